@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the benchmarks, one after another, and collects their JSON rows. run.sh BIN [NAME…]
+set -euo pipefail
+bin=$1
+shift
+rows=$(dirname "$bin")/bench.jsonl
+[ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices huge_eval
+failed=0
+for name in "$@"; do
+  program=$bin/bench_$name
+  [ -x "$program" ] || { echo "no benchmark is called $name" >&2; exit 2; }
+  printf '\n== %s\n' "$name"
+  status=0
+  "$program" "$bin" >"$rows.one" || status=$?
+  sed '$d' "$rows.one"
+  tail -n 1 "$rows.one" >>"$rows"
+  [ $status -eq 0 ] || failed=1
+done
+rm -f "$rows.one"
+[ $failed -eq 0 ] && echo "every figure that must be reached was reached" || { echo "a figure was missed" && exit 1; }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// core: whole files in, whole files out. Reading maps the file into memory; writing goes to a temporary file beside the
+// target that is renamed at the end, so that a reader never sees half a file.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "rankloom/core/result.hpp"
+
+namespace rankloom {
+
+/// The content of one file, mapped or read; copies share it. Not followed by a terminating zero.
+class FileText {
+ public:
+  FileText(std::string name, std::string content);
+
+  const std::string& name() const { return name_; }
+  std::string_view view() const { return view_; }
+
+ private:
+  friend Result<FileText> read_file(const std::string& path);
+  FileText(std::string name, std::string_view view, std::shared_ptr<const void> owner);
+  std::string name_;
+  std::string_view view_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// "-" is standard input. Pipes work. A directory, a missing or unreadable file is an error with a remedy.
+Result<FileText> read_file(const std::string& path);
+
+/// Where writers put their bytes; errors are kept until the end.
+class Sink {
+ public:
+  explicit Sink(std::FILE* file) : file_(file) {}
+  void write(std::string_view bytes) {
+    if (!bytes.empty() && std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) failed_ = true;
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  std::FILE* file_;
+  bool failed_ = false;
+};
+
+/// Calls fill with a sink and makes the result appear at path all at once; on failure nothing is left behind. "-" writes
+/// to standard output.
+Result<void> write_file(const std::string& path, const std::function<Result<void>(Sink&)>& fill);
+Result<void> write_file(const std::string& path, std::string_view content);
+
+}  // namespace rankloom

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// model: division by numbers that a network's shape fixes; what makes hops() of regular shapes a matter of a few
+// cycles.
+#pragma once
+
+#include <cstdint>
+
+namespace rankloom {
+
+/// Divides by multiplying (Lemire, Kaser, Kurz 2019); exact for all 32-bit numbers.
+class Divider {
+ public:
+  explicit Divider(std::uint32_t divisor) : divisor_(divisor), inverse_(~std::uint64_t{0} / divisor + 1) {}
+
+  std::uint32_t divisor() const { return divisor_; }
+  std::uint32_t quotient(std::uint32_t value) const {
+    __extension__ using Wide = unsigned __int128;
+    if (divisor_ == 1) return value;  // its inverse, 2^64, does not fit
+    return static_cast<std::uint32_t>((static_cast<Wide>(inverse_) * value) >> 64);
+  }
+  std::uint32_t remainder(std::uint32_t value) const { return value - quotient(value) * divisor_; }
+
+ private:
+  std::uint32_t divisor_;
+  std::uint64_t inverse_;
+};
+
+}  // namespace rankloom

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/core/file.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace rankloom {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "rankloom-file-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  fs::path folder_;
+};
+
+TEST_F(FileTest, WhatIsWrittenReadsBack) {
+  ASSERT_TRUE(write_file(path("a"), "hello\n"));
+  const auto text = read_file(path("a"));
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->view(), "hello\n");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(FileTest, AnEmptyFileIsAnEmptyText) {
+  ASSERT_TRUE(write_file(path("a"), ""));
+  EXPECT_EQ(read_file(path("a"))->view(), "");
+}
+
+TEST_F(FileTest, ADirectoryIsNoFile) {
+  const auto text = read_file(folder_.string());
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, Code::bad_input);
+  EXPECT_FALSE(write_file(folder_.string(), "x"));
+}
+
+TEST_F(FileTest, AMissingFolderIsNamedWithItsRemedy) {
+  const auto done = write_file(path("no/such/file"), "x");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::usage);
+  EXPECT_NE(done.error().hint.find("mkdir"), std::string::npos);
+}
+
+TEST_F(FileTest, AWriterThatFailsLeavesTheOldFileAndNothingElse) {
+  ASSERT_TRUE(write_file(path("a"), "old"));
+  const auto done = write_file(path("a"), [](Sink& sink) -> Result<void> {
+    sink.write("new, but ");
+    return fail(Code::bad_input, at("x"), "no more", "");
+  });
+  EXPECT_FALSE(done);
+  EXPECT_EQ(read_file(path("a"))->view(), "old");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(FileTest, AFullDiskIsAnErrorAndLeavesNothing) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  std::FILE* const full = std::fopen("/dev/full", "wb");
+  Sink sink(full);
+  sink.write(std::string(1 << 20, 'x'));
+  EXPECT_TRUE(sink.failed() || std::fflush(full) != 0);
+  std::fclose(full);
+}
+
+TEST_F(FileTest, APipeReadsLikeAFile) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "1 2\n", 4), 4);
+  ::close(ends[1]);
+  const auto text = read_file("/dev/fd/" + std::to_string(ends[0]));
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->view(), "1 2\n");
+  ::close(ends[0]);
+}
+
+}  // namespace
+}  // namespace rankloom

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/model/comm_graph.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::ElementsAre;
+
+CommGraph build(std::uint32_t ranks, std::vector<std::array<std::uint32_t, 3>> edges, bool undirected = false) {
+  CommGraphBuilder builder(ranks);
+  for (const auto& [from, to, bytes] : edges) builder.add(Rank{from}, Rank{to}, bytes);
+  return std::move(builder).build(true, undirected);
+}
+
+TEST(CommGraph, RowsAreSortedAndRepeatedEdgesAddedUp) {
+  const auto graph = build(3, {{0, 2, 5}, {0, 1, 7}, {0, 2, 6}, {2, 0, 1}});
+  EXPECT_THAT(graph.targets(Rank{0}), ElementsAre(Rank{1}, Rank{2}));
+  EXPECT_THAT(graph.bytes(Rank{0}), ElementsAre(7, 11));
+  EXPECT_THAT(graph.messages(Rank{0}), ElementsAre(1, 2));
+  EXPECT_EQ(graph.degree(Rank{1}), 0U);
+  EXPECT_EQ(graph.total_bytes(), 19);
+}
+
+TEST(CommGraph, AnUndirectedEdgeIsCountedOnceInTotal) {
+  const auto graph = build(3, {{0, 1, 10}, {1, 2, 5}}, true);
+  EXPECT_EQ(graph.edge_count(), 4U);
+  EXPECT_EQ(graph.total_bytes(), 15);
+  EXPECT_EQ(graph.total_messages(), 2);
+  EXPECT_THAT(graph.bytes(Rank{1}), ElementsAre(5, 2.5));
+}
+
+TEST(CommGraph, SelfTrafficCanBeDropped) {
+  const auto graph = without_self(build(2, {{0, 0, 10}, {0, 1, 5}, {1, 1, 3}}));
+  EXPECT_EQ(graph.total_bytes(), 5);
+  EXPECT_EQ(graph.degree(Rank{1}), 0U);
+}
+
+TEST(CommGraph, ASumHoldsTheTrafficOfBoth) {
+  const auto a = build(3, {{0, 1, 10}, {1, 2, 4}});
+  const auto b = build(3, {{0, 1, 1}, {2, 0, 2}});
+  const auto both = sum(a, b);
+  EXPECT_EQ(both.total_bytes(), 17);
+  EXPECT_THAT(both.bytes(Rank{0}), ElementsAre(11));
+}
+
+TEST(CommGraph, RenamingAndRenamingBackChangesNothing) {
+  const auto graph = testing::random_graph(50, 0.2, 1);
+  std::vector<Rank> name(50), back(50);
+  for (std::uint32_t r = 0; r < 50; ++r) name[r] = Rank{r};
+  Random(5).shuffle(std::span(name));
+  for (std::uint32_t r = 0; r < 50; ++r) back[index(name[r])] = Rank{r};
+  const auto there = renamed(graph, name);
+  EXPECT_NE(there.rows().targets, graph.rows().targets);
+  const auto again = renamed(there, back);
+  EXPECT_EQ(again.rows().targets, graph.rows().targets);
+  EXPECT_EQ(again.rows().bytes, graph.rows().bytes);
+  EXPECT_EQ(again.rows().messages, graph.rows().messages);
+}
+
+TEST(CommGraph, NoRanksAndNoTrafficAreLegal) {
+  EXPECT_EQ(CommGraph().rank_count(), 0U);
+  EXPECT_EQ(build(4, {}).total_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace rankloom

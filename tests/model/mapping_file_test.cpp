@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests: mappings as files.
+#include "rankloom/model/mapping_file.hpp"
+
+#include <cstdio>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rankloom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<Core> read(const std::string& text) {
+  auto cores = read_mapping(FileText("map.txt", text));
+  EXPECT_TRUE(cores) << to_string(cores.error());
+  return cores ? *cores : std::vector<Core>();
+}
+
+Error error_of(const std::string& text) {
+  auto cores = read_mapping(FileText("map.txt", text));
+  EXPECT_FALSE(cores) << text;
+  return cores ? Error{} : cores.error();
+}
+
+TEST(MappingFile, HasOneCoreALineForEachRank) {
+  EXPECT_THAT(read("3\n0\n17\n"), ElementsAre(Core{3}, Core{0}, Core{17}));
+}
+
+TEST(MappingFile, TakesOtherLineEndsBlankLinesAndComments) {
+  EXPECT_THAT(read("# rank 0 sits far away\r\n 4294967295\r\n\n\t1"), ElementsAre(Core{4294967295}, Core{1}));
+}
+
+TEST(MappingFile, ReadsTheKeyMappingOfAResult) {
+  EXPECT_THAT(read(R"({"mapper": "greedy", "cost": 12.5, "mapping": [2, 0, 1]})"),
+              ElementsAre(Core{2}, Core{0}, Core{1}));
+  EXPECT_THAT(read(" \n[5]"), ElementsAre(Core{5}));
+}
+
+TEST(MappingFile, ReadsBackWhatItWrote) {
+  std::vector<Core> cores;
+  for (std::uint32_t i = 0; i < 50'000; ++i) cores.push_back(Core{(i * 7919) % 50'021});
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const memory = open_memstream(&text, &size);
+  Sink sink(memory);
+  write_plain_mapping(cores, sink);
+  std::fclose(memory);
+  EXPECT_EQ(read(std::string(text, size)), cores);
+  std::free(text);
+}
+
+TEST(MappingFile, NamesTheLineThatIsWrong) {
+  for (const char* text :
+       {"0\n1\n-2\n", "0\n1\nnode3\n", "0\n1\n1.5\n", "0\n1\n4294967296\n", "0\n1\n2 7\n", "0\n1\n2;\n"}) {
+    const Error error = error_of(text);
+    EXPECT_EQ(error.code, Code::bad_input);
+    EXPECT_EQ(error.where.source, "map.txt");
+    EXPECT_EQ(error.where.line, 3u) << text;
+    EXPECT_FALSE(error.hint.empty());
+  }
+}
+
+TEST(MappingFile, RefusesJsonWithoutAListOfCores) {
+  EXPECT_THAT(error_of(R"({"cores": [1]})").what, HasSubstr("\"mapping\""));
+  EXPECT_THAT(error_of(R"({"mapping": 3})").what, HasSubstr("\"mapping\""));
+  EXPECT_THAT(error_of(R"({"mapping": [0, -1]})").what, HasSubstr("rank 1"));
+  EXPECT_THAT(error_of(R"({"mapping": [0, 4294967296]})").what, HasSubstr("rank 1"));
+  EXPECT_THAT(error_of(R"({"mapping": [0, 1.5]})").what, HasSubstr("1.5"));
+}
+
+TEST(MappingFile, NamesTheLineWhereJsonIsCutShort) {
+  const Error error = error_of("{\"mapping\": [\n0,\n1,\n");
+  EXPECT_EQ(error.where.line, 4u);
+  EXPECT_THAT(error.what, HasSubstr("cut short"));
+}
+
+TEST(MappingFile, RefusesAFileWithoutNumbers) {
+  for (const char* text : {"", "\n\n", "# nothing\n", "[]", "{\"mapping\": []}"}) {
+    EXPECT_THAT(error_of(text).what, HasSubstr("no core numbers")) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rankloom

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests: a profile's own file.
+#include "rankloom/model/profile_file.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/core/parallel.hpp"
+#include "rankloom/core/random.hpp"
+#include "rankloom/model/chunk_file.hpp"
+#include "rankloom/model/graph_chunks.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string written(const Profile& profile) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const memory = open_memstream(&text, &size);
+  Sink sink(memory);
+  EXPECT_TRUE(write_profile(profile, sink));
+  std::fclose(memory);
+  std::string result(text, size);
+  std::free(text);
+  return result;
+}
+
+Result<Profile> read(std::string content) {
+  return read_profile(FileText("a.prof", std::move(content)));
+}
+
+void expect_equal(const CommGraph& a, const CommGraph& b) {
+  EXPECT_EQ(a.rows().offsets, b.rows().offsets);
+  EXPECT_EQ(a.rows().targets, b.rows().targets);
+  EXPECT_EQ(a.rows().bytes, b.rows().bytes);
+  EXPECT_EQ(a.rows().messages, b.rows().messages);
+  EXPECT_EQ(a.rows().loads, b.rows().loads);
+  EXPECT_EQ(a.undirected(), b.undirected());
+}
+
+CommGraph random_traffic(std::uint32_t ranks, std::size_t edges, bool messages, bool undirected) {
+  Random random(edges, ranks);
+  CommGraphBuilder builder(ranks);
+  const auto any = [&] { return Rank{static_cast<std::uint32_t>(random.below(ranks))}; };
+  for (std::size_t i = 0; i < edges; ++i)
+    builder.add(any(), any(), random.unit() * 1e9, static_cast<double>(random.below(100)));
+  return std::move(builder).build(messages, undirected);
+}
+
+Profile full_profile() {
+  Profile profile;
+  auto rows = random_traffic(300, 2000, true, false).rows();
+  rows.loads.assign(300, 1.5);
+  profile.point_to_point = CommGraph(std::move(rows));
+  profile.expanded_collectives = random_traffic(300, 400, true, false);
+  profile.communicators = {{"world", {}}, {"", {Rank{7}, Rank{3}, Rank{299}}}};
+  profile.collectives = {{.communicator = 0, .op = CollectiveOp::allreduce, .root = 0, .bytes = 8, .count = 100},
+                         {.communicator = 1, .op = CollectiveOp::bcast, .root = 2, .bytes = 0.5, .count = 1e12}};
+  for (int r = 0; r < 300; ++r) profile.activity.push_back({r * 0.1, 1.0 / (r + 1), r * 1e9});
+  profile.sizes = {{0, 12}, {1024, 7}, {std::uint64_t{1} << 40, 1}};
+  profile.origin = {
+      {"program", "cg.W.8"}, {"date", "today"}, {"", std::string("an empty key, and a zero\0 inside", 31)}};
+  return profile;
+}
+
+TEST(ProfileFile, ReadsBackEverythingInAProfile) {
+  const Profile profile = full_profile();
+  const auto back = read(written(profile));
+  ASSERT_TRUE(back) << to_string(back.error());
+  expect_equal(back->point_to_point, profile.point_to_point);
+  expect_equal(back->expanded_collectives, profile.expanded_collectives);
+  ASSERT_EQ(back->communicators.size(), 2u);
+  EXPECT_EQ(back->communicators[0].name, "world");
+  EXPECT_EQ(back->communicators[1].members, profile.communicators[1].members);
+  ASSERT_EQ(back->collectives.size(), 2u);
+  EXPECT_EQ(back->collectives[1].communicator, 1u);
+  EXPECT_EQ(back->collectives[1].op, CollectiveOp::bcast);
+  EXPECT_EQ(back->collectives[1].root, 2u);
+  EXPECT_EQ(back->collectives[1].bytes, 0.5);
+  EXPECT_EQ(back->collectives[1].count, 1e12);
+  ASSERT_EQ(back->activity.size(), 300u);
+  EXPECT_EQ(back->activity[5].seconds_in_mpi, profile.activity[5].seconds_in_mpi);
+  EXPECT_EQ(back->activity[5].seconds_outside, profile.activity[5].seconds_outside);
+  EXPECT_EQ(back->activity[5].instructions, profile.activity[5].instructions);
+  EXPECT_EQ(back->sizes, profile.sizes);
+  EXPECT_EQ(back->origin, profile.origin);
+  EXPECT_EQ(written(*back), written(profile));
+}
+
+TEST(ProfileFile, HoldsGraphsOfManyBlocks) {
+  Profile profile;
+  profile.point_to_point = random_traffic(400'000, 700'000, true, false);
+  const auto back = read(written(profile));
+  ASSERT_TRUE(back) << to_string(back.error());
+  expect_equal(back->point_to_point, profile.point_to_point);
+}
+
+TEST(ProfileFile, HoldsARowLongerThanABlock) {
+  Profile profile;
+  CommGraphBuilder builder(600'000);
+  for (std::uint32_t to = 0; to < 600'000; ++to) builder.add(Rank{300'000}, Rank{to}, to);
+  profile.point_to_point = std::move(builder).build(false, false);
+  const auto back = read(written(profile));
+  ASSERT_TRUE(back) << to_string(back.error());
+  expect_equal(back->point_to_point, profile.point_to_point);
+}
+
+TEST(ProfileFile, KeepsUndirectedGraphsAndTheSmallestOnes) {
+  for (const bool undirected : {false, true}) {
+    for (const std::size_t edges : {0, 1, 50}) {
+      Profile profile;
+      profile.point_to_point = random_traffic(edges == 0 ? 1 : 20, edges, false, undirected);
+      const auto back = read(written(profile));
+      ASSERT_TRUE(back) << to_string(back.error());
+      expect_equal(back->point_to_point, profile.point_to_point);
+    }
+  }
+}
+
+TEST(ProfileFile, IsSmallForARegularPattern) {
+  Profile profile;
+  CommGraphBuilder builder(100'000);
+  for (std::uint32_t r = 0; r + 1 < 100'000; ++r) builder.add(Rank{r}, Rank{r + 1}, 4096);
+  profile.point_to_point = std::move(builder).build(false, true);
+  EXPECT_LT(written(profile).size(), 100'000 / 4);
+}
+
+TEST(ProfileFile, IsTheSameForAnyNumberOfThreads) {
+  Profile profile;
+  profile.point_to_point = random_traffic(1000, 600'000, true, false);
+  std::string by_one;
+  {
+    const ThreadLimit one(1);
+    by_one = written(profile);
+  }
+  EXPECT_EQ(written(profile), by_one);
+}
+
+TEST(ProfileFile, SkipsChunksAndGraphsThatItDoesNotKnow) {
+  const Profile profile = full_profile();
+  std::string content = written(profile);
+  const std::size_t end = content.size() - 32;
+  const auto unknown_graph = [&] {
+    char* text = nullptr;
+    std::size_t size = 0;
+    std::FILE* const memory = open_memstream(&text, &size);
+    Sink sink(memory);
+    write_graph(random_traffic(5, 9, false, false), GraphRole{77}, sink);
+    std::fclose(memory);
+    std::string result(text, size);
+    std::free(text);
+    return result;
+  };
+  content.insert(end, pack("NEW!", std::string(5000, 'x')) + unknown_graph());
+  content.insert(content.find('\n') + 1, pack("ALSO", ""));
+  const auto back = read(content);
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(written(*back), written(profile));
+}
+
+TEST(ProfileFile, RefusesAVersionFromTheFuture) {
+  std::string content = written(full_profile());
+  content.replace(content.find("1\n"), 1, "2");
+  const auto back = read(content);
+  ASSERT_FALSE(back);
+  EXPECT_THAT(back.error().what, HasSubstr("version 2"));
+  EXPECT_THAT(back.error().hint, HasSubstr("newer"));
+}
+
+TEST(ProfileFile, NoticesEveryCut) {
+  const std::string content = written(full_profile());
+  Random random(1);
+  for (int i = 0; i < 300; ++i) {
+    const auto back = read(content.substr(0, random.below(content.size())));
+    ASSERT_FALSE(back);
+    EXPECT_FALSE(back.error().hint.empty());
+  }
+}
+
+TEST(ProfileFile, NoticesEveryFlippedBit) {
+  const std::string content = written(full_profile());
+  Random random(2);
+  for (int i = 0; i < 1000; ++i) {
+    std::string spoiled = content;
+    const std::size_t place = random.below(content.size());
+    spoiled[place] = static_cast<char>(spoiled[place] ^ (1 << random.below(8)));
+    ASSERT_FALSE(read(spoiled)) << "at byte " << place;
+  }
+}
+
+TEST(ProfileFile, NamesTheDamagedChunk) {
+  std::string content = written(full_profile());
+  const std::size_t place = content.find("BYTE");
+  ASSERT_NE(place, std::string::npos);
+  content[place + 40] = static_cast<char>(content[place + 40] ^ 1);
+  const auto back = read(content);
+  ASSERT_FALSE(back);
+  EXPECT_EQ(back.error().code, Code::bad_input);
+  EXPECT_EQ(back.error().where.source, "a.prof");
+  EXPECT_EQ(back.error().what, "chunk BYTE at byte " + std::to_string(place) + ": its content is damaged");
+}
+
+/// A profile of one graph, written by hand: its head, then the given chunks.
+Result<Profile> by_hand(std::array<std::uint32_t, 6> head, const std::string& chunks) {
+  const std::string_view bytes(reinterpret_cast<const char*>(head.data()), sizeof head);
+  return read("rankloom profile 1\n" + pack("GRPH", bytes) + chunks + pack("END ", ""));
+}
+template <class T>
+std::string column(std::string_view tag, std::vector<T> values) {
+  return pack(tag, {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
+}
+std::string column_of_ranks(std::string_view tag, std::vector<std::uint32_t> values) {
+  return column(tag, std::move(values));
+}
+
+TEST(ProfileFile, ChecksWhatAGraphPromises) {
+  const auto graph = [](std::vector<std::uint32_t> degrees, std::vector<std::uint32_t> steps,
+                        std::vector<double> bytes) {
+    const auto ranks = static_cast<std::uint32_t>(degrees.size()), edges = static_cast<std::uint32_t>(steps.size());
+    return by_hand({0, 0, ranks, 0, edges, 0}, column("ROWS", degrees) + column("DEST", steps) + column("BYTE", bytes));
+  };
+  EXPECT_TRUE(graph({2, 0}, {0, 1}, {5, 6}));
+  EXPECT_FALSE(graph({2, 0}, {0, 2}, {5, 6})) << "a target that is no rank";
+  EXPECT_FALSE(graph({2, 0}, {1, 0}, {5, 6})) << "a target twice";
+  EXPECT_FALSE(graph({2, 0}, {1, 0xffffffff}, {5, 6})) << "targets that fall";
+  EXPECT_FALSE(graph({1, 0}, {0, 1}, {5, 6})) << "fewer edges in the rows";
+  EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, 6, 7})) << "more bytes than edges";
+  EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, -6})) << "negative bytes";
+  EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, std::numeric_limits<double>::quiet_NaN()}));
+  EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, std::numeric_limits<double>::infinity()}));
+}
+
+TEST(ProfileFile, BelievesNoHeadThatAnnouncesMoreThanFollows) {
+  const auto back = by_hand({0, 0, 0xffff'fff0, 0, 0, 0}, column_of_ranks("ROWS", {0, 0}));
+  ASSERT_FALSE(back);
+  EXPECT_THAT(back.error().what, HasSubstr("announces 4294967280"));
+}
+
+TEST(ProfileFile, ChecksThatCollectivesFitTheirCommunicators) {
+  const auto with = [](const std::string& chunks) {
+    return by_hand({0, 0, 2, 0, 0, 0}, column_of_ranks("ROWS", {0, 0}) + chunks);
+  };
+  const std::string world = column_of_ranks("COMM", {0, 0});  // no name, no members: everybody
+  const auto collective = [](std::uint32_t communicator, std::uint32_t op, std::uint32_t root, std::uint32_t amount) {
+    return column_of_ranks("COLL", {communicator, op, root, 0, 0, amount, 0, 0});
+  };
+  EXPECT_TRUE(with(world + collective(0, 1, 1, 0)));
+  EXPECT_FALSE(with(collective(0, 1, 1, 0))) << "no communicator";
+  EXPECT_FALSE(with(world + collective(1, 1, 1, 0))) << "another communicator";
+  EXPECT_FALSE(with(world + collective(0, 1, 2, 0))) << "a root outside";
+  EXPECT_FALSE(with(world + collective(0, 99, 1, 0))) << "an unknown operation";
+  EXPECT_FALSE(with(world + collective(0, 1, 1, 0xbff00000))) << "-1 bytes";
+  EXPECT_FALSE(with(column_of_ranks("COMM", {0, 1, 2}))) << "a member that is no rank";
+  EXPECT_FALSE(with(column_of_ranks("COMM", {0, 5, 1}))) << "more members than there are";
+  EXPECT_FALSE(with(column_of_ranks("ACTV", {0, 0, 0, 0, 0, 0}))) << "one line of activity for two ranks";
+}
+
+TEST(ChunkFile, ComputesTheChecksumOfZlib) {
+  EXPECT_EQ(crc32("123456789"), 0xcbf43926u);
+  EXPECT_EQ(crc32(""), 0u);
+}
+
+}  // namespace
+}  // namespace rankloom

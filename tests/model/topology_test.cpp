@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/model/topology.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+using testing::every_machine;
+using testing::topology;
+
+ObjectSpec object(std::string kind, std::uint64_t repeat, std::optional<Cost> between, std::vector<ObjectSpec> children) {
+  return {.kind = std::move(kind), .name = {}, .repeat = repeat, .between = between, .os_index = {}, .children = std::move(children)};
+}
+ObjectSpec cores(std::uint64_t count) { return object("core", count, {}, {}); }
+
+Result<Topology> build(ObjectSpec root) {
+  MachineSpec spec;
+  spec.root = std::move(root);
+  return Topology::build(std::move(spec));
+}
+
+TEST(Topology, CoresOfTheExampleClusterPartWhereThePaperSays) {
+  const auto cluster = topology("switch:2=4.1 node:6=3.7 core:16=1");
+  EXPECT_EQ(cluster.core_count(), 192U);
+  EXPECT_EQ(cluster.node_count(), 12U);
+  EXPECT_EQ(cluster.cost(Core{0}, Core{0}).gap, 0);
+  EXPECT_EQ(cluster.cost(Core{0}, Core{15}).gap, 1);
+  EXPECT_EQ(cluster.cost(Core{0}, Core{16}).gap, 3.7);
+  EXPECT_EQ(cluster.cost(Core{95}, Core{96}).gap, 4.1);
+  EXPECT_EQ(cluster.hops(Core{0}, Core{15}), 0U);
+  EXPECT_EQ(cluster.hops(Core{0}, Core{16}), 2U);
+  EXPECT_EQ(cluster.hops(Core{95}, Core{96}), 4U);
+}
+
+TEST(Topology, UnevenNodesKeepTheirCores) {
+  const auto machine = topology("node:3=10 core:2+7+4=1");
+  EXPECT_EQ(machine.core_count(), 13U);
+  EXPECT_EQ(machine.node_of(Core{1}), Node{0});
+  EXPECT_EQ(machine.node_of(Core{2}), Node{1});
+  EXPECT_EQ(machine.node_of(Core{8}), Node{1});
+  EXPECT_EQ(machine.node_of(Core{9}), Node{2});
+  EXPECT_EQ(machine.cost(Core{2}, Core{8}).gap, 1);
+  EXPECT_EQ(machine.cost(Core{8}, Core{9}).gap, 10);
+  EXPECT_EQ(machine.levels().back().arity, 0U);
+  EXPECT_EQ(machine.levels().back().widest, 7U);
+}
+
+TEST(Topology, NodesOfDifferentTypesHaveTheirOwnCosts) {
+  // One node of 2 packages x 2 cores, two plain nodes of 4 slower cores.
+  const auto machine = build(object("machine", 1, Cost{10, 0},
+                                    {object("node", 1, Cost{3, 0}, {object("package", 2, Cost{1, 0}, {cores(2)})}),
+                                     object("node", 2, Cost{2, 0}, {cores(4)})}));
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  EXPECT_EQ(machine->core_count(), 12U);
+  EXPECT_EQ(machine->levels().size(), 3U);
+  EXPECT_EQ(machine->cost(Core{0}, Core{1}).gap, 1);
+  EXPECT_EQ(machine->cost(Core{1}, Core{2}).gap, 3);
+  EXPECT_EQ(machine->cost(Core{4}, Core{7}).gap, 2);
+  EXPECT_EQ(machine->cost(Core{8}, Core{9}).gap, 2);
+  EXPECT_EQ(machine->cost(Core{3}, Core{4}).gap, 10);
+  EXPECT_EQ(machine->cost(Core{7}, Core{8}).gap, 10);
+}
+
+TEST(Topology, ANodeBesideASwitchStandsUnderAPrivateOne) {
+  const auto machine = build(object("machine", 1, Cost{10, 0}, {object("switch", 2, Cost{5, 0}, {object("node", 2, Cost{1, 0}, {cores(2)})}), object("node", 1, Cost{1, 0}, {cores(2)})}));
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  EXPECT_EQ(machine->node_count(), 5U);
+  EXPECT_EQ(machine->levels()[0].objects, 3U);
+  EXPECT_EQ(machine->cost(Core{0}, Core{2}).gap, 5);
+  EXPECT_EQ(machine->cost(Core{7}, Core{8}).gap, 10);
+  EXPECT_EQ(machine->hops(Core{0}, Core{8}), 4U);
+}
+
+TEST(Topology, CostsNotGivenAreTenTimesTheLevelBelow) {
+  const auto machine = topology("switch:2 node:2 core:2");
+  EXPECT_EQ(machine.cost(Core{0}, Core{1}).gap, 1);
+  EXPECT_EQ(machine.cost(Core{0}, Core{2}).gap, 10);
+  EXPECT_EQ(machine.cost(Core{0}, Core{4}).gap, 100);
+}
+
+TEST(Topology, AMachineWithoutNodesIsOneNode) {
+  const auto machine = topology("package:2=2 core:4=1");
+  EXPECT_EQ(machine.node_count(), 1U);
+  EXPECT_EQ(machine.hops(Core{0}, Core{7}), 0U);
+  EXPECT_EQ(machine.cost(Core{0}, Core{7}).gap, 2);
+}
+
+TEST(Topology, AHugeMachineIsDescribedInAFewWords) {
+  const auto machine = topology("switch:1024=1000 node:1024=100 package:2=10 core:5=1");
+  EXPECT_EQ(machine.core_count(), 10'485'760U);
+  EXPECT_EQ(machine.cost(Core{0}, Core{10'485'759}).gap, 1000);
+  EXPECT_EQ(machine.node_of(Core{10'485'759}), Node{1024 * 1024 - 1});
+}
+
+TEST(Topology, AbsurdSizesAreRefusedBeforeAnythingIsAllocated) {
+  const auto machine = build(object("machine", 1, {}, {object("node", 1ULL << 40, {}, {cores(1ULL << 40)})}));
+  ASSERT_FALSE(machine);
+  EXPECT_EQ(machine.error().code, Code::bad_input);
+  EXPECT_FALSE(build(object("machine", 1, {}, {})));
+  EXPECT_FALSE(build(object("machine", 1, {}, {object("node", 0, {}, {cores(2)})})));
+}
+
+TEST(Topology, LevelsInTwoOrdersAreAContradiction) {
+  EXPECT_FALSE(build(object("machine", 1, {}, {object("switch", 1, {}, {object("node", 1, {}, {cores(1)})}), object("node", 1, {}, {object("switch", 1, {}, {cores(1)})})})));
+}
+
+TEST(Topology, ANodeNameStandsThereOnce) {
+  auto node = object("node", 1, {}, {cores(2)});
+  node.name = "n1";
+  const auto machine = build(object("machine", 1, {}, {node, node}));
+  ASSERT_FALSE(machine);
+  EXPECT_NE(machine.error().what.find("n1"), std::string::npos);
+}
+
+TEST(Topology, EveryKindAgreesWithTheObjectsThatHoldItsCores) {
+  for (const auto& [name, machine] : every_machine()) {
+    SCOPED_TRACE(name);
+    for (const Core p : machine.cores()) {
+      for (const Core q : machine.cores()) {
+        if (p == q) continue;
+        std::size_t expected = 0;
+        while (machine.object_of(expected, p) == machine.object_of(expected, q)) ++expected;
+        ASSERT_EQ(machine.parting_level(p, q), expected);
+        ASSERT_EQ(machine.node_of(p) == machine.node_of(q), expected > machine.node_level());
+        ASSERT_TRUE(machine.is_matrix() || machine.cost(p, q).gap > 0);
+        ASSERT_TRUE(!machine.symmetric() || machine.cost(p, q) == machine.cost(q, p));
+        ASSERT_EQ(machine.hops(p, q), machine.network().hops(machine.node_of(p), machine.node_of(q)));
+      }
+      for (std::size_t level = 0; level < machine.levels().size(); ++level) {
+        const auto object = machine.object_of(level, p);
+        ASSERT_LE(index(machine.first_core(level, object)), index(p));
+        ASSERT_LT(index(p), index(machine.first_core(level, object + 1)));
+      }
+    }
+  }
+}
+
+TEST(Topology, MixedNodesKeepTheirOwnCosts) {
+  const auto machine = testing::mixed_nodes();  // switch 0: two plain nodes and one of packages; switch 1: two plain nodes
+  EXPECT_EQ(machine.core_count(), 20U);
+  EXPECT_EQ(machine.cost(Core{0}, Core{3}).gap, 2);
+  EXPECT_EQ(machine.cost(Core{8}, Core{9}).gap, 1);
+  EXPECT_EQ(machine.cost(Core{9}, Core{10}).gap, 3);
+  EXPECT_EQ(machine.cost(Core{3}, Core{4}).gap, 5);
+  EXPECT_EQ(machine.cost(Core{12}, Core{16}).gap, 6);
+  EXPECT_EQ(machine.cost(Core{0}, Core{12}).gap, 9);
+}
+
+TEST(Topology, ARouteTableMayMakeTheWayBackLonger) {
+  const auto machine = testing::ring_with_chord(true);
+  EXPECT_FALSE(machine.symmetric());
+  EXPECT_EQ(machine.hops(Core{0}, Core{2}), 3U);
+  EXPECT_EQ(machine.hops(Core{2}, Core{0}), 7U);
+}
+
+TEST(Topology, ATableMayBeAsymmetric) {
+  const auto table = Topology::from_matrix(2, {0, 3, 5, 1});
+  ASSERT_TRUE(table);
+  EXPECT_FALSE(table->symmetric());
+  EXPECT_EQ(table->cost(Core{0}, Core{1}).gap, 3);
+  EXPECT_EQ(table->cost(Core{1}, Core{0}).gap, 5);
+  EXPECT_EQ(table->cost(Core{1}, Core{1}).gap, 1);
+}
+
+TEST(Topology, OperatingSystemNumbersCountInsideTheNodeUnlessGiven) {
+  const auto machine = topology("node:2 core:4");
+  EXPECT_EQ(machine.os_index(Core{5}), 1U);
+  EXPECT_EQ(machine.node_name(Node{1}), "node1");
+}
+
+}  // namespace
+}  // namespace rankloom
