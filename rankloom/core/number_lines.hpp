@@ -22,58 +22,61 @@ namespace rankloom {
 
 namespace scan {
 
-/// One bit for each of 64 characters, the first one lowest.
+/// What 64 characters are, one bit for each, the first one lowest.
 struct CharacterBits {
   std::uint64_t digits = 0;
   std::uint64_t line_ends = 0;
-  std::uint64_t blanks = 0;
+  bool all_known = true;  ///< Nothing but digits, line ends and blanks.
 };
 
 #if defined(__SSE2__)
 inline CharacterBits character_bits(const char* from) {
   CharacterBits bits;
+  int known = 0xffff;
   for (int part = 0; part < 4; ++part) {
-    const __m128i characters = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + part * 16));
-    const auto equal = [&](char c) { return _mm_cmpeq_epi8(characters, _mm_set1_epi8(c)); };
-    const auto put = [&](std::uint64_t& out, __m128i found) {
-      out |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(found))) << (part * 16);
-    };
-    const __m128i above = _mm_subs_epu8(_mm_sub_epi8(characters, _mm_set1_epi8('0')), _mm_set1_epi8(9));
-    put(bits.digits, _mm_cmpeq_epi8(above, _mm_setzero_si128()));
-    put(bits.line_ends, equal('\n'));
-    put(bits.blanks, _mm_or_si128(_mm_or_si128(equal(' '), equal('\t')), equal('\r')));
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + part * 16));
+    const auto equal = [&](char c) { return _mm_cmpeq_epi8(text, _mm_set1_epi8(c)); };
+    const auto bits_of = [](__m128i found) { return static_cast<std::uint64_t>(_mm_movemask_epi8(found)); };
+    const __m128i above_nine = _mm_subs_epu8(_mm_sub_epi8(text, _mm_set1_epi8('0')), _mm_set1_epi8(9));
+    const __m128i digits = _mm_cmpeq_epi8(above_nine, _mm_setzero_si128());
+    const __m128i line_ends = equal('\n');
+    const __m128i blanks = _mm_or_si128(_mm_or_si128(equal(' '), equal('\t')), equal('\r'));
+    bits.digits |= bits_of(digits) << (part * 16);
+    bits.line_ends |= bits_of(line_ends) << (part * 16);
+    known &= _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(digits, line_ends), blanks));
   }
+  bits.all_known = known == 0xffff;
   return bits;
 }
 #elif defined(__ARM_NEON)
 inline CharacterBits character_bits(const char* from) {
   static constexpr std::uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t weight = vld1q_u8(weights);
-  uint8x16_t text[4];
-  for (int part = 0; part < 4; ++part) text[part] = vld1q_u8(reinterpret_cast<const std::uint8_t*>(from) + part * 16);
-  const auto bits_where = [&](auto matches) {
-    const auto part = [&](int i) { return vandq_u8(matches(text[i]), weight); };
-    const uint8x16_t pairs = vpaddq_u8(vpaddq_u8(part(0), part(1)), vpaddq_u8(part(2), part(3)));
-    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)), 0);
+  uint8x16_t digits[4], line_ends[4], known = vdupq_n_u8(0xff);
+  for (int part = 0; part < 4; ++part) {
+    const uint8x16_t text = vld1q_u8(reinterpret_cast<const std::uint8_t*>(from) + part * 16);
+    const auto equal = [&](std::uint8_t c) { return vceqq_u8(text, vdupq_n_u8(c)); };
+    digits[part] = vcltq_u8(vsubq_u8(text, vdupq_n_u8('0')), vdupq_n_u8(10));
+    line_ends[part] = equal('\n');
+    const uint8x16_t blanks = vorrq_u8(vorrq_u8(equal(' '), equal('\t')), equal('\r'));
+    known = vandq_u8(known, vorrq_u8(vorrq_u8(digits[part], line_ends[part]), blanks));
+  }
+  const auto bits_of = [&](const uint8x16_t* found) {
+    const auto part = [&](int i) { return vandq_u8(found[i], weight); };
+    const uint8x16_t sums = vpaddq_u8(vpaddq_u8(part(0), part(1)), vpaddq_u8(part(2), part(3)));
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
   };
-  const auto equal = [](uint8x16_t c, char wanted) {
-    return vceqq_u8(c, vdupq_n_u8(static_cast<std::uint8_t>(wanted)));
-  };
-  CharacterBits bits;
-  bits.digits = bits_where([](uint8x16_t c) { return vcltq_u8(vsubq_u8(c, vdupq_n_u8('0')), vdupq_n_u8(10)); });
-  bits.line_ends = bits_where([&](uint8x16_t c) { return equal(c, '\n'); });
-  bits.blanks =
-      bits_where([&](uint8x16_t c) { return vorrq_u8(vorrq_u8(equal(c, ' '), equal(c, '\t')), equal(c, '\r')); });
-  return bits;
+  return {.digits = bits_of(digits), .line_ends = bits_of(line_ends), .all_known = vminvq_u8(known) == 0xff};
 }
 #else
 inline CharacterBits character_bits(const char* from) {
   CharacterBits bits;
   for (int i = 0; i < 64; ++i) {
-    const auto put = [&](std::uint64_t& out, bool found) { out |= static_cast<std::uint64_t>(found) << i; };
-    put(bits.digits, from[i] >= '0' && from[i] <= '9');
-    put(bits.line_ends, from[i] == '\n');
-    put(bits.blanks, from[i] == ' ' || from[i] == '\t' || from[i] == '\r');
+    const bool digit = from[i] >= '0' && from[i] <= '9';
+    const bool line_end = from[i] == '\n';
+    bits.digits |= static_cast<std::uint64_t>(digit) << i;
+    bits.line_ends |= static_cast<std::uint64_t>(line_end) << i;
+    bits.all_known &= digit || line_end || from[i] == ' ' || from[i] == '\t' || from[i] == '\r';
   }
   return bits;
 }
@@ -122,9 +125,9 @@ class NumberLines {
 
 inline bool NumberLines::split(std::string_view text) {
   // A number takes a digit and a character behind it, which the last one need not have.
-  if (line_ends_.size() < text.size() + 1) {
+  if (line_ends_.size() < text.size() + 2) {
     numbers_.resize(text.size() / 2 + 1);
-    line_ends_.resize(text.size() + 1);
+    line_ends_.resize(text.size() + 2);
   }
   count_ = lines_ = 0;
   digits_before_ = 0;
@@ -150,7 +153,7 @@ inline bool NumberLines::split(std::string_view text) {
 /// Where numbers end is found for 64 characters at once; each number is then read backwards from its end, none waiting
 /// for the one before it. That is what makes this twice as fast as reading from front to back.
 inline bool NumberLines::take_window(const char* from) {
-  const auto [digits, line_ends, blanks] = scan::character_bits(from);
+  const auto [digits, line_ends, all_known] = scan::character_bits(from);
   const std::uint64_t before = std::exchange(digits_before_, digits);
   const std::uint64_t number_ends = ~digits & (digits << 1 | before >> 63);
 
@@ -161,13 +164,16 @@ inline bool NumberLines::take_window(const char* from) {
     const int front = (64 + 3 - std::countl_zero(word & 0x1010101010101010)) & 63;  // bits that are not of the number
     *number++ = scan::join_digits(word >> front << front);
   }
-  for (std::uint64_t ends = line_ends; ends != 0; ends &= ends - 1) {
+  std::uint64_t ends = line_ends;
+  do {  // once even without a line end: writing in vain is cheaper than a branch that no one can foresee
     const std::uint64_t up_to_here = ends ^ (ends - 1);
-    line_ends_[lines_++] =
+    line_ends_[lines_] =
         static_cast<std::uint32_t>(count_ + static_cast<std::size_t>(std::popcount(number_ends & up_to_here)));
-  }
+    lines_ += ends != 0;
+    ends &= ends - 1;
+  } while (ends != 0);
   count_ = static_cast<std::size_t>(number - numbers_.data());
-  return (digits | line_ends | blanks) == ~std::uint64_t{0} && !eight_in_a_row(digits, before);
+  return all_known && !eight_in_a_row(digits, before);
 }
 
 /// Whether a run of eight or more ones ends in `bits`, `before` being the 64 bits below them.

@@ -196,7 +196,7 @@ inline bool Scanner::take_unusual_number(double& value) {
 inline std::string Scanner::word() const {
   constexpr std::size_t longest = 32;
   std::string result;
-  for (const char* at = at_; at != end_ && !scan::ends_number(*at); ++at) {
+  for (const char* at = at_; at != end_ && (!scan::ends_number(*at) || (at == at_ && *at == ',')); ++at) {
     if (result.size() == longest) return result + "…";
     const bool printable = *at > ' ' && *at < 127;
     result += printable ? *at : '?';

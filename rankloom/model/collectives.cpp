@@ -56,6 +56,7 @@ class Expansion {
   Expansion(const Profile& profile, CollectiveModel model)
       : ranks_(profile.rank_count()), communicators_(profile.communicators), exchanges_(communicators_.size()) {
     add_up(profile.collectives, model);
+    if (empty()) return;
     sort_members();
     list_memberships();
   }
@@ -239,8 +240,9 @@ std::optional<CollectiveOp> find_collective_op(std::string_view name) {
 
 CommGraph traffic(Profile profile, CollectiveModel model) {
   const Expansion expansion(profile, model);
+  const bool add_collectives = !expansion.empty();
   const bool add_expanded = model != CollectiveModel::none && profile.expanded_collectives.edge_count() > 0;
-  if (expansion.empty() && !add_expanded)
+  if (!add_collectives && !add_expanded)
     return profile.self_traffic_counts ? std::move(profile.point_to_point)
                                        : without_self(std::move(profile.point_to_point));
 
@@ -248,7 +250,7 @@ CommGraph traffic(Profile profile, CollectiveModel model) {
     edges.clear();
     append_row(profile.point_to_point, from, edges);
     if (add_expanded) append_row(profile.expanded_collectives, from, edges);
-    expansion.append(from, edges);
+    if (add_collectives) expansion.append(from, edges);
     if (!profile.self_traffic_counts) std::erase_if(edges, [&](const Edge& edge) { return edge.to == from; });
     unite(edges);
   });

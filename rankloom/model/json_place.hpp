@@ -48,9 +48,14 @@ inline Result<nlohmann::json> parse_json(const FileText& file) {
     return fail(Code::bad_input, at(file.name(), line), cut ? "the JSON ends too early" : "this is not valid JSON",
                 cut ? "the file may be truncated: get a complete copy"
                     : "check commas, quotes and brackets here and just before");
-  } catch (const nlohmann::json::exception& error) {  // a number beyond all doubles
-    return fail(Code::bad_input, at(file.name()), fmt::format("this JSON cannot be read: {}", error.what()),
-                "write smaller numbers");
+  } catch (const nlohmann::json::exception& error) {  // a number beyond all doubles; the message ends with it in quotes
+    std::string_view number = error.what();
+    number.remove_suffix(number.ends_with('\'') ? 1 : 0);
+    number.remove_prefix(number.rfind('\'') + 1);
+    const auto before = text.substr(0, text.find(number));
+    return fail(Code::bad_input,
+                at(file.name(), 1 + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'))),
+                fmt::format("the number {} is too large", number), "write a smaller one");
   }
 }
 

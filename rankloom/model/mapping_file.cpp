@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/core/scanner.hpp"
+#include "rankloom/model/json_place.hpp"
 
 namespace rankloom {
 
@@ -43,19 +44,6 @@ Result<std::vector<Core>> read_plain(const FileText& file) {
     core_of.push_back(Core{static_cast<std::uint32_t>(core)});
   }
   return core_of;
-}
-
-/// The parser tells where it stopped by an exception, which ends here.
-Result<Json> parse_json(const FileText& file) {
-  const std::string_view text = file.view();
-  try {
-    return Json::parse(text.begin(), text.end());
-  } catch (const Json::exception& stop) {
-    const auto* const error = dynamic_cast<const Json::parse_error*>(&stop);
-    const std::size_t place = error == nullptr ? 0 : std::min(error->byte, text.size());
-    return fail(Code::bad_input, at(file.name(), line_of(text, text.data() + place)),
-                "this is no JSON, or it is cut short", "write the file anew with `rankloom map --format json`");
-  }
 }
 
 Result<std::vector<Core>> read_json(const FileText& file) {

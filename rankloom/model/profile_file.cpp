@@ -2,6 +2,7 @@
 // model: a profile's own file. The graphs are in graph_chunks.cpp; here is all else.
 #include "rankloom/model/profile_file.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -22,7 +23,8 @@ constexpr std::uint64_t version = 1;
 constexpr std::size_t chunk_target = std::size_t{1} << 20;  // lists are cut into chunks of about this size
 
 constexpr std::string_view origin_tag = "ORIG", communicators_tag = "COMM", collectives_tag = "COLL",
-                           activity_tag = "ACTV", sizes_tag = "SIZE";
+                           activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG";
+constexpr std::uint32_t flag_self_traffic_counts = 1;
 
 /// Appends values to the content of a chunk.
 class Writer {
@@ -157,6 +159,11 @@ Complaint take_size(Reader& in, Profile& profile) {
   return nullptr;
 }
 
+Complaint take_flags(Reader& in, Profile& profile) {
+  profile.self_traffic_counts = (in.take<std::uint32_t>() & flag_self_traffic_counts) != 0;
+  return nullptr;
+}
+
 struct ChunkKind {
   std::string_view tag;
   Complaint (*take)(Reader& in, Profile& profile);
@@ -165,7 +172,8 @@ constexpr ChunkKind kinds[] = {{origin_tag, take_origin},
                                {communicators_tag, take_communicator},
                                {collectives_tag, take_collective},
                                {activity_tag, take_activity},
-                               {sizes_tag, take_size}};
+                               {sizes_tag, take_size},
+                               {flags_tag, take_flags}};
 
 Result<void> read_chunk(const FileText& file, const Chunk& chunk, const ChunkKind& kind, Profile& profile) {
   auto content = unpack(file, chunk);
@@ -287,6 +295,9 @@ Result<void> write_profile(const Profile& profile, Sink& sink) {
     out.put(entry.first);
     out.put(entry.second);
   });
+  const std::uint32_t flags = profile.self_traffic_counts ? flag_self_traffic_counts : 0;
+  if (flags != 0)
+    write_list(flags_tag, std::array{flags}, sink, [](Writer& out, std::uint32_t word) { out.put(word); });
   sink.write(pack("END ", {}));
   return {};
 }

@@ -250,27 +250,41 @@ struct ShapeWriter {
   }
 };
 
+/// The value between brackets, its parts apart by `separator`.
+template <class Print>
+void print_parts(const Json& json, std::string_view begin, std::string_view separator, std::string& out,
+                 const Print& print_part) {
+  std::string_view before = begin;
+  out += json.is_array() ? '[' : '{';
+  for (const auto& [key, value] : json.items()) {
+    out += std::exchange(before, separator);
+    if (json.is_object()) out += Json(key).dump() + ": ";
+    print_part(value);
+  }
+}
+
+void print_flat(const Json& json, std::string& out) {
+  if (!json.is_structured()) {
+    out += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return;
+  }
+  print_parts(json, "", ", ", out, [&](const Json& part) { print_flat(part, out); });
+  out += json.is_array() ? ']' : '}';
+}
+
 /// What fits a line stands on one line, and so do lists of numbers, however long.
 void print(const Json& json, std::size_t indent, std::string& out) {
   constexpr std::size_t line_width = 120;
-  const std::string flat = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string flat;
+  print_flat(json, flat);
   const bool numbers = json.is_array() && !json.empty() && json[0].is_number();
   if (!json.is_structured() || numbers || indent + flat.size() <= line_width) {
     out += flat;
     return;
   }
-  out += json.is_array() ? '[' : '{';
-  std::string_view separator = "\n";
-  for (const auto& [key, value] : json.items()) {
-    out += separator;
-    out.append(indent + 2, ' ');
-    if (json.is_object()) out += Json(key).dump() + ": ";
-    print(value, indent + 2, out);
-    separator = ",\n";
-  }
-  out += '\n';
-  out.append(indent, ' ');
-  out += json.is_array() ? ']' : '}';
+  const std::string line = "\n" + std::string(indent + 2, ' ');
+  print_parts(json, line, "," + line, out, [&](const Json& part) { print(part, indent + 2, out); });
+  out += "\n" + std::string(indent, ' ') + (json.is_array() ? ']' : '}');
 }
 
 }  // namespace

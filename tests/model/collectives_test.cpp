@@ -297,6 +297,19 @@ TEST(Traffic, LeavesOutWhatRanksSendToThemselvesUnlessItCounts) {
   }
 }
 
+TEST(Traffic, OfCollectivesNeverGoesToTheSenderItself) {
+  Profile profile = silent_profile(6);
+  profile.self_traffic_counts = true;
+  profile.communicators.push_back({.name = "odd", .members = {Rank{5}, Rank{1}, Rank{3}}});
+  for (const std::uint32_t communicator : {0U, 1U})
+    for (const CollectiveOp op : all_ops)
+      profile.collectives.push_back({.communicator = communicator, .op = op, .root = 0, .bytes = 1, .count = 1});
+  for (const CollectiveModel model : {CollectiveModel::logical, CollectiveModel::tree, CollectiveModel::flat}) {
+    const CommGraph graph = traffic(profile, model);
+    for (const Rank r : graph.ranks()) EXPECT_THAT(graph.targets(r), ::testing::Not(::testing::Contains(r)));
+  }
+}
+
 TEST(Traffic, AddsCollectivesThatCameExpandedUnlessTheModelIsNone) {
   Profile profile = silent_profile(3);
   CommGraphBuilder sent(3), expanded(3);

@@ -74,7 +74,7 @@ TEST(MappingFile, RefusesJsonWithoutAListOfCores) {
 TEST(MappingFile, NamesTheLineWhereJsonIsCutShort) {
   const Error error = error_of("{\"mapping\": [\n0,\n1,\n");
   EXPECT_EQ(error.where.line, 4u);
-  EXPECT_THAT(error.what, HasSubstr("cut short"));
+  EXPECT_THAT(error.what, HasSubstr("too early"));
 }
 
 TEST(MappingFile, RefusesAFileWithoutNumbers) {

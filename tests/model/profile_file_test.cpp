@@ -63,6 +63,7 @@ Profile full_profile() {
   profile.collectives = {{.communicator = 0, .op = CollectiveOp::allreduce, .root = 0, .bytes = 8, .count = 100},
                          {.communicator = 1, .op = CollectiveOp::bcast, .root = 2, .bytes = 0.5, .count = 1e12}};
   for (int r = 0; r < 300; ++r) profile.activity.push_back({r * 0.1, 1.0 / (r + 1), r * 1e9});
+  profile.self_traffic_counts = true;
   profile.sizes = {{0, 12}, {1024, 7}, {std::uint64_t{1} << 40, 1}};
   profile.origin = {
       {"program", "cg.W.8"}, {"date", "today"}, {"", std::string("an empty key, and a zero\0 inside", 31)}};
@@ -88,6 +89,7 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(back->activity[5].seconds_in_mpi, profile.activity[5].seconds_in_mpi);
   EXPECT_EQ(back->activity[5].seconds_outside, profile.activity[5].seconds_outside);
   EXPECT_EQ(back->activity[5].instructions, profile.activity[5].instructions);
+  EXPECT_TRUE(back->self_traffic_counts);
   EXPECT_EQ(back->sizes, profile.sizes);
   EXPECT_EQ(back->origin, profile.origin);
   EXPECT_EQ(written(*back), written(profile));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // model: meshes and tori; a node is its own router.
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,14 +22,13 @@ struct Dimension {
   std::uint32_t stride;      // between neighbours of a row
   std::uint32_t cables;      // of a row
   std::uint32_t first_link;  // two links a cable: rising, falling
+  std::uint32_t wrap;        // steps once round; a mesh, where there is no way round, has more than any distance
 };
 
 class Mesh final : public Network {
  public:
   Mesh(MeshShape shape, std::vector<Dimension> dimensions, std::uint32_t nodes, std::uint32_t links, Cost per_hop)
-      : shape_(std::move(shape)), dimensions_(std::move(dimensions)), nodes_(nodes), links_(links), per_hop_(per_hop) {
-    torus_ = std::get<MeshShape>(shape_).torus;
-  }
+      : shape_(std::move(shape)), dimensions_(std::move(dimensions)), nodes_(nodes), links_(links), per_hop_(per_hop) {}
 
   std::uint32_t node_count() const override { return nodes_; }
   std::uint32_t vertex_count() const override { return nodes_; }
@@ -39,8 +40,9 @@ class Mesh final : public Network {
       const std::uint32_t size = dimension.size.divisor();
       const std::uint32_t next_a = dimension.size.quotient(a), next_b = dimension.size.quotient(b);
       const std::uint32_t x = a - next_a * size, y = b - next_b * size;
-      const std::uint32_t distance = x < y ? y - x : x - y;
-      sum += torus_ ? std::min(distance, size - distance) : distance;
+      const auto distance =
+          static_cast<std::uint32_t>(std::abs(static_cast<std::int64_t>(x) - y));  // no branch to guess
+      sum += std::min(distance, dimension.wrap - distance);
       a = next_a;
       b = next_b;
     }
@@ -83,7 +85,7 @@ class Mesh final : public Network {
     std::uint32_t sum = 0;
     for (const Dimension& dimension : dimensions_) {
       const std::uint32_t size = dimension.size.divisor();
-      sum += torus_ ? size / 2 : size - 1;
+      sum += std::get<MeshShape>(shape_).torus ? size / 2 : size - 1;
     }
     return sum;
   }
@@ -114,7 +116,6 @@ class Mesh final : public Network {
   std::uint32_t nodes_;
   std::uint32_t links_;
   Cost per_hop_;
-  bool torus_ = false;
 };
 
 }  // namespace
@@ -132,8 +133,8 @@ Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost 
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
     if (*size == 1) continue;
     const std::uint32_t cables = torus && *size > 2 ? *size : *size - 1;
-    dimensions.push_back(
-        {Divider(*size), static_cast<std::uint32_t>(stride), cables, static_cast<std::uint32_t>(links)});
+    dimensions.push_back({Divider(*size), static_cast<std::uint32_t>(stride), cables, static_cast<std::uint32_t>(links),
+                          torus ? *size : std::numeric_limits<std::uint32_t>::max()});
     links += 2 * (nodes / *size) * cables;
     if (auto sound = check_count(kind, links, "links"); !sound) return pass_on(sound);
     stride *= *size;

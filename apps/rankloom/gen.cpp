@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom gen`: synthetic profiles; one sub-verb for each row of the table of patterns.
+#include <vector>
+
+#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/profile_output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/report/progress_bar.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+struct PatternCommand {
+  explicit PatternCommand(const GeneratorInfo& info) : pattern(info) {}
+  Pattern pattern;
+  ProfileOutput output;
+  CLI::App* app = nullptr;
+};
+
+class GenVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    for (const GeneratorInfo& row : generators()) {
+      auto command = std::make_unique<PatternCommand>(row);
+      command->app = app.add_subcommand(std::string(row.name), std::string(row.summary));
+      const OptionList& options = command->pattern.options();
+      add_listed(*command->app, options, "pattern",
+                 [&options, owner = row.name](const std::string& name, std::string_view value) {
+                   return options.set(name, value, owner);
+                 });
+      command->output.describe(*command->app);
+      commands_.push_back(std::move(command));
+    }
+  }
+
+  Result<int> run(const Session& session) override {
+    for (const auto& command : commands_) {
+      if (command->app->parsed()) return make(session, *command);
+    }
+    return success;
+  }
+
+ private:
+  static Result<int> make(const Session& session, const PatternCommand& command) {
+    if (auto possible = command.output.check(session); !possible) return pass_on(possible);
+    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    progress.report("making the pattern", -1);
+    auto profile = command.pattern.generate();
+    if (!profile) return pass_on(profile);
+    progress.finish();
+    return command.output.write(session, *profile, command.pattern.info().name);
+  }
+
+  std::vector<std::unique_ptr<PatternCommand>> commands_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_gen() {
+  return std::make_unique<GenVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: the program's edge.
+#include <csignal>
+
+#include "apps/rankloom/command_line.hpp"
+
+int main(int argc, char** argv) {
+  // `rankloom … | head` ends quietly, whatever the parent process did with the signal.
+  std::signal(SIGPIPE, SIG_DFL);
+  return rankloom::app::CommandLine().run(argc, argv);
+}

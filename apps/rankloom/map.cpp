@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom map`: profile and machine in, mapping out.
+#include <fmt/format.h>
+
+#include "apps/rankloom/input.hpp"
+#include "apps/rankloom/mapping_run.hpp"
+#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/core/file.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/model/mapping_file.hpp"
+#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/table.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// The traffic of a level before and after.
+struct LevelChange {
+  LevelTraffic before, after;
+};
+
+class MapVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    problem_.describe(app, "PROFILE");
+    mapper_.describe(app);
+    run_.describe(app);
+    add_text(app, {"--start", "MAPPING", "mapping to begin from, a file or a mapper, for mappers that take one", "run"},
+             start_);
+    add_switch(app, "--raw", "keep a result that costs more than the default order", raw_, "run");
+    add_text(app, {"-o,--output", "FILE", "where to write the mapping; without it, to standard output", "output"},
+             output_);
+    add_value(app,
+              {"--format", "plain|json", "plain: one core number a line, line i for rank i; json: the whole result",
+               "output", "plain"},
+              [this](std::string_view value) -> Result<void> {
+                if (value != "plain" && value != "json") return bad_value("--format", value, "plain or json");
+                as_json_ = value == "json";
+                return {};
+              });
+  }
+
+  Result<int> run(const Session& session) override {
+    if (auto writable = check_output(output_); !writable) return pass_on(writable);
+    auto mapper = mapper_.make();
+    if (!mapper) return pass_on(mapper);
+    if (!start_.empty() && !mapper->info->takes_start) return no_start(*mapper);
+
+    const ThreadLimit limit(run_.threads);
+    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    auto instance = problem_.load(progress);
+    if (!instance) return pass_on(instance);
+    auto result = solve(*mapper, *instance, progress);
+    if (!result) return pass_on(result);
+    const auto levels = compare_levels(*instance, *result);
+    progress.finish();
+    return hand_out(session, *instance, *result, levels);
+  }
+
+ private:
+  static Failure no_start(const ConfiguredMapper& mapper) {
+    std::string able;
+    for (const MapperInfo& row : mappers()) {
+      if (row.takes_start) able += fmt::format("{}{}", able.empty() ? "" : ", ", row.name);
+    }
+    return fail(Code::usage, at("--start"),
+                fmt::format("the mapper {} does not begin from a mapping", mapper.info->name),
+                fmt::format("these do: {}", able));
+  }
+
+  Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) const {
+    std::vector<Core> start;
+    if (!start_.empty()) {
+      auto placement = named_placement(start_, instance, run_, progress);
+      if (!placement) return pass_on(placement);
+      start = std::move(placement->core_of);
+    }
+    progress.report("mapping", -1);
+    const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, start};
+    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_});
+  }
+
+  static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {
+    const auto block = block_placement(instance.graph.rank_count(), instance.topology, instance.slots);
+    const auto before = level_traffic(instance.graph, instance.topology, block);
+    const auto after = level_traffic(instance.graph, instance.topology, result.mapping.cores());
+    std::vector<LevelChange> levels;
+    for (std::size_t level = 0; level < before.size(); ++level) levels.push_back({before[level], after[level]});
+    return levels;
+  }
+
+  Result<int> hand_out(const Session& session, const Instance& instance, const MapResult& result,
+                       const std::vector<LevelChange>& levels) const {
+    const bool need_json = session.json || as_json_;
+    const std::string json = need_json ? to_line(to_json(instance, result, levels)) : std::string();
+    const std::string target = output_.empty() ? "-" : output_;
+    if (!session.json || !output_.empty()) {
+      auto written = as_json_ ? write_file(target, json) : write_file(target, [&](Sink& sink) -> Result<void> {
+        write_plain_mapping(result.mapping.cores(), sink);
+        return {};
+      });
+      if (!written) return pass_on(written);
+    }
+    if (session.json) {
+      if (target != "-" || output_.empty()) print(json);
+    } else if (target != "-") {
+      print(summary(instance, result, levels));
+    } else if (session.err_is_terminal) {
+      std::fflush(stdout);
+      fmt::print(stderr, "{}", summary(instance, result, levels));
+    }
+    return success;
+  }
+
+  Json to_json(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
+    Json json;
+    json["mapper"] = result.mapper;
+    json["seed"] = result.seed;
+    json["model"] = info(result.model).name;
+    json["profile"] = problem_.profile.profile;
+    json["topology"] = problem_.topology.hierarchy.empty() ? problem_.topology.topology : problem_.topology.text();
+    json["ranks"] = instance.graph.rank_count();
+    json["cores"] = instance.topology.core_count();
+    json["cost"] = result.cost;
+    json["cost_default"] = result.cost_default;
+    json["gain_percent"] = gain(result);
+    json["lower_bound"] = result.lower_bound ? Json(*result.lower_bound) : Json();
+    json["time_ms"] = result.time_ms;
+    json["fell_back"] = result.fell_back;
+    json["note"] = result.note;
+    json["levels"] = Json::array();
+    for (const auto& [before, after] : levels) {
+      json["levels"].push_back({{"level", after.level},
+                                {"bytes", after.bytes},
+                                {"bytes_default", before.bytes},
+                                {"messages", after.messages},
+                                {"messages_default", before.messages}});
+    }
+    Json cores = Json::array();
+    for (const Core core : result.mapping.cores()) cores.push_back(index(core));
+    json["mapping"] = std::move(cores);
+    return json;
+  }
+
+  static double gain(const MapResult& result) {
+    return gain_percent(result.cost_default, result.cost, info(result.model).larger_is_better);
+  }
+
+  std::string summary(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
+    std::string text =
+        fmt::format("{} ranks on {} cores by {} in {}\n\n", format_count(instance.graph.rank_count()),
+                    format_count(instance.topology.core_count()), result.mapper, format_seconds(result.time_ms / 1000));
+    Table table(
+        {{""}, {"default order", Table::Align::right}, {"mapped", Table::Align::right}, {"gain", Table::Align::right}});
+    table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
+               cost_number(result.cost), percent(gain(result))});
+    for (const auto& [before, after] : levels) {
+      if (before.bytes == 0 && after.bytes == 0) continue;
+      const std::string where =
+          after.level == "same core" ? "inside one core" : fmt::format("between {}s", after.level);
+      table.row({where, format_bytes(before.bytes), format_bytes(after.bytes),
+                 before.bytes > 0 ? percent(gain_percent(before.bytes, after.bytes, false)) : ""});
+    }
+    text += table.text();
+    text += "\n" + remarks(result);
+    text += fmt::format("next: rankloom eval {} block {}\n",
+                        shell_word(output_.empty() || output_ == "-" ? "FILE" : output_), problem_.words("--profile "));
+    text += fmt::format("      rankloom compare {}\n", problem_.words(""));
+    return text;
+  }
+
+  static std::string remarks(const MapResult& result) {
+    std::string text;
+    if (result.lower_bound && *result.lower_bound != 0) {
+      text += fmt::format("  no mapping costs less than {}\n", cost_number(*result.lower_bound));
+    }
+    if (result.fell_back) {
+      text += "  nothing better than the default order was found: keep it\n";
+    } else if (result.cost == result.cost_default) {
+      text += "  the default order is as good: nothing to change\n";
+    }
+    if (!result.note.empty()) text += fmt::format("  note: {}\n", result.note);
+    return text.empty() ? text : text + "\n";
+  }
+
+  ProblemArguments problem_;
+  MapperArguments mapper_;
+  RunArguments run_;
+  std::string start_;
+  std::string output_;
+  bool raw_ = false;
+  bool as_json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_map() {
+  return std::make_unique<MapVerb>();
+}
+
+}  // namespace rankloom::app

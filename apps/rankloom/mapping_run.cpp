@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: the arguments of every verb that runs mappers, and the running itself.
+#include "apps/rankloom/mapping_run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/rankloom/options.hpp"
+#include "rankloom/core/file.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/model/mapping_file.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+std::string model_names() {
+  std::vector<std::string_view> names;
+  for (const auto& row : cost_models()) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
+/// Those mappers of the table that have the option.
+std::vector<std::string_view> owners_of(const std::string& option) {
+  std::vector<std::string_view> owners;
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList list;
+    mapper->describe(list);
+    if (list.find(option) != nullptr) owners.push_back(row.name);
+  }
+  return owners;
+}
+
+}  // namespace
+
+void RunArguments::describe(CLI::App& app) {
+  // The list binds the fields by reference and is read by the command line only while it is parsed.
+  OptionList list;
+  list.count("seed", seed, "same seed and inputs, same mapping, for any number of threads");
+  list.count("threads", threads, "threads to use at most; 0: all cores", 0, 4096);
+  for (const Option& option : list.all()) {
+    add_listed(app, option, "run",
+               [set = option.set](const std::string&, std::string_view value) { return set(value); });
+  }
+  add_value(
+      app,
+      {"--budget", "TIME", "soft time limit of one mapper: 2s, 500ms; the best mapping found by then is kept", "run"},
+      [this](std::string_view value) -> Result<void> {
+        const auto parsed = parse_nanoseconds(value, 1e9);
+        if (!parsed || *parsed < 1e6 || *parsed > 1e18)
+          return bad_value("--budget", value, "a time such as 2s, 500ms or 1min");
+        budget = std::chrono::milliseconds(static_cast<std::int64_t>(*parsed / 1e6));
+        return {};
+      });
+  add_value(app,
+            {"--model", model_names(), "the cost that is minimised and compared", "run", std::string(info(model).name)},
+            [this](std::string_view value) -> Result<void> {
+              const auto found = find_cost_model(value);
+              if (!found) return bad_value("--model", value, fmt::format("one of: {}", model_names()));
+              model = *found;
+              return {};
+            });
+}
+
+void MapperArguments::describe(CLI::App& app) {
+  add_text(
+      app,
+      {"-a,--mapper", "MAPPER",
+       "the algorithm, a row of `rankloom list mappers`, with options after a colon: greedy, pair-exchange:tries=1000",
+       "run", spec},
+      spec);
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList list;
+    mapper->describe(list);
+    for (Option option : list.all()) {
+      option.help += fmt::format(" ({})", fmt::join(owners_of(option.name), ", "));
+      add_listed(app, option, "options of mappers",
+                 [this](const std::string& name, std::string_view value) -> Result<void> {
+                   own.emplace_back(name, value);
+                   return {};
+                 });
+    }
+  }
+}
+
+Result<ConfiguredMapper> MapperArguments::make() const {
+  auto made = make_mapper(spec);
+  if (!made) return made;
+  OptionList list;
+  made->mapper->describe(list);
+  for (const auto& [name, value] : own) {
+    if (list.find(name) == nullptr) {
+      return fail(Code::usage, at("--" + name), fmt::format("the mapper {} has no such option", made->info->name),
+                  fmt::format("it belongs to: {}", fmt::join(owners_of(name), ", ")));
+    }
+    if (auto done = list.set(name, value, made->info->name); !done) return pass_on(done);
+    made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
+  }
+  return made;
+}
+
+Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance) {
+  auto file = read_file(path);
+  if (!file) return pass_on(file);
+  auto core_of = read_mapping(*file);
+  if (!core_of) return pass_on(core_of);
+  if (core_of->size() != instance.graph.rank_count()) {
+    return fail(Code::bad_input, at(file->name()),
+                fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
+                "is it a mapping of another program?");
+  }
+  auto checked = Mapping::checked(std::move(*core_of), instance.topology, instance.slots, file->name());
+  if (!checked) return pass_on(checked);
+  return std::vector<Core>(checked->cores().begin(), checked->cores().end());
+}
+
+Result<NamedPlacement> named_placement(const std::string& name, const Instance& instance, const RunArguments& arguments,
+                                       Progress& progress) {
+  std::error_code ignored;
+  const bool looks_like_mapper = find_mapper(name.substr(0, name.find(':'))) != nullptr;
+  if (name == "-" || std::filesystem::exists(name, ignored) || !looks_like_mapper) {
+    auto read = read_placement(name, instance);
+    if (!read && !std::filesystem::exists(name, ignored))
+      read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
+    if (!read) return pass_on(read);
+    return NamedPlacement{std::move(*read), std::nullopt};
+  }
+  auto mapper = make_mapper(name);
+  if (!mapper) return pass_on(mapper);
+  const MapProblem problem{instance.graph, instance.topology, instance.slots, arguments.model, {}};
+  auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
+  if (!result) return pass_on(result);
+  std::vector<Core> core_of(result->mapping.cores().begin(), result->mapping.cores().end());
+  return NamedPlacement{std::move(core_of), std::move(*result)};
+}
+
+std::vector<std::string> split_mappers(const std::string& list) {
+  std::vector<std::string> specs;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string part = list.substr(begin, end - begin);
+    const bool names_mapper = find_mapper(part.substr(0, part.find(':'))) != nullptr;
+    if (!names_mapper && !specs.empty() && specs.back().find(':') != std::string::npos) {
+      specs.back() += "," + part;
+    } else {
+      specs.push_back(part);
+    }
+    begin = end + 1;
+  }
+  return specs;
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: what leaves the program.
+#include "apps/rankloom/output.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "rankloom/core/units.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// Error texts quote input that may hold anything; control characters must not reach the terminal.
+std::string visible(std::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\n') {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else if (byte == 0x7f) {
+      shown += "\\x7f";
+    } else {
+      shown += c;
+    }
+  }
+  // Bytes that are no UTF-8 become the replacement character, as in the JSON.
+  const std::string quoted = Json(shown).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(quoted).get<std::string>();
+}
+
+Json to_json(const Error& error) {
+  Json where = error.where.source;
+  if (error.where.line > 0) where = fmt::format("{}:{}", error.where.source, error.where.line);
+  return {{"error",
+           {{"code", static_cast<int>(error.code)}, {"what", error.what}, {"where", where}, {"hint", error.hint}}}};
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+std::string to_line(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void print_json(const Json& object) {
+  print(to_line(object));
+}
+
+Result<void> check_output(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (path.empty() || path == "-") return {};
+  std::error_code ignored;
+  const fs::path target(path);
+  if (fs::is_directory(target, ignored))
+    return fail(Code::usage, at(path), "is a directory, not a file", "name the file to write inside it");
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored)) {
+    return fail(Code::usage, at(path), fmt::format("the folder {} does not exist", folder.string()),
+                fmt::format("mkdir -p {}", shell_word(folder.string())));
+  }
+  if (::access(folder.c_str(), W_OK) != 0) {
+    return fail(Code::environment, at(path),
+                fmt::format("the folder {} cannot be written: {}", folder.string(), std::strerror(errno)),
+                "write elsewhere, or change its permissions");
+  }
+  return {};
+}
+
+Result<void> check_standard_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
+  return fail(Code::environment, at("standard output"),
+              fmt::format("cannot be written: {}", std::strerror(errno == 0 ? EIO : errno)),
+              "free some space, or write elsewhere");
+}
+
+int show_error(const Error& error, bool json) {
+  std::fflush(stdout);
+  fmt::print(stderr, "rankloom: {}\n", visible(to_string(error)));
+  if (json) print_json(to_json(error));
+  std::fflush(stdout);
+  return static_cast<int>(error.code);
+}
+
+std::string cost_number(double value) {
+  if (std::abs(value) < 1e15 && value == std::floor(value)) return format_count(value);
+  if (std::abs(value) >= 1000 && std::abs(value) < 1e15) return format_count(std::round(value));
+  return fmt::format("{:.6g}", value);
+}
+
+double gain_percent(double before, double after, bool larger_is_better) {
+  if (before == after || before == 0) return 0;
+  const double gain = 100 * (before - after) / std::abs(before);
+  return larger_is_better ? -gain : gain;
+}
+
+std::string percent(double value) {
+  const std::string text = fmt::format("{:.1f} %", value);
+  return text == "-0.0 %" ? "0.0 %" : text;
+}
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: what leaves the program: text for people, one JSON object for scripts, files, errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/core/result.hpp"
+#include "rankloom/model/topology.hpp"
+
+namespace rankloom::app {
+
+using Json = nlohmann::ordered_json;
+
+void print(std::string_view text);
+/// One line; what is no UTF-8 is replaced, what is no number is null.
+void print_json(const Json& object);
+std::string to_line(const Json& object);
+
+/// Fails when the file could not be written there later: before long work, not after it. "-" and "" are fine.
+Result<void> check_output(const std::string& path);
+/// Fails when standard output did not take everything.
+Result<void> check_standard_output();
+
+/// The error as text on stderr, and with --json as an object on stdout too. The value is the exit status.
+int show_error(const Error& error, bool json);
+
+/// 6,912 exactly, 1.25e+20 rounded; a number that a person compares.
+std::string cost_number(double value);
+/// "15.2 %" less than before; negative when it is more.
+double gain_percent(double before, double after, bool larger_is_better);
+std::string percent(double value);
+
+/// The word as a shell reads it back.
+std::string shell_word(const std::string& word);
+
+}  // namespace rankloom::app

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: the table of verbs.
+#include <array>
+
+#include "apps/rankloom/verb.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+constexpr std::array<VerbInfo, 10> table{{
+    {"map", "find a place for every rank",
+     "Reads who talks to whom (a profile) and what is near what (a machine), and writes who sits where: one core "
+     "number a line, line i for "
+     "rank i. The result never costs more than the order in which launchers place ranks by default, unless --raw asks "
+     "for it. Every "
+     "option of a mapper can be given as a flag or in its spec: --tries 1000 or -a pair-exchange:tries=1000.",
+     "# map a recorded program onto two switches of six nodes\n"
+     "rankloom map app.prof -t \"switch:2=4.1 node:6=3.7 core:16=1\" -o mapping.txt\n"
+     "# the same with a chosen algorithm and a time limit, for a script\n"
+     "rankloom map app.prof -t cluster.json -a greedy --budget 2s --json\n"
+     "# a quadratic assignment problem that brings its own distances\n"
+     "rankloom map nug12.dat -a mpipp --restarts 10",
+     make_map},
+    {"eval", "score mappings side by side",
+     "Scores mapping files, or mappers that are run for it, in every cost model, with the bytes that cross each level "
+     "of the machine. With "
+     "more than 20 million edges only the chosen model and the levels are computed, unless --all asks for the rest.",
+     "# a mapping against the launcher's default order\n"
+     "rankloom eval mapping.txt block --profile app.prof -t cluster.json\n"
+     "# ten million ranks, made and scored in one command\n"
+     "rankloom eval block --profile gen:stencil3d:size=216x216x216,points=27 -t \"node:78732=10 core:128=1\"\n"
+     "# which links carry most on a torus\n"
+     "rankloom eval block random --links --model congestion --profile app.prof -t \"torus:4x4x4 core:8\"",
+     make_eval},
+    {"compare", "run mappers side by side",
+     "Runs several mappers on one problem and sorts them by what their mappings cost. Mappers are separated by commas "
+     "or by repeating -a; a "
+     "word after a comma that is no mapper belongs to the options of the one before. With --runs each runs with "
+     "several seeds, and the "
+     "spread is shown. Results that cost more than the default order are shown as they are.",
+     "# everything that suits the size\n"
+     "rankloom compare app.prof -t cluster.json\n"
+     "# two mappers, ten seeds each\n"
+     "rankloom compare app.prof -t cluster.json -a mpipp:restarts=5,pair-exchange:tries=100000,order=turn --runs 10",
+     make_compare},
+    {"topo", "look at a machine",
+     "Draws a machine as a tree in which equal parts are folded, checks it, or writes it as topology JSON. Machines "
+     "come as files of any "
+     "source of `rankloom list topologies`, as a string, or as --hierarchy and --distance.",
+     "# two switches of six nodes of sixteen cores\n"
+     "rankloom topo show \"switch:2=4.1 node:6=3.7 core:16=1\"\n"
+     "# is this file sound?\n"
+     "rankloom topo check cluster.json\n"
+     "# a string as a file, to edit by hand\n"
+     "rankloom topo convert \"torus:4x4 core:8\" -o torus.json",
+     make_topo},
+    {"gen", "make a communication pattern by rule",
+     "Writes a synthetic profile. The same pattern can be used without a file wherever a profile is read: "
+     "gen:stencil2d:size=16x16. --shuffle "
+     "renames the ranks at random, so that the default order is a bad one.",
+     "# a 16 x 16 halo exchange with renamed ranks\n"
+     "rankloom gen stencil2d --size 16x16 --shuffle -o halo.prof\n"
+     "# as a graph for partitioners\n"
+     "rankloom gen rgg --ranks 4096 --to metis -o rgg.graph\n"
+     "# what there is\n"
+     "rankloom list patterns",
+     make_gen},
+    {"import", "turn somebody else's format into a profile",
+     "Reads any format of `rankloom list formats`, recognised by its content, and writes the native profile or another "
+     "format that has a "
+     "writer.",
+     "# a METIS graph as a profile\n"
+     "rankloom import mesh.graph -o mesh.prof\n"
+     "# a profile as a Matrix Market file\n"
+     "rankloom import mesh.prof --to matrix-market -o mesh.mtx",
+     make_import},
+    {"list", "what there is: mappers, models, formats, patterns, ..",
+     "Prints the tables that every other verb uses: names to type, what they are, which paper they follow. A second "
+     "word shows one row with "
+     "its options.",
+     "# all algorithms\n"
+     "rankloom list mappers\n"
+     "# one of them, with its options\n"
+     "rankloom list mappers pair-exchange",
+     make_list},
+    {"doctor", "is everything here to work?",
+     "Looks at the machine and the programs around rankloom: what is there, what is missing, what it would be needed "
+     "for and how to get it. "
+     "The exit status is 5 when something is missing that nothing works without.",
+     "# for people\n"
+     "rankloom doctor\n"
+     "# for scripts\n"
+     "rankloom doctor --json",
+     make_doctor},
+    {"completion", "completion for bash, zsh or fish",
+     "Prints a script that lets the shell complete verbs, options and values.",
+     "# for this shell\n"
+     "source <(rankloom completion bash)\n"
+     "# for every fish to come\n"
+     "rankloom completion fish > ~/.config/fish/completions/rankloom.fish",
+     make_completion},
+    {"man", "the manual pages",
+     "Prints the manual page of rankloom or of one verb in roff, made from the same tables as the help; with -o all "
+     "pages into a folder.",
+     "# read one\n"
+     "rankloom man map | man -l -\n"
+     "# write all of them\n"
+     "rankloom man -o man1",
+     make_man},
+}};
+
+}  // namespace
+
+std::span<const VerbInfo> verbs() {
+  return table;
+}
+
+}  // namespace rankloom::app

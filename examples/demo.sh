@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What rankloom does, in a minute: demo.sh path/to/rankloom
+set -euo pipefail
+program=$(realpath "${1:?usage: demo.sh path/to/rankloom}")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/bin"
+ln -s "$program" "$folder/bin/rankloom"
+export PATH="$folder/bin:$PATH"
+cd "$folder"
+
+if [ -t 1 ]; then bold=$'\033[1m' dim=$'\033[2m' plain=$'\033[0m'; else bold='' dim='' plain=''; fi
+tell() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+try() {
+  printf '%s$ %s%s\n' "$dim" "$(printf '%q ' "$@" | sed "s/\\\\ / /g")" "$plain"
+  "$@"
+}
+
+cluster="switch:2=4.1 node:6=3.7 core:16=1"
+
+tell "1. A program of 192 ranks in 12 groups that exchange much; which ranks form a group is shuffled."
+try rankloom gen groups --groups 12 --per-group 16 -o app.prof
+
+tell "2. A cluster: 2 switches, 6 nodes each, 16 cores each; sending across costs 3.7 and 4.1 times as much as inside a node."
+try rankloom topo show "$cluster"
+
+tell "3. Mappers side by side: what do their mappings cost, and how long do they take?"
+try rankloom compare app.prof -t "$cluster" -a block,round-robin,random,greedy,pe-500k,refine,auto
+
+tell "4. The mapping itself, and where the bytes go now."
+try rankloom map app.prof -t "$cluster" -o app.map
+printf '%s$ head -3 app.map   # the core of ranks 0, 1, 2%s\n' "$dim" "$plain"
+head -3 app.map
+
+tell "5. The same on a torus, looking at the most loaded link."
+try rankloom compare app.prof -t "torus:4x3 core:16" --model congestion -a block,greedy,auto --budget 5s
+
+tell "What to type next"
+cat <<'TEXT'
+  export PATH=$PWD/build/bin:$PATH             (after ./dev build)
+  rankloom list mappers                        the algorithms, each with its paper
+  rankloom gen stencil3d --help                other patterns: rankloom list patterns
+  rankloom map YOUR_FILE -t YOUR_CLUSTER       METIS, Matrix Market, dense text, QAPLIB, … are recognised
+  rankloom topo show --help                    how to write down your machine (docs/topology.md)
+TEXT

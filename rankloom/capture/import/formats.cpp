@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: the table of formats.
+#include "rankloom/capture/import/formats.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/scanner.hpp"
+#include "rankloom/model/profile_file.hpp"
+
+namespace rankloom {
+
+namespace {
+
+/// In the order in which content is recognised: formats that say who they are come first, those that are told by their
+/// shape last.
+constexpr std::array<FormatInfo, 7> table = {{
+    {"native", "rankloom's own profile: everything that was recorded, compressed", "docs/formats.md", is_native,
+     read_native, write_native},
+    {"matrix-market", "sparse or full matrix: coordinate or array, real, integer or pattern, general or symmetric",
+     "Boisvert, Pozo, Remington 1996, NISTIR 5935", is_matrix_market, read_matrix_market, write_matrix_market},
+    {"pairs", "one line for each pair that talks: from to bytes [messages [collective bytes and messages]]",
+     "docs/formats.md", is_pairs, read_pairs, write_pairs},
+    {"eagermap", "EagerMap's matrix: comma separated, the last rank's row first", "Cruz, Diener, Pilla, Navaux 2019",
+     is_eagermap, read_eagermap, nullptr},
+    {"metis", "undirected graph with weights, as graph partitioners read it",
+     "Karypis 2013, METIS 5.1 manual, section 4.1", is_metis, read_metis, write_metis},
+    {"qaplib", "quadratic assignment problem: size, traffic, distances", "Burkard, Karisch, Rendl 1997, QAPLIB",
+     is_qaplib, read_qaplib, nullptr},
+    {"dense", "n lines of n numbers: row i holds what rank i sends to each rank", "docs/formats.md", is_dense,
+     read_dense, write_dense},
+}};
+
+std::string names() {
+  std::string list;
+  for (const FormatInfo& format : table) list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
+  return list;
+}
+
+}  // namespace
+
+bool is_native(std::string_view text) {
+  return is_profile_file(text);
+}
+
+Result<Imported> read_native(const FileText& file) {
+  auto profile = read_profile(file);
+  if (!profile) return pass_on(profile);
+  return Imported{.profile = *std::move(profile), .topology = std::nullopt, .format = "native"};
+}
+
+Result<void> write_native(const Profile& profile, Sink& sink) {
+  return write_profile(profile, sink);
+}
+
+std::span<const FormatInfo> formats() {
+  return table;
+}
+
+const FormatInfo* find_format(std::string_view name) {
+  const auto* const found =
+      std::find_if(table.begin(), table.end(), [name](const FormatInfo& format) { return format.name == name; });
+  return found == table.end() ? nullptr : found;
+}
+
+Result<Imported> import_profile(const FileText& file, std::string_view format) {
+  Scanner in(file.view());
+  in.skip_space();
+  if (in.done()) {
+    return fail(Code::bad_input, at(file.name()), "the file is empty", "check the program that should have written it");
+  }
+  if (!format.empty()) {
+    const FormatInfo* const chosen = find_format(format);
+    if (chosen == nullptr)
+      return fail(Code::usage, at("--from"), fmt::format("there is no format \"{}\"", format),
+                  fmt::format("one of: {}", names()));
+    return chosen->read(file);
+  }
+  for (const FormatInfo& candidate : table) {
+    if (candidate.recognise(file.view())) return candidate.read(file);
+  }
+  return fail(Code::bad_input, at(file.name(), in.line()),
+              fmt::format("\"{}\" begins none of the known formats", in.word()),
+              fmt::format("name the format with --from, one of: {}", names()));
+}
+
+}  // namespace rankloom

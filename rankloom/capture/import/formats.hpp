@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: the functions behind the table of formats, one group a file. Only formats.cpp and the tests look here.
+#pragma once
+
+#include <string_view>
+
+#include "rankloom/capture/import/import.hpp"
+
+namespace rankloom {
+
+bool is_native(std::string_view text);
+Result<Imported> read_native(const FileText& file);
+Result<void> write_native(const Profile& profile, Sink& sink);
+
+bool is_matrix_market(std::string_view text);
+Result<Imported> read_matrix_market(const FileText& file);
+Result<void> write_matrix_market(const Profile& profile, Sink& sink);
+
+bool is_pairs(std::string_view text);
+Result<Imported> read_pairs(const FileText& file);
+Result<void> write_pairs(const Profile& profile, Sink& sink);
+
+bool is_eagermap(std::string_view text);
+Result<Imported> read_eagermap(const FileText& file);
+
+bool is_metis(std::string_view text);
+Result<Imported> read_metis(const FileText& file);
+Result<void> write_metis(const Profile& profile, Sink& sink);
+
+bool is_qaplib(std::string_view text);
+Result<Imported> read_qaplib(const FileText& file);
+
+bool is_dense(std::string_view text);
+Result<Imported> read_dense(const FileText& file);
+Result<void> write_dense(const Profile& profile, Sink& sink);
+
+}  // namespace rankloom

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: reads and writes Matrix Market files. A general matrix is directed traffic, row i what rank i sends; a
+// symmetric one is an undirected graph, in which every pair counts once.
+#include <algorithm>
+#include <cctype>
+#include <string>
+
+#include "rankloom/capture/import/formats.hpp"
+#include "rankloom/capture/import/reading.hpp"
+#include "rankloom/capture/import/writing.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::string_view magic = "%%matrixmarket";
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+struct Kind {
+  bool coordinate = true;  // otherwise every entry is listed, column by column
+  bool pattern = false;    // entries without values
+  bool symmetric = false;
+};
+
+/// "%%MatrixMarket matrix coordinate real general"
+Result<Kind> read_kind(const FileText& file, Scanner& in) {
+  const char* const place = in.place();
+  Scanner words(in.take_line());
+  std::string word[5];
+  for (std::string& next : word) {
+    words.skip_blanks();
+    next = lower(words.word());
+    while (!words.at_line_end() && !scan::is_blank(*words.place())) words.take(*words.place());
+  }
+  const auto is_one_of = [](const std::string& text, std::initializer_list<std::string_view> known) {
+    return std::find(known.begin(), known.end(), text) != known.end();
+  };
+  if (word[1] != "matrix" || !is_one_of(word[2], {"coordinate", "array"})) {
+    return wrong(file, place, fmt::format("a \"{} {}\" is not traffic", word[1], word[2]),
+                 "write a \"matrix coordinate\" or \"matrix array\"");
+  }
+  if (!is_one_of(word[3], {"real", "double", "integer", "pattern"}) || (word[3] == "pattern" && word[2] == "array")) {
+    return wrong(file, place, fmt::format("values of the kind \"{}\" are not traffic", word[3]),
+                 "write real, integer or, for coordinates, pattern");
+  }
+  if (!is_one_of(word[4], {"general", "symmetric"})) {
+    return wrong(file, place, fmt::format("the symmetry \"{}\" is not known here", word[4]),
+                 "write general or symmetric");
+  }
+  return Kind{
+      .coordinate = word[2] == "coordinate", .pattern = word[3] == "pattern", .symmetric = word[4] == "symmetric"};
+}
+
+/// To the next number, over blank lines and comments; fails at the end.
+Result<void> find_number(const FileText& file, Scanner& in, std::string_view missing) {
+  for (in.skip_space(); in.next_is('%'); in.skip_space()) in.skip_line();
+  if (!in.done()) return {};
+  return wrong(file, in, fmt::format("the file ends before {}", missing),
+               "the file was cut short, or its size line is wrong");
+}
+
+Result<std::uint64_t> take_count(const FileText& file, Scanner& in, std::string_view what) {
+  in.skip_blanks();
+  const Scanner before = in;
+  std::uint64_t value = 0;
+  if (in.take_integer(value)) return value;
+  return wrong(file, before, fmt::format("\"{}\" is not {}", before.word(), what),
+               "the size line reads: rows columns [entries]");
+}
+
+struct Size {
+  std::uint32_t ranks = 0;
+  std::uint64_t entries = 0;
+};
+
+Result<Size> read_size(const FileText& file, Scanner& in, const Kind& kind) {
+  if (auto found = find_number(file, in, "its size line"); !found) return pass_on(found);
+  const char* const place = in.place();
+  auto rows = take_count(file, in, "a number of rows");
+  if (!rows) return pass_on(rows);
+  auto columns = take_count(file, in, "a number of columns");
+  if (!columns) return pass_on(columns);
+  if (*rows != *columns)
+    return wrong(file, place, fmt::format("the matrix has {} rows and {} columns", *rows, *columns),
+                 "traffic between ranks is a square matrix");
+  auto ranks = check_rank_count(file, place, *rows);
+  if (!ranks) return pass_on(ranks);
+  const std::uint64_t n = *ranks;
+  std::uint64_t entries = kind.symmetric ? n * (n + 1) / 2 : n * n;
+  if (kind.coordinate) {
+    auto count = take_count(file, in, "a number of entries");
+    if (!count) return pass_on(count);
+    entries = *count;
+  }
+  // An entry takes two numbers at least ("1 1"), an array's one; each with a character behind it.
+  if (entries > file.view().size() / (kind.coordinate ? 4 : 2) + 1) {
+    return wrong(file, place, fmt::format("{} entries in a file of {} bytes", entries, file.view().size()),
+                 "the size line is wrong, or the file was cut short");
+  }
+  return Size{*ranks, entries};
+}
+
+Result<std::uint32_t> take_rank(const FileText& file, Scanner& in, std::uint32_t ranks) {
+  in.skip_blanks();
+  const Scanner before = in;
+  std::uint64_t value = 0;
+  if (in.take_integer(value) && value - 1 < ranks) return static_cast<std::uint32_t>(value - 1);
+  return wrong(file, before,
+               fmt::format("\"{}\" is no row or column; they are counted from 1 to {}", before.word(), ranks),
+               "an entry reads: row column [value]");
+}
+
+Result<void> take_entry(const FileText& file, Scanner& in, const Kind& kind, CommGraphBuilder& graph) {
+  const Scanner before = in;
+  auto row = take_rank(file, in, graph.rank_count());
+  if (!row) return pass_on(row);
+  auto column = take_rank(file, in, graph.rank_count());
+  if (!column) return pass_on(column);
+  Result<double> value = 1;
+  if (!kind.pattern) {
+    in.skip_blanks();
+    value = take_amount(file, in, "value");
+  }
+  if (!value) return pass_on(value);
+  in.skip_blanks();
+  if (!in.at_line_end())
+    return wrong(file, in, fmt::format("\"{}\" follows the entry", in.word()), "an entry reads: row column [value]");
+  if (kind.symmetric && *row < *column) {
+    return wrong(file, before, fmt::format("entry ({}, {}) is above the diagonal", *row + 1, *column + 1),
+                 "a symmetric file lists the lower triangle alone; otherwise call it general");
+  }
+  graph.add(Rank{*row}, Rank{*column}, *value);
+  return {};
+}
+
+Result<void> read_coordinates(const FileText& file, Scanner& in, const Kind& kind, std::uint64_t entries,
+                              CommGraphBuilder& graph) {
+  for (std::uint64_t i = 0; i < entries; ++i) {
+    if (auto found = find_number(file, in, fmt::format("entry {} of {}", i + 1, entries)); !found) return found;
+    if (auto taken = take_entry(file, in, kind, graph); !taken) return taken;
+  }
+  return {};
+}
+
+/// Every entry, column by column; of a symmetric matrix the lower triangle.
+Result<void> read_array(const FileText& file, Scanner& in, const Kind& kind, CommGraphBuilder& graph) {
+  const std::uint32_t ranks = graph.rank_count();
+  for (std::uint32_t column = 0; column < ranks; ++column) {
+    for (std::uint32_t row = kind.symmetric ? column : 0; row < ranks; ++row) {
+      if (auto found = find_number(file, in, fmt::format("entry ({}, {})", row + 1, column + 1)); !found) return found;
+      auto value = take_amount(file, in, "value");
+      if (!value) return pass_on(value);
+      if (*value > 0) graph.add(Rank{row}, Rank{column}, *value);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_matrix_market(std::string_view text) {
+  return lower(text.substr(0, magic.size())) == magic;
+}
+
+Result<Imported> read_matrix_market(const FileText& file) {
+  Scanner in(file.view());
+  if (!is_matrix_market(file.view()))
+    return wrong(file, in, "the file does not start with %%MatrixMarket", "name another format with --from");
+  auto kind = read_kind(file, in);
+  if (!kind) return pass_on(kind);
+  auto size = read_size(file, in, *kind);
+  if (!size) return pass_on(size);
+  CommGraphBuilder graph(size->ranks);
+  graph.reserve(kind->coordinate ? size->entries : 0);
+  auto done =
+      kind->coordinate ? read_coordinates(file, in, *kind, size->entries, graph) : read_array(file, in, *kind, graph);
+  if (!done) return pass_on(done);
+  if (find_number(file, in, "")) {
+    return wrong(file, in, fmt::format("\"{}\" follows the {} entries", in.word(), size->entries),
+                 "remove it, or correct the size line");
+  }
+  return imported(std::move(graph).build(false, kind->symmetric), file, "matrix-market");
+}
+
+Result<void> write_matrix_market(const Profile& profile, Sink& sink) {
+  CommGraph storage;
+  const CommGraph& graph = traffic_of_pairs(profile, storage);
+  const bool symmetric = graph.undirected();
+  // In an undirected graph each pair is written once, by the larger of its ranks, with the weight of both directions.
+  const auto value = [&](Rank from, std::size_t at) {
+    return graph.bytes(from)[at] * (symmetric && graph.targets(from)[at] != from ? 2 : 1);
+  };
+  const auto is_written = [&](Rank from, std::size_t at) { return !symmetric || graph.targets(from)[at] <= from; };
+  std::uint64_t entries = 0;
+  bool whole = true;
+  for (const Rank from : graph.ranks()) {
+    for (std::size_t at = 0; at < graph.degree(from); ++at) {
+      if (!is_written(from, at)) continue;
+      ++entries;
+      whole &= is_whole(value(from, at));
+    }
+  }
+  TextWriter out(sink);
+  out.text(fmt::format("%%MatrixMarket matrix coordinate {} {}\n", whole ? "integer" : "real",
+                       symmetric ? "symmetric" : "general"));
+  out.text("% bytes from the rank of the row to the rank of the column\n");
+  out.text(fmt::format("{} {} {}\n", graph.rank_count(), graph.rank_count(), entries));
+  for (const Rank from : graph.ranks()) {
+    for (std::size_t at = 0; at < graph.degree(from); ++at) {
+      if (!is_written(from, at)) continue;
+      out.number(std::uint64_t{index(from)} + 1);
+      out.text(" ");
+      out.number(std::uint64_t{index(graph.targets(from)[at])} + 1);
+      out.text(" ");
+      out.number(value(from, at));
+      out.text("\n");
+    }
+  }
+  return {};
+}
+
+}  // namespace rankloom

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: the header and the rows of a METIS graph.
+#include "rankloom/capture/import/metis_rows.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::size_t longest_block = std::size_t{1} << 31;  // so that places in a block fit into 32 bits
+
+Result<MetisHeader> check_flags(const FileText& file, const char* place, MetisHeader header, std::uint64_t flags,
+                                std::uint64_t constraints) {
+  if (flags > 111 || flags % 10 > 1 || flags / 10 % 10 > 1) {
+    return wrong(file, place, fmt::format("unknown format flags {:03}", flags),
+                 "three digits, each 0 or 1: vertex sizes, vertex weights, edge weights");
+  }
+  if (constraints == 0 || constraints > file.view().size()) {
+    return wrong(file, place, fmt::format("{} weights for each vertex", constraints),
+                 "the header's fourth number is the number of weights, at least 1");
+  }
+  header.edge_weights = flags % 10 == 1;
+  header.constraints = flags / 10 % 10 == 1 ? constraints : 0;
+  header.sizes = flags / 100;
+  return header;
+}
+
+}  // namespace
+
+Result<MetisHeader> read_metis_header(const FileText& file) {
+  Scanner in(file.view());
+  while (in.next_is('%')) in.skip_line();
+  const char* const place = in.place();
+  constexpr const char* hint = "a METIS graph starts with: vertices edges [flags [weights of each vertex]]";
+  std::uint64_t numbers[4] = {0, 0, 0, 1};
+  std::size_t count = 0;
+  for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
+    if (count == 4 || !in.take_integer(numbers[count]))
+      return wrong(file, in, fmt::format("the header goes wrong at \"{}\"", in.word()), hint);
+    ++count;
+  }
+  if (count < 2) return wrong(file, place, "the header does not say how many vertices and edges there are", hint);
+  in.take('\n');
+
+  // Every vertex takes a line end, every entry a digit and a blank: more cannot be in a file of this size.
+  const std::uint64_t size = file.view().size();
+  const auto [vertices, edges] = std::pair(numbers[0], numbers[1]);
+  if (vertices == 0) return wrong(file, place, "a graph without vertices", "a program has at least one rank");
+  if (vertices > std::min(size, most_ranks) || edges > size / 4) {
+    return wrong(file, place, fmt::format("{} vertices and {} edges in a file of {} bytes", vertices, edges, size),
+                 "the header is wrong, or the file was cut short");
+  }
+  MetisHeader header;
+  header.vertices = static_cast<std::uint32_t>(vertices);
+  header.entries = 2 * edges;
+  header.rows = in.rest();
+  return check_flags(file, place, header, numbers[2], numbers[3]);
+}
+
+const char* metis_row_place(std::string_view text, std::uint64_t row) {
+  Scanner in(text);
+  while (!in.done()) {
+    const bool comment = in.next_is('%');
+    if (!comment && row-- == 0) break;
+    in.skip_line();
+  }
+  return in.place();
+}
+
+void MetisBlock::parse(const FileText& file, const MetisHeader& header, std::string_view text) {
+  text_ = text;
+  failure_.reset();
+  if (text.size() > longest_block) {
+    failure_ = wrong(file, text.data(), "a line of more than two gigabytes", "a graph has one line for each vertex");
+    return;
+  }
+  if (!lines_.split(text) || !take_numbers(header) || !targets_in_range(header)) take_words(file, header);
+  if (!failure_ && !rows_rise()) sort_rows(file);
+}
+
+/// The usual case: nothing but small whole numbers, already split. False when the rows do not have the right shape;
+/// why, finds take_words.
+bool MetisBlock::take_numbers(const MetisHeader& header) {
+  row_ends_ = lines_.line_ends();
+  targets_ = lines_.numbers();
+  if (header.per_vertex() == 0 && !header.edge_weights) return true;
+  const std::span<const std::uint32_t> numbers = lines_.numbers();
+  own_row_ends_.resize(rows());
+  own_targets_.resize(numbers.size());
+  weights_.resize(header.edge_weights ? numbers.size() : 0);
+  loads_.resize(header.constraints > 0 ? rows() : 0);
+  const std::size_t step = header.edge_weights ? 2 : 1;
+  std::size_t at = 0, out = 0;
+  for (std::size_t r = 0; r < rows(); ++r) {
+    const std::size_t end = row_ends_[r];
+    if (end - at < header.per_vertex() || (end - at - header.per_vertex()) % step != 0) return false;
+    if (header.constraints > 0) loads_[r] = numbers[at + header.sizes];
+    for (at += header.per_vertex(); at < end; at += step, ++out) {
+      own_targets_[out] = numbers[at];
+      if (header.edge_weights) weights_[out] = numbers[at + 1];
+    }
+    own_row_ends_[r] = static_cast<std::uint32_t>(out);
+  }
+  row_ends_ = own_row_ends_;
+  targets_ = std::span(own_targets_).first(out);
+  return true;
+}
+
+bool MetisBlock::targets_in_range(const MetisHeader& header) const {
+  std::uint32_t largest = 0;
+  for (const std::uint32_t target : targets_) largest = std::max(largest, target - 1);  // 0 becomes the largest of all
+  return largest < header.vertices;
+}
+
+/// The general case: comments, large numbers, decimals, and everything that is wrong.
+void MetisBlock::take_words(const FileText& file, const MetisHeader& header) {
+  own_row_ends_.clear();
+  own_targets_.clear();
+  weights_.clear();
+  loads_.clear();
+  Scanner in(text_);
+  while (!in.done()) {
+    if (in.next_is('%')) {
+      in.skip_line();
+      continue;
+    }
+    in.skip_blanks();
+    if (in.done()) break;  // blanks behind the last line
+    if (!take_row(file, header, in)) return;
+    in.take('\n');
+    own_row_ends_.push_back(static_cast<std::uint32_t>(own_targets_.size()));
+  }
+  row_ends_ = own_row_ends_;
+  targets_ = own_targets_;
+}
+
+bool MetisBlock::take_row(const FileText& file, const MetisHeader& header, Scanner& in) {
+  const auto take = [&](std::string_view what) {
+    in.skip_blanks();
+    auto value = take_amount(file, in, what);
+    if (!value) failure_ = pass_on(value);
+    return value.value_or(-1);
+  };
+  for (std::uint64_t i = 0; i < header.per_vertex(); ++i) {
+    const double value = take(i < header.sizes ? "vertex size" : "vertex weight");
+    if (value < 0) return false;
+    if (i == header.sizes) loads_.push_back(value);
+  }
+  for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
+    const Scanner before = in;
+    std::uint64_t vertex = 0;
+    if (!in.take_integer(vertex) || vertex - 1 >= header.vertices) {
+      failure_ = wrong(
+          file, before,
+          fmt::format("\"{}\" is no vertex; a neighbour is a number from 1 to {}", before.word(), header.vertices),
+          header.edge_weights ? "each row lists pairs: neighbour weight"
+                              : "a row lists neighbours alone, unless flags in the header tell of weights");
+      return false;
+    }
+    own_targets_.push_back(static_cast<std::uint32_t>(vertex));
+    if (!header.edge_weights) continue;
+    weights_.push_back(take("edge weight"));
+    if (weights_.back() < 0) return false;
+  }
+  return true;
+}
+
+/// Counts the steps down anywhere and those between two rows: when they are the same, there is none inside a row.
+bool MetisBlock::rows_rise() const {
+  const std::uint32_t* const target = targets_.data();
+  const auto count = static_cast<std::uint32_t>(targets_.size());
+  std::uint32_t anywhere = 0, between = 0, last = 0;
+  for (std::uint32_t at = 1; at < count; ++at) anywhere += target[at] <= target[at - 1];
+  for (const std::uint32_t end : row_ends_) {
+    if (last > 0 && last < end) between += target[last] <= target[last - 1];
+    last = end;
+  }
+  return anywhere == between;
+}
+
+void MetisBlock::sort_rows(const FileText& file) {
+  if (targets_.data() != own_targets_.data()) own_targets_.assign(targets_.begin(), targets_.end());
+  targets_ = std::span(own_targets_).first(targets_.size());
+  std::vector<std::pair<std::uint32_t, double>> row;
+  std::size_t begin = 0;
+  for (std::size_t r = 0; r < rows(); ++r) {
+    const std::size_t end = row_ends_[r];
+    row.clear();
+    for (std::size_t at = begin; at < end; ++at)
+      row.emplace_back(own_targets_[at], weights_.empty() ? 0 : weights_[at]);
+    std::sort(row.begin(), row.end());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0 && row[i].first == row[i - 1].first) {
+        failure_ = wrong(file, metis_row_place(text_, r), fmt::format("neighbour {} is listed twice", row[i].first),
+                         "list each neighbour once, with the sum of the weights");
+        return;
+      }
+      own_targets_[begin + i] = row[i].first;
+      if (!weights_.empty()) weights_[begin + i] = row[i].second;
+    }
+    begin = end;
+  }
+}
+
+}  // namespace rankloom

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// discover: the table of everything that describes a machine in a file, and the way from a -t argument to a Topology.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/discover/hostlist.hpp"
+#include "rankloom/discover/words.hpp"
+#include "rankloom/model/topology_json.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r\n\v\f";
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+bool is_json(std::string_view text) {
+  return trimmed(text).starts_with('{');
+}
+
+/// One line of words with counts. A lone "name:count" is rather a host, unless it has the name of a level.
+bool is_topology_string(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() > 100'000 || text.find('\n') != std::string_view::npos) return false;
+  const auto words = split_at_blanks(text);
+  if (words.empty()) return false;
+  const auto colon = words[0].find(':');
+  if (colon == std::string_view::npos || !is_name(words[0].substr(0, colon))) return false;
+  static constexpr std::array<std::string_view, 5> levels{"node", "core", "pu", "package", "switch"};
+  const std::string kind = lower_case(words[0].substr(0, colon));
+  return words.size() > 1 || is_network(words[0]) || words[0].find_first_of("=*+") != std::string_view::npos ||
+         std::find(levels.begin(), levels.end(), kind) != levels.end();
+}
+
+Result<MachineSpec> read_topology_string(const FileText& file) {
+  auto machine = parse_topology_string(trimmed(file.view()));
+  if (!machine) machine.error().where = at(file.name(), 1);
+  return machine;
+}
+
+constexpr std::array<TopologySourceInfo, 3> sources{{
+    {"json", "this program's own file, which says everything a machine can have", is_json, read_machine_json},
+    {"string", "a topology string such as \"node:6=3.7 core:16=1\", alone in a file", is_topology_string,
+     read_topology_string},
+    {"hostlist", "hosts and slots as launchers take them: \"node1 4\", \"node1:4\", \"node1 slots=4\"", is_hostlist,
+     read_hostlist},
+}};
+
+/// Formats that are known by sight but not yet read; empty: none of them.
+std::string_view known_stranger(std::string_view text) {
+  const std::string_view start = trimmed(text.substr(0, 4096));
+  if (start.starts_with('<') && start.find("topology") != std::string_view::npos) return "an hwloc XML file";
+  if (lower_case(start).find("switchname=") != std::string::npos) return "a Slurm topology.conf";
+  return {};
+}
+
+Result<MachineSpec> read_any(const FileText& file) {
+  const std::string hint =
+      "give a topology JSON, a list of hosts such as \"node1 4\", or a topology string such as \"node:6=3.7 "
+      "core:16=1\"";
+  if (trimmed(file.view()).empty()) return fail(Code::bad_input, at(file.name()), "is empty", hint);
+  if (const auto stranger = known_stranger(file.view()); !stranger.empty()) {
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("is {}, which is not supported yet by this version", stranger), hint);
+  }
+  for (const TopologySourceInfo& source : sources) {
+    if (source.recognise(file.view())) return source.read(file);
+  }
+  return fail(Code::bad_input, at(file.name()), "does not look like any known description of a machine", hint);
+}
+
+/// A topology string may hold "/" too ("node:4=10GB/s", "fattree:4,4/2,1"), but only behind a ":".
+bool looks_like_path(const std::string& text) {
+  static constexpr std::array<std::string_view, 7> endings{".json", ".txt", ".xml", ".conf", ".yaml", ".yml", ".hosts"};
+  const auto slash = text.find('/');
+  return (slash != std::string::npos && slash < text.find(':')) ||
+         std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return text.ends_with(ending); });
+}
+
+Result<MachineSpec> load_machine(const std::string& file_or_string) {
+  std::error_code ignored;  // a long string is no valid path, and that is no error
+  if (file_or_string == "-" || looks_like_path(file_or_string) || std::filesystem::exists(file_or_string, ignored)) {
+    auto file = read_file(file_or_string);
+    if (!file) return pass_on(file);
+    return read_any(*file);
+  }
+  return parse_topology_string(file_or_string);
+}
+
+}  // namespace
+
+std::span<const TopologySourceInfo> topology_sources() {
+  return sources;
+}
+
+Result<Topology> load_topology(const std::string& file_or_string) {
+  auto machine = load_machine(file_or_string);
+  if (!machine) return pass_on(machine);
+  return Topology::build(std::move(*machine));
+}
+
+}  // namespace rankloom

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: what a mapping does to the traffic, beyond one number.
+#include "rankloom/evaluate/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/parallel.hpp"
+#include "rankloom/model/link_loads.hpp"
+
+namespace rankloom {
+
+namespace {
+
+/// Bytes and messages by parting level; what stays on one core stands after the last level. A path has 64 bits, so
+/// there are at most 64 levels.
+struct TrafficByLevel {
+  std::array<double, 65> bytes{};
+  std::array<double, 65> messages{};
+
+  TrafficByLevel& operator+=(const TrafficByLevel& other) {
+    for (std::size_t level = 0; level < bytes.size(); ++level) {
+      bytes[level] += other.bytes[level];
+      messages[level] += other.messages[level];
+    }
+    return *this;
+  }
+};
+
+TrafficByLevel traffic_by_level(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
+  const std::size_t same_core = topology.levels().size();
+  return parallel_sum<TrafficByLevel>(graph.rank_count(), [&](std::size_t begin, std::size_t end) {
+    TrafficByLevel sum;
+    for (std::size_t at = begin; at < end; ++at) {
+      const Rank rank{static_cast<std::uint32_t>(at)};
+      const auto targets = graph.targets(rank);
+      const auto bytes = graph.bytes(rank);
+      const auto messages = graph.messages(rank);
+      for (std::size_t edge = 0; edge < targets.size(); ++edge) {
+        const Core from = core_of[at], to = core_of[index(targets[edge])];
+        const std::size_t level = from == to ? same_core : topology.parting_level(from, to);
+        sum.bytes[level] += bytes[edge];
+        sum.messages[level] += messages.empty() ? graph.default_messages() : messages[edge];
+      }
+    }
+    return sum;
+  });
+}
+
+std::string vertex_name(const Topology& topology, Vertex vertex) {
+  const std::uint32_t nodes = topology.network().node_count();
+  if (index(vertex) < nodes) return topology.node_name(Node{index(vertex)});
+  return fmt::format("switch{}", index(vertex) - nodes);
+}
+
+constexpr std::size_t most_links = 10;
+
+std::vector<LinkLoad> hottest_links(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
+  const std::vector<double> loads = link_loads(graph, topology, core_of);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t link = 0; link < loads.size(); ++link) {
+    if (loads[link] > 0) order.push_back(link);
+  }
+  const auto heavier = [&](std::uint32_t a, std::uint32_t b) {
+    return loads[a] != loads[b] ? loads[a] > loads[b] : a < b;
+  };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), most_links));
+  std::partial_sort(order.begin(), end, order.end(), heavier);
+  std::vector<LinkLoad> hottest;
+  for (auto link = order.begin(); link != end; ++link) {
+    const auto [from, to] = topology.network().ends(Link{*link});
+    hottest.push_back({Link{*link}, vertex_name(topology, from), vertex_name(topology, to), loads[*link]});
+  }
+  return hottest;
+}
+
+/// How the ranks and their loads are spread over the cores.
+void measure_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of,
+                     Metrics& metrics) {
+  std::vector<std::uint32_t> ranks_on(topology.core_count());
+  std::vector<double> load_on(topology.core_count());
+  double total = 0;
+  for (const Rank rank : graph.ranks()) {
+    const std::uint32_t core = index(core_of[index(rank)]);
+    ++ranks_on[core];
+    load_on[core] += graph.load(rank);
+    total += graph.load(rank);
+  }
+  std::uint32_t usable = 0;
+  std::uint32_t last_node = topology.node_count();
+  for (const Core core : topology.cores()) {
+    if (topology.capacity(core) > 0) ++usable;
+    if (ranks_on[index(core)] == 0) continue;
+    ++metrics.cores_used;
+    metrics.most_ranks_on_a_core = std::max(metrics.most_ranks_on_a_core, ranks_on[index(core)]);
+    const std::uint32_t node = index(topology.node_of(core));  // cores come node by node
+    if (node != last_node) ++metrics.nodes_used;
+    last_node = node;
+  }
+  // With fewer ranks than cores, some cores are idle in every mapping and say nothing about balance.
+  const double shares = std::min(usable, graph.rank_count());
+  const double heaviest = load_on.empty() ? 0 : *std::max_element(load_on.begin(), load_on.end());
+  if (total > 0 && shares > 0) metrics.load_imbalance = heaviest / (total / shares) - 1;
+}
+
+}  // namespace
+
+std::vector<LevelTraffic> level_traffic(const CommGraph& graph, const Topology& topology,
+                                        std::span<const Core> core_of) {
+  const TrafficByLevel sum = traffic_by_level(graph, topology, core_of);
+  std::vector<LevelTraffic> levels;
+  for (const auto& level : topology.levels()) levels.push_back({level.kind, 0, 0});
+  levels.push_back({"same core", 0, 0});
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    levels[level].bytes = sum.bytes[level];
+    levels[level].messages = sum.messages[level];
+  }
+  return levels;
+}
+
+Metrics measure(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
+  Metrics metrics;
+  double hop_bytes = 0;
+  for (const CostModelInfo& row : cost_models()) {
+    const double value = evaluate(graph, topology, core_of, row.model);
+    metrics.costs.emplace_back(row.model, value);
+    if (row.model == CostModel::hopbytes) hop_bytes = value;
+  }
+  metrics.levels = level_traffic(graph, topology, core_of);
+  const double bytes = graph.total_bytes();
+  if (bytes > 0) metrics.average_hops = hop_bytes / bytes;
+  metrics.hottest = hottest_links(graph, topology, core_of);
+  measure_balance(graph, topology, core_of, metrics);
+  return metrics;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// map: the table of mappers. Adding one: a folder, an include, a row.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "rankloom/map/baseline/baselines.hpp"
+#include "rankloom/map/exhaustive/exhaustive.hpp"
+#include "rankloom/map/local_search/local_searches.hpp"
+#include "rankloom/map/mapper.hpp"
+#include "rankloom/map/portfolio/portfolios.hpp"
+
+namespace rankloom {
+namespace {
+
+constexpr std::array table{
+    MapperInfo{.name = "auto",
+               .summary = "best of several constructions, each refined",
+               .reference = "this project",
+               .baseline = false,
+               .takes_start = true,
+               .make = make_auto},
+    MapperInfo{.name = "block",
+               .summary = "cores in order, as launchers do by default",
+               .reference = "Wang 2015, 5.1",
+               .baseline = true,
+               .takes_start = false,
+               .make = make_block},
+    MapperInfo{.name = "round-robin",
+               .summary = "one rank for each node in turn",
+               .reference = "Wang 2015, 5.1",
+               .baseline = true,
+               .takes_start = false,
+               .make = make_round_robin},
+    MapperInfo{.name = "random",
+               .summary = "any placement, by the seed",
+               .reference = "Cruz 2019, 4",
+               .baseline = true,
+               .takes_start = false,
+               .make = make_random},
+    MapperInfo{.name = "exhaustive",
+               .summary = "the proved optimum, for about 10 tasks on 15 cores",
+               .reference = "Getmanskiy 2015, 2.1",
+               .baseline = false,
+               .takes_start = true,
+               .make = make_exhaustive},
+    MapperInfo{.name = "greedy",
+               .summary = "exchanges and moves to free cores, rank by rank, until none gains",
+               .reference = "Getmanskiy 2015, 2.2",
+               .baseline = false,
+               .takes_start = true,
+               .make = make_greedy},
+    MapperInfo{.name = "pair-exchange",
+               .summary = "exchanges of random pairs that gain, a number of tries",
+               .reference = "Brandfass, Alrutz, Gerhold 2013; Wang 2015, 4.4.3",
+               .baseline = false,
+               .takes_start = true,
+               .make = make_pair_exchange},
+    MapperInfo{.name = "pe-500k",
+               .summary = "pair-exchange with 500,000 tries, the baseline of Wang 2015",
+               .reference = "Wang 2015, 5.1.3",
+               .baseline = false,
+               .takes_start = true,
+               .make = make_pair_exchange},
+    MapperInfo{.name = "mpipp",
+               .summary = "from random placements always the best exchange; the best of 10",
+               .reference = "Chen et al. 2006; Cruz 2019, 4",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_mpipp},
+    MapperInfo{.name = "refine",
+               .summary = "exchanges and moves near each rank's partners; quick on large programs",
+               .reference = "this project; after Brandfass, Alrutz, Gerhold 2013 with restricted neighbourhoods",
+               .baseline = false,
+               .takes_start = true,
+               .make = make_refine},
+};
+
+/// Letters to change, insert or leave out (Levenshtein 1966).
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
+    }
+  }
+  return row.back();
+}
+
+Failure unknown_mapper(std::string_view name) {
+  std::vector<std::string_view> near, all;
+  for (const MapperInfo& row : table) {
+    all.push_back(row.name);
+    const bool begins = !name.empty() && row.name.starts_with(name);
+    if (begins || edits_between(name, row.name) <= std::max<std::size_t>(1, row.name.size() / 3)) near.push_back(row.name);
+  }
+  return fail(Code::usage, at("-a"), fmt::format("there is no mapper '{}'", name),
+              near.empty() ? fmt::format("choose one of: {}", fmt::join(all, ", "))
+                           : fmt::format("did you mean {}?", fmt::join(near, " or ")));
+}
+
+}  // namespace
+
+std::span<const MapperInfo> mappers() { return table; }
+
+const MapperInfo* find_mapper(std::string_view name) {
+  const auto* const found = std::find_if(table.begin(), table.end(), [&](const MapperInfo& row) { return row.name == name; });
+  return found == table.end() ? nullptr : found;
+}
+
+Result<ConfiguredMapper> make_mapper(std::string_view spec) {
+  const std::string_view name = spec.substr(0, spec.find(':'));
+  const MapperInfo* const info = find_mapper(name);
+  if (info == nullptr) return unknown_mapper(name);
+  ConfiguredMapper configured{info, std::string(spec), info->make()};
+  OptionList options;
+  configured.mapper->describe(options);
+  if (name.size() < spec.size()) {
+    if (auto set = options.set_all(spec.substr(name.size() + 1), name); !set) return pass_on(set);
+  }
+  return configured;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// map: runs a mapper as every verb does.
+#include "rankloom/map/run.hpp"
+
+#include <cassert>
+#include <chrono>
+
+namespace rankloom {
+namespace {
+
+/// A mapper that breaks its promise is our fault, not the user's; without assertions it is at least not handed out.
+Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
+  assert(false && "a mapper returned an invalid placement");
+  error.what = mapper.spec + " returned an invalid placement: " + error.what;
+  error.hint = "this is a defect of the mapper; choose another one and report it";
+  error.code = Code::environment;
+  return Failure(std::move(error));
+}
+
+}  // namespace
+
+Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
+                             RunOptions options) {
+  assert(problem.start.empty() || problem.start.size() == problem.graph.rank_count());
+  const auto begin = std::chrono::steady_clock::now();
+  auto placement = mapper.mapper->place(problem, run);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  if (!placement) return pass_on(placement);
+
+  const std::size_t ranks = problem.graph.rank_count();
+  assert(placement->core_of.size() == ranks);
+  auto mapping = Mapping::checked(std::move(placement->core_of), problem.topology, problem.slots, mapper.spec);
+  if (!mapping) return invalid_result(mapper, std::move(mapping).error());
+  const auto value = [&](std::span<const Core> core_of) {
+    return evaluate(problem.graph, problem.topology, core_of, problem.model);
+  };
+  auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
+  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping), 0, value(block), {}, took.count(), false,
+                   std::move(placement->note)};
+  result.cost = value(result.mapping.cores());
+  if (placement->lower_bound) result.lower_bound = objective(problem.model, *placement->lower_bound);
+
+  const bool worse = objective(problem.model, result.cost) > objective(problem.model, result.cost_default);
+  if (worse && !mapper.info->baseline && !options.keep_worse) {
+    auto fallback = Mapping::checked(std::move(block), problem.topology, problem.slots, "block");
+    if (!fallback) return invalid_result(mapper, std::move(fallback).error());
+    result.mapping = std::move(*fallback);
+    result.cost = result.cost_default;
+    result.fell_back = true;
+    result.note = "its own result cost more than the default order, which is kept";
+  }
+  return result;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// map: runs a mapper as every verb does: timed, its result checked, and never worse than the launcher's default order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rankloom/map/mapper.hpp"
+
+namespace rankloom {
+
+struct MapResult {
+  std::string mapper;  ///< The spec that ran.
+  std::uint64_t seed;
+  CostModel model;
+  Mapping mapping;
+  double cost;          ///< Value of the model for `mapping`.
+  double cost_default;  ///< Value for the block placement.
+  std::optional<double> lower_bound;
+  double time_ms;  ///< The algorithm alone, wall clock.
+  bool fell_back;  ///< The mapper's own result cost more than the default order, which is returned instead.
+  std::string note;
+};
+
+struct RunOptions {
+  bool keep_worse = false;  ///< Hand out a result that costs more than the default order (for comparing mappers).
+};
+
+Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run, RunOptions options = {});
+
+}  // namespace rankloom

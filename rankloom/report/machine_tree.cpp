@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// report: folds equal parts of a machine. From the cores up, every object gets the number of its shape; objects of one
+// shape are equal all the way down, so only one of them is drawn.
+#include "rankloom/report/machine_tree.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace rankloom {
+
+namespace {
+
+using ShapeNumber = std::uint32_t;
+
+/// Equal children side by side.
+struct Run {
+  ShapeNumber shape = 0;
+  std::uint32_t first = 0;  ///< Position of the first among its siblings.
+  std::uint64_t count = 0;
+  auto operator<=>(const Run&) const = default;
+};
+
+struct Shape {
+  std::vector<Run> children;
+  Cost apart;  ///< Between the children.
+  std::uint32_t capacity = 1;
+  std::uint64_t cores = 1;
+};
+
+bool has_names(const ObjectSpec& object) {
+  return !object.name.empty() || std::any_of(object.children.begin(), object.children.end(), has_names);
+}
+
+constexpr std::size_t many_runs = 12;
+
+/// When unequal siblings alternate, a run for each would fill pages: then equal ones are put together wherever they
+/// stand.
+std::vector<Run> put_together(const std::vector<Run>& runs) {
+  if (runs.size() <= many_runs) return runs;
+  std::vector<Run> together;
+  for (const Run& run : runs) {
+    const auto same =
+        std::find_if(together.begin(), together.end(), [&](const Run& other) { return other.shape == run.shape; });
+    if (same == together.end()) {
+      together.push_back(run);
+    } else {
+      same->count += run.count;
+    }
+  }
+  return together;
+}
+
+class Folder {
+ public:
+  explicit Folder(const Topology& topology)
+      : topology_(topology), levels_(topology.levels()), shapes_(levels_.size()) {}
+
+  MachineTree fold() {
+    std::vector<ShapeNumber> below = fold_cores();
+    for (std::size_t level = levels_.size() - 1; level-- > 0;) below = fold_level(level, below);
+    Shape root = shape_of(0, below, 0, below.size());
+    named_ = has_names(topology_.spec().root);
+    MachineTree tree = unfold(root, 0, 0, 0, 1);
+    tree.kind = "machine";
+    return tree;
+  }
+
+ private:
+  std::vector<ShapeNumber> fold_cores() {
+    const std::size_t last = levels_.size() - 1;
+    std::map<std::uint32_t, ShapeNumber> known;
+    std::vector<ShapeNumber> numbers(topology_.core_count());
+    for (const Core core : topology_.cores()) {
+      const auto [entry, fresh] = known.try_emplace(topology_.capacity(core), static_cast<ShapeNumber>(known.size()));
+      if (fresh) shapes_[last].push_back({.children = {}, .apart = {}, .capacity = entry->first, .cores = 1});
+      numbers[index(core)] = entry->second;
+    }
+    return numbers;
+  }
+
+  /// The shape numbers of a level's objects, from those of the level below.
+  std::vector<ShapeNumber> fold_level(std::size_t level, const std::vector<ShapeNumber>& below) {
+    using Key = std::tuple<std::vector<Run>, double, double>;
+    std::map<Key, ShapeNumber> known;
+    const auto objects = static_cast<std::uint32_t>(levels_[level].objects);
+    std::vector<ShapeNumber> numbers(objects);
+    for (std::uint32_t object = 0; object < objects; ++object) {
+      const std::size_t first = first_child(level, object);
+      const std::size_t end = object + 1 < objects ? first_child(level, object + 1) : below.size();
+      Shape shape = shape_of(level + 1, below, first, end);
+      const auto [entry, fresh] = known.try_emplace(Key{shape.children, shape.apart.gap, shape.apart.latency},
+                                                    static_cast<ShapeNumber>(known.size()));
+      if (fresh) shapes_[level].push_back(std::move(shape));
+      numbers[object] = entry->second;
+    }
+    return numbers;
+  }
+
+  std::uint32_t first_child(std::size_t level, std::uint32_t object) const {
+    return topology_.object_of(level + 1, topology_.first_core(level, object));
+  }
+
+  /// The shape of a parent whose children are the objects first..end-1 of `level`.
+  Shape shape_of(std::size_t level, const std::vector<ShapeNumber>& numbers, std::size_t first, std::size_t end) const {
+    Shape shape{.children = {}, .apart = {}, .capacity = 1, .cores = 0};
+    for (std::size_t child = first; child < end; ++child) {
+      shape.cores += shapes_[level][numbers[child]].cores;
+      if (shape.children.empty() || shape.children.back().shape != numbers[child]) {
+        shape.children.push_back(
+            {.shape = numbers[child], .first = static_cast<std::uint32_t>(child - first), .count = 0});
+      }
+      ++shape.children.back().count;
+    }
+    const bool network = topology_.is_matrix() || (topology_.routed() && level == topology_.node_level());
+    if (end - first > 1 && !network) {
+      const auto core_of = [&](std::size_t child) {
+        return topology_.first_core(level, static_cast<std::uint32_t>(child));
+      };
+      shape.apart = topology_.cost(core_of(first), core_of(first + 1));
+    }
+    return shape;
+  }
+
+  /// The drawn subtree below a shape. It stands for `parents` objects, of which the first and the last are known;
+  /// children are objects of `level`.
+  MachineTree unfold(const Shape& shape, std::size_t level, std::uint32_t first_parent, std::uint32_t last_parent,
+                     std::uint64_t parents) const {
+    MachineTree tree;
+    tree.cores = shape.cores;
+    tree.capacity = shape.capacity;
+    if (level == levels_.size()) return tree;
+    const auto child_of = [&](std::uint32_t parent) { return level == 0 ? 0 : first_child(level - 1, parent); };
+    for (const Run& run : put_together(shape.children)) {
+      const std::uint32_t first = child_of(first_parent) + run.first;
+      const std::uint32_t last = child_of(last_parent) + run.first + static_cast<std::uint32_t>(run.count) - 1;
+      MachineTree child = unfold(shapes_[level][run.shape], level + 1, first, last, parents * run.count);
+      child.kind = levels_[level].kind;
+      child.count = run.count;
+      if (shape.apart.gap > 0) child.apart = shape.apart;
+      if (named_ && level == topology_.node_level()) name(child, first, last, parents * run.count);
+      tree.children.push_back(std::move(child));
+    }
+    return tree;
+  }
+
+  void name(MachineTree& node, std::uint32_t first, std::uint32_t last, std::uint64_t count) const {
+    const bool all = count <= 3 && last - first + 1 == count;
+    for (std::uint32_t at = first; at <= last; at += all ? 1 : std::max(1U, last - first))
+      node.names.push_back(topology_.node_name(Node{at}));
+    node.names_left_out = !all;
+  }
+
+  const Topology& topology_;
+  std::span<const Topology::Level> levels_;
+  std::vector<std::vector<Shape>> shapes_;  // by level
+  bool named_ = false;
+};
+
+}  // namespace
+
+MachineTree fold_machine(const Topology& topology) {
+  return Folder(topology).fold();
+}
+
+}  // namespace rankloom

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// report: a machine as a tree in which equal parts are folded into one. This is the layout; drawing it is another
+// file's work, so that a terminal and a picture show the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankloom/model/topology.hpp"
+
+namespace rankloom {
+
+/// Equal objects with the same parent, shown as one.
+struct MachineTree {
+  std::string kind;
+  std::uint64_t count = 1;         ///< How many of them stand under one parent.
+  std::uint64_t cores = 1;         ///< Under each.
+  std::uint32_t capacity = 1;      ///< Leaves only: ranks a core may hold.
+  std::optional<Cost> apart;       ///< Between cores of two of its siblings; none: it has none, or a network decides.
+  std::vector<std::string> names;  ///< Hosts that have names: all when few, else the first and the last.
+  bool names_left_out = false;     ///< There are more between the two names.
+  std::vector<MachineTree> children;
+};
+
+/// The root stands for the whole machine. O(cores).
+MachineTree fold_machine(const Topology& topology);
+
+}  // namespace rankloom

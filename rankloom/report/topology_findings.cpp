@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// report: what is odd about a machine that could be built.
+#include "rankloom/report/topology_findings.hpp"
+
+#include <map>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/units.hpp"
+#include "rankloom/report/tree_drawing.hpp"
+
+namespace rankloom {
+
+namespace {
+
+using Findings = std::vector<TopologyFinding>;
+
+/// Farther should not be cheaper: a mapper would spread what belongs together.
+void find_cheap_levels(const Topology& topology, Findings& findings) {
+  const auto levels = topology.levels();
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    if (!levels[level].cost || levels[level].is_private()) continue;
+    for (std::size_t below = level + 1; below < levels.size(); ++below) {
+      if (!levels[below].cost || levels[below].is_private()) continue;
+      const bool cheaper = levels[level].cost->gap < levels[below].cost->gap ||
+                           levels[level].cost->latency < levels[below].cost->latency;
+      if (cheaper) {
+        findings.push_back(
+            {fmt::format("level {} (cost {}) is cheaper than level {} below it (cost {})", levels[level].kind,
+                         cost_text(*levels[level].cost), levels[below].kind, cost_text(*levels[below].cost)),
+             "costs usually fall from the top down; are they the wrong way round?"});
+      }
+      break;
+    }
+  }
+}
+
+/// The routed network's cheapest link against the dearest level inside a node.
+void find_cheap_network(const Topology& topology, Findings& findings) {
+  if (!topology.routed()) return;
+  const double per_hop = topology.network().per_hop().gap;
+  const auto levels = topology.levels();
+  for (std::size_t level = topology.node_level() + 1; level < levels.size(); ++level) {
+    if (!levels[level].cost || levels[level].is_private() || levels[level].cost->gap <= per_hop || per_hop == 0)
+      continue;
+    findings.push_back({fmt::format("one hop of the network (cost {}) is cheaper than level {} inside a node (cost {})",
+                                    format_value(per_hop), levels[level].kind, cost_text(*levels[level].cost)),
+                        "give the network a cost, such as torus:4x4=10"});
+    return;
+  }
+}
+
+void find_private_levels(const Topology& topology, Findings& findings) {
+  const auto levels = topology.levels();
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    if (!levels[level].is_private() || level == topology.node_level()) continue;
+    findings.push_back(
+        {fmt::format("level {} has one object under every parent: no choice is made there", levels[level].kind),
+         "harmless; leave it out if it says nothing about the machine"});
+  }
+}
+
+void find_unequal_nodes(const Topology& topology, Findings& findings) {
+  std::map<std::uint32_t, std::uint32_t> nodes_by_size;
+  const std::size_t level = topology.node_level();
+  for (const Node node : topology.nodes()) {
+    const std::uint32_t end = index(node) + 1 < topology.node_count()
+                                  ? index(topology.first_core(level, index(node) + 1))
+                                  : topology.core_count();
+    ++nodes_by_size[end - index(topology.first_core(level, index(node)))];
+  }
+  if (nodes_by_size.size() < 2) return;
+  std::string sizes;
+  for (const auto& [cores, nodes] : nodes_by_size) {
+    if (!sizes.empty()) sizes += ", ";
+    sizes += fmt::format("{} with {}", format_count(nodes), format_count(cores));
+    if (sizes.size() > 120) {
+      sizes += ", …";
+      break;
+    }
+  }
+  findings.push_back({fmt::format("nodes have different numbers of cores: {}", sizes),
+                      "fine if the machine is so; else look for a missing node or core"});
+}
+
+void find_capacities(const Topology& topology, Findings& findings) {
+  std::uint64_t unused = 0, shared = 0;
+  for (const Core core : topology.cores()) {
+    if (topology.capacity(core) == 0) ++unused;
+    if (topology.capacity(core) > 1) ++shared;
+  }
+  if (unused > 0) {
+    findings.push_back({fmt::format("{} of {} cores are not to be used", format_count(static_cast<double>(unused)),
+                                    format_count(topology.core_count())),
+                        "they have capacity 0; give them 1 to use them"});
+  }
+  if (shared > 0) {
+    findings.push_back({fmt::format("{} cores may hold several ranks", format_count(static_cast<double>(shared))),
+                        "they have a capacity above 1"});
+  }
+}
+
+}  // namespace
+
+std::vector<TopologyFinding> examine(const Topology& topology) {
+  Findings findings;
+  if (!topology.is_matrix()) {
+    find_cheap_levels(topology, findings);
+    find_cheap_network(topology, findings);
+    find_unequal_nodes(topology, findings);
+  }
+  find_capacities(topology, findings);
+  if (!topology.is_matrix()) find_private_levels(topology, findings);
+  if (!topology.symmetric())
+    findings.push_back({"sending one way costs more than the other way", "fine if measured so; else check the costs"});
+  return findings;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of apps: lists of mappers as people write them.
+#include "apps/rankloom/mapping_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rankloom::app {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(SplitMappers, TakesAPartThatIsNoMapperAsAnOptionOfTheOneBefore) {
+  EXPECT_THAT(split_mappers("greedy,pair-exchange:tries=1000,order=turn,mpipp"),
+              ElementsAre("greedy", "pair-exchange:tries=1000,order=turn", "mpipp"));
+}
+
+TEST(SplitMappers, KeepsAMistypedMapperOnItsOwnSoThatItIsNamed) {
+  EXPECT_THAT(split_mappers("greedy,gredy"), ElementsAre("greedy", "gredy"));
+}
+
+TEST(SplitMappers, TakesTheSameMapperTwice) {
+  EXPECT_THAT(split_mappers("mpipp:restarts=1,mpipp:restarts=9"), ElementsAre("mpipp:restarts=1", "mpipp:restarts=9"));
+}
+
+TEST(MapperArguments, NameTheOwnersOfAForeignOption) {
+  MapperArguments arguments;
+  arguments.spec = "block";
+  arguments.own = {{"tries", "10"}};
+  const auto made = arguments.make();
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::usage);
+  EXPECT_EQ(made.error().where.source, "--tries");
+  EXPECT_THAT(made.error().hint, ::testing::HasSubstr("pair-exchange"));
+}
+
+TEST(MapperArguments, PutFlagsIntoTheSpecSoThatAResultSaysWhatRan) {
+  MapperArguments arguments;
+  arguments.spec = "pair-exchange:tries=7";
+  arguments.own = {{"tries", "10"}};
+  const auto made = arguments.make();
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->spec, "pair-exchange:tries=7,tries=10");
+}
+
+}  // namespace
+}  // namespace rankloom::app

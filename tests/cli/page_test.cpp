@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of apps: a command as data.
+#include "apps/rankloom/page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/verb.hpp"
+
+namespace rankloom::app {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Page, ReadsArgumentsOptionsAndExamples) {
+  CLI::App app("does things\n\nAt length.", "tool");
+  app.set_help_flag("-h,--help", "show this")->group("general");
+  app.footer("# how\ntool x\n# why\ntool y");
+  std::string text;
+  bool flag = false;
+  add_text(app, {"FILE", "FILE", "what to read", "input"}, text)->required();
+  add_text(app, {"-t,--topology", "TOPOLOGY", "the machine", "input", "none"}, text);
+  add_switch(app, "--fast", "be quick", flag, "run");
+  const CommandPage page = page_of(app);
+  EXPECT_EQ(page.summary, "does things");
+  EXPECT_EQ(page.about, "At length.");
+  EXPECT_EQ(page.usage(), "tool FILE [options]");
+  ASSERT_EQ(page.groups.size(), 3U);
+  EXPECT_EQ(page.groups[0].options[0].heading(), "-t, --topology TOPOLOGY");
+  EXPECT_EQ(page.groups[1].options[0].heading(), "--fast");
+  EXPECT_EQ(page.groups[2].name, "general");
+  EXPECT_THAT(page.examples, ElementsAre(std::pair("how", "tool x"), std::pair("why", "tool y")));
+  EXPECT_THAT(help_text(page), HasSubstr("  -t, --topology TOPOLOGY   the machine [none]\n"));
+}
+
+TEST(Page, OffersWordsForValues) {
+  EXPECT_THAT(words_for("none|all|x|xy|…").words, ElementsAre("none", "all", "x", "xy"));
+  EXPECT_THAT(words_for("MAPPER").words, Contains("greedy"));
+  EXPECT_TRUE(words_for("FILE").files);
+  EXPECT_FALSE(words_for("N").files);
+}
+
+TEST(Verbs, EachHaveAParagraphAndTwoExamples) {
+  for (const VerbInfo& row : verbs()) {
+    SCOPED_TRACE(row.name);
+    EXPECT_FALSE(row.about.empty());
+    CLI::App app(std::string(row.summary), std::string(row.name));
+    app.footer(std::string(row.examples));
+    const auto examples = page_of(app).examples;
+    EXPECT_GE(examples.size(), 2U);
+    for (const auto& [what, command] : examples) EXPECT_THAT(command, HasSubstr("rankloom"));
+  }
+}
+
+}  // namespace
+}  // namespace rankloom::app

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What shells and manual readers make of the generated scripts and pages. Shells that are not installed are left out."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+def run(*words, text=None):
+    done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def rankloom(*words):
+    status, out, err = run(str(PROGRAM), *words)
+    assert status == 0, err
+    return out
+
+
+def needs(program):
+    return unittest.skipUnless(shutil.which(program), f"{program} is not installed")
+
+
+class Bash(unittest.TestCase):
+    def complete(self, *words, folder="."):
+        """What bash offers for the last word."""
+        script = rankloom("completion", "bash") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rankloom; printf "%s\\n" "${COMPREPLY[@]}"'
+        done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_offers_verbs(self):
+        self.assertEqual(self.complete("rankloom", "comp"), ["compare", "completion"])
+
+    def test_offers_options_of_the_verb(self):
+        self.assertEqual(self.complete("rankloom", "map", "x.prof", "--topo"), ["--topology"])
+        self.assertEqual(self.complete("rankloom", "list", "--topo"), [])
+
+    def test_offers_options_of_a_command_below_a_verb(self):
+        self.assertEqual(self.complete("rankloom", "topo", "show", "--asc"), ["--ascii"])
+        self.assertEqual(self.complete("rankloom", "gen", "stencil2d", "--shuf"), ["--shuffle"])
+
+    def test_offers_values_of_options(self):
+        self.assertEqual(self.complete("rankloom", "map", "--model", "hop"), ["hopbytes"])
+        self.assertIn("greedy", self.complete("rankloom", "compare", "-a", ""))
+
+    def test_offers_values_of_arguments(self):
+        self.assertEqual(self.complete("rankloom", "list", "pat"), ["patterns"])
+        self.assertEqual(self.complete("rankloom", "completion", "f"), ["fish"])
+
+    def test_offers_files_where_a_file_is_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "my.prof").touch()
+            self.assertEqual(self.complete("rankloom", "map", "my", folder=folder), ["my.prof"])
+            self.assertEqual(self.complete("rankloom", "map", "x", "-o", "my", folder=folder), ["my.prof"])
+            self.assertEqual(self.complete("rankloom", "map", "x", "--seed", "my", folder=folder), [])
+
+    def test_is_registered(self):
+        status, out, err = run("bash", "-c", rankloom("completion", "bash") + "complete -p rankloom")
+        self.assertEqual((status, out.strip(), err), (0, "complete -F _rankloom rankloom", ""))
+
+
+@needs("zsh")
+class Zsh(unittest.TestCase):
+    def test_is_good_zsh(self):
+        self.assertEqual(run("zsh", "-n", "/dev/stdin", text=rankloom("completion", "zsh")), (0, "", ""))
+
+    def test_offers_options_and_values(self):
+        """Drives a real zsh on a terminal, as zsh has no way to ask for completions without one."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "_rankloom").write_text(rankloom("completion", "zsh"))
+            offers = {"rankloom topo sh": "show", "rankloom map --model hop": "hopbytes", "rankloom gen sten": "stencil", "rankloom map --topol": "--topology"}
+            for typed, expected in offers.items():
+                setup = f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -d {folder}/dump; PS1=; zle -C show complete-word _complete_and_print"
+                driver = (
+                    "import os, pty, sys, time, select\n"
+                    "pid, fd = pty.fork()\n"
+                    "if pid == 0: os.execvp('zsh', ['zsh', '-f', '-i'])\n"
+                    "def read(seconds):\n"
+                    "    out, end = b'', time.time() + seconds\n"
+                    "    while time.time() < end:\n"
+                    "        if select.select([fd], [], [], 0.05)[0]:\n"
+                    "            out += os.read(fd, 65536)\n"
+                    "            end = min(end, time.time() + 0.7)\n"
+                    "    return out\n"
+                    "read(3)\n"
+                    f"os.write(fd, {('fpath=(%s $fpath); autoload -U compinit; compinit -u -d %s/dump; PS1=ready; echo' % (folder, folder)).encode()!r} + b'\\n')\n"
+                    "read(8)\n"
+                    f"os.write(fd, {typed.encode()!r} + b'\\t')\n"
+                    "sys.stdout.buffer.write(read(5))\n")
+                del setup
+                _, out, err = run(sys.executable, "-c", driver)
+                self.assertIn(expected, out, err)
+
+
+@needs("fish")
+class Fish(unittest.TestCase):
+    def complete(self, line):
+        script = rankloom("completion", "fish") + f"complete -C '{line}'\n"
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run(["fish", "--no-config"], input=script, capture_output=True, text=True, timeout=60, check=False, env={"HOME": home, "PATH": "/usr/bin:/bin"})
+        self.assertEqual(done.stderr, "")
+        return [offer.split("\t")[0] for offer in done.stdout.splitlines()]
+
+    def test_is_good_fish(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".fish") as script:
+            script.write(rankloom("completion", "fish"))
+            script.flush()
+            self.assertEqual(run("fish", "-n", script.name), (0, "", ""))
+
+    def test_offers_verbs_options_and_values(self):
+        self.assertIn("compare", self.complete("rankloom comp"))
+        self.assertIn("--topology", self.complete("rankloom map --topo"))
+        self.assertEqual(self.complete("rankloom map --model hop"), ["hopbytes"])
+        self.assertIn("stencil2d", self.complete("rankloom gen sten"))
+        self.assertIn("--shuffle", self.complete("rankloom gen stencil2d --shuf"))
+        self.assertNotIn("--shuffle", self.complete("rankloom map --shuf"))
+
+
+class Manual(unittest.TestCase):
+    def pages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rankloom("man", "-o", folder)
+            for page in sorted(pathlib.Path(folder).iterdir()):
+                yield page
+
+    def test_has_a_page_for_every_verb(self):
+        names = {page.name for page in self.pages()}
+        self.assertTrue({"rankloom.1", "rankloom-map.1", "rankloom-topo.1", "rankloom-doctor.1"} <= names, names)
+
+    @needs("mandoc")
+    def test_pleases_mandoc(self):
+        for page in self.pages():
+            status, out, _ = run("mandoc", "-Tlint", "-W", "warning", str(page))
+            complaints = [line for line in out.splitlines() if "missing date" not in line]
+            self.assertEqual(complaints, [], f"status {status}")
+
+    @needs("groff")
+    def test_pleases_groff(self):
+        for page in self.pages():
+            _, out, err = run("groff", "-ww", "-man", "-Tutf8", str(page))
+            self.assertEqual(err, "", page.name)
+            self.assertIn("EXIT STATUS", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/model/topology_json.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A folder of its own for each test, gone afterwards.
+class Sources : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              (std::string("rankloom_sources_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+               "_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, std::string_view content) const {
+    const std::string path = folder_ / name;
+    EXPECT_TRUE(write_file(path, content));
+    return path;
+  }
+
+  std::filesystem::path folder_;
+};
+
+std::uint32_t cores(const std::string& file_or_string) {
+  const auto topology = load_topology(file_or_string);
+  EXPECT_TRUE(topology) << (topology ? "" : to_string(topology.error()));
+  return topology ? topology->core_count() : 0;
+}
+
+std::string problem(const std::string& file_or_string) {
+  const auto topology = load_topology(file_or_string);
+  return topology ? "none" : to_string(topology.error());
+}
+
+TEST_F(Sources, StringsAreMachines) {
+  EXPECT_EQ(cores("node:4=10GB/s core:8"), 32U);
+  EXPECT_EQ(cores("fattree:4,4/2,1"), 16U);
+  EXPECT_THAT(problem("nod"), HasSubstr("topology string: \"nod\""));
+}
+
+TEST_F(Sources, FilesAreRecognisedByTheirContent) {
+  EXPECT_EQ(cores(file("a", "node1 4\nnode2 4\n")), 8U);
+  EXPECT_EQ(cores(file("b.json", "node1:4\n")), 4U);
+  EXPECT_EQ(cores(file("c", "\n  node:3 core:4+8+4\r\n")), 16U);
+  EXPECT_EQ(cores(file("d", "core:6\n")), 6U);
+  EXPECT_EQ(cores(file("e", "mesh:3x3\n")), 9U);
+  EXPECT_EQ(cores(file("f.txt", write_machine_json(*parse_topology_string("node:2 core:5")))), 10U);
+}
+
+TEST_F(Sources, ErrorsInAFileNameTheFile) {
+  const std::string list = file("hosts", "node1 4\nnode2 -4\n");
+  EXPECT_THAT(problem(list), HasSubstr(list + ":2: "));
+  const std::string words = file("words", "node:2 core:0\n");
+  EXPECT_THAT(problem(words), HasSubstr(words + ":1: \"core:0\""));
+}
+
+TEST_F(Sources, WhatIsNoMachineIsRefused) {
+  EXPECT_THAT(problem(folder_), HasSubstr("is a directory"));
+  EXPECT_THAT(problem(folder_ / "missing"), HasSubstr("no such file"));
+  EXPECT_THAT(problem("cluster.json"), HasSubstr("cluster.json: no such file"));
+  EXPECT_THAT(problem("hosts.txt"), HasSubstr("no such file"));
+  EXPECT_THAT(problem(file("empty", "")), HasSubstr("is empty"));
+  EXPECT_THAT(problem(file("blank", " \n\n")), HasSubstr("is empty"));
+  EXPECT_THAT(problem(file("prose", "Once upon a time\nthere was a cluster.\n")),
+              HasSubstr("does not look like any known description"));
+  EXPECT_THAT(problem(file("bytes", std::string("\x7f"
+                                                "ELF\0\1\2\xff\xfe",
+                                                9))),
+              HasSubstr("does not look like"));
+  EXPECT_THAT(problem(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but no topology"));
+}
+
+TEST_F(Sources, FormatsOfLaterVersionsAreKnownBySight) {
+  EXPECT_THAT(problem(file("node.xml", "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n")),
+              HasSubstr("is an hwloc XML file, which is not supported yet"));
+  EXPECT_THAT(problem(file("topology.conf", "# Slurm\nSwitchName=s0 Nodes=n[0-3]\n")),
+              HasSubstr("is a Slurm topology.conf, which is not supported yet"));
+}
+
+TEST_F(Sources, EveryRowHasANameAndASummary) {
+  for (const TopologySourceInfo& source : topology_sources()) {
+    EXPECT_FALSE(source.name.empty());
+    EXPECT_FALSE(source.summary.empty());
+    EXPECT_FALSE(source.recognise(""));
+  }
+}
+
+TEST_F(Sources, ALongStringIsNotTakenForAPath) {
+  std::string text = "node:2000 core:1";
+  for (int i = 1; i < 2000; ++i) text += "+" + std::to_string(1 + i % 3);
+  EXPECT_EQ(cores(text), 1U + 666 * 1 + 667 * 2 + 666 * 3);
+}
+
+}  // namespace
+}  // namespace rankloom

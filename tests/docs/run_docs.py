@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every command that the documentation shows, so that none of it can go stale.
+
+In fenced blocks marked `sh`, every line is part of a script; in blocks marked `console`, lines after "$ " are commands and
+the rest is what they printed. All blocks of one page run one after another in one temporary folder with rankloom on the
+PATH; a command that fails, fails the page. A block is left out when the line before its fence is
+<!-- skip: why it cannot run here -->.
+
+    run_docs.py --program build/bin/rankloom README.md docs/*.md
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^\s*```\s*(\w*)")
+SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->")
+
+
+def blocks(text):
+    """(line number, script) of every block that is to run."""
+    found, lines = [], text.splitlines()
+    at, skip = 0, False
+    while at < len(lines):
+        fence = FENCE.match(lines[at])
+        if not fence:
+            skip = bool(SKIP.search(lines[at])) or (skip and not lines[at].strip())
+            at += 1
+            continue
+        start, kind, body = at + 1, fence.group(1), []
+        at += 1
+        while at < len(lines) and not lines[at].lstrip().startswith("```"):
+            body.append(lines[at])
+            at += 1
+        at += 1
+        if kind in ("sh", "console") and not skip:
+            found.append((start, script(kind, body)))
+        skip = False
+    return [(line, commands) for line, commands in found if commands.strip()]
+
+
+def script(kind, body):
+    if kind == "sh":
+        return "\n".join(body)
+    commands, going_on = [], False
+    for line in body:
+        if going_on or line.lstrip().startswith("$ "):
+            commands.append(line if going_on else line.lstrip()[2:])
+            going_on = line.endswith("\\")
+    return "\n".join(commands)
+
+
+def run_page(page, program):
+    problems = []
+    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}")
+    with tempfile.TemporaryDirectory(prefix="docs-") as folder:
+        for line, commands in blocks(page.read_text()):
+            done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
+            if done.returncode != 0:
+                problems.append(f"{page}:{line}: exit status {done.returncode}\n{commands}\n---\n{done.stdout.decode('utf-8', 'replace')}")
+    return problems
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--program", required=True, type=pathlib.Path)
+    arguments.add_argument("pages", nargs="*", type=pathlib.Path)
+    given = arguments.parse_args()
+    problems = [problem for page in given.pages for problem in run_page(page, given.program.resolve())]
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs golden cases: small text files of input, commands and what they must print.
+
+    # what the case shows (comments, anywhere)
+    > graph.txt            makes a file; its lines follow, each after "| "
+    | 3 2
+    | 2 3
+    $ rankloom map graph.txt -t core:4      runs in bash, with rankloom on the PATH
+    ? 3                                     the exit status, when it is not 0
+    rankloom: …                             what stdout and stderr must hold together
+
+Every case has a fresh folder of its own. In expected lines <...> stands for any text, and a line that is <...> alone for
+any number of lines. Two things are checked without being written: a command that fails leaves no new file behind, and no
+command gets more than 2 GiB of address space.
+
+    run.py --program build/bin/rankloom case.txt ...           checks
+    run.py --program build/bin/rankloom --update case.txt ...  writes what was printed into the cases; look at the diff
+"""
+
+import argparse
+import difflib
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+ANY = "<...>"
+ADDRESS_SPACE = 2 << 30
+TIMEOUT = 60
+
+
+class Step:
+    """One command with what it must do."""
+
+    def __init__(self, command):
+        self.command = command
+        self.status = 0
+        self.expected = []
+
+
+def parse(text):
+    """A case as a list of parts: comment lines, (file name, lines) and steps."""
+    parts = []
+    for line in text.splitlines():
+        last = parts[-1] if parts else None
+        if line.startswith("$ "):
+            parts.append(Step(line[2:]))
+        elif line.startswith("> ") and not isinstance(last, Step):
+            parts.append((line[2:], []))
+        elif line.startswith("|") and isinstance(last, tuple):
+            last[1].append(line[2:])
+        elif isinstance(last, Step) and line.startswith("? "):
+            last.status = int(line[2:])
+        elif isinstance(last, Step):
+            last.expected.append(line)
+        else:
+            parts.append(line)
+    return parts
+
+
+def matches(expected, actual):
+    """Do the lines agree, with ANY as a wildcard inside lines and for whole lines?"""
+    pattern = ""
+    for line in expected:
+        if line == ANY:
+            pattern += r"(?:[^\n]*\n)*?"
+        else:
+            pattern += "[^\n]*?".join(re.escape(piece) for piece in line.split(ANY)) + "\n"
+    return re.fullmatch(pattern, "".join(line + "\n" for line in actual)) is not None
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def environment(program):
+    env = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR", "ASAN_OPTIONS", "TSAN_OPTIONS")}
+    env["PATH"] = f"{program.parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+    env["LC_ALL"] = "C.UTF-8"
+    env["MALLOC_ARENA_MAX"] = "2"  # so that threads do not use up the address space
+    return env
+
+
+def listing(folder):
+    return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*"))
+
+
+def perform(step, folder, program, limited):
+    """Runs the command; what it printed, its status, and files that a failing one left behind."""
+    before = listing(folder)
+    done = subprocess.run(
+        ["bash", "-c", step.command], cwd=folder, env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=TIMEOUT, preexec_fn=limits if limited else None, check=False)
+    left = [name for name in listing(folder) if name not in before] if done.returncode != 0 else []
+    return done.stdout.decode("utf-8", "replace").splitlines(), done.returncode, left
+
+
+def run_case(path, program, update, limited):
+    parts = parse(path.read_text())
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="golden-") as folder:
+        for part in parts:
+            if isinstance(part, tuple):
+                pathlib.Path(folder, part[0]).write_text("".join(line + "\n" for line in part[1]))
+            if not isinstance(part, Step):
+                continue
+            actual, status, left = perform(part, folder, program, limited)
+            actual = [line.replace(folder, "FOLDER") for line in actual]
+            if left:
+                problems.append(f"$ {part.command}\n  left behind: {', '.join(left)}")
+            blank = 0
+            while part.expected and not part.expected[-1].strip():  # blank lines before the next command are layout
+                part.expected.pop()
+                blank += 1
+            if status != part.status or not matches(part.expected, actual):
+                if update:
+                    part.expected, part.status = actual, status
+                else:
+                    diff = "\n".join(difflib.unified_diff(part.expected, actual, "expected", "printed", lineterm=""))
+                    problems.append(f"$ {part.command}\n  status {status}, expected {part.status}\n{diff}")
+            part.expected += [""] * blank
+    if update:
+        path.write_text(render(parts))
+    return problems
+
+
+def render(parts):
+    text = ""
+    for part in parts:
+        if isinstance(part, Step):
+            text += f"$ {part.command}\n" + (f"? {part.status}\n" if part.status else "") + "".join(line + "\n" for line in part.expected)
+        elif isinstance(part, tuple):
+            text += f"> {part[0]}\n" + "".join(f"| {line}".rstrip() + "\n" for line in part[1])
+        else:
+            text += part + "\n"
+    return text
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--program", required=True, type=pathlib.Path)
+    arguments.add_argument("--update", action="store_true")
+    arguments.add_argument("--unlimited", action="store_true", help="no limit on memory, for sanitizer builds")
+    arguments.add_argument("cases", nargs="+", type=pathlib.Path)
+    given = arguments.parse_args()
+    if hasattr(os, "sched_setaffinity"):  # few threads, so that the limit on memory means the same on every machine
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:4])
+    failed = False
+    for case in given.cases:
+        for problem in run_case(case, given.program.resolve(), given.update, not given.unlimited):
+            print(f"{case}:\n{problem}\n")
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

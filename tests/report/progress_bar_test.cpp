@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of report: the progress line.
+#include "rankloom/report/progress_bar.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ProgressLine, ShowsABarWhenTheEndIsKnown) {
+  EXPECT_EQ(progress_line("mapping", 0.5, 2.04, 80),
+            "mapping  [####################                    ]   50 %  2.0 s");
+}
+
+TEST(ProgressLine, HasNoBarWhenTheEndIsNotKnown) {
+  EXPECT_EQ(progress_line("reading", -1, 1.5, 80), "reading  1.5 s");
+}
+
+TEST(ProgressLine, FitsTheTerminal) {
+  for (const std::size_t width : {20, 30, 40, 60, 100}) {
+    const std::string line = progress_line("mapping", 1.0, 3, width);
+    if (line.find('[') != std::string::npos) EXPECT_LT(line.size(), width);
+  }
+  EXPECT_EQ(progress_line("mapping", 1.0, 3, 20).find('['), std::string::npos);
+}
+
+std::string content(std::FILE* file) {
+  std::rewind(file);
+  std::array<char, 4096> block{};
+  return std::string(block.data(), std::fread(block.data(), 1, block.size(), file));
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+TEST(ProgressBar, IsSilentInTheFirstSecond) {
+  const File file(std::tmpfile(), std::fclose);
+  {
+    ProgressBar bar(file.get(), true);
+    bar.report("mapping", 0.1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(content(file.get()), "");
+}
+
+TEST(ProgressBar, DrawsAfterASecondAndErasesItselfAtTheEnd) {
+  const File file(std::tmpfile(), std::fclose);
+  {
+    ProgressBar bar(file.get(), true);
+    bar.report("mapping", 0.25);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1250));
+  }
+  const std::string drawn = content(file.get());
+  EXPECT_THAT(drawn, HasSubstr("mapping"));
+  EXPECT_THAT(drawn, HasSubstr("25 %"));
+  EXPECT_TRUE(drawn.ends_with("\r\x1b[K"));
+}
+
+TEST(ProgressBar, DrawsNothingWhenNotEnabled) {
+  const File file(std::tmpfile(), std::fclose);
+  {
+    ProgressBar bar(file.get(), false);
+    bar.report("mapping", 0.25);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1150));
+  }
+  EXPECT_EQ(content(file.get()), "");
+}
+
+}  // namespace
+}  // namespace rankloom
