@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/rankloom/option_failure.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/page.hpp"
@@ -42,6 +43,13 @@ void add_general_options(CLI::App& app, bool& json) {
   }
 }
 
+/// The command that was called, as far as it was understood.
+const CLI::App& deepest_parsed(const CLI::App& app) {
+  const CLI::App* deepest = &app;
+  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
+  return *deepest;
+}
+
 bool asks_for_json(int argc, const char* const* argv) {
   for (int at = 1; at < argc; ++at) {
     if (std::string_view(argv[at]) == "--") return false;
@@ -50,7 +58,10 @@ bool asks_for_json(int argc, const char* const* argv) {
   return false;
 }
 
-Error usage_error(std::string where, std::string what, std::string hint) {
+/// `command` is the page whose options were not met; its verb says where, as every message begins with "rankloom:".
+Error usage_error(const CommandPage& command, std::string what, std::string hint) {
+  const std::string name = command.name();
+  std::string where = command.path.size() > 1 ? name.substr(name.find(' ') + 1) : std::string();
   return {Code::usage, at(std::move(where)), std::move(what), std::move(hint)};
 }
 
@@ -58,7 +69,7 @@ Error usage_error(std::string where, std::string what, std::string hint) {
 
 CommandLine::CommandLine() : app_(fmt::format("places ranks of parallel programs on cores\n\n{}", about), "rankloom") {
   app_.footer(std::string(examples));
-  app_.set_version_flag("-V,--version", "rankloom " RANKLOOM_VERSION)->group("general");
+  app_.set_version_flag("-V,--version", "rankloom " RANKLOOM_VERSION, "show the version")->group("general");
   for (const VerbInfo& row : verbs()) {
     CLI::App* const sub = app_.add_subcommand(std::string(row.name), fmt::format("{}\n\n{}", row.summary, row.about));
     sub->footer(std::string(row.examples));
@@ -82,9 +93,9 @@ int CommandLine::run(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& problem) {
     return answer(problem);
   } catch (const std::bad_alloc&) {
-    return show_error(
-        {Code::environment, {}, "there is not enough memory", "use a smaller problem, or a machine with more memory"},
-        session_.json);
+    return show_error(Error{Code::environment, at(""), "there is not enough memory",
+                            "use a smaller problem, or a machine with more memory"},
+                      session_.json);
   }
 }
 
@@ -92,18 +103,17 @@ Result<int> CommandLine::dispatch() {
   for (const Command& command : commands_) {
     if (!command.app->parsed()) continue;
     const CLI::App& called = deepest_parsed(*command.app);
-    const CommandPage page = page_of(called);
-    if (!page.commands.empty())
-      return Failure(usage_error(page.name(), "which one?", fmt::format("{} --help", page.name())));
+    const CommandPage page = read_page(called);
+    if (!page.commands.empty()) return Failure(usage_error(page, "which one?", fmt::format("{} --help", page.name())));
     return command.verb->run(session_);
   }
-  fmt::print(stderr, "{}", help_text(page_of(app_)));
+  fmt::print(stderr, "{}", help_text(read_page(app_)));
   return static_cast<int>(Code::usage);
 }
 
 int CommandLine::answer(const CLI::ParseError& problem) const {
   if (dynamic_cast<const CLI::CallForHelp*>(&problem) != nullptr) {
-    print(help_text(page_of(deepest_parsed(app_))));
+    print(help_text(read_page(deepest_parsed(app_))));
     return success;
   }
   if (dynamic_cast<const CLI::CallForVersion*>(&problem) != nullptr) {
@@ -118,17 +128,17 @@ Error CommandLine::explain(const CLI::ParseError& problem) const {
   const auto leftovers = app_.remaining(true);
   if (!leftovers.empty()) return explain_leftover(leftovers.front());
   const CLI::App& called = deepest_parsed(app_);
-  const CommandPage page = page_of(called);
+  const CommandPage page = read_page(called);
   const std::string hint = fmt::format("usage: {}", page.usage());
   for (const CLI::Option* option : called.get_options()) {
     if (option->get_required() && option->count() == 0)
-      return usage_error(page.name(), fmt::format("{} is missing", option->get_name(option->get_positional())), hint);
+      return usage_error(page, fmt::format("{} is missing", option->get_name(option->get_positional())), hint);
   }
-  return usage_error(page.name(), problem.what(), hint);
+  return usage_error(page, problem.what(), hint);
 }
 
 Error CommandLine::explain_leftover(const std::string& leftover) const {
-  const CommandPage page = page_of(deepest_parsed(app_));
+  const CommandPage page = read_page(deepest_parsed(app_));
   const std::string help = fmt::format("{} --help", page.name());
   if (leftover.starts_with("-") && leftover.size() > 1) {
     const std::string flag = leftover.substr(0, leftover.find('='));
@@ -137,16 +147,15 @@ Error CommandLine::explain_leftover(const std::string& leftover) const {
       for (const OptionPage& option : group.options)
         known.insert(known.end(), option.flags.begin(), option.flags.end());
     }
-    return usage_error(page.name(), fmt::format("there is no option '{}'", flag), did_you_mean(flag, known, help));
+    return usage_error(page, fmt::format("there is no option '{}'", flag), did_you_mean(flag, known, help));
   }
   if (!page.commands.empty()) {
     std::vector<std::string> known;
-    for (const auto& [name, summary] : page.commands) known.push_back(name);
-    return usage_error(page.name(),
-                       fmt::format("there is no {} '{}'", page.path.size() > 1 ? "command" : "verb", leftover),
+    for (const CommandPage& command : page.commands) known.push_back(command.path.back());
+    return usage_error(page, fmt::format("there is no {} '{}'", page.path.size() > 1 ? "command" : "verb", leftover),
                        did_you_mean(leftover, known, help));
   }
-  return usage_error(page.name(), fmt::format("'{}' is one word too many", leftover),
+  return usage_error(page, fmt::format("'{}' is one word too many", leftover),
                      fmt::format("put quotes around a topology string; usage: {}", page.usage()));
 }
 

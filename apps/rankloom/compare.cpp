@@ -42,11 +42,10 @@ class CompareVerb : public Verb {
          "a mapper, or several with commas between them; can be repeated; without it, all that suit the size", "run"},
         lists_);
     run_.describe(app);
-    app.get_option("--budget")->default_str("10s");
+    set_default_text(app, "--budget", "10s");
     OptionList list;
     list.count("runs", runs_, "runs of each mapper, with the seeds N, N+1, ..", 1, 1'000'000);
-    add_listed(app, list, "run",
-               [set = list.find("runs")->set](const std::string&, std::string_view value) { return set(value); });
+    add_listed(app, *list.find("runs"), "run", list.find("runs")->set);
   }
 
   Result<int> run(const Session& session) override {

@@ -14,12 +14,6 @@ namespace rankloom::app {
 
 namespace {
 
-std::vector<CommandPage> all_pages(const CLI::App& root) {
-  std::vector<CommandPage> pages;
-  for_each_command(root, [&](const CLI::App& app) { pages.push_back(page_of(app)); });
-  return pages;
-}
-
 std::vector<OptionPage> options_of(const CommandPage& page) {
   std::vector<OptionPage> options;
   for (const OptionGroup& group : page.groups)
@@ -59,7 +53,7 @@ std::string bash_words(const CommandPage& page) {
   std::vector<std::string> flags, words;
   bool files = false;
   for (const OptionPage& option : options_of(page)) flags.insert(flags.end(), option.flags.begin(), option.flags.end());
-  for (const auto& [name, summary] : page.commands) words.push_back(name);
+  for (const CommandPage& below : page.commands) words.push_back(below.path.back());
   for (const OptionPage& argument : page.arguments) {
     const ValueWords offered = words_for(argument.value);
     words.insert(words.end(), offered.words.begin(), offered.words.end());
@@ -69,9 +63,9 @@ std::string bash_words(const CommandPage& page) {
                      fmt::join(words, " "), files ? 1 : 0);
 }
 
-std::string bash_script(const CLI::App& root) {
+std::string bash_script(const CommandPage& root) {
   std::string paths, values, words;
-  for (const CommandPage& page : all_pages(root)) {
+  for (const CommandPage& page : with_all_below(root)) {
     if (page.path.size() > 1) paths += fmt::format("      '{}') command=$next ;;\n", page.name());
     values += bash_values(page);
     words += bash_words(page);
@@ -158,16 +152,17 @@ std::string zsh_function(const CommandPage& page) {
   text +=
       "    '1:command:->command' '*::argument:->argument' && return\n  case $state in\n    command)\n      local -a "
       "commands=(\n";
-  for (const auto& [name, summary] : page.commands) text += fmt::format("        '{}:{}'\n", name, zsh_text(summary));
+  for (const CommandPage& below : page.commands)
+    text += fmt::format("        '{}:{}'\n", below.path.back(), zsh_text(below.summary));
   text += "      )\n      _describe command commands ;;\n    argument)\n      case $line[1] in\n";
-  for (const auto& [name, summary] : page.commands)
-    text += fmt::format("        {}) _{}_{} ;;\n", name, page.name("_"), name);
+  for (const CommandPage& below : page.commands)
+    text += fmt::format("        {}) _{}_{} ;;\n", below.path.back(), page.name("_"), below.path.back());
   return text + "      esac ;;\n  esac\n}\n";
 }
 
-std::string zsh_script(const CLI::App& root) {
+std::string zsh_script(const CommandPage& root) {
   std::string text = "#compdef rankloom\n";
-  for (const CommandPage& page : all_pages(root)) text += zsh_function(page);
+  for (const CommandPage& page : with_all_below(root)) text += zsh_function(page);
   return text +
          "if [[ ${funcstack[1]} == _rankloom ]]; then\n"
          "  _rankloom \"$@\"\n"
@@ -185,7 +180,7 @@ std::string fish_condition(const CommandPage& page) {
     condition += fmt::format("; and __fish_seen_subcommand_from {}", page.path[at]);
   if (page.path.size() == 2 && !page.commands.empty()) {
     condition += "; and not __fish_seen_subcommand_from";
-    for (const auto& [name, summary] : page.commands) condition += " " + name;
+    for (const CommandPage& below : page.commands) condition += " " + below.path.back();
   }
   return condition;
 }
@@ -202,12 +197,13 @@ std::string fish_option(const std::string& condition, const OptionPage& option) 
   return line + fmt::format(" -d '{}'\n", quoted(option.help, "\\'"));
 }
 
-std::string fish_script(const CLI::App& root) {
+std::string fish_script(const CommandPage& root) {
   std::string text = "# fish completion of rankloom\ncomplete -c rankloom -f\n";
-  for (const CommandPage& page : all_pages(root)) {
+  for (const CommandPage& page : with_all_below(root)) {
     const std::string condition = fish_condition(page);
-    for (const auto& [name, summary] : page.commands) {
-      text += fmt::format("complete -c rankloom -n '{}' -a {} -d '{}'\n", condition, name, quoted(summary, "\\'"));
+    for (const CommandPage& below : page.commands) {
+      text += fmt::format("complete -c rankloom -n '{}' -a {} -d '{}'\n", condition, below.path.back(),
+                          quoted(below.summary, "\\'"));
     }
     for (const OptionPage& option : options_of(page)) text += fish_option(condition, option);
     for (const OptionPage& argument : page.arguments) {
@@ -223,18 +219,17 @@ std::string fish_script(const CLI::App& root) {
 class CompletionVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_value(app, {"SHELL", "bash|zsh|fish", "bash, zsh or fish", "input"},
+    add_value(app, {"SHELL", "bash|zsh|fish", "bash, zsh or fish", "input", "", true},
               [this](std::string_view value) -> Result<void> {
                 if (value != "bash" && value != "zsh" && value != "fish")
                   return bad_value("SHELL", value, "bash, zsh or fish");
                 shell_ = std::string(value);
                 return {};
-              })
-        ->required();
+              });
   }
 
   Result<int> run(const Session& session) override {
-    const CLI::App& root = *session.commands;
+    const CommandPage root = read_page(*session.commands);
     const std::string script = shell_ == "bash"  ? bash_script(root)
                                : shell_ == "zsh" ? zsh_script(root)
                                                  : fish_script(root);

@@ -33,11 +33,10 @@ struct Score {
 class EvalVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_repeated(
-        app,
-        {"MAPPING", "MAPPING", "mapping files, plain or JSON, or mappers of `rankloom list mappers` to run", "input"},
-        names_)
-        ->required();
+    add_repeated(app,
+                 {"MAPPING", "MAPPING", "mapping files, plain or JSON, or mappers of `rankloom list mappers` to run",
+                  "input", "", true},
+                 names_);
     problem_.describe(app, "-p,--profile");
     run_.describe(app);
     add_switch(app, "--all",
@@ -56,7 +55,7 @@ class EvalVerb : public Verb {
       auto placement = named_placement(name, *instance, run_, progress);
       if (!placement) return pass_on(placement);
       progress.report("scoring " + name, -1);
-      scores.push_back(score(name, *instance, placement->core_of));
+      scores.push_back(score(name, *instance, *placement));
     }
     progress.finish();
     if (session.json) {
@@ -177,7 +176,7 @@ class EvalVerb : public Verb {
       if (!carries) continue;
       shown.push_back(level);
       const std::string& kind = scores[0].metrics.levels[level].level;
-      columns.push_back({kind == "same core" ? kind : kind + "s", Table::Align::right});
+      columns.push_back({kind == "same core" ? kind : plural(kind), Table::Align::right});
     }
     if (shown.empty()) return "  no traffic at all\n";
     Table table(columns);
@@ -190,16 +189,14 @@ class EvalVerb : public Verb {
   }
 
   static std::string links(const std::vector<Score>& scores) {
-    std::string text;
+    Table table({{"hottest links"}, {}, {"", Table::Align::right}});
     for (const Score& score : scores) {
-      Table table({{"hottest links"}, {}, {"", Table::Align::right}});
       for (const LinkLoad& link : score.metrics.hottest)
         table.row({score.name, fmt::format("{} → {}", link.from, link.to), format_bytes(link.bytes)});
-      text += score.complete && !table.empty()
-                  ? table.text()
-                  : fmt::format("  {}: no link between nodes carries anything\n", score.name);
+      if (score.metrics.hottest.empty())
+        table.row({score.name, score.complete ? "nothing leaves a node" : "not computed: see --all"});
     }
-    return text;
+    return table.text();
   }
 
   std::vector<std::string> names_;

@@ -25,12 +25,9 @@ class GenVerb : public Verb {
   void describe(CLI::App& app) override {
     for (const GeneratorInfo& row : generators()) {
       auto command = std::make_unique<PatternCommand>(row);
-      command->app = app.add_subcommand(std::string(row.name), std::string(row.summary));
-      const OptionList& options = command->pattern.options();
-      add_listed(*command->app, options, "pattern",
-                 [&options, owner = row.name](const std::string& name, std::string_view value) {
-                   return options.set(name, value, owner);
-                 });
+      command->app = &add_command(app, row.name, row.summary);
+      for (const Option& option : command->pattern.options().all())
+        add_listed(*command->app, option, "pattern", option.set);
       command->output.describe(*command->app);
       commands_.push_back(std::move(command));
     }
@@ -38,7 +35,7 @@ class GenVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     for (const auto& command : commands_) {
-      if (command->app->parsed()) return make(session, *command);
+      if (was_called(*command->app)) return make(session, *command);
     }
     return success;
   }

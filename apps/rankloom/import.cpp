@@ -14,11 +14,10 @@ namespace {
 class ImportVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(
-        app,
-        {"FILE", "PROFILE", "a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN", "input"},
-        input_.profile)
-        ->required();
+    add_text(app,
+             {"FILE", "PROFILE", "a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN",
+              "input", "", true},
+             input_.profile);
     input_.describe_format(app);
     output_.describe(app);
   }

@@ -42,12 +42,11 @@ std::string collective_name(CollectiveModel model) {
 }  // namespace
 
 void ProfileArguments::describe(CLI::App& app, const std::string& names) {
-  add_text(
-      app,
-      {names, "PROFILE",
-       "who talks to whom: a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN", "input"},
-      profile)
-      ->required();
+  add_text(app,
+           {names, "PROFILE",
+            "who talks to whom: a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN", "input",
+            "", true},
+           profile);
   describe_format(app);
   add_value(app,
             {"--collectives", collective_names(), "how collective operations become traffic between pairs", "input",
@@ -85,20 +84,20 @@ Result<Imported> ProfileArguments::load() const {
 }
 
 void TopologyArguments::describe(CLI::App& app) {
-  auto* const whole =
-      add_text(app,
-               {"-t,--topology", "TOPOLOGY",
-                "what is near what: a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"", "input"},
-               topology);
-  auto* const sizes = add_text(
+  add_text(app,
+           {"-t,--topology", "TOPOLOGY",
+            "what is near what: a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"", "input"},
+           topology);
+  add_text(
       app,
       {"--hierarchy", "A:B:..", "the machine bottom up, as the partitioning literature writes it: 16:6:2", "input"},
       hierarchy);
-  auto* const costs = add_text(
-      app, {"--distance", "X:Y:..", "with --hierarchy: the cost of each of its levels, bottom up: 1:3.7:4.1", "input"},
-      distance);
-  sizes->excludes(whole)->needs(costs);
-  costs->needs(sizes);
+  add_text(app,
+           {"--distance", "X:Y:..", "with --hierarchy: the cost of each of its levels, bottom up: 1:3.7:4.1", "input"},
+           distance);
+  exclude(app, "--hierarchy", "--topology");
+  need(app, "--hierarchy", "--distance");
+  need(app, "--distance", "--hierarchy");
 }
 
 std::string TopologyArguments::text() const {

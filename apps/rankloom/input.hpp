@@ -5,8 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/progress.hpp"
 #include "rankloom/core/result.hpp"
@@ -14,6 +12,10 @@
 #include "rankloom/model/mapping.hpp"
 #include "rankloom/model/profile.hpp"
 #include "rankloom/model/topology.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace rankloom::app {
 

@@ -124,8 +124,8 @@ Json to_json(const Entry& entry) {
 }
 
 std::string table_of(const Entries& entries) {
-  Table table({{}, {}, {}});
-  for (const Entry& entry : entries) table.row({entry.name, entry.summary, entry.remark});
+  Table table({{}, {}, {}, {}});
+  for (const Entry& entry : entries) table.row({entry.name, entry.remark, entry.summary, entry.reference});
   return table.text();
 }
 

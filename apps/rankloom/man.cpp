@@ -98,33 +98,36 @@ constexpr std::string_view exit_status =
     ".TP\n4\nthe question has no answer, such as more ranks than places\n"
     ".TP\n5\nthe machine lacks something: a permission, memory, a program\n";
 
-/// The page of a verb, with its sub-verbs' options in it.
-std::string roff(const CLI::App& app) {
-  const CommandPage page = page_of(app);
+/// The options of a command below the verb, in one section of the verb's page.
+void append_command(std::string& text, const CommandPage& page) {
+  text += fmt::format(".SH {}\n{}\n.PP\n\\fB{}\\fR\n", upper(escape(page.name())), escape(page.summary),
+                      escape(page.usage()));
+  for (const OptionPage& argument : page.arguments) append_option(text, argument);
+  for (const OptionGroup& group : page.groups) {
+    for (const OptionPage& option : group.options) append_option(text, option);
+  }
+}
+
+/// The manual page of rankloom or of a verb.
+std::string roff(const CommandPage& page) {
+  const bool is_verb = page.path.size() > 1;
   std::string text =
       fmt::format(".TH {} 1 \"\" \"rankloom {}\" \"User Commands\"\n", upper(page.name("-")), RANKLOOM_VERSION);
   text += fmt::format(".SH NAME\n{} \\- {}\n", escape(page.name("-")), escape(page.summary));
   text +=
       fmt::format(".SH SYNOPSIS\n\\fB{}\\fR{}\n", escape(page.name()), escape(page.usage().substr(page.name().size())));
   if (!page.about.empty()) text += fmt::format(".SH DESCRIPTION\n{}\n", escape(page.about));
-  if (!page.commands.empty()) text += page.path.size() > 1 ? ".SH COMMANDS\n" : ".SH VERBS\n";
-  for (const auto& [name, summary] : page.commands)
-    append_entry(text, fmt::format("\\fB{}\\fR", escape(name)), escape(summary));
+  if (!page.commands.empty()) text += is_verb ? ".SH COMMANDS\n" : ".SH VERBS\n";
+  for (const CommandPage& command : page.commands) {
+    append_entry(text, fmt::format("\\fB{}\\fR", escape(command.path.back())), escape(command.summary));
+  }
   append_options(text, page);
-  if (page.path.size() > 1) {
-    for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-      const CommandPage sub = page_of(*below);
-      text += fmt::format(".SH {}\n{}\n.PP\n\\fB{}\\fR\n", upper(escape(sub.name())), escape(sub.summary),
-                          escape(sub.usage()));
-      for (const OptionPage& argument : sub.arguments) append_option(text, argument);
-      for (const OptionGroup& group : sub.groups) {
-        for (const OptionPage& option : group.options) append_option(text, option);
-      }
-    }
+  if (is_verb) {
+    for (const CommandPage& command : page.commands) append_command(text, command);
   }
   if (!page.examples.empty()) text += ".SH EXAMPLES\n";
   for (const auto& [what, command] : page.examples)
-    text += fmt::format(".TP\n{}\n\\fB{}\\fR\n", escape(what), escape(command));
+    append_entry(text, escape(what), fmt::format("\\fB{}\\fR", escape(command)));
   text += exit_status;
   return text;
 }
@@ -137,19 +140,20 @@ class ManVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    if (!folder_.empty()) return write_all(session);
-    const CLI::App* chosen = session.commands;
+    const CommandPage root = read_page(*session.commands);
+    if (!folder_.empty()) return write_all(session, root);
+    const CommandPage* chosen = verb_.empty() ? &root : nullptr;
     std::vector<std::string> known;
-    for (const CLI::App* below : session.commands->get_subcommands([](const CLI::App*) { return true; })) {
-      known.push_back(below->get_name());
-      if (below->get_name() == verb_) chosen = below;
+    for (const CommandPage& command : root.commands) {
+      known.push_back(command.path.back());
+      if (command.path.back() == verb_) chosen = &command;
     }
-    if (!verb_.empty() && chosen == session.commands) {
+    if (chosen == nullptr) {
       return fail(Code::usage, at("rankloom man"), fmt::format("there is no verb '{}'", verb_),
                   did_you_mean(verb_, known, "rankloom --help"));
     }
     if (session.json) {
-      print_json(Json{{"name", page_of(*chosen).name("-")}, {"page", roff(*chosen)}});
+      print_json(Json{{"name", chosen->name("-")}, {"page", roff(*chosen)}});
     } else {
       print(roff(*chosen));
     }
@@ -157,16 +161,15 @@ class ManVerb : public Verb {
   }
 
  private:
-  Result<int> write_all(const Session& session) const {
+  Result<int> write_all(const Session& session, const CommandPage& root) const {
     if (!std::filesystem::is_directory(folder_))
       return fail(Code::usage, at(folder_), "the folder does not exist",
                   fmt::format("mkdir -p {}", shell_word(folder_)));
+    std::vector<const CommandPage*> pages{&root};
+    for (const CommandPage& command : root.commands) pages.push_back(&command);
     Json written = Json::array();
-    std::vector<const CLI::App*> pages{session.commands};
-    for (const CLI::App* below : session.commands->get_subcommands([](const CLI::App*) { return true; }))
-      pages.push_back(below);
-    for (const CLI::App* page : pages) {
-      const std::string path = (std::filesystem::path(folder_) / (page_of(*page).name("-") + ".1")).string();
+    for (const CommandPage* page : pages) {
+      const std::string path = (std::filesystem::path(folder_) / (page->name("-") + ".1")).string();
       if (auto done = write_file(path, roff(*page)); !done) return pass_on(done);
       written.push_back(path);
     }

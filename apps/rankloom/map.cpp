@@ -77,7 +77,7 @@ class MapVerb : public Verb {
     if (!start_.empty()) {
       auto placement = named_placement(start_, instance, run_, progress);
       if (!placement) return pass_on(placement);
-      start = std::move(placement->core_of);
+      start = std::move(*placement);
     }
     progress.report("mapping", -1);
     const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, start};
@@ -183,7 +183,7 @@ class MapVerb : public Verb {
     } else if (result.cost == result.cost_default) {
       text += "  the default order is as good: nothing to change\n";
     }
-    if (!result.note.empty()) text += fmt::format("  note: {}\n", result.note);
+    if (!result.note.empty() && !result.fell_back) text += fmt::format("  note: {}\n", result.note);
     return text.empty() ? text : text + "\n";
   }
 

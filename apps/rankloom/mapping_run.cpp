@@ -35,6 +35,13 @@ std::vector<std::string_view> owners_of(const std::string& option) {
   return owners;
 }
 
+Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance,
+                                            const std::string& name) {
+  auto checked = Mapping::checked(std::move(core_of), instance.topology, instance.slots, name);
+  if (!checked) return pass_on(checked);
+  return std::vector<Core>(checked->cores().begin(), checked->cores().end());
+}
+
 }  // namespace
 
 void RunArguments::describe(CLI::App& app) {
@@ -42,10 +49,7 @@ void RunArguments::describe(CLI::App& app) {
   OptionList list;
   list.count("seed", seed, "same seed and inputs, same mapping, for any number of threads");
   list.count("threads", threads, "threads to use at most; 0: all cores", 0, 4096);
-  for (const Option& option : list.all()) {
-    add_listed(app, option, "run",
-               [set = option.set](const std::string&, std::string_view value) { return set(value); });
-  }
+  for (const Option& option : list.all()) add_listed(app, option, "run", option.set);
   add_value(
       app,
       {"--budget", "TIME", "soft time limit of one mapper: 2s, 500ms; the best mapping found by then is kept", "run"},
@@ -79,11 +83,10 @@ void MapperArguments::describe(CLI::App& app) {
     mapper->describe(list);
     for (Option option : list.all()) {
       option.help += fmt::format(" ({})", fmt::join(owners_of(option.name), ", "));
-      add_listed(app, option, "options of mappers",
-                 [this](const std::string& name, std::string_view value) -> Result<void> {
-                   own.emplace_back(name, value);
-                   return {};
-                 });
+      add_listed(app, option, "options of mappers", [this, name = option.name](std::string_view value) -> Result<void> {
+        own.emplace_back(name, value);
+        return {};
+      });
     }
   }
 }
@@ -114,29 +117,25 @@ Result<std::vector<Core>> read_placement(const std::string& path, const Instance
                 fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
                 "is it a mapping of another program?");
   }
-  auto checked = Mapping::checked(std::move(*core_of), instance.topology, instance.slots, file->name());
-  if (!checked) return pass_on(checked);
-  return std::vector<Core>(checked->cores().begin(), checked->cores().end());
+  return checked_placement(std::move(*core_of), instance, file->name());
 }
 
-Result<NamedPlacement> named_placement(const std::string& name, const Instance& instance, const RunArguments& arguments,
-                                       Progress& progress) {
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
+                                          const RunArguments& arguments, Progress& progress) {
   std::error_code ignored;
-  const bool looks_like_mapper = find_mapper(name.substr(0, name.find(':'))) != nullptr;
-  if (name == "-" || std::filesystem::exists(name, ignored) || !looks_like_mapper) {
+  const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
+  if (is_file || find_mapper(name.substr(0, name.find(':'))) == nullptr) {
     auto read = read_placement(name, instance);
-    if (!read && !std::filesystem::exists(name, ignored))
-      read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
-    if (!read) return pass_on(read);
-    return NamedPlacement{std::move(*read), std::nullopt};
+    if (!read && !is_file) read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
+    return read;
   }
   auto mapper = make_mapper(name);
   if (!mapper) return pass_on(mapper);
+  progress.report(name, -1);
   const MapProblem problem{instance.graph, instance.topology, instance.slots, arguments.model, {}};
-  auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
-  if (!result) return pass_on(result);
-  std::vector<Core> core_of(result->mapping.cores().begin(), result->mapping.cores().end());
-  return NamedPlacement{std::move(core_of), std::move(*result)};
+  auto placement = mapper->mapper->place(problem, arguments.run(arguments.seed, progress));
+  if (!placement) return pass_on(placement);
+  return checked_placement(std::move(placement->core_of), instance, name);
 }
 
 std::vector<std::string> split_mappers(const std::string& list) {

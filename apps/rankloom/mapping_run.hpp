@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "apps/rankloom/input.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/map/run.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace rankloom::app {
 
@@ -41,13 +43,9 @@ struct MapperArguments {
   Result<ConfiguredMapper> make() const;
 };
 
-/// A placement that a person names: a mapping file, or, when there is no such file, a mapper to run.
-struct NamedPlacement {
-  std::vector<Core> core_of;
-  std::optional<MapResult> result;  ///< When a mapper was run.
-};
-Result<NamedPlacement> named_placement(const std::string& name, const Instance& instance, const RunArguments& arguments,
-                                       Progress& progress);
+/// A placement that a person names: a mapping file, or, when there is no such file, a mapper, which is run.
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
+                                          const RunArguments& arguments, Progress& progress);
 
 /// Reads a mapping and checks it against the problem.
 Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance);

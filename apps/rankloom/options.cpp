@@ -2,65 +2,83 @@
 // apps: how an option gets onto the command line.
 #include "apps/rankloom/options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include "apps/rankloom/option_failure.hpp"
 
 namespace rankloom::app {
 
-CLI::Option* add_value(CLI::App& app, const OptionText& text, SetValue set) {
-  auto* const option = app.add_option_function<std::string>(
-      text.names,
-      [set = std::move(set)](const std::string& value) {
-        auto done = set(value);
-        if (!done) throw OptionFailure(std::move(done).error());
-      },
-      text.help);
-  option->type_name(text.value_name)->group(text.group)->default_str(text.default_text);
-  return option;
+namespace {
+
+void finish(CLI::Option* option, const OptionText& text) {
+  option->type_name(text.value_name)->group(text.group)->default_str(text.default_text)->required(text.required);
 }
 
-CLI::Option* add_text(CLI::App& app, const OptionText& text, std::string& field) {
-  return add_value(app, text, [&field](std::string_view value) -> Result<void> {
+void set_or_throw(const SetValue& set, std::string_view value) {
+  auto done = set(value);
+  if (!done) throw OptionFailure(std::move(done).error());
+}
+
+}  // namespace
+
+void add_value(CLI::App& app, const OptionText& text, SetValue set) {
+  finish(app.add_option_function<std::string>(
+             text.names, [set = std::move(set)](const std::string& value) { set_or_throw(set, value); }, text.help),
+         text);
+}
+
+void add_text(CLI::App& app, const OptionText& text, std::string& field) {
+  add_value(app, text, [&field](std::string_view value) -> Result<void> {
     field = std::string(value);
     return {};
   });
 }
 
-CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::string& help, bool& field,
-                        const std::string& group) {
-  return app.add_flag(names, field, help)->group(group);
-}
-
-CLI::Option* add_repeated(CLI::App& app, const OptionText& text, std::vector<std::string>& field) {
+void add_repeated(CLI::App& app, const OptionText& text, std::vector<std::string>& field) {
   auto* const option = app.add_option(text.names, field, text.help);
-  option->type_name(text.value_name)->group(text.group)->default_str(text.default_text);
-  if (!option->get_positional()) option->allow_extra_args(false);
-  return option;
+  finish(option, text);
+  if (!option->get_positional()) option->allow_extra_args(false);  // one value for each time it is given
 }
 
-void add_listed(CLI::App& app, const Option& option, const std::string& group,
-                const std::function<Result<void>(const std::string& name, std::string_view value)>& set) {
+void add_switch(CLI::App& app, const std::string& names, const std::string& help, bool& field,
+                const std::string& group) {
+  app.add_flag(names, field, help)->group(group);
+}
+
+void add_listed(CLI::App& app, const Option& option, const std::string& group, SetValue set) {
   const std::string flag = "--" + option.name;
   if (app.get_option_no_throw(flag) != nullptr) return;
-  if (option.value_name.empty()) {
-    // "--shuffle=false" turns off what is on by default.
-    app.add_flag_function(
-           flag,
-           [set, name = option.name](std::int64_t times) {
-             auto done = set(name, times > 0 ? "true" : "false");
-             if (!done) throw OptionFailure(std::move(done).error());
-           },
-           option.help)
-        ->group(group)
-        ->default_str(option.default_text == "true" ? "true" : "");
+  if (!option.value_name.empty()) {
+    add_value(app, {flag, option.value_name, option.help, group, option.default_text}, std::move(set));
     return;
   }
-  add_value(app, {flag, option.value_name, option.help, group, option.default_text},
-            [set, name = option.name](std::string_view value) { return set(name, value); });
+  // "--shuffle=false" turns off what is on by default.
+  app.add_flag_function(
+         flag, [set = std::move(set)](std::int64_t times) { set_or_throw(set, times > 0 ? "true" : "false"); },
+         option.help)
+      ->group(group)
+      ->default_str(option.default_text == "true" ? "true" : "");
 }
 
-void add_listed(CLI::App& app, const OptionList& list, const std::string& group,
-                const std::function<Result<void>(const std::string& name, std::string_view value)>& set) {
-  for (const Option& option : list.all()) add_listed(app, option, group, set);
+void exclude(CLI::App& app, const std::string& one, const std::string& other) {
+  app.get_option(one)->excludes(app.get_option(other));
+}
+
+void need(CLI::App& app, const std::string& one, const std::string& other) {
+  app.get_option(one)->needs(app.get_option(other));
+}
+
+void set_default_text(CLI::App& app, const std::string& option, const std::string& text) {
+  app.get_option(option)->default_str(text);
+}
+
+CLI::App& add_command(CLI::App& app, std::string_view name, std::string_view summary) {
+  return *app.add_subcommand(std::string(name), std::string(summary));
+}
+
+bool was_called(const CLI::App& app) {
+  return app.parsed();
 }
 
 Failure bad_value(std::string_view option, std::string_view value, std::string hint) {

@@ -109,6 +109,18 @@ std::string percent(double value) {
   return text == "-0.0 %" ? "0.0 %" : text;
 }
 
+std::string change(double before, double after) {
+  if (before == after) return "same";
+  if (before == 0) return "new";
+  return fmt::format("{:.1f} % {}", 100 * std::abs(after - before) / std::abs(before),
+                     after < before ? "less" : "more");
+}
+
+std::string plural(const std::string& noun) {
+  const bool hisses = noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
+  return noun + (hisses ? "es" : "s");
+}
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) return word;

@@ -33,6 +33,11 @@ std::string cost_number(double value);
 /// "15.2 %" less than before; negative when it is more.
 double gain_percent(double before, double after, bool larger_is_better);
 std::string percent(double value);
+/// "15.2 % less", "3.0 % more", "same".
+std::string change(double before, double after);
+
+/// "switch" → "switches", "node" → "nodes"
+std::string plural(const std::string& noun);
 
 /// The word as a shell reads it back.
 std::string shell_word(const std::string& word);

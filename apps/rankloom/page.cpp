@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: one command as data, read from the option tables once.
+// apps: a command page as help text, and what shells can offer for values.
 #include "apps/rankloom/page.hpp"
 
 #include <algorithm>
@@ -18,37 +18,6 @@ namespace {
 
 constexpr std::size_t page_width = 90;
 constexpr std::size_t help_column = 28;
-
-OptionPage page_of(const CLI::Option& option) {
-  OptionPage page;
-  for (const std::string& name : option.get_snames()) page.flags.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) page.flags.push_back("--" + name);
-  if (page.flags.empty()) page.name = option.get_name(true);
-  const bool takes_value = option.get_items_expected_max() > 0;
-  if (takes_value) page.value = option.get_type_name();
-  page.help = option.get_description();
-  page.default_text = option.get_default_str();
-  page.required = option.get_required();
-  page.repeated = option.get_items_expected_max() > 1;
-  return page;
-}
-
-/// "# what" and "command" in turn.
-std::vector<std::pair<std::string, std::string>> parse_examples(const std::string& text) {
-  std::vector<std::pair<std::string, std::string>> examples;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (line.starts_with("# ")) {
-      examples.emplace_back(line.substr(2), "");
-    } else if (!line.empty() && !examples.empty()) {
-      auto& command = examples.back().second;
-      command += (command.empty() ? "" : "\n") + line;
-    }
-  }
-  return examples;
-}
 
 void append_option(std::string& text, const std::string& heading, const std::string& help) {
   std::string line = "  " + heading;
@@ -92,34 +61,12 @@ std::string CommandPage::usage() const {
   return text + " [options]";
 }
 
-CommandPage page_of(const CLI::App& app) {
-  CommandPage page;
-  for (const CLI::App* at = &app; at != nullptr; at = at->get_parent())
-    page.path.insert(page.path.begin(), at->get_name());
-  const std::string description = app.get_description();
-  const auto blank = description.find("\n\n");
-  page.summary = description.substr(0, blank);
-  if (blank != std::string::npos) page.about = description.substr(blank + 2);
-  page.examples = parse_examples(app.get_footer());
-  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    const std::string text = below->get_description();
-    page.commands.emplace_back(below->get_name(), text.substr(0, text.find("\n\n")));
+std::vector<CommandPage> with_all_below(const CommandPage& page) {
+  std::vector<CommandPage> pages{page};
+  for (const CommandPage& command : page.commands) {
+    for (CommandPage& below : with_all_below(command)) pages.push_back(std::move(below));
   }
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) {
-      page.arguments.push_back(page_of(*option));
-      continue;
-    }
-    const auto same = std::find_if(page.groups.begin(), page.groups.end(),
-                                   [&](const OptionGroup& group) { return group.name == option->get_group(); });
-    OptionGroup& group =
-        same == page.groups.end() ? page.groups.emplace_back(OptionGroup{option->get_group(), {}}) : *same;
-    group.options.push_back(page_of(*option));
-  }
-  // --help was added first, but is read last.
-  std::stable_partition(page.groups.begin(), page.groups.end(),
-                        [](const OptionGroup& group) { return group.name != "general"; });
-  return page;
+  return pages;
 }
 
 std::string help_text(const CommandPage& page) {
@@ -130,7 +77,7 @@ std::string help_text(const CommandPage& page) {
   }
   if (!page.commands.empty()) {
     text += page.path.size() > 1 ? "\ncommands\n" : "\nverbs\n";
-    for (const auto& [name, summary] : page.commands) append_option(text, name, summary);
+    for (const CommandPage& command : page.commands) append_option(text, command.path.back(), command.summary);
   }
   if (!page.arguments.empty()) {
     text += "\narguments\n";
@@ -143,18 +90,6 @@ std::string help_text(const CommandPage& page) {
   if (!page.examples.empty()) text += "\nexamples\n";
   for (const auto& [what, command] : page.examples) text += fmt::format("  # {}\n  {}\n", what, command);
   return text;
-}
-
-void for_each_command(const CLI::App& app, const std::function<void(const CLI::App&)>& visit) {
-  visit(app);
-  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
-    for_each_command(*below, visit);
-}
-
-const CLI::App& deepest_parsed(const CLI::App& app) {
-  const CLI::App* deepest = &app;
-  while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
-  return *deepest;
 }
 
 ValueWords words_for(std::string_view value_name) {

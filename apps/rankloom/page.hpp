@@ -2,13 +2,14 @@
 // apps: one command as data: read from the option tables once, shown as help, manual page and completion.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace rankloom::app {
 
@@ -37,23 +38,21 @@ struct CommandPage {
   std::vector<std::pair<std::string, std::string>> examples;  ///< What it does, and the command.
   std::vector<OptionPage> arguments;
   std::vector<OptionGroup> groups;
-  std::vector<std::pair<std::string, std::string>> commands;  ///< Below this one, with their summaries.
+  std::vector<CommandPage> commands;  ///< Below this one.
 
   std::string name(std::string_view separator = " ") const;
   /// "rankloom map PROFILE [options]"
   std::string usage() const;
 };
 
-CommandPage page_of(const CLI::App& app);
+/// The command and all below it.
+CommandPage read_page(const CLI::App& app);
+
+/// The page and those of all commands below it, parents first.
+std::vector<CommandPage> with_all_below(const CommandPage& page);
 
 /// The page as text for the terminal.
 std::string help_text(const CommandPage& page);
-
-/// The command and all below it, parents first.
-void for_each_command(const CLI::App& app, const std::function<void(const CLI::App&)>& visit);
-
-/// The command that was called, as far as it was understood.
-const CLI::App& deepest_parsed(const CLI::App& app);
 
 /// What a shell can offer for a value: words, or the names of files, or both.
 struct ValueWords {

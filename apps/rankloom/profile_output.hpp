@@ -5,11 +5,13 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/result.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace rankloom::app {
 

@@ -34,8 +34,11 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   std::optional<std::string> best;
   std::size_t fewest = limit + 1;
   for (const std::string& candidate : known) {
-    const bool begins = word.size() >= 3 && candidate.starts_with(word);
-    const std::size_t distance = begins ? 1 : slips(word, candidate);
+    // Also the beginning of a longer word, if enough of it was typed.
+    std::size_t distance = slips(word, candidate);
+    for (std::size_t length = word.size(); word.size() >= 3 && length <= word.size() + 1; ++length) {
+      distance = std::min(distance, 1 + slips(word, std::string_view(candidate).substr(0, length)));
+    }
     if (distance < fewest) {
       fewest = distance;
       best = candidate;

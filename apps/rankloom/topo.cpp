@@ -61,22 +61,22 @@ Json to_json(const Topology& topology) {
   return json;
 }
 
-std::string plural(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", format_count(static_cast<double>(count)), noun, count == 1 ? "" : "s");
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}", format_count(static_cast<double>(count)), count == 1 ? noun : plural(noun));
 }
 
 std::string headline(const Topology& topology) {
   std::string text =
-      fmt::format("{}, {}", plural(topology.node_count(), "node"), plural(topology.core_count(), "core"));
+      fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));
   const std::uint64_t places = count_places(topology);
-  if (places != topology.core_count()) text += fmt::format(", room for {}", plural(places, "rank"));
+  if (places != topology.core_count()) text += fmt::format(", room for {}", counted(places, "rank"));
   return text;
 }
 
 std::string network_line(const Topology& topology) {
   const Network& network = topology.network();
-  return fmt::format("{}: {}, at most {} apart, {} a hop\n", network.text(), plural(network.link_count(), "link"),
-                     plural(network.diameter(), "hop"), fmt::format("cost {}", cost_text(network.per_hop())));
+  return fmt::format("{}: {}, at most {} apart, {} a hop\n", network.text(), counted(network.link_count(), "link"),
+                     counted(network.diameter(), "hop"), fmt::format("cost {}", cost_text(network.per_hop())));
 }
 
 /// The parts that each sub-verb needs: the argument, and the loading.
@@ -85,10 +85,11 @@ struct MachineArgument {
 
   void describe(CLI::App& app) {
     arguments.describe(app);
-    auto* const positional = add_text(
-        app, {"TOPOLOGY", "TOPOLOGY", "a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"", "input"},
-        word_);
-    positional->excludes(app.get_option("--topology"))->excludes(app.get_option("--hierarchy"));
+    add_text(app,
+             {"TOPOLOGY", "TOPOLOGY", "a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"", "input"},
+             word_);
+    exclude(app, "TOPOLOGY", "--topology");
+    exclude(app, "TOPOLOGY", "--hierarchy");
   }
 
   Result<Topology> load() {
@@ -106,20 +107,20 @@ struct MachineArgument {
 class TopoVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    show_ = app.add_subcommand("show", "draw the machine as a tree, equal parts folded");
+    show_ = &add_command(app, "show", "draw the machine as a tree, equal parts folded");
     show_machine_.describe(*show_);
     add_switch(*show_, "--ascii", "draw with plain characters", ascii_, "output");
-    check_ = app.add_subcommand("check", "is the machine sound? list what is odd about it");
+    check_ = &add_command(app, "check", "is the machine sound? list what is odd about it");
     check_machine_.describe(*check_);
-    convert_ = app.add_subcommand("convert", "write the machine as topology JSON");
+    convert_ = &add_command(app, "convert", "write the machine as topology JSON");
     convert_machine_.describe(*convert_);
     add_text(*convert_, {"-o,--output", "FILE", "where to write it; without it, to standard output", "output"},
              output_);
   }
 
   Result<int> run(const Session& session) override {
-    if (show_->parsed()) return show(session);
-    if (check_->parsed()) return check(session);
+    if (was_called(*show_)) return show(session);
+    if (was_called(*check_)) return check(session);
     return convert(session);
   }
 

@@ -7,9 +7,11 @@
 #include <span>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
-
 #include "rankloom/core/result.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace rankloom::app {
 

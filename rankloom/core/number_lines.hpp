@@ -29,6 +29,19 @@ struct CharacterBits {
   bool all_known = true;  ///< Nothing but digits, line ends and blanks.
 };
 
+/// For machines without vectors, and to check the others by.
+inline CharacterBits plain_character_bits(const char* from) {
+  CharacterBits bits;
+  for (int i = 0; i < 64; ++i) {
+    const bool digit = from[i] >= '0' && from[i] <= '9';
+    const bool line_end = from[i] == '\n';
+    bits.digits |= static_cast<std::uint64_t>(digit) << i;
+    bits.line_ends |= static_cast<std::uint64_t>(line_end) << i;
+    bits.all_known &= digit || line_end || from[i] == ' ' || from[i] == '\t' || from[i] == '\r';
+  }
+  return bits;
+}
+
 #if defined(__SSE2__)
 inline CharacterBits character_bits(const char* from) {
   CharacterBits bits;
@@ -70,15 +83,7 @@ inline CharacterBits character_bits(const char* from) {
 }
 #else
 inline CharacterBits character_bits(const char* from) {
-  CharacterBits bits;
-  for (int i = 0; i < 64; ++i) {
-    const bool digit = from[i] >= '0' && from[i] <= '9';
-    const bool line_end = from[i] == '\n';
-    bits.digits |= static_cast<std::uint64_t>(digit) << i;
-    bits.line_ends |= static_cast<std::uint64_t>(line_end) << i;
-    bits.all_known &= digit || line_end || from[i] == ' ' || from[i] == '\t' || from[i] == '\r';
-  }
-  return bits;
+  return plain_character_bits(from);
 }
 #endif
 

@@ -67,12 +67,12 @@ Result<MachineSpec> read_any(const FileText& file) {
       "give a topology JSON, a list of hosts such as \"node1 4\", or a topology string such as \"node:6=3.7 "
       "core:16=1\"";
   if (trimmed(file.view()).empty()) return fail(Code::bad_input, at(file.name()), "is empty", hint);
+  for (const TopologySourceInfo& source : sources) {
+    if (source.recognise(file.view())) return source.read(file);
+  }
   if (const auto stranger = known_stranger(file.view()); !stranger.empty()) {
     return fail(Code::bad_input, at(file.name()),
                 fmt::format("is {}, which is not supported yet by this version", stranger), hint);
-  }
-  for (const TopologySourceInfo& source : sources) {
-    if (source.recognise(file.view())) return source.read(file);
   }
   return fail(Code::bad_input, at(file.name()), "does not look like any known description of a machine", hint);
 }

@@ -27,7 +27,8 @@ struct MapProblem {
   const Topology& topology;
   const Slots& slots;
   CostModel model = CostModel::bytes;
-  std::span<const Core> start;  ///< A valid placement to begin from, for mappers that take one; empty: the block placement.
+  std::span<const Core>
+      start;  ///< A valid placement to begin from, for mappers that take one; empty: the block placement.
 };
 
 /// How to run: the same for every mapper.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // map: the table of mappers. Adding one: a folder, an include, a row.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
-#include <numeric>
 
+#include <fmt/format.h>
+
+#include "rankloom/core/suggest.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/exhaustive/exhaustive.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
@@ -79,38 +78,21 @@ constexpr std::array table{
                .make = make_refine},
 };
 
-/// Letters to change, insert or leave out (Levenshtein 1966).
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, changed}));
-    }
-  }
-  return row.back();
-}
-
 Failure unknown_mapper(std::string_view name) {
-  std::vector<std::string_view> near, all;
-  for (const MapperInfo& row : table) {
-    all.push_back(row.name);
-    const bool begins = !name.empty() && row.name.starts_with(name);
-    if (begins || edits_between(name, row.name) <= std::max<std::size_t>(1, row.name.size() / 3)) near.push_back(row.name);
-  }
-  return fail(Code::usage, at("-a"), fmt::format("there is no mapper '{}'", name),
-              near.empty() ? fmt::format("choose one of: {}", fmt::join(all, ", "))
-                           : fmt::format("did you mean {}?", fmt::join(near, " or ")));
+  std::vector<std::string_view> known;
+  for (const MapperInfo& row : table) known.push_back(row.name);
+  return fail(Code::usage, at("-a"), fmt::format("there is no mapper '{}'", name), suggest(name, known));
 }
 
 }  // namespace
 
-std::span<const MapperInfo> mappers() { return table; }
+std::span<const MapperInfo> mappers() {
+  return table;
+}
 
 const MapperInfo* find_mapper(std::string_view name) {
-  const auto* const found = std::find_if(table.begin(), table.end(), [&](const MapperInfo& row) { return row.name == name; });
+  const auto* const found =
+      std::find_if(table.begin(), table.end(), [&](const MapperInfo& row) { return row.name == name; });
   return found == table.end() ? nullptr : found;
 }
 

@@ -27,16 +27,17 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& p
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   if (!placement) return pass_on(placement);
 
-  const std::size_t ranks = problem.graph.rank_count();
-  assert(placement->core_of.size() == ranks);
+  if (placement->core_of.size() != problem.graph.rank_count()) {
+    return invalid_result(mapper, {Code::environment, at(mapper.spec), "not one core for each rank", ""});
+  }
   auto mapping = Mapping::checked(std::move(placement->core_of), problem.topology, problem.slots, mapper.spec);
   if (!mapping) return invalid_result(mapper, std::move(mapping).error());
   const auto value = [&](std::span<const Core> core_of) {
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
   auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
-  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping), 0, value(block), {}, took.count(), false,
-                   std::move(placement->note)};
+  MapResult result{mapper.spec, run.seed,     problem.model, std::move(*mapping),       0, value(block),
+                   {},          took.count(), false,         std::move(placement->note)};
   result.cost = value(result.mapping.cores());
   if (placement->lower_bound) result.lower_bound = objective(problem.model, *placement->lower_bound);
 

@@ -27,6 +27,7 @@ struct RunOptions {
   bool keep_worse = false;  ///< Hand out a result that costs more than the default order (for comparing mappers).
 };
 
-Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run, RunOptions options = {});
+Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
+                             RunOptions options = {});
 
 }  // namespace rankloom

@@ -17,7 +17,8 @@ class Senders {
     double bytes, messages;
   };
 
-  explicit Senders(const CommGraph& graph) : offsets_(graph.rank_count() + std::size_t{1}, 0), entries_(graph.edge_count()) {
+  explicit Senders(const CommGraph& graph)
+      : offsets_(graph.rank_count() + std::size_t{1}, 0), entries_(graph.edge_count()) {
     for (const Rank rank : graph.ranks()) {
       for (const Rank target : graph.targets(rank)) ++offsets_[index(target) + 1];
     }
@@ -26,8 +27,8 @@ class Senders {
     for (const Rank rank : graph.ranks()) {
       const auto messages = graph.messages(rank);
       for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) {
-        entries_[next[index(graph.targets(rank)[edge])]++] = {rank, graph.bytes(rank)[edge],
-                                                              messages.empty() ? graph.default_messages() : messages[edge]};
+        entries_[next[index(graph.targets(rank)[edge])]++] = {
+            rank, graph.bytes(rank)[edge], messages.empty() ? graph.default_messages() : messages[edge]};
       }
     }
   }

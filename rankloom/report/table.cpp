@@ -44,7 +44,8 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
   std::string text(indent, ' ');
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     const std::string cell = column < cells.size() ? cells[column] : std::string();
-    if (column > 0) text += "  ";
+    if (widths[column] == 0) continue;
+    if (text.size() > indent) text += "  ";
     text += columns_[column].align == Align::left ? pad_right(cell, widths[column]) : pad_left(cell, widths[column]);
   }
   text.erase(text.find_last_not_of(' ') + 1);

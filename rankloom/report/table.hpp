@@ -34,6 +34,7 @@ class Table {
   bool empty() const { return rows_.empty(); }
 
   /// One line for the titles (none when all are empty) and one for each row, each indented and ended by a newline.
+  /// Columns with nothing in them are left out.
   std::string text(std::size_t indent = 2) const;
 
  private:

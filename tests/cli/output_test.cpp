@@ -23,6 +23,19 @@ TEST(Output, CountsGainsInTheDirectionOfTheModel) {
   EXPECT_EQ(percent(-0.0001), "0.0 %");
 }
 
+TEST(Output, SaysWhichWayAValueChanged) {
+  EXPECT_EQ(change(200, 150), "25.0 % less");
+  EXPECT_EQ(change(200, 250), "25.0 % more");
+  EXPECT_EQ(change(3, 3), "same");
+  EXPECT_EQ(change(0, 3), "new");
+}
+
+TEST(Output, MakesPlurals) {
+  EXPECT_EQ(plural("node"), "nodes");
+  EXPECT_EQ(plural("switch"), "switches");
+  EXPECT_EQ(plural("box"), "boxes");
+}
+
 TEST(Output, QuotesWordsForTheShell) {
   EXPECT_EQ(shell_word("app.prof"), "app.prof");
   EXPECT_EQ(shell_word("node:4=10 core:8"), "'node:4=10 core:8'");

@@ -2,6 +2,7 @@
 // tests of apps: a command as data.
 #include "apps/rankloom/page.hpp"
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +22,10 @@ TEST(Page, ReadsArgumentsOptionsAndExamples) {
   app.footer("# how\ntool x\n# why\ntool y");
   std::string text;
   bool flag = false;
-  add_text(app, {"FILE", "FILE", "what to read", "input"}, text)->required();
+  add_text(app, {"FILE", "FILE", "what to read", "input", "", true}, text);
   add_text(app, {"-t,--topology", "TOPOLOGY", "the machine", "input", "none"}, text);
   add_switch(app, "--fast", "be quick", flag, "run");
-  const CommandPage page = page_of(app);
+  const CommandPage page = read_page(app);
   EXPECT_EQ(page.summary, "does things");
   EXPECT_EQ(page.about, "At length.");
   EXPECT_EQ(page.usage(), "tool FILE [options]");
@@ -49,7 +50,7 @@ TEST(Verbs, EachHaveAParagraphAndTwoExamples) {
     EXPECT_FALSE(row.about.empty());
     CLI::App app(std::string(row.summary), std::string(row.name));
     app.footer(std::string(row.examples));
-    const auto examples = page_of(app).examples;
+    const auto examples = read_page(app).examples;
     EXPECT_GE(examples.size(), 2U);
     for (const auto& [what, command] : examples) EXPECT_THAT(command, HasSubstr("rankloom"));
   }

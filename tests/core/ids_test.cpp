@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/core/ids.hpp"
 
-#include <gtest/gtest.h>
-
 #include <type_traits>
+
+#include <gtest/gtest.h>
 
 namespace rankloom {
 namespace {
 
 static_assert(!std::is_convertible_v<Rank, Core> && !std::is_convertible_v<int, Rank>);
 template <class Vector, class Id>
-concept IndexableBy = requires(Vector vector, Id id) { vector[id]; };
+concept IndexableBy = requires(Vector vector, Id id) {
+  vector[id];
+};
 static_assert(IndexableBy<IdVector<Rank, int>, Rank>);
 static_assert(!IndexableBy<IdVector<Rank, int>, Core>, "a core must not index what belongs to ranks");
 

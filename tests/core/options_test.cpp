@@ -56,7 +56,8 @@ TEST(Options, AnUnknownNameListsTheKnownOnes) {
 TEST(Options, AValueOutsideItsLimitsIsRefusedAndTheFieldKept) {
   Fields fields;
   const auto options = describe(fields);
-  for (const char* bad : {"tries=0", "tries=1001", "tries=-1", "tries=x", "tries=", "rate=1.5", "rate=nan", "size=4Q", "order=up", "force=maybe"}) {
+  for (const char* bad : {"tries=0", "tries=1001", "tries=-1", "tries=x", "tries=", "rate=1.5", "rate=nan", "size=4Q",
+                          "order=up", "force=maybe"}) {
     EXPECT_FALSE(options.set_all(bad, "test")) << bad;
   }
   EXPECT_EQ(fields.tries, 10U);

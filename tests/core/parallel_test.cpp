@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/core/parallel.hpp"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace rankloom {
 namespace {

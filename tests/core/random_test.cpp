@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/core/random.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <numeric>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace rankloom {
 namespace {
@@ -18,7 +18,9 @@ TEST(Random, ASeedGivesTheSameNumbersOnEveryMachine) {
   EXPECT_EQ(mix(0), 0xe220a8397b1dcdafULL);  // published first output of SplitMix64 with seed 0
 }
 
-TEST(Random, StreamsOfOneSeedDiffer) { EXPECT_NE(Random(1, 0).next(), Random(1, 1).next()); }
+TEST(Random, StreamsOfOneSeedDiffer) {
+  EXPECT_NE(Random(1, 0).next(), Random(1, 1).next());
+}
 
 TEST(Random, BelowIsUniform) {
   Random random(7);

@@ -11,7 +11,9 @@ TEST(Suggest, ATypingMistakeLeadsToTheWordMeant) {
   EXPECT_EQ(suggest("pair", {"block", "pair-exchange"}), "did you mean pair-exchange?");
 }
 
-TEST(Suggest, AWordLikeNoneListsAll) { EXPECT_EQ(suggest("xyzzy", {"block", "greedy"}), "one of: block, greedy"); }
+TEST(Suggest, AWordLikeNoneListsAll) {
+  EXPECT_EQ(suggest("xyzzy", {"block", "greedy"}), "one of: block, greedy");
+}
 
 TEST(Suggest, DistancesCountSingleEdits) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);

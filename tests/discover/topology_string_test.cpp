@@ -158,6 +158,15 @@ TEST(TopologyString, ATreeIsAHierarchyWhoseCostsAreHops) {
   EXPECT_EQ(tree.cost(Core{0}, Core{767}).gap, 60);
 }
 
+TEST(TopologyString, TheShortWordsOfTheManualMeanTheLongOnes) {
+  EXPECT_EQ(sketch_of("tree:4,3,2=5 core:8=1"), sketch_of("switch:4=30 switch:3=20 node:2=10 core:8=1"));
+  EXPECT_EQ(built("fattree:k=8").network().text(), built("fattree:8,4,4").network().text());
+  EXPECT_EQ(built("fattree:4,8,16").network().text(), built("fattree:4,8,16/8,16,1").network().text());
+  EXPECT_EQ(sketch(parse_hierarchy("4:8:6", "1:10:100")->root), sketch_of("node:6=100 package:8=10 core:4=1"));
+  const Topology unsaid = built("node:4 package:2 core:8"), said = built("node:4=100 package:2=10 core:8=1");
+  for (const Core core : unsaid.cores()) EXPECT_EQ(unsaid.cost(Core{0}, core), said.cost(Core{0}, core));
+}
+
 TEST(TopologyString, AHopCostsTenTimesTheDearestCostInsideANode) {
   EXPECT_EQ(built("mesh:4 core:8").network().per_hop(), (Cost{10, 0}));
   EXPECT_EQ(built("mesh:4 core:8=3").network().per_hop(), (Cost{30, 0}));

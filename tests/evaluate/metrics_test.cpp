@@ -34,10 +34,10 @@ std::vector<double> bytes_by_level(const CommGraph& graph, const Topology& machi
 TEST(LevelTraffic, EqualsThePlainCountOnEveryMachine) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
-    const CommGraph graph = random_graph(11, 0.5, 3);
-    const auto slots = Slots::of(machine, 11, {});
+    const CommGraph graph = random_graph(9, 0.5, 3);
+    const auto slots = Slots::of(machine, 9, {});
     ASSERT_TRUE(slots);
-    const auto core_of = random_placement(11, machine, *slots, 7);
+    const auto core_of = random_placement(9, machine, *slots, 7);
     const auto expected = bytes_by_level(graph, machine, core_of);
     const auto levels = level_traffic(graph, machine, core_of);
     ASSERT_EQ(levels.size(), expected.size());

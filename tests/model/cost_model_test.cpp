@@ -54,12 +54,14 @@ TEST(CostModel, CongestionFollowsTheRoutesOfAMesh) {
 }
 
 TEST(CostModel, QualityUsesGapsWhereNoLatencyIsKnown) {
-  EXPECT_DOUBLE_EQ(evaluate(chain(), topology("node:2=10 core:2=1"), identity, CostModel::quality), 100 / 1.0 + 10 / 10.0);
+  EXPECT_DOUBLE_EQ(evaluate(chain(), topology("node:2=10 core:2=1"), identity, CostModel::quality),
+                   100 / 1.0 + 10 / 10.0);
 }
 
 TEST(CostModel, NoTrafficCostsNothing) {
   const CommGraph silent = CommGraphBuilder(3).build(true);
-  for (const auto& row : cost_models()) EXPECT_EQ(evaluate(silent, topology("node:2 core:2"), identity, row.model), 0) << row.name;
+  for (const auto& row : cost_models())
+    EXPECT_EQ(evaluate(silent, topology("node:2 core:2"), identity, row.model), 0) << row.name;
 }
 
 TEST(CostModel, RowsOfTheTableStandWhereTheirNumberSays) {
@@ -75,7 +77,8 @@ TEST(CostModel, ThreadsDoNotChangeTheValue) {
   CommGraphBuilder builder(8192);
   Random random(1);
   for (int edge = 0; edge < 100'000; ++edge) {
-    builder.add(Rank{static_cast<std::uint32_t>(random.below(8192))}, Rank{static_cast<std::uint32_t>(random.below(8192))}, random.unit());
+    builder.add(Rank{static_cast<std::uint32_t>(random.below(8192))},
+                Rank{static_cast<std::uint32_t>(random.below(8192))}, random.unit());
   }
   const auto graph = std::move(builder).build(true);
   const auto slots = Slots::of(machine, 8192, {});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/model/incremental_cost.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "tests/support/instances.hpp"
 
@@ -16,10 +16,13 @@ using testing::random_placement;
 using testing::topology;
 
 /// Random moves and swaps: what each is said to change, and the cost after it, equal a full evaluation.
-void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& machine, const Slots& slots, CostModel model, std::uint64_t seed) {
+void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& machine, const Slots& slots,
+                                     CostModel model, std::uint64_t seed) {
   const auto start = random_placement(graph.rank_count(), machine, slots, seed);
   const auto cost = make_incremental_cost(graph, machine, model, start);
-  const auto full = [&](const std::vector<Core>& placement) { return objective(model, evaluate(graph, machine, placement, model)); };
+  const auto full = [&](const std::vector<Core>& placement) {
+    return objective(model, evaluate(graph, machine, placement, model));
+  };
   const double scale = 1e-9 * (1 + std::abs(full(start)));
   ASSERT_NEAR(cost->cost(), full(start), scale);
   Random random(seed, 99);
@@ -80,12 +83,14 @@ TEST_P(IncrementalCostTest, NeighboursAreThoseInEitherDirection) {
   builder.add(Rank{0}, Rank{0}, 1);
   const auto graph = std::move(builder).build(true);
   const auto machine = topology("node:2 core:2");
-  const auto cost = make_incremental_cost(graph, machine, GetParam().model, block_placement(4, machine, *Slots::of(machine, 4, {})));
+  const auto cost =
+      make_incremental_cost(graph, machine, GetParam().model, block_placement(4, machine, *Slots::of(machine, 4, {})));
   const auto near = cost->neighbours(Rank{0});
   EXPECT_EQ(std::vector<Rank>(near.begin(), near.end()), (std::vector<Rank>{Rank{1}, Rank{2}}));
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryModel, IncrementalCostTest, ::testing::ValuesIn(cost_models().begin(), cost_models().end()),
+INSTANTIATE_TEST_SUITE_P(EveryModel, IncrementalCostTest,
+                         ::testing::ValuesIn(cost_models().begin(), cost_models().end()),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

@@ -46,7 +46,8 @@ TEST(BlockPlacement, FillsTheCoresInOrder) {
 TEST(BlockPlacement, SharesTheRanksEvenlyWhenThereAreMoreThanPlaces) {
   const auto machine = topology("core:3");
   const auto slots = Slots::of(machine, 7, {.oversubscribe = true});
-  EXPECT_THAT(block_placement(7, machine, *slots), ElementsAre(Core{0}, Core{0}, Core{0}, Core{1}, Core{1}, Core{2}, Core{2}));
+  EXPECT_THAT(block_placement(7, machine, *slots),
+              ElementsAre(Core{0}, Core{0}, Core{0}, Core{1}, Core{1}, Core{2}, Core{2}));
 }
 
 TEST(BlockPlacement, IsValidOnEveryMachine) {

@@ -11,10 +11,18 @@ namespace {
 using testing::every_machine;
 using testing::topology;
 
-ObjectSpec object(std::string kind, std::uint64_t repeat, std::optional<Cost> between, std::vector<ObjectSpec> children) {
-  return {.kind = std::move(kind), .name = {}, .repeat = repeat, .between = between, .os_index = {}, .children = std::move(children)};
+ObjectSpec object(std::string kind, std::uint64_t repeat, std::optional<Cost> between,
+                  std::vector<ObjectSpec> children) {
+  return {.kind = std::move(kind),
+          .name = {},
+          .repeat = repeat,
+          .between = between,
+          .os_index = {},
+          .children = std::move(children)};
 }
-ObjectSpec cores(std::uint64_t count) { return object("core", count, {}, {}); }
+ObjectSpec cores(std::uint64_t count) {
+  return object("core", count, {}, {});
+}
 
 Result<Topology> build(ObjectSpec root) {
   MachineSpec spec;
@@ -65,7 +73,9 @@ TEST(Topology, NodesOfDifferentTypesHaveTheirOwnCosts) {
 }
 
 TEST(Topology, ANodeBesideASwitchStandsUnderAPrivateOne) {
-  const auto machine = build(object("machine", 1, Cost{10, 0}, {object("switch", 2, Cost{5, 0}, {object("node", 2, Cost{1, 0}, {cores(2)})}), object("node", 1, Cost{1, 0}, {cores(2)})}));
+  const auto machine = build(object("machine", 1, Cost{10, 0},
+                                    {object("switch", 2, Cost{5, 0}, {object("node", 2, Cost{1, 0}, {cores(2)})}),
+                                     object("node", 1, Cost{1, 0}, {cores(2)})}));
   ASSERT_TRUE(machine) << to_string(machine.error());
   EXPECT_EQ(machine->node_count(), 5U);
   EXPECT_EQ(machine->levels()[0].objects, 3U);
@@ -104,7 +114,9 @@ TEST(Topology, AbsurdSizesAreRefusedBeforeAnythingIsAllocated) {
 }
 
 TEST(Topology, LevelsInTwoOrdersAreAContradiction) {
-  EXPECT_FALSE(build(object("machine", 1, {}, {object("switch", 1, {}, {object("node", 1, {}, {cores(1)})}), object("node", 1, {}, {object("switch", 1, {}, {cores(1)})})})));
+  EXPECT_FALSE(build(object("machine", 1, {},
+                            {object("switch", 1, {}, {object("node", 1, {}, {cores(1)})}),
+                             object("node", 1, {}, {object("switch", 1, {}, {cores(1)})})})));
 }
 
 TEST(Topology, ANodeNameStandsThereOnce) {
@@ -139,7 +151,8 @@ TEST(Topology, EveryKindAgreesWithTheObjectsThatHoldItsCores) {
 }
 
 TEST(Topology, MixedNodesKeepTheirOwnCosts) {
-  const auto machine = testing::mixed_nodes();  // switch 0: two plain nodes and one of packages; switch 1: two plain nodes
+  const auto machine =
+      testing::mixed_nodes();  // switch 0: two plain nodes and one of packages; switch 1: two plain nodes
   EXPECT_EQ(machine.core_count(), 20U);
   EXPECT_EQ(machine.cost(Core{0}, Core{3}).gap, 2);
   EXPECT_EQ(machine.cost(Core{8}, Core{9}).gap, 1);

@@ -29,6 +29,13 @@ TEST(Table, WithoutTitlesHasNoTitleLine) {
   EXPECT_EQ(table.text(1), " x\n");
 }
 
+TEST(Table, LeavesOutColumnsWithNothingInThem) {
+  Table table({{""}, {""}, {""}});
+  table.row({"a", "", "c"});
+  table.row({"b", "", "d"});
+  EXPECT_EQ(table.text(0), "a  c\nb  d\n");
+}
+
 TEST(Wrap, BreaksAtBlanks) {
   EXPECT_THAT(wrap("one two three", 7), ::testing::ElementsAre("one two", "three"));
   EXPECT_THAT(wrap("unbreakable a", 4), ::testing::ElementsAre("unbreakable", "a"));

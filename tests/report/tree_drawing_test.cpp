@@ -16,18 +16,18 @@ using testing::topology;
 TEST(TreeDrawing, ShowsKindsNumbersAndCosts) {
   EXPECT_EQ(draw_tree(fold_machine(topology("switch:2=4.1 node:6=3.7,2.5us core:16=1"))),
             "  machine\n"
-            "  └─ switch ×2          cost 4.1\n"
-            "     └─ node ×6         cost 3.7, latency 2.5 µs\n"
-            "        └─ core ×16     cost 1\n");
+            "  └─ switch ×2       cost 4.1\n"
+            "     └─ node ×6      cost 3.7, latency 2.5 µs\n"
+            "        └─ core ×16  cost 1\n");
 }
 
 TEST(TreeDrawing, ContinuesTheLinesOfUnequalSiblings) {
   EXPECT_EQ(draw_tree(fold_machine(topology("node:3=10 core:2+2+8=1")), {.ascii = true}),
             "  machine\n"
-            "  +- node x2        cost 10\n"
-            "  |  `- core x2     cost 1\n"
-            "  `- node           cost 10\n"
-            "     `- core x8     cost 1\n");
+            "  +- node x2     cost 10\n"
+            "  |  `- core x2  cost 1\n"
+            "  `- node        cost 10\n"
+            "     `- core x8  cost 1\n");
 }
 
 TEST(TreeDrawing, SaysWhichCoresAreNotUsedAndWhichAreShared) {

@@ -22,7 +22,7 @@ std::unique_ptr<Generator> make_rggmesh();
 // random_graphs.cpp
 std::unique_ptr<Generator> make_blocks();
 std::unique_ptr<Generator> make_powerlaw();
-std::unique_ptr<Generator> make_random();
+std::unique_ptr<Generator> make_random_pairs();
 // conjugate_gradient.cpp
 std::unique_ptr<Generator> make_cg();
 // exchanges.cpp

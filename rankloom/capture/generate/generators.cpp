@@ -32,7 +32,7 @@ constexpr std::array<GeneratorInfo, 15> table = {{
     {"blocks", "clustered blocks: heavy traffic inside, few light links outside", "", make_blocks},
     {"powerlaw", "a few ranks with many partners, many with few",
      "Barabási, Albert, Emergence of scaling in random networks, 1999", make_powerlaw},
-    {"random", "pairs drawn at random", "Erdős, Rényi, On random graphs, 1959", make_random},
+    {"random", "pairs drawn at random", "Erdős, Rényi, On random graphs, 1959", make_random_pairs},
     {"alltoall", "everybody with everybody, as one collective", "", make_alltoall},
     {"groups", "groups that exchange much, linked in a chain that exchanges little",
      "Getmanskiy et al. 2015, section 3", make_groups},

@@ -182,7 +182,7 @@ std::unique_ptr<Generator> make_blocks() {
 std::unique_ptr<Generator> make_powerlaw() {
   return std::make_unique<PowerLaw>();
 }
-std::unique_ptr<Generator> make_random() {
+std::unique_ptr<Generator> make_random_pairs() {
   return std::make_unique<RandomGraph>();
 }
 

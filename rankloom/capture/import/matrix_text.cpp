@@ -20,8 +20,8 @@ Result<std::uint64_t> take_row(const FileText& file, Scanner& in, bool commas, C
     }
     auto bytes = take_amount(file, in, "traffic");
     if (!bytes) return pass_on(bytes);
-    if (count == most_ranks)
-      return wrong(file, in, "a row is too long", fmt::format("at most {} ranks can be held", most_ranks));
+    if (count == largest_rank_count)
+      return wrong(file, in, "a row is too long", fmt::format("at most {} ranks can be held", largest_rank_count));
     if (*bytes > 0) {
       rows.targets.push_back(Rank{static_cast<std::uint32_t>(count)});
       rows.bytes.push_back(*bytes);

@@ -29,10 +29,10 @@ std::uint64_t spread(std::uint64_t vertex) {
 
 /// Puts blocks of rows into the graph, in order.
 ///
-/// Whether every edge stands in both its rows with the same weight is told by one sum over all entries (u, v, w) in any
-/// order: of g(w) (x(u) y(v) - y(u) x(v)), where x, y and g are hashes. An entry and its counterpart cancel, so 0 must
-/// remain. (Loops cancel themselves and are looked for.) The sum falls apart into two of each row; it takes no memory
-/// and hardly any time, and a fault slips through by a chance of about 2^-60.
+/// Whether every edge stands in both its rows with the same weight is told by a sum over all entries in any order: of
+/// x(u) x(v) g(w) for an entry that leads up, of the same with a minus for any other, where x and g are hashes. An
+/// entry and its counterpart cancel, so 0 must remain. It takes no memory and hardly any time, and a fault slips
+/// through by a chance of about 2^-60.
 class Assembly {
  public:
   Assembly(const FileText& file, const MetisHeader& header) : file_(file), header_(header) {
@@ -52,7 +52,6 @@ class Assembly {
     MetisBlock block;
     std::uint64_t first_row = 0, first_entry = 0;
     std::uint64_t balance = 0;
-    bool loops = false;
   };
   Result<void> reserve(Part& part);
   template <bool weighted>
@@ -67,7 +66,6 @@ class Assembly {
   CommGraph::Rows rows_;
   std::uint64_t row_count_ = 0, entry_count_ = 0;
   std::uint64_t balance_ = 0;
-  bool loops_ = false;
 };
 
 Result<void> Assembly::take_text(std::string_view text) {
@@ -88,10 +86,7 @@ Result<void> Assembly::take_text(std::string_view text) {
     parallel_chunks(texts.size(), 1, [&](std::size_t i, std::size_t) {
       header_.edge_weights ? place<true>(parts[i]) : place<false>(parts[i]);
     });
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      balance_ += parts[i].balance;
-      loops_ |= parts[i].loops;
-    }
+    for (std::size_t i = 0; i < texts.size(); ++i) balance_ += parts[i].balance;
   }
   return {};
 }
@@ -139,23 +134,18 @@ void Assembly::place(Part& part) {
             rows_.loads.begin() + static_cast<std::ptrdiff_t>(block.loads().empty() ? 0 : part.first_row));
 
   part.balance = 0;
-  bool loops = false;
   std::size_t at = 0;
   for (std::size_t r = 0; r < block.rows(); ++r) {
     const std::uint64_t vertex = part.first_row + r + 1;
-    std::uint64_t sum_x = 0, sum_y = 0;
+    std::uint64_t sum = 0;
     for (const std::size_t end = block.row_ends()[r]; at < end; ++at) {
-      const std::uint64_t x = spread(targets[at]), y = x >> 32;
-      loops |= targets[at] == vertex;
-      const std::uint64_t weight = weighted ? mix(std::bit_cast<std::uint64_t>(weights[at])) : 1;
-      sum_x += weight * x;
-      sum_y += weight * y;
+      std::uint64_t hash = spread(targets[at]);
+      if (weighted) hash *= mix(std::bit_cast<std::uint64_t>(weights[at]));
+      sum += targets[at] > vertex ? hash : -hash;
     }
-    const std::uint64_t x = spread(vertex), y = x >> 32;
-    part.balance += x * sum_y - y * sum_x;
+    part.balance += sum * spread(vertex);
     rows_.offsets[vertex] = part.first_entry + at;
   }
-  part.loops = loops;
 }
 
 /// The slow search for the faulty edge that place() has noticed: every entry is looked up in the other row.
@@ -204,7 +194,7 @@ Result<CommGraph> Assembly::finish() && {
                      twice ? fmt::format("the header counts an edge once: write {}", entry_count_ / 2)
                            : "the file was cut short, or the header's second number is wrong");
   }
-  if (balance_ != 0 || loops_) {
+  if (balance_ != 0) {
     if (auto done = explain_fault(); !done) return pass_on(done);
   }
   return CommGraph(std::move(rows_));
@@ -213,10 +203,10 @@ Result<CommGraph> Assembly::finish() && {
 }  // namespace
 
 /// A first line of two to four whole numbers that can be a header. Small matrices and lists of pairs can start so too:
-/// a text of their shape is METIS only if it also has the right number of rows.
+/// a text of their shape is METIS only if it also has as many rows and numbers as the header says.
 bool is_metis(std::string_view text) {
   const Shape shape(text);
-  return shape.metis_header() && (shape.metis_rows() || !(shape.square() || shape.pair_rows()));
+  return shape.metis_header() && (shape.metis_body() || !(shape.square() || shape.pair_rows()));
 }
 
 Result<Imported> read_metis(const FileText& file) {

@@ -46,11 +46,13 @@ Result<MetisHeader> read_metis_header(const FileText& file) {
   if (count < 2) return wrong(file, place, "the header does not say how many vertices and edges there are", hint);
   in.take('\n');
 
-  // Every vertex takes a line end, every entry a digit and a blank: more cannot be in a file of this size.
+  // Every vertex takes a line end, every entry a digit and a blank: more cannot be in a file of this size. A little
+  // more costs nothing, and is explained better when the rows are read.
+  constexpr std::uint64_t a_little = 1 << 16;
   const std::uint64_t size = file.view().size();
   const auto [vertices, edges] = std::pair(numbers[0], numbers[1]);
   if (vertices == 0) return wrong(file, place, "a graph without vertices", "a program has at least one rank");
-  if (vertices > std::min(size, most_ranks) || edges > size / 4) {
+  if (vertices > std::min(size + a_little, largest_rank_count) || edges > size / 4 + a_little) {
     return wrong(file, place, fmt::format("{} vertices and {} edges in a file of {} bytes", vertices, edges, size),
                  "the header is wrong, or the file was cut short");
   }
@@ -78,8 +80,9 @@ void MetisBlock::parse(const FileText& file, const MetisHeader& header, std::str
     failure_ = wrong(file, text.data(), "a line of more than two gigabytes", "a graph has one line for each vertex");
     return;
   }
-  if (!lines_.split(text) || !take_numbers(header) || !targets_in_range(header)) take_words(file, header);
+  if (!lines_.split(text) || !take_numbers(header)) take_words(file, header);
   if (!failure_ && !rows_rise()) sort_rows(file);
+  if (!failure_ && !targets_in_range(header)) take_words(file, header);
 }
 
 /// The usual case: nothing but small whole numbers, already split. False when the rows do not have the right shape;
@@ -110,10 +113,14 @@ bool MetisBlock::take_numbers(const MetisHeader& header) {
   return true;
 }
 
+/// Rows that rise have their extremes at their ends.
 bool MetisBlock::targets_in_range(const MetisHeader& header) const {
-  std::uint32_t largest = 0;
-  for (const std::uint32_t target : targets_) largest = std::max(largest, target - 1);  // 0 becomes the largest of all
-  return largest < header.vertices;
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : row_ends_) {
+    if (begin < end && (targets_[begin] == 0 || targets_[end - 1] > header.vertices)) return false;
+    begin = end;
+  }
+  return true;
 }
 
 /// The general case: comments, large numbers, decimals, and everything that is wrong.

@@ -88,7 +88,7 @@ Result<Pair> take_pair(const FileText& file, Scanner& in, std::size_t& columns) 
   for (std::uint64_t* const rank : {&pair.from, &pair.to}) {
     in.skip_blanks();
     const Scanner before = in;
-    if (!in.take_integer(*rank) || *rank >= most_ranks)
+    if (!in.take_integer(*rank) || *rank >= largest_rank_count)
       return wrong(file, before, fmt::format("\"{}\" is no rank", before.word()), hint);
   }
   std::size_t count = 2;
@@ -236,7 +236,7 @@ bool is_pairs(std::string_view text) {
     if (find_ranks(in.take_line())) return true;
   }
   const Shape shape(text);
-  return shape.pair_rows() && !(shape.metis_header() && shape.metis_rows());
+  return shape.pair_rows() && !(shape.metis_header() && shape.metis_body());
 }
 
 Result<Imported> read_pairs(const FileText& file) {

@@ -19,7 +19,7 @@ namespace rankloom {
 /// backed by as many bytes of file.
 inline constexpr std::uint64_t unproven_ranks = std::uint64_t{1} << 24;
 /// Ranks have 32-bit numbers.
-inline constexpr std::uint64_t most_ranks = 0xffff'fffe;
+inline constexpr std::uint64_t largest_rank_count = 0xffff'fffe;
 
 /// The text is wrong at this place.
 inline Failure wrong(const FileText& file, const char* place, std::string what, std::string hint) {
@@ -47,9 +47,9 @@ inline Result<double> take_amount(const FileText& file, Scanner& scanner, std::s
 /// Refuses a number of ranks that is zero, too large for 32 bits, or not backed by the file's size.
 inline Result<std::uint32_t> check_rank_count(const FileText& file, const char* place, std::uint64_t ranks) {
   if (ranks == 0) return wrong(file, place, "no ranks", "a program has at least one rank");
-  if (ranks > most_ranks) {
+  if (ranks > largest_rank_count) {
     return wrong(file, place, fmt::format("{} ranks are too many", ranks),
-                 fmt::format("at most {} can be held", most_ranks));
+                 fmt::format("at most {} can be held", largest_rank_count));
   }
   if (ranks > unproven_ranks && ranks > file.view().size()) {
     return wrong(file, place, fmt::format("{} ranks in a file of {} bytes", ranks, file.view().size()),

@@ -66,9 +66,15 @@ bool Shape::metis_header() const {
   return known_flags && (words[0] < 4 || first[3] >= 1);
 }
 
-bool Shape::metis_rows() const {
-  const auto rows = static_cast<double>(full_lines) - 1;
-  return rows <= first[0] && (!total || static_cast<double>(all_lines) >= first[0]);
+bool Shape::metis_body() const {
+  const auto [vertices, edges, flags, weights] = first;
+  if (static_cast<double>(full_lines) - 1 > vertices) return false;
+  if (!total) return true;
+  const double vertex_weights = std::fmod(std::floor(flags / 10), 10) * (words[0] < 4 ? 1 : weights);
+  const double for_vertices = vertices * (std::floor(flags / 100) + vertex_weights);
+  const double for_edges = 2 * edges * (1 + std::fmod(flags, 10));
+  return static_cast<double>(all_lines) >= vertices &&
+         static_cast<double>(*total - words[0]) == for_vertices + for_edges;
 }
 
 bool Shape::square() const {

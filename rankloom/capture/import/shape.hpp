@@ -26,8 +26,8 @@ struct Shape {
 
   /// A METIS header, by its first line alone.
   bool metis_header() const;
-  /// … and there are as many rows as it says, as far as one can see.
-  bool metis_rows() const;
+  /// … and there are as many rows and numbers as it says, as far as one can see.
+  bool metis_body() const;
   /// n lines of n numbers, in a text so short that all of it was looked at.
   bool square() const;
   /// More lines of 3, 4 or 6 numbers than a square has, each starting with two whole numbers.

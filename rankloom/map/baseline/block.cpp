@@ -14,6 +14,8 @@ class Block final : public Mapper {
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_block() { return std::make_unique<Block>(); }
+std::unique_ptr<Mapper> make_block() {
+  return std::make_unique<Block>();
+}
 
 }  // namespace rankloom

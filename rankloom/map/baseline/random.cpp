@@ -51,6 +51,8 @@ std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology
   return core_of;
 }
 
-std::unique_ptr<Mapper> make_random() { return std::make_unique<RandomMapper>(); }
+std::unique_ptr<Mapper> make_random() {
+  return std::make_unique<RandomMapper>();
+}
 
 }  // namespace rankloom

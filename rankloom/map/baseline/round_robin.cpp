@@ -67,6 +67,8 @@ std::vector<Core> round_robin_placement(std::uint32_t ranks, const Topology& top
   return core_of;
 }
 
-std::unique_ptr<Mapper> make_round_robin() { return std::make_unique<RoundRobin>(); }
+std::unique_ptr<Mapper> make_round_robin() {
+  return std::make_unique<RoundRobin>();
+}
 
 }  // namespace rankloom

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "rankloom/map/exhaustive/search.hpp"
+#include "rankloom/map/exhaustive/twins.hpp"
 
 namespace rankloom {
 namespace {
@@ -24,6 +25,7 @@ class CongestionSearch {
         symmetry_(symmetry),
         budget_(budget),
         incumbent_(incumbent),
+        twins_(small),
         core_of_(small.tasks(), none),
         occupants_(small.cores(), 0),
         load_(problem.topology.network().link_count(), 0.0),
@@ -60,6 +62,7 @@ class CongestionSearch {
   const Symmetry& symmetry_;
   SearchBudget& budget_;
   Incumbent& incumbent_;
+  Twins twins_;
   std::vector<Index> core_of_, occupants_;
   std::vector<double> load_;  // by link, times its slowness
   std::vector<Changed> changed_;
@@ -97,13 +100,17 @@ void CongestionSearch::visit(Index depth, double largest) {
   }
   const Index task = order_[depth];
   list_children(depth, task, largest);
+  std::size_t tried = 0;
   for (const Child& child : children_[depth]) {
     if (child.largest >= threshold()) break;
     const std::size_t mark = changed_.size();
     visit(depth + 1, place(task, child.core, largest));
     take_back(task, mark);
-    if (budget_.spent()) return;
+    twins_.remember(task, child.core);
+    ++tried;
+    if (budget_.spent()) break;
   }
+  for (std::size_t at = 0; at < tried; ++at) twins_.forget(task, children_[depth][at].core);
 }
 
 /// The most promising first.
@@ -113,12 +120,13 @@ void CongestionSearch::list_children(Index depth, Index task, double largest) {
   std::vector<bool> representative;
   symmetry_.representatives(occupants_, representative);
   for (Index core = 0; core < small_.cores(); ++core) {
-    if (!representative[core] || occupants_[core] == small_.slots(core)) continue;
+    if (!representative[core] || occupants_[core] == small_.slots(core) || twins_.seen(task, core)) continue;
     const std::size_t mark = changed_.size();
     children.push_back({place(task, core, largest), core});
     take_back(task, mark);
   }
-  std::stable_sort(children.begin(), children.end(), [](const Child& a, const Child& b) { return a.largest < b.largest; });
+  std::stable_sort(children.begin(), children.end(),
+                   [](const Child& a, const Child& b) { return a.largest < b.largest; });
 }
 
 double CongestionSearch::place(Index task, Index core, double largest) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: the exhaustive search of Getmanskiy et al. 2015, section 2.1: backtracking over all placements of M tasks
-// on N cores, of which there are N!/(N-M)!. Beyond the paper, a bound on the partial cost cuts it, parts of the machine that
-// are alike are tried once, and it begins with a good placement from local search.
+// map/exhaustive: the exhaustive search of Getmanskiy et al. 2015, section 2.1: backtracking over all placements of M
+// tasks on N cores, of which there are N!/(N-M)!. Beyond the paper, a bound on the partial cost cuts it, parts of the
+// machine that are alike are tried once, and it begins with a good placement from local search.
 #include "rankloom/map/exhaustive/exhaustive.hpp"
 
-#include <fmt/format.h>
+#include <limits>
 
-#include <cmath>
+#include <fmt/format.h>
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
@@ -16,13 +16,15 @@
 namespace rankloom {
 namespace {
 
-/// Placements that differ by more than an exchange of parts that are alike; beyond it the search is not begun. 15 tasks
-/// on 15 cores are 1.3e12, 10 on 15 are 1.1e10.
-constexpr double most_placements = 2e12;
-/// Without a bound on what is to come every branch goes deeper, so far less can be finished.
-constexpr double most_placements_congestion = 1e10;
-constexpr std::uint64_t random_starts = 20;
-constexpr std::uint64_t chain = 50;
+/// Placements (those counted once that differ only by parts that are alike) beyond which the search is not begun: 10
+/// tasks on 15 cores without any symmetry are 1.1e10.
+constexpr double most_placements = 1e11;
+/// Without a bound on what is to come every branch goes deeper, so less can be finished.
+constexpr double most_placements_congestion = 1e9;
+/// Beyond these its tables would be large and a single step slow, so no option helps.
+constexpr std::uint32_t most_tasks = 64;
+constexpr std::uint64_t random_starts = 4;
+constexpr std::uint64_t kicks = 20;
 
 Symmetry find_symmetry(const MapProblem& problem, const SmallProblem& small) {
   const auto same_core = [&](Core p, Core q) { return problem.slots[p] == problem.slots[q]; };
@@ -41,8 +43,8 @@ Symmetry find_symmetry(const MapProblem& problem, const SmallProblem& small) {
   });
 }
 
-/// How many placements there are when parts that are alike count once: an estimate from above, by spreading the tasks as
-/// far as possible, which leaves the most choices open.
+/// How many placements there are when parts that are alike count once: an estimate from above, by spreading the tasks
+/// as far as possible, which leaves the most choices open.
 double count_placements(const SmallProblem& small, const Symmetry& symmetry) {
   std::vector<std::uint32_t> occupants(small.cores(), 0);
   std::vector<bool> representative;
@@ -62,6 +64,10 @@ double count_placements(const SmallProblem& small, const Symmetry& symmetry) {
   return product;
 }
 
+double cost_of(const MapProblem& problem, const std::vector<Core>& core_of) {
+  return objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
+}
+
 class Exhaustive final : public Mapper {
  public:
   void describe(OptionList& options) override {
@@ -70,10 +76,12 @@ class Exhaustive final : public Mapper {
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    if (problem.topology.core_count() > SmallProblem::most_cores) {
+    if (problem.graph.rank_count() > most_tasks || problem.topology.core_count() > SmallProblem::most_cores) {
       return fail(Code::infeasible, at("exhaustive"),
-                  fmt::format("{} cores are too many to search exhaustively", problem.topology.core_count()),
-                  fmt::format("choose another mapper, such as auto; exhaustive takes up to {} cores", SmallProblem::most_cores));
+                  fmt::format("{} tasks on {} cores are too many to search exhaustively", problem.graph.rank_count(),
+                              problem.topology.core_count()),
+                  fmt::format("choose another mapper, such as auto; exhaustive takes up to {} tasks and {} cores",
+                              most_tasks, SmallProblem::most_cores));
     }
     const SmallProblem small(problem);
     const Symmetry symmetry = find_symmetry(problem, small);
@@ -104,34 +112,39 @@ class Exhaustive final : public Mapper {
       return refuse(fmt::format("{} tasks on {} cores were not finished after {} partial placements", small.tasks(),
                                 small.cores(), most_nodes_));
     }
-    const bool complete = budget.end() == SearchEnd::complete;
-    return Placement{std::move(incumbent.core_of), bound, std::string(complete ? "proved optimal" : stopped_note)};
+    if (budget.end() == SearchEnd::out_of_time) {
+      return Placement{std::move(incumbent.core_of), bound, std::string(stopped_note)};
+    }
+    const double least = cost_of(problem, incumbent.core_of);
+    return Placement{std::move(incumbent.core_of), least, "proved optimal"};
   }
 
   static Incumbent good_start(const MapProblem& problem, std::uint64_t seed, Pulse& pulse) {
     Incumbent best;
     const Senders senders(problem.graph);
+    Random random(seed);
     const auto descend = [&](const std::vector<Core>& start) {
       Seating seating(problem, start);
-      descend_steepest(seating, senders, chain, pulse);
+      descend_steepest(seating, senders, kicks, random, pulse);
       if (best.core_of.empty() || seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
     };
     descend(start_of(problem));
-    for (std::uint64_t stream = 0; stream < random_starts && !pulse.stopped(); ++stream) {
-      Random random(seed, stream);
+    for (std::uint64_t start = 0; start < random_starts && !pulse.stopped(); ++start) {
       descend(random_placement(problem.graph.rank_count(), problem.topology, problem.slots, random));
     }
     // The searches compare with costs added up afresh.
-    best.cost = objective(problem.model, evaluate(problem.graph, problem.topology, best.core_of, problem.model));
+    best.cost = cost_of(problem, best.core_of);
     return best;
   }
 
   bool force_ = false;
-  std::uint64_t most_nodes_ = 100'000'000;
+  std::uint64_t most_nodes_ = 20'000'000;
 };
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_exhaustive() { return std::make_unique<Exhaustive>(); }
+std::unique_ptr<Mapper> make_exhaustive() {
+  return std::make_unique<Exhaustive>();
+}
 
 }  // namespace rankloom

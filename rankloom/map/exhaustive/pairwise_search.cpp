@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/exhaustive: branch and bound for the models that are sums over pairs.
 //
-// Bound: Gilmore 1962, Lawler 1963, for fewer tasks than places. With some tasks placed, a task i that waits and a core p
-// with room cost at least
-//     c(i,p) = its traffic with the placed tasks + its traffic with the waiting ones, the heaviest over the shortest distances
+// Bound: Gilmore 1962, Lawler 1963, for fewer tasks than places. With some tasks placed, a task i that waits and a core
+// p with room cost at least
+//     c(i,p) = its traffic with the placed tasks + its traffic with the waiting ones, the heaviest over the shortest
+//     distances
 // (the least scalar product), and a placement of all waiting tasks costs at least the linear assignment over c. The
 // prices of the assignment bound every child too, so most are cut without a look, and they tell on which task to
 // branch: the one whose places are dearest in sum.
@@ -13,6 +14,7 @@
 
 #include "rankloom/map/exhaustive/assignment.hpp"
 #include "rankloom/map/exhaustive/search.hpp"
+#include "rankloom/map/exhaustive/twins.hpp"
 
 namespace rankloom {
 namespace {
@@ -27,11 +29,13 @@ class PairwiseSearch {
         symmetry_(symmetry),
         budget_(budget),
         incumbent_(incumbent),
+        twins_(problem),
         core_of_(problem.tasks(), none),
         occupants_(problem.cores(), 0),
         levels_(problem.tasks() + 1) {
     sort_traffic();
     sort_distances();
+    price_the_forbidden();
     Level& root = levels_[0];
     root.attached.resize(std::size_t{problem.tasks()} * problem.cores());
     for (Index task = 0; task < problem.tasks(); ++task) {
@@ -47,9 +51,10 @@ class PairwiseSearch {
  private:
   /// What one depth of the search works with.
   struct Level {
-    std::vector<double> attached;  // by task and core: the task's traffic with itself and all placed tasks, if put there
-    std::vector<Index> waiting;    // tasks
-    std::vector<Index> open;       // cores with room
+    std::vector<double>
+        attached;                // by task and core: the task's traffic with itself and all placed tasks, if put there
+    std::vector<Index> waiting;  // tasks
+    std::vector<Index> open;     // cores with room
     std::vector<Index> seat_core;  // cores with room, as often as they have room for waiting tasks
     std::vector<double> cost;      // the table of the assignment: waiting x seats
     Assignment assignment;
@@ -61,13 +66,16 @@ class PairwiseSearch {
     std::vector<Child> children;
   };
 
-  double& attached(Level& level, Index task, Index core) const { return level.attached[task * problem_.cores() + core]; }
+  double& attached(Level& level, Index task, Index core) const {
+    return level.attached[task * problem_.cores() + core];
+  }
 
   /// Below this it would be a better placement, beyond rounding.
   double threshold() const { return incumbent_.cost - 1e-12 * std::abs(incumbent_.cost); }
 
   void sort_traffic();
   void sort_distances();
+  void price_the_forbidden();
   double visit(Index depth, double partial);
   void list_what_is_left(Level& level) const;
   void fill_costs(Level& level);
@@ -79,6 +87,8 @@ class PairwiseSearch {
   const Symmetry& symmetry_;
   SearchBudget& budget_;
   Incumbent& incumbent_;
+  Twins twins_;
+  double forbidden_ = 0;  // dearer than any placement, but not so large that sums lose their last digits
   std::vector<Index> core_of_;
   std::vector<Index> occupants_;
   std::vector<Level> levels_;
@@ -92,8 +102,8 @@ class PairwiseSearch {
   std::vector<double> heaviest_bytes_, heaviest_messages_, least_gaps_, least_latencies_;  // scratch
 };
 
-/// Each direction of a pair's traffic is counted once: where it starts, or, if distances are symmetric, half at each end, which
-/// balances the bound.
+/// Each direction of a pair's traffic is counted once: where it starts, or, if distances are symmetric, half at each
+/// end, which balances the bound.
 void PairwiseSearch::sort_traffic() {
   const auto ranked = [&](Index task, const auto& amount) {
     std::vector<Ranked> row;
@@ -114,7 +124,8 @@ void PairwiseSearch::sort_traffic() {
 void PairwiseSearch::sort_distances() {
   const auto ranked = [&](Index core, const auto& amount) {
     std::vector<Ranked> row;
-    for (Index other = 0; other < problem_.cores(); ++other) row.push_back({amount(problem_.distance(core, other)), other});
+    for (Index other = 0; other < problem_.cores(); ++other)
+      row.push_back({amount(problem_.distance(core, other)), other});
     std::stable_sort(row.begin(), row.end(), [](const Ranked& a, const Ranked& b) { return a.amount < b.amount; });
     return row;
   };
@@ -122,6 +133,24 @@ void PairwiseSearch::sort_distances() {
     gaps_of_.push_back(ranked(core, [](const PairCost& pair) { return pair.per_byte; }));
     latencies_of_.push_back(ranked(core, [](const PairCost& pair) { return pair.per_message; }));
   }
+}
+
+void PairwiseSearch::price_the_forbidden() {
+  double most_bytes = 0, most_messages = 0, longest = 0, slowest = 0;
+  for (Index i = 0; i < problem_.tasks(); ++i) {
+    for (Index j = 0; j < problem_.tasks(); ++j) {
+      most_bytes += problem_.bytes(i, j);
+      most_messages += problem_.messages(i, j);
+    }
+  }
+  for (Index p = 0; p < problem_.cores(); ++p) {
+    for (Index q = 0; q < problem_.cores(); ++q) {
+      longest = std::max(longest, std::abs(problem_.distance(p, q).per_byte));
+      slowest = std::max(slowest, std::abs(problem_.distance(p, q).per_message));
+    }
+  }
+  // Twice: costs may be negative, so the rest of a placement may earn as much as it could cost.
+  forbidden_ = 1 + 2 * (most_bytes * longest + most_messages * slowest);
 }
 
 /// Returns the bound of this partial placement, whose tasks cost `partial` among themselves.
@@ -134,12 +163,12 @@ double PairwiseSearch::visit(Index depth, double partial) {
     return partial;
   }
   fill_costs(level);
-  const double bound =
-      partial + level.assignment.solve(level.cost, level.waiting.size(), level.seat_core.size());
+  const double bound = partial + level.assignment.solve(level.cost, level.waiting.size(), level.seat_core.size());
   if (bound >= threshold()) return bound;
 
   const Index task = choose_task(level, bound, threshold() - bound);
   Level& below = levels_[depth + 1];
+  std::size_t tried = 0;
   for (const auto& [child_bound, core] : level.children) {
     if (child_bound >= threshold()) break;
     core_of_[task] = core;
@@ -147,13 +176,17 @@ double PairwiseSearch::visit(Index depth, double partial) {
     below.attached = level.attached;
     for (const Index other : level.waiting) {
       if (other == task) continue;
-      for (const Index place : level.open) attached(below, other, place) += problem_.pair_cost(task, core, other, place);
+      for (const Index place : level.open)
+        attached(below, other, place) += problem_.pair_cost(task, core, other, place);
     }
     visit(depth + 1, partial + attached(level, task, core));
     --occupants_[core];
     core_of_[task] = none;
+    twins_.remember(task, core);
+    ++tried;
     if (budget_.spent()) break;
   }
+  for (std::size_t at = 0; at < tried; ++at) twins_.forget(task, level.children[at].core);
   return bound;
 }
 
@@ -193,8 +226,8 @@ void PairwiseSearch::fill_costs(Level& level) {
     if (!again) least_distances(core, partners);
     for (std::size_t row = 0; row < level.waiting.size(); ++row) {
       double& cost = level.cost[row * seats + seat];
-      if (again) {
-        cost = level.cost[row * seats + seat - 1];
+      if (again || twins_.seen(level.waiting[row], core)) {
+        cost = again ? level.cost[row * seats + seat - 1] : forbidden_;
         continue;
       }
       cost = attached(level, level.waiting[row], core);
@@ -221,8 +254,8 @@ void PairwiseSearch::least_distances(Index core, std::size_t count) {
   if (!problem_.bytes_only()) collect(latencies_of_[core], least_latencies_);
 }
 
-/// The task whose children are dearest in sum, where a child beyond the incumbent (by more than `spare`) counts as just so.
-/// Leaves its children in the level, the most promising first.
+/// The task whose children are dearest in sum, where a child beyond the incumbent (by more than `spare`) counts as just
+/// so. Leaves its children in the level, the most promising first.
 Index PairwiseSearch::choose_task(Level& level, double bound, double spare) {
   symmetry_.representatives(occupants_, level.representative);
   double dearest = -1;
@@ -249,7 +282,8 @@ Index PairwiseSearch::choose_task(Level& level, double bound, double spare) {
     if (!worth_a_try(seat)) continue;
     // Of a core with several free slots the assignment may have priced one above the other.
     double least = rise(chosen, seat);
-    for (std::size_t same = seat + 1; same < level.seat_core.size() && level.seat_core[same] == level.seat_core[seat]; ++same) {
+    for (std::size_t same = seat + 1; same < level.seat_core.size() && level.seat_core[same] == level.seat_core[seat];
+         ++same) {
       least = std::min(least, rise(chosen, same));
     }
     level.children.push_back({bound + least, level.seat_core[seat]});
@@ -264,6 +298,7 @@ void PairwiseSearch::place_last(Level& level, double partial) {
     const Index task = level.waiting.front();
     Index best = level.open.front();
     for (const Index core : level.open) {
+      // Places that a twin makes superfluous are no worse; no need to leave them out.
       if (attached(level, task, core) < attached(level, task, best)) best = core;
     }
     partial += attached(level, task, best);
@@ -278,7 +313,8 @@ void PairwiseSearch::place_last(Level& level, double partial) {
 
 }  // namespace
 
-double search_pairwise(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget, Incumbent& incumbent) {
+double search_pairwise(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget,
+                       Incumbent& incumbent) {
   return PairwiseSearch(problem, symmetry, budget, incumbent).run();
 }
 

@@ -42,9 +42,10 @@ class SearchBudget {
   SearchEnd end_ = SearchEnd::complete;
 };
 
-/// Depth-first search over the models that are sums over pairs. Improves `incumbent` to the optimum if the budget lasts;
-/// returns a bound that no placement is below. Costs that differ by less than rounding count as equal.
-double search_pairwise(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget, Incumbent& incumbent);
+/// Depth-first search over the models that are sums over pairs. Improves `incumbent` to the optimum if the budget
+/// lasts; returns a bound that no placement is below. Costs that differ by less than rounding count as equal.
+double search_pairwise(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget,
+                       Incumbent& incumbent);
 
 /// The same for the largest link load.
 double search_congestion(const MapProblem& problem, const SmallProblem& small, const Symmetry& symmetry,

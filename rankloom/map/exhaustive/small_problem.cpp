@@ -34,7 +34,8 @@ SmallProblem::SmallProblem(const MapProblem& problem)
   for (std::uint32_t p = 0; p < cores_; ++p) {
     for (std::uint32_t q = 0; q < cores_; ++q) {
       if (distance(p, q).per_message != 0) bytes_only_ = false;
-      if (distance(p, q).per_byte != distance(q, p).per_byte || distance(p, q).per_message != distance(q, p).per_message) {
+      if (distance(p, q).per_byte != distance(q, p).per_byte ||
+          distance(p, q).per_message != distance(q, p).per_message) {
         symmetric_ = false;
       }
     }

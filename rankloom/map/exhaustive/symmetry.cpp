@@ -59,7 +59,8 @@ Symmetry::Symmetry(const Topology& topology, std::size_t highest, const std::fun
   }
 }
 
-void Symmetry::representatives(const std::vector<std::uint32_t>& occupants, std::vector<bool>& is_representative) const {
+void Symmetry::representatives(const std::vector<std::uint32_t>& occupants,
+                               std::vector<bool>& is_representative) const {
   constexpr auto none = std::numeric_limits<std::uint32_t>::max();
   is_representative.assign(occupants.size(), true);
   for (const Level& level : levels_) {

@@ -10,13 +10,13 @@
 
 namespace rankloom {
 
-/// Two objects of one level are alike when exchanging them, core by core, changes nothing that the cost can see. While both
-/// are empty it is then enough to try the first: an empty node stands for all its empty brothers, an empty core for the
-/// others of its node.
+/// Two objects of one level are alike when exchanging them, core by core, changes nothing that the cost can see. While
+/// both are empty it is then enough to try the first: an empty node stands for all its empty brothers, an empty core
+/// for the others of its node.
 class Symmetry {
  public:
-  /// same_core(p, q): two cores have equal slots; same_pair(p, q, r, s): the cost sees the pair (p, q) as it sees (r, s).
-  /// Objects of levels above `highest` are never taken as alike. O(levels x cores²) on regular machines.
+  /// same_core(p, q): two cores have equal slots; same_pair(p, q, r, s): the cost sees the pair (p, q) as it sees (r,
+  /// s). Objects of levels above `highest` are never taken as alike. O(levels x cores²) on regular machines.
   Symmetry(const Topology& topology, std::size_t highest, const std::function<bool(Core, Core)>& same_core,
            const std::function<bool(Core, Core, Core, Core)>& same_pair);
 

@@ -8,8 +8,13 @@
 namespace rankloom {
 
 bool ExchangeTable::fits(const MapProblem& problem) {
-  // More free slots on a core than there are ranks are of no use, but they are counted: such machines are not small.
-  return problem.graph.rank_count() * problem.slots.total() <= most_pairs;
+  const std::uint64_t ranks = problem.graph.rank_count();
+  std::uint64_t occupants = ranks;
+  for (const Core core : problem.topology.cores()) {
+    occupants += std::min<std::uint64_t>(problem.slots[core], ranks);
+    if (ranks * occupants > most_pairs) return false;
+  }
+  return true;
 }
 
 ExchangeTable::ExchangeTable(Seating& seating, const Senders& senders, Pulse& pulse)
@@ -21,7 +26,8 @@ ExchangeTable::ExchangeTable(Seating& seating, const Senders& senders, Pulse& pu
   std::vector<std::uint32_t> taken(problem.topology.core_count(), 0);
   for (const Core core : seating.placement()) ++taken[index(core)];
   for (const Core core : problem.topology.cores()) {
-    free_slots_.insert(free_slots_.end(), problem.slots[core] - taken[index(core)], core);
+    // More free slots on a core than there are ranks are of no use.
+    free_slots_.insert(free_slots_.end(), std::min(ranks_, problem.slots[core] - taken[index(core)]), core);
   }
   occupants_ = ranks_ + static_cast<std::uint32_t>(free_slots_.size());
   delta_.resize(std::size_t{ranks_} * occupants_);
@@ -29,7 +35,6 @@ ExchangeTable::ExchangeTable(Seating& seating, const Senders& senders, Pulse& pu
     shift->flow.resize(occupants_);
     shift->way.resize(occupants_);
   }
-  unlock_all();
   compute_all();
 }
 
@@ -39,14 +44,23 @@ Core ExchangeTable::core_of(std::uint32_t occupant) const {
 
 double ExchangeTable::compute(std::uint32_t rank, std::uint32_t other) {
   if (core_of(rank) == core_of(other)) return 0;
-  return other < ranks_ ? seating_.try_swap(Rank{rank}, Rank{other}).delta : seating_.try_move(Rank{rank}, core_of(other)).delta;
+  return other < ranks_ ? seating_.try_swap(Rank{rank}, Rank{other}).delta
+                        : seating_.try_move(Rank{rank}, core_of(other)).delta;
 }
 
-double ExchangeTable::exact_delta(const Exchange& exchange) { return compute(exchange.rank, exchange.other); }
+double ExchangeTable::correct(const Exchange& exchange) {
+  return at(exchange.rank, exchange.other) = compute(exchange.rank, exchange.other);
+}
+
+ExchangeTable::Exchange ExchangeTable::exchange(std::uint32_t one, std::uint32_t other) const {
+  const auto [first, second] = std::minmax(one, other);
+  return {first, second, at(first, second)};
+}
 
 void ExchangeTable::compute_all() {
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    for (std::uint32_t other = rank + 1; other < occupants_ && !pulse_.stop(); ++other) at(rank, other) = compute(rank, other);
+    for (std::uint32_t other = rank + 1; other < occupants_ && !pulse_.stop(); ++other)
+      at(rank, other) = compute(rank, other);
   }
 }
 
@@ -61,10 +75,9 @@ std::optional<ExchangeTable::Exchange> ExchangeTable::best() const {
   std::optional<Exchange> best;
   if (pulse_.stopped()) return best;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    if (locked_[rank]) continue;
     const double* const row = delta_.data() + std::size_t{rank} * occupants_;
     for (std::uint32_t other = rank + 1; other < occupants_; ++other) {
-      if ((!best || row[other] < best->delta) && !locked_[other]) best = {rank, other, row[other]};
+      if (!best || row[other] < best->delta) best = {rank, other, row[other]};
     }
   }
   return best;
@@ -87,9 +100,9 @@ void ExchangeTable::apply(const Exchange& exchange) {
 }
 
 /// Before r (on P) and s (on Q) change places. In the cost of exchanging (u, v), r and s appear as
-/// (a[u][r] - a[v][r]) (b[v][P] - b[u][P]) + (a[u][s] - a[v][s]) (b[v][Q] - b[u][Q]) and the same for the other direction;
-/// with P and Q exchanged, the difference is -(flow[u] - flow[v]) (way[u] - way[v]) for
-/// flow[u] = a[u][r] - a[u][s] and way[u] = b[u][Q] - b[u][P].
+/// (a[u][r] - a[v][r]) (b[v][P] - b[u][P]) + (a[u][s] - a[v][s]) (b[v][Q] - b[u][Q]) and the same for the other
+/// direction; with P and Q exchanged, the difference is -(flow[u] - flow[v]) (way[u] - way[v]) for flow[u] = a[u][r] -
+/// a[u][s] and way[u] = b[u][Q] - b[u][P].
 void ExchangeTable::prepare_shifts(std::uint32_t r, std::uint32_t s) {
   for (Shift* const shift : {&bytes_out_, &bytes_in_, &messages_out_, &messages_in_}) {
     std::fill(shift->flow.begin(), shift->flow.end(), 0.0);

@@ -13,10 +13,10 @@
 
 namespace rankloom {
 
-/// One number for each pair of a rank and an *occupant*: another rank, or a free slot, which counts as an occupant without
-/// traffic. After the exchange of r and s only their own rows are computed afresh; every other pair (u, v) changes by a
-/// product of differences (Taillard 1991, for asymmetric tables and two kinds of traffic), so a step costs O(ranks x
-/// occupants), whatever the degree. Under the congestion model all pairs are computed afresh.
+/// One number for each pair of a rank and an *occupant*: another rank, or a free slot, which counts as an occupant
+/// without traffic. After the exchange of r and s only their own rows are computed afresh; every other pair (u, v)
+/// changes by a product of differences (Taillard 1991, for asymmetric tables and two kinds of traffic), so a step costs
+/// O(ranks x occupants), whatever the degree. Under the congestion model all pairs are computed afresh.
 class ExchangeTable {
  public:
   /// Pairs that a table may hold: 8 bytes each.
@@ -28,19 +28,19 @@ class ExchangeTable {
 
   /// An exchange of two occupants, the first a rank.
   struct Exchange {
-    std::uint32_t rank, other;
+    std::uint32_t rank, other;  ///< rank < other.
     double delta;
   };
-  /// The best one among those not locked; none when all are, or the time is up.
-  std::optional<Exchange> best() const;
-  /// Computed from the traffic, free of what rounding has left in the table.
-  double exact_delta(const Exchange& exchange);
-  void correct(const Exchange& exchange, double delta) { at(exchange.rank, exchange.other) = delta; }
-  void apply(const Exchange& exchange);
+  Exchange exchange(std::uint32_t one, std::uint32_t other) const;
 
-  void lock(const Exchange& exchange) { locked_[exchange.rank] = locked_[exchange.other] = true; }
-  void unlock(const Exchange& exchange) { locked_[exchange.rank] = locked_[exchange.other] = false; }
-  void unlock_all() { locked_.assign(occupants_, false); }
+  std::uint32_t ranks() const { return ranks_; }
+  std::uint32_t occupants() const { return occupants_; }
+  /// The first of the best; none when there is no pair, or the time is up.
+  std::optional<Exchange> best() const;
+  /// Computes one entry from the traffic again, free of what rounding has left in the table.
+  double correct(const Exchange& exchange);
+  /// Done twice, it is undone.
+  void apply(const Exchange& exchange);
 
  private:
   /// What an exchange of r and s does to one kind of traffic, by occupant: the pair (u, v) changes by
@@ -49,6 +49,9 @@ class ExchangeTable {
     std::vector<double> flow, way;
   };
 
+  const double& at(std::uint32_t rank, std::uint32_t other) const {
+    return delta_[std::size_t{rank} * occupants_ + other];
+  }
   double& at(std::uint32_t rank, std::uint32_t other) { return delta_[std::size_t{rank} * occupants_ + other]; }
   Core core_of(std::uint32_t occupant) const;
   double compute(std::uint32_t rank, std::uint32_t other);
@@ -66,7 +69,6 @@ class ExchangeTable {
   bool with_messages_ = false;
   std::vector<Core> free_slots_;  // occupant ranks_ + i sits on free_slots_[i]
   std::vector<double> delta_;     // ranks x occupants, used where other > rank
-  std::vector<bool> locked_;
   Shift bytes_out_, bytes_in_, messages_out_, messages_in_;
 };
 

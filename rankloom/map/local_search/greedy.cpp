@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/local_search: the greedy search of Getmanskiy et al. 2015, section 2.2.
 //
-// From rank i on core i (the block placement) or any other start, exchange two tasks or move a task to a free core while
-// the cost falls. The paper leaves the order open; here ranks are visited in rising order, each takes the best of all its
-// exchanges and moves at once (the first one found among equals), and passes are repeated until one brings no gain.
-// A pass looks at every pair of a rank and a place: O(edges x (ranks + cores)), as in the paper.
+// From rank i on core i (the block placement) or any other start, exchange two tasks or move a task to a free core
+// while the cost falls. The paper leaves the order open; here ranks are visited in rising order, each takes the best of
+// all its exchanges and moves at once (the first one found among equals), and passes are repeated until one brings no
+// gain. A pass looks at every pair of a rank and a place: O(edges x (ranks + cores)), as in the paper.
 #include "rankloom/map/local_search/local_searches.hpp"
 #include "rankloom/map/local_search/seating.hpp"
 
@@ -38,6 +38,8 @@ class Greedy final : public Mapper {
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_greedy() { return std::make_unique<Greedy>(); }
+std::unique_ptr<Mapper> make_greedy() {
+  return std::make_unique<Greedy>();
+}
 
 }  // namespace rankloom

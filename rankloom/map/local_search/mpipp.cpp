@@ -2,10 +2,11 @@
 // map/local_search: MPIPP (Chen et al. 2006), as Cruz 2019 compares with it: from a random placement, always the best
 // exchange until none gains; several times, and the best of all.
 //
-// Beyond that description, a local optimum is left by a chain of exchanges (see steepest_descent.hpp), and free cores are
-// partners too. The restarts are independent and run side by side; the first of equals wins, so the result does not depend
-// on the number of threads. Looking at every pair is for small programs: where a table of all exchanges would be too
-// large, a restart goes down by the neighbourhood search of `refine` instead, whose cost grows with the edges.
+// Beyond that description, every local optimum is kicked some times (see steepest_descent.hpp), which is worth more
+// than as many restarts, and free cores are partners too. The restarts are independent and run side by side; the first
+// of equals wins, so the result does not depend on the number of threads. Looking at every pair is for small programs:
+// where a table of all exchanges would be too large, a restart goes down by the neighbourhood search of `refine`
+// instead, whose cost grows with the edges.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -14,7 +15,6 @@
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
-#include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/local_search/steepest_descent.hpp"
 
 namespace rankloom {
@@ -24,7 +24,7 @@ class Mpipp final : public Mapper {
  public:
   void describe(OptionList& options) override {
     options.count("restarts", restarts_, "random placements to begin from", 1, 1'000'000);
-    options.count("chain", chain_, "exchanges that a chain out of a local optimum may lose on; 0: no chains");
+    options.count("kicks", kicks_, "times that each local optimum is disturbed and left for a better one; 0: never");
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
@@ -48,7 +48,8 @@ class Mpipp final : public Mapper {
     const auto best = std::min_element(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) {
       return a.done != b.done ? a.done : a.done && a.cost < b.cost;
     });
-    const bool stopped = std::any_of(attempts.begin(), attempts.end(), [](const Attempt& a) { return a.stopped || !a.done; });
+    const bool stopped =
+        std::any_of(attempts.begin(), attempts.end(), [](const Attempt& a) { return a.stopped || !a.done; });
     return Placement{std::move(best->core_of), {}, std::string(stopped ? stopped_note : "")};
   }
 
@@ -63,20 +64,18 @@ class Mpipp final : public Mapper {
     Random random(run.seed, restart);
     Seating seating(problem, random_placement(problem.graph.rank_count(), problem.topology, problem.slots, random));
     Pulse pulse(run.deadline);
-    if (ExchangeTable::fits(problem)) {
-      descend_steepest(seating, senders, chain_, pulse);
-    } else {
-      NeighbourhoodDescent(seating).run(pulse);
-    }
+    descend_steepest(seating, senders, kicks_, random, pulse);
     return {seating.placement(), seating.cost(), pulse.stopped()};
   }
 
   std::uint64_t restarts_ = 10;
-  std::uint64_t chain_ = 50;
+  std::uint64_t kicks_ = 30;
 };
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_mpipp() { return std::make_unique<Mpipp>(); }
+std::unique_ptr<Mapper> make_mpipp() {
+  return std::make_unique<Mpipp>();
+}
 
 }  // namespace rankloom

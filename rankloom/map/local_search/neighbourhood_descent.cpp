@@ -83,7 +83,8 @@ void NeighbourhoodDescent::try_region(Rank rank, const Vicinity::Region& region,
     if (core == seating_.core_of(rank)) continue;
     if (seating_.has_room(core)) offer(seating_.try_move(rank, core));
     std::uint32_t tried = 0;
-    for (auto other = seating_.first_on(core); other && tried < most_on_core; other = seating_.next_on_core(*other), ++tried) {
+    for (auto other = seating_.first_on(core); other && tried < most_on_core;
+         other = seating_.next_on_core(*other), ++tried) {
       if (!is_hub(*other)) offer(seating_.try_swap(rank, *other));
     }
   }

@@ -18,8 +18,8 @@ namespace rankloom {
 ///
 /// In an exchange that gains, at least one of the two gains by its own move (their common traffic aside), so it is
 /// enough that each rank looks at regions where it would gain itself. A turn tries at most `most_regions` regions and
-/// costs O(degree) for each try; a *hub*, a rank with far more partners than the others, gets a turn only at the start and is
-/// no partner for exchanges, so that the whole stays near-linear in the edges.
+/// costs O(degree) for each try; a *hub*, a rank with far more partners than the others, gets a turn only at the start
+/// and is no partner for exchanges, so that the whole stays near-linear in the edges.
 class NeighbourhoodDescent {
  public:
   explicit NeighbourhoodDescent(Seating& seating);
@@ -49,10 +49,10 @@ class NeighbourhoodDescent {
   std::vector<Rank> queue_;  // a ring
   std::size_t head_ = 0, waiting_ = 0;
   IdVector<Rank, bool> queued_;
-  std::vector<Prospect> prospects_;          // scratch
-  std::vector<Vicinity::Region> regions_;    // scratch
-  std::vector<Vicinity::Region> seen_;       // scratch
-  std::vector<Core> cores_;                  // scratch
+  std::vector<Prospect> prospects_;        // scratch
+  std::vector<Vicinity::Region> regions_;  // scratch
+  std::vector<Vicinity::Region> seen_;     // scratch
+  std::vector<Core> cores_;                // scratch
 };
 
 }  // namespace rankloom

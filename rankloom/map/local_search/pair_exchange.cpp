@@ -70,6 +70,8 @@ class PairExchange final : public Mapper {
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_pair_exchange() { return std::make_unique<PairExchange>(); }
+std::unique_ptr<Mapper> make_pair_exchange() {
+  return std::make_unique<PairExchange>();
+}
 
 }  // namespace rankloom

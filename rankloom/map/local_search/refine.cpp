@@ -18,6 +18,8 @@ class Refine final : public Mapper {
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_refine() { return std::make_unique<Refine>(); }
+std::unique_ptr<Mapper> make_refine() {
+  return std::make_unique<Refine>();
+}
 
 }  // namespace rankloom

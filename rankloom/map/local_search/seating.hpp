@@ -22,8 +22,8 @@ struct Change {
   std::optional<Rank> partner;
 };
 
-/// Keeps cost and occupancy in step. Changes that would break the slots are the caller's fault: move only to a core that
-/// has_room. O(ranks + cores) memory beside the cost's own.
+/// Keeps cost and occupancy in step. Changes that would break the slots are the caller's fault: move only to a core
+/// that has_room. O(ranks + cores) memory beside the cost's own.
 class Seating {
  public:
   /// `start` is a valid placement. The problem's values must outlive it.
@@ -68,7 +68,7 @@ class Seating {
   std::unique_ptr<IncrementalCost> cost_;
   double tolerance_;
   IdVector<Core, std::uint32_t> occupants_;
-  IdVector<Core, Rank> first_;           // a doubly linked list of the ranks on each core
+  IdVector<Core, Rank> first_;  // a doubly linked list of the ranks on each core
   IdVector<Rank, Rank> next_, previous_;
   std::vector<Core> open_;
   IdVector<Core, std::uint32_t> open_position_;

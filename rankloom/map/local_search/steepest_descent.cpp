@@ -1,59 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/local_search: always the best exchange of all; for small programs.
-#include <deque>
-#include <cstdlib>
 #include "rankloom/map/local_search/steepest_descent.hpp"
+
+#include "rankloom/map/local_search/neighbourhood_descent.hpp"
 
 namespace rankloom {
 namespace {
 
-void descend(Seating& seating, ExchangeTable& table) {
+using Exchange = ExchangeTable::Exchange;
+
+/// Enough that the descent seldom just takes them back, few enough that most of the placement stays.
+constexpr std::uint32_t exchanges_in_kick = 5;
+
+/// Appends what it does to `done`.
+void descend(const Seating& seating, ExchangeTable& table, std::vector<Exchange>& done) {
   for (auto exchange = table.best(); exchange && seating.is_gain(exchange->delta); exchange = table.best()) {
     // Rounding adds up in the table; a gain is taken only if it is one.
-    const double exact = table.exact_delta(*exchange);
-    if (seating.is_gain(exact)) {
-      table.apply(*exchange);
-    } else {
-      table.correct(*exchange, exact);
-    }
+    exchange->delta = table.correct(*exchange);
+    if (!seating.is_gain(exchange->delta)) continue;
+    table.apply(*exchange);
+    done.push_back(*exchange);
   }
 }
 
-/// True when it ends below where it began.
-bool follow_chain(Seating& seating, ExchangeTable& table, std::uint64_t length) {
-  const double begin = seating.cost();
-  double cheapest = begin;
-  static const char* tv = getenv("TEN");
-  const size_t tenure = tv ? atoi(tv) * seating.rank_count()/100 : 1000;
-  std::deque<ExchangeTable::Exchange> recent;
-  std::vector<ExchangeTable::Exchange> since_cheapest;
-  while (since_cheapest.size() < length) {
-    const auto exchange = table.best();
-    if (!exchange) break;
-    table.apply(*exchange);
-    table.lock(*exchange);
-    since_cheapest.push_back(*exchange);
-    recent.push_back(*exchange);
-    if (recent.size() > tenure) { table.unlock(recent.front()); recent.pop_front(); }
-    if (seating.is_gain(seating.cost() - cheapest)) {
-      cheapest = seating.cost();
-      since_cheapest.clear();
-    }
+void kick(ExchangeTable& table, Random& random, std::vector<Exchange>& done) {
+  for (std::uint32_t count = 0; count < exchanges_in_kick; ++count) {
+    const auto rank = static_cast<std::uint32_t>(random.below(table.ranks()));
+    const auto other = static_cast<std::uint32_t>(random.below(table.occupants() - 1));
+    done.push_back(table.exchange(rank, other < rank ? other : other + 1));
+    table.apply(done.back());
   }
-  for (; !since_cheapest.empty(); since_cheapest.pop_back()) table.apply(since_cheapest.back());
-  table.unlock_all();
-  return seating.is_gain(cheapest - begin);
 }
 
 }  // namespace
 
-void descend_steepest(Seating& seating, const Senders& senders, std::uint64_t chain, Pulse& pulse) {
+void descend_steepest(Seating& seating, const Senders& senders, std::uint64_t kicks, Random& random, Pulse& pulse) {
+  if (!ExchangeTable::fits(seating.problem())) return NeighbourhoodDescent(seating).run(pulse);
   ExchangeTable table(seating, senders, pulse);
-  // With every step as dear as a look at all pairs, chains would take far too long under the congestion model.
-  const bool chains = chain > 0 && seating.deltas_are_local();
-  do {
-    descend(seating, table);
-  } while (chains && follow_chain(seating, table, chain));
+  std::vector<Exchange> done;
+  descend(seating, table, done);
+  if (!seating.deltas_are_local() || table.ranks() == 0 || table.occupants() < 2) return;
+  for (std::uint64_t count = 0; count < kicks && !pulse.stopped(); ++count) {
+    const double before = seating.cost();
+    done.clear();
+    kick(table, random, done);
+    descend(seating, table, done);
+    if (seating.cost() <= before) continue;
+    for (; !done.empty(); done.pop_back()) table.apply(done.back());
+  }
 }
 
 }  // namespace rankloom

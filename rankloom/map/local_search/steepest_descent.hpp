@@ -2,14 +2,15 @@
 // map/local_search: always the best exchange of all; for small programs.
 #pragma once
 
+#include "rankloom/core/random.hpp"
 #include "rankloom/map/local_search/exchange_table.hpp"
 
 namespace rankloom {
 
-/// Takes the best of all exchanges and moves until none gains; then looks beyond the local optimum with a *chain* (Kernighan,
-/// Lin 1970): goes on with the best exchange even if it loses, never touching a rank twice, and returns to the cheapest
-/// placement on the way; if that is a gain, all begins again. A chain ends `chain` steps after its cheapest placement;
-/// 0: no chains. Only for problems that an ExchangeTable fits.
-void descend_steepest(Seating& seating, const Senders& senders, std::uint64_t chain, Pulse& pulse);
+/// Takes the best of all exchanges and moves until none gains. Then, `kicks` times, makes a few exchanges at random,
+/// goes down again, and goes back unless the end is at least as good as before (iterated local search: Lourenço,
+/// Martin, Stützle 2003). No kicks under the congestion model, where every step is as dear as a look at all pairs.
+/// Where a table of all exchanges would be too large, it goes down by NeighbourhoodDescent instead, and that is all.
+void descend_steepest(Seating& seating, const Senders& senders, std::uint64_t kicks, Random& random, Pulse& pulse);
 
 }  // namespace rankloom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/portfolio: the default choice: several constructions, each improved, the best kept. An anytime search: when the time
-// is up, the best so far is the answer, at least the start.
+// map/portfolio: the default choice: several constructions, each improved, the best kept. An anytime search: all
+// constructions first, then the most promising is improved first; when the time is up, the best so far is the answer.
+#include <algorithm>
 #include <utility>
 
 #include "rankloom/core/random.hpp"
@@ -13,60 +14,63 @@
 namespace rankloom {
 namespace {
 
-/// Up to so many pairs of a rank and a place, all of them are looked at, also from random placements.
+/// Up to so many pairs of a rank and a core, all exchanges are looked at, also from random placements.
 constexpr std::uint64_t few_pairs = std::uint64_t{1} << 17;
 constexpr std::uint64_t random_starts = 4;
-constexpr std::uint64_t chain = 50;
+constexpr std::uint64_t kicks = 10;
 
-class Best {
- public:
-  explicit Best(const MapProblem& problem) : problem_(problem), senders_(problem.graph) {}
-
-  /// Remembers the placement if it is better than all before, then improves it and looks again.
-  void improve(const std::vector<Core>& start, bool all_pairs, Pulse& pulse) {
-    Seating seating(problem_, start);
-    keep(seating);
-    if (pulse.stop_now()) return;
-    NeighbourhoodDescent(seating).run(pulse);
-    if (all_pairs) descend_steepest(seating, senders_, chain, pulse);
-    keep(seating);
-  }
-  std::vector<Core> release() && { return std::move(core_of_); }
-
- private:
-  void keep(const Seating& seating) {
-    if (!core_of_.empty() && seating.cost() >= cost_) return;
-    cost_ = seating.cost();
-    core_of_ = seating.placement();
-  }
-
-  const MapProblem& problem_;
-  Senders senders_;
-  std::vector<Core> core_of_;
-  double cost_ = 0;
+struct Candidate {
+  std::vector<Core> core_of;
+  double cost;
 };
 
 class Auto final : public Mapper {
  public:
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    const std::uint32_t ranks = problem.graph.rank_count();
-    const bool all_pairs = std::uint64_t{ranks} * (ranks + problem.topology.core_count()) <= few_pairs;
+    const std::uint64_t ranks = problem.graph.rank_count();
+    const bool small = ranks * (ranks + problem.topology.core_count()) <= few_pairs;
     Pulse pulse(run, "auto");
-    Best best(problem);
-    if (!problem.start.empty()) best.improve(start_of(problem), all_pairs, pulse);
-    best.improve(block_placement(ranks, problem.topology, problem.slots), all_pairs, pulse);
-    if (!pulse.stopped()) best.improve(grown_placement(problem), all_pairs, pulse);
-    if (!pulse.stopped()) best.improve(round_robin_placement(ranks, problem.topology, problem.slots), all_pairs, pulse);
-    for (std::uint64_t stream = 0; all_pairs && stream < random_starts && !pulse.stopped(); ++stream) {
-      Random random(run.seed, stream);
-      best.improve(random_placement(ranks, problem.topology, problem.slots, random), all_pairs, pulse);
+    auto candidates = construct(problem, small, run.seed, pulse);
+    Candidate best = candidates.front();
+    const Senders senders(problem.graph);
+    Random random(run.seed, random_starts);
+    for (std::size_t at = 0; at < candidates.size(); ++at) {
+      if (pulse.stop_now(static_cast<double>(at) / static_cast<double>(candidates.size()))) break;
+      Seating seating(problem, candidates[at].core_of);
+      NeighbourhoodDescent(seating).run(pulse);
+      if (small) descend_steepest(seating, senders, kicks, random, pulse);
+      if (seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
     }
-    return Placement{std::move(best).release(), {}, std::string(pulse.stopped() ? stopped_note : "")};
+    return Placement{std::move(best.core_of), {}, std::string(pulse.stopped() ? stopped_note : "")};
+  }
+
+ private:
+  /// At least the start and the block placement; the cheapest first.
+  static std::vector<Candidate> construct(const MapProblem& problem, bool small, std::uint64_t seed, Pulse& pulse) {
+    const std::uint32_t ranks = problem.graph.rank_count();
+    std::vector<Candidate> candidates;
+    const auto add = [&](std::vector<Core> core_of) {
+      const double value = evaluate(problem.graph, problem.topology, core_of, problem.model);
+      candidates.push_back({std::move(core_of), objective(problem.model, value)});
+    };
+    if (!problem.start.empty()) add(start_of(problem));
+    add(block_placement(ranks, problem.topology, problem.slots));
+    if (!pulse.stop_now()) add(grown_placement(problem));
+    if (!pulse.stop_now()) add(round_robin_placement(ranks, problem.topology, problem.slots));
+    for (std::uint64_t stream = 0; small && stream < random_starts && !pulse.stop_now(); ++stream) {
+      Random random(seed, stream);
+      add(random_placement(ranks, problem.topology, problem.slots, random));
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
+    return candidates;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Mapper> make_auto() { return std::make_unique<Auto>(); }
+std::unique_ptr<Mapper> make_auto() {
+  return std::make_unique<Auto>();
+}
 
 }  // namespace rankloom

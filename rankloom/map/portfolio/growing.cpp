@@ -83,7 +83,8 @@ std::vector<Core> grown_placement(const MapProblem& problem) {
     const Rank rank = next.value_or(lowest_waiting);
     placed[rank] = true;
     core_of[index(rank)] = places[at];
-    for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) attract(graph.targets(rank)[edge], graph.bytes(rank)[edge]);
+    for (std::size_t edge = 0; edge < graph.degree(rank); ++edge)
+      attract(graph.targets(rank)[edge], graph.bytes(rank)[edge]);
     for (const Senders::Entry& sender : senders[rank]) attract(sender.from, sender.bytes);
   }
   return core_of;

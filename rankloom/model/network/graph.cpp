@@ -46,18 +46,15 @@ void add_up(const GraphWiring& wiring, std::uint32_t nodes, bool with_cost, std:
 Row shortest_row(const GraphWiring& wiring, std::uint32_t nodes, bool with_cost, std::uint32_t destination) {
   std::vector<std::uint32_t> order;
   const auto distance = wiring.distances(destination, GraphWiring::Direction::to_start, order);
-  struct Units {
-    std::uint64_t gap, latency;
-    auto operator<=>(const Units&) const = default;
-  };
+  using Units = std::pair<std::uint64_t, std::uint64_t>;  // gap, latency
   std::vector<Units> units(distance.size());
   Row row{.next = std::vector<std::uint32_t>(distance.size(), none), .hops = {}, .cost = {}};
   for (const std::uint32_t v : std::span(order).subspan(1)) {
     for (const std::uint32_t number : wiring.out(v)) {
       const GraphLink& link = wiring.links()[number];
       if (distance[link.to] != distance[v] - 1 || !(link.to == destination || wiring.passes_on(link.to))) continue;
-      const Units sum{units[link.to].gap + link.gap_units, units[link.to].latency + link.latency_units};
-      if (row.next[v] != none && units[v] <= sum) continue;
+      const Units sum{units[link.to].first + link.gap_units, units[link.to].second + link.latency_units};
+      if (row.next[v] != none && !(sum < units[v])) continue;
       units[v] = sum;
       row.next[v] = number;
     }

@@ -37,8 +37,9 @@ class GraphWiring {
     std::frexp(gap, &gap_exponent);
     std::frexp(latency, &latency_exponent);
     for (const auto& [a, b, cost, one_way] : shape.cables) {
-      const auto gap_units = static_cast<std::uint64_t>(std::ldexp(cost.gap, 40 - gap_exponent) + 0.5);
-      const auto latency_units = static_cast<std::uint64_t>(std::ldexp(cost.latency, 40 - latency_exponent) + 0.5);
+      const auto gap_units = static_cast<std::uint64_t>(std::llround(std::ldexp(cost.gap, 40 - gap_exponent)));
+      const auto latency_units =
+          static_cast<std::uint64_t>(std::llround(std::ldexp(cost.latency, 40 - latency_exponent)));
       links_.push_back({index(a), index(b), cost, gap_units, latency_units});
       if (!one_way) links_.push_back({index(b), index(a), cost, gap_units, latency_units});
     }

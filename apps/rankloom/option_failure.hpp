@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: carries an Error through CLI11, which knows exceptions only.
+#pragma once
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "rankloom/core/result.hpp"
+
+namespace rankloom::app {
+
+struct OptionFailure : CLI::ValidationError {
+  explicit OptionFailure(rankloom::Error failure) : CLI::ValidationError(failure.what), error(std::move(failure)) {}
+  rankloom::Error error;
+};
+
+}  // namespace rankloom::app
