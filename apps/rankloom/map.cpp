@@ -151,9 +151,9 @@ class MapVerb : public Verb {
   }
 
   std::string summary(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
-    std::string text =
-        fmt::format("{} ranks on {} cores by {} in {}\n\n", format_count(instance.graph.rank_count()),
-                    format_count(instance.topology.core_count()), result.mapper, format_seconds(result.time_ms / 1000));
+    std::string text = fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                                   counted(instance.topology.core_count(), "core"), result.mapper,
+                                   format_seconds(result.time_ms / 1000));
     Table table(
         {{""}, {"default order", Table::Align::right}, {"mapped", Table::Align::right}, {"gain", Table::Align::right}});
     table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),

@@ -93,6 +93,7 @@ int show_error(const Error& error, bool json) {
 }
 
 std::string cost_number(double value) {
+  if (value == 0) return "0";  // also for a zero with a sign
   if (std::abs(value) < 1e15 && value == std::floor(value)) return format_count(value);
   if (std::abs(value) >= 1000 && std::abs(value) < 1e15) return format_count(std::round(value));
   return fmt::format("{:.6g}", value);
@@ -119,6 +120,10 @@ std::string change(double before, double after) {
 std::string plural(const std::string& noun) {
   const bool hisses = noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
   return noun + (hisses ? "es" : "s");
+}
+
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}", format_count(static_cast<double>(count)), count == 1 ? noun : plural(noun));
 }
 
 std::string shell_word(const std::string& word) {

@@ -2,6 +2,7 @@
 // apps: what leaves the program: text for people, one JSON object for scripts, files, errors.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,8 @@ std::string change(double before, double after);
 
 /// "switch" → "switches", "node" → "nodes"
 std::string plural(const std::string& noun);
+/// "1 rank", "10,077,696 ranks"
+std::string counted(std::uint64_t count, const std::string& noun);
 
 /// The word as a shell reads it back.
 std::string shell_word(const std::string& word);

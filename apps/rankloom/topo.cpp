@@ -61,10 +61,6 @@ Json to_json(const Topology& topology) {
   return json;
 }
 
-std::string counted(std::uint64_t count, const std::string& noun) {
-  return fmt::format("{} {}", format_count(static_cast<double>(count)), count == 1 ? noun : plural(noun));
-}
-
 std::string headline(const Topology& topology) {
   std::string text =
       fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));

@@ -26,9 +26,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string suggest(std::string_view word, const std::vector<std::string_view>& known) {
   std::vector<std::string_view> near;
+  std::size_t nearest = std::string_view::npos;
   for (const std::string_view candidate : known) {
     const bool begins = word.size() > 1 && candidate.starts_with(word);
-    if (begins || edit_distance(word, candidate) <= std::max<std::size_t>(1, candidate.size() / 3)) near.push_back(candidate);
+    const std::size_t distance = begins ? 0 : edit_distance(word, candidate);
+    if (distance > 1 + candidate.size() / 3 || distance > nearest) continue;
+    if (distance < nearest) near.clear();
+    nearest = distance;
+    near.push_back(candidate);
   }
   if (near.empty() || near.size() > 3) return fmt::format("one of: {}", fmt::join(known, ", "));
   return fmt::format("did you mean {}?", fmt::join(near, " or "));

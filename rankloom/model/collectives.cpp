@@ -2,12 +2,14 @@
 // model: collectives become traffic between pairs. Row by row and in parallel: every rank asks each collective that it
 // takes part in what it sends, so nothing is held but the result.
 #include <algorithm>
+#include <bit>
 #include <array>
 #include <cassert>
 #include <map>
 #include <tuple>
 #include <utility>
 
+#include "rankloom/core/memory.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/model/collective_shapes.hpp"
 #include "rankloom/model/profile.hpp"
@@ -65,6 +67,18 @@ class Expansion {
     return std::all_of(exchanges_.begin(), exchanges_.end(), [](const auto& list) { return list.empty(); });
   }
 
+  /// Not fewer edges than there will be: everybody with everybody, or a tree there and back.
+  double most_edges() const {
+    double edges = 0;
+    for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
+      if (exchanges_[c].empty()) continue;
+      const double members = size(c);
+      const bool all_pairs = std::any_of(exchanges_[c].begin(), exchanges_[c].end(), is_pairs);
+      edges += members * (all_pairs ? members : std::min(members, 2.0 * std::bit_width(size(c))));
+    }
+    return edges;
+  }
+
   void append(Rank from, std::vector<Edge>& edges) const {
     for (std::uint32_t world : worlds_) append(world, index(from), edges);
     for (std::uint64_t at = first_[index(from)]; at < first_[index(from) + 1]; ++at)
@@ -81,6 +95,8 @@ class Expansion {
     const auto& members = communicators_[communicator].members;
     return members.empty() ? ranks_ : static_cast<std::uint32_t>(members.size());
   }
+
+  static bool is_pairs(const Exchange& exchange) { return exchange.shape == Shape::pairs; }
 
   /// Bytes and messages are linear in every shape, so equal shapes are one exchange of their sum.
   void add_up(std::span<const Collective> collectives, CollectiveModel model) {
@@ -102,7 +118,6 @@ class Expansion {
   void sort_members() {
     sorted_members_.resize(communicators_.size());
     for (std::size_t c = 0; c < communicators_.size(); ++c) {
-      const auto is_pairs = [](const Exchange& exchange) { return exchange.shape == Shape::pairs; };
       if (std::none_of(exchanges_[c].begin(), exchanges_[c].end(), is_pairs)) continue;
       sorted_members_[c] = communicators_[c].members;
       std::sort(sorted_members_[c].begin(), sorted_members_[c].end());
@@ -236,6 +251,13 @@ std::optional<CollectiveOp> find_collective_op(std::string_view name) {
   const auto found = std::find(op_names.begin(), op_names.end(), name);
   if (found == op_names.end()) return std::nullopt;
   return static_cast<CollectiveOp>(found - op_names.begin());
+}
+
+Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model) {
+  constexpr double bytes_per_edge = 20;
+  return check_memory(at("--collectives"), "this traffic between pairs",
+                      Expansion(profile, model).most_edges() * bytes_per_edge,
+                      "leave the collectives out (none), or choose a model with fewer pairs (tree)");
 }
 
 CommGraph traffic(Profile profile, CollectiveModel model) {

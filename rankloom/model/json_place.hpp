@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,22 +17,9 @@
 
 #include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/suggest.hpp"
 
 namespace rankloom {
-
-/// Letters to insert, delete or change to make one word of the other.
-inline std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = std::exchange(row[j + 1], std::min({change, row[j] + 1, row[j + 1] + 1}));
-    }
-  }
-  return row[b.size()];
-}
 
 /// The whole document; a syntax error names its line. No exception leaves it.
 inline Result<nlohmann::json> parse_json(const FileText& file) {
@@ -128,13 +114,7 @@ class JsonPlace {
       : document_(parent.document_), value_(&value), parent_(&parent), key_(key), index_(index) {}
 
   void unknown_key(const std::string& key, std::initializer_list<std::string_view> known) const {
-    std::string_view nearest = *known.begin();
-    for (const std::string_view word : known) {
-      if (edit_distance(word, key) < edit_distance(nearest, key)) nearest = word;
-    }
-    const bool alike = edit_distance(nearest, key) <= 1 + nearest.size() / 3;
-    bad(fmt::format("the key \"{}\" is not known", printable(key)),
-        alike ? fmt::format("did you mean \"{}\"?", nearest) : fmt::format("known keys: {}", fmt::join(known, ", ")));
+    bad(fmt::format("the key \"{}\" is not known", printable(key)), suggest(key, known));
   }
 
   static std::string printable(std::string text) {

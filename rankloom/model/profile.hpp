@@ -87,4 +87,7 @@ std::optional<CollectiveOp> find_collective_op(std::string_view name);
 /// counts. Collectives that came already expanded are added unless the model is `none`. Moves the profile's own graph when there is nothing to add.
 CommGraph traffic(Profile profile, CollectiveModel model);
 
+/// Fails when those pairs would not fit into this machine: an all-to-all of n ranks is n² of them.
+Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model);
+
 }  // namespace rankloom

@@ -257,6 +257,15 @@ TEST(MetisExport, AddsCollectivesThatCameAsPairs) {
   EXPECT_EQ(write_as("metis", profile), "2 1 001\n2 14\n1 14\n");
 }
 
+TEST(MetisExport, TurnsCollectivesIntoPairs) {
+  Profile profile = profile_of(CommGraphBuilder(4).build(true));
+  profile.communicators = {{"world", {}}};
+  profile.collectives = {{.communicator = 0, .op = CollectiveOp::bcast, .root = 0, .bytes = 8, .count = 2}};
+  const auto text = write_as("metis", profile);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(graph_as("metis", *text).total_bytes(), 3 * 16) << "a tree of four has three edges";
+}
+
 TEST(MetisExport, RefusesFractionsInsteadOfRounding) {
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 2.5);

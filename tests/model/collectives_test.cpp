@@ -359,5 +359,16 @@ TEST(Traffic, IsTheSameForAnyNumberOfThreads) {
   EXPECT_GT(one.edge_count(), 100'000U);
 }
 
+TEST(Traffic, AnAllToAllBeyondTheMachineIsRefusedBeforeItIsMade) {
+  Profile profile;
+  profile.point_to_point = CommGraphBuilder(4'000'000).build(true);
+  profile.communicators.push_back({});
+  profile.collectives.push_back({.communicator = 0, .op = CollectiveOp::alltoall, .root = 0, .bytes = 1, .count = 1});
+  EXPECT_FALSE(check_traffic_fits(profile, CollectiveModel::tree));
+  EXPECT_TRUE(check_traffic_fits(profile, CollectiveModel::none));
+  profile.collectives[0].op = CollectiveOp::allreduce;
+  EXPECT_TRUE(check_traffic_fits(profile, CollectiveModel::tree));
+}
+
 }  // namespace
 }  // namespace rankloom

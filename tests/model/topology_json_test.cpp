@@ -178,12 +178,12 @@ TEST(TopologyJson, ErrorsNameThePathOfTheValue) {
 
 TEST(TopologyJson, UnknownKeysAreAnsweredWithTheNearestKnownOne) {
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "childs": []})")),
-              HasSubstr("machine: the key \"childs\" is not known\n  hint: did you mean \"children\"?"));
-  EXPECT_THAT(problem(file_with(R"({"kind": "machine", "os-index": 3})")), HasSubstr("did you mean \"os_index\"?"));
+              HasSubstr("machine: the key \"childs\" is not known\n  hint: did you mean children?"));
+  EXPECT_THAT(problem(file_with(R"({"kind": "machine", "os-index": 3})")), HasSubstr("did you mean os_index?"));
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "colour": "red"})")),
-              HasSubstr("hint: known keys: kind, name, repeat"));
+              HasSubstr("hint: one of: kind, name, repeat"));
   EXPECT_THAT(problem(R"({"rankloom": "topology", "version": 1, "mashine": {}})"),
-              HasSubstr("did you mean \"machine\"?"));
+              HasSubstr("did you mean machine?"));
 }
 
 TEST(TopologyJson, SyntaxErrorsNameTheLine) {
@@ -229,7 +229,7 @@ TEST(TopologyJson, BadNetworksAreRefused) {
   EXPECT_THAT(with_network(R"("mesh")"), HasSubstr("network: must be an object"));
   EXPECT_THAT(with_network(R"({"sizes": [2]})"), HasSubstr("network: the key \"kind\" is missing"));
   EXPECT_THAT(with_network(R"({"kind": "star"})"), HasSubstr("no network of this kind"));
-  EXPECT_THAT(with_network(R"({"kind": "mesh", "size": [2], "per_hop": 1})"), HasSubstr("did you mean \"sizes\"?"));
+  EXPECT_THAT(with_network(R"({"kind": "mesh", "size": [2], "per_hop": 1})"), HasSubstr("did you mean sizes?"));
   EXPECT_THAT(with_network(R"({"kind": "mesh", "sizes": [2, -1], "per_hop": 1})"),
               HasSubstr("network.sizes[1]: -1 is not"));
   EXPECT_THAT(with_network(R"({"kind": "torus", "sizes": [2, 0], "per_hop": 1})"),

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/memory.hpp"
 #include "rankloom/core/units.hpp"
 
 namespace rankloom {
@@ -114,13 +114,8 @@ void describe_direction(OptionList& options, Direction& direction, std::string_v
 }
 
 Result<void> check_memory(std::string_view pattern, double ranks, double bytes) {
-  const double needed = ranks * per_rank + bytes;
-  const double machine = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-  if (needed < machine) return {};
-  return fail(Code::environment, at(std::string(pattern)),
-              fmt::format("{} ranks of this pattern need {}, the machine has {}", format_count(ranks),
-                          format_bytes(needed), format_bytes(machine)),
-              "ask for fewer ranks or a sparser pattern");
+  return rankloom::check_memory(at(std::string(pattern)), fmt::format("a pattern of {} ranks", format_count(ranks)),
+                                ranks * per_rank + bytes, "ask for fewer ranks or a sparser pattern");
 }
 
 PairWeights::PairWeights(std::uint64_t seed, std::uint64_t heaviest)

@@ -29,12 +29,14 @@ Result<Imported> read_dense(const FileText& file) {
 
 Result<void> write_dense(const Profile& profile, Sink& sink) {
   if (profile.rank_count() > most_dense_ranks) {
-    return fail(Code::usage, at("--format"),
+    return fail(Code::usage, at("--to"),
                 fmt::format("{} ranks are too many for a full matrix as text", profile.rank_count()),
                 "write the format matrix-market, which leaves zeros out");
   }
   CommGraph storage;
-  const CommGraph& graph = traffic_of_pairs(profile, storage);
+  const auto pairs = all_as_pairs(profile, storage);
+  if (!pairs) return Failure(pairs.error());
+  const CommGraph& graph = **pairs;
   TextWriter out(sink);
   for (const Rank from : graph.ranks()) {
     const auto targets = graph.targets(from);

@@ -22,7 +22,7 @@ struct Imported {
 };
 
 struct FormatInfo {
-  std::string_view name;                     ///< What the user types after --from or --format.
+  std::string_view name;                     ///< What the user types after --from or --to.
   std::string_view summary;                  ///< One line, shown by `rankloom list formats`.
   std::string_view reference;                ///< Where the format is defined.
   bool (*recognise)(std::string_view text);  ///< By content; rows are asked in table order, the first yes wins.

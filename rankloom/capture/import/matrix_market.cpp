@@ -190,7 +190,9 @@ Result<Imported> read_matrix_market(const FileText& file) {
 
 Result<void> write_matrix_market(const Profile& profile, Sink& sink) {
   CommGraph storage;
-  const CommGraph& graph = traffic_of_pairs(profile, storage);
+  const auto pairs = all_as_pairs(profile, storage);
+  if (!pairs) return Failure(pairs.error());
+  const CommGraph& graph = **pairs;
   const bool symmetric = graph.undirected();
   // In an undirected graph each pair is written once, by the larger of its ranks, with the weight of both directions.
   const auto value = [&](Rank from, std::size_t at) {

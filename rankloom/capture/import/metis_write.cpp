@@ -28,7 +28,7 @@ bool is_written(const CommGraph& graph, Rank from, std::size_t at) {
 }
 
 Failure not_whole(std::string_view what, double value) {
-  return fail(Code::usage, at("--format"), fmt::format("METIS holds whole numbers only, but {} is {}", what, value),
+  return fail(Code::usage, at("--to"), fmt::format("METIS holds whole numbers only, but {} is {}", what, value),
               "write the format matrix-market or native, which hold fractions");
 }
 
@@ -60,9 +60,10 @@ Result<Summary> examine(const CommGraph& graph) {
 
 Result<void> write_metis(const Profile& profile, Sink& sink) {
   CommGraph storage;
-  const CommGraph& traffic = traffic_of_pairs(profile, storage);
+  const auto pairs = all_as_pairs(profile, storage);
+  if (!pairs) return Failure(pairs.error());
   CommGraph undirected;
-  const CommGraph& graph = traffic.undirected() ? traffic : (undirected = both_directions(traffic));
+  const CommGraph& graph = (*pairs)->undirected() ? **pairs : (undirected = both_directions(**pairs));
   const auto summary = examine(graph);
   if (!summary) return Failure(summary.error());
   const bool loads = !graph.loads().empty();

@@ -258,7 +258,9 @@ Result<Imported> read_pairs(const FileText& file) {
 
 Result<void> write_pairs(const Profile& profile, Sink& sink) {
   const CommGraph& graph = profile.point_to_point;
-  const CommGraph& collectives = profile.expanded_collectives;
+  const auto expanded = collectives_as_pairs(profile);
+  if (!expanded) return Failure(expanded.error());
+  const CommGraph& collectives = *expanded;
   const bool six = collectives.rank_count() > 0;
   const bool messages = six || graph.has_messages();
   TextWriter out(sink);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: what the writers of all text formats share: numbers put into a buffer, and the traffic that a format without
-// columns for collectives can say.
+// capture: what the writers of all text formats share: numbers put into a buffer, and a profile as traffic
+// between pairs.
 #pragma once
 
 #include <cmath>
@@ -51,11 +51,28 @@ class TextWriter {
   fmt::memory_buffer buffer_;
 };
 
-/// All traffic that stands between pairs: point to point, and collectives that came as pairs. Collectives that are
-/// still what the program asked for are not in it. The sum is kept in `storage`, when there is one to make.
-inline const CommGraph& traffic_of_pairs(const Profile& profile, CommGraph& storage) {
-  if (profile.expanded_collectives.edge_count() == 0) return profile.point_to_point;
-  return storage = sum(profile.point_to_point, profile.expanded_collectives);
+/// The collectives as pairs: those that came so, and those that are still what the program asked for, turned into pairs
+/// by the model `tree`, as mapping and evaluating do unless told otherwise. No ranks when there are none.
+inline Result<CommGraph> collectives_as_pairs(const Profile& profile) {
+  if (profile.collectives.empty()) return profile.expanded_collectives;
+  if (auto fits = check_traffic_fits(profile, CollectiveModel::tree); !fits) return pass_on(fits);
+  Profile collectives;
+  collectives.point_to_point = CommGraphBuilder(profile.rank_count()).build(true);
+  collectives.self_traffic_counts = true;
+  collectives.expanded_collectives = profile.expanded_collectives;
+  collectives.communicators = profile.communicators;
+  collectives.collectives = profile.collectives;
+  return traffic(std::move(collectives), CollectiveModel::tree);
+}
+
+/// All traffic between pairs, for formats that do not tell collectives apart. The sum is kept in `storage`, when there
+/// is one to make.
+inline Result<const CommGraph*> all_as_pairs(const Profile& profile, CommGraph& storage) {
+  auto collectives = collectives_as_pairs(profile);
+  if (!collectives) return pass_on(collectives);
+  if (collectives->edge_count() == 0) return &profile.point_to_point;
+  storage = sum(profile.point_to_point, *collectives);
+  return &storage;
 }
 
 }  // namespace rankloom
