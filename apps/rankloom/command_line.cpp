@@ -13,7 +13,7 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/page.hpp"
-#include "apps/rankloom/suggest.hpp"
+#include "rankloom/core/suggest.hpp"
 
 namespace rankloom::app {
 
@@ -48,6 +48,21 @@ const CLI::App& deepest_parsed(const CLI::App& app) {
   const CLI::App* deepest = &app;
   while (!deepest->get_subcommands().empty()) deepest = deepest->get_subcommands().front();
   return *deepest;
+}
+
+/// A command has too many options to list them all in a hint.
+std::string suggest_or_help(std::string_view flag, const std::vector<std::string_view>& known,
+                            const std::string& help) {
+  std::string hint = suggest(flag, known);
+  return hint.starts_with("did you mean") ? hint : help;
+}
+
+/// CLI11's messages of options that were given wrongly, as a person would say it.
+std::string plain_words(const CLI::ParseError& problem) {
+  const std::string said = problem.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) == nullptr) return said;
+  const std::string option = said.substr(0, said.find(':'));
+  return option + (said.ends_with("missing") ? " needs a value" : " is given more than once");
 }
 
 bool asks_for_json(int argc, const char* const* argv) {
@@ -104,7 +119,8 @@ Result<int> CommandLine::dispatch() {
     if (!command.app->parsed()) continue;
     const CLI::App& called = deepest_parsed(*command.app);
     const CommandPage page = read_page(called);
-    if (!page.commands.empty()) return Failure(usage_error(page, "which one?", fmt::format("{} --help", page.name())));
+    if (!page.commands.empty())
+      return Failure(usage_error(page, "what shall it do?", fmt::format("{} --help", page.name())));
     return command.verb->run(session_);
   }
   fmt::print(stderr, "{}", help_text(read_page(app_)));
@@ -134,7 +150,7 @@ Error CommandLine::explain(const CLI::ParseError& problem) const {
     if (option->get_required() && option->count() == 0)
       return usage_error(page, fmt::format("{} is missing", option->get_name(option->get_positional())), hint);
   }
-  return usage_error(page, problem.what(), hint);
+  return usage_error(page, plain_words(problem), hint);
 }
 
 Error CommandLine::explain_leftover(const std::string& leftover) const {
@@ -142,18 +158,18 @@ Error CommandLine::explain_leftover(const std::string& leftover) const {
   const std::string help = fmt::format("{} --help", page.name());
   if (leftover.starts_with("-") && leftover.size() > 1) {
     const std::string flag = leftover.substr(0, leftover.find('='));
-    std::vector<std::string> known;
+    std::vector<std::string_view> known;
     for (const OptionGroup& group : page.groups) {
       for (const OptionPage& option : group.options)
         known.insert(known.end(), option.flags.begin(), option.flags.end());
     }
-    return usage_error(page, fmt::format("there is no option '{}'", flag), did_you_mean(flag, known, help));
+    return usage_error(page, fmt::format("there is no option '{}'", flag), suggest_or_help(flag, known, help));
   }
   if (!page.commands.empty()) {
-    std::vector<std::string> known;
+    std::vector<std::string_view> known;
     for (const CommandPage& command : page.commands) known.push_back(command.path.back());
     return usage_error(page, fmt::format("there is no {} '{}'", page.path.size() > 1 ? "command" : "verb", leftover),
-                       did_you_mean(leftover, known, help));
+                       suggest(leftover, known));
   }
   return usage_error(page, fmt::format("'{}' is one word too many", leftover),
                      fmt::format("put quotes around a topology string; usage: {}", page.usage()));

@@ -151,9 +151,9 @@ class CompareVerb : public Verb {
 
   std::string summary(const Instance& instance, const std::vector<Row>& rows,
                       const std::vector<Skipped>& skipped) const {
-    std::string text = fmt::format(
-        "{} ranks on {} cores, cost ({}) of the default order {}\n\n", format_count(instance.graph.rank_count()),
-        format_count(instance.topology.core_count()), info(run_.model).name, cost_number(cost_default_));
+    std::string text =
+        fmt::format("{} on {}, cost ({}) of the default order {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                    counted(instance.topology.core_count(), "core"), info(run_.model).name, cost_number(cost_default_));
     const std::string spread = runs_ > 1 ? fmt::format(" (mean ± spread of {})", runs_) : "";
     Table table({{"mapper"},
                  {"cost" + spread, Table::Align::right},

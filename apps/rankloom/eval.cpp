@@ -120,9 +120,9 @@ class EvalVerb : public Verb {
   }
 
   std::string summary(const Instance& instance, const std::vector<Score>& scores) const {
-    std::string text = fmt::format("{} ranks, {} edges on {} cores\n\n", format_count(instance.graph.rank_count()),
-                                   format_count(static_cast<double>(instance.graph.edge_count())),
-                                   format_count(instance.topology.core_count()));
+    std::string text =
+        fmt::format("{}, {} on {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                    counted(instance.graph.edge_count(), "edge"), counted(instance.topology.core_count(), "core"));
     text += costs(scores) + "\n" + levels(scores);
     if (links_) text += "\n" + links(scores);
     double seconds = 0;

@@ -26,10 +26,10 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-std::string collective_names() {
+std::string collective_names(std::string_view separator) {
   std::vector<std::string_view> names;
   for (const auto& row : collective_models()) names.push_back(row.name);
-  return fmt::format("{}", fmt::join(names, "|"));
+  return fmt::format("{}", fmt::join(names, separator));
 }
 
 std::string collective_name(CollectiveModel model) {
@@ -49,7 +49,7 @@ void ProfileArguments::describe(CLI::App& app, const std::string& names) {
            profile);
   describe_format(app);
   add_value(app,
-            {"--collectives", collective_names(), "how collective operations become traffic between pairs", "input",
+            {"--collectives", collective_names("|"), "how collective operations become traffic between pairs", "input",
              collective_name(collectives)},
             [this](std::string_view value) -> Result<void> {
               for (const auto& row : collective_models()) {
@@ -58,7 +58,7 @@ void ProfileArguments::describe(CLI::App& app, const std::string& names) {
                   return {};
                 }
               }
-              return bad_value("--collectives", value, fmt::format("one of: {}", collective_names()));
+              return bad_value("--collectives", value, fmt::format("one of: {}", collective_names(", ")));
             });
 }
 

@@ -8,10 +8,10 @@
 
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/suggest.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
+#include "rankloom/core/suggest.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/model/cost_model.hpp"
@@ -29,19 +29,17 @@ struct Entry {
 };
 using Entries = std::vector<Entry>;
 
-template <class Thing>
-std::vector<Option> options_of(Thing& thing) {
-  OptionList list;
-  thing.describe(list);
-  return {list.all().begin(), list.all().end()};
-}
-
 Entries list_mappers() {
   Entries entries;
   for (const MapperInfo& row : mappers()) {
     const auto mapper = row.make();
-    entries.push_back(
-        {std::string(row.name), std::string(row.summary), std::string(row.reference), "", options_of(*mapper)});
+    OptionList list;
+    mapper->describe(list);
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       "",
+                       {list.all().begin(), list.all().end()}});
   }
   return entries;
 }
@@ -73,9 +71,13 @@ Entries list_formats() {
 Entries list_patterns() {
   Entries entries;
   for (const GeneratorInfo& row : generators()) {
-    const auto generator = row.make();
-    entries.push_back(
-        {std::string(row.name), std::string(row.summary), std::string(row.reference), "", options_of(*generator)});
+    const Pattern pattern(row);  // with the options that all patterns share
+    const auto options = pattern.options().all();
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       "",
+                       {options.begin(), options.end()}});
   }
   return entries;
 }
@@ -193,10 +195,10 @@ class ListVerb : public Verb {
   }
 
   Failure unknown(const Entries& entries) const {
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
     return fail(Code::usage, at(std::string(kind_->name)), fmt::format("there is no '{}'", name_),
-                did_you_mean(name_, names, fmt::format("rankloom list {}", kind_->name)));
+                suggest(name_, names));
   }
 
   const Kind* kind_ = nullptr;

@@ -9,9 +9,9 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/page.hpp"
-#include "apps/rankloom/suggest.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/file.hpp"
+#include "rankloom/core/suggest.hpp"
 
 namespace rankloom::app {
 
@@ -143,14 +143,13 @@ class ManVerb : public Verb {
     const CommandPage root = read_page(*session.commands);
     if (!folder_.empty()) return write_all(session, root);
     const CommandPage* chosen = verb_.empty() ? &root : nullptr;
-    std::vector<std::string> known;
+    std::vector<std::string_view> known;
     for (const CommandPage& command : root.commands) {
       known.push_back(command.path.back());
       if (command.path.back() == verb_) chosen = &command;
     }
     if (chosen == nullptr) {
-      return fail(Code::usage, at("rankloom man"), fmt::format("there is no verb '{}'", verb_),
-                  did_you_mean(verb_, known, "rankloom --help"));
+      return fail(Code::usage, at("man"), fmt::format("there is no verb '{}'", verb_), suggest(verb_, known));
     }
     if (session.json) {
       print_json(Json{{"name", chosen->name("-")}, {"page", roff(*chosen)}});

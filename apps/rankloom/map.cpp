@@ -154,16 +154,14 @@ class MapVerb : public Verb {
     std::string text = fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
                                    counted(instance.topology.core_count(), "core"), result.mapper,
                                    format_seconds(result.time_ms / 1000));
-    Table table(
-        {{""}, {"default order", Table::Align::right}, {"mapped", Table::Align::right}, {"gain", Table::Align::right}});
+    Table table({{""}, {"default order", Table::Align::right}, {"mapped", Table::Align::right}, {""}});
     table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
-               cost_number(result.cost), percent(gain(result))});
+               cost_number(result.cost), change(result.cost_default, result.cost)});
     for (const auto& [before, after] : levels) {
       if (before.bytes == 0 && after.bytes == 0) continue;
       const std::string where =
-          after.level == "same core" ? "inside one core" : fmt::format("between {}s", after.level);
-      table.row({where, format_bytes(before.bytes), format_bytes(after.bytes),
-                 before.bytes > 0 ? percent(gain_percent(before.bytes, after.bytes, false)) : ""});
+          after.level == "same core" ? "inside one core" : fmt::format("between {}", plural(after.level));
+      table.row({where, format_bytes(before.bytes), format_bytes(after.bytes), change(before.bytes, after.bytes)});
     }
     text += table.text();
     text += "\n" + remarks(result);

@@ -17,10 +17,10 @@ namespace rankloom::app {
 
 namespace {
 
-std::string model_names() {
+std::string model_names(std::string_view separator) {
   std::vector<std::string_view> names;
   for (const auto& row : cost_models()) names.push_back(row.name);
-  return fmt::format("{}", fmt::join(names, "|"));
+  return fmt::format("{}", fmt::join(names, separator));
 }
 
 /// Those mappers of the table that have the option.
@@ -60,14 +60,15 @@ void RunArguments::describe(CLI::App& app) {
         budget = std::chrono::milliseconds(static_cast<std::int64_t>(*parsed / 1e6));
         return {};
       });
-  add_value(app,
-            {"--model", model_names(), "the cost that is minimised and compared", "run", std::string(info(model).name)},
-            [this](std::string_view value) -> Result<void> {
-              const auto found = find_cost_model(value);
-              if (!found) return bad_value("--model", value, fmt::format("one of: {}", model_names()));
-              model = *found;
-              return {};
-            });
+  add_value(
+      app,
+      {"--model", model_names("|"), "the cost that is minimised and compared", "run", std::string(info(model).name)},
+      [this](std::string_view value) -> Result<void> {
+        const auto found = find_cost_model(value);
+        if (!found) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
+        model = *found;
+        return {};
+      });
 }
 
 void MapperArguments::describe(CLI::App& app) {

@@ -16,10 +16,10 @@ namespace {
 constexpr std::string_view binary_format = "native";
 constexpr std::string_view text_format = "pairs";
 
-std::string writable_names() {
+std::string writable_names(std::string_view separator) {
   std::string names;
   for (const FormatInfo& row : formats()) {
-    if (row.write != nullptr) names += fmt::format("{}{}", names.empty() ? "" : "|", row.name);
+    if (row.write != nullptr) names += fmt::format("{}{}", names.empty() ? "" : separator, row.name);
   }
   return names;
 }
@@ -31,12 +31,12 @@ void ProfileOutput::describe(CLI::App& app) {
            output);
   add_value(
       app,
-      {"--to", writable_names(),
+      {"--to", writable_names("|"),
        fmt::format("format to write; {} into a file, {} to standard output", binary_format, text_format), "output"},
       [this](std::string_view value) -> Result<void> {
         const FormatInfo* const found = find_format(value);
         if (found == nullptr || found->write == nullptr)
-          return bad_value("--to", value, fmt::format("one of: {}", writable_names()));
+          return bad_value("--to", value, fmt::format("one of: {}", writable_names(", ")));
         to = std::string(value);
         return {};
       });
@@ -75,11 +75,11 @@ Result<int> ProfileOutput::write(const Session& session, const Profile& profile,
                     {"messages", graph.total_messages()},
                     {"collectives", profile.collectives.size()}});
   } else {
-    print(fmt::format(
-        "{}: {} ranks, {} edges, {} from {}, {} as {}\n", output, format_count(profile.rank_count()),
-        format_count(static_cast<double>(graph.edge_count())), format_bytes(graph.total_bytes()), source,
-        profile.collectives.empty() ? "written" : fmt::format("{} collectives, written", profile.collectives.size()),
-        target->name));
+    const std::string collectives =
+        profile.collectives.empty() ? "" : fmt::format(", {}", counted(profile.collectives.size(), "collective"));
+    print(fmt::format("{}: {}, {}, {}{} from {}, written as {}\n", output, counted(profile.rank_count(), "rank"),
+                      counted(graph.edge_count(), "edge"), format_bytes(graph.total_bytes()), collectives, source,
+                      target->name));
   }
   return success;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <utility>
@@ -35,6 +36,21 @@ inline Error error_as(std::string_view format, const std::string& text) {
   EXPECT_FALSE(result.error().what.empty());
   EXPECT_FALSE(result.error().hint.empty());
   return result.error();
+}
+
+/// A wrong text, the line that must be named, and a part of the message or its hint.
+struct Fault {
+  std::string text;
+  std::uint64_t line;
+  const char* says;
+};
+
+inline void expect_faults(std::string_view format, std::initializer_list<Fault> faults) {
+  for (const Fault& fault : faults) {
+    const Error error = error_as(format, fault.text);
+    EXPECT_EQ(error.where.line, fault.line) << fault.text;
+    EXPECT_THAT(error.what + " " + error.hint, ::testing::HasSubstr(fault.says)) << fault.text;
+  }
 }
 
 /// Which format recognises the text; "" when none does.

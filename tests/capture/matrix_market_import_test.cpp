@@ -55,46 +55,37 @@ TEST(MatrixMarketImport, TakesRanksWithoutTraffic) {
 }
 
 TEST(MatrixMarketImport, NamesTheLineAndTheFault) {
-  struct Fault {
-    std::string text;
-    std::uint64_t line;
-    const char* what;
-  };
-  const Fault faults[] = {
-      {"%%MatrixMarket vector coordinate real general\n1 1 0\n", 1, "\"vector coordinate\""},
-      {"%%MatrixMarket matrix coordinate complex general\n1 1 0\n", 1, "\"complex\""},
-      {"%%MatrixMarket matrix array pattern general\n1 1\n", 1, "\"pattern\""},
-      {"%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", 1, "\"hermitian\""},
-      {"%%MatrixMarket\n", 1, "\"nothing nothing\""},
-      {general, 2, "before its size line"},
-      {general + "2 3 1\n1 1 1\n", 2, "2 rows and 3 columns"},
-      {general + "0 0 0\n", 2, "no ranks"},
-      {general + "2 2\n1 1 1\n", 2, "\"nothing\" is not a number of entries"},
-      {general + "2 2 x\n", 2, "\"x\""},
-      {general + "4000000000 4000000000 1\n1 1 1\n", 2, "4000000000 ranks in a file of"},
-      {general + "2 2 4000000000\n1 1 1\n", 2, "4000000000 entries in a file of"},
-      {general + "99999999999 99999999999 1\n1 1 1\n", 2, "too many"},
-      {"%%MatrixMarket matrix array real general\n4294967295 4294967295\n1\n", 2, "too many"},
-      {"%%MatrixMarket matrix array real general\n4294967294 4294967294\n1\n", 2, "in a file of"},
-      {general + "2 2 2\n1 2 3\n", 4, "before entry 2 of 2"},
-      {general + "2 2 1\n1 3 3\n", 3, "\"3\" is no row or column"},
-      {general + "2 2 1\n0 1 3\n", 3, "\"0\" is no row or column"},
-      {general + "2 2 1\n1\n1 3\n", 3, "\"nothing\" is no row or column"},
-      {general + "2 2 1\n1 2\n", 3, "\"nothing\" is not a finite number"},
-      {general + "2 2 1\n1 2 -3\n", 3, "negative"},
-      {general + "2 2 1\n1 2 nan\n", 3, "\"nan\""},
-      {general + "2 2 1\n1 2 3 4\n", 3, "\"4\" follows the entry"},
-      {general + "2 2 1\n1 2 3\n2 1 3\n", 4, "\"2\" follows the 1 entries"},
-      {symmetric + "2 2 1\n1 2 3\n", 3, "above the diagonal"},
-      {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", 6, "before entry (2, 2)"},
-      {"%%MatrixMarket matrix array real general\n1 1\n1\n2\n", 4, "follows the 1 entries"},
-      {"2 2 1\n1 2 3\n", 1, "%%MatrixMarket"},
-  };
-  for (const Fault& fault : faults) {
-    const Error error = error_as("matrix-market", fault.text);
-    EXPECT_EQ(error.where.line, fault.line) << fault.text;
-    EXPECT_THAT(error.what + error.hint, HasSubstr(fault.what)) << fault.text;
-  }
+  testing::expect_faults(
+      "matrix-market", {
+                           {"%%MatrixMarket vector coordinate real general\n1 1 0\n", 1, "\"vector coordinate\""},
+                           {"%%MatrixMarket matrix coordinate complex general\n1 1 0\n", 1, "\"complex\""},
+                           {"%%MatrixMarket matrix array pattern general\n1 1\n", 1, "\"pattern\""},
+                           {"%%MatrixMarket matrix coordinate real hermitian\n1 1 0\n", 1, "\"hermitian\""},
+                           {"%%MatrixMarket\n", 1, "\"nothing nothing\""},
+                           {general, 2, "before its size line"},
+                           {general + "2 3 1\n1 1 1\n", 2, "2 rows and 3 columns"},
+                           {general + "0 0 0\n", 2, "no ranks"},
+                           {general + "2 2\n1 1 1\n", 2, "\"nothing\" is not a number of entries"},
+                           {general + "2 2 x\n", 2, "\"x\""},
+                           {general + "4000000000 4000000000 1\n1 1 1\n", 2, "4000000000 ranks in a file of"},
+                           {general + "2 2 4000000000\n1 1 1\n", 2, "4000000000 entries in a file of"},
+                           {general + "99999999999 99999999999 1\n1 1 1\n", 2, "too many"},
+                           {"%%MatrixMarket matrix array real general\n4294967295 4294967295\n1\n", 2, "too many"},
+                           {"%%MatrixMarket matrix array real general\n4294967294 4294967294\n1\n", 2, "in a file of"},
+                           {general + "2 2 2\n1 2 3\n", 4, "before entry 2 of 2"},
+                           {general + "2 2 1\n1 3 3\n", 3, "\"3\" is no row or column"},
+                           {general + "2 2 1\n0 1 3\n", 3, "\"0\" is no row or column"},
+                           {general + "2 2 1\n1\n1 3\n", 3, "\"nothing\" is no row or column"},
+                           {general + "2 2 1\n1 2\n", 3, "\"nothing\" is not a finite number"},
+                           {general + "2 2 1\n1 2 -3\n", 3, "negative"},
+                           {general + "2 2 1\n1 2 nan\n", 3, "\"nan\""},
+                           {general + "2 2 1\n1 2 3 4\n", 3, "\"4\" follows the entry"},
+                           {general + "2 2 1\n1 2 3\n2 1 3\n", 4, "\"2\" follows the 1 entries"},
+                           {symmetric + "2 2 1\n1 2 3\n", 3, "above the diagonal"},
+                           {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", 6, "before entry (2, 2)"},
+                           {"%%MatrixMarket matrix array real general\n1 1\n1\n2\n", 4, "follows the 1 entries"},
+                           {"2 2 1\n1 2 3\n", 1, "%%MatrixMarket"},
+                       });
 }
 
 TEST(MatrixMarketExport, ComesBackAsItWasWritten) {

@@ -69,27 +69,17 @@ TEST(QaplibImport, CostsWhatTheProblemSays) {
 }
 
 TEST(QaplibImport, NamesTheLineAndTheFault) {
-  struct Fault {
-    const char* text;
-    std::uint64_t line;
-    const char* what;
-  };
-  const Fault faults[] = {
-      {"0\n", 1, "\"0\" is no size"},
-      {"x\n", 1, "\"x\" is no size"},
-      {"2\n0 1\n1 0\n0 2\n2\n", 6, "ends after 7 of 8 numbers"},
-      {"2\n0 1\n1 0\n0 2\n2 0 9\n", 5, "\"9\" follows the 8 numbers"},
-      {"2\n0 1\n-1 0\n0 2\n2 0\n", 3, "the traffic is negative"},
-      {"2\n0 1\n1 0\n0 -2\n2 0\n", 4, "the distance is negative"},
-      {"2\n0 1\n1 0\n0 inf\n2 0\n", 4, "\"inf\" is not a finite number"},
-      {"4000000000\n0 1\n", 1, "two matrices of 4000000000 x 4000000000 in a file of"},
-      {"18446744073709551615\n0 1\n", 1, "in a file of"},
-  };
-  for (const Fault& fault : faults) {
-    const Error error = error_as("qaplib", fault.text);
-    EXPECT_EQ(error.where.line, fault.line) << fault.text;
-    EXPECT_THAT(error.what, HasSubstr(fault.what)) << fault.text;
-  }
+  testing::expect_faults("qaplib", {
+                                       {"0\n", 1, "\"0\" is no size"},
+                                       {"x\n", 1, "\"x\" is no size"},
+                                       {"2\n0 1\n1 0\n0 2\n2\n", 6, "ends after 7 of 8 numbers"},
+                                       {"2\n0 1\n1 0\n0 2\n2 0 9\n", 5, "\"9\" follows the 8 numbers"},
+                                       {"2\n0 1\n-1 0\n0 2\n2 0\n", 3, "the traffic is negative"},
+                                       {"2\n0 1\n1 0\n0 -2\n2 0\n", 4, "the distance is negative"},
+                                       {"2\n0 1\n1 0\n0 inf\n2 0\n", 4, "\"inf\" is not a finite number"},
+                                       {"4000000000\n0 1\n", 1, "two matrices of 4000000000 x 4000000000 in a file of"},
+                                       {"18446744073709551615\n0 1\n", 1, "in a file of"},
+                                   });
 }
 
 }  // namespace

@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What shells and manual readers make of the generated scripts and pages. Shells that are not installed are left out."""
 
+import os
 import pathlib
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -72,32 +77,43 @@ class Zsh(unittest.TestCase):
     def test_is_good_zsh(self):
         self.assertEqual(run("zsh", "-n", "/dev/stdin", text=rankloom("completion", "zsh")), (0, "", ""))
 
-    def test_offers_options_and_values(self):
-        """Drives a real zsh on a terminal, as zsh has no way to ask for completions without one."""
+    def test_offers_commands_options_and_values(self):
+        offers = {"rankloom topo sh": "show ", "rankloom map --model hop": "hopbytes ", "rankloom map --topol": "--topology ", "rankloom list pat": "patterns "}
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "_rankloom").write_text(rankloom("completion", "zsh"))
-            offers = {"rankloom topo sh": "show", "rankloom map --model hop": "hopbytes", "rankloom gen sten": "stencil", "rankloom map --topol": "--topology"}
-            for typed, expected in offers.items():
-                setup = f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -d {folder}/dump; PS1=; zle -C show complete-word _complete_and_print"
-                driver = (
-                    "import os, pty, sys, time, select\n"
-                    "pid, fd = pty.fork()\n"
-                    "if pid == 0: os.execvp('zsh', ['zsh', '-f', '-i'])\n"
-                    "def read(seconds):\n"
-                    "    out, end = b'', time.time() + seconds\n"
-                    "    while time.time() < end:\n"
-                    "        if select.select([fd], [], [], 0.05)[0]:\n"
-                    "            out += os.read(fd, 65536)\n"
-                    "            end = min(end, time.time() + 0.7)\n"
-                    "    return out\n"
-                    "read(3)\n"
-                    f"os.write(fd, {('fpath=(%s $fpath); autoload -U compinit; compinit -u -d %s/dump; PS1=ready; echo' % (folder, folder)).encode()!r} + b'\\n')\n"
-                    "read(8)\n"
-                    f"os.write(fd, {typed.encode()!r} + b'\\t')\n"
-                    "sys.stdout.buffer.write(read(5))\n")
-                del setup
-                _, out, err = run(sys.executable, "-c", driver)
-                self.assertIn(expected, out, err)
+            with Terminal("zsh", "-f", "-i") as shell:
+                shell.type(f"fpath=({folder} $fpath); autoload -U compinit; compinit -u -d {folder}/dump; PS1=; echo re''ady\n", until="ready")
+                for typed, expected in offers.items():
+                    shell.type(f"{typed}\t", until=typed.rsplit(" ", 1)[0] + " " + expected)
+                    shell.type("\x15", until="")  # clear the line
+
+
+class Terminal:
+    """A program on a terminal of its own: zsh completes nowhere else."""
+
+    def __init__(self, *words):
+        self.process, self.master = pty.fork()
+        if self.process == 0:
+            os.environ["TERM"] = "dumb"
+            os.execvp(words[0], words)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.kill(self.process, signal.SIGKILL)
+        os.waitpid(self.process, 0)
+        os.close(self.master)
+
+    def type(self, text, until):
+        """Types, and reads until the terminal shows the words; fails when it does not within some seconds."""
+        os.write(self.master, text.encode())
+        seen, end = "", time.time() + 20
+        while until not in seen:
+            if not select.select([self.master], [], [], max(0, end - time.time()))[0]:
+                raise AssertionError(f"typed {text!r}, waited for {until!r}, saw {seen!r}")
+            seen += os.read(self.master, 65536).decode("utf-8", "replace")
+        return seen
 
 
 @needs("fish")

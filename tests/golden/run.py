@@ -33,6 +33,24 @@ ADDRESS_SPACE = 2 << 30
 TIMEOUT = 60
 
 
+# What differs from run to run: --update writes wildcards for it.
+TIME = r"[\d.e+-]+ (?:µs|ms|s|min)"
+VARYING = [
+    (re.compile(r'(_ms":)[\d.e+-]+'), rf"\1{ANY}"),
+    (re.compile(r'(_ms":)\[[^\]]*\]'), rf"\1[{ANY}]"),
+    (re.compile(rf"( in ){TIME}$"), rf"\1{ANY}"),
+    (re.compile(rf"^(profile read|pattern made) in {TIME}, machine {TIME}, scoring {TIME}$"), rf"\1 in {ANY}"),
+    (re.compile(rf"( %) +{TIME}(?: ± {TIME})? *"), rf"\1{ANY}"),
+    (re.compile(r"( gain) +time$"), rf"\1{ANY}"),
+]
+
+
+def generalise(line):
+    for pattern, replacement in VARYING:
+        line = pattern.sub(replacement, line)
+    return line
+
+
 class Step:
     """One command with what it must do."""
 
@@ -119,7 +137,7 @@ def run_case(path, program, update, limited):
                 blank += 1
             if status != part.status or not matches(part.expected, actual):
                 if update:
-                    part.expected, part.status = actual, status
+                    part.expected, part.status = [generalise(line) for line in actual], status
                 else:
                     diff = "\n".join(difflib.unified_diff(part.expected, actual, "expected", "printed", lineterm=""))
                     problems.append(f"$ {part.command}\n  status {status}, expected {part.status}\n{diff}")

@@ -26,6 +26,9 @@ Result<MetisHeader> check_flags(const FileText& file, const char* place, MetisHe
   header.edge_weights = flags % 10 == 1;
   header.constraints = flags / 10 % 10 == 1 ? constraints : 0;
   header.sizes = flags / 100;
+  // Where rows cannot be empty, empty lines at the end are none.
+  while (header.per_vertex() > 0 && !header.rows.empty() && static_cast<unsigned char>(header.rows.back()) <= ' ')
+    header.rows.remove_suffix(1);
   return header;
 }
 
@@ -33,7 +36,7 @@ Result<MetisHeader> check_flags(const FileText& file, const char* place, MetisHe
 
 Result<MetisHeader> read_metis_header(const FileText& file) {
   Scanner in(file.view());
-  while (in.next_is('%')) in.skip_line();
+  for (in.skip_space(); in.next_is('%'); in.skip_space()) in.skip_line();
   const char* const place = in.place();
   constexpr const char* hint = "a METIS graph starts with: vertices edges [flags [weights of each vertex]]";
   std::uint64_t numbers[4] = {0, 0, 0, 1};

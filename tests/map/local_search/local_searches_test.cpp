@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each of the local searches does beyond what every mapper promises.
+#include "rankloom/map/local_search/local_searches.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "rankloom/map/local_search/seating.hpp"
+#include "tests/map/map_support.hpp"
+
+namespace rankloom {
+namespace {
+
+using testing::make_problem;
+using testing::OwnedProblem;
+using testing::placed_by;
+using testing::topology;
+
+/// No exchange and no move to a core with room gains.
+void expect_local_optimum(const OwnedProblem& problem, const std::vector<Core>& core_of) {
+  const MapProblem view = problem.view();
+  Seating seating(view, core_of);
+  Pulse pulse{Deadline()};
+  for (const Rank rank : problem.graph.ranks()) {
+    EXPECT_FALSE(seating.is_gain(best_change(seating, rank, pulse).delta)) << index(rank);
+  }
+}
+
+TEST(Greedy, EndsWhereNoExchangeAndNoMoveGains) {
+  for (const auto& [name, machine] : testing::every_machine()) {
+    for (const CostModel model : {CostModel::bytes, CostModel::time, CostModel::congestion}) {
+      SCOPED_TRACE(name);
+      const auto problem = make_problem(testing::random_graph(8, 0.5, 1), machine, model);
+      expect_local_optimum(problem, placed_by("greedy", problem).core_of);
+    }
+  }
+}
+
+TEST(Greedy, MovesATaskToAFreeCoreBesideItsPartner) {
+  CommGraphBuilder builder(2);
+  builder.add(Rank{0}, Rank{1}, 100);
+  auto problem = make_problem(std::move(builder).build(true), topology("node:3=10 core:2=1"));
+  problem.start = {Core{0}, Core{4}};
+  EXPECT_EQ(problem.cost(placed_by("greedy", problem).core_of), 100);
+}
+
+TEST(PairExchange, DoesNothingWithoutTries) {
+  auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology("node:3=10 core:4=1"));
+  problem.start = testing::random_placement(9, problem.topology, problem.slots, 1);
+  EXPECT_EQ(placed_by("pair-exchange:tries=0", problem).core_of, problem.start);
+}
+
+TEST(PairExchange, InTurnEndsWhereNoExchangeAndNoMoveGains) {
+  for (const char* machine : {"node:3=10 core:4=1", "torus:4x3=1 core:1", "node:3=10 core:2*2=1"}) {
+    const auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology(machine));
+    expect_local_optimum(problem, placed_by("pair-exchange:order=turn", problem).core_of);
+  }
+}
+
+TEST(PairExchange, AtRandomGainsWithTheNumberOfTries) {
+  const auto problem = make_problem(testing::shuffled_grid(8, 8, 1), topology("node:8=10 core:8=1"));
+  const double start = problem.cost(block_placement(64, problem.topology, problem.slots));
+  const double few = problem.cost(placed_by("pair-exchange:tries=500", problem).core_of);
+  const double many = problem.cost(placed_by("pair-exchange:tries=50000", problem).core_of);
+  EXPECT_LT(few, start);
+  EXPECT_LT(many, few);
+}
+
+TEST(Mpipp, EndsWhereNoExchangeAndNoMoveGains) {
+  for (const char* machine : {"node:3=10 core:4=1", "torus:4x3=1 core:1", "node:3=10 core:2*2=1"}) {
+    for (const char* spec : {"mpipp:restarts=1,kicks=0", "mpipp"}) {
+      const auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology(machine));
+      expect_local_optimum(problem, placed_by(spec, problem).core_of);
+    }
+  }
+}
+
+TEST(Mpipp, IsTheBestOfItsRestarts) {
+  const auto problem = testing::qaplib("nug15");
+  double before = 1e300;
+  for (const char* spec : {"mpipp:kicks=0,restarts=1", "mpipp:kicks=0,restarts=4", "mpipp:kicks=0,restarts=30"}) {
+    const double cost = problem.cost(placed_by(spec, problem).core_of);
+    EXPECT_LE(cost, before);
+    before = cost;
+  }
+}
+
+TEST(Mpipp, ComesWithinFivePercentOfTheBestKnownQuadraticAssignments) {
+  const std::map<std::string, double> best_known{{"nug12", 578},    {"nug15", 1150},   {"nug20", 2570},
+                                                 {"nug25", 3744},   {"nug30", 6124},   {"had20", 6922},
+                                                 {"rou20", 725522}, {"kra30a", 88900}, {"tho30", 149936}};
+  for (const auto& [name, best] : best_known) {
+    const auto problem = testing::qaplib(name);
+    for (const std::uint64_t seed : {0, 1}) {
+      const double cost = problem.cost(placed_by("mpipp", problem, seed).core_of);
+      EXPECT_GE(cost, best) << name << ": below the optimum something is computed wrongly";
+      EXPECT_LE(cost, 1.05 * best) << name << " seed " << seed;
+    }
+  }
+}
+
+TEST(Mpipp, WorksOnProgramsTooLargeForATableOfAllExchanges) {
+  const auto problem = make_problem(testing::shuffled_grid(40, 40, 1), topology("node:50=10 core:32=1"));
+  const double block = problem.cost(block_placement(1600, problem.topology, problem.slots));
+  EXPECT_LT(problem.cost(placed_by("mpipp:restarts=2", problem).core_of), 0.6 * block);
+}
+
+TEST(Refine, GathersShuffledNeighbours) {
+  // Relative to a placement that knows nothing; what each machine leaves to gain differs.
+  for (const auto& [machine, at_most] :
+       std::vector<std::pair<const char*, double>>{{"switch:4=10 node:4=4 core:64=1", 0.65},
+                                                   {"torus:32x32=1 core:1", 0.45},
+                                                   {"node:32=10 package:2=3 core:16=1", 0.6}}) {
+    const auto problem = make_problem(testing::shuffled_grid(32, 32, 1), topology(machine));
+    const double block = problem.cost(block_placement(1024, problem.topology, problem.slots));
+    EXPECT_LT(problem.cost(placed_by("refine", problem).core_of), at_most * block) << machine;
+  }
+}
+
+TEST(Refine, LeavesAPerfectPlacementAlone) {
+  const auto problem = make_problem(testing::shuffled_groups(4, 4, 1), topology("node:4=10 core:4=1"));
+  auto perfect = problem;
+  perfect.start = placed_by("exhaustive:force", problem).core_of;
+  EXPECT_EQ(placed_by("refine", perfect).core_of, perfect.start);
+}
+
+TEST(Refine, CopesWithARankThatTalksToEveryone) {
+  constexpr std::uint32_t ranks = 5000;
+  CommGraphBuilder builder(ranks);
+  for (std::uint32_t rank = 1; rank < ranks; ++rank) {
+    builder.add(Rank{0}, Rank{rank}, 1);
+    builder.add(Rank{rank}, Rank{(rank * 7919) % ranks}, 100);
+  }
+  const auto problem = make_problem(std::move(builder).build(true), topology("node:100=10 core:50=1"));
+  const double block = problem.cost(block_placement(ranks, problem.topology, problem.slots));
+  EXPECT_LT(problem.cost(placed_by("refine", problem).core_of), 0.9 * block);
+}
+
+/// The cluster of Wang 2015 with the applications measured for this project.
+TEST(LocalSearches, AreNeverHandedOutWorseThanBlockOnMeasuredApplications) {
+  for (const auto& [name, ranks] : std::vector<std::pair<std::string, std::uint32_t>>{
+           {"sp.A.144", 144}, {"openfoam.cavity3d.64", 64}, {"lammps.lj.32", 32}}) {
+    const auto problem = make_problem(testing::measured(name, ranks), topology("switch:2=4.1 node:6=3.7 core:16=1"));
+    for (const char* spec : {"greedy", "pair-exchange", "mpipp:restarts=2", "refine"}) {
+      const auto result = run_mapper(testing::mapper(spec), problem.view(), MapRun{});
+      ASSERT_TRUE(result);
+      const double at_most = name == "sp.A.144" ? 0.85 : 1.0;  // there, block leaves much to gain
+      EXPECT_LE(result->cost, at_most * result->cost_default) << name << " " << spec;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rankloom

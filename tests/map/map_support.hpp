@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/map: what the tests of several mappers share.
+#pragma once
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "rankloom/map/run.hpp"
+#include "tests/support/instances.hpp"
+
+namespace rankloom::testing {
+
+/// A problem that owns what it refers to.
+struct OwnedProblem {
+  CommGraph graph;
+  Topology topology;
+  Slots slots;
+  CostModel model = CostModel::bytes;
+  std::vector<Core> start = {};
+
+  MapProblem view() const {
+    return {.graph = graph, .topology = topology, .slots = slots, .model = model, .start = start};
+  }
+  double cost(std::span<const Core> core_of) const {
+    return objective(model, evaluate(graph, topology, core_of, model));
+  }
+};
+
+inline OwnedProblem make_problem(CommGraph graph, Topology machine, CostModel model = CostModel::bytes,
+                                 Slots::Options options = {}) {
+  auto slots = Slots::of(machine, graph.rank_count(), options);
+  EXPECT_TRUE(slots) << (slots ? "" : to_string(slots.error()));
+  return {std::move(graph), std::move(machine), *std::move(slots), model};
+}
+
+/// A row of the table with the given options; the spec must be right.
+inline ConfiguredMapper mapper(std::string_view spec) {
+  auto made = make_mapper(spec);
+  EXPECT_TRUE(made) << (made ? "" : to_string(made.error()));
+  return *std::move(made);
+}
+
+/// The mapper's own result, as it is.
+inline Placement placed_by(std::string_view spec, const OwnedProblem& problem, std::uint64_t seed = 0) {
+  MapRun run;
+  run.seed = seed;
+  auto placement = mapper(spec).mapper->place(problem.view(), run);
+  EXPECT_TRUE(placement) << (placement ? "" : to_string(placement.error()));
+  return placement ? *std::move(placement) : Placement{};
+}
+
+/// Groups of ranks that talk only among themselves, everyone with everyone; the ranks' names are shuffled.
+inline CommGraph shuffled_groups(std::uint32_t groups, std::uint32_t size, std::uint64_t seed) {
+  std::vector<Rank> names;
+  for (std::uint32_t rank = 0; rank < groups * size; ++rank) names.push_back(Rank{rank});
+  Random(seed).shuffle(std::span(names));
+  CommGraphBuilder builder(groups * size);
+  for (std::uint32_t a = 0; a < groups * size; ++a) {
+    for (std::uint32_t b = 0; b < groups * size; ++b) {
+      if (a != b && a / size == b / size) builder.add(names[a], names[b], 1000);
+    }
+  }
+  return std::move(builder).build(true);
+}
+
+/// A grid in which everyone talks to its neighbours; the ranks' names are shuffled.
+inline CommGraph shuffled_grid(std::uint32_t rows, std::uint32_t columns, std::uint64_t seed) {
+  std::vector<Rank> names;
+  for (std::uint32_t rank = 0; rank < rows * columns; ++rank) names.push_back(Rank{rank});
+  Random(seed).shuffle(std::span(names));
+  CommGraphBuilder builder(rows * columns);
+  for (std::uint32_t at = 0; at < rows * columns; ++at) {
+    if (at % columns + 1 < columns) builder.add(names[at], names[at + 1], 100);
+    if (at + columns < rows * columns) builder.add(names[at], names[at + columns], 100);
+  }
+  return std::move(builder).build(false, true);
+}
+
+/// A QAPLIB file: n, traffic, distances.
+inline OwnedProblem qaplib(const std::string& name) {
+  std::ifstream file(std::string(RANKLOOM_TEST_DATA "/qaplib/") + name + ".dat");
+  std::uint32_t size = 0;
+  file >> size;
+  CommGraphBuilder builder(size);
+  for (std::uint32_t at = 0; at < size * size; ++at) {
+    double bytes = 0;
+    file >> bytes;
+    if (bytes > 0) builder.add(Rank{at / size}, Rank{at % size}, bytes);
+  }
+  std::vector<double> distances(std::size_t{size} * size);
+  for (double& distance : distances) file >> distance;
+  EXPECT_TRUE(file) << name;
+  return make_problem(std::move(builder).build(false), *Topology::from_matrix(size, std::move(distances)));
+}
+
+/// Measured pairs: comments, then lines "source target bytes messages bytes messages", point to point and collective.
+inline CommGraph measured(const std::string& name, std::uint32_t ranks) {
+  std::ifstream file(std::string(RANKLOOM_TEST_DATA "/matrices/") + name + ".txt");
+  EXPECT_TRUE(file) << name;
+  CommGraphBuilder builder(ranks);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::uint32_t from = 0, to = 0;
+    double bytes = 0, messages = 0, more_bytes = 0, more_messages = 0;
+    words >> from >> to >> bytes >> messages >> more_bytes >> more_messages;
+    if (from != to) builder.add(Rank{from}, Rank{to}, bytes + more_bytes, messages + more_messages);
+  }
+  return std::move(builder).build(true);
+}
+
+}  // namespace rankloom::testing
