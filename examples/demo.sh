@@ -13,7 +13,11 @@ cd "$folder"
 if [ -t 1 ]; then bold=$'\033[1m' dim=$'\033[2m' plain=$'\033[0m'; else bold='' dim='' plain=''; fi
 tell() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 try() {
-  printf '%s$ %s%s\n' "$dim" "$(printf '%q ' "$@" | sed "s/\\\\ / /g")" "$plain"
+  local words='' word
+  for word in "$@"; do
+    case $word in *[!A-Za-z0-9_.,:=/-]*) words+=" \"$word\"" ;; *) words+=" $word" ;; esac
+  done
+  printf '%s$%s%s\n' "$dim" "$words" "$plain"
   "$@"
 }
 

@@ -111,6 +111,9 @@ int CommandLine::run(int argc, const char* const* argv) {
     return show_error(Error{Code::environment, at(""), "there is not enough memory",
                             "use a smaller problem, or a machine with more memory"},
                       session_.json);
+  } catch (const std::exception& surprise) {  // of the standard library: a path that no file system takes, …
+    return show_error(Error{Code::environment, at(""), surprise.what(), "if the command is right, please report this"},
+                      session_.json);
   }
 }
 

@@ -51,7 +51,6 @@ class CompareVerb : public Verb {
   Result<int> run(const Session& session) override {
     auto chosen = choose();
     if (!chosen) return pass_on(chosen);
-    if (!run_.budget) run_.budget = default_budget;
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto instance = problem_.load(progress);
@@ -105,7 +104,8 @@ class CompareVerb : public Verb {
     const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, {}};
     for (std::uint64_t run = 0; run < runs_; ++run) {
       progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
-      auto result = run_mapper(mapper, problem, run_.run(run_.seed + run, progress), {.keep_worse = true});
+      const MapRun how{.seed = run_.seed + run, .deadline = deadline(mapper), .progress = progress};
+      auto result = run_mapper(mapper, problem, how, {.keep_worse = true});
       if (!result) return pass_on(result);
       row.costs.push_back(result->cost);
       row.times_ms.push_back(result->time_ms);
@@ -115,6 +115,15 @@ class CompareVerb : public Verb {
     row.cost = summarise(row.costs);
     row.time_ms = summarise(row.times_ms);
     return row;
+  }
+
+  /// A mapper that refuses what it cannot finish unless forced would, under a limit, try in vain until its time is up:
+  /// it gets one only when the user asks for that.
+  Deadline deadline(const ConfiguredMapper& mapper) const {
+    if (run_.budget) return run_.deadline();
+    OptionList options;
+    mapper.mapper->describe(options);
+    return options.find("force") != nullptr ? Deadline() : Deadline::in(default_budget);
   }
 
   double gain(const Row& row) const {

@@ -78,22 +78,30 @@ std::string launcher_version(const std::string& program) {
   return first_line(said);
 }
 
+std::string long_flag_version(const std::string& program) {
+  return first_line(output_of(shell_word(program) + " --version"));
+}
+
+std::string short_flag_version(const std::string& program) {
+  return first_line(output_of(shell_word(program) + " -V"));
+}
+
 /// One program that may be there.
 struct ProgramRow {
   std::string_view name;
-  std::string_view version_flag;  ///< Empty: only whether it is there.
+  std::string (*version)(const std::string& path);  ///< Asks it; nullptr: only whether it is there.
   std::string_view needed_for;
   std::string_view package;
 };
 
 constexpr std::array<ProgramRow, 7> programs{{
-    {"mpirun.openmpi", "launcher", "running programs of Open MPI", "openmpi-bin"},
-    {"mpirun.mpich", "launcher", "running programs of MPICH", "mpich"},
-    {"mpirun", "launcher", "launching MPI programs", "openmpi-bin"},
-    {"srun", "--version", "launching under Slurm", "slurm-client"},
-    {"ssh", "-V", "launching on other hosts", "openssh-client"},
-    {"lstopo-no-graphics", "--version", "looking at a node by hand", "hwloc-nox"},
-    {"man", "", "reading the manual pages", "man-db"},
+    {"mpirun.openmpi", launcher_version, "running programs of Open MPI", "openmpi-bin"},
+    {"mpirun.mpich", launcher_version, "running programs of MPICH", "mpich"},
+    {"mpirun", launcher_version, "launching MPI programs", "openmpi-bin"},
+    {"srun", long_flag_version, "launching under Slurm", "slurm-client"},
+    {"ssh", short_flag_version, "launching on other hosts", "openssh-client"},
+    {"lstopo-no-graphics", long_flag_version, "looking at a node by hand", "hwloc-nox"},
+    {"man", nullptr, "reading the manual pages", "man-db"},
 }};
 
 Finding examine(const ProgramRow& row) {
@@ -107,12 +115,8 @@ Finding examine(const ProgramRow& row) {
   finding.found = path.has_value();
   if (!path) {
     finding.remedy = fmt::format("apt install {}", row.package);
-  } else if (row.version_flag == "launcher") {
-    finding.detail = launcher_version(*path);
   } else {
-    finding.detail = row.version_flag.empty()
-                         ? *path
-                         : first_line(output_of(fmt::format("{} {}", shell_word(*path), row.version_flag)));
+    finding.detail = row.version != nullptr ? row.version(*path) : *path;
   }
   return finding;
 }

@@ -167,6 +167,7 @@ Result<Instance> ProblemArguments::load(Progress& progress) const {
   const std::uint32_t ranks = imported->profile.rank_count();
   auto slots = Slots::of(*machine, ranks, fit);
   if (!slots) return pass_on(slots);
+  if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return pass_on(fits);
   progress.report("adding up the traffic", -1);
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
   return Instance{std::move(graph), std::move(*machine), std::move(*slots), profile_watch.seconds(), topology_seconds};

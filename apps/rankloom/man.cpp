@@ -10,7 +10,6 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/page.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/file.hpp"
 #include "rankloom/core/suggest.hpp"
 
 namespace rankloom::app {
@@ -126,8 +125,9 @@ std::string roff(const CommandPage& page) {
     for (const CommandPage& command : page.commands) append_command(text, command);
   }
   if (!page.examples.empty()) text += ".SH EXAMPLES\n";
-  for (const auto& [what, command] : page.examples)
-    append_entry(text, escape(what), fmt::format("\\fB{}\\fR", escape(command)));
+  for (const auto& [what, command] : page.examples) {
+    append_entry(text, escape(what), fmt::format(".nf\n\\fB{}\\fR\n.fi", escape(command)));
+  }
   text += exit_status;
   return text;
 }
@@ -169,7 +169,7 @@ class ManVerb : public Verb {
     Json written = Json::array();
     for (const CommandPage* page : pages) {
       const std::string path = (std::filesystem::path(folder_) / (page->name("-") + ".1")).string();
-      if (auto done = write_file(path, roff(*page)); !done) return pass_on(done);
+      if (auto done = write_output(path, roff(*page)); !done) return pass_on(done);
       written.push_back(path);
     }
     if (session.json) print_json(Json{{"pages", written}});

@@ -7,7 +7,6 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/file.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/mapping_file.hpp"
@@ -95,22 +94,20 @@ class MapVerb : public Verb {
 
   Result<int> hand_out(const Session& session, const Instance& instance, const MapResult& result,
                        const std::vector<LevelChange>& levels) const {
-    const bool need_json = session.json || as_json_;
-    const std::string json = need_json ? to_line(to_json(instance, result, levels)) : std::string();
-    const std::string target = output_.empty() ? "-" : output_;
-    if (!session.json || !output_.empty()) {
-      auto written = as_json_ ? write_file(target, json) : write_file(target, [&](Sink& sink) -> Result<void> {
+    const bool to_file = !output_.empty() && output_ != "-";
+    const std::string json = session.json || as_json_ ? to_line(to_json(instance, result, levels)) : std::string();
+    if (to_file || !session.json) {
+      auto written = as_json_ ? write_output(output_, json) : write_output(output_, [&](Sink& sink) -> Result<void> {
         write_plain_mapping(result.mapping.cores(), sink);
         return {};
       });
       if (!written) return pass_on(written);
     }
     if (session.json) {
-      if (target != "-" || output_.empty()) print(json);
-    } else if (target != "-") {
+      print(json);
+    } else if (to_file) {
       print(summary(instance, result, levels));
     } else if (session.err_is_terminal) {
-      std::fflush(stdout);
       fmt::print(stderr, "{}", summary(instance, result, levels));
     }
     return success;

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/topology.hpp"
 
@@ -23,6 +25,10 @@ std::string to_line(const Json& object);
 
 /// Fails when the file could not be written there later: before long work, not after it. "-" and "" are fine.
 Result<void> check_output(const std::string& path);
+/// Like write_file of core, which puts a new file in the old one's place; but what is no plain file (a pipe, /dev/null)
+/// is written into, and a link stays a link. An empty path is standard output.
+Result<void> write_output(const std::string& path, const std::function<Result<void>(Sink&)>& fill);
+Result<void> write_output(const std::string& path, std::string_view content);
 /// Fails when standard output did not take everything.
 Result<void> check_standard_output();
 

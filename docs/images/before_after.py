@@ -43,8 +43,8 @@ def main() -> None:
         rows = [line.split() for line in open(text) if not line.startswith("#")]
     mapping = result["mapping"]
     ranks = len(mapping)
-    heavy = max(float(row[2]) for row in rows)
-    pairs = [(int(row[0]), int(row[1])) for row in rows if float(row[2]) > heavy / 100]
+    volume = {(int(row[0]), int(row[1])): float(row[2]) + float(row[4]) for row in rows}
+    pairs = [pair for pair, amount in volume.items() if amount > max(volume.values()) / 100]
     side = CELL * ranks
     width, height = 2 * side + GAP + 20, side + TOP + 40
     gain = result["cost_default"] / result["cost"]

@@ -46,7 +46,7 @@ inline CharacterBits plain_character_bits(const char* from) {
 inline CharacterBits character_bits(const char* from) {
   CharacterBits bits;
   int known = 0xffff;
-  for (int part = 0; part < 4; ++part) {
+  for (std::size_t part = 0; part < 4; ++part) {
     const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + part * 16));
     const auto equal = [&](char c) { return _mm_cmpeq_epi8(text, _mm_set1_epi8(c)); };
     const auto bits_of = [](__m128i found) { return static_cast<std::uint64_t>(_mm_movemask_epi8(found)); };
@@ -66,7 +66,7 @@ inline CharacterBits character_bits(const char* from) {
   static constexpr std::uint8_t weights[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t weight = vld1q_u8(weights);
   uint8x16_t digits[4], line_ends[4], known = vdupq_n_u8(0xff);
-  for (int part = 0; part < 4; ++part) {
+  for (std::size_t part = 0; part < 4; ++part) {
     const uint8x16_t text = vld1q_u8(reinterpret_cast<const std::uint8_t*>(from) + part * 16);
     const auto equal = [&](std::uint8_t c) { return vceqq_u8(text, vdupq_n_u8(c)); };
     digits[part] = vcltq_u8(vsubq_u8(text, vdupq_n_u8('0')), vdupq_n_u8(10));
@@ -75,7 +75,7 @@ inline CharacterBits character_bits(const char* from) {
     known = vandq_u8(known, vorrq_u8(vorrq_u8(digits[part], line_ends[part]), blanks));
   }
   const auto bits_of = [&](const uint8x16_t* found) {
-    const auto part = [&](int i) { return vandq_u8(found[i], weight); };
+    const auto part = [&](std::size_t i) { return vandq_u8(found[i], weight); };
     const uint8x16_t sums = vpaddq_u8(vpaddq_u8(part(0), part(1)), vpaddq_u8(part(2), part(3)));
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
   };

@@ -18,27 +18,31 @@ class Pulse {
   /// Without a listener, for threads other than the caller's.
   explicit Pulse(const Deadline& deadline) : deadline_(deadline) {}
 
-  /// True when the search has to end. `fraction` as Progress::report takes it.
-  bool stop(double fraction = -1) {
-    if (++steps_ % 32 == 0) look(fraction);
+  /// How far the search is, as Progress::report takes it; told to the listener with the next look at the clock.
+  void set_fraction(double fraction) { fraction_ = fraction; }
+
+  /// True when the search has to end.
+  bool stop() {
+    if (++steps_ % 32 == 0) look();
     return stopped_;
   }
   /// The same without skipping steps, for long ones.
-  bool stop_now(double fraction = -1) {
-    look(fraction);
+  bool stop_now() {
+    look();
     return stopped_;
   }
   bool stopped() const { return stopped_; }
 
  private:
-  void look(double fraction) {
-    if (progress_ != nullptr) progress_->report(stage_, fraction);
+  void look() {
+    if (progress_ != nullptr) progress_->report(stage_, fraction_);
     stopped_ = stopped_ || deadline_.passed();
   }
 
   Deadline deadline_;
   Progress* progress_ = nullptr;
   std::string_view stage_;
+  double fraction_ = -1;
   std::uint64_t steps_ = 0;
   bool stopped_ = false;
 };

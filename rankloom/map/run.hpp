@@ -15,10 +15,10 @@ struct MapResult {
   std::uint64_t seed;
   CostModel model;
   Mapping mapping;
-  double cost;          ///< Value of the model for `mapping`.
-  double cost_default;  ///< Value for the block placement.
-  std::optional<double> lower_bound;
-  double time_ms;  ///< The algorithm alone, wall clock.
+  double cost;                        ///< Value of the model for `mapping`.
+  double cost_default;                ///< Value for the block placement.
+  std::optional<double> lower_bound;  ///< No placement has a better value of the model, if known.
+  double time_ms;                     ///< The algorithm alone, wall clock.
   bool fell_back;  ///< The mapper's own result cost more than the default order, which is returned instead.
   std::string note;
 };

@@ -113,6 +113,7 @@ TEST(PairsImport, NamesTheLineAndTheFault) {
                                       {"# ranks=2\n0 1.0 5\n", 2, "\"1.0\" is no rank"},
                                       {"# ranks=2\n0 1 -5\n", 2, "the number of bytes is negative"},
                                       {"# ranks=2\n0 1 5 -5\n", 2, "the number of messages is negative"},
+                                      {"# ranks=2\n0 1 1e200\n", 2, "too large"},
                                       {"# ranks=2\n0 1 nan\n", 2, "\"nan\" is not a finite number"},
                                       {"# ranks=2\n0 1 5 # good\n", 2, "\"#\" is not a finite number"},
                                   });

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import pty
+import re
 import select
 import shutil
 import signal
@@ -163,7 +164,7 @@ class Manual(unittest.TestCase):
         for page in self.pages():
             _, out, err = run("groff", "-ww", "-man", "-Tutf8", str(page))
             self.assertEqual(err, "", page.name)
-            self.assertIn("EXIT STATUS", out)
+            self.assertIn("EXIT STATUS", re.sub(".\x08", "", out))  # bold is typed twice
 
 
 if __name__ == "__main__":

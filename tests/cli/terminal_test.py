@@ -36,6 +36,9 @@ def on_terminal(words, stdout_too=False):
                 seen += got
             else:
                 out += got
+    if child.stdout:
+        child.stdout.close()
+    os.close(master)
     return seen.decode(), out.decode(), child.wait(timeout=30)
 
 

@@ -10,6 +10,7 @@
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/generate/support.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/suggest.hpp"
 
 namespace rankloom {
 
@@ -59,10 +60,10 @@ void rename(Profile& profile, const std::vector<Rank>& names) {
   }
 }
 
-std::string known_names() {
-  std::string text;
-  for (const GeneratorInfo& row : table) text += fmt::format("{}{}", text.empty() ? "" : ", ", row.name);
-  return text;
+std::vector<std::string_view> known_names() {
+  std::vector<std::string_view> names;
+  for (const GeneratorInfo& row : table) names.push_back(row.name);
+  return names;
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ Result<Profile> generate(std::string_view spec) {
   const GeneratorInfo* const info = find_generator(name);
   if (info == nullptr)
     return fail(Code::usage, at(fmt::format("gen:{}", spec)), fmt::format("there is no pattern '{}'", name),
-                fmt::format("one of: {}", known_names()));
+                suggest(name, known_names()));
   const Pattern pattern(*info);
   auto set = pattern.options().set_all(assignments, name);
   if (!set) return pass_on(set);

@@ -17,9 +17,12 @@ namespace rankloom {
 
 /// A rank costs memory even if nothing else is said of it. A header may claim this many ranks for nothing; more must be
 /// backed by as many bytes of file.
-inline constexpr std::uint64_t unproven_ranks = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t unproven_ranks = std::uint64_t{1} << 22;
 /// Ranks have 32-bit numbers.
 inline constexpr std::uint64_t largest_rank_count = 0xffff'fffe;
+
+/// No amount is larger, so that no sum or cost can overflow.
+inline constexpr double largest_amount = 1e100;
 
 /// The text is wrong at this place.
 inline Failure wrong(const FileText& file, const char* place, std::string what, std::string hint) {
@@ -29,7 +32,7 @@ inline Failure wrong(const FileText& file, const Scanner& scanner, std::string w
   return wrong(file, scanner.place(), std::move(what), std::move(hint));
 }
 
-/// Takes an amount of traffic or work: finite, not negative. Says why not.
+/// Takes an amount of traffic or work: finite, not negative, not absurd. Says why not.
 inline Result<double> take_amount(const FileText& file, Scanner& scanner, std::string_view what) {
   const Scanner before = scanner;
   double value = 0;
@@ -40,6 +43,10 @@ inline Result<double> take_amount(const FileText& file, Scanner& scanner, std::s
   if (value < 0) {
     return wrong(file, before, fmt::format("the {} is negative: {}", what, before.word()),
                  "traffic and work cannot be less than 0");
+  }
+  if (value > largest_amount) {
+    return wrong(file, before, fmt::format("the {} is too large: {}", what, before.word()),
+                 "no program sends 1e100 bytes; check the number");
   }
   return value;
 }

@@ -104,7 +104,9 @@ class Exhaustive final : public Mapper {
                            const MapRun& run) const {
     Pulse pulse(run, "exhaustive");
     Incumbent incumbent = good_start(problem, run.seed, pulse);
-    SearchBudget budget(force_ ? std::numeric_limits<std::uint64_t>::max() : most_nodes_, pulse);
+    // Where a time budget ends the search, nothing else has to.
+    const bool unlimited = force_ || run.deadline.limited();
+    SearchBudget budget(unlimited ? std::numeric_limits<std::uint64_t>::max() : most_nodes_, pulse);
     const double bound = problem.model == CostModel::congestion
                              ? search_congestion(problem, small, symmetry, budget, incumbent)
                              : search_pairwise(small, symmetry, budget, incumbent);

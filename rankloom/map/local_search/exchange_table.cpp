@@ -59,8 +59,9 @@ ExchangeTable::Exchange ExchangeTable::exchange(std::uint32_t one, std::uint32_t
 
 void ExchangeTable::compute_all() {
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    for (std::uint32_t other = rank + 1; other < occupants_ && !pulse_.stop(); ++other)
+    for (std::uint32_t other = rank + 1; other < occupants_ && !pulse_.stop(); ++other) {
       at(rank, other) = compute(rank, other);
+    }
   }
 }
 

@@ -16,7 +16,7 @@ namespace rankloom {
 /// One number for each pair of a rank and an *occupant*: another rank, or a free slot, which counts as an occupant
 /// without traffic. After the exchange of r and s only their own rows are computed afresh; every other pair (u, v)
 /// changes by a product of differences (Taillard 1991, for asymmetric tables and two kinds of traffic), so a step costs
-/// O(ranks x occupants), whatever the degree. Under the congestion model all pairs are computed afresh.
+/// O((ranks + degree) x occupants). Under the congestion model all pairs are computed afresh.
 class ExchangeTable {
  public:
   /// Pairs that a table may hold: 8 bytes each.

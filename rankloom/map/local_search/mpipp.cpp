@@ -7,8 +7,8 @@
 // of equals wins, so the result does not depend on the number of threads. Looking at every pair is for small programs:
 // where a table of all exchanges would be too large, a restart goes down by the neighbourhood search of `refine`
 // instead, whose cost grows with the edges.
-#include <algorithm>
-#include <atomic>
+#include <mutex>
+#include <optional>
 #include <thread>
 
 #include "rankloom/core/parallel.hpp"
@@ -28,44 +28,46 @@ class Mpipp final : public Mapper {
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    struct Attempt {
-      std::vector<Core> core_of;
-      double cost = 0;
-      bool done = false, stopped = false;
-    };
     const Senders senders(problem.graph);
-    std::vector<Attempt> attempts(restarts_);
-    std::atomic<std::uint64_t> finished = 0;
     const auto caller = std::this_thread::get_id();
+    std::mutex mutex;  // for what follows
+    std::optional<Attempt> best;
+    std::uint64_t finished = 0;
+    bool stopped = false;
     parallel_chunks(restarts_, 1, [&](std::size_t restart, std::size_t) {
-      // The first one always gives a result, however short the time.
-      if (restart > 0 && run.deadline.passed()) return;
-      auto [core_of, cost, stopped] = descend(problem, senders, run, restart);
-      attempts[restart] = {std::move(core_of), cost, true, stopped};
-      const double fraction = static_cast<double>(++finished) / static_cast<double>(restarts_);
-      if (std::this_thread::get_id() == caller) run.progress.report("mpipp", fraction);
+      // Only the caller's thread may speak to its listener.
+      Pulse pulse = std::this_thread::get_id() == caller ? Pulse(run, "mpipp") : Pulse(run.deadline);
+      {
+        const std::lock_guard lock(mutex);
+        // The first one always gives a result, however short the time.
+        if (best && run.deadline.passed()) return void(stopped = true);
+        pulse.set_fraction(static_cast<double>(finished) / static_cast<double>(restarts_));
+      }
+      Attempt attempt = descend(problem, senders, run.seed, restart, pulse);
+      const std::lock_guard lock(mutex);
+      ++finished;
+      stopped = stopped || pulse.stopped();
+      if (!best || attempt.is_better_than(*best)) best = std::move(attempt);
     });
-    const auto best = std::min_element(attempts.begin(), attempts.end(), [](const Attempt& a, const Attempt& b) {
-      return a.done != b.done ? a.done : a.done && a.cost < b.cost;
-    });
-    const bool stopped =
-        std::any_of(attempts.begin(), attempts.end(), [](const Attempt& a) { return a.stopped || !a.done; });
     return Placement{std::move(best->core_of), {}, std::string(stopped ? stopped_note : "")};
   }
 
  private:
-  struct Descent {
-    std::vector<Core> core_of;
+  struct Attempt {
     double cost;
-    bool stopped;
+    std::uint64_t restart;
+    std::vector<Core> core_of;
+    bool is_better_than(const Attempt& other) const {
+      return std::pair(cost, restart) < std::pair(other.cost, other.restart);
+    }
   };
 
-  Descent descend(const MapProblem& problem, const Senders& senders, const MapRun& run, std::uint64_t restart) const {
-    Random random(run.seed, restart);
+  Attempt descend(const MapProblem& problem, const Senders& senders, std::uint64_t seed, std::uint64_t restart,
+                  Pulse& pulse) const {
+    Random random(seed, restart);
     Seating seating(problem, random_placement(problem.graph.rank_count(), problem.topology, problem.slots, random));
-    Pulse pulse(run.deadline);
     descend_steepest(seating, senders, kicks_, random, pulse);
-    return {seating.placement(), seating.cost(), pulse.stopped()};
+    return {seating.cost(), restart, seating.placement()};
   }
 
   std::uint64_t restarts_ = 10;

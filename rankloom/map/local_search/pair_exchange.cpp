@@ -48,7 +48,8 @@ class PairExchange final : public Mapper {
 
   void at_random(Seating& seating, const Seats& seats, std::uint64_t seed, Pulse& pulse) const {
     Random random(seed);
-    for (std::uint64_t tried = 0; tried < tries_ && !pulse.stop(done(tried)); ++tried) {
+    for (std::uint64_t tried = 0; tried < tries_ && !pulse.stop(); ++tried) {
+      pulse.set_fraction(done(tried));
       const Rank rank{static_cast<std::uint32_t>(random.below(seating.rank_count()))};
       exchange(seating, rank, seats[random.below(seats.total())]);
     }
@@ -58,7 +59,8 @@ class PairExchange final : public Mapper {
   void in_turn(Seating& seating, const Seats& seats, Pulse& pulse) const {
     std::uint64_t since_gain = 0;
     const std::uint64_t round = seating.rank_count() * seats.total();
-    for (std::uint64_t tried = 0; tried < tries_ && since_gain < round && !pulse.stop(done(tried)); ++tried) {
+    for (std::uint64_t tried = 0; tried < tries_ && since_gain < round && !pulse.stop(); ++tried) {
+      pulse.set_fraction(done(tried));
       const Rank rank{static_cast<std::uint32_t>(tried / seats.total() % seating.rank_count())};
       since_gain = exchange(seating, rank, seats[tried % seats.total()]) ? 0 : since_gain + 1;
     }

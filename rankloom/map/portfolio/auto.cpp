@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t few_pairs = std::uint64_t{1} << 17;
 constexpr std::uint64_t random_starts = 4;
 constexpr std::uint64_t kicks = 10;
+constexpr std::uint64_t kicks_for_the_best = 100;
 
 struct Candidate {
   std::vector<Core> core_of;
@@ -35,10 +36,20 @@ class Auto final : public Mapper {
     const Senders senders(problem.graph);
     Random random(run.seed, random_starts);
     for (std::size_t at = 0; at < candidates.size(); ++at) {
-      if (pulse.stop_now(static_cast<double>(at) / static_cast<double>(candidates.size()))) break;
-      Seating seating(problem, candidates[at].core_of);
-      NeighbourhoodDescent(seating).run(pulse);
-      if (small) descend_steepest(seating, senders, kicks, random, pulse);
+      pulse.set_fraction(static_cast<double>(at) / static_cast<double>(candidates.size()));
+      if (pulse.stop_now()) break;
+      // The two descents end in different optima; on a small problem there is time for both.
+      for (const bool nearby_first : {true, false}) {
+        if (!small && !nearby_first) continue;
+        Seating seating(problem, candidates[at].core_of);
+        if (nearby_first) NeighbourhoodDescent(seating).run(pulse);
+        if (small) descend_steepest(seating, senders, kicks, random, pulse);
+        if (seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
+      }
+    }
+    if (small && !pulse.stopped()) {
+      Seating seating(problem, best.core_of);
+      descend_steepest(seating, senders, kicks_for_the_best, random, pulse);
       if (seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
     }
     return Placement{std::move(best.core_of), {}, std::string(pulse.stopped() ? stopped_note : "")};

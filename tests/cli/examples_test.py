@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the examples of every command's help, so that what it teaches works."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+
+# The files that the examples speak of.
+PREPARE = """
+rankloom gen stencil2d --size 8x8 --shuffle -o app.prof
+rankloom gen ring --ranks 16 --to metis -o mesh.graph
+rankloom import mesh.graph -o mesh.prof
+rankloom topo convert "switch:2=4.1 node:4=3.7 core:8=1" -o cluster.json
+rankloom map app.prof -t cluster.json -a block -o mapping.txt
+printf '3\\n0 1 2\\n1 0 3\\n2 3 0\\n0 1 1\\n1 0 1\\n1 1 0\\n' > nug12.dat
+mkdir -p man1 .config/fish/completions
+"""
+# Gigabytes and many seconds: measured by the benchmarks, not here.
+TOO_LARGE = re.compile("216x216x216")
+
+
+def examples(help_text):
+    """The commands below the heading of examples."""
+    lines = help_text[help_text.index("\nexamples\n"):].splitlines()[2:]
+    return [line[2:] for line in lines if not line.startswith("  #")]
+
+
+class Help(unittest.TestCase):
+    def shell(self, command, folder):
+        env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}", HOME=folder)
+        done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def test_teaches_what_works(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.shell(PREPARE, folder)
+            overview = self.shell("rankloom --help", folder)
+            verbs = re.findall(r"^  (\w+) ", overview[overview.index("\nverbs\n"):overview.index("\ngeneral\n")], re.M)
+            self.assertIn("map", verbs)
+            for text in [overview] + [self.shell(f"rankloom {verb} --help", folder) for verb in verbs]:
+                for command in examples(text):
+                    if not TOO_LARGE.search(command):
+                        with self.subTest(command=command):
+                            self.shell(command, folder)
+
+
+if __name__ == "__main__":
+    unittest.main()
