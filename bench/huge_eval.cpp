@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench: a 27-point stencil of 216³ = 10,077,696 ranks, made and evaluated by one command. Must stay under 10 GiB.
+#include <chrono>
+#include <string>
+
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <chrono>
-#include <string>
 
 #include "bench/verdict.hpp"
 
@@ -18,7 +18,8 @@ int main(int, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::execl(program.c_str(), "rankloom", "eval", "block", "--profile", "gen:stencil3d:size=216x216x216,points=27", "-t", machine, nullptr);
+    ::execl(program.c_str(), "rankloom", "eval", "block", "--profile", "gen:stencil3d:size=216x216x216,points=27", "-t",
+            machine, nullptr);
     ::_exit(127);
   }
   int status = 0;
@@ -27,6 +28,8 @@ int main(int, char** arguments) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const double gib = static_cast<double>(usage.ru_maxrss) / (1024 * 1024);
   const bool reached = WIFEXITED(status) && WEXITSTATUS(status) == 0 && gib < 10;
-  return rankloom::bench::finish("huge_eval", reached, fmt::format("10,077,696 ranks made and evaluated in {:.1f} s with {:.2f} GiB (must: under 10 GiB)", seconds, gib),
-                                 {{"seconds", seconds}, {"gib", gib}});
+  return rankloom::bench::finish(
+      "huge_eval", reached,
+      fmt::format("10,077,696 ranks made and evaluated in {:.1f} s with {:.2f} GiB (must: under 10 GiB)", seconds, gib),
+      {{"seconds", seconds}, {"gib", gib}});
 }

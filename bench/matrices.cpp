@@ -13,7 +13,9 @@ using namespace rankloom;
 int main() {
   const auto cluster = load_topology("switch:2=4.1 node:6=3.7 core:16=1");
   const std::vector<std::string> mappers{"greedy", "pe-500k", "mpipp:restarts=3", "refine", "auto"};
-  fmt::print("cost relative to block on switch:2=4.1 node:6=3.7 core:16=1 (smaller is better; raw results, seed 0)\n{:<24}", "application");
+  fmt::print(
+      "cost relative to block on switch:2=4.1 node:6=3.7 core:16=1 (smaller is better; raw results, seed 0)\n{:<24}",
+      "application");
   for (const auto& name : mappers) fmt::print("{:>18}", name);
   fmt::print("\n");
   bool never_worse = true;
@@ -23,7 +25,8 @@ int main() {
     auto imported = import_profile(*file);
     const CommGraph graph = traffic(std::move(imported->profile), CollectiveModel::tree);
     const Slots slots = *Slots::of(*cluster, graph.rank_count(), {});
-    const MapProblem problem{.graph = graph, .topology = *cluster, .slots = slots, .model = CostModel::bytes, .start = {}};
+    const MapProblem problem{
+        .graph = graph, .topology = *cluster, .slots = slots, .model = CostModel::bytes, .start = {}};
     fmt::print("{:<24}", name);
     for (const auto& mapper : mappers) {
       const auto raw = run_mapper(*make_mapper(mapper), problem, MapRun{}, {.keep_worse = true});
@@ -34,5 +37,6 @@ int main() {
     }
     fmt::print("\n");
   }
-  return bench::finish("matrices", never_worse, "what is handed out never costs more than block", {{"relative_cost", rows}});
+  return bench::finish("matrices", never_worse, "what is handed out never costs more than block",
+                       {{"relative_cost", rows}});
 }

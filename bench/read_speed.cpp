@@ -103,7 +103,7 @@ int main() {
   fmt::print("random geometric graph, 2^20 vertices, {:.0f} MB\n", megabytes);
   row("gpmetis", *metis);
   row("rankloom, 1 thread", one->processor);
-  row("rankloom, all threads", all->wall);
+  row("all threads, wall time", all->wall);
   const double ratio = *metis / one->processor;
   return bench::finish(
       "read_speed", ratio >= wanted,

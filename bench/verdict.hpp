@@ -2,10 +2,10 @@
 // bench: how every benchmark ends: a line that people read, a JSON row that programs read, a status that scripts read.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace rankloom::bench {
 

@@ -97,10 +97,11 @@ class MapVerb : public Verb {
     const bool to_file = !output_.empty() && output_ != "-";
     const std::string json = session.json || as_json_ ? to_line(to_json(instance, result, levels)) : std::string();
     if (to_file || !session.json) {
-      auto written = as_json_ ? write_output(output_, json) : write_output(output_, [&](Sink& sink) -> Result<void> {
-        write_plain_mapping(result.mapping.cores(), sink);
-        return {};
-      });
+      auto written = as_json_ ? write_file(or_standard_output(output_), json)
+                              : write_file(or_standard_output(output_), [&](Sink& sink) -> Result<void> {
+                                  write_plain_mapping(result.mapping.cores(), sink);
+                                  return {};
+                                });
       if (!written) return pass_on(written);
     }
     if (session.json) {

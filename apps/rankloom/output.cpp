@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -77,32 +76,6 @@ Result<void> check_output(const std::string& path) {
                 "write elsewhere, or change its permissions");
   }
   return {};
-}
-
-Result<void> write_output(const std::string& path, const std::function<Result<void>(Sink&)>& fill) {
-  namespace fs = std::filesystem;
-  if (path.empty() || path == "-") return write_file("-", fill);
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return write_file(path, fill);
-  if (fs::is_regular_file(status)) return write_file(fs::canonical(path, error).string(), fill);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), std::fclose);
-  if (!file)
-    return fail(Code::environment, at(path), fmt::format("cannot be opened: {}", std::strerror(errno)),
-                "write elsewhere");
-  Sink sink(file.get());
-  auto done = fill(sink);
-  if (!done) return done;
-  if (std::fflush(file.get()) == 0 && !sink.failed()) return {};
-  return fail(Code::environment, at(path), fmt::format("cannot be written: {}", std::strerror(errno)),
-              "free some space, or write elsewhere");
-}
-
-Result<void> write_output(const std::string& path, std::string_view content) {
-  return write_output(path, [content](Sink& sink) -> Result<void> {
-    sink.write(content);
-    return {};
-  });
 }
 
 Result<void> check_standard_output() {

@@ -25,10 +25,10 @@ std::string to_line(const Json& object);
 
 /// Fails when the file could not be written there later: before long work, not after it. "-" and "" are fine.
 Result<void> check_output(const std::string& path);
-/// Like write_file of core, which puts a new file in the old one's place; but what is no plain file (a pipe, /dev/null)
-/// is written into, and a link stays a link. An empty path is standard output.
-Result<void> write_output(const std::string& path, const std::function<Result<void>(Sink&)>& fill);
-Result<void> write_output(const std::string& path, std::string_view content);
+/// Where a verb without -o writes.
+inline std::string or_standard_output(const std::string& path) {
+  return path.empty() ? "-" : path;
+}
 /// Fails when standard output did not take everything.
 Result<void> check_standard_output();
 

@@ -154,7 +154,7 @@ class TopoVerb : public Verb {
     if (!topology) return pass_on(topology);
     const std::string text = write_machine_json(topology->spec());
     const bool to_stdout = output_.empty() || output_ == "-";
-    if (auto written = write_output(output_, text); !written) return pass_on(written);
+    if (auto written = write_file(or_standard_output(output_), text); !written) return pass_on(written);
     if (to_stdout) return success;
     if (session.json) {
       print_json(Json{{"output", output_}, {"nodes", topology->node_count()}, {"pus", topology->core_count()}});

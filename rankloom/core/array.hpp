@@ -3,8 +3,6 @@
 // first to touch the memory.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
@@ -12,6 +10,8 @@
 #include <new>
 #include <type_traits>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace rankloom {
 

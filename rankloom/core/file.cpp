@@ -2,19 +2,21 @@
 // core: whole files in, whole files out.
 #include "rankloom/core/file.hpp"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
 namespace rankloom {
 
 namespace {
+
+using Fill = std::function<Result<void>(Sink&)>;
 
 /// A file descriptor that closes itself.
 class Descriptor {
@@ -47,6 +49,42 @@ Result<std::string> read_stream(int descriptor, const std::string& path) {
   }
 }
 
+/// Calls fill and says whether every byte arrived.
+Result<void> write_stream(std::FILE* stream, const std::string& name, const Fill& fill) {
+  Sink sink(stream);
+  errno = 0;
+  if (auto done = fill(sink); !done) return done;
+  if (std::fflush(stream) == 0 && !sink.failed()) return {};
+  return system_failure(name, "cannot be written", "free some space, or write elsewhere");
+}
+
+/// A device or a pipe is written as it stands: it must not be replaced by a file.
+Result<void> write_device(const std::string& path, const Fill& fill) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> device(std::fopen(path.c_str(), "wb"), std::fclose);
+  if (!device) return system_failure(path, "cannot be opened for writing", "check its permissions");
+  return write_stream(device.get(), path, fill);
+}
+
+/// The content goes to a temporary file beside the target, which takes its place when all of it is on the disk.
+Result<void> write_and_rename(const std::string& path, const std::filesystem::path& target,
+                              const std::filesystem::path& folder, const Fill& fill) {
+  std::string temporary = (folder / fmt::format(".{}.XXXXXX", target.filename().string())).string();
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return system_failure(path, "cannot be created", "check the folder's permissions");
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, 0666 & ~mask);
+  std::FILE* const file = ::fdopen(descriptor, "wb");
+  auto done = write_stream(file, path, fill);
+  if (done && ::fsync(descriptor) != 0)
+    done = system_failure(path, "cannot be written", "free some space, or write elsewhere");
+  std::fclose(file);
+  if (done && ::rename(temporary.c_str(), target.c_str()) != 0)
+    done = system_failure(path, "cannot be replaced", "check its permissions");
+  if (!done) ::unlink(temporary.c_str());
+  return done;
+}
+
 }  // namespace
 
 FileText::FileText(std::string name, std::string content) : name_(std::move(name)) {
@@ -64,12 +102,14 @@ Result<FileText> read_file(const std::string& path) {
   const std::string name = standard_input ? "standard input" : path;
   if (file.number() < 0) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
-    return fail(Code::bad_input, at(name), missing ? "no such file" : fmt::format("cannot be opened: {}", std::strerror(errno)),
+    return fail(Code::bad_input, at(name),
+                missing ? "no such file" : fmt::format("cannot be opened: {}", std::strerror(errno)),
                 missing ? "check the path" : "check its permissions");
   }
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) return system_failure(name, "cannot be examined", "check its permissions");
-  if (S_ISDIR(status.st_mode)) return fail(Code::bad_input, at(name), "is a directory, not a file", "name a file inside it");
+  if (S_ISDIR(status.st_mode))
+    return fail(Code::bad_input, at(name), "is a directory, not a file", "name a file inside it");
   if (!S_ISREG(status.st_mode) || status.st_size == 0) {
     auto content = read_stream(file.number(), name);
     if (!content) return pass_on(content);
@@ -77,47 +117,29 @@ Result<FileText> read_file(const std::string& path) {
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-  if (start == MAP_FAILED) return system_failure(name, "cannot be mapped into memory", "close other programs or use a larger machine");
+  if (start == MAP_FAILED)
+    return system_failure(name, "cannot be mapped into memory", "close other programs or use a larger machine");
   ::madvise(start, size, MADV_SEQUENTIAL);
   std::shared_ptr<const void> owner(start, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
   return FileText(name, std::string_view(static_cast<const char*>(start), size), std::move(owner));
 }
 
 Result<void> write_file(const std::string& path, const std::function<Result<void>(Sink&)>& fill) {
-  if (path == "-") {
-    Sink sink(stdout);
-    auto done = fill(sink);
-    if (done && (std::fflush(stdout) != 0 || sink.failed())) return system_failure("standard output", "cannot be written", "is its reader still there?");
-    return done;
-  }
-  const std::filesystem::path target(path);
-  if (std::filesystem::is_directory(target)) {
+  namespace fs = std::filesystem;
+  if (path == "-") return write_stream(stdout, "standard output", fill);
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status))
     return fail(Code::usage, at(path), "is a directory, not a file", "name the file to write inside it");
+  if (fs::exists(status) && !fs::is_regular_file(status)) return write_device(path, fill);
+  // Where the name is a link, the file it leads to is replaced, not the link.
+  const fs::path target = fs::exists(status) ? fs::canonical(path, ignored) : fs::path(path);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, ignored)) {
+    return fail(Code::usage, at(path), fmt::format("the folder {} does not exist", folder.string()),
+                fmt::format("mkdir -p '{}'", folder.string()));
   }
-  const auto folder = target.has_parent_path() ? target.parent_path() : std::filesystem::path(".");
-  if (!std::filesystem::is_directory(folder)) {
-    return fail(Code::usage, at(path), fmt::format("the folder {} does not exist", folder.string()), fmt::format("mkdir -p '{}'", folder.string()));
-  }
-  std::string temporary = (folder / fmt::format(".{}.XXXXXX", target.filename().string())).string();
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return system_failure(path, "cannot be created", "check the folder's permissions");
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
-
-  std::FILE* const file = ::fdopen(descriptor, "wb");
-  Sink sink(file);
-  auto done = fill(sink);
-  errno = 0;
-  const bool flushed = std::fflush(file) == 0 && !sink.failed() && ::fsync(descriptor) == 0;
-  const int reason = errno;
-  std::fclose(file);
-  if (done && flushed && ::rename(temporary.c_str(), path.c_str()) == 0) return {};
-  if (!flushed) errno = reason;
-  auto failure = system_failure(path, "cannot be written", "free some space, or write elsewhere");
-  ::unlink(temporary.c_str());
-  if (!done) return done;
-  return failure;
+  return write_and_rename(path, target, folder, fill);
 }
 
 Result<void> write_file(const std::string& path, std::string_view content) {

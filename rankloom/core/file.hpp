@@ -46,8 +46,8 @@ class Sink {
   bool failed_ = false;
 };
 
-/// Calls fill with a sink and makes the result appear at path all at once; on failure nothing is left behind. "-" writes
-/// to standard output.
+/// Calls fill with a sink and makes the result appear at path all at once; on failure nothing is left behind. "-"
+/// writes to standard output.
 Result<void> write_file(const std::string& path, const std::function<Result<void>(Sink&)>& fill);
 Result<void> write_file(const std::string& path, std::string_view content);
 

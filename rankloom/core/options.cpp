@@ -2,11 +2,11 @@
 // core: options that describe themselves.
 #include "rankloom/core/options.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/units.hpp"
 
@@ -15,18 +15,22 @@ namespace rankloom {
 namespace {
 
 Failure bad_value(std::string_view name, std::string_view value, std::string hint) {
-  return fail(Code::usage, at(fmt::format("--{}", name)), fmt::format("'{}' is not a value it takes", value), std::move(hint));
+  return fail(Code::usage, at(fmt::format("--{}", name)), fmt::format("'{}' is not a value it takes", value),
+              std::move(hint));
 }
 
 }  // namespace
 
-void OptionList::count(std::string name, std::uint64_t& field, std::string help, std::uint64_t least, std::uint64_t most) {
+void OptionList::count(std::string name, std::uint64_t& field, std::string help, std::uint64_t least,
+                       std::uint64_t most) {
   auto set = [name, &field, least, most](std::string_view value) -> Result<void> {
     std::uint64_t parsed = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
     if (error != std::errc() || end != value.data() + value.size() || parsed < least || parsed > most) {
       const bool bounded = most != std::numeric_limits<std::uint64_t>::max();
-      return bad_value(name, value, bounded ? fmt::format("a whole number from {} to {}", least, most) : fmt::format("a whole number, at least {}", least));
+      return bad_value(name, value,
+                       bounded ? fmt::format("a whole number from {} to {}", least, most)
+                               : fmt::format("a whole number, at least {}", least));
     }
     field = parsed;
     return {};
@@ -37,7 +41,8 @@ void OptionList::count(std::string name, std::uint64_t& field, std::string help,
 void OptionList::number(std::string name, double& field, std::string help, double least, double most) {
   auto set = [name, &field, least, most](std::string_view value) -> Result<void> {
     const auto parsed = parse_number(value);
-    if (!parsed || *parsed < least || *parsed > most) return bad_value(name, value, fmt::format("a number from {} to {}", least, most));
+    if (!parsed || *parsed < least || *parsed > most)
+      return bad_value(name, value, fmt::format("a number from {} to {}", least, most));
     field = *parsed;
     return {};
   };
@@ -80,11 +85,13 @@ void OptionList::add_choice(std::string name, std::vector<std::string> names, st
     return {};
   };
   std::string value_name = fmt::format("{}", fmt::join(names, "|"));
-  options_.push_back({std::move(name), std::move(help), std::move(value_name), std::move(current), std::move(names), std::move(set)});
+  options_.push_back(
+      {std::move(name), std::move(help), std::move(value_name), std::move(current), std::move(names), std::move(set)});
 }
 
 const Option* OptionList::find(std::string_view name) const {
-  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& option) { return option.name == name; });
+  const auto found =
+      std::find_if(options_.begin(), options_.end(), [&](const Option& option) { return option.name == name; });
   return found == options_.end() ? nullptr : &*found;
 }
 

@@ -3,13 +3,13 @@
 // fixed size, and what the chunks return is combined in their order.
 #pragma once
 
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
 
 namespace rankloom {
 
@@ -23,7 +23,8 @@ void parallel_chunks(std::size_t count, std::size_t chunk, const Body& body) {
     if (count > 0) body(std::size_t{0}, count);
     return;
   }
-  oneapi::tbb::parallel_for(std::size_t{0}, chunks, [&](std::size_t i) { body(i * chunk, std::min(count, (i + 1) * chunk)); });
+  oneapi::tbb::parallel_for(std::size_t{0}, chunks,
+                            [&](std::size_t i) { body(i * chunk, std::min(count, (i + 1) * chunk)); });
 }
 
 template <class Body>

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <tl/expected.hpp>
 
 namespace rankloom {
 
@@ -23,7 +24,9 @@ struct Where {
   std::uint64_t line = 0;
 };
 
-inline Where at(std::string source, std::uint64_t line = 0) { return {std::move(source), line}; }
+inline Where at(std::string source, std::uint64_t line = 0) {
+  return {std::move(source), line};
+}
 
 struct Error {
   Code code;

@@ -2,12 +2,12 @@
 // core: the hint for a word that is not known.
 #include "rankloom/core/suggest.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace rankloom {
 

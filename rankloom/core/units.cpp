@@ -2,13 +2,13 @@
 // core: numbers with units, both ways.
 #include "rankloom/core/units.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace rankloom {
 
@@ -101,6 +101,8 @@ std::string format_count(double count) {
   return digits;
 }
 
-std::string format_value(double value) { return fmt::format("{}", value); }
+std::string format_value(double value) {
+  return fmt::format("{}", value);
+}
 
 }  // namespace rankloom

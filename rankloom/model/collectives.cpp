@@ -2,8 +2,8 @@
 // model: collectives become traffic between pairs. Row by row and in parallel: every rank asks each collective that it
 // takes part in what it sends, so nothing is held but the result.
 #include <algorithm>
-#include <bit>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <map>
 #include <tuple>

@@ -34,7 +34,8 @@ void sort_and_merge(Rows& rows) {
     const EdgeIndex end = rows.offsets[r + 1];
     order.resize(end - begin);
     std::iota(order.begin(), order.end(), begin);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows.targets[a] < rows.targets[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return rows.targets[a] < rows.targets[b]; });
     targets.clear(), bytes.clear(), counts.clear();
     for (const std::size_t at : order) {
       if (targets.empty() || targets.back() != rows.targets[at]) {
@@ -67,7 +68,9 @@ CommGraph::CommGraph(Rows rows) : rows_(std::move(rows)) {
   assert(rows_.loads.empty() || rows_.loads.size() + 1 == rows_.offsets.size());
 }
 
-double CommGraph::total_bytes() const { return total(rows_.bytes); }
+double CommGraph::total_bytes() const {
+  return total(rows_.bytes);
+}
 
 double CommGraph::total_messages() const {
   return has_messages() ? total(rows_.messages) : static_cast<double>(edge_count()) * default_messages();
@@ -142,7 +145,8 @@ CommGraph sum(const CommGraph& a, const CommGraph& b) {
     for (const Rank r : graph->ranks()) {
       const auto targets = graph->targets(r);
       for (std::size_t at = 0; at < targets.size(); ++at) {
-        builder.add(r, targets[at], graph->bytes(r)[at], graph->has_messages() ? graph->messages(r)[at] : graph->default_messages());
+        builder.add(r, targets[at], graph->bytes(r)[at],
+                    graph->has_messages() ? graph->messages(r)[at] : graph->default_messages());
       }
     }
   }
@@ -172,8 +176,9 @@ CommGraph renamed(const CommGraph& graph, std::span<const Rank> new_name) {
       const auto targets = graph.targets(old);
       order.resize(targets.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
-      std::sort(order.begin(), order.end(),
-                [&](std::size_t a, std::size_t b) { return new_name[index(targets[a])] < new_name[index(targets[b])]; });
+      std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return new_name[index(targets[a])] < new_name[index(targets[b])];
+      });
       EdgeIndex place = rows.offsets[r];
       for (const std::size_t at : order) {
         rows.targets[place] = new_name[index(targets[at])];

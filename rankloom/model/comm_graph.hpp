@@ -25,7 +25,7 @@ class CommGraph {
     Array<EdgeIndex> offsets;  ///< n+1 entries, row r is offsets[r]..offsets[r+1].
     Array<Rank> targets;
     Array<double> bytes;
-    Array<double> messages;  ///< Empty: not recorded, counted as one message for each edge.
+    Array<double> messages;     ///< Empty: not recorded, counted as one message for each edge.
     std::vector<double> loads;  ///< Work of each rank; empty: all equal.
     bool undirected = false;    ///< Both directions are stored with half the weight each.
   };
@@ -41,7 +41,8 @@ class CommGraph {
   std::span<const double> bytes(Rank r) const { return {rows_.bytes.data() + begin(r), degree(r)}; }
   /// Empty when messages were not recorded.
   std::span<const double> messages(Rank r) const {
-    return has_messages() ? std::span<const double>(rows_.messages.data() + begin(r), degree(r)) : std::span<const double>();
+    return has_messages() ? std::span<const double>(rows_.messages.data() + begin(r), degree(r))
+                          : std::span<const double>();
   }
   std::size_t degree(Rank r) const { return static_cast<std::size_t>(rows_.offsets[index(r) + 1] - begin(r)); }
 

@@ -52,12 +52,17 @@ double largest_link_load(const CommGraph& graph, const Topology& topology, std::
 
 }  // namespace
 
-std::span<const CostModelInfo> cost_models() { return table; }
+std::span<const CostModelInfo> cost_models() {
+  return table;
+}
 
-const CostModelInfo& info(CostModel model) { return table[static_cast<std::size_t>(model)]; }
+const CostModelInfo& info(CostModel model) {
+  return table[static_cast<std::size_t>(model)];
+}
 
 std::optional<CostModel> find_cost_model(std::string_view name) {
-  const auto found = std::find_if(table.begin(), table.end(), [&](const CostModelInfo& row) { return row.name == name; });
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const CostModelInfo& row) { return row.name == name; });
   return found == table.end() ? std::nullopt : std::optional(found->model);
 }
 

@@ -33,6 +33,8 @@ std::optional<CostModel> find_cost_model(std::string_view name);
 double evaluate(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of, CostModel model);
 
 /// The value turned so that smaller is better: what mappers minimise.
-inline double objective(CostModel model, double value) { return info(model).larger_is_better ? -value : value; }
+inline double objective(CostModel model, double value) {
+  return info(model).larger_is_better ? -value : value;
+}
 
 }  // namespace rankloom

@@ -10,8 +10,8 @@ namespace rankloom {
 namespace {
 
 /// One pair under one model, smaller is better. Two ranks on one core: nothing to send in bytes, time and hopbytes; for
-/// quality they are as near as the nearest pair of cores. Quality divides by latencies where the topology knows them for
-/// every level, else by gaps, which rank the levels alike.
+/// quality they are as near as the nearest pair of cores. Quality divides by latencies where the topology knows them
+/// for every level, else by gaps, which rank the levels alike.
 PairCost pair_cost(CostModel model, Cost cost, double hops, Cost least) {
   switch (model) {
     case CostModel::bytes:

@@ -18,7 +18,8 @@ struct Flow {
   double messages_out = 0, messages_in = 0;
 
   double cost(PairCost out, PairCost in) const {
-    return bytes_out * out.per_byte + bytes_in * in.per_byte + messages_out * out.per_message + messages_in * in.per_message;
+    return bytes_out * out.per_byte + bytes_in * in.per_byte + messages_out * out.per_message +
+           messages_in * in.per_message;
   }
 };
 
@@ -73,8 +74,12 @@ class Neighbourhoods {
     }
   }
 
-  std::span<const Rank> others(Rank r) const { return {others_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]}; }
-  std::span<const Flow> flows(Rank r) const { return {flows_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]}; }
+  std::span<const Rank> others(Rank r) const {
+    return {others_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]};
+  }
+  std::span<const Flow> flows(Rank r) const {
+    return {flows_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]};
+  }
   const Flow& self(Rank r) const { return self_[r]; }
 
  private:
@@ -92,7 +97,8 @@ class Neighbourhoods {
 template <class ConcreteDistance>
 class PairwiseCost final : public IncrementalCost {
  public:
-  PairwiseCost(const CommGraph& graph, const Topology& topology, CostModel model, std::span<const Core> start, ConcreteDistance distance)
+  PairwiseCost(const CommGraph& graph, const Topology& topology, CostModel model, std::span<const Core> start,
+               ConcreteDistance distance)
       : IncrementalCost(start), near_(graph), distance_(std::move(distance)), with_self_(model != CostModel::quality) {
     cost_ = objective(model, evaluate(graph, topology, start, model));
   }
@@ -188,7 +194,8 @@ class CongestionCost final : public IncrementalCost {
   CongestionCost(const CommGraph& graph, const Topology& topology, std::span<const Core> start)
       : IncrementalCost(start), near_(graph), topology_(topology), loads_(topology.network().link_count()) {
     const auto loads = link_loads(graph, topology, start);
-    for (std::uint32_t link = 0; link < loads.size(); ++link) loads_.set(link, loads[link] * topology.network().slowness(Link{link}));
+    for (std::uint32_t link = 0; link < loads.size(); ++link)
+      loads_.set(link, loads[link] * topology.network().slowness(Link{link}));
     cost_ = loads_.largest();
   }
 
@@ -269,8 +276,8 @@ class CongestionCost final : public IncrementalCost {
 
 }  // namespace
 
-std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology, CostModel model,
-                                                       std::span<const Core> start) {
+std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology,
+                                                       CostModel model, std::span<const Core> start) {
   assert(start.size() == graph.rank_count());
   if (model == CostModel::congestion) return std::make_unique<CongestionCost>(graph, topology, start);
   return std::visit(

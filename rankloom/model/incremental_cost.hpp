@@ -37,7 +37,7 @@ class IncrementalCost {
 };
 
 /// The graph and the topology must outlive it.
-std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology, CostModel model,
-                                                       std::span<const Core> start);
+std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology,
+                                                       CostModel model, std::span<const Core> start);
 
 }  // namespace rankloom

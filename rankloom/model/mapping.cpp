@@ -2,10 +2,10 @@
 // model: who sits where.
 #include "rankloom/model/mapping.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 namespace rankloom {
 
@@ -26,12 +26,16 @@ Result<Slots> Slots::of(const Topology& topology, std::uint32_t ranks, Options o
   double scale = 1;
   if (ranks > slots.total_) {
     if (slots.total_ == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
-      return fail(Code::infeasible, at("topology"), fmt::format("{} ranks do not fit on {} places", ranks, slots.total_),
-                  slots.total_ == 0 ? "every core is marked as not to be used" : "use a larger machine, or --oversubscribe");
+      return fail(
+          Code::infeasible, at("topology"), fmt::format("{} ranks do not fit on {} places", ranks, slots.total_),
+          slots.total_ == 0 ? "every core is marked as not to be used" : "use a larger machine, or --oversubscribe");
     }
-    scale = std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(slots.total_)));
+    scale =
+        std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(slots.total_)));
   }
-  const auto scaled = [&](std::uint32_t capacity) { return static_cast<std::uint32_t>(std::min(most_slots, scale * capacity)); };
+  const auto scaled = [&](std::uint32_t capacity) {
+    return static_cast<std::uint32_t>(std::min(most_slots, scale * capacity));
+  };
   slots.everywhere_ = scaled(slots.everywhere_);
   if (!equal) {
     slots.by_core_.resize(topology.core_count());
@@ -42,17 +46,22 @@ Result<Slots> Slots::of(const Topology& topology, std::uint32_t ranks, Options o
   return slots;
 }
 
-Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topology, const Slots& slots, const std::string& source) {
+Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topology, const Slots& slots,
+                                 const std::string& source) {
   IdVector<Core, std::uint32_t> used(topology.core_count(), 0);
   for (std::uint32_t rank = 0; rank < core_of.size(); ++rank) {
     const Core core = core_of[rank];
     if (index(core) >= topology.core_count()) {
-      return fail(Code::bad_input, at(source, rank + 1), fmt::format("rank {} is put on core {}, but there are cores 0 to {}", rank, index(core), topology.core_count() - 1),
+      return fail(Code::bad_input, at(source, rank + 1),
+                  fmt::format("rank {} is put on core {}, but there are cores 0 to {}", rank, index(core),
+                              topology.core_count() - 1),
                   "is it a mapping for another machine?");
     }
     if (++used[core] > slots[core]) {
-      return fail(Code::bad_input, at(source, rank + 1), fmt::format("rank {} is one too many on core {}, which has room for {}", rank, index(core), slots[core]),
-                  "allow it with --oversubscribe, or move it");
+      return fail(
+          Code::bad_input, at(source, rank + 1),
+          fmt::format("rank {} is one too many on core {}, which has room for {}", rank, index(core), slots[core]),
+          "allow it with --oversubscribe, or move it");
     }
   }
   return Mapping(std::move(core_of));
@@ -70,7 +79,8 @@ std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology,
   for (const Core core : topology.cores()) {
     // When there are more ranks than places, every place gets its fair share of the ranks.
     const std::uint64_t after = before + topology.capacity(core);
-    const std::uint64_t upto = ranks > capacity ? (ranks * after + capacity - 1) / capacity : std::min<std::uint64_t>(after, ranks);
+    const std::uint64_t upto =
+        ranks > capacity ? (ranks * after + capacity - 1) / capacity : std::min<std::uint64_t>(after, ranks);
     for (std::uint32_t on_core = 0; core_of.size() < upto && on_core < slots[core]; ++on_core) core_of.push_back(core);
     before = after;
   }

@@ -52,8 +52,8 @@ class Mapping {
   IdVector<Rank, Core> core_of_;
 };
 
-/// What launchers do by default: fill the cores in topology order, each up to its slots; when every core may hold several
-/// ranks, consecutive ranks share a core and cores get equal numbers (the first ones one more).
+/// What launchers do by default: fill the cores in topology order, each up to its slots; when every core may hold
+/// several ranks, consecutive ranks share a core and cores get equal numbers (the first ones one more).
 std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots);
 
 }  // namespace rankloom

@@ -40,7 +40,8 @@ struct Collective {
   std::uint32_t communicator = 0;  ///< Index into Profile::communicators.
   CollectiveOp op = CollectiveOp::barrier;
   std::uint32_t root = 0;  ///< Position of the root in the communicator; 0 for operations without one.
-  double bytes = 0;        ///< Of one block: the whole vector (bcast, reduce, allreduce, scan), or what one member gets from another.
+  double bytes =
+      0;  ///< Of one block: the whole vector (bcast, reduce, allreduce, scan), or what one member gets from another.
   double count = 1;
 };
 
@@ -84,7 +85,8 @@ std::string_view to_string(CollectiveOp op);
 std::optional<CollectiveOp> find_collective_op(std::string_view name);
 
 /// The traffic between pairs that a mapper sees, without what ranks send to themselves unless the profile says that it
-/// counts. Collectives that came already expanded are added unless the model is `none`. Moves the profile's own graph when there is nothing to add.
+/// counts. Collectives that came already expanded are added unless the model is `none`. Moves the profile's own graph
+/// when there is nothing to add.
 CommGraph traffic(Profile profile, CollectiveModel model);
 
 /// Fails when those pairs would not fit into this machine: an all-to-all of n ranks is n² of them.

@@ -2,12 +2,12 @@
 // model: what is near what.
 #include "rankloom/model/topology.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "rankloom/model/network/networks.hpp"
 
@@ -17,7 +17,13 @@ Result<Topology> Topology::from_matrix(std::uint32_t size, std::vector<double> d
   assert(distances.size() == std::size_t{size} * size);
   MachineSpec spec;
   spec.root.kind = "machine";
-  spec.root.children.push_back({.kind = "node", .name = {}, .repeat = size, .between = {}, .os_index = {}, .children = {{.kind = "core", .name = {}, .between = {}, .os_index = {}, .children = {}}}});
+  spec.root.children.push_back(
+      {.kind = "node",
+       .name = {},
+       .repeat = size,
+       .between = {},
+       .os_index = {},
+       .children = {{.kind = "core", .name = {}, .between = {}, .os_index = {}, .children = {}}}});
   auto plain = build(std::move(spec));
   if (!plain) return plain;
   auto data = std::make_shared<Data>(*plain->data_);
@@ -59,7 +65,9 @@ Cost Topology::cost(Core p, Core q) const {
 Cost Topology::least_cost() const {
   constexpr double none = std::numeric_limits<double>::infinity();
   Cost least{none, none};
-  const auto meet = [&](const Cost& cost) { least = {std::min(least.gap, cost.gap), std::min(least.latency, cost.latency)}; };
+  const auto meet = [&](const Cost& cost) {
+    least = {std::min(least.gap, cost.gap), std::min(least.latency, cost.latency)};
+  };
   for (const double distance : data_->matrix) {
     if (distance > 0) meet({distance, 0});
   }

@@ -21,18 +21,18 @@ namespace rankloom {
 /// A machine: a hierarchy of objects of any shape whose leaves are the cores, and, where the nodes are wired otherwise
 /// than as a tree, a routed network between the nodes. Immutable; copies share their data.
 ///
-/// Every core has a 64-bit *path*: the numbers of its ancestors, level by level, packed so that the highest bit in which
-/// two paths differ tells the level at which the two cores part. So cost() is O(1) on every tree, even or uneven, at
-/// 8 bytes a core; between nodes of a network it is what the network's arithmetic takes.
+/// Every core has a 64-bit *path*: the numbers of its ancestors, level by level, packed so that the highest bit in
+/// which two paths differ tells the level at which the two cores part. So cost() is O(1) on every tree, even or uneven,
+/// at 8 bytes a core; between nodes of a network it is what the network's arithmetic takes.
 class Topology {
  public:
   /// One level of the hierarchy, the objects of one kind.
   struct Level {
     std::string kind;
-    std::uint64_t objects = 0;     ///< How many there are in the machine.
-    std::uint32_t arity = 0;       ///< Objects under each parent; 0 when that differs.
-    std::uint32_t widest = 0;      ///< The most objects under one parent.
-    std::optional<Cost> cost;      ///< Between cores that part at this level; none: it differs, or a network decides.
+    std::uint64_t objects = 0;  ///< How many there are in the machine.
+    std::uint32_t arity = 0;    ///< Objects under each parent; 0 when that differs.
+    std::uint32_t widest = 0;   ///< The most objects under one parent.
+    std::optional<Cost> cost;   ///< Between cores that part at this level; none: it differs, or a network decides.
     bool is_private() const { return widest == 1; }  ///< One child everywhere: no choice is made here.
   };
 
@@ -61,7 +61,8 @@ class Topology {
   std::uint32_t hops(Core p, Core q) const;
   /// The same cost in both directions for every pair.
   bool symmetric() const { return data_->symmetric; }
-  /// The smallest cost between two different cores that any level, link or table entry has; latency and gap each for itself.
+  /// The smallest cost between two different cores that any level, link or table entry has; latency and gap each for
+  /// itself.
   Cost least_cost() const;
 
   Node node_of(Core core) const { return Node{object_of(data_->node_level, core)}; }

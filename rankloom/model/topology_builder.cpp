@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // model: from a machine in words to the fast value: find the levels, give every object all of them, number the cores,
 // fill in the costs that were not given, wire the nodes.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "rankloom/model/network/networks.hpp"
 #include "rankloom/model/topology.hpp"
@@ -22,7 +22,7 @@ constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
 
 /// Levels that stand inside one node, when a machine does not say where its nodes are.
 bool is_inside_node(const std::string& kind) {
-  static const std::set<std::string> inside{"package", "socket", "numa",  "die",     "group", "l3",     "l2",
+  static const std::set<std::string> inside{"package", "socket", "numa",    "die",  "group", "l3",    "l2",
                                             "l1",      "cache",  "cluster", "core", "pu",    "thread"};
   return inside.contains(kind);
 }
@@ -73,7 +73,8 @@ class TopologyBuilder {
     };
     const double count = cores(root);
     if (named_twice) return bad("an object with a name is repeated", "give each its own name, or none");
-    if (root.children.empty() || count < 1) return bad("the machine has no cores", "name at least one level, such as core:4");
+    if (root.children.empty() || count < 1)
+      return bad("the machine has no cores", "name at least one level, such as core:4");
     if (root.repeat != 1) return bad("the whole machine is repeated", "repeat a level below it");
     if (count > static_cast<double>(most_cores)) {
       return bad(fmt::format("{:.4g} cores are more than the {} that can be numbered", count, most_cores),
@@ -88,13 +89,18 @@ class TopologyBuilder {
     const auto outer = std::all_of(machine_.children.begin(), machine_.children.end(),
                                    [](const ObjectSpec& child) { return is_inside_node(child.kind); });
     if (outer && !data_.spec.network) {  // the machine is one node
-      ObjectSpec node{.kind = "node", .name = {}, .between = machine_.between, .os_index = {}, .children = std::move(machine_.children)};
+      ObjectSpec node{.kind = "node",
+                      .name = {},
+                      .between = machine_.between,
+                      .os_index = {},
+                      .children = std::move(machine_.children)};
       machine_.children.clear();
       machine_.children.push_back(std::move(node));
     }
     std::vector<LevelKey> above;
     if (!collect_levels(machine_, above)) {
-      return bad("the levels stand in different orders in different parts", "let every part name its levels in one order, top down");
+      return bad("the levels stand in different orders in different parts",
+                 "let every part name its levels in one order, top down");
     }
     if (keys_.size() > 60) return bad("there are more than 60 levels", "leave out levels with one child");
     for (const LevelKey& key : keys_) {
@@ -130,8 +136,10 @@ class TopologyBuilder {
   /// The level called "node"; with a network the top one; else the one above the first that stands inside a node.
   void find_node_level() {
     const auto& levels = data_.levels;
-    const auto named = std::find_if(levels.begin(), levels.end(), [](const Level& level) { return level.kind == "node" || level.kind == "host"; });
-    const auto inside = std::find_if(levels.begin(), levels.end(), [](const Level& level) { return is_inside_node(level.kind); });
+    const auto named = std::find_if(levels.begin(), levels.end(),
+                                    [](const Level& level) { return level.kind == "node" || level.kind == "host"; });
+    const auto inside =
+        std::find_if(levels.begin(), levels.end(), [](const Level& level) { return is_inside_node(level.kind); });
     if (named != levels.end()) {
       data_.node_level = static_cast<std::size_t>(named - levels.begin());
     } else if (!data_.spec.network && inside != levels.begin()) {
@@ -146,7 +154,12 @@ class TopologyBuilder {
       const std::size_t own = level_of(key);
       above.push_back(key);
       if (child.children.empty() && own + 1 < keys_.size()) {
-        ObjectSpec core{.kind = keys_.back().kind, .name = {}, .between = {}, .capacity = child.capacity, .os_index = child.os_index, .children = {}};
+        ObjectSpec core{.kind = keys_.back().kind,
+                        .name = {},
+                        .between = {},
+                        .capacity = child.capacity,
+                        .os_index = child.os_index,
+                        .children = {}};
         for (std::size_t level = keys_.size() - 1; level-- > own + 1;) core = wrapped(std::move(core), level);
         child.children.push_back(std::move(core));
       } else {
@@ -158,7 +171,8 @@ class TopologyBuilder {
   }
 
   ObjectSpec wrapped(ObjectSpec inner, std::size_t level) const {
-    ObjectSpec outer{.kind = keys_[level].kind, .name = {}, .repeat = inner.repeat, .between = {}, .os_index = {}, .children = {}};
+    ObjectSpec outer{
+        .kind = keys_[level].kind, .name = {}, .repeat = inner.repeat, .between = {}, .os_index = {}, .children = {}};
     inner.repeat = 1;
     if (level == data_.node_level) std::swap(outer.name, inner.name);
     outer.children.push_back(std::move(inner));
@@ -174,7 +188,8 @@ class TopologyBuilder {
     for (std::size_t level = depth; level-- > 0;) {
       shift_[level] = bits;
       const int width = std::bit_width(data_.levels[level].widest - 1U);
-      if (bits + width > 64) return bad("the levels are too wide together for a 64-bit path", "leave out levels that do not matter");
+      if (bits + width > 64)
+        return bad("the levels are too wide together for a 64-bit path", "leave out levels that do not matter");
       for (int bit = bits + 1; bit <= bits + width; ++bit) {
         data_.level_of_bit[static_cast<std::size_t>(bit)] = static_cast<std::uint8_t>(level);
       }
@@ -200,7 +215,8 @@ class TopologyBuilder {
       count += child.repeat;
       find_widths(child, level + 1);
     }
-    if (!object.children.empty()) data_.levels[level].widest = std::max(data_.levels[level].widest, static_cast<std::uint32_t>(count));
+    if (!object.children.empty())
+      data_.levels[level].widest = std::max(data_.levels[level].widest, static_cast<std::uint32_t>(count));
   }
 
   void visit(const ObjectSpec& parent, std::size_t level, std::uint64_t path) {
@@ -255,14 +271,16 @@ class TopologyBuilder {
       for_each_parent(machine_, level, [&](ObjectSpec& parent) {
         if (!parent.between) parent.between = unset;
         const Cost cost = *parent.between;
-        if (!(cost.gap > 0 && cost.latency >= 0 && std::isfinite(cost.gap) && std::isfinite(cost.latency))) wrong = cost;
+        if (!(cost.gap > 0 && cost.latency >= 0 && std::isfinite(cost.gap) && std::isfinite(cost.latency)))
+          wrong = cost;
         if (is_private(parent)) return;  // nothing parts here
         if (common && *common != cost) uneven_costs_[level] = true;
         if (!common) common = cost;
         below = std::max(below, cost.gap);
       });
       if (wrong) {
-        return bad(fmt::format("the cost {},{} of level {} is not a positive time", wrong->gap, wrong->latency, data_.levels[level].kind),
+        return bad(fmt::format("the cost {},{} of level {} is not a positive time", wrong->gap, wrong->latency,
+                               data_.levels[level].kind),
                    "gap above 0, latency 0 or more");
       }
       if (!common) common = unset;
@@ -271,7 +289,9 @@ class TopologyBuilder {
     return {};
   }
 
-  static bool is_private(const ObjectSpec& parent) { return parent.children.size() == 1 && parent.children[0].repeat == 1; }
+  static bool is_private(const ObjectSpec& parent) {
+    return parent.children.size() == 1 && parent.children[0].repeat == 1;
+  }
 
   template <class Visit>
   static void for_each_parent(ObjectSpec& object, std::size_t level, const Visit& visit) {
@@ -333,6 +353,8 @@ class TopologyBuilder {
   bool any_name_ = false, any_capacity_ = false, any_os_index_ = false;
 };
 
-Result<Topology> Topology::build(MachineSpec spec) { return TopologyBuilder(std::move(spec)).build(); }
+Result<Topology> Topology::build(MachineSpec spec) {
+  return TopologyBuilder(std::move(spec)).build();
+}
 
 }  // namespace rankloom

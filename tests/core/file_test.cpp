@@ -65,13 +65,22 @@ TEST_F(FileTest, AWriterThatFailsLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(FileTest, AFullDiskIsAnErrorAndLeavesNothing) {
+TEST_F(FileTest, AFullDeviceIsAnErrorAndStaysADevice) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  std::FILE* const full = std::fopen("/dev/full", "wb");
-  Sink sink(full);
-  sink.write(std::string(1 << 20, 'x'));
-  EXPECT_TRUE(sink.failed() || std::fflush(full) != 0);
-  std::fclose(full);
+  const auto done = write_file("/dev/full", std::string(1 << 20, 'x'));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::environment);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  EXPECT_TRUE(write_file("/dev/null", "x"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(FileTest, ALinkStaysALinkToTheNewContent) {
+  ASSERT_TRUE(write_file(path("real"), "old"));
+  fs::create_symlink(path("real"), path("link"));
+  ASSERT_TRUE(write_file(path("link"), "new"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("real"))->view(), "new");
 }
 
 TEST_F(FileTest, APipeReadsLikeAFile) {

@@ -182,8 +182,7 @@ TEST(TopologyJson, UnknownKeysAreAnsweredWithTheNearestKnownOne) {
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "os-index": 3})")), HasSubstr("did you mean os_index?"));
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "colour": "red"})")),
               HasSubstr("hint: one of: kind, name, repeat"));
-  EXPECT_THAT(problem(R"({"rankloom": "topology", "version": 1, "mashine": {}})"),
-              HasSubstr("did you mean machine?"));
+  EXPECT_THAT(problem(R"({"rankloom": "topology", "version": 1, "mashine": {}})"), HasSubstr("did you mean machine?"));
 }
 
 TEST(TopologyJson, SyntaxErrorsNameTheLine) {

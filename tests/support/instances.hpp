@@ -2,10 +2,10 @@
 // tests: small random problems and one machine of every kind, for property tests of every stage.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
@@ -117,14 +117,16 @@ inline CommGraph random_graph(std::uint32_t ranks, double density, std::uint64_t
   for (std::uint32_t from = 0; from < ranks; ++from) {
     for (std::uint32_t to = 0; to < ranks; ++to) {
       if (random.unit() >= density || (undirected && to <= from)) continue;
-      builder.add(Rank{from}, Rank{to}, 2.0 * static_cast<double>(random.below(1000)), static_cast<double>(2 * random.below(10)));
+      builder.add(Rank{from}, Rank{to}, 2.0 * static_cast<double>(random.below(1000)),
+                  static_cast<double>(2 * random.below(10)));
     }
   }
   return std::move(builder).build(true, undirected);
 }
 
 /// A random valid placement.
-inline std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots, std::uint64_t seed) {
+inline std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots,
+                                          std::uint64_t seed) {
   std::vector<Core> places;
   for (const Core core : topology.cores()) places.insert(places.end(), slots[core], core);
   Random(seed).shuffle(std::span(places));

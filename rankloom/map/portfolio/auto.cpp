@@ -35,23 +35,20 @@ class Auto final : public Mapper {
     Candidate best = candidates.front();
     const Senders senders(problem.graph);
     Random random(run.seed, random_starts);
+    const auto improve = [&](const std::vector<Core>& start, bool nearby, std::uint64_t times) {
+      if (pulse.stop_now()) return;
+      Seating seating(problem, start);
+      if (nearby) NeighbourhoodDescent(seating).run(pulse);
+      if (small) descend_steepest(seating, senders, times, random, pulse);
+      if (seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
+    };
     for (std::size_t at = 0; at < candidates.size(); ++at) {
       pulse.set_fraction(static_cast<double>(at) / static_cast<double>(candidates.size()));
-      if (pulse.stop_now()) break;
+      improve(candidates[at].core_of, true, kicks);
       // The two descents end in different optima; on a small problem there is time for both.
-      for (const bool nearby_first : {true, false}) {
-        if (!small && !nearby_first) continue;
-        Seating seating(problem, candidates[at].core_of);
-        if (nearby_first) NeighbourhoodDescent(seating).run(pulse);
-        if (small) descend_steepest(seating, senders, kicks, random, pulse);
-        if (seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
-      }
+      if (small) improve(candidates[at].core_of, false, kicks);
     }
-    if (small && !pulse.stopped()) {
-      Seating seating(problem, best.core_of);
-      descend_steepest(seating, senders, kicks_for_the_best, random, pulse);
-      if (seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
-    }
+    if (small) improve(best.core_of, false, kicks_for_the_best);
     return Placement{std::move(best.core_of), {}, std::string(pulse.stopped() ? stopped_note : "")};
   }
 
