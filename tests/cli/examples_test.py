@@ -17,7 +17,7 @@ PREPARE = """
 rankloom gen stencil2d --size 8x8 --shuffle -o app.prof
 rankloom gen ring --ranks 16 --to metis -o mesh.graph
 rankloom import mesh.graph -o mesh.prof
-rankloom topo convert "switch:2=4.1 node:4=3.7 core:8=1" -o cluster.json
+rankloom topo convert "switch:2=4.1 node:6=3.7 core:16=1" -o cluster.json
 rankloom map app.prof -t cluster.json -a block -o mapping.txt
 printf '3\\n0 1 2\\n1 0 3\\n2 3 0\\n0 1 1\\n1 0 1\\n1 1 0\\n' > nug12.dat
 mkdir -p man1 .config/fish/completions
