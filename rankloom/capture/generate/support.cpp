@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/memory.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/core/memory.hpp"
 #include "rankloom/core/units.hpp"
 
 namespace rankloom {
