@@ -71,7 +71,7 @@ double evaluate(const CommGraph& graph, const Topology& topology, std::span<cons
   const Distance distance = make_distance(topology, model);
   const double smaller_is_better = std::visit(
       [&](const auto& concrete) { return pairwise(graph, core_of, concrete, model != CostModel::quality); }, distance);
-  return info(model).larger_is_better ? -smaller_is_better : smaller_is_better;
+  return info(model).larger_is_better ? 0 - smaller_is_better : smaller_is_better;  // never -0
 }
 
 }  // namespace rankloom

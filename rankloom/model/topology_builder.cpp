@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/memory.hpp"
 #include "rankloom/model/network/networks.hpp"
 #include "rankloom/model/topology.hpp"
 
@@ -79,6 +80,10 @@ class TopologyBuilder {
     if (count > static_cast<double>(most_cores)) {
       return bad(fmt::format("{:.4g} cores are more than the {} that can be numbered", count, most_cores),
                  "make the levels smaller");
+    }
+    constexpr double bytes_per_core = 24;  // its path, its share of the levels above, what is known of it
+    if (auto fits = check_memory({}, "so many cores", count * bytes_per_core, {}); !fits) {
+      return bad(fits.error().what, "make the levels smaller");
     }
     core_count_ = static_cast<std::uint32_t>(count);
     return {};

@@ -110,6 +110,7 @@ TEST(Topology, AbsurdSizesAreRefusedBeforeAnythingIsAllocated) {
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().code, Code::bad_input);
   EXPECT_FALSE(build(object("machine", 1, {}, {})));
+  EXPECT_FALSE(build(object("machine", 1, {}, {cores(4'000'000'000)}))) << "96 GB of cores";
   EXPECT_FALSE(build(object("machine", 1, {}, {object("node", 0, {}, {cores(2)})})));
 }
 

@@ -25,7 +25,7 @@ class AllToAll : public Generator {
 
   Result<Profile> generate(std::uint64_t) const override {
     const auto n = static_cast<double>(ranks_);
-    auto fits = check_memory("alltoall", n, expanded_ ? n * (n - 1) * per_counted_edge : 0);
+    auto fits = check_memory("alltoall", n, n * sizeof(EdgeIndex) + (expanded_ ? n * (n - 1) * per_counted_edge : 0));
     if (!fits) return pass_on(fits);
     Profile profile = point_to_point_profile(CommGraphBuilder(static_cast<std::uint32_t>(ranks_)).build(true));
     profile.communicators.push_back({.name = "world", .members = {}});

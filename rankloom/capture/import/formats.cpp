@@ -39,6 +39,18 @@ std::string names() {
   return list;
 }
 
+/// A file that begins with a line of numbers but has the shape of no format is one with a mistake in it; which format
+/// was meant tells the number of columns. Its reader then says where the mistake is.
+const FormatInfo* meant_by_numbers(Scanner in) {
+  std::size_t columns = 0;
+  for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks(), ++columns) {
+    double ignored = 0;
+    if (!in.take_number(ignored)) return nullptr;
+  }
+  if (columns < 2) return nullptr;
+  return find_format(columns == 3 || columns == 4 || columns == 6 ? "pairs" : "dense");
+}
+
 }  // namespace
 
 bool is_native(std::string_view text) {
@@ -80,6 +92,13 @@ Result<Imported> import_profile(const FileText& file, std::string_view format) {
   }
   for (const FormatInfo& candidate : table) {
     if (candidate.recognise(file.view())) return candidate.read(file);
+  }
+  if (const FormatInfo* const nearest = meant_by_numbers(in)) {
+    if (auto read = nearest->read(file); !read) {
+      Error error = std::move(read).error();
+      error.hint += fmt::format(" (read as {}; --from names another format)", nearest->name);
+      return Failure(std::move(error));
+    }
   }
   return fail(Code::bad_input, at(file.name(), in.line()),
               fmt::format("\"{}\" begins none of the known formats", in.word()),
