@@ -15,6 +15,8 @@ import tempfile
 import time
 import unittest
 
+import terminals
+
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 
 
@@ -78,6 +80,7 @@ class Zsh(unittest.TestCase):
     def test_is_good_zsh(self):
         self.assertEqual(run("zsh", "-n", "/dev/stdin", text=rankloom("completion", "zsh")), (0, "", ""))
 
+    @unittest.skipUnless(terminals.available(), terminals.WHY_NOT)
     def test_offers_commands_options_and_values(self):
         offers = {"rankloom topo sh": "show ", "rankloom map --model hop": "hopbytes ", "rankloom map --topol": "--topology ", "rankloom list pat": "patterns "}
         with tempfile.TemporaryDirectory() as folder:

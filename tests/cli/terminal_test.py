@@ -13,6 +13,8 @@ import tempfile
 import time
 import unittest
 
+import terminals
+
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 SLOW = ["map", "gen:random:ranks=2000,degree=20", "-t", "node:50=10 core:40=1", "-a", "mpipp:restarts=100000", "--budget", "1800ms"]
 
@@ -42,6 +44,7 @@ def on_terminal(words, stdout_too=False):
     return seen.decode(), out.decode(), child.wait(timeout=30)
 
 
+@unittest.skipUnless(terminals.available(), terminals.WHY_NOT)
 class Terminal(unittest.TestCase):
     def test_shows_a_bar_for_long_work_and_takes_it_away(self):
         seen, out, status = on_terminal(SLOW)
