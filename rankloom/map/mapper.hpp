@@ -50,6 +50,9 @@ class Mapper {
   virtual ~Mapper() = default;
   /// Binds the mapper's own options to its fields.
   virtual void describe(OptionList&) {}
+  /// It bounds the work of a core, not the number of its ranks: where cores may be shared at all, any number of ranks
+  /// may sit on one.
+  virtual bool balances_load() const { return false; }
   virtual Result<Placement> place(const MapProblem& problem, const MapRun& run) const = 0;
 };
 

@@ -2,6 +2,7 @@
 // map: runs a mapper as every verb does.
 #include "rankloom/map/run.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 
@@ -17,11 +18,39 @@ Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
   return Failure(std::move(error));
 }
 
+/// There are more ranks than places, so somebody shares a core in every placement.
+bool cores_are_shared(const MapProblem& problem) {
+  std::uint64_t places = 0;
+  for (const Core core : problem.topology.cores()) places += problem.topology.capacity(core);
+  return problem.graph.rank_count() > places;
+}
+
 }  // namespace
 
-Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
+LoadBalance load_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
+  IdVector<Core, double> load_on(topology.core_count(), 0.0);
+  LoadBalance balance;
+  double total = 0, heaviest_rank = 0, usable = 0;
+  for (const Rank rank : graph.ranks()) {
+    load_on[core_of[index(rank)]] += graph.load(rank);
+    total += graph.load(rank);
+    heaviest_rank = std::max(heaviest_rank, graph.load(rank));
+  }
+  for (const Core core : topology.cores()) {
+    usable += topology.capacity(core) > 0 ? 1 : 0;
+    balance.heaviest_core = std::max(balance.heaviest_core, load_on[core]);
+  }
+  balance.bound = std::max(heaviest_rank, usable > 0 ? total / usable : 0);
+  return balance;
+}
+
+Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& given, const MapRun& run,
                              RunOptions options) {
-  assert(problem.start.empty() || problem.start.size() == problem.graph.rank_count());
+  assert(given.start.empty() || given.start.size() == given.graph.rank_count());
+  const bool by_load = mapper.mapper->balances_load();
+  const Slots slots =
+      by_load && cores_are_shared(given) ? Slots::unbounded(given.topology, given.graph.rank_count()) : given.slots;
+  const MapProblem problem{given.graph, given.topology, slots, given.model, given.start};
   const auto begin = std::chrono::steady_clock::now();
   auto placement = mapper.mapper->place(problem, run);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
@@ -36,12 +65,18 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& p
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
   auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
-  MapResult result{mapper.spec, run.seed,     problem.model, std::move(*mapping),       0, value(block),
-                   {},          took.count(), false,         std::move(placement->note)};
+  MapResult result{mapper.spec, run.seed,     problem.model, std::move(*mapping),        0, value(block),
+                   {},          took.count(), false,         std::move(placement->note), {}};
   result.cost = value(result.mapping.cores());
   if (placement->lower_bound) result.lower_bound = objective(problem.model, *placement->lower_bound);
 
-  const bool worse = objective(problem.model, result.cost) > objective(problem.model, result.cost_default);
+  bool worse = objective(problem.model, result.cost) > objective(problem.model, result.cost_default);
+  if (by_load) {
+    const auto heaviest = [&](std::span<const Core> core_of) {
+      return load_balance(problem.graph, problem.topology, core_of).heaviest_core;
+    };
+    worse &= heaviest(block) <= heaviest(result.mapping.cores());
+  }
   if (worse && !mapper.info->baseline && !options.keep_worse) {
     auto fallback = Mapping::checked(std::move(block), problem.topology, problem.slots, "block");
     if (!fallback) return invalid_result(mapper, std::move(fallback).error());
@@ -50,6 +85,7 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& p
     result.fell_back = true;
     result.note = "its own result cost more than the default order, which is kept";
   }
+  if (by_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
   return result;
 }
 

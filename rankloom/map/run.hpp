@@ -10,6 +10,16 @@
 
 namespace rankloom {
 
+/// How the ranks' loads are spread over the cores.
+struct LoadBalance {
+  double heaviest_core = 0;
+  double bound = 0;  ///< No placement has a lighter heaviest core: the larger of the average and the heaviest rank.
+  double imbalance() const { return bound > 0 ? heaviest_core / bound - 1 : 0; }
+};
+
+/// The average counts every core that may be used.
+LoadBalance load_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of);
+
 struct MapResult {
   std::string mapper;  ///< The spec that ran.
   std::uint64_t seed;
@@ -21,12 +31,15 @@ struct MapResult {
   double time_ms;                     ///< The algorithm alone, wall clock.
   bool fell_back;  ///< The mapper's own result cost more than the default order, which is returned instead.
   std::string note;
+  std::optional<LoadBalance> load;  ///< For mappers that balance it.
 };
 
 struct RunOptions {
   bool keep_worse = false;  ///< Hand out a result that costs more than the default order (for comparing mappers).
 };
 
+/// A mapper that balances loads may put any number of ranks on a core where cores may be shared, and its result is
+/// worse than the default order only if that costs less and has no heavier core.
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
                              RunOptions options = {});
 

@@ -46,6 +46,16 @@ Result<Slots> Slots::of(const Topology& topology, std::uint32_t ranks, Options o
   return slots;
 }
 
+Slots Slots::unbounded(const Topology& topology, std::uint32_t ranks) {
+  Slots slots;
+  slots.by_core_.resize(topology.core_count());
+  for (const Core core : topology.cores()) {
+    slots.by_core_[core] = topology.capacity(core) > 0 ? ranks : 0;
+    slots.total_ += slots.by_core_[core];
+  }
+  return slots;
+}
+
 Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topology, const Slots& slots,
                                  const std::string& source) {
   IdVector<Core, std::uint32_t> used(topology.core_count(), 0);

@@ -24,6 +24,9 @@ class Slots {
   /// Fails (infeasible) when the ranks do not fit.
   static Result<Slots> of(const Topology& topology, std::uint32_t ranks, Options options);
 
+  /// Any number of ranks on every core that may be used at all, for mappers that bound a core's work instead.
+  static Slots unbounded(const Topology& topology, std::uint32_t ranks);
+
   std::uint32_t operator[](Core core) const { return by_core_.empty() ? everywhere_ : by_core_[core]; }
   std::uint64_t total() const { return total_; }
   /// Every core holds at most one rank.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// map: the machine as a tree of parts.
+#include "rankloom/map/machine_tree.hpp"
+
+#include <algorithm>
+
+namespace rankloom {
+
+MachineTree::MachineTree(const Topology& topology, const Slots& slots) : topology_(&topology), slots_(&slots) {
+  const auto differs = [&](Core core) { return slots[core] != slots[Core{0}]; };
+  if (std::none_of(topology.cores().begin(), topology.cores().end(), differs)) return;
+  places_before_.reserve(topology.core_count() + std::size_t{1});
+  places_before_.push_back(0);
+  for (const Core core : topology.cores()) places_before_.push_back(places_before_.back() + slots[core]);
+}
+
+MachineTree::Part MachineTree::part(std::uint32_t begin, std::uint32_t end, std::size_t level) const {
+  const std::size_t levels = topology_->levels().size();
+  if (end - begin == 1) return {begin, end, levels};
+  while (topology_->object_of(level, Core{begin}) == topology_->object_of(level, Core{end - 1})) ++level;
+  return {begin, end, level};
+}
+
+std::vector<MachineTree::Part> MachineTree::children(const Part& parent) const {
+  std::vector<Part> parts;
+  if (parent.is_core()) return parts;
+  const std::size_t level = parent.next_level;
+  const std::uint32_t last = topology_->object_of(level, Core{parent.end - 1});
+  for (std::uint32_t object = topology_->object_of(level, Core{parent.begin}); object <= last; ++object) {
+    parts.push_back(
+        part(index(topology_->first_core(level, object)), index(topology_->first_core(level, object + 1)), level + 1));
+  }
+  return parts;
+}
+
+std::uint64_t MachineTree::places(const Part& part) const {
+  if (places_before_.empty()) return std::uint64_t{part.core_count()} * (*slots_)[Core{0}];
+  return places_before_[part.end] - places_before_[part.begin];
+}
+
+bool MachineTree::symmetric(const Part& part) const {
+  if (part.is_core()) return true;
+  const std::uint64_t each = (*slots_)[Core{part.begin}];
+  for (std::uint32_t core = part.begin; core < part.end; ++core) {
+    if ((*slots_)[Core{core}] != each) return false;
+  }
+  // Every level cuts the range into equal pieces, and each piece is cut at the same levels as the first.
+  for (std::size_t level = part.next_level; level + 1 < topology_->levels().size(); ++level) {
+    const std::uint32_t first = topology_->object_of(level, Core{part.begin});
+    const std::uint32_t last = topology_->object_of(level, Core{part.end - 1});
+    const std::uint64_t objects = std::uint64_t{last} - first + 1;
+    if (part.core_count() % objects != 0) return false;
+    const auto width = static_cast<std::uint32_t>(part.core_count() / objects);
+    for (std::uint32_t object = first; object <= last; ++object) {
+      if (index(topology_->first_core(level, object)) != part.begin + (object - first) * width) return false;
+    }
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> MachineTree::arities(const Part& part) const {
+  std::vector<std::uint32_t> widths;
+  for (Part at = part; !at.is_core();) {
+    const auto below = children(at);
+    widths.push_back(static_cast<std::uint32_t>(below.size()));
+    at = below.front();
+  }
+  return widths;
+}
+
+}  // namespace rankloom
