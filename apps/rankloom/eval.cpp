@@ -50,9 +50,11 @@ class EvalVerb : public Verb {
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto instance = problem_.load(progress);
     if (!instance) return pass_on(instance);
+    // A mapping that balances loads may hold any number of ranks on a core; scoring it is no place to object.
+    const Slots room = instance->slots.bounded_by_work(instance->topology, instance->graph.rank_count());
     std::vector<Score> scores;
     for (const std::string& name : names_) {
-      auto placement = named_placement(name, *instance, run_, progress);
+      auto placement = named_placement(name, *instance, room, run_, progress);
       if (!placement) return pass_on(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
@@ -111,6 +113,7 @@ class EvalVerb : public Verb {
       json["cores_used"] = metrics.cores_used;
       json["most_ranks_on_a_core"] = metrics.most_ranks_on_a_core;
       json["load_imbalance"] = metrics.load_imbalance;
+      json["load"] = load_json(metrics.load);
       json["links"] = Json::array();
       for (const LinkLoad& link : metrics.hottest)
         json["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}});

@@ -74,7 +74,7 @@ class MapVerb : public Verb {
   Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) const {
     std::vector<Core> start;
     if (!start_.empty()) {
-      auto placement = named_placement(start_, instance, run_, progress);
+      auto placement = named_placement(start_, instance, instance.slots, run_, progress);
       if (!placement) return pass_on(placement);
       start = std::move(*placement);
     }
@@ -130,6 +130,7 @@ class MapVerb : public Verb {
     json["time_ms"] = result.time_ms;
     json["fell_back"] = result.fell_back;
     json["note"] = result.note;
+    if (result.load) json["load"] = load_json(*result.load);
     json["levels"] = Json::array();
     for (const auto& [before, after] : levels) {
       json["levels"].push_back({{"level", after.level},
@@ -162,6 +163,7 @@ class MapVerb : public Verb {
       table.row({where, format_bytes(before.bytes), format_bytes(after.bytes), change(before.bytes, after.bytes)});
     }
     text += table.text();
+    if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     text += "\n" + remarks(result);
     text += fmt::format("next: rankloom eval {} block {}\n",
                         shell_word(output_.empty() || output_ == "-" ? "FILE" : output_), problem_.words("--profile "));

@@ -35,11 +35,60 @@ std::vector<std::string_view> owners_of(const std::string& option) {
   return owners;
 }
 
-Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance,
+/// Every option of every mapper once. The help says whose it is; where mappers mean different things by the same word,
+/// it says what each means.
+std::vector<Option> options_of_mappers() {
+  std::vector<Option> options;
+  std::vector<std::vector<std::pair<std::string, std::vector<std::string_view>>>> meanings;  // help → its mappers
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList list;
+    mapper->describe(list);
+    for (const Option& option : list.all()) {
+      const auto same_name = [&](const Option& other) { return other.name == option.name; };
+      const auto at = std::find_if(options.begin(), options.end(), same_name) - options.begin();
+      if (at == std::ssize(options)) {
+        options.push_back(option);
+        meanings.emplace_back();
+      }
+      Option& known = options[static_cast<std::size_t>(at)];
+      if (known.default_text != option.default_text) known.default_text.clear();
+      if (known.value_name != option.value_name) known.value_name = "VALUE", known.choices.clear();
+      auto& texts = meanings[static_cast<std::size_t>(at)];
+      auto text = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return one.first == option.help; });
+      if (text == texts.end()) text = texts.insert(texts.end(), {option.help, {}});
+      text->second.push_back(row.name);
+    }
+  }
+  for (std::size_t at = 0; at < options.size(); ++at) {
+    std::string& help = options[at].help;
+    help.clear();
+    for (const auto& [text, owners] : meanings[at]) {
+      help += fmt::format("{}{} ({})", help.empty() ? "" : "; ", text, fmt::join(owners, ", "));
+    }
+  }
+  return options;
+}
+
+Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance, const Slots& room,
                                             const std::string& name) {
-  auto checked = Mapping::checked(std::move(core_of), instance.topology, instance.slots, name);
+  auto checked = Mapping::checked(std::move(core_of), instance.topology, room, name);
   if (!checked) return pass_on(checked);
   return std::vector<Core>(checked->cores().begin(), checked->cores().end());
+}
+
+/// Reads a mapping and checks it against the problem.
+Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance, const Slots& room) {
+  auto file = read_file(path);
+  if (!file) return pass_on(file);
+  auto core_of = read_mapping(*file);
+  if (!core_of) return pass_on(core_of);
+  if (core_of->size() != instance.graph.rank_count()) {
+    return fail(Code::bad_input, at(file->name()),
+                fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
+                "is it a mapping of another program?");
+  }
+  return checked_placement(std::move(*core_of), instance, room, file->name());
 }
 
 }  // namespace
@@ -78,17 +127,11 @@ void MapperArguments::describe(CLI::App& app) {
        "the algorithm, a row of `rankloom list mappers`, with options after a colon: greedy, pair-exchange:tries=1000",
        "run", spec},
       spec);
-  for (const MapperInfo& row : mappers()) {
-    const auto mapper = row.make();
-    OptionList list;
-    mapper->describe(list);
-    for (Option option : list.all()) {
-      option.help += fmt::format(" ({})", fmt::join(owners_of(option.name), ", "));
-      add_listed(app, option, "options of mappers", [this, name = option.name](std::string_view value) -> Result<void> {
-        own.emplace_back(name, value);
-        return {};
-      });
-    }
+  for (const Option& option : options_of_mappers()) {
+    add_listed(app, option, "options of mappers", [this, name = option.name](std::string_view value) -> Result<void> {
+      own.emplace_back(name, value);
+      return {};
+    });
   }
 }
 
@@ -108,25 +151,12 @@ Result<ConfiguredMapper> MapperArguments::make() const {
   return made;
 }
 
-Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance) {
-  auto file = read_file(path);
-  if (!file) return pass_on(file);
-  auto core_of = read_mapping(*file);
-  if (!core_of) return pass_on(core_of);
-  if (core_of->size() != instance.graph.rank_count()) {
-    return fail(Code::bad_input, at(file->name()),
-                fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
-                "is it a mapping of another program?");
-  }
-  return checked_placement(std::move(*core_of), instance, file->name());
-}
-
-Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Slots& room,
                                           const RunArguments& arguments, Progress& progress) {
   std::error_code ignored;
   const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
   if (is_file || find_mapper(name.substr(0, name.find(':'))) == nullptr) {
-    auto read = read_placement(name, instance);
+    auto read = read_placement(name, instance, room);
     if (!read && !is_file) read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
     return read;
   }
@@ -134,9 +164,10 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
   if (!mapper) return pass_on(mapper);
   progress.report(name, -1);
   const MapProblem problem{instance.graph, instance.topology, instance.slots, arguments.model, {}};
-  auto placement = mapper->mapper->place(problem, arguments.run(arguments.seed, progress));
-  if (!placement) return pass_on(placement);
-  return checked_placement(std::move(placement->core_of), instance, name);
+  auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
+  if (!result) return pass_on(result);
+  const auto cores = result->mapping.cores();
+  return checked_placement({cores.begin(), cores.end()}, instance, room, name);
 }
 
 std::vector<std::string> split_mappers(const std::string& list) {

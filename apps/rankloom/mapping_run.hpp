@@ -43,12 +43,10 @@ struct MapperArguments {
   Result<ConfiguredMapper> make() const;
 };
 
-/// A placement that a person names: a mapping file, or, when there is no such file, a mapper, which is run.
-Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
+/// A placement that a person names: a mapping file, or, when there is no such file, a mapper, which is run. It must fit
+/// into `room`.
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Slots& room,
                                           const RunArguments& arguments, Progress& progress);
-
-/// Reads a mapping and checks it against the problem.
-Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance);
 
 /// "greedy,pair-exchange:tries=1000,order=turn,mpipp" → three specs: a part that names a mapper begins a new one.
 std::vector<std::string> split_mappers(const std::string& list);

@@ -119,6 +119,15 @@ std::string change(double before, double after) {
                      after < before ? "less" : "more");
 }
 
+Json load_json(const LoadBalance& load) {
+  return {{"heaviest_core", load.heaviest_core}, {"bound", load.bound}, {"imbalance", load.imbalance()}};
+}
+
+std::string load_sentence(const LoadBalance& load) {
+  return fmt::format("heaviest core: load {}, {:.1f} % above the least possible ({})", cost_number(load.heaviest_core),
+                     100 * load.imbalance(), cost_number(load.bound));
+}
+
 std::string plural(const std::string& noun) {
   const bool hisses = noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
   return noun + (hisses ? "es" : "s");

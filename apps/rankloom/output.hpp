@@ -12,6 +12,7 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/load_balance.hpp"
 #include "rankloom/model/topology.hpp"
 
 namespace rankloom::app {
@@ -42,6 +43,10 @@ double gain_percent(double before, double after, bool larger_is_better);
 std::string percent(double value);
 /// "15.2 % less", "3.0 % more", "same".
 std::string change(double before, double after);
+
+/// {heaviest_core, bound, imbalance}, and the same for people.
+Json load_json(const LoadBalance& load);
+std::string load_sentence(const LoadBalance& load);
 
 /// "switch" → "switches", "node" → "nodes"
 std::string plural(const std::string& noun);

@@ -80,12 +80,9 @@ std::vector<LinkLoad> hottest_links(const CommGraph& graph, const Topology& topo
 void measure_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of,
                      Metrics& metrics) {
   std::vector<std::uint32_t> ranks_on(topology.core_count());
-  std::vector<double> load_on(topology.core_count());
   double total = 0;
   for (const Rank rank : graph.ranks()) {
-    const std::uint32_t core = index(core_of[index(rank)]);
-    ++ranks_on[core];
-    load_on[core] += graph.load(rank);
+    ++ranks_on[index(core_of[index(rank)])];
     total += graph.load(rank);
   }
   std::uint32_t usable = 0;
@@ -101,8 +98,8 @@ void measure_balance(const CommGraph& graph, const Topology& topology, std::span
   }
   // With fewer ranks than cores, some cores are idle in every mapping and say nothing about balance.
   const double shares = std::min(usable, graph.rank_count());
-  const double heaviest = load_on.empty() ? 0 : *std::max_element(load_on.begin(), load_on.end());
-  if (total > 0 && shares > 0) metrics.load_imbalance = heaviest / (total / shares) - 1;
+  metrics.load = load_balance(graph, topology, core_of);
+  if (total > 0 && shares > 0) metrics.load_imbalance = metrics.load.heaviest_core / (total / shares) - 1;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "rankloom/model/comm_graph.hpp"
 #include "rankloom/model/cost_model.hpp"
+#include "rankloom/model/load_balance.hpp"
 #include "rankloom/model/topology.hpp"
 
 namespace rankloom {
@@ -36,6 +37,7 @@ struct Metrics {
   std::uint32_t cores_used = 0;
   std::uint32_t most_ranks_on_a_core = 0;
   double load_imbalance = 0;  ///< Heaviest core over the mean of the used capacity, minus 1.
+  LoadBalance load;           ///< The same against what is possible.
 };
 
 /// O(edges x route).

@@ -2,7 +2,6 @@
 // map: runs a mapper as every verb does.
 #include "rankloom/map/run.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <chrono>
 
@@ -18,38 +17,13 @@ Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
   return Failure(std::move(error));
 }
 
-/// There are more ranks than places, so somebody shares a core in every placement.
-bool cores_are_shared(const MapProblem& problem) {
-  std::uint64_t places = 0;
-  for (const Core core : problem.topology.cores()) places += problem.topology.capacity(core);
-  return problem.graph.rank_count() > places;
-}
-
 }  // namespace
-
-LoadBalance load_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
-  IdVector<Core, double> load_on(topology.core_count(), 0.0);
-  LoadBalance balance;
-  double total = 0, heaviest_rank = 0, usable = 0;
-  for (const Rank rank : graph.ranks()) {
-    load_on[core_of[index(rank)]] += graph.load(rank);
-    total += graph.load(rank);
-    heaviest_rank = std::max(heaviest_rank, graph.load(rank));
-  }
-  for (const Core core : topology.cores()) {
-    usable += topology.capacity(core) > 0 ? 1 : 0;
-    balance.heaviest_core = std::max(balance.heaviest_core, load_on[core]);
-  }
-  balance.bound = std::max(heaviest_rank, usable > 0 ? total / usable : 0);
-  return balance;
-}
 
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& given, const MapRun& run,
                              RunOptions options) {
   assert(given.start.empty() || given.start.size() == given.graph.rank_count());
   const bool by_load = mapper.mapper->balances_load();
-  const Slots slots =
-      by_load && cores_are_shared(given) ? Slots::unbounded(given.topology, given.graph.rank_count()) : given.slots;
+  const Slots slots = by_load ? given.slots.bounded_by_work(given.topology, given.graph.rank_count()) : given.slots;
   const MapProblem problem{given.graph, given.topology, slots, given.model, given.start};
   const auto begin = std::chrono::steady_clock::now();
   auto placement = mapper.mapper->place(problem, run);

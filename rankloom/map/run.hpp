@@ -7,18 +7,9 @@
 #include <string>
 
 #include "rankloom/map/mapper.hpp"
+#include "rankloom/model/load_balance.hpp"
 
 namespace rankloom {
-
-/// How the ranks' loads are spread over the cores.
-struct LoadBalance {
-  double heaviest_core = 0;
-  double bound = 0;  ///< No placement has a lighter heaviest core: the larger of the average and the heaviest rank.
-  double imbalance() const { return bound > 0 ? heaviest_core / bound - 1 : 0; }
-};
-
-/// The average counts every core that may be used.
-LoadBalance load_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of);
 
 struct MapResult {
   std::string mapper;  ///< The spec that ran.

@@ -13,15 +13,20 @@ namespace {
 
 constexpr double most_slots = std::numeric_limits<std::uint32_t>::max();
 
+/// How many ranks the machine holds when none has to share beyond what the cores are made for.
+std::uint64_t places(const Topology& topology) {
+  std::uint64_t sum = 0;
+  for (const Core core : topology.cores()) sum += topology.capacity(core);
+  return sum;
+}
+
 }  // namespace
 
 Result<Slots> Slots::of(const Topology& topology, std::uint32_t ranks, Options options) {
   Slots slots;
+  slots.total_ = places(topology);
   bool equal = true;
-  for (const Core core : topology.cores()) {
-    slots.total_ += topology.capacity(core);
-    equal &= topology.capacity(core) == topology.capacity(Core{0});
-  }
+  for (const Core core : topology.cores()) equal &= topology.capacity(core) == topology.capacity(Core{0});
   slots.everywhere_ = topology.capacity(Core{0});
   double scale = 1;
   if (ranks > slots.total_) {
@@ -56,6 +61,10 @@ Slots Slots::unbounded(const Topology& topology, std::uint32_t ranks) {
   return slots;
 }
 
+Slots Slots::bounded_by_work(const Topology& topology, std::uint32_t ranks) const {
+  return ranks > places(topology) ? unbounded(topology, ranks) : *this;
+}
+
 Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topology, const Slots& slots,
                                  const std::string& source) {
   IdVector<Core, std::uint32_t> used(topology.core_count(), 0);
@@ -80,11 +89,7 @@ Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topo
 std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots) {
   std::vector<Core> core_of;
   core_of.reserve(ranks);
-  const std::uint64_t capacity = [&] {
-    std::uint64_t sum = 0;
-    for (const Core core : topology.cores()) sum += topology.capacity(core);
-    return sum;
-  }();
+  const std::uint64_t capacity = places(topology);
   std::uint64_t before = 0;  // capacity of the cores already passed
   for (const Core core : topology.cores()) {
     // When there are more ranks than places, every place gets its fair share of the ranks.

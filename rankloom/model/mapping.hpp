@@ -26,6 +26,8 @@ class Slots {
 
   /// Any number of ranks on every core that may be used at all, for mappers that bound a core's work instead.
   static Slots unbounded(const Topology& topology, std::uint32_t ranks);
+  /// These slots where there is a place for every rank; unbounded where somebody shares a core in every placement.
+  Slots bounded_by_work(const Topology& topology, std::uint32_t ranks) const;
 
   std::uint32_t operator[](Core core) const { return by_core_.empty() ? everywhere_ : by_core_[core]; }
   std::uint64_t total() const { return total_; }

@@ -2,8 +2,11 @@
 // tests of apps: lists of mappers as people write them.
 #include "apps/rankloom/mapping_run.hpp"
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "apps/rankloom/verb.hpp"
 
 namespace rankloom::app {
 namespace {
@@ -21,6 +24,23 @@ TEST(SplitMappers, KeepsAMistypedMapperOnItsOwnSoThatItIsNamed) {
 
 TEST(SplitMappers, TakesTheSameMapperTwice) {
   EXPECT_THAT(split_mappers("mpipp:restarts=1,mpipp:restarts=9"), ElementsAre("mpipp:restarts=1", "mpipp:restarts=9"));
+}
+
+TEST(MapperArguments, OfferEveryOptionOfEveryMapperAsAFlag) {
+  // A flag of the verb with the same name would hide the mapper's option.
+  const auto verb = make_map();
+  CLI::App app;
+  verb->describe(app);
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList options;
+    mapper->describe(options);
+    for (const Option& option : options.all()) {
+      const CLI::Option* const flag = app.get_option_no_throw("--" + option.name);
+      ASSERT_NE(flag, nullptr) << option.name;
+      EXPECT_THAT(flag->get_description(), ::testing::HasSubstr(std::string(row.name))) << option.name;
+    }
+  }
 }
 
 TEST(MapperArguments, NameTheOwnersOfAForeignOption) {

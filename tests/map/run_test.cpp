@@ -14,11 +14,13 @@ using testing::topology;
 /// Returns what it was told to.
 class Stubborn final : public Mapper {
  public:
-  explicit Stubborn(Placement placement) : placement_(std::move(placement)) {}
+  explicit Stubborn(Placement placement, bool by_load = false) : placement_(std::move(placement)), by_load_(by_load) {}
+  bool balances_load() const override { return by_load_; }
   Result<Placement> place(const MapProblem&, const MapRun&) const override { return placement_; }
 
  private:
   Placement placement_;
+  bool by_load_;
 };
 
 MapperInfo row(bool baseline) {
@@ -85,6 +87,36 @@ TEST(RunMapper, KeepsAWorseResultOfABaselineOrWhenAsked) {
 TEST(RunMapper, TurnsTheBoundIntoAValueOfTheModel) {
   EXPECT_EQ(run(two_ranks(), {Core{0}, Core{1}}, false, {}, 90)->lower_bound, 90);
   EXPECT_EQ(run(two_ranks(CostModel::quality), {Core{0}, Core{1}}, false, {}, -120)->lower_bound, 120);
+}
+
+/// Four ranks of loads 9, 1, 1, 1 on two cores, neighbours talk.
+Result<MapResult> run_by_load(std::vector<Core> core_of) {
+  CommGraphBuilder builder(4);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) builder.add(Rank{rank}, Rank{rank + 1}, 100);
+  builder.set_loads({9, 1, 1, 1});
+  const auto problem = make_problem(std::move(builder).build(true), topology("core:2=1"), CostModel::bytes,
+                                    {.oversubscribe = true, .imbalance = 0});
+  const MapperInfo info = row(false);
+  const ConfiguredMapper mapper{&info, "balanced",
+                                std::make_unique<Stubborn>(Placement{std::move(core_of), {}, ""}, true)};
+  return run_mapper(mapper, problem.view(), MapRun{});
+}
+
+TEST(RunMapper, LetsAMapperThatBalancesLoadsPutAnyNumberOfRanksOnACore) {
+  const auto result = run_by_load({Core{0}, Core{1}, Core{1}, Core{1}});
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->fell_back);
+  EXPECT_EQ(result->load->heaviest_core, 9);
+  EXPECT_EQ(result->load->bound, 9);
+  EXPECT_EQ(result->load->imbalance(), 0);
+}
+
+TEST(RunMapper, KeepsALoadBalancedResultThatCostsMoreOnlyIfItIsBetterBalanced) {
+  const auto lighter = run_by_load({Core{1}, Core{0}, Core{0}, Core{0}});
+  EXPECT_FALSE(lighter->fell_back);
+  const auto as_heavy_and_dearer = run_by_load({Core{0}, Core{1}, Core{0}, Core{1}});
+  EXPECT_TRUE(as_heavy_and_dearer->fell_back);
+  EXPECT_EQ(as_heavy_and_dearer->load->heaviest_core, 10);  // that of the default order: 9 + 1
 }
 
 TEST(RunMapperDeathTest, DoesNotHandOutAnInvalidPlacement) {
