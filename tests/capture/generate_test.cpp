@@ -444,5 +444,26 @@ TEST(Generate, TheOddButLegalWorks) {
   EXPECT_EQ(traffic(made("groups:groups=1,per-group=1"), CollectiveModel::tree).edge_count(), 0U);
 }
 
+TEST(Loads, AreWholeNumbersThatEveryPatternCanHave) {
+  for (const std::string pattern : {"zipf", "heavy", "bimodal", "random"}) {
+    const auto profile = generate("ring:ranks=40,loads=" + pattern);
+    ASSERT_TRUE(profile);
+    const auto loads = profile->point_to_point.loads();
+    ASSERT_EQ(loads.size(), 40u) << pattern;
+    for (const double load : loads) EXPECT_TRUE(load >= 1 && load == std::floor(load)) << pattern;
+    EXPECT_GE(*std::max_element(loads.begin(), loads.end()), 10) << pattern;
+  }
+  EXPECT_TRUE(generate("ring:ranks=40")->point_to_point.loads().empty());
+}
+
+TEST(Loads, AreDrawnByTheSeed) {
+  const auto loads = [](const char* spec) {
+    const auto profile = generate(spec);
+    return std::vector<double>(profile->point_to_point.loads().begin(), profile->point_to_point.loads().end());
+  };
+  EXPECT_EQ(loads("ring:ranks=40,loads=zipf,seed=1"), loads("ring:ranks=40,loads=zipf,seed=1"));
+  EXPECT_NE(loads("ring:ranks=40,loads=zipf,seed=1"), loads("ring:ranks=40,loads=zipf,seed=2"));
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "rankloom/capture/generate/loads.hpp"
 #include "rankloom/core/options.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/profile.hpp"
@@ -32,8 +33,8 @@ struct GeneratorInfo {
 std::span<const GeneratorInfo> generators();
 const GeneratorInfo* find_generator(std::string_view name);
 
-/// One row of the table with its options, and those that every pattern has: `seed` and `shuffle` (rename the ranks at
-/// random). Set the options, then generate.
+/// One row of the table with its options, and those that every pattern has: `seed`, `shuffle` (rename the ranks at
+/// random) and `loads`. Set the options, then generate.
 class Pattern {
  public:
   explicit Pattern(const GeneratorInfo& info);
@@ -50,11 +51,12 @@ class Pattern {
   std::unique_ptr<Generator> generator_;
   std::uint64_t seed_ = 0;
   bool shuffle_ = false;
+  LoadPattern loads_ = LoadPattern::equal;
   OptionList options_;
 };
 
 /// "stencil3d:size=216x216x216,points=27": the pattern in one string, as every PROFILE argument takes it after "gen:".
-/// The options `shuffle` (rename the ranks at random) and `seed` belong to every pattern.
+/// The options `shuffle` (rename the ranks at random), `loads` and `seed` belong to every pattern.
 Result<Profile> generate(std::string_view spec);
 
 }  // namespace rankloom

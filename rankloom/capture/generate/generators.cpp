@@ -82,6 +82,13 @@ Pattern::Pattern(const GeneratorInfo& info) : info_(&info), generator_(info.make
   shuffle_ = generator_->shuffled_by_default();
   generator_->describe(options_);
   options_.flag("shuffle", shuffle_, "rename the ranks at random");
+  options_.choice("loads", loads_,
+                  {{"equal", LoadPattern::equal},
+                   {"zipf", LoadPattern::zipf},
+                   {"heavy", LoadPattern::heavy},
+                   {"bimodal", LoadPattern::bimodal},
+                   {"random", LoadPattern::random}},
+                  "how much work each rank has, for mappers that balance it");
   options_.count("seed", seed_, "of everything that is drawn");
 }
 
@@ -89,6 +96,11 @@ Result<Profile> Pattern::generate() const {
   auto profile = generator_->generate(seed_);
   if (!profile) return profile;
   if (shuffle_) rename(*profile, random_names(profile->rank_count(), seed_));
+  if (auto loads = make_loads(loads_, profile->rank_count(), seed_); !loads.empty()) {
+    CommGraph::Rows rows = std::move(profile->point_to_point).release();
+    rows.loads = std::move(loads);
+    profile->point_to_point = CommGraph(std::move(rows));
+  }
   profile->origin["source"] = fmt::format("rankloom gen {}", info_->name);
   return profile;
 }
