@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
        {"node:4=10 core:4=1", "switch:2=100 node:4=10 core:8=1", "node:8=10 package:2=3 core:16=1"}) {
     const Topology topology = *Topology::build(*parse_topology_string(tree));
     for (const std::uint32_t per : {2, 3, 5, 10, 20, 50}) {
+      if (std::getenv("PER") && static_cast<int>(per) > std::atoi(std::getenv("PER"))) continue;
       const std::uint32_t n = per * topology.core_count();
       for (const std::string& graph_name :
            {fmt::format("stencil2d:ranks={}", n), fmt::format("stencil3d:ranks={}", n), fmt::format("rgg:ranks={}", n),
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
             if (can && balance->load->imbalance() > 0.05) ++bad_balance;
             if (ratio > 1.1) ++bad_cost;
             if (balance->cost / plain->cost > 1.1) ++bad_plain;
-            if (can && ratio > 1.1)
+            if (can && ratio > 1.1 && argc > 3)
               fmt::print(
                   "{} {} {} {}: load {:.3f} balance {:.3f} can {} ratio {:.3f} plain ratio {:.3f} ms {:.0f} {}\n", tree,
                   graph_name, kind, seed, load->load->imbalance(), balance->load->imbalance(), can, ratio,
@@ -93,6 +94,9 @@ int main(int argc, char** argv) {
       }
     }
   }
+  double sum = 0;
+  for (double r : ratios) sum += std::max(0.0, r - 1.1);
+  fmt::print("excess {:.2f} ", sum);
   fmt::print("total {} possible {} bad balance {} bad cost {} bad vs plain {} worst {:.3f} slowest {:.0f} ms\n", total,
              possible, bad_balance, bad_cost, bad_plain, worst, slowest);
   return 0;

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/eager: from a placement by load to one without overloaded cores.
+//
+// First the overload goes: gently, rank by rank at the least cost; if that gets stuck, by exchanges that look at loads
+// alone; if that gets stuck too, by a packing from scratch. Then exchanges and moves win back what that has cost, as
+// far as the limit admits. Where the loads leave little freedom (two or three ranks a core, all different) this is not
+// enough, and a search that may pass through overload and dearer placements tries for better.
 #include "rankloom/map/eager/balance.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "rankloom/core/random.hpp"
+#include "rankloom/map/eager/annealing.hpp"
+#include "rankloom/map/eager/machines.hpp"
 #include "rankloom/map/eager/packing.hpp"
 #include "rankloom/map/eager/relief.hpp"
+#include "rankloom/map/eager/stay_home.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/run.hpp"
 
@@ -21,12 +29,21 @@ constexpr double most_imbalance = 0.05;
 constexpr double most_cost_increase = 0.1;
 /// Sums of loads in another order differ by less.
 constexpr double rounding = 1e-9;
+constexpr std::uint64_t tries_a_rank = 1000;
+constexpr std::uint64_t fewest_tries_a_rank = 100;
+constexpr std::uint64_t most_tries = 2'000'000;
+constexpr int most_attempts = 4;
+
+struct Candidate {
+  std::vector<Core> core_of;
+  double cost = 0;  // an objective
+};
 
 class Balancing {
  public:
-  Balancing(const MapProblem& problem, const MapRun& run, const std::vector<Core>& start)
-      : problem_(problem), pulse_(run, "eager"), start_(start) {
-    bound_ = load_balance(problem.graph, problem.topology, start).bound;
+  Balancing(const MapProblem& problem, const MapRun& run, std::vector<Core> start)
+      : problem_(problem), pulse_(run, "eager"), seed_(run.seed), start_(priced(std::move(start))) {
+    bound_ = load_balance(problem.graph, problem.topology, start_.core_of).bound;
     limit_ = bound_ * (1 + most_imbalance) * (1 - rounding);
     for (const Rank rank : problem.graph.ranks()) loads_.push_back(problem.graph.load(rank));
     for (const Core core : problem.topology.cores()) {
@@ -35,103 +52,111 @@ class Balancing {
     }
   }
 
-  Placement run() {
-    if (heaviest(start_) <= limit_) return {start_, {}, {}};
-    auto core_of = without_overload(start_);
-    Seating seating(problem_, core_of);
-    LoadLimit limit(problem_.graph, problem_.topology, core_of, limit_);
-    NeighbourhoodDescent(seating, &limit).run(pulse_);
-    return {seating.placement(), {}, {}};
+  /// `plain`: the groups by number, which may be cheaper to begin from.
+  Placement run(std::vector<Core> plain) {
+    if (heaviest(start_.core_of) <= limit_) return {std::move(start_.core_of), {}, {}};
+    Candidate best = refined(without_overload(start_.core_of));
+    const Candidate by_number = priced(std::move(plain));
+    const double wanted = dearest_allowed(std::min(start_.cost, by_number.cost));
+    Random random(seed_);
+    for (int attempt = 0; attempt < most_attempts && may_anneal(); ++attempt) {
+      // The first two for a cost near the cheaper of the two starts, any more only for what is promised.
+      if (best.cost <= (attempt < 2 ? wanted : dearest_allowed(start_.cost))) break;
+      Candidate other = annealed(attempt % 2 == 0 ? start_ : by_number, random);
+      if (other.cost < best.cost) best = std::move(other);
+    }
+    std::string remark = note(best);
+    return {std::move(best.core_of), {}, std::move(remark)};
   }
 
  private:
+  static double dearest_allowed(double cost) { return cost + most_cost_increase * std::abs(cost); }
+
+  Candidate priced(std::vector<Core> core_of) const {
+    const double value = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
+    return {std::move(core_of), objective(problem_.model, value)};
+  }
+
   double heaviest(std::span<const Core> core_of) const {
     return load_balance(problem_.graph, problem_.topology, core_of).heaviest_core;
   }
 
+  LoadLimit limited(const Seating& seating) const {
+    return {problem_.graph, problem_.topology, seating.placement(), limit_};
+  }
+
+  std::uint64_t tries() const { return std::min<std::uint64_t>(tries_a_rank * loads_.size(), most_tries); }
+
+  bool may_anneal() {
+    const bool local = problem_.model != CostModel::congestion;  // a try would look at whole routes
+    return local && tries() >= fewest_tries_a_rank * loads_.size() && !pulse_.stop_now();
+  }
+
+  Candidate refined(const std::vector<Core>& core_of) {
+    Seating seating(problem_, core_of);
+    LoadLimit limit = limited(seating);
+    NeighbourhoodDescent(seating, &limit).run(pulse_);
+    return {seating.placement(), seating.cost()};
+  }
+
+  Candidate annealed(const Candidate& from, Random& random) {
+    Seating rough(problem_, from.core_of);
+    LoadLimit rough_limit = limited(rough);
+    anneal(rough, rough_limit, Overload::priced, tries(), random, pulse_);
+    Seating seating(problem_, without_overload(rough.placement()));
+    LoadLimit limit = limited(seating);
+    anneal(seating, limit, Overload::barred, tries(), random, pulse_);
+    NeighbourhoodDescent(seating, &limit).run(pulse_);
+    return {seating.placement(), seating.cost()};
+  }
+
   /// From the gentlest way to the last resort, until no core is above the limit. The limit rises when no packing of
-  /// the loads can keep it.
+  /// the loads keeps it.
   std::vector<Core> without_overload(const std::vector<Core>& from) {
-    auto core_of = relieved(from, limit_);
+    auto core_of = relieved(from);
     if (heaviest(core_of) <= limit_) return core_of;
     Packing packing{{}, 0};
     for (const Core core : core_of) packing.bin_of.push_back(index(core));
     even_out(loads_, places_, limit_, packing);
-    if (packing.heaviest <= limit_) return cores(packing.bin_of);
-    packing = pack(loads_, places_, limit_);
     if (packing.heaviest > limit_) {
-      limit_ = packing.heaviest * (1 + most_imbalance) * (1 - rounding);
-      core_of = relieved(from, limit_);
-      if (heaviest(core_of) <= limit_) return core_of;
+      packing = pack(loads_, places_, limit_);
+      if (packing.heaviest > limit_) {
+        limit_ = packing.heaviest * (1 + most_imbalance) * (1 - rounding);
+        return without_overload(from);
+      }
+      packing.bin_of = stay_home(packing.bin_of, from, loads_, places_);
     }
-    return near_home(packing.bin_of, from);
+    for (std::size_t rank = 0; rank < core_of.size(); ++rank) core_of[rank] = Core{packing.bin_of[rank]};
+    return core_of;
   }
 
-  std::vector<Core> relieved(const std::vector<Core>& from, double most) {
+  std::vector<Core> relieved(const std::vector<Core>& from) {
     Seating seating(problem_, from);
-    LoadLimit limit(problem_.graph, problem_.topology, from, most);
+    LoadLimit limit = limited(seating);
     relieve(seating, limit, pulse_);
-    if (unbounded_ && heaviest(seating.placement()) > most) reseat_by_falling_load(seating, limit, pulse_);
+    if (unbounded_ && heaviest(seating.placement()) > limit_) reseat_by_falling_load(seating, limit, pulse_);
     return seating.placement();
   }
 
-  static std::vector<Core> cores(std::span<const std::uint32_t> bin_of) {
-    std::vector<Core> core_of;
-    core_of.reserve(bin_of.size());
-    for (const std::uint32_t bin : bin_of) core_of.push_back(Core{bin});
-    return core_of;
-  }
-
-  /// Bins become cores so that much load stays where it was: the pairs of a bin and a core by falling common load.
-  /// Bins with as many places only.
-  std::vector<Core> near_home(std::span<const std::uint32_t> bin_of, std::span<const Core> home) const {
-    struct Common {
-      std::uint32_t bin, core;
-      double load;
-    };
-    std::vector<Common> pairs;
-    for (std::uint32_t rank = 0; rank < bin_of.size(); ++rank) {
-      pairs.push_back({bin_of[rank], index(home[rank]), loads_[rank]});
+  std::string note(const Candidate& best) const {
+    if (pulse_.stopped()) return std::string(stopped_note);
+    const double above = heaviest(best.core_of) / bound_ - 1;
+    if (above > most_imbalance) {
+      return fmt::format("found no packing of the loads within 5 %; the heaviest core is {:.1f} % above the bound",
+                         100 * above);
     }
-    std::sort(pairs.begin(), pairs.end(),
-              [](const Common& a, const Common& b) { return a.bin != b.bin ? a.bin < b.bin : a.core < b.core; });
-    std::size_t last = 0;
-    for (std::size_t at = 1; at < pairs.size(); ++at) {
-      if (pairs[at].bin == pairs[last].bin && pairs[at].core == pairs[last].core) {
-        pairs[last].load += pairs[at].load;
-      } else {
-        pairs[++last] = pairs[at];
-      }
+    if (best.cost > dearest_allowed(start_.cost)) {
+      return fmt::format("the balance costs {:.0f} % more than the placement by load",
+                         100 * (best.cost - start_.cost) / std::abs(start_.cost));
     }
-    pairs.resize(std::min(pairs.size(), last + 1));
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Common& a, const Common& b) { return a.load > b.load; });
-    std::vector<std::optional<Core>> core_for(places_.size());
-    std::vector<bool> taken(places_.size(), false);
-    const auto join = [&](std::uint32_t bin, std::uint32_t core) {
-      if (core_for[bin] || taken[core] || places_[bin] != places_[core]) return;
-      core_for[bin] = Core{core};
-      taken[core] = true;
-    };
-    for (const Common& pair : pairs) join(pair.bin, pair.core);
-    // Whoever is left takes what is left, in order; for each number of places there are as many of both.
-    std::vector<std::uint32_t> bins, free;
-    for (std::uint32_t at = 0; at < places_.size(); ++at) {
-      if (!core_for[at]) bins.push_back(at);
-      if (!taken[at]) free.push_back(at);
-    }
-    const auto by_places = [&](std::uint32_t a, std::uint32_t b) { return places_[a] < places_[b]; };
-    std::stable_sort(bins.begin(), bins.end(), by_places);
-    std::stable_sort(free.begin(), free.end(), by_places);
-    for (std::size_t at = 0; at < bins.size(); ++at) join(bins[at], free[at]);
-    std::vector<Core> core_of;
-    for (const std::uint32_t bin : bin_of) core_of.push_back(*core_for[bin]);
-    return core_of;
+    return {};
   }
 
   const MapProblem& problem_;
   Pulse pulse_;
-  const std::vector<Core>& start_;
-  double bound_, limit_;
+  std::uint64_t seed_;
+  Candidate start_;
+  double bound_ = 0, limit_ = 0;
   std::vector<double> loads_;          // by rank
   std::vector<std::uint32_t> places_;  // by core
   bool unbounded_ = true;
@@ -139,8 +164,9 @@ class Balancing {
 
 }  // namespace
 
-Placement balanced(const MapProblem& problem, const MapRun& run, std::vector<Core> start) {
-  return Balancing(problem, run, start).run();
+Placement balanced(const MapProblem& problem, const MapRun& run, std::vector<Core> by_load,
+                   std::vector<Core> by_number) {
+  return Balancing(problem, run, std::move(by_load)).run(std::move(by_number));
 }
 
 }  // namespace rankloom

@@ -30,12 +30,12 @@ class Eager final : public Mapper {
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     const auto loads = problem.graph.loads();
-    if (!balances_load() || !loads_differ(loads)) {
-      const Slots slots = fair_slots(problem);
-      return Placement{eager_placement(problem.graph, problem.topology, slots, {}), {}, {}};
-    }
+    const bool by_load = balances_load() && loads_differ(loads);
+    std::vector<Core> by_number;
+    if (!by_load || balance_) by_number = eager_placement(problem.graph, problem.topology, fair_slots(problem), {});
+    if (!by_load) return Placement{std::move(by_number), {}, {}};
     auto core_of = eager_placement(problem.graph, problem.topology, problem.slots, loads);
-    if (balance_) return balanced(problem, run, std::move(core_of));
+    if (balance_) return balanced(problem, run, std::move(core_of), std::move(by_number));
     return Placement{std::move(core_of), {}, {}};
   }
 

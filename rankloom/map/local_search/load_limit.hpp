@@ -29,6 +29,14 @@ class LoadLimit {
     return shift == 0 || load_on_[seating.core_of(shift > 0 ? b : a)] + (shift > 0 ? shift : -shift) <= limit_;
   }
 
+  /// What the loads above the limit would grow by together.
+  double overload_delta(const Change& change, const Seating& seating) const {
+    const double shift = graph_->load(change.rank) - (change.partner ? graph_->load(*change.partner) : 0);
+    const double from = load_on_[seating.core_of(change.rank)];
+    const double to = load_on_[change.to];
+    return overload(from - shift) + overload(to + shift) - overload(from) - overload(to);
+  }
+
   void apply(const Change& change, const Seating& seating) {
     const double shift = graph_->load(change.rank) - (change.partner ? graph_->load(*change.partner) : 0);
     load_on_[seating.core_of(change.rank)] -= shift;
@@ -36,6 +44,8 @@ class LoadLimit {
   }
 
  private:
+  double overload(double load) const { return load > limit_ ? load - limit_ : 0; }
+
   const CommGraph* graph_;
   double limit_;
   IdVector<Core, double> load_on_;
