@@ -16,9 +16,8 @@
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/eager/annealing.hpp"
 #include "rankloom/map/eager/machines.hpp"
-#include "rankloom/map/eager/packing.hpp"
 #include "rankloom/map/eager/relief.hpp"
-#include "rankloom/map/eager/stay_home.hpp"
+#include "rankloom/map/eager/repack.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/run.hpp"
 
@@ -114,20 +113,10 @@ class Balancing {
   /// the loads keeps it.
   std::vector<Core> without_overload(const std::vector<Core>& from) {
     auto core_of = relieved(from);
-    if (heaviest(core_of) <= limit_) return core_of;
-    Packing packing{{}, 0};
-    for (const Core core : core_of) packing.bin_of.push_back(index(core));
-    even_out(loads_, places_, limit_, packing);
-    if (packing.heaviest > limit_) {
-      packing = pack(loads_, places_, limit_);
-      if (packing.heaviest > limit_) {
-        limit_ = packing.heaviest * (1 + most_imbalance) * (1 - rounding);
-        return without_overload(from);
-      }
-      packing.bin_of = stay_home(packing.bin_of, from, loads_, places_);
-    }
-    for (std::size_t rank = 0; rank < core_of.size(); ++rank) core_of[rank] = Core{packing.bin_of[rank]};
-    return core_of;
+    const double load = repack(problem_.topology, problem_.slots, loads_, places_, limit_, core_of);
+    if (load <= limit_) return core_of;
+    limit_ = load * (1 + most_imbalance) * (1 - rounding);
+    return without_overload(from);
   }
 
   std::vector<Core> relieved(const std::vector<Core>& from) {
