@@ -28,9 +28,11 @@ constexpr double most_imbalance = 0.05;
 constexpr double most_cost_increase = 0.1;
 /// Sums of loads in another order differ by less.
 constexpr double rounding = 1e-9;
+/// Of one annealing: this many for each rank, but within these bounds; and none at all if that is too few for a rank.
 constexpr std::uint64_t tries_a_rank = 1000;
-constexpr std::uint64_t fewest_tries_a_rank = 100;
+constexpr std::uint64_t fewest_tries = 200'000;
 constexpr std::uint64_t most_tries = 2'000'000;
+constexpr std::uint64_t fewest_tries_a_rank = 100;
 constexpr int most_attempts = 4;
 
 struct Candidate {
@@ -84,7 +86,7 @@ class Balancing {
     return {problem_.graph, problem_.topology, seating.placement(), limit_};
   }
 
-  std::uint64_t tries() const { return std::min<std::uint64_t>(tries_a_rank * loads_.size(), most_tries); }
+  std::uint64_t tries() const { return std::clamp<std::uint64_t>(tries_a_rank * loads_.size(), fewest_tries, most_tries); }
 
   bool may_anneal() {
     const bool local = problem_.model != CostModel::congestion;  // a try would look at whole routes
