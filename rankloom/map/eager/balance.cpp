@@ -53,18 +53,22 @@ class Balancing {
     }
   }
 
-  /// `plain`: the groups by number, which may be cheaper to begin from.
+  /// `plain`: the groups by number, which know nothing of loads and are often cheaper.
   Placement run(std::vector<Core> plain) {
-    if (heaviest(start_.core_of) <= limit_) return {std::move(start_.core_of), {}, {}};
-    Candidate best = refined(without_overload(start_.core_of));
     const Candidate by_number = priced(std::move(plain));
     const double wanted = dearest_allowed(std::min(start_.cost, by_number.cost));
+    const bool balanced = heaviest(start_.core_of) <= limit_;
+    Candidate best = balanced ? start_ : refined(without_overload(start_.core_of));
+    const auto offer = [&](Candidate other) {
+      if (other.cost < best.cost) best = std::move(other);
+    };
+    if (best.cost > wanted) offer(refined(without_overload(by_number.core_of)));
+    if (best.cost > wanted && balanced) offer(refined(start_.core_of));
     Random random(seed_);
     for (int attempt = 0; attempt < most_attempts && may_anneal(); ++attempt) {
       // The first two for a cost near the cheaper of the two starts, any more only for what is promised.
       if (best.cost <= (attempt < 2 ? wanted : dearest_allowed(start_.cost))) break;
-      Candidate other = annealed(attempt % 2 == 0 ? start_ : by_number, random);
-      if (other.cost < best.cost) best = std::move(other);
+      offer(annealed(attempt % 2 == 0 ? start_ : by_number, random));
     }
     std::string remark = note(best);
     return {std::move(best.core_of), {}, std::move(remark)};
@@ -86,7 +90,9 @@ class Balancing {
     return {problem_.graph, problem_.topology, seating.placement(), limit_};
   }
 
-  std::uint64_t tries() const { return std::clamp<std::uint64_t>(tries_a_rank * loads_.size(), fewest_tries, most_tries); }
+  std::uint64_t tries() const {
+    return std::clamp<std::uint64_t>(tries_a_rank * loads_.size(), fewest_tries, most_tries);
+  }
 
   bool may_anneal() {
     const bool local = problem_.model != CostModel::congestion;  // a try would look at whole routes
