@@ -17,9 +17,9 @@ using testing::make_problem;
 using testing::topology;
 
 enum class Weights { whole, equal, real, spread };
-enum class Loads { none, whole, real, some_zero, one_heavy };
+enum class Loads { none, whole, real, some_zero, some_zero_real, one_heavy };
 
-/// Traffic of `pairs` random pairs; at 0 everybody talks to everybody.
+/// Traffic of random pairs, so many of all.
 CommGraph some_graph(std::uint32_t ranks, double density, Weights weights, Loads loads, Random& random) {
   CommGraphBuilder builder(ranks);
   const auto weight = [&]() -> double {
@@ -51,6 +51,9 @@ CommGraph some_graph(std::uint32_t ranks, double density, Weights weights, Loads
         break;
       case Loads::some_zero:
         work.push_back(random.below(3) == 0 ? static_cast<double>(random.below(5)) : 0.0);
+        break;
+      case Loads::some_zero_real:
+        work.push_back(random.below(3) == 0 ? random.unit() : 0.0);
         break;
       default:
         work.push_back(rank == ranks / 2 ? 1000.0 : 0.1);
@@ -92,7 +95,7 @@ int compare(const Topology& machine, std::uint64_t seed, bool by_load) {
   for (const double density : {1.0, 0.3, 0.05, 0.0}) {
     for (const Weights weights : {Weights::whole, Weights::equal, Weights::real, Weights::spread}) {
       for (const std::uint32_t ranks : sizes_for(machine, random)) {
-        const auto loads = by_load ? static_cast<Loads>(1 + random.below(4)) : Loads::none;
+        const auto loads = by_load ? static_cast<Loads>(1 + random.below(5)) : Loads::none;
         const CommGraph graph = some_graph(ranks, density, weights, loads, random);
         const bool shared = ranks > places(machine);
         const Slots slots =
