@@ -135,7 +135,7 @@ int main() {
     off_balance += sum.off_balance;
     dear += sum.dear;
     dear_to_plain += sum.dear_to_plain;
-    packable += sum.packable;
+    packable += kind.skew != Skew::none ? sum.packable : 0;
     worst_cost = std::max(worst_cost, sum.cost);
     if (kind.skew == Skew::none) changed += sum.changed;
   }

@@ -9,13 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/eager/annealing.hpp"
-#include "rankloom/map/eager/machines.hpp"
 #include "rankloom/map/eager/relief.hpp"
 #include "rankloom/map/eager/repack.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
@@ -58,17 +58,20 @@ class Balancing {
     const Candidate by_number = priced(std::move(plain));
     const double wanted = dearest_allowed(std::min(start_.cost, by_number.cost));
     const bool balanced = heaviest(start_.core_of) <= limit_;
-    Candidate best = balanced ? start_ : refined(without_overload(start_.core_of));
-    const auto offer = [&](Candidate other) {
-      if (other.cost < best.cost) best = std::move(other);
+    Candidate best = balanced ? start_ : refined(first_without_overload());
+    const auto offer = [&](const std::optional<Candidate>& other) {
+      if (other && other->cost < best.cost) best = *other;
     };
-    if (best.cost > wanted) offer(refined(without_overload(by_number.core_of)));
-    if (best.cost > wanted && balanced) offer(refined(start_.core_of));
+    if (best.cost > wanted && !pulse_.stop_now()) {
+      if (const auto core_of = without_overload(by_number.core_of)) offer(refined(*core_of));
+      if (best.cost > wanted && balanced) offer(refined(start_.core_of));
+    }
     Random random(seed_);
     for (int attempt = 0; attempt < most_attempts && may_anneal(); ++attempt) {
       // The first two for a cost near the cheaper of the two starts, any more only for what is promised.
       if (best.cost <= (attempt < 2 ? wanted : dearest_allowed(start_.cost))) break;
-      offer(annealed(attempt % 2 == 0 ? start_ : by_number, random));
+      const Candidate& from = attempt % 2 == 0 ? start_ : by_number;
+      offer(annealed(from.cost != 0 ? from : best, random));  // who pays nothing has no temperature
     }
     std::string remark = note(best);
     return {std::move(best.core_of), {}, std::move(remark)};
@@ -106,25 +109,35 @@ class Balancing {
     return {seating.placement(), seating.cost()};
   }
 
-  Candidate annealed(const Candidate& from, Random& random) {
+  std::optional<Candidate> annealed(const Candidate& from, Random& random) {
     Seating rough(problem_, from.core_of);
     LoadLimit rough_limit = limited(rough);
     anneal(rough, rough_limit, Overload::priced, tries(), random, pulse_);
-    Seating seating(problem_, without_overload(rough.placement()));
+    const auto core_of = without_overload(rough.placement());
+    if (!core_of) return std::nullopt;
+    Seating seating(problem_, *core_of);
     LoadLimit limit = limited(seating);
     anneal(seating, limit, Overload::barred, tries(), random, pulse_);
     NeighbourhoodDescent(seating, &limit).run(pulse_);
-    return {seating.placement(), seating.cost()};
+    return Candidate{seating.placement(), seating.cost()};
   }
 
-  /// From the gentlest way to the last resort, until no core is above the limit. The limit rises when no packing of
-  /// the loads keeps it.
-  std::vector<Core> without_overload(const std::vector<Core>& from) {
-    auto core_of = relieved(from);
+  /// The start without overload. Where no packing of the loads was found that keeps the limit, the limit becomes 5 %
+  /// above the best one found, from now on.
+  std::vector<Core> first_without_overload() {
+    auto core_of = relieved(start_.core_of);
     const double load = repack(problem_.topology, problem_.slots, loads_, places_, limit_, core_of);
     if (load <= limit_) return core_of;
     limit_ = load * (1 + most_imbalance) * (1 - rounding);
-    return without_overload(from);
+    return without_overload(start_.core_of).value_or(core_of);
+  }
+
+  /// From the gentlest way to the last resort; none when even that leaves a core above the limit.
+  std::optional<std::vector<Core>> without_overload(const std::vector<Core>& from) {
+    auto core_of = relieved(from);
+    const double load = repack(problem_.topology, problem_.slots, loads_, places_, limit_, core_of);
+    if (load > limit_) return std::nullopt;
+    return core_of;
   }
 
   std::vector<Core> relieved(const std::vector<Core>& from) {
@@ -143,8 +156,9 @@ class Balancing {
                          100 * above);
     }
     if (best.cost > dearest_allowed(start_.cost)) {
-      return fmt::format("the balance costs {:.0f} % more than the placement by load",
-                         100 * (best.cost - start_.cost) / std::abs(start_.cost));
+      return start_.cost == 0 ? std::string("the placement by load costs nothing; the balance does")
+                              : fmt::format("the balance costs {:.0f} % more than the placement by load",
+                                            100 * (best.cost - start_.cost) / std::abs(start_.cost));
     }
     return {};
   }

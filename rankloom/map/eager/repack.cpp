@@ -65,9 +65,9 @@ class Repacking {
     for (const Core core : home) packing.bin_of.push_back(index(core));
     even_out(loads, places, limit_, packing);
     if (packing.heaviest > limit_) {
-      packing = pack(loads, places, limit_);
-      if (packing.heaviest > limit_ && !whole) return;
-      packing.bin_of = stay_home(packing.bin_of, home, loads, places);
+      Packing afresh = pack(loads, places, limit_);
+      if (afresh.heaviest > limit_ && !whole) return;
+      if (afresh.heaviest < packing.heaviest) packing.bin_of = stay_home(afresh.bin_of, home, loads, places);
     }
     for (std::uint32_t core = part.begin; core < part.end; ++core) {
       ranks_on_[core].clear();
