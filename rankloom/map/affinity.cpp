@@ -63,6 +63,38 @@ void add_up(Array<EdgeIndex>& offsets) {
 }  // namespace
 
 Affinity::Affinity(const CommGraph& graph) {
+  if (!add_answers(graph)) merge_with_incoming(graph);
+  note_whether_exact();
+}
+
+bool Affinity::add_answers(const CommGraph& graph) {
+  const auto& rows = graph.rows();
+  Array<EdgeIndex> answer(rows.offsets.begin(), rows.offsets.end() - 1);  // in each row, the next edge to be asked for
+  offsets_.resize(rows.offsets.size());
+  neighbours_.resize(graph.edge_count());
+  weights_.resize(graph.edge_count());
+  EdgeIndex kept = 0;
+  offsets_[0] = 0;
+  for (const Rank rank : graph.ranks()) {
+    for (EdgeIndex edge = rows.offsets[index(rank)]; edge < rows.offsets[index(rank) + 1]; ++edge) {
+      // Ranks come in rising order, and so do the targets of a row: the answer to each edge is the row's next one.
+      const std::uint32_t target = index(rows.targets[edge]);
+      const EdgeIndex back = answer[target]++;
+      if (back == rows.offsets[target + 1] || rows.targets[back] != rank) return false;
+      const double bytes = rows.bytes[edge] + rows.bytes[back];
+      if (target == index(rank) || !(bytes > 0)) continue;
+      neighbours_[kept] = target;
+      weights_[kept++] = bytes;
+    }
+    offsets_[index(rank) + 1] = kept;
+  }
+  // As many answers were asked for as there are edges, each in its row, so every edge has been one.
+  neighbours_.resize(kept);
+  weights_.resize(kept);
+  return true;
+}
+
+void Affinity::merge_with_incoming(const CommGraph& graph) {
   const Incoming incoming(graph);
   const std::uint32_t ranks = graph.rank_count();
   offsets_.assign(ranks + std::size_t{1}, 0);
@@ -84,7 +116,6 @@ Affinity::Affinity(const CommGraph& graph) {
       });
     }
   });
-  note_whether_exact();
 }
 
 void Affinity::note_whether_exact() {

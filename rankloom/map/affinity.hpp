@@ -58,6 +58,11 @@ class Affinity {
 
  private:
   Affinity() = default;
+  /// For programs in which everybody is answered, as in most: one pass, no second copy of the edges. False when
+  /// somebody is not; then nothing useful was done.
+  bool add_answers(const CommGraph& graph);
+  /// For every program.
+  void merge_with_incoming(const CommGraph& graph);
   void note_whether_exact();
 
   Array<EdgeIndex> offsets_;

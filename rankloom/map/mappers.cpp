@@ -7,6 +7,7 @@
 
 #include "rankloom/core/suggest.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
+#include "rankloom/map/eager/eager.hpp"
 #include "rankloom/map/exhaustive/exhaustive.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
 #include "rankloom/map/mapper.hpp"
@@ -40,6 +41,12 @@ constexpr std::array table{
                .baseline = true,
                .takes_start = false,
                .make = make_random},
+    MapperInfo{.name = "eager",
+               .summary = "greedy groups of those who talk most, level by level from the cores up",
+               .reference = "Cruz 2019, 3.1-3.6",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_eager},
     MapperInfo{.name = "exhaustive",
                .summary = "the proved optimum, for about 10 tasks on 15 cores",
                .reference = "Getmanskiy 2015, 2.1",

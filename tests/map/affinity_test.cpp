@@ -72,6 +72,30 @@ TEST(Affinity, AddsBothDirectionsAndLeavesOutWhatIsSaidToOneself) {
   }
 }
 
+TEST(Affinity, IsTheSameWhetherOrNotEverybodyIsAnswered) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    Random random(seed);
+    CommGraphBuilder answered(12), with_one_more(13);
+    for (std::uint32_t a = 0; a < 12; ++a) {
+      for (std::uint32_t b = a; b < 12; ++b) {
+        if (random.below(2) == 0) continue;
+        for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+          const double bytes = random.unit();
+          answered.add(Rank{from}, Rank{to}, bytes);
+          with_one_more.add(Rank{from}, Rank{to}, bytes);
+        }
+      }
+    }
+    with_one_more.add(Rank{static_cast<std::uint32_t>(seed)}, Rank{12}, 1);  // never answered
+    const auto whole = dense(Affinity(std::move(answered).build(false)));
+    auto larger = dense(Affinity(std::move(with_one_more).build(false)));
+    EXPECT_EQ(larger[12][seed], 1);
+    larger.pop_back();
+    for (auto& row : larger) row.pop_back();
+    EXPECT_EQ(larger, whole);
+  }
+}
+
 TEST(Affinity, ListsNeighboursInRisingOrderAndNoEmptyPairs) {
   CommGraphBuilder builder(4);
   builder.add(Rank{3}, Rank{0}, 5);

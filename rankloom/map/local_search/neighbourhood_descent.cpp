@@ -14,8 +14,9 @@ std::size_t hub_degree(const Seating& seating) {
 
 }  // namespace
 
-NeighbourhoodDescent::NeighbourhoodDescent(Seating& seating)
+NeighbourhoodDescent::NeighbourhoodDescent(Seating& seating, LoadLimit* limit)
     : seating_(seating),
+      limit_(limit),
       vicinity_(seating.problem().topology),
       hub_degree_(hub_degree(seating)),
       queue_(seating.rank_count()),
@@ -32,6 +33,7 @@ void NeighbourhoodDescent::run(Pulse& pulse) {
     ++turn_;
     const Change change = best_nearby(rank, pulse);
     if (!seating_.is_gain(change.delta)) continue;
+    if (limit_ != nullptr) limit_->apply(change, seating_);
     seating_.apply(change);
     requeue_around(rank);
     if (change.partner) requeue_around(*change.partner);
@@ -81,10 +83,13 @@ void NeighbourhoodDescent::try_region(Rank rank, const Vicinity::Region& region,
   vicinity_.cores(region, turn_, cores_);
   for (const Core core : cores_) {
     if (core == seating_.core_of(rank)) continue;
-    if (seating_.has_room(core)) offer(seating_.try_move(rank, core));
+    if (seating_.has_room(core) && (limit_ == nullptr || limit_->admits_move(rank, core))) {
+      offer(seating_.try_move(rank, core));
+    }
     std::uint32_t tried = 0;
-    for (auto other = seating_.first_on(core); other && tried < most_on_core;
-         other = seating_.next_on_core(*other), ++tried) {
+    for (auto other = seating_.first_on(core); other && tried < most_on_core; other = seating_.next_on_core(*other)) {
+      if (limit_ != nullptr && !limit_->admits_swap(rank, *other, seating_)) continue;
+      ++tried;
       if (!is_hub(*other)) offer(seating_.try_swap(rank, *other));
     }
   }

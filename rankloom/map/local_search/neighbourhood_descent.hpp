@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "rankloom/map/local_search/load_limit.hpp"
 #include "rankloom/map/local_search/seating.hpp"
 #include "rankloom/map/local_search/vicinity.hpp"
 #include "rankloom/map/pulse.hpp"
@@ -22,7 +23,8 @@ namespace rankloom {
 /// and is no partner for exchanges, so that the whole stays near-linear in the edges.
 class NeighbourhoodDescent {
  public:
-  explicit NeighbourhoodDescent(Seating& seating);
+  /// With a limit, changes that would overload a core are left alone, and the limit is kept up to date.
+  explicit NeighbourhoodDescent(Seating& seating, LoadLimit* limit = nullptr);
   void run(Pulse& pulse);
 
  private:
@@ -43,6 +45,7 @@ class NeighbourhoodDescent {
   bool is_hub(Rank rank) const { return seating_.neighbours(rank).size() > hub_degree_; }
 
   Seating& seating_;
+  LoadLimit* limit_;
   Vicinity vicinity_;
   std::size_t hub_degree_;
   std::uint64_t turn_ = 0;
