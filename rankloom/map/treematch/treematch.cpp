@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/treematch: TreeMatch (Jeannot, Mercier, Tessier 2014), as Cruz 2019, 4.5, compares with it.
+//
+// From the cores up: the ranks are grouped by as many as a lowest object has cores, so that little is said between
+// groups; the groups by as many as the next object has children, and so on to the root (Algorithm 1). Then the tree of
+// groups is laid on the machine. Where tasks are fewer than cores the paper adds dummies that say nothing; here they
+// are missing members of a group, and since a group of dummies alone is the best of all, as few objects are used as
+// hold the ranks. Wide levels are split into the prime factors of their width (the paper's arity split).
+//
+// Where the paper's machine ends: with more ranks than cores there is a level more below the cores, of equal shares.
+// Nodes on a network are grouped in pairs, pairs of pairs, ..., and laid on the nodes in an order whose halves are
+// near together. On uneven machines ranks are grouped so from the start, and laid on the places in order.
+#include "rankloom/map/treematch/treematch.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/near_order.hpp"
+#include "rankloom/map/treematch/grouping.hpp"
+
+namespace rankloom {
+namespace {
+
+using Part = MachineTree::Part;
+
+std::vector<std::uint32_t> prime_factors(std::uint32_t number) {
+  std::vector<std::uint32_t> factors;
+  for (std::uint32_t prime = 2; std::uint64_t{prime} * prime <= number; ++prime) {
+    for (; number % prime == 0; number /= prime) factors.push_back(prime);
+  }
+  if (number > 1) factors.push_back(number);
+  return factors;
+}
+
+/// The machine as TreeMatch sees it.
+struct Shape {
+  std::vector<std::uint32_t> widths;  ///< Bottom up: cores of a lowest object, such objects of the next one, ...
+  std::vector<Part> tops;             ///< The equal parts that these levels make up, in near order; one: the machine.
+  bool even = true;                   ///< No: no levels at all; places in order.
+};
+
+Shape shape_of(const MachineTree& tree) {
+  Shape shape;
+  const Part root = tree.root();
+  shape.tops = {root};
+  if (has_network(tree, root)) shape.tops = near_order(tree.topology(), tree.children(root));
+  for (const Part& top : shape.tops) {
+    shape.even &= tree.symmetric(top) && tree.arities(top) == tree.arities(shape.tops.front());
+    shape.even &= tree.places(top) == tree.places(shape.tops.front());
+  }
+  if (shape.even) {
+    shape.widths = tree.arities(shape.tops.front());
+    std::reverse(shape.widths.begin(), shape.widths.end());
+  }
+  return shape;
+}
+
+/// The ranks grouped level by level. Each member of a group has a *seat* in it; from the seats of all its groups
+/// follows where a rank sits in the regular tree that they make up.
+class GroupTree {
+ public:
+  GroupTree(const CommGraph& graph, GroupOrder order, std::uint64_t candidates, Pulse& pulse)
+      : order_(order), candidates_(candidates), pulse_(pulse), top_(graph) {}
+
+  std::uint32_t size() const { return top_.size(); }
+
+  /// The elements become members of groups of at most `width`, as few groups as hold them.
+  void group(std::uint32_t width) {
+    const auto groups = static_cast<std::uint32_t>((std::uint64_t{size()} + width - 1) / width);
+    add(width, groups, groups);
+  }
+  /// The same into so many groups, whose sizes differ by at most one.
+  void share(std::uint32_t groups) {
+    const std::uint32_t width = (size() + groups - 1) / groups;
+    add(width, groups, size() - groups * (width - 1));
+  }
+
+  /// Where each rank sits, counted in ranks, when every level is as wide as was asked for.
+  std::vector<std::uint64_t> seats() const {
+    std::vector<std::uint64_t> seat(size());
+    std::uint64_t width = width_;
+    for (std::uint32_t element = 0; element < size(); ++element) seat[element] = element * width;
+    for (std::size_t level = levels_.size(); level-- > 0;) {
+      const auto& [groups, members] = levels_[level];
+      width /= members;
+      std::vector<std::uint64_t> below(groups.members.size());
+      for (std::uint32_t group = 0; group < groups.size(); ++group) {
+        std::uint64_t next = seat[group];
+        for (const std::uint32_t member : groups[group]) {
+          below[member] = next;
+          next += width;
+        }
+      }
+      seat = std::move(below);
+    }
+    return seat;
+  }
+
+ private:
+  struct Level {
+    Groups groups;
+    std::uint32_t width;
+  };
+
+  void add(std::uint32_t width, std::uint32_t groups, std::uint32_t full) {
+    Groups made;
+    if (pulse_.stop_now() || groups == 1) {
+      made = in_order(groups);
+    } else {
+      made = group_by_affinity(
+          top_, {.size = width, .groups = groups, .full = full, .order = order_, .candidates = candidates_}, pulse_);
+    }
+    top_ = top_.contracted(made);
+    levels_.push_back({std::move(made), width});
+    width_ *= width;
+  }
+
+  /// Consecutive elements, for when the time is up.
+  Groups in_order(std::uint32_t groups) const {
+    Groups made;
+    for (std::uint32_t group = 0; group < groups; ++group) {
+      const auto end = static_cast<std::uint32_t>(std::uint64_t{size()} * (group + 1) / groups);
+      while (made.members.size() < end) made.members.push_back(static_cast<std::uint32_t>(made.members.size()));
+      made.close();
+    }
+    return made;
+  }
+
+  GroupOrder order_;
+  std::uint64_t candidates_;
+  Pulse& pulse_;
+  Affinity top_;
+  std::vector<Level> levels_;
+  std::uint64_t width_ = 1;  // ranks that one element stands for
+};
+
+class TreeMatch final : public Mapper {
+ public:
+  void describe(OptionList& options) override {
+    options.count("candidates", candidates_,
+                  "candidate groups to list at a time; where there are more, only the most promising are looked at", 1);
+    options.flag("split", split_, "cut wide levels into the prime factors of their width, so that groups stay small");
+  }
+
+  Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
+    Pulse pulse(run, "treematch");
+    const MachineTree tree(problem.topology, problem.slots);
+    const Shape shape = shape_of(tree);
+    std::vector<Core> best;
+    double least = 0;
+    for (const GroupOrder order : {GroupOrder::external, GroupOrder::internal, GroupOrder::ratio, GroupOrder::scarce}) {
+      if (!best.empty() && (pulse.stop_now() || problem.graph.edge_count() > most_edges_for_all_orders)) break;
+      std::vector<Core> core_of =
+          shape.even ? on_even_machine(problem, shape, order, pulse) : on_any_machine(problem, shape, order, pulse);
+      const double cost = objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
+      if (best.empty() || cost < least) best = std::move(core_of), least = cost;
+    }
+    return Placement{std::move(best), {}, std::string(pulse.stopped() ? stopped_note : "")};
+  }
+
+ private:
+  static constexpr std::uint64_t most_edges_for_all_orders = 10'000'000;
+
+  std::vector<std::uint32_t> split(std::uint32_t width) const {
+    return split_ ? prime_factors(width) : std::vector{width};
+  }
+
+  std::vector<Core> on_even_machine(const MapProblem& problem, const Shape& shape, GroupOrder order,
+                                    Pulse& pulse) const {
+    const std::uint32_t ranks = problem.graph.rank_count();
+    const std::uint32_t cores_of_top = shape.tops.front().core_count();
+    const std::uint64_t cores = std::uint64_t{cores_of_top} * shape.tops.size();
+    const auto ranks_of_core = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (ranks + cores - 1) / cores));
+    GroupTree groups(problem.graph, order, candidates_, pulse);
+    if (ranks_of_core > 1) groups.share(static_cast<std::uint32_t>(cores));
+    for (const std::uint32_t width : shape.widths) {
+      for (const std::uint32_t factor : split(width)) groups.group(factor);
+    }
+    if (shape.tops.size() > 1) {
+      while (groups.size() > 1) groups.group(2);
+    }
+    const auto seats = groups.seats();
+    // With several tops only the order of what is laid on them counts.
+    std::vector<std::uint64_t> tops;
+    const std::uint64_t seats_of_top = std::uint64_t{cores_of_top} * ranks_of_core;
+    for (const std::uint64_t seat : seats) tops.push_back(seat / seats_of_top);
+    std::sort(tops.begin(), tops.end());
+    tops.erase(std::unique(tops.begin(), tops.end()), tops.end());
+    std::vector<Core> core_of;
+    for (const std::uint64_t seat : seats) {
+      const auto at = std::lower_bound(tops.begin(), tops.end(), seat / seats_of_top) - tops.begin();
+      const Part& top = shape.tops[static_cast<std::size_t>(at)];
+      core_of.push_back(Core{top.begin + static_cast<std::uint32_t>(seat % seats_of_top / ranks_of_core)});
+    }
+    return core_of;
+  }
+
+  std::vector<Core> on_any_machine(const MapProblem& problem, const Shape& shape, GroupOrder order,
+                                   Pulse& pulse) const {
+    const std::uint32_t ranks = problem.graph.rank_count();
+    GroupTree groups(problem.graph, order, candidates_, pulse);
+    while (groups.size() > 1) groups.group(2);
+    const auto seats = groups.seats();
+    std::vector<std::uint32_t> in_order(ranks);
+    std::iota(in_order.begin(), in_order.end(), 0);
+    std::sort(in_order.begin(), in_order.end(), [&](std::uint32_t a, std::uint32_t b) { return seats[a] < seats[b]; });
+    const auto places = places_in_order(problem, shape);
+    std::vector<Core> core_of(ranks);
+    for (std::uint32_t at = 0; at < ranks; ++at) core_of[in_order[at]] = places[at];
+    return core_of;
+  }
+
+  /// The places that the launcher's order takes, those on a network in near order.
+  static std::vector<Core> places_in_order(const MapProblem& problem, const Shape& shape) {
+    const auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
+    std::vector<Core> places;
+    for (const Part& top : shape.tops) {
+      places.insert(places.end(), std::lower_bound(block.begin(), block.end(), Core{top.begin}),
+                    std::lower_bound(block.begin(), block.end(), Core{top.end}));
+    }
+    return places;
+  }
+
+  std::uint64_t candidates_ = 100'000;
+  bool split_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<Mapper> make_treematch() {
+  return std::make_unique<TreeMatch>();
+}
+
+}  // namespace rankloom
