@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "rankloom/map/machine_tree.hpp"
@@ -165,26 +166,56 @@ class Repair {
   /// Who has to leave its core, in rising order.
   std::vector<std::uint32_t> stand_up() {
     for (const Core core : core_of_) ++seated_[core];
-    std::vector<std::pair<Core, std::uint32_t>> crowd;  // those on overfull cores
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> crowd;  // those on overfull cores
+    std::vector<std::uint32_t> overfull;
     for (std::uint32_t rank = 0; rank < core_of_.size(); ++rank) {
-      if (seated_[core_of_[rank]] > slots_[core_of_[rank]]) crowd.emplace_back(core_of_[rank], rank);
+      if (seated_[core_of_[rank]] > slots_[core_of_[rank]]) crowd.emplace_back(index(core_of_[rank]), rank);
     }
     std::sort(crowd.begin(), crowd.end());
+    for (const auto& [core, rank] : crowd) {
+      if (overfull.empty() || overfull.back() != core) overfull.push_back(core);
+    }
+    std::vector<MachineTree::Part> to_leave;
+    find_parts_to_leave(tree_.root(), overfull, to_leave);
     std::vector<std::uint32_t> floating;
-    for (std::size_t begin = 0; begin < crowd.size();) {
-      const Core core = crowd[begin].first;
-      std::vector<std::pair<double, std::uint32_t>> by_loss;
-      for (; begin < crowd.size() && crowd[begin].first == core; ++begin) {
-        by_loss.emplace_back(said_inside(crowd[begin].second, index(core), index(core) + 1), crowd[begin].second);
+    auto next = crowd.begin();
+    for (std::size_t at = 0; at < overfull.size(); ++at) {
+      const Core core{overfull[at]};
+      std::vector<std::tuple<double, double, std::uint32_t>> by_loss;
+      for (; next != crowd.end() && next->first == index(core); ++next) {
+        const std::uint32_t rank = next->second;
+        const double here = said_inside(rank, index(core), index(core) + 1);
+        const double around = said_inside(rank, to_leave[at].begin, to_leave[at].end);
+        by_loss.emplace_back(here + around, said_inside(rank, 0, machine_end()), rank);
       }
-      const std::uint32_t excess = seated_[core] - slots_[core];
       std::sort(by_loss.begin(), by_loss.end());
-      for (std::uint32_t at = 0; at < excess; ++at) floating.push_back(by_loss[at].second);
+      for (std::uint32_t excess = 0; excess < seated_[core] - slots_[core]; ++excess) {
+        floating.push_back(std::get<2>(by_loss[excess]));
+      }
       seated_[core] = slots_[core];
     }
     std::sort(floating.begin(), floating.end());
     return floating;
   }
+
+  /// For each of these overfull cores of the part, in rising order, the largest part around it that is overfull too:
+  /// those that leave the core may have to leave that.
+  void find_parts_to_leave(const MachineTree::Part& part, std::span<const std::uint32_t> overfull,
+                           std::vector<MachineTree::Part>& to_leave) const {
+    std::uint64_t seated = 0;
+    for (std::uint32_t core = part.begin; core < part.end; ++core) seated += seated_[Core{core}];
+    if (part.is_core() || seated > tree_.places(part)) {
+      to_leave.insert(to_leave.end(), overfull.size(), part);
+      return;
+    }
+    auto next = overfull.begin();
+    for (const auto& child : tree_.children(part)) {
+      const auto begin = next;
+      while (next != overfull.end() && *next < child.end) ++next;
+      if (begin != next) find_parts_to_leave(child, {begin, next}, to_leave);
+    }
+  }
+  std::uint32_t machine_end() const { return static_cast<std::uint32_t>(seated_.size()); }
 
   /// Gives each of them a child of the part, their own where it has room, and goes on in the children.
   void descend(const MachineTree::Part& part, std::vector<std::uint32_t> floating) {

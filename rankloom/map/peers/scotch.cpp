@@ -20,7 +20,7 @@ using Part = MachineTree::Part;
 
 /// Traffic x distance, summed, must stay in Scotch's numbers; distances go up to 2^20 (2^10 where numbers are small).
 constexpr double most_traffic = sizeof(ScotchNumber) > 4 ? 0x1p40 : 0x1p19;
-constexpr double most_load = sizeof(ScotchNumber) > 4 ? 0x1p40 : 0x1p30;
+constexpr double most_load = 0x1p24;
 
 struct Options {
   ScotchNumber strategy = SCOTCH_STRATDEFAULT;

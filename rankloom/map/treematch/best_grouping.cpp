@@ -63,7 +63,6 @@ Groups best_grouping(const Affinity& affinity, std::uint32_t size, std::uint32_t
     found.close();
     if ((set ^ group) == 0) break;
   }
-  while (found.size() < groups) found.close();
   return found;
 }
 

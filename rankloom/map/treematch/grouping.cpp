@@ -33,6 +33,7 @@ class Grouping {
     fill();
     Groups groups;
     for (auto& members : groups_) {
+      if (members.empty()) continue;
       std::sort(members.begin(), members.end());
       groups.members.insert(groups.members.end(), members.begin(), members.end());
       groups.close();
@@ -204,7 +205,8 @@ class Grouping {
   }
 
   /// Who is left goes where there is room: what hangs together stays together where it fits, the largest fragments
-  /// first, each into the smallest room that holds it; what fits nowhere is spread, the largest rooms first.
+  /// first, each into the smallest room that holds it; what fits nowhere is spread, the largest rooms first. When
+  /// loose, fragments that have more to say elsewhere get groups of their own, while there are any.
   void fill() {
     auto fragments = free_fragments();
     std::stable_sort(fragments.begin(), fragments.end(),
@@ -217,7 +219,15 @@ class Grouping {
       groups_[group].insert(groups_[group].end(), members.begin(), members.end());
       with_room[room - members.size()].push_back(group);
     };
+    std::size_t spare = spare_groups(fragments);
     for (const auto& fragment : fragments) {
+      if (spare > 0 && fragment.size() < request_.size && !says_nothing_outside(fragment)) {
+        --spare;
+        put(request_.size, fragment);
+        auto& partly = with_room[request_.size - fragment.size()];
+        partly.pop_back();  // closed to others
+        continue;
+      }
       std::size_t room = fragment.size();
       while (room <= request_.size && with_room[room].empty()) ++room;
       if (room <= request_.size) {
@@ -232,6 +242,26 @@ class Grouping {
         rest = rest.subspan(some);
       }
     }
+  }
+
+  /// Groups that are not needed to hold everybody, were the fragments packed.
+  std::size_t spare_groups(const std::vector<std::vector<std::uint32_t>>& fragments) const {
+    if (!request_.loose) return 0;
+    std::uint64_t left = 0, open = 0;
+    for (const auto& fragment : fragments) left += fragment.size();
+    for (const std::uint32_t room : room_) open += room == request_.size ? 1 : 0;
+    // Each group that a small fragment has to itself takes a whole group and gives at least one place.
+    const std::uint64_t places = open * request_.size;
+    return places > left ? static_cast<std::size_t>((places - left) / (request_.size - 1)) : 0;
+  }
+
+  bool says_nothing_outside(const std::vector<std::uint32_t>& fragment) const {
+    for (const std::uint32_t member : fragment) {
+      for (const std::uint32_t neighbour : affinity_.neighbours(member)) {
+        if (std::find(fragment.begin(), fragment.end(), neighbour) == fragment.end()) return false;
+      }
+    }
+    return true;
   }
 
   /// The free elements by what hangs together, each in the order in which it is met from its lowest element on.

@@ -19,15 +19,16 @@ enum class GroupOrder : std::uint8_t {
 
 struct GroupingRequest {
   std::uint32_t size = 2;    ///< Members of a full group.
-  std::uint32_t groups = 1;  ///< How many groups, so groups x size is at least the number of elements.
+  std::uint32_t groups = 1;  ///< At most so many groups; groups x size is at least the number of elements.
   std::uint32_t full = 1;    ///< So many of them may be full; the others hold at least one element less.
+  bool loose = false;        ///< Rather make a group more than join elements that have nothing to say to each other.
   GroupOrder order = GroupOrder::external;
   std::uint64_t candidates = 100'000;  ///< The most candidate groups that are listed at a time.
 };
 
 /// TreeMatch's GroupProcesses (Jeannot, Mercier, Tessier 2014, Algorithm 2): lists candidate groups, takes them one by
-/// one in the given order, each if none of its members has been taken, and fills up with the rest. No group is empty
-/// unless there are more groups than elements; dummy tasks, which say nothing, are simply missing members.
+/// one in the given order, each if none of its members has been taken, and fills up with the rest. Dummy tasks, which
+/// say nothing, are simply missing members; groups of dummies alone are left out.
 ///
 /// Departures: up to 10 elements are grouped at the least possible traffic. Candidates are only groups whose members
 /// hang together by traffic: no others can be better than what the filling does with them. Where there are too many to

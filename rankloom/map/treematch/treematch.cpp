@@ -56,18 +56,26 @@ Shape shape_of(const MachineTree& tree) {
   return shape;
 }
 
+/// One of several ways to group; the best is kept.
+struct Try {
+  GroupOrder order;
+  bool loose;
+};
+
 /// The ranks grouped level by level. Each member of a group has a *seat* in it; from the seats of all its groups
 /// follows where a rank sits in the regular tree that they make up.
 class GroupTree {
  public:
-  GroupTree(const CommGraph& graph, GroupOrder order, std::uint64_t candidates, Pulse& pulse)
-      : order_(order), candidates_(candidates), pulse_(pulse), top_(graph) {}
+  GroupTree(const CommGraph& graph, const Try& how, std::uint64_t candidates, Pulse& pulse)
+      : order_(how.order), loose_(how.loose), candidates_(candidates), pulse_(pulse), top_(graph) {}
 
   std::uint32_t size() const { return top_.size(); }
 
-  /// The elements become members of groups of at most `width`, as few groups as hold them.
-  void group(std::uint32_t width) {
-    const auto groups = static_cast<std::uint32_t>((std::uint64_t{size()} + width - 1) / width);
+  /// The elements become members of groups of at most `width`: as few groups as hold them, or, when loose, up to
+  /// `most`.
+  void group(std::uint32_t width, std::uint64_t most) {
+    const std::uint64_t least = (std::uint64_t{size()} + width - 1) / width;
+    const auto groups = static_cast<std::uint32_t>(loose_ ? std::min<std::uint64_t>(most, size()) : least);
     add(width, groups, groups);
   }
   /// The same into so many groups, whose sizes differ by at most one.
@@ -109,7 +117,9 @@ class GroupTree {
       made = in_order(groups);
     } else {
       made = group_by_affinity(
-          top_, {.size = width, .groups = groups, .full = full, .order = order_, .candidates = candidates_}, pulse_);
+          top_,
+          {.size = width, .groups = groups, .full = full, .loose = loose_, .order = order_, .candidates = candidates_},
+          pulse_);
     }
     top_ = top_.contracted(made);
     levels_.push_back({std::move(made), width});
@@ -128,6 +138,7 @@ class GroupTree {
   }
 
   GroupOrder order_;
+  bool loose_;
   std::uint64_t candidates_;
   Pulse& pulse_;
   Affinity top_;
@@ -149,10 +160,10 @@ class TreeMatch final : public Mapper {
     const Shape shape = shape_of(tree);
     std::vector<Core> best;
     double least = 0;
-    for (const GroupOrder order : {GroupOrder::external, GroupOrder::internal, GroupOrder::ratio, GroupOrder::scarce}) {
-      if (!best.empty() && (pulse.stop_now() || problem.graph.edge_count() > most_edges_for_all_orders)) break;
+    for (const Try& how : tries(problem, shape)) {
+      if (!best.empty() && (pulse.stop_now() || problem.graph.edge_count() > most_edges_for_all_tries)) break;
       std::vector<Core> core_of =
-          shape.even ? on_even_machine(problem, shape, order, pulse) : on_any_machine(problem, shape, order, pulse);
+          shape.even ? on_even_machine(problem, shape, how, pulse) : on_any_machine(problem, shape, how, pulse);
       const double cost = objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
       if (best.empty() || cost < least) best = std::move(core_of), least = cost;
     }
@@ -160,25 +171,38 @@ class TreeMatch final : public Mapper {
   }
 
  private:
-  static constexpr std::uint64_t most_edges_for_all_orders = 10'000'000;
+  static constexpr std::uint64_t most_edges_for_all_tries = 10'000'000;
+
+  /// The paper tries several orders for each grouping; here each is tried for the whole tree of groups.
+  static std::vector<Try> tries(const MapProblem& problem, const Shape& shape) {
+    std::vector<Try> all;
+    for (const bool loose : {false, true}) {
+      if (loose && (!shape.even || problem.graph.rank_count() >= problem.topology.core_count())) break;
+      for (const GroupOrder order :
+           {GroupOrder::external, GroupOrder::internal, GroupOrder::ratio, GroupOrder::scarce}) {
+        all.push_back({order, loose});
+      }
+    }
+    return all;
+  }
 
   std::vector<std::uint32_t> split(std::uint32_t width) const {
     return split_ ? prime_factors(width) : std::vector{width};
   }
 
-  std::vector<Core> on_even_machine(const MapProblem& problem, const Shape& shape, GroupOrder order,
-                                    Pulse& pulse) const {
+  std::vector<Core> on_even_machine(const MapProblem& problem, const Shape& shape, const Try& how, Pulse& pulse) const {
     const std::uint32_t ranks = problem.graph.rank_count();
     const std::uint32_t cores_of_top = shape.tops.front().core_count();
     const std::uint64_t cores = std::uint64_t{cores_of_top} * shape.tops.size();
     const auto ranks_of_core = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (ranks + cores - 1) / cores));
-    GroupTree groups(problem.graph, order, candidates_, pulse);
+    GroupTree groups(problem.graph, how, candidates_, pulse);
     if (ranks_of_core > 1) groups.share(static_cast<std::uint32_t>(cores));
+    std::uint64_t objects = cores;
     for (const std::uint32_t width : shape.widths) {
-      for (const std::uint32_t factor : split(width)) groups.group(factor);
+      for (const std::uint32_t factor : split(width)) groups.group(factor, objects /= factor);
     }
     if (shape.tops.size() > 1) {
-      while (groups.size() > 1) groups.group(2);
+      while (groups.size() > 1) groups.group(2, (groups.size() + 1) / 2);
     }
     const auto seats = groups.seats();
     // With several tops only the order of what is laid on them counts.
@@ -196,11 +220,10 @@ class TreeMatch final : public Mapper {
     return core_of;
   }
 
-  std::vector<Core> on_any_machine(const MapProblem& problem, const Shape& shape, GroupOrder order,
-                                   Pulse& pulse) const {
+  std::vector<Core> on_any_machine(const MapProblem& problem, const Shape& shape, const Try& how, Pulse& pulse) const {
     const std::uint32_t ranks = problem.graph.rank_count();
-    GroupTree groups(problem.graph, order, candidates_, pulse);
-    while (groups.size() > 1) groups.group(2);
+    GroupTree groups(problem.graph, how, candidates_, pulse);
+    while (groups.size() > 1) groups.group(2, (groups.size() + 1) / 2);
     const auto seats = groups.seats();
     std::vector<std::uint32_t> in_order(ranks);
     std::iota(in_order.begin(), in_order.end(), 0);
