@@ -9,15 +9,15 @@
 //
 // Where the paper's machine ends: with more ranks than cores there is a level more below the cores, of equal shares.
 // Nodes on a network are grouped in pairs, pairs of pairs, ..., and laid on the nodes in an order whose halves are
-// near together. On uneven machines ranks are grouped so from the start, and laid on the places in order.
+// near together. On uneven machines ranks are grouped so from the start, and the groups are laid out as they fit.
 #include "rankloom/map/treematch/treematch.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "rankloom/map/machine_tree.hpp"
 #include "rankloom/map/near_order.hpp"
-#include "rankloom/map/treematch/grouping.hpp"
+#include "rankloom/map/treematch/group_tree.hpp"
+#include "rankloom/map/treematch/lay_out.hpp"
 
 namespace rankloom {
 namespace {
@@ -37,7 +37,7 @@ std::vector<std::uint32_t> prime_factors(std::uint32_t number) {
 struct Shape {
   std::vector<std::uint32_t> widths;  ///< Bottom up: cores of a lowest object, such objects of the next one, ...
   std::vector<Part> tops;             ///< The equal parts that these levels make up, in near order; one: the machine.
-  bool even = true;                   ///< No: no levels at all; places in order.
+  bool even = true;                   ///< No: no levels at all.
 };
 
 Shape shape_of(const MachineTree& tree) {
@@ -56,96 +56,6 @@ Shape shape_of(const MachineTree& tree) {
   return shape;
 }
 
-/// One of several ways to group; the best is kept.
-struct Try {
-  GroupOrder order;
-  bool loose;
-};
-
-/// The ranks grouped level by level. Each member of a group has a *seat* in it; from the seats of all its groups
-/// follows where a rank sits in the regular tree that they make up.
-class GroupTree {
- public:
-  GroupTree(const CommGraph& graph, const Try& how, std::uint64_t candidates, Pulse& pulse)
-      : order_(how.order), loose_(how.loose), candidates_(candidates), pulse_(pulse), top_(graph) {}
-
-  std::uint32_t size() const { return top_.size(); }
-
-  /// The elements become members of groups of at most `width`: as few groups as hold them, or, when loose, up to
-  /// `most`.
-  void group(std::uint32_t width, std::uint64_t most) {
-    const std::uint64_t least = (std::uint64_t{size()} + width - 1) / width;
-    const auto groups = static_cast<std::uint32_t>(loose_ ? std::min<std::uint64_t>(most, size()) : least);
-    add(width, groups, groups);
-  }
-  /// The same into so many groups, whose sizes differ by at most one.
-  void share(std::uint32_t groups) {
-    const std::uint32_t width = (size() + groups - 1) / groups;
-    add(width, groups, size() - groups * (width - 1));
-  }
-
-  /// Where each rank sits, counted in ranks, when every level is as wide as was asked for.
-  std::vector<std::uint64_t> seats() const {
-    std::vector<std::uint64_t> seat(size());
-    std::uint64_t width = width_;
-    for (std::uint32_t element = 0; element < size(); ++element) seat[element] = element * width;
-    for (std::size_t level = levels_.size(); level-- > 0;) {
-      const auto& [groups, members] = levels_[level];
-      width /= members;
-      std::vector<std::uint64_t> below(groups.members.size());
-      for (std::uint32_t group = 0; group < groups.size(); ++group) {
-        std::uint64_t next = seat[group];
-        for (const std::uint32_t member : groups[group]) {
-          below[member] = next;
-          next += width;
-        }
-      }
-      seat = std::move(below);
-    }
-    return seat;
-  }
-
- private:
-  struct Level {
-    Groups groups;
-    std::uint32_t width;
-  };
-
-  void add(std::uint32_t width, std::uint32_t groups, std::uint32_t full) {
-    Groups made;
-    if (pulse_.stop_now() || groups == 1) {
-      made = in_order(groups);
-    } else {
-      made = group_by_affinity(
-          top_,
-          {.size = width, .groups = groups, .full = full, .loose = loose_, .order = order_, .candidates = candidates_},
-          pulse_);
-    }
-    top_ = top_.contracted(made);
-    levels_.push_back({std::move(made), width});
-    width_ *= width;
-  }
-
-  /// Consecutive elements, for when the time is up.
-  Groups in_order(std::uint32_t groups) const {
-    Groups made;
-    for (std::uint32_t group = 0; group < groups; ++group) {
-      const auto end = static_cast<std::uint32_t>(std::uint64_t{size()} * (group + 1) / groups);
-      while (made.members.size() < end) made.members.push_back(static_cast<std::uint32_t>(made.members.size()));
-      made.close();
-    }
-    return made;
-  }
-
-  GroupOrder order_;
-  bool loose_;
-  std::uint64_t candidates_;
-  Pulse& pulse_;
-  Affinity top_;
-  std::vector<Level> levels_;
-  std::uint64_t width_ = 1;  // ranks that one element stands for
-};
-
 class TreeMatch final : public Mapper {
  public:
   void describe(OptionList& options) override {
@@ -160,10 +70,10 @@ class TreeMatch final : public Mapper {
     const Shape shape = shape_of(tree);
     std::vector<Core> best;
     double least = 0;
-    for (const Try& how : tries(problem, shape)) {
+    for (const GroupTry& how : tries(problem, shape)) {
       if (!best.empty() && (pulse.stop_now() || problem.graph.edge_count() > most_edges_for_all_tries)) break;
       std::vector<Core> core_of =
-          shape.even ? on_even_machine(problem, shape, how, pulse) : on_any_machine(problem, shape, how, pulse);
+          shape.even ? on_even_machine(problem, shape, how, pulse) : on_any_machine(problem, tree, how, pulse);
       const double cost = objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
       if (best.empty() || cost < least) best = std::move(core_of), least = cost;
     }
@@ -174,8 +84,8 @@ class TreeMatch final : public Mapper {
   static constexpr std::uint64_t most_edges_for_all_tries = 10'000'000;
 
   /// The paper tries several orders for each grouping; here each is tried for the whole tree of groups.
-  static std::vector<Try> tries(const MapProblem& problem, const Shape& shape) {
-    std::vector<Try> all;
+  static std::vector<GroupTry> tries(const MapProblem& problem, const Shape& shape) {
+    std::vector<GroupTry> all;
     for (const bool loose : {false, true}) {
       if (loose && (!shape.even || problem.graph.rank_count() >= problem.topology.core_count())) break;
       for (const GroupOrder order :
@@ -190,7 +100,8 @@ class TreeMatch final : public Mapper {
     return split_ ? prime_factors(width) : std::vector{width};
   }
 
-  std::vector<Core> on_even_machine(const MapProblem& problem, const Shape& shape, const Try& how, Pulse& pulse) const {
+  std::vector<Core> on_even_machine(const MapProblem& problem, const Shape& shape, const GroupTry& how,
+                                    Pulse& pulse) const {
     const std::uint32_t ranks = problem.graph.rank_count();
     const std::uint32_t cores_of_top = shape.tops.front().core_count();
     const std::uint64_t cores = std::uint64_t{cores_of_top} * shape.tops.size();
@@ -220,29 +131,11 @@ class TreeMatch final : public Mapper {
     return core_of;
   }
 
-  std::vector<Core> on_any_machine(const MapProblem& problem, const Shape& shape, const Try& how, Pulse& pulse) const {
-    const std::uint32_t ranks = problem.graph.rank_count();
+  std::vector<Core> on_any_machine(const MapProblem& problem, const MachineTree& tree, const GroupTry& how,
+                                   Pulse& pulse) const {
     GroupTree groups(problem.graph, how, candidates_, pulse);
     while (groups.size() > 1) groups.group(2, (groups.size() + 1) / 2);
-    const auto seats = groups.seats();
-    std::vector<std::uint32_t> in_order(ranks);
-    std::iota(in_order.begin(), in_order.end(), 0);
-    std::sort(in_order.begin(), in_order.end(), [&](std::uint32_t a, std::uint32_t b) { return seats[a] < seats[b]; });
-    const auto places = places_in_order(problem, shape);
-    std::vector<Core> core_of(ranks);
-    for (std::uint32_t at = 0; at < ranks; ++at) core_of[in_order[at]] = places[at];
-    return core_of;
-  }
-
-  /// The places that the launcher's order takes, those on a network in near order.
-  static std::vector<Core> places_in_order(const MapProblem& problem, const Shape& shape) {
-    const auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
-    std::vector<Core> places;
-    for (const Part& top : shape.tops) {
-      places.insert(places.end(), std::lower_bound(block.begin(), block.end(), Core{top.begin}),
-                    std::lower_bound(block.begin(), block.end(), Core{top.end}));
-    }
-    return places;
+    return lay_out(problem, tree, groups);
   }
 
   std::uint64_t candidates_ = 100'000;
