@@ -82,15 +82,17 @@ class TreeMatch final : public Mapper {
 
  private:
   static constexpr std::uint64_t most_edges_for_all_tries = 10'000'000;
+  static constexpr std::uint64_t most_edges_for_scarce = 1'000'000;  // it takes several times as long as the others
 
   /// The paper tries several orders for each grouping; here each is tried for the whole tree of groups.
   static std::vector<GroupTry> tries(const MapProblem& problem, const Shape& shape) {
     std::vector<GroupTry> all;
     for (const bool loose : {false, true}) {
       if (loose && (!shape.even || problem.graph.rank_count() >= problem.topology.core_count())) break;
+      const bool few_edges = problem.graph.edge_count() <= most_edges_for_scarce;
       for (const GroupOrder order :
            {GroupOrder::external, GroupOrder::internal, GroupOrder::ratio, GroupOrder::scarce}) {
-        all.push_back({order, loose});
+        if (order != GroupOrder::scarce || few_edges) all.push_back({order, loose});
       }
     }
     return all;
