@@ -82,7 +82,7 @@ class TreeMatch final : public Mapper {
 
  private:
   static constexpr std::uint64_t most_edges_for_all_tries = 10'000'000;
-  static constexpr std::uint64_t most_edges_for_scarce = 1'000'000;  // it takes several times as long as the others
+  static constexpr std::uint64_t most_edges_for_scarce = 200'000;  // it takes several times as long as the others
 
   /// The paper tries several orders for each grouping; here each is tried for the whole tree of groups.
   static std::vector<GroupTry> tries(const MapProblem& problem, const Shape& shape) {
