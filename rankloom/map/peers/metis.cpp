@@ -21,10 +21,10 @@ namespace {
 
 using Part = MachineTree::Part;
 
-enum class Scheme : std::uint8_t { automatic, halves, direct };
+enum class Method : std::uint8_t { automatic, recursive, kway };
 
 struct Options {
-  Scheme scheme = Scheme::automatic;
+  Method method = Method::automatic;
   std::uint64_t cuts = 4;
   bool pack = false;
   bool load = false;
@@ -88,7 +88,7 @@ class Multisection {
     if (options_.pack) siblings = siblings.first(as_few_as_hold(siblings, ranks.size()));
     if (siblings.size() == 1) return cut(siblings.front(), affinity, ranks);
     const bool enough = ranks.size() >= least_for_many * siblings.size();
-    const bool halves = network || !enough || options_.scheme == Scheme::halves;
+    const bool halves = network || !enough;
     std::vector<std::span<const Part>> sides;
     if (halves) {
       sides = {siblings.first(siblings.size() / 2), siblings.subspan(siblings.size() / 2)};
@@ -126,14 +126,15 @@ class Multisection {
     const double all = by_load_ ? 1 + options_.tolerance : places / static_cast<double>(ranks.size());
     const double here = std::log2(static_cast<double>(sides.size()));
     const double slack = std::pow(all, here / std::max(here, halvings(sides)));
-    auto part_of = ranks.size() < 2
-                       ? Result<std::vector<std::uint32_t>>(std::vector<std::uint32_t>(ranks.size(), 0))
-                       : metis_partition(affinity, {.shares = shares,
-                                                    .loads = loads,
-                                                    .slack = slack,
-                                                    .cuts = options_.cuts,
-                                                    .seed = seed_++,
-                                                    .direct = options_.scheme == Scheme::direct && sides.size() > 2});
+    auto part_of =
+        ranks.size() < 2
+            ? Result<std::vector<std::uint32_t>>(std::vector<std::uint32_t>(ranks.size(), 0))
+            : metis_partition(affinity, {.shares = shares,
+                                         .loads = loads,
+                                         .slack = slack,
+                                         .cuts = options_.cuts,
+                                         .seed = seed_++,
+                                         .direct = sides.size() > 2 && all_at_once(sides, ranks.size(), all)});
     if (!part_of) return pass_on(part_of);
     settle(affinity, *part_of, room);
     Groups groups;
@@ -147,6 +148,17 @@ class Multisection {
     }
     return groups;
   }
+
+  /// METIS's k-way method wins where there is slack and a core gets some hundred ranks, and loses much elsewhere.
+  bool all_at_once(std::span<const std::span<const Part>> sides, std::uint64_t ranks, double slack) const {
+    if (options_.method != Method::automatic) return options_.method == Method::kway;
+    std::uint64_t cores = 0;
+    for (const auto& side : sides) {
+      for (const Part& part : side) cores += part.core_count();
+    }
+    return slack > 1.01 && ranks >= ranks_of_core_for_kway * cores;
+  }
+  static constexpr std::uint64_t ranks_of_core_for_kway = 400;
 
   /// How often the machine is halved from these sides down to the cores, along the first.
   double halvings(std::span<const std::span<const Part>> sides) const {
@@ -189,9 +201,10 @@ class Multisection {
 class Metis final : public Mapper {
  public:
   void describe(OptionList& options) override {
-    options.choice("scheme", options_.scheme,
-                   {{"auto", Scheme::automatic}, {"halves", Scheme::halves}, {"direct", Scheme::direct}},
-                   "how a part is cut into its children: by halving, or all children at once (METIS's k-way method)");
+    options.choice("method", options_.method,
+                   {{"auto", Method::automatic}, {"recursive", Method::recursive}, {"kway", Method::kway}},
+                   "how METIS cuts a part into its children: by halving again and again, or all at once; auto: at once "
+                   "where cores are shared by many");
     options.count("cuts", options_.cuts, "cuts that METIS tries each time; the best is kept", 1, 1000);
     options.flag("pack", options_.pack,
                  "fewer ranks than places: fill as few parts as hold them, instead of spreading");

@@ -28,7 +28,7 @@ std::unique_lock<std::mutex> alone() {
 
 Result<std::vector<std::uint32_t>> metis_partition(const Affinity& affinity, const MetisRequest& request) {
   if (static_cast<double>(affinity.edge_count()) > most_weight / 2) {
-    return fail(Code::environment, at("metis"),
+    return fail(Code::infeasible, at("metis"),
                 fmt::format("{} pairs of ranks are too many for this build of METIS", affinity.edge_count() / 2),
                 "choose another mapper, or build with a METIS of 64-bit numbers");
   }

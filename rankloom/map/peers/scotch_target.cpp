@@ -102,7 +102,7 @@ Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, st
     return scotch_failure("cannot count the leaves of so uneven a machine");
   }
   ScotchTarget target{.whole = std::make_unique<ScotchArch>()};
-  std::vector<ScotchNumber> leaf_of;  // by terminal
+  std::vector<ScotchNumber> leaf_of;                                    // by terminal
   const std::uint32_t held = one_leaf ? std::max(1U, widest_core) : 1;  // by a leaf
   const std::uint64_t enough = ranks / held + (ranks % held > 0 ? 1 : 0);
   for (std::uint32_t core = part.begin; core < part.end && leaf_of.size() < enough; ++core) {
