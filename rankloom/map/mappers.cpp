@@ -11,7 +11,9 @@
 #include "rankloom/map/exhaustive/exhaustive.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
 #include "rankloom/map/mapper.hpp"
+#include "rankloom/map/peers/peers.hpp"
 #include "rankloom/map/portfolio/portfolios.hpp"
+#include "rankloom/map/treematch/treematch.hpp"
 
 namespace rankloom {
 namespace {
@@ -83,9 +85,45 @@ constexpr std::array table{
                .baseline = false,
                .takes_start = true,
                .make = make_refine},
+#ifdef RANKLOOM_HAS_SCOTCH
+    MapperInfo{.name = "scotch",
+               .summary = "Scotch's dual recursive bipartitioning of program and machine",
+               .reference = "Pellegrini 1994; Cruz 2019, 4.5",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_scotch},
+#endif
+#ifdef RANKLOOM_HAS_METIS
+    MapperInfo{.name = "metis",
+               .summary = "METIS cuts the ranks along the hierarchy, from the top down",
+               .reference = "Karypis, Kumar 1998; Wang 2015, 5.1",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_metis},
+#endif
+    MapperInfo{.name = "treematch",
+               .summary = "groups of ranks that talk most, level by level from the cores up",
+               .reference = "Jeannot, Mercier, Tessier 2014; Cruz 2019, 4.5",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_treematch},
+};
+
+/// Mappers over somebody else's library, which a build may lack.
+struct Peer {
+  std::string_view name, library, package, option;
+};
+constexpr std::array peers{
+    Peer{"scotch", "Scotch", "libscotch-dev", "RANKLOOM_SCOTCH"},
+    Peer{"metis", "METIS", "libmetis-dev", "RANKLOOM_METIS"},
 };
 
 Failure unknown_mapper(std::string_view name) {
+  for (const Peer& peer : peers) {
+    if (peer.name != name) continue;
+    return fail(Code::environment, at("-a"), fmt::format("this build has no {}, so no mapper '{}'", peer.library, name),
+                fmt::format("install {} and build again with -D{}=ON", peer.package, peer.option));
+  }
   std::vector<std::string_view> known;
   for (const MapperInfo& row : table) known.push_back(row.name);
   return fail(Code::usage, at("-a"), fmt::format("there is no mapper '{}'", name), suggest(name, known));

@@ -1,0 +1,33 @@
+# Scotch 7 or later: the imported target Scotch::scotch. The build with 64-bit numbers comes first, because weights are
+# scaled to whole numbers; the static library before the shared one, because both widths share one name at run time.
+foreach(flavour int64 long "")
+  string(REGEX REPLACE "(.+)" "-\\1" suffix "${flavour}")
+  find_path(Scotch_INCLUDE_DIR scotch.h PATH_SUFFIXES scotch${suffix})
+  find_library(Scotch_LIBRARY NAMES libscotch.a scotch PATH_SUFFIXES scotch${suffix})
+  if(Scotch_INCLUDE_DIR MATCHES "scotch${suffix}$" OR (suffix STREQUAL "" AND Scotch_INCLUDE_DIR))
+    get_filename_component(folder "${Scotch_LIBRARY}" DIRECTORY)
+    if(Scotch_LIBRARY AND (suffix STREQUAL "" OR folder MATCHES "scotch${suffix}$"))
+      break()
+    endif()
+  endif()
+  unset(Scotch_INCLUDE_DIR CACHE)
+  unset(Scotch_LIBRARY CACHE)
+endforeach()
+mark_as_advanced(Scotch_INCLUDE_DIR Scotch_LIBRARY)
+
+if(Scotch_INCLUDE_DIR)
+  file(STRINGS "${Scotch_INCLUDE_DIR}/scotch.h" numbers REGEX "^#define SCOTCH_(VERSION|RELEASE|PATCHLEVEL) [0-9]+")
+  string(REGEX REPLACE "[^0-9;]" "" numbers "${numbers}")
+  string(REPLACE ";" "." Scotch_VERSION "${numbers}")
+endif()
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Scotch REQUIRED_VARS Scotch_LIBRARY Scotch_INCLUDE_DIR VERSION_VAR Scotch_VERSION)
+
+if(Scotch_FOUND AND NOT TARGET Scotch::scotch)
+  find_package(Threads REQUIRED)
+  add_library(Scotch::scotch UNKNOWN IMPORTED)
+  set_target_properties(Scotch::scotch PROPERTIES IMPORTED_LOCATION "${Scotch_LIBRARY}")
+  target_include_directories(Scotch::scotch SYSTEM INTERFACE "${Scotch_INCLUDE_DIR}")
+  target_link_libraries(Scotch::scotch INTERFACE Threads::Threads m)
+endif()

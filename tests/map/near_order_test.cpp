@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/map/near_order.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "tests/map/map_support.hpp"
+
+namespace rankloom {
+namespace {
+
+std::vector<std::uint32_t> nodes_in_order(const Topology& machine) {
+  const Slots slots = *Slots::of(machine, 1, {});
+  const MachineTree tree(machine, slots);
+  EXPECT_TRUE(has_network(tree, tree.root()));
+  std::vector<std::uint32_t> nodes;
+  for (const auto& part : near_order(machine, tree.children(tree.root()))) {
+    nodes.push_back(index(machine.node_of(Core{part.begin})));
+  }
+  return nodes;
+}
+
+TEST(NearOrder, CutsAMeshAcrossItsLongestSide) {
+  // Four columns and two rows: the left half first, and of each half, which is a square, one row after the other.
+  EXPECT_EQ(nodes_in_order(testing::topology("mesh:2x4=1 core:3")),
+            (std::vector<std::uint32_t>{0, 1, 4, 5, 2, 3, 6, 7}));
+}
+
+TEST(NearOrder, HoldsEveryNodeOnceOnEveryNetwork) {
+  for (const auto& [name, machine] : testing::every_machine()) {
+    if (!machine.routed()) continue;
+    SCOPED_TRACE(name);
+    const auto nodes = nodes_in_order(machine);
+    EXPECT_EQ(nodes.size(), machine.node_count());
+    EXPECT_EQ(std::set(nodes.begin(), nodes.end()).size(), machine.node_count());
+  }
+}
+
+TEST(NearOrder, KeepsTheGroupsOfADragonflyTogether) {
+  const auto nodes = nodes_in_order(testing::topology("dragonfly:4,2,2=1 core:1"));
+  for (std::size_t half = 0; half < 2; ++half) {
+    std::set<std::uint32_t> groups;
+    for (std::size_t at = 0; at < 8; ++at) groups.insert(nodes[half * 8 + at] / 4);
+    EXPECT_LE(groups.size(), 3U);
+  }
+}
+
+TEST(NearOrder, IsNotNeededOnATree) {
+  const auto machine = testing::topology("switch:2=5 node:2=3 core:4=1");
+  const Slots slots = *Slots::of(machine, 1, {});
+  const MachineTree tree(machine, slots);
+  EXPECT_FALSE(has_network(tree, tree.root()));
+}
+
+}  // namespace
+}  // namespace rankloom

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/map/repair.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "tests/map/map_support.hpp"
+
+namespace rankloom {
+namespace {
+
+using testing::make_problem;
+using testing::random_graph;
+using testing::topology;
+
+CommGraph graph_of(std::uint32_t ranks, std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double>> edges) {
+  CommGraphBuilder builder(ranks);
+  for (const auto& [from, to, bytes] : edges) builder.add(Rank{from}, Rank{to}, bytes);
+  return std::move(builder).build(false);
+}
+
+std::vector<Core> cores(std::initializer_list<std::uint32_t> numbers) {
+  std::vector<Core> list;
+  for (const std::uint32_t number : numbers) list.push_back(Core{number});
+  return list;
+}
+
+std::vector<Core> repair(const testing::OwnedProblem& problem, std::vector<Core> core_of) {
+  return repaired(problem.view(), Affinity(problem.graph), std::move(core_of));
+}
+
+TEST(Repair, LeavesAValidPlacementAsItIs) {
+  const auto problem = make_problem(random_graph(9, 0.5, 1), topology("node:3=10 core:4=1"));
+  const auto start = testing::random_placement(9, problem.topology, problem.slots, 2);
+  EXPECT_EQ(repair(problem, start), start);
+}
+
+TEST(Repair, MovesTheRankThatLosesLeastToTheNearestFreeCore) {
+  // Ranks 0, 1 and 2 are on core 0; 0 and 1 talk most. Core 1 is free, and so is the whole second node.
+  const auto problem =
+      make_problem(graph_of(3, {{0, 1, 100}, {1, 2, 5}, {0, 2, 1}}), topology("node:2=10 core:2*2+2*2=1"));
+  EXPECT_EQ(repair(problem, cores({0, 0, 0})), cores({0, 0, 1}));
+}
+
+TEST(Repair, LeavesTheNodeOnlyWhenItIsFullAndGoesWhereItsPartnersAre) {
+  // The first node is full; rank 4 must leave it and talks to rank 5 on the third.
+  const auto problem = make_problem(graph_of(6, {{0, 1, 9}, {2, 3, 9}, {0, 4, 1}, {4, 5, 3}, {1, 2, 9}}),
+                                    topology("node:3=10 core:4=1"));
+  EXPECT_EQ(repair(problem, cores({0, 1, 2, 3, 3, 8})), cores({0, 1, 2, 3, 9, 8}));
+}
+
+TEST(Repair, GoesToTheNearestNodeOfANetwork) {
+  const auto problem = make_problem(graph_of(3, {{0, 1, 9}, {1, 2, 1}}), topology("mesh:8=1 core:1"));
+  EXPECT_EQ(repair(problem, cores({3, 4, 4})), cores({3, 4, 5}));
+}
+
+TEST(Repair, MovesNoMoreThanAreTooMany) {
+  for (const auto& [name, machine] : testing::every_machine()) {
+    SCOPED_TRACE(name);
+    std::uint32_t places = 0;
+    for (const Core core : machine.cores()) places += machine.capacity(core);
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto problem = make_problem(random_graph(places, 0.3, seed), machine);
+      Random random(seed);
+      std::vector<Core> start(places);
+      std::vector<std::uint32_t> taken(machine.core_count(), 0);
+      std::uint32_t too_many = 0;
+      for (Core& core : start) {
+        core = Core{static_cast<std::uint32_t>(random.below(machine.core_count()))};
+        if (++taken[index(core)] > problem.slots[core]) ++too_many;
+      }
+      const auto valid = repair(problem, start);
+      EXPECT_TRUE(Mapping::checked(valid, machine, problem.slots));
+      std::uint32_t moved = 0;
+      for (std::uint32_t rank = 0; rank < places; ++rank) moved += valid[rank] != start[rank] ? 1 : 0;
+      EXPECT_EQ(moved, too_many);
+    }
+  }
+}
+
+TEST(Repair, EndsSoonWhenEverybodySitsOnOneCore) {
+  const std::uint32_t ranks = 60 * 60;
+  const auto problem = make_problem(testing::shuffled_grid(60, 60, 3), topology("torus:60x60=1 core:1"));
+  const auto valid = repair(problem, std::vector<Core>(ranks, Core{17}));
+  EXPECT_TRUE(Mapping::checked(valid, problem.topology, problem.slots));
+}
+
+TEST(Settle, MovesAsFewAsMustAndThoseThatLoseLeast) {
+  // Two triangles and a loose end, all in part 0; part 1 has room for three. The triangle of 3, 4, 5 talks least.
+  const Affinity affinity(
+      graph_of(7, {{0, 1, 9}, {1, 2, 9}, {0, 2, 9}, {3, 4, 2}, {4, 5, 2}, {3, 5, 2}, {2, 3, 1}, {0, 6, 9}}));
+  std::vector<std::uint32_t> part_of(7, 0);
+  settle(affinity, part_of, std::vector<std::uint64_t>{4, 3});
+  EXPECT_EQ(part_of, (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 0}));
+}
+
+TEST(Settle, FillsEveryPartToItsRoomWhenItIsTight) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    const Affinity affinity(random_graph(30, 0.2, seed));
+    Random random(seed);
+    std::vector<std::uint32_t> part_of(30);
+    for (auto& part : part_of) part = static_cast<std::uint32_t>(random.below(4));
+    const std::vector<std::uint64_t> room{3, 12, 0, 15};
+    settle(affinity, part_of, room);
+    for (std::uint32_t part = 0; part < 4; ++part) {
+      EXPECT_EQ(static_cast<std::uint64_t>(std::count(part_of.begin(), part_of.end(), part)), room[part]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rankloom
