@@ -7,6 +7,7 @@
 
 #include "rankloom/core/suggest.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
+#include "rankloom/map/clustering/clustering.hpp"
 #include "rankloom/map/exhaustive/exhaustive.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
 #include "rankloom/map/mapper.hpp"
@@ -76,6 +77,12 @@ constexpr std::array table{
                .baseline = false,
                .takes_start = true,
                .make = make_refine},
+    MapperInfo{.name = "clustering",
+               .summary = "clusters of ranks that talk much, put on nodes as a whole, small ones exchanged",
+               .reference = "Wang 2015, 4.3-4.4",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_clustering},
 };
 
 Failure unknown_mapper(std::string_view name) {
