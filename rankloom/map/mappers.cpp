@@ -9,6 +9,7 @@
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/clustering/clustering.hpp"
 #include "rankloom/map/exhaustive/exhaustive.hpp"
+#include "rankloom/map/hierarchical/hierarchical.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/map/portfolio/portfolios.hpp"
@@ -83,6 +84,12 @@ constexpr std::array table{
                .baseline = false,
                .takes_start = false,
                .make = make_clustering},
+    MapperInfo{.name = "hierarchical",
+               .summary = "level by level down the machine, a single-level mapping by any mapper at each",
+               .reference = "Wang 2015, 4.5",
+               .baseline = false,
+               .takes_start = false,
+               .make = make_hierarchical},
 };
 
 Failure unknown_mapper(std::string_view name) {

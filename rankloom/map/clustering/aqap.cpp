@@ -83,7 +83,8 @@ AggregatedCost::AggregatedCost(const MapProblem& problem, const Groups& clusters
       clusters_(&clusters),
       cluster_of_(problem.graph.rank_count()),
       senders_(problem.graph),
-      distance_(make_distance(problem.topology, problem.model)) {
+      distance_(make_distance(problem.topology, problem.model)),
+      with_self_(problem.model != CostModel::quality) {
   assert(problem.model != CostModel::congestion);
   for (std::uint32_t cluster = 0; cluster < clusters.size(); ++cluster) {
     for (const std::uint32_t rank : clusters[cluster]) cluster_of_[rank] = cluster;
@@ -99,7 +100,7 @@ double AggregatedCost::between(std::uint32_t a, std::uint32_t b, std::span<const
             const Rank rank{member};
             const auto targets = graph_->targets(rank);
             for (std::size_t edge = 0; edge < targets.size(); ++edge) {
-              if (cluster_of_[index(targets[edge])] != to) continue;
+              if (cluster_of_[index(targets[edge])] != to || !counts(rank, targets[edge])) continue;
               sum += cost_of(distance(core_of[member], core_of[index(targets[edge])]), graph_->bytes(rank)[edge],
                              messages_of(*graph_, rank, edge));
             }
@@ -136,6 +137,7 @@ double AggregatedCost::touching(std::uint32_t a, std::uint32_t b, std::span<cons
             const auto targets = graph_->targets(rank);
             const auto bytes = graph_->bytes(rank);
             for (std::size_t edge = 0; edge < targets.size(); ++edge) {
+              if (!counts(rank, targets[edge])) continue;
               sum +=
                   cost_of(distance(here, core_of[index(targets[edge])]), bytes[edge], messages_of(*graph_, rank, edge));
             }

@@ -33,6 +33,8 @@ class AggregatedCost {
   double exchange_delta(std::uint32_t a, std::uint32_t b, std::span<Core> core_of) const;
 
  private:
+  /// Quality is a sum over i < j, without what a rank sends to itself.
+  bool counts(Rank from, Rank to) const { return with_self_ || from != to; }
   double touching(std::uint32_t a, std::uint32_t b, std::span<const Core> core_of) const;
 
   const CommGraph* graph_;
@@ -40,6 +42,7 @@ class AggregatedCost {
   std::vector<std::uint32_t> cluster_of_;
   Senders senders_;
   Distance distance_;
+  bool with_self_;
 };
 
 struct ApeOptions {

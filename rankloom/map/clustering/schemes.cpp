@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/places.hpp"
 
 namespace rankloom {
 namespace {
@@ -136,25 +137,14 @@ NodePlaces node_places(const MapProblem& problem) {
   const Topology& topology = problem.topology;
   const MachineTree tree(topology, problem.slots);
   const std::size_t level = topology.node_count() > 1 ? topology.node_level() : tree.root().next_level;
-  std::uint64_t capacity = 0;
-  for (const Core core : topology.cores()) capacity += topology.capacity(core);
-  NodePlaces nodes;
-  const bool shared = problem.graph.rank_count() > capacity;
-  if (shared) nodes.places = block_placement(problem.graph.rank_count(), topology, problem.slots);
-  std::size_t behind = 0;
-  std::optional<std::uint32_t> current;
-  for (const Core core : topology.cores()) {
-    const std::uint32_t node = level < topology.levels().size() ? topology.object_of(level, core) : 0;
-    if (current && node != *current) nodes.ends.push_back(behind);
-    current = node;
-    if (shared) {
-      while (behind < nodes.places.size() && nodes.places[behind] == core) ++behind;
-    } else {
-      nodes.places.insert(nodes.places.end(), std::min(problem.slots[core], topology.capacity(core)), core);
-      behind = nodes.places.size();
-    }
+  NodePlaces nodes{.places = places_in_order(problem)};
+  const auto count = level < topology.levels().size() ? topology.levels()[level].objects : 1;
+  for (std::uint32_t node = 0; node < count; ++node) {
+    const Core end =
+        level < topology.levels().size() ? topology.first_core(level, node + 1) : Core{topology.core_count()};
+    const auto behind = std::lower_bound(nodes.places.begin(), nodes.places.end(), end);
+    nodes.ends.push_back(static_cast<std::uint64_t>(behind - nodes.places.begin()));
   }
-  nodes.ends.push_back(behind);
   return nodes;
 }
 

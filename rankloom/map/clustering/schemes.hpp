@@ -12,10 +12,9 @@
 
 namespace rankloom {
 
-/// The places for ranks in the order of the cores, cut into nodes. The first n of them are the block placement of n
-/// ranks, so laying ranks on places in order is the launcher's default order.
+/// The places for ranks, cut into nodes.
 struct NodePlaces {
-  std::vector<Core> places;
+  std::vector<Core> places;            ///< In the order of the cores: places_in_order().
   std::vector<std::uint64_t> ends{0};  ///< A zero, then where each node's places end; a node may have none.
 
   std::size_t node_count() const { return ends.size() - 1; }
@@ -25,7 +24,7 @@ struct NodePlaces {
 };
 
 /// Nodes are those of the topology; on a machine of one node the parts that it consists of; in a table of distances
-/// every core. When cores are shared, a core has as many places as the default order gives it ranks.
+/// every core.
 NodePlaces node_places(const MapProblem& problem);
 
 enum class Scheme : std::uint8_t { plain, first_fit, most_reservation, adaptive };
