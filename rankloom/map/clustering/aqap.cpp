@@ -14,6 +14,8 @@ namespace {
 
 /// As in Seating: far above rounding, far below any gain worth a step.
 constexpr double relative_tolerance = 1e-12;
+/// After so many times the number of pairs without a gain, hardly one is left that was never drawn.
+constexpr std::uint64_t patience = 2;
 /// The streams of numbers that other parts of a mapper draw from the same seed are others.
 constexpr std::uint64_t random_stream = 0x617065;
 
@@ -47,6 +49,7 @@ class Noise {
       if (end - begin > 1) {
         const auto first = static_cast<std::uint32_t>(kept.size());
         const auto count = static_cast<std::uint32_t>(end - begin);
+        pairs_ += std::uint64_t{count} * (count - 1) / 2;
         for (; begin < end; ++begin) {
           kept.push_back(order_[begin]);
           equals_.push_back({first, count});
@@ -58,6 +61,8 @@ class Noise {
   }
 
   bool empty() const { return order_.empty(); }
+  /// Pairs of equal size.
+  std::uint64_t pairs() const { return pairs_; }
 
   /// Two different ones of equal size: the first is any, the second any of its equals.
   std::pair<std::uint32_t, std::uint32_t> draw(Random& random) const {
@@ -73,7 +78,8 @@ class Noise {
     std::uint32_t begin, count;
   };
   std::vector<std::uint32_t> order_;  // by size, then by number
-  std::vector<Equals> equals_;        // for each of them, where its equals stand in the order
+  std::uint64_t pairs_ = 0;
+  std::vector<Equals> equals_;  // for each of them, where its equals stand in the order
 };
 
 }  // namespace
@@ -82,13 +88,19 @@ AggregatedCost::AggregatedCost(const MapProblem& problem, const Groups& clusters
     : graph_(&problem.graph),
       clusters_(&clusters),
       cluster_of_(problem.graph.rank_count()),
+      position_of_(problem.graph.rank_count()),
       senders_(problem.graph),
       distance_(make_distance(problem.topology, problem.model)),
       with_self_(problem.model != CostModel::quality) {
   assert(problem.model != CostModel::congestion);
   for (std::uint32_t cluster = 0; cluster < clusters.size(); ++cluster) {
-    for (const std::uint32_t rank : clusters[cluster]) cluster_of_[rank] = cluster;
+    const auto members = clusters[cluster];
+    for (std::uint32_t position = 0; position < members.size(); ++position) {
+      cluster_of_[members[position]] = cluster;
+      position_of_[members[position]] = position;
+    }
   }
+  if (std::holds_alternative<TreeDistance>(distance_) && problem.model != CostModel::time) affinity_.emplace(*graph_);
 }
 
 double AggregatedCost::between(std::uint32_t a, std::uint32_t b, std::span<const Core> core_of) const {
@@ -153,7 +165,32 @@ double AggregatedCost::touching(std::uint32_t a, std::uint32_t b, std::span<cons
       distance_);
 }
 
+double AggregatedCost::symmetric_delta(const TreeDistance& distance, std::uint32_t a, std::uint32_t b,
+                                       std::span<const Core> core_of) const {
+  double delta = 0;
+  for (const auto& [own, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const auto members = (*clusters_)[own], partners = (*clusters_)[other];
+    for (std::size_t at = 0; at < members.size(); ++at) {
+      const Core from = core_of[members[at]], to = core_of[partners[at]];
+      const auto near = affinity_->neighbours(members[at]);
+      const auto weights = affinity_->weights(members[at]);
+      for (std::size_t edge = 0; edge < near.size(); ++edge) {
+        const std::uint32_t cluster = cluster_of_[near[edge]];
+        const Core there = core_of[near[edge]];
+        if (cluster != a && cluster != b) {
+          delta += weights[edge] * (distance(to, there).per_byte - distance(from, there).per_byte);
+        } else {  // it moves too, and meets this pair again from its side
+          const Core then = core_of[(*clusters_)[cluster == a ? b : a][position_of_[near[edge]]]];
+          delta += weights[edge] / 2 * (distance(to, then).per_byte - distance(from, there).per_byte);
+        }
+      }
+    }
+  }
+  return delta;
+}
+
 double AggregatedCost::exchange_delta(std::uint32_t a, std::uint32_t b, std::span<Core> core_of) const {
+  if (affinity_) return symmetric_delta(std::get<TreeDistance>(distance_), a, b, core_of);
   const double before = touching(a, b, core_of);
   exchange_places((*clusters_)[a], (*clusters_)[b], core_of);
   const double after = touching(a, b, core_of);
@@ -169,9 +206,13 @@ void exchange_by_pairs(const MapProblem& problem, const Groups& clusters, const 
   const AggregatedCost cost(problem, clusters);
   const double tolerance =
       relative_tolerance * std::abs(evaluate(problem.graph, problem.topology, core_of, problem.model));
-  for (std::uint64_t tried = 0; tried < tries && !pulse.stop(); ++tried) {
+  std::uint64_t in_vain = 0;
+  for (std::uint64_t tried = 0; tried < tries && in_vain < patience * noise.pairs() && !pulse.stop(); ++tried) {
     const auto [a, b] = noise.draw(random);
-    if (cost.exchange_delta(a, b, core_of) < -tolerance) exchange_places(clusters[a], clusters[b], core_of);
+    ++in_vain;
+    if (cost.exchange_delta(a, b, core_of) >= -tolerance) continue;
+    exchange_places(clusters[a], clusters[b], core_of);
+    in_vain = 0;
   }
 }
 
@@ -185,11 +226,17 @@ void exchange_by_steps(const MapProblem& problem, const Groups& clusters, const 
       if (seating.core_of(one) != seating.core_of(other)) seating.apply(seating.try_swap(one, other));
     }
   };
-  for (std::uint64_t tried = 0; tried < tries && !pulse.stop(); ++tried) {
+  std::uint64_t in_vain = 0;
+  for (std::uint64_t tried = 0; tried < tries && in_vain < patience * noise.pairs() && !pulse.stop(); ++tried) {
     const auto [a, b] = noise.draw(random);
     const double before = seating.cost();
     exchange(a, b);
-    if (!seating.is_gain(seating.cost() - before)) exchange(a, b);
+    if (seating.is_gain(seating.cost() - before)) {
+      in_vain = 0;
+    } else {
+      exchange(a, b);
+      ++in_vain;
+    }
   }
   core_of = seating.placement();
 }

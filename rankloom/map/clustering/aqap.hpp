@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "rankloom/map/affinity.hpp"
@@ -36,18 +38,22 @@ class AggregatedCost {
   /// Quality is a sum over i < j, without what a rank sends to itself.
   bool counts(Rank from, Rank to) const { return with_self_ || from != to; }
   double touching(std::uint32_t a, std::uint32_t b, std::span<const Core> core_of) const;
+  double symmetric_delta(const TreeDistance& distance, std::uint32_t a, std::uint32_t b,
+                         std::span<const Core> core_of) const;
 
   const CommGraph* graph_;
   const Groups* clusters_;
   std::vector<std::uint32_t> cluster_of_;
+  std::vector<std::uint32_t> position_of_;  // in its cluster
   Senders senders_;
   Distance distance_;
   bool with_self_;
+  std::optional<Affinity> affinity_;  // where bytes both ways are all that counts: half the edges to look at
 };
 
 struct ApeOptions {
-  std::uint64_t tries = 10'000;  ///< Pairs of clusters to look at.
-  std::uint64_t noise = 17;      ///< NOISE_THRESHOLD: smaller clusters are exchanged.
+  std::uint64_t tries = 0;  ///< Pairs of clusters to look at.
+  std::uint64_t noise = 0;  ///< NOISE_THRESHOLD: smaller clusters are exchanged.
 };
 
 /// APE: `tries` times, two noise clusters of equal size exchange their places if the cost falls. The pairs are drawn at

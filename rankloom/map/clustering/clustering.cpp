@@ -25,7 +25,7 @@ enum class Refinement : std::uint8_t { none, ape, pe };
 /// Up to so many ranks every rung of the ladder costs milliseconds.
 constexpr std::uint32_t few_ranks = 512;
 /// Above, one rung takes a good part of a second.
-constexpr std::uint32_t many_ranks = 8192;
+constexpr std::uint32_t many_ranks = 1 << 16;
 
 Groups everyone_alone(std::uint32_t ranks) {
   Groups groups;
@@ -62,7 +62,8 @@ class Clustering final : public Mapper {
     options.number("high", schemes_.high, "adaptive: ff when the sizes vary more, and clusters are not many", 0);
     options.count("many", schemes_.many, "adaptive: from so many clusters on mr instead of ff");
     options.count("tries", exchanges_.tries, "ape: pairs of clusters to look at");
-    options.count("noise", exchanges_.noise, "ape: clusters with fewer ranks than this are exchanged");
+    options.count("noise", exchanges_.noise,
+                  "ape: clusters with fewer ranks than this are exchanged; 0: those that fit on a node");
     options.number("self-similarity", spectral_.similarity.self, "of a rank with itself, in the similarity matrix", 0,
                    1e6);
     options.number("max-similarity", spectral_.similarity.maximum, "of the two ranks that talk most", 1e-6, 1e6);
@@ -108,7 +109,9 @@ class Clustering final : public Mapper {
                      Pulse& pulse) const {
     auto core_of = place_clusters(clusters, nodes, chosen_scheme(clusters, schemes_));
     if (refinement_ == Refinement::ape) {
-      aggregated_pair_exchange(problem, clusters, exchanges_, seed, pulse, core_of);
+      ApeOptions exchanges = exchanges_;
+      if (exchanges.noise == 0) exchanges.noise = nodes.largest() + 1;
+      aggregated_pair_exchange(problem, clusters, exchanges, seed, pulse, core_of);
     } else if (refinement_ == Refinement::pe) {
       Seating seating(problem, core_of);
       exchange_random_pairs(seating, pair_exchange_tries, seed, pulse);
@@ -127,7 +130,7 @@ class Clustering final : public Mapper {
   std::string clusters_ = "auto";
   Refinement refinement_ = Refinement::ape;
   SchemeOptions schemes_;
-  ApeOptions exchanges_;
+  ApeOptions exchanges_{.tries = 100'000, .noise = 0};
   SpectralOptions spectral_;
 };
 
@@ -139,8 +142,8 @@ std::uint32_t paper_clusters(std::uint32_t ranks, std::uint64_t nodes) {
 
 std::vector<std::uint32_t> cluster_ladder(std::uint32_t ranks, std::uint64_t nodes, std::uint64_t needed) {
   std::vector<std::uint64_t> numbers{needed, 2 * needed, 2 * nodes};
-  if (ranks <= many_ranks) numbers.push_back(4 * needed);
-  if (ranks <= few_ranks) numbers.insert(numbers.end(), {nodes, 3 * needed, 6 * needed});
+  if (ranks <= many_ranks) numbers.insert(numbers.end(), {3 * needed, 4 * needed});
+  if (ranks <= few_ranks) numbers.insert(numbers.end(), {nodes, 3 * needed / 2, 6 * needed});
   std::erase_if(numbers, [&](std::uint64_t number) { return number == 0 || number >= ranks; });
   numbers.push_back(ranks);
   std::sort(numbers.begin(), numbers.end(), std::greater<>());

@@ -124,6 +124,12 @@ std::vector<Core> most_reservation(const Groups& clusters, const NodePlaces& nod
 
 }  // namespace
 
+std::uint64_t NodePlaces::largest() const {
+  std::uint64_t most = 0;
+  for (std::size_t node = 0; node < node_count(); ++node) most = std::max(most, size_of(node));
+  return most;
+}
+
 std::size_t NodePlaces::nodes_for(std::uint64_t ranks) const {
   std::vector<std::uint64_t> sizes;
   for (std::size_t node = 0; node < node_count(); ++node) sizes.push_back(size_of(node));

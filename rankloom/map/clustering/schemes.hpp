@@ -19,6 +19,7 @@ struct NodePlaces {
 
   std::size_t node_count() const { return ends.size() - 1; }
   std::uint64_t size_of(std::size_t node) const { return ends[node + 1] - ends[node]; }
+  std::uint64_t largest() const;
   /// How many nodes it takes to hold so many ranks, the largest nodes first.
   std::size_t nodes_for(std::uint64_t ranks) const;
 };
@@ -31,8 +32,8 @@ enum class Scheme : std::uint8_t { plain, first_fit, most_reservation, adaptive 
 
 struct SchemeOptions {
   Scheme scheme = Scheme::adaptive;
-  double low = 0.25;  ///< T_l; Plain when the clusters' sizes vary less. Relative to their mean, see chosen_scheme.
-  double high = 0.5;  ///< T_h; First-Fit when they vary more
+  double low = 0.1;   ///< T_l; Plain when the clusters' sizes vary less. Relative to their mean, see chosen_scheme.
+  double high = 0.7;  ///< T_h; First-Fit when they vary more
   std::uint64_t many = 256;  ///< T_k; and there are fewer clusters than these.
 };
 

@@ -16,7 +16,7 @@ namespace rankloom {
 
 struct SpectralOptions {
   Similarity similarity{};
-  std::uint64_t restarts = 4;  ///< Of k-means.
+  std::uint64_t restarts = 8;  ///< Of k-means.
   std::uint64_t at_once = 64;  ///< More clusters than these are made by dividing first.
 };
 
