@@ -4,9 +4,10 @@
 // A number of times: take a pair of processes, at random or in turn, and exchange their places if the cost falls. The
 // paper has as many processes as cores; here free slots are partners too, as if empty processes sat on them, so with
 // fewer ranks than cores an exchange may also be a move.
+#include "rankloom/map/local_search/pair_exchange.hpp"
+
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/local_search/local_searches.hpp"
-#include "rankloom/map/local_search/seating.hpp"
 #include "rankloom/map/seats.hpp"
 
 namespace rankloom {
@@ -25,6 +26,10 @@ bool exchange(Seating& seating, Rank rank, Seats::Seat seat) {
   return true;
 }
 
+double share_of(std::uint64_t tried, std::uint64_t tries) {
+  return static_cast<double>(tried) / static_cast<double>(tries);
+}
+
 class PairExchange final : public Mapper {
  public:
   void describe(OptionList& options) override {
@@ -36,41 +41,39 @@ class PairExchange final : public Mapper {
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     Seating seating(problem, start_of(problem));
     Pulse pulse(run, "pair-exchange");
-    const Seats seats(problem.topology, problem.slots);
-    if (problem.graph.rank_count() > 0) {
-      order_ == Order::random ? at_random(seating, seats, run.seed, pulse) : in_turn(seating, seats, pulse);
-    }
+    order_ == Order::random ? exchange_random_pairs(seating, tries_, run.seed, pulse) : in_turn(seating, pulse);
     return Placement{seating.placement(), {}, std::string(pulse.stopped() ? stopped_note : "")};
   }
 
  private:
-  double done(std::uint64_t tried) const { return static_cast<double>(tried) / static_cast<double>(tries_); }
-
-  void at_random(Seating& seating, const Seats& seats, std::uint64_t seed, Pulse& pulse) const {
-    Random random(seed);
-    for (std::uint64_t tried = 0; tried < tries_ && !pulse.stop(); ++tried) {
-      pulse.set_fraction(done(tried));
-      const Rank rank{static_cast<std::uint32_t>(random.below(seating.rank_count()))};
-      exchange(seating, rank, seats[random.below(seats.total())]);
-    }
-  }
-
   /// Rank by rank, seat by seat, and from the start again; ends early when a whole round brought nothing.
-  void in_turn(Seating& seating, const Seats& seats, Pulse& pulse) const {
+  void in_turn(Seating& seating, Pulse& pulse) const {
+    const Seats seats(seating.problem().topology, seating.problem().slots);
     std::uint64_t since_gain = 0;
     const std::uint64_t round = seating.rank_count() * seats.total();
     for (std::uint64_t tried = 0; tried < tries_ && since_gain < round && !pulse.stop(); ++tried) {
-      pulse.set_fraction(done(tried));
+      pulse.set_fraction(share_of(tried, tries_));
       const Rank rank{static_cast<std::uint32_t>(tried / seats.total() % seating.rank_count())};
       since_gain = exchange(seating, rank, seats[tried % seats.total()]) ? 0 : since_gain + 1;
     }
   }
 
-  std::uint64_t tries_ = 500'000;
+  std::uint64_t tries_ = pair_exchange_tries;
   Order order_ = Order::random;
 };
 
 }  // namespace
+
+void exchange_random_pairs(Seating& seating, std::uint64_t tries, std::uint64_t seed, Pulse& pulse) {
+  if (seating.rank_count() == 0) return;
+  const Seats seats(seating.problem().topology, seating.problem().slots);
+  Random random(seed);
+  for (std::uint64_t tried = 0; tried < tries && !pulse.stop(); ++tried) {
+    pulse.set_fraction(share_of(tried, tries));
+    const Rank rank{static_cast<std::uint32_t>(random.below(seating.rank_count()))};
+    exchange(seating, rank, seats[random.below(seats.total())]);
+  }
+}
 
 std::unique_ptr<Mapper> make_pair_exchange() {
   return std::make_unique<PairExchange>();

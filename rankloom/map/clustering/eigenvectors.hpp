@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/clustering: steps 2 to 4 of CP-NSC (Wang 2015, Algorithm 1): from traffic to the eigenvectors of its similarity.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rankloom/core/progress.hpp"
+#include "rankloom/map/affinity.hpp"
+
+namespace rankloom {
+
+/// The two constants of Algorithm 1.
+struct Similarity {
+  double self = 1;     ///< SELF_SIMILARITY, S[i][i].
+  double maximum = 1;  ///< MAX_SIMILARITY, S[i][j] of the pair that talks most; the others in proportion.
+};
+
+/// Orthonormal columns, the largest eigenvalue first.
+struct Eigenvectors {
+  std::uint32_t rows = 0;
+  std::vector<double> eigenvalues;
+  std::vector<double> values;  ///< Column after column.
+
+  std::uint32_t columns() const { return static_cast<std::uint32_t>(eigenvalues.size()); }
+};
+
+/// Up to so many elements all eigenvectors are computed, however many are asked for: a few milliseconds.
+inline constexpr std::uint32_t whole_spectrum = 256;
+
+/// Of the `count` largest eigenvalues of D^(-1/2) S D^(-1/2), which are those of the smallest of the Laplacian. The
+/// graph is connected and has at least two elements; 1 <= count <= elements. Exact up to `whole_spectrum` elements, or
+/// when a good part of all is asked for; else as near as tells clusters apart. None when the deadline passed.
+std::optional<Eigenvectors> leading_eigenvectors(const Affinity& graph, const Similarity& similarity,
+                                                 std::uint32_t count, std::uint64_t seed, const Deadline& deadline);
+
+}  // namespace rankloom
