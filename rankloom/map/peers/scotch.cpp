@@ -82,8 +82,8 @@ class ScotchMapping {
   }
 
   Result<void> onto_cores(const Part& part, const Affinity& affinity, std::span<const std::uint32_t> ranks) {
-    auto target =
-        scotch_cores(problem_, tree_, part, options_.pack ? ranks.size() : std::numeric_limits<std::uint64_t>::max());
+    auto target = scotch_cores(session_, problem_, tree_, part,
+                               options_.pack ? ranks.size() : std::numeric_limits<std::uint64_t>::max());
     if (!target) return pass_on(target);
     if (target->place_of.size() == 1) {
       for (const std::uint32_t rank : ranks) core_of_[rank] = Core{target->place_of.front()};
@@ -104,7 +104,7 @@ class ScotchMapping {
       if (tree_.places(node) > 0 && (!options_.pack || places < core_of_.size())) nodes.push_back(node);
       places += tree_.places(node);
     }
-    auto target = scotch_nodes(problem_, nodes);
+    auto target = scotch_nodes(session_, problem_, nodes);
     if (!target) return pass_on(target);
     std::vector<std::uint32_t> everybody(core_of_.size());
     std::iota(everybody.begin(), everybody.end(), 0);
