@@ -58,11 +58,14 @@ class ScotchMapping {
  private:
   Result<std::vector<ScotchNumber>> map(const Affinity& affinity, std::span<const std::uint32_t> ranks,
                                         ScotchTarget& target, std::uint64_t places) {
+    if (sizeof(ScotchNumber) == 4 && static_cast<double>(affinity.edge_count()) > most_traffic) {
+      return fail(Code::infeasible, at("scotch"), "these are too many pairs of ranks for Scotch with 32-bit numbers",
+                  "build with a Scotch of 64-bit numbers, or choose another mapper");
+    }
     ScotchGraph::Rows rows;
     rows.offsets.assign(affinity.offsets().begin(), affinity.offsets().end());
     rows.neighbours.assign(affinity.all_neighbours().begin(), affinity.all_neighbours().end());
-    rows.weights = whole_numbers<ScotchNumber>(
-        affinity.all_weights(), std::max(most_traffic, 2.0 * static_cast<double>(affinity.edge_count())));
+    rows.weights = whole_numbers<ScotchNumber>(affinity.all_weights(), 2 * most_traffic);
     // Where any number of ranks may sit on a core, it is the work of a core that is bounded.
     const bool by_load = options_.load && places / target.place_of.size() >= problem_.graph.rank_count();
     if (by_load) {
