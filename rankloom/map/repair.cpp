@@ -57,8 +57,8 @@ class Repair {
         seated_(problem.topology.core_count(), 0) {}
 
   std::vector<Core> run() && {
-    std::vector<std::uint32_t> floating = stand_up();
-    if (!floating.empty()) descend(tree_.root(), std::move(floating));
+    const std::vector<std::uint32_t> floating = stand_up();
+    if (!floating.empty()) descend(tree_.root(), floating);
     return std::move(core_of_);
   }
 
@@ -118,7 +118,7 @@ class Repair {
   std::uint32_t machine_end() const { return static_cast<std::uint32_t>(seated_.size()); }
 
   /// Gives each of them a child of the part, their own where it has room, and goes on in the children.
-  void descend(const MachineTree::Part& part, std::vector<std::uint32_t> floating) {
+  void descend(const MachineTree::Part& part, std::span<const std::uint32_t> floating) {
     if (part.is_core()) {
       for (const std::uint32_t rank : floating) core_of_[rank] = Core{part.begin};
       seated_[Core{part.begin}] += static_cast<std::uint32_t>(floating.size());
@@ -161,7 +161,7 @@ class Repair {
       core_of_[rank] = Core{children[next].begin};
     }
     for (std::size_t child = 0; child < children.size(); ++child) {
-      if (!below[child].empty()) descend(children[child], std::move(below[child]));
+      if (!below[child].empty()) descend(children[child], below[child]);
     }
   }
 

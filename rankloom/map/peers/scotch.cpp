@@ -22,8 +22,23 @@ using Part = MachineTree::Part;
 constexpr double most_traffic = sizeof(ScotchNumber) > 4 ? 0x1p40 : 0x1p19;
 constexpr double most_load = 0x1p24;
 
+enum class Strategy : std::uint8_t { normal, quality, speed, balance };
+
+ScotchNumber flags_of(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::quality:
+      return SCOTCH_STRATQUALITY;
+    case Strategy::speed:
+      return SCOTCH_STRATSPEED;
+    case Strategy::balance:
+      return SCOTCH_STRATBALANCE;
+    default:
+      return SCOTCH_STRATDEFAULT;
+  }
+}
+
 struct Options {
-  ScotchNumber strategy = SCOTCH_STRATDEFAULT;
+  Strategy strategy = Strategy::normal;
   bool pack = false;
   bool load = false;
   double tolerance = 0.03;
@@ -77,8 +92,8 @@ class ScotchMapping {
     ScotchStrategy strategy;
     const double room = static_cast<double>(places) / static_cast<double>(ranks.size()) - 1;
     const double slack = by_load ? options_.tolerance : std::clamp(room, 0.01, 1.0);
-    if (SCOTCH_stratGraphMapBuild(strategy.get(), options_.strategy, static_cast<ScotchNumber>(target.place_of.size()),
-                                  slack) != 0) {
+    if (SCOTCH_stratGraphMapBuild(strategy.get(), flags_of(options_.strategy),
+                                  static_cast<ScotchNumber>(target.place_of.size()), slack) != 0) {
       return scotch_failure("does not know the strategy");
     }
     return scotch_map(session_, graph, *target.arch, strategy);
@@ -129,7 +144,7 @@ class ScotchMapping {
       const bool equal_cores = std::all_of(cores.begin(), cores.end(), [](const Part& core) { return core.is_core(); });
       if (equal_cores || pulse_.stop_now()) {
         deal_out(nodes[node], groups[node]);
-      } else if (groups[node].size() > 0) {
+      } else if (!groups[node].empty()) {
         if (auto done = onto_cores(nodes[node], inside[node], groups[node]); !done) return done;
       }
     }
@@ -159,10 +174,10 @@ class Scotch final : public Mapper {
  public:
   void describe(OptionList& options) override {
     options.choice("strategy", options_.strategy,
-                   {{"default", ScotchNumber{SCOTCH_STRATDEFAULT}},
-                    {"quality", ScotchNumber{SCOTCH_STRATQUALITY}},
-                    {"speed", ScotchNumber{SCOTCH_STRATSPEED}},
-                    {"balance", ScotchNumber{SCOTCH_STRATBALANCE}}},
+                   {{"default", Strategy::normal},
+                    {"quality", Strategy::quality},
+                    {"speed", Strategy::speed},
+                    {"balance", Strategy::balance}},
                    "what Scotch takes pains with: quality, speed, or equal numbers on all cores");
     options.flag("pack", options_.pack,
                  "fewer ranks than places: use only the first places that hold them, instead of spreading");

@@ -98,7 +98,7 @@ Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, st
     widths.push_back(level.width);
     leaves *= level.width;
   }
-  if (leaves >= static_cast<double>(std::numeric_limits<ScotchNumber>::max() / 4)) {
+  if (leaves >= static_cast<double>(std::numeric_limits<ScotchNumber>::max()) / 4) {
     return scotch_failure("cannot count the leaves of so uneven a machine");
   }
   ScotchTarget target{.whole = std::make_unique<ScotchArch>()};
@@ -262,6 +262,7 @@ Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& prob
   }
   if (!by_level && (usable.size() <= most_in_table || topology.is_matrix())) {
     std::vector<ScotchNumber> sizes;
+    sizes.reserve(usable.size());
     for (const std::uint32_t core : usable) sizes.push_back(problem.slots[Core{core}]);
     if (sizes.size() > ranks) sizes.resize(ranks), usable.resize(ranks);
     if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) sizes.clear();
@@ -275,6 +276,7 @@ Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& prob
 Result<ScotchTarget> scotch_nodes(ScotchSession& session, const MapProblem& problem, const std::vector<Part>& nodes) {
   const Topology& topology = problem.topology;
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(nodes.size());
   for (const Part& node : nodes) numbers.push_back(index(topology.node_of(Core{node.begin})));
   if (const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape())) {
     if (auto target = mesh_target(*mesh, numbers)) return *std::move(target);
