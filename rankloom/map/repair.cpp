@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: from overfull to valid.
+// map: overfull cores to valid ones, level by level.
 #include "rankloom/map/repair.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <queue>
 #include <tuple>
 #include <utility>
 
@@ -15,105 +14,6 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
-
-/// What an element says to each part, for one element at a time. O(degree) a look.
-class Attachment {
- public:
-  Attachment(const Affinity& affinity, std::size_t parts) : affinity_(affinity), to_(parts, 0.0) {}
-
-  void look_at(std::uint32_t element, std::span<const std::uint32_t> part_of) {
-    for (const std::uint32_t part : touched_) to_[part] = 0;
-    touched_.clear();
-    const auto near = affinity_.neighbours(element);
-    const auto weight = affinity_.weights(element);
-    for (std::size_t edge = 0; edge < near.size(); ++edge) {
-      const std::uint32_t part = part_of[near[edge]];
-      if (to_[part] == 0) touched_.push_back(part);
-      to_[part] += weight[edge];
-    }
-  }
-  double to(std::uint32_t part) const { return to_[part]; }
-  std::span<const std::uint32_t> touched() const { return touched_; }
-
- private:
-  const Affinity& affinity_;
-  std::vector<double> to_;
-  std::vector<std::uint32_t> touched_;
-};
-
-/// Parts with room, so that one of them is found at once.
-class Openings {
- public:
-  Openings(std::span<const std::uint32_t> part_of, std::span<const std::uint64_t> room) : free_(room.size()) {
-    for (std::size_t part = 0; part < room.size(); ++part) free_[part] = static_cast<std::int64_t>(room[part]);
-    for (const std::uint32_t part : part_of) --free_[part];
-  }
-  std::int64_t free(std::uint32_t part) const { return free_[part]; }
-  /// The lowest with room.
-  std::uint32_t first() {
-    while (free_[first_] <= 0) ++first_;
-    return first_;
-  }
-  void move(std::uint32_t from, std::uint32_t to) {
-    ++free_[from];
-    --free_[to];
-  }
-
- private:
-  std::vector<std::int64_t> free_;
-  std::uint32_t first_ = 0;
-};
-
-struct Leaving {
-  double loss;
-  std::uint32_t element, to;
-  bool operator>(const Leaving& other) const {
-    return loss != other.loss ? loss > other.loss : element > other.element;
-  }
-};
-
-/// The best that the element can do outside its part.
-Leaving best_way_out(std::uint32_t element, std::span<const std::uint32_t> part_of, Attachment& attachment,
-                     Openings& openings) {
-  attachment.look_at(element, part_of);
-  const std::uint32_t own = part_of[element];
-  std::uint32_t best = openings.first();
-  for (const std::uint32_t part : attachment.touched()) {
-    if (part == own || openings.free(part) <= 0) continue;
-    const double gain = attachment.to(part) - attachment.to(best);
-    if (gain > 0 || (gain == 0 && part < best)) best = part;
-  }
-  return {attachment.to(own) - attachment.to(best), element, best};
-}
-
-}  // namespace
-
-void settle(const Affinity& affinity, std::span<std::uint32_t> part_of, std::span<const std::uint64_t> room) {
-  Openings openings(part_of, room);
-  Attachment attachment(affinity, room.size());
-  std::priority_queue<Leaving, std::vector<Leaving>, std::greater<>> waiting;
-  const auto wait = [&](std::uint32_t element) {
-    if (openings.free(part_of[element]) < 0) waiting.push(best_way_out(element, part_of, attachment, openings));
-  };
-  for (std::uint32_t element = 0; element < part_of.size(); ++element) wait(element);
-  while (!waiting.empty()) {
-    const Leaving leaving = waiting.top();
-    waiting.pop();
-    if (openings.free(part_of[leaving.element]) >= 0) continue;
-    // What was best when it was put aside may have changed since: whoever has got worse waits again, and those who may
-    // have got better are put aside once more when it happens.
-    const Leaving now = best_way_out(leaving.element, part_of, attachment, openings);
-    if (!waiting.empty() && now > waiting.top()) {
-      waiting.push(now);
-      continue;
-    }
-    openings.move(part_of[now.element], now.to);
-    part_of[now.element] = now.to;
-    for (const std::uint32_t neighbour : affinity.neighbours(now.element)) wait(neighbour);
-  }
-}
-
-namespace {
 
 /// Those of a row of parts that still have room, found from any place in the row in nearly constant time: who is full
 /// points to the next one, and chains of pointers are shortened on the way (Tarjan 1975).
@@ -157,8 +57,8 @@ class Repair {
         seated_(problem.topology.core_count(), 0) {}
 
   std::vector<Core> run() && {
-    std::vector<std::uint32_t> floating = stand_up();
-    if (!floating.empty()) descend(tree_.root(), std::move(floating));
+    const std::vector<std::uint32_t> floating = stand_up();
+    if (!floating.empty()) descend(tree_.root(), floating);
     return std::move(core_of_);
   }
 
@@ -218,7 +118,7 @@ class Repair {
   std::uint32_t machine_end() const { return static_cast<std::uint32_t>(seated_.size()); }
 
   /// Gives each of them a child of the part, their own where it has room, and goes on in the children.
-  void descend(const MachineTree::Part& part, std::vector<std::uint32_t> floating) {
+  void descend(const MachineTree::Part& part, std::span<const std::uint32_t> floating) {
     if (part.is_core()) {
       for (const std::uint32_t rank : floating) core_of_[rank] = Core{part.begin};
       seated_[Core{part.begin}] += static_cast<std::uint32_t>(floating.size());
@@ -261,7 +161,7 @@ class Repair {
       core_of_[rank] = Core{children[next].begin};
     }
     for (std::size_t child = 0; child < children.size(); ++child) {
-      if (!below[child].empty()) descend(children[child], std::move(below[child]));
+      if (!below[child].empty()) descend(children[child], below[child]);
     }
   }
 

@@ -2,8 +2,6 @@
 // map: makes a placement valid that puts too many ranks on some cores, as partitioners return them.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <vector>
 
 #include "rankloom/map/affinity.hpp"
@@ -11,15 +9,10 @@
 
 namespace rankloom {
 
-/// Elements leave parts that hold more than their room, for parts that have some: as few as must, and at each step the
-/// one that loses least by it, the lowest of equals. Parts are all equally far from each other. `room` together must
-/// hold everybody. O(edges + moves x (degree + log elements)).
-void settle(const Affinity& affinity, std::span<std::uint32_t> part_of, std::span<const std::uint64_t> room);
-
 /// The placement with no core above its slots. From each overfull core only as many ranks leave as are too many, those
 /// with the least traffic inside it and inside what is overfull around it, and no further than they must: to a core of
-/// the same object where there is room, else of the next larger one, there to where they lose least. Every rank must be on a core of the topology.
-/// O(cores x levels + edges of those who leave).
+/// the same object where there is room, else of the next larger one, there to where they lose least. Every rank must be
+/// on a core of the topology. O(cores x levels + edges of those who leave).
 std::vector<Core> repaired(const MapProblem& problem, const Affinity& affinity, std::vector<Core> core_of);
 
 }  // namespace rankloom

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/map/repair.hpp"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "tests/map/map_support.hpp"
@@ -84,29 +82,6 @@ TEST(Repair, EndsSoonWhenEverybodySitsOnOneCore) {
   const auto problem = make_problem(testing::shuffled_grid(60, 60, 3), topology("torus:60x60=1 core:1"));
   const auto valid = repair(problem, std::vector<Core>(ranks, Core{17}));
   EXPECT_TRUE(Mapping::checked(valid, problem.topology, problem.slots));
-}
-
-TEST(Settle, MovesAsFewAsMustAndThoseThatLoseLeast) {
-  // Two triangles and a loose end, all in part 0; part 1 has room for three. The triangle of 3, 4, 5 talks least.
-  const Affinity affinity(
-      graph_of(7, {{0, 1, 9}, {1, 2, 9}, {0, 2, 9}, {3, 4, 2}, {4, 5, 2}, {3, 5, 2}, {2, 3, 1}, {0, 6, 9}}));
-  std::vector<std::uint32_t> part_of(7, 0);
-  settle(affinity, part_of, std::vector<std::uint64_t>{4, 3});
-  EXPECT_EQ(part_of, (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 0}));
-}
-
-TEST(Settle, FillsEveryPartToItsRoomWhenItIsTight) {
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
-    const Affinity affinity(random_graph(30, 0.2, seed));
-    Random random(seed);
-    std::vector<std::uint32_t> part_of(30);
-    for (auto& part : part_of) part = static_cast<std::uint32_t>(random.below(4));
-    const std::vector<std::uint64_t> room{3, 12, 0, 15};
-    settle(affinity, part_of, room);
-    for (std::uint32_t part = 0; part < 4; ++part) {
-      EXPECT_EQ(static_cast<std::uint64_t>(std::count(part_of.begin(), part_of.end(), part)), room[part]);
-    }
-  }
 }
 
 }  // namespace

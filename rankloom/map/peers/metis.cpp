@@ -14,7 +14,7 @@
 #include "rankloom/map/peers/metis_partition.hpp"
 #include "rankloom/map/peers/peers.hpp"
 #include "rankloom/map/pulse.hpp"
-#include "rankloom/map/repair.hpp"
+#include "rankloom/map/settle.hpp"
 
 namespace rankloom {
 namespace {

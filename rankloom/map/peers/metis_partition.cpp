@@ -16,7 +16,7 @@ namespace rankloom {
 namespace {
 
 /// METIS adds up the weights around a vertex, and over the whole graph, in its own numbers.
-constexpr double most_weight = static_cast<double>(std::numeric_limits<idx_t>::max() / 4);
+constexpr double most_weight = static_cast<double>(std::numeric_limits<idx_t>::max()) / 4;
 
 /// METIS draws from the C library's generator, of which there is one for the whole process.
 std::unique_lock<std::mutex> alone() {

@@ -22,8 +22,23 @@ using Part = MachineTree::Part;
 constexpr double most_traffic = sizeof(ScotchNumber) > 4 ? 0x1p40 : 0x1p19;
 constexpr double most_load = 0x1p24;
 
+enum class Strategy : std::uint8_t { normal, quality, speed, balance };
+
+ScotchNumber flags_of(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::quality:
+      return SCOTCH_STRATQUALITY;
+    case Strategy::speed:
+      return SCOTCH_STRATSPEED;
+    case Strategy::balance:
+      return SCOTCH_STRATBALANCE;
+    default:
+      return SCOTCH_STRATDEFAULT;
+  }
+}
+
 struct Options {
-  ScotchNumber strategy = SCOTCH_STRATDEFAULT;
+  Strategy strategy = Strategy::normal;
   bool pack = false;
   bool load = false;
   double tolerance = 0.03;
@@ -58,11 +73,14 @@ class ScotchMapping {
  private:
   Result<std::vector<ScotchNumber>> map(const Affinity& affinity, std::span<const std::uint32_t> ranks,
                                         ScotchTarget& target, std::uint64_t places) {
+    if (sizeof(ScotchNumber) == 4 && static_cast<double>(affinity.edge_count()) > most_traffic) {
+      return fail(Code::infeasible, at("scotch"), "these are too many pairs of ranks for Scotch with 32-bit numbers",
+                  "build with a Scotch of 64-bit numbers, or choose another mapper");
+    }
     ScotchGraph::Rows rows;
     rows.offsets.assign(affinity.offsets().begin(), affinity.offsets().end());
     rows.neighbours.assign(affinity.all_neighbours().begin(), affinity.all_neighbours().end());
-    rows.weights = whole_numbers<ScotchNumber>(
-        affinity.all_weights(), std::max(most_traffic, 2.0 * static_cast<double>(affinity.edge_count())));
+    rows.weights = whole_numbers<ScotchNumber>(affinity.all_weights(), 2 * most_traffic);
     // Where any number of ranks may sit on a core, it is the work of a core that is bounded.
     const bool by_load = options_.load && places / target.place_of.size() >= problem_.graph.rank_count();
     if (by_load) {
@@ -74,16 +92,16 @@ class ScotchMapping {
     ScotchStrategy strategy;
     const double room = static_cast<double>(places) / static_cast<double>(ranks.size()) - 1;
     const double slack = by_load ? options_.tolerance : std::clamp(room, 0.01, 1.0);
-    if (SCOTCH_stratGraphMapBuild(strategy.get(), options_.strategy, static_cast<ScotchNumber>(target.place_of.size()),
-                                  slack) != 0) {
+    if (SCOTCH_stratGraphMapBuild(strategy.get(), flags_of(options_.strategy),
+                                  static_cast<ScotchNumber>(target.place_of.size()), slack) != 0) {
       return scotch_failure("does not know the strategy");
     }
     return scotch_map(session_, graph, *target.arch, strategy);
   }
 
   Result<void> onto_cores(const Part& part, const Affinity& affinity, std::span<const std::uint32_t> ranks) {
-    auto target =
-        scotch_cores(problem_, tree_, part, options_.pack ? ranks.size() : std::numeric_limits<std::uint64_t>::max());
+    auto target = scotch_cores(session_, problem_, tree_, part,
+                               options_.pack ? ranks.size() : std::numeric_limits<std::uint64_t>::max());
     if (!target) return pass_on(target);
     if (target->place_of.size() == 1) {
       for (const std::uint32_t rank : ranks) core_of_[rank] = Core{target->place_of.front()};
@@ -104,7 +122,7 @@ class ScotchMapping {
       if (tree_.places(node) > 0 && (!options_.pack || places < core_of_.size())) nodes.push_back(node);
       places += tree_.places(node);
     }
-    auto target = scotch_nodes(problem_, nodes);
+    auto target = scotch_nodes(session_, problem_, nodes);
     if (!target) return pass_on(target);
     std::vector<std::uint32_t> everybody(core_of_.size());
     std::iota(everybody.begin(), everybody.end(), 0);
@@ -126,7 +144,7 @@ class ScotchMapping {
       const bool equal_cores = std::all_of(cores.begin(), cores.end(), [](const Part& core) { return core.is_core(); });
       if (equal_cores || pulse_.stop_now()) {
         deal_out(nodes[node], groups[node]);
-      } else if (groups[node].size() > 0) {
+      } else if (!groups[node].empty()) {
         if (auto done = onto_cores(nodes[node], inside[node], groups[node]); !done) return done;
       }
     }
@@ -156,10 +174,10 @@ class Scotch final : public Mapper {
  public:
   void describe(OptionList& options) override {
     options.choice("strategy", options_.strategy,
-                   {{"default", ScotchNumber{SCOTCH_STRATDEFAULT}},
-                    {"quality", ScotchNumber{SCOTCH_STRATQUALITY}},
-                    {"speed", ScotchNumber{SCOTCH_STRATSPEED}},
-                    {"balance", ScotchNumber{SCOTCH_STRATBALANCE}}},
+                   {{"default", Strategy::normal},
+                    {"quality", Strategy::quality},
+                    {"speed", Strategy::speed},
+                    {"balance", Strategy::balance}},
                    "what Scotch takes pains with: quality, speed, or equal numbers on all cores");
     options.flag("pack", options_.pack,
                  "fewer ranks than places: use only the first places that hold them, instead of spreading");

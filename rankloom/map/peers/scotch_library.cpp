@@ -66,14 +66,12 @@ ScotchGraph::~ScotchGraph() {
 
 Result<std::vector<ScotchNumber>> scotch_map(ScotchSession& session, ScotchGraph& graph, ScotchArch& target,
                                              ScotchStrategy& strategy) {
-  if (!graph.sound() || !target.sound() || !strategy.sound()) return scotch_failure("could not take the problem");
+  if (!target.sound() || !strategy.sound()) return scotch_failure("could not take the problem");
   std::vector<ScotchNumber> terminal_of(static_cast<std::size_t>(graph.size()));
-  SCOTCH_Graph bound;
-  SCOTCH_graphInit(&bound);
-  const bool done = SCOTCH_contextBindGraph(session.context(), graph.get(), &bound) == 0 &&
-                    SCOTCH_graphMap(&bound, target.get(), strategy.get(), terminal_of.data()) == 0;
-  SCOTCH_graphExit(&bound);
-  if (!done) return scotch_failure("could not map the program");
+  const int status = session.with(graph, [&](SCOTCH_Graph* bound) {
+    return SCOTCH_graphMap(bound, target.get(), strategy.get(), terminal_of.data());
+  });
+  if (status != 0) return scotch_failure("could not map the program");
   for (const ScotchNumber terminal : terminal_of) {
     if (terminal < 0 || terminal >= SCOTCH_archSize(target.get())) return scotch_failure("left ranks without a place");
   }

@@ -37,25 +37,6 @@ class ScotchObject {
 using ScotchArch = ScotchObject<SCOTCH_Arch, SCOTCH_archInit, SCOTCH_archExit>;
 using ScotchStrategy = ScotchObject<SCOTCH_Strat, SCOTCH_stratInit, SCOTCH_stratExit>;
 
-/// While it lives, nobody else in this process uses Scotch, whose random numbers are global. Parts of Scotch that take
-/// no context draw from the same seed.
-class ScotchSession {
- public:
-  explicit ScotchSession(std::uint64_t seed);
-  ~ScotchSession();
-  ScotchSession(const ScotchSession&) = delete;
-  ScotchSession& operator=(const ScotchSession&) = delete;
-
-  /// The library that was found at run time counts in the numbers for which this was compiled.
-  Result<void> check() const;
-  SCOTCH_Context* context() { return &context_; }
-
- private:
-  std::unique_lock<std::mutex> alone_;
-  SCOTCH_Context context_;
-  bool sound_ = false;
-};
-
 /// A graph in compressed rows, kept together with Scotch's view of it.
 class ScotchGraph {
  public:
@@ -78,6 +59,34 @@ class ScotchGraph {
   Rows rows_;
   SCOTCH_Graph graph_;
   bool sound_;
+};
+
+/// While it lives, nobody else in this process uses Scotch, whose random numbers are global. Parts of Scotch that take
+/// no context draw from the same seed.
+class ScotchSession {
+ public:
+  explicit ScotchSession(std::uint64_t seed);
+  ~ScotchSession();
+  ScotchSession(const ScotchSession&) = delete;
+  ScotchSession& operator=(const ScotchSession&) = delete;
+
+  /// The library that was found at run time counts in the numbers for which this was compiled.
+  Result<void> check() const;
+
+  /// Calls the function with the graph bound to this session's one thread and random numbers; its status, or -1.
+  template <class Function>
+  int with(ScotchGraph& graph, const Function& function) {
+    SCOTCH_Graph bound;
+    if (!graph.sound() || SCOTCH_graphInit(&bound) != 0) return -1;
+    const int status = SCOTCH_contextBindGraph(&context_, graph.get(), &bound) == 0 ? function(&bound) : -1;
+    SCOTCH_graphExit(&bound);
+    return status;
+  }
+
+ private:
+  std::unique_lock<std::mutex> alone_;
+  SCOTCH_Context context_;
+  bool sound_ = false;
 };
 
 /// Which terminal of the target each vertex goes to.

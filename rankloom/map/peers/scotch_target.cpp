@@ -98,7 +98,7 @@ Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, st
     widths.push_back(level.width);
     leaves *= level.width;
   }
-  if (leaves >= static_cast<double>(std::numeric_limits<ScotchNumber>::max() / 4)) {
+  if (leaves >= static_cast<double>(std::numeric_limits<ScotchNumber>::max()) / 4) {
     return scotch_failure("cannot count the leaves of so uneven a machine");
   }
   ScotchTarget target{.whole = std::make_unique<ScotchArch>()};
@@ -131,7 +131,8 @@ Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, st
 
 /// A decomposition of the complete graph whose edges are the distances.
 template <class Way>
-Result<ScotchTarget> table_target(std::vector<std::uint32_t> places, std::vector<ScotchNumber> sizes, const Way& way) {
+Result<ScotchTarget> table_target(ScotchSession& session, std::vector<std::uint32_t> places,
+                                  std::vector<ScotchNumber> sizes, const Way& way) {
   double largest = 0;
   std::vector<double> ways;
   for (const std::uint32_t p : places) {
@@ -159,16 +160,18 @@ Result<ScotchTarget> table_target(std::vector<std::uint32_t> places, std::vector
   ScotchTarget target{.whole = nullptr};
   target.place_of = std::move(places);
   ScotchStrategy strategy;
-  const bool built =
-      graph.sound() && (target.place_of.size() <= most_in_table
-                            ? SCOTCH_archBuild0(target.arch->get(), graph.get(), 0, nullptr, strategy.get()) == 0
-                            : SCOTCH_archBuild2(target.arch->get(), graph.get(), 0, nullptr) == 0);
-  if (!built) return scotch_failure("could not take the machine");
+  const bool small = target.place_of.size() <= most_in_table;
+  const int status = session.with(graph, [&](SCOTCH_Graph* bound) {
+    return small ? SCOTCH_archBuild0(target.arch->get(), bound, 0, nullptr, strategy.get())
+                 : SCOTCH_archBuild2(target.arch->get(), bound, 0, nullptr);
+  });
+  if (status != 0) return scotch_failure("could not take the machine");
   return target;
 }
 
 /// Nodes wired as they are, routers as mere crossings.
-Result<ScotchTarget> wiring_target(const Network& network, const std::vector<std::uint32_t>& nodes) {
+Result<ScotchTarget> wiring_target(ScotchSession& session, const Network& network,
+                                   const std::vector<std::uint32_t>& nodes) {
   struct Cable {
     std::uint32_t from, to;
     double slowness;
@@ -198,9 +201,10 @@ Result<ScotchTarget> wiring_target(const Network& network, const std::vector<std
   ScotchGraph graph(std::move(rows));
   const std::vector<ScotchNumber> list(nodes.begin(), nodes.end());
   ScotchTarget target{.whole = std::make_unique<ScotchArch>()};
-  const bool built = graph.sound() && SCOTCH_archBuild2(target.arch->get(), graph.get(),
-                                                        static_cast<ScotchNumber>(list.size()), list.data()) == 0;
-  if (!built) return scotch_failure("could not take the network");
+  const int status = session.with(graph, [&](SCOTCH_Graph* bound) {
+    return SCOTCH_archBuild2(target.arch->get(), bound, static_cast<ScotchNumber>(list.size()), list.data());
+  });
+  if (status != 0) return scotch_failure("could not take the network");
   target.place_of.resize(nodes.size());
   std::iota(target.place_of.begin(), target.place_of.end(), 0);
   return target;
@@ -248,8 +252,8 @@ double ScotchDistance::operator()(Core p, Core q) const {
   return std::max(0.0, cost(p, q) - cost(p, p));
 }
 
-Result<ScotchTarget> scotch_cores(const MapProblem& problem, const MachineTree& tree, const Part& part,
-                                  std::uint64_t ranks) {
+Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& problem, const MachineTree& tree,
+                                  const Part& part, std::uint64_t ranks) {
   const Topology& topology = problem.topology;
   const bool by_level = topology.cost_by_bit().has_value() || (topology.routed() && part != tree.root());
   std::vector<std::uint32_t> usable;
@@ -258,28 +262,30 @@ Result<ScotchTarget> scotch_cores(const MapProblem& problem, const MachineTree& 
   }
   if (!by_level && (usable.size() <= most_in_table || topology.is_matrix())) {
     std::vector<ScotchNumber> sizes;
+    sizes.reserve(usable.size());
     for (const std::uint32_t core : usable) sizes.push_back(problem.slots[Core{core}]);
     if (sizes.size() > ranks) sizes.resize(ranks), usable.resize(ranks);
     if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) sizes.clear();
     const ScotchDistance distance(problem);
-    return table_target(std::move(usable), std::move(sizes),
+    return table_target(session, std::move(usable), std::move(sizes),
                         [&](std::uint32_t p, std::uint32_t q) { return distance(Core{p}, Core{q}); });
   }
   return tree_target(problem, part, ranks);
 }
 
-Result<ScotchTarget> scotch_nodes(const MapProblem& problem, const std::vector<Part>& nodes) {
+Result<ScotchTarget> scotch_nodes(ScotchSession& session, const MapProblem& problem, const std::vector<Part>& nodes) {
   const Topology& topology = problem.topology;
   std::vector<std::uint32_t> numbers;
+  numbers.reserve(nodes.size());
   for (const Part& node : nodes) numbers.push_back(index(topology.node_of(Core{node.begin})));
   if (const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape())) {
     if (auto target = mesh_target(*mesh, numbers)) return *std::move(target);
   }
-  if (nodes.size() > most_in_table) return wiring_target(topology.network(), numbers);
+  if (nodes.size() > most_in_table) return wiring_target(session, topology.network(), numbers);
   const ScotchDistance distance(problem);
   std::vector<std::uint32_t> positions(nodes.size());
   std::iota(positions.begin(), positions.end(), 0);
-  return table_target(std::move(positions), {}, [&](std::uint32_t p, std::uint32_t q) {
+  return table_target(session, std::move(positions), {}, [&](std::uint32_t p, std::uint32_t q) {
     return distance(Core{nodes[p].begin}, Core{nodes[q].begin});
   });
 }

@@ -36,12 +36,13 @@ class ScotchDistance {
 /// as wide as its widest objects, restricted to the leaves that exist; cores with different slots get that many leaves.
 /// Elsewhere, up to `most_in_table` cores, a decomposition of the table of all distances; beyond that the tree with the
 /// mean cost of each level. `ranks`: as many places are enough, the first ones; for packing.
-Result<ScotchTarget> scotch_cores(const MapProblem& problem, const MachineTree& tree, const MachineTree::Part& part,
-                                  std::uint64_t ranks);
+Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& problem, const MachineTree& tree,
+                                  const MachineTree::Part& part, std::uint64_t ranks);
 
 /// The nodes of a routed network: a mesh or torus as such, another network as a decomposition of the table of the
 /// routes' costs, or, beyond `most_in_table` nodes, of its wiring.
-Result<ScotchTarget> scotch_nodes(const MapProblem& problem, const std::vector<MachineTree::Part>& nodes);
+Result<ScotchTarget> scotch_nodes(ScotchSession& session, const MapProblem& problem,
+                                  const std::vector<MachineTree::Part>& nodes);
 
 inline constexpr std::size_t most_in_table = 512;
 

@@ -120,11 +120,13 @@ class TreeMatch final : public Mapper {
     const auto seats = groups.seats();
     // With several tops only the order of what is laid on them counts.
     std::vector<std::uint64_t> tops;
+    tops.reserve(seats.size());
     const std::uint64_t seats_of_top = std::uint64_t{cores_of_top} * ranks_of_core;
     for (const std::uint64_t seat : seats) tops.push_back(seat / seats_of_top);
     std::sort(tops.begin(), tops.end());
     tops.erase(std::unique(tops.begin(), tops.end()), tops.end());
     std::vector<Core> core_of;
+    core_of.reserve(seats.size());
     for (const std::uint64_t seat : seats) {
       const auto at = std::lower_bound(tops.begin(), tops.end(), seat / seats_of_top) - tops.begin();
       const Part& top = shape.tops[static_cast<std::size_t>(at)];
