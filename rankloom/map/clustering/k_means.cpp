@@ -33,11 +33,11 @@ class KMeans {
   const std::vector<std::uint32_t>& labels() const { return label_; }
 
   /// The sum of the squared distances to the centres at the end.
-  double run(std::uint64_t most_rounds, Random& random) {
+  double run(const KMeansOptions& options, Random& random) {
     choose_centres(random);
-    for (std::uint64_t round = 0; round < most_rounds; ++round) {
+    for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.most_rounds); ++round) {
       const bool changed = assign() | fill_empty();
-      if (!changed && round > 0) break;
+      if ((!changed && round > 0) || options.deadline.passed()) break;
       move_centres();
     }
     return std::accumulate(distance_.begin(), distance_.end(), 0.0);
@@ -150,7 +150,8 @@ std::vector<std::uint32_t> k_means(std::span<const double> rows, std::uint32_t d
   std::vector<std::uint32_t> best;
   double least = std::numeric_limits<double>::max();
   for (std::uint64_t start = 0; start < std::max<std::uint64_t>(1, options.restarts); ++start) {
-    const double sum = search.run(options.most_rounds, random);
+    if (start > 0 && options.deadline.passed()) break;
+    const double sum = search.run(options, random);
     if (!best.empty() && sum >= least) continue;
     least = sum;
     best = search.labels();
