@@ -130,7 +130,7 @@ class Clustering final : public Mapper {
   std::string clusters_ = "auto";
   Refinement refinement_ = Refinement::ape;
   SchemeOptions schemes_;
-  ApeOptions exchanges_{.tries = 100'000, .noise = 0};
+  ApeOptions exchanges_{.tries = 40'000, .noise = 0};
   SpectralOptions spectral_;
 };
 

@@ -23,6 +23,7 @@ class KMeans {
  public:
   KMeans(std::span<const double> rows, std::uint32_t dimensions, std::uint32_t k)
       : points_(rows.data(), static_cast<Eigen::Index>(rows.size() / dimensions), dimensions),
+        norms_(points_.rowwise().squaredNorm()),
         k_(k),
         centres_(k, dimensions),
         label_(size(), 0),
@@ -32,11 +33,11 @@ class KMeans {
   const std::vector<std::uint32_t>& labels() const { return label_; }
 
   /// The sum of the squared distances to the centres at the end.
-  double run(std::uint64_t most_rounds, Random& random) {
+  double run(const KMeansOptions& options, Random& random) {
     choose_centres(random);
-    for (std::uint64_t round = 0; round < most_rounds; ++round) {
+    for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.most_rounds); ++round) {
       const bool changed = assign() | fill_empty();
-      if (!changed && round > 0) break;
+      if ((!changed && round > 0) || options.deadline.passed()) break;
       move_centres();
     }
     return std::accumulate(distance_.begin(), distance_.end(), 0.0);
@@ -49,13 +50,19 @@ class KMeans {
     auto chosen = static_cast<std::size_t>(random.below(size()));
     for (std::uint32_t centre = 0; centre < k_; ++centre) {
       if (centre > 0) chosen = draw(random);
-      centres_.row(centre) = points_.row(static_cast<Eigen::Index>(chosen));
+      const Eigen::VectorXd point = points_.row(static_cast<Eigen::Index>(chosen));
+      centres_.row(centre) = point;
       parallel_chunks(size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t point = begin; point < end; ++point) {
-          const auto row = points_.row(static_cast<Eigen::Index>(point));
-          distance_[point] = std::min(distance_[point], (row - centres_.row(centre)).squaredNorm());
-        }
+        const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
+        Eigen::Map<Eigen::VectorXd> nearest(distance_.data() + begin, count);
+        // |x - c|² = |x|² + |c|² - 2 x·c; rounding must not make a point its own neighbour's rival.
+        nearest =
+            nearest.cwiseMin(((norms_.segment(first, count) - 2 * (points_.middleRows(first, count) * point)).array() +
+                              point.squaredNorm())
+                                 .max(0.0)
+                                 .matrix());
       });
+      distance_[chosen] = 0;
     }
   }
 
@@ -88,7 +95,7 @@ class KMeans {
             const std::size_t point = begin + static_cast<std::size_t>(at);
             changed += label_[point] != static_cast<std::uint32_t>(nearest) ? 1 : 0;
             label_[point] = static_cast<std::uint32_t>(nearest);
-            distance_[point] = std::max(0.0, rows.row(at).squaredNorm() - 2 * best);
+            distance_[point] = std::max(0.0, norms_[static_cast<Eigen::Index>(point)] - 2 * best);
           }
           return changed;
         },
@@ -127,6 +134,7 @@ class KMeans {
   }
 
   Eigen::Map<const Rows> points_;
+  Eigen::VectorXd norms_;  // squared
   std::uint32_t k_;
   Rows centres_;
   std::vector<std::uint32_t> label_;
@@ -142,7 +150,8 @@ std::vector<std::uint32_t> k_means(std::span<const double> rows, std::uint32_t d
   std::vector<std::uint32_t> best;
   double least = std::numeric_limits<double>::max();
   for (std::uint64_t start = 0; start < std::max<std::uint64_t>(1, options.restarts); ++start) {
-    const double sum = search.run(options.most_rounds, random);
+    if (start > 0 && options.deadline.passed()) break;
+    const double sum = search.run(options, random);
     if (!best.empty() && sum >= least) continue;
     least = sum;
     best = search.labels();

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "rankloom/core/progress.hpp"
 #include "rankloom/core/random.hpp"
 
 namespace rankloom {
@@ -13,6 +14,7 @@ namespace rankloom {
 struct KMeansOptions {
   std::uint64_t restarts = 1;      ///< The best of so many starts is kept, the first on ties. At least 1.
   std::uint64_t most_rounds = 32;  ///< Of one start; it ends before when no point changes its cluster.
+  Deadline deadline{};             ///< When it passes, the best so far is returned: at least one round of one start.
 };
 
 /// The cluster of each point, 0..k-1, none of them empty. Lloyd's rounds from k-means++ starts (Arthur, Vassilvitskii

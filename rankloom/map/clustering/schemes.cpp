@@ -3,6 +3,7 @@
 #include "rankloom/map/clustering/schemes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <functional>
@@ -15,12 +16,35 @@
 namespace rankloom {
 namespace {
 
+/// Numbers by index, of which the first that is at least so large is found in O(log count).
+class FirstAtLeast {
+ public:
+  explicit FirstAtLeast(std::size_t count)
+      : leaves_(std::bit_ceil(std::max<std::size_t>(1, count))), most_(2 * leaves_, 0) {}
+
+  void set(std::size_t at, std::uint64_t value) {
+    for (most_[at += leaves_] = value; at > 1; at /= 2) most_[at / 2] = std::max(most_[at], most_[at ^ 1]);
+  }
+  std::optional<std::size_t> find(std::uint64_t least) const {
+    if (most_[1] < least) return std::nullopt;
+    std::size_t at = 1;
+    while (at < leaves_) at = most_[2 * at] >= least ? 2 * at : 2 * at + 1;
+    return at - leaves_;
+  }
+
+ private:
+  std::size_t leaves_;
+  std::vector<std::uint64_t> most_;  // of a binary tree: the root is 1, the leaves are the last half
+};
+
 /// The table of idle places, and where the clusters went. The used places of a node are always its first ones: a
 /// cluster starts at the first idle place of a node and runs on in order.
 class IdleTable {
  public:
   IdleTable(const NodePlaces& nodes, std::size_t ranks)
-      : nodes_(nodes), used_(nodes.node_count(), 0), core_of_(ranks) {}
+      : nodes_(nodes), used_(nodes.node_count(), 0), room_(nodes.node_count()), core_of_(ranks) {
+    for (std::size_t node = 0; node < nodes.node_count(); ++node) room_.set(node, idle(node));
+  }
 
   std::uint64_t idle(std::size_t node) const { return nodes_.size_of(node) - used_[node]; }
   /// Nodes without places are never idle.
@@ -28,13 +52,10 @@ class IdleTable {
 
   /// The first node whose idle places hold so many ranks; else, as an idle node can hold any cluster, the first idle
   /// one.
-  std::optional<std::size_t> position_for(std::uint64_t size) const {
-    std::optional<std::size_t> first_idle;
-    for (std::size_t node = first_open_; node < nodes_.node_count(); ++node) {
-      if (idle(node) >= size) return node;
-      if (!first_idle && is_idle(node)) first_idle = node;
-    }
-    return first_idle;
+  std::optional<std::size_t> position_for(std::uint64_t size) {
+    if (const auto whole = room_.find(size)) return whole;
+    while (first_idle_ < nodes_.node_count() && !is_idle(first_idle_)) ++first_idle_;
+    return first_idle_ < nodes_.node_count() ? std::optional(first_idle_) : std::nullopt;
   }
 
   /// Lays the ranks on idle places from this node on, and from the first again after the last.
@@ -44,6 +65,7 @@ class IdleTable {
       for (const std::uint64_t end = at + count; at < end; ++at) {
         core_of_[ranks[at]] = nodes_.places[nodes_.ends[on] + used_[on]++];
       }
+      room_.set(on, idle(on));
     });
     while (first_open_ < nodes_.node_count() && idle(first_open_) == 0) ++first_open_;
   }
@@ -83,8 +105,9 @@ class IdleTable {
 
   const NodePlaces& nodes_;
   std::vector<std::uint64_t> used_;
+  FirstAtLeast room_;
   std::vector<Core> core_of_;
-  std::size_t first_open_ = 0;
+  std::size_t first_open_ = 0, first_idle_ = 0;  // none before is; both only rise
 };
 
 std::vector<Core> plain(const Groups& clusters, const NodePlaces& nodes) {

@@ -42,7 +42,8 @@ struct SchemeOptions {
 Scheme chosen_scheme(const Groups& clusters, const SchemeOptions& options);
 
 /// A core for each of `ranks` ranks. The clusters hold every rank once, in the order of their smallest ranks; there are
-/// at least as many places. Plain: O(ranks); the others O(ranks + clusters x nodes).
+/// at least as many places. O(ranks + clusters log clusters + clusters log nodes)
+/// but for clusters that are split, which look at every node.
 std::vector<Core> place_clusters(const Groups& clusters, const NodePlaces& nodes, Scheme scheme);
 
 }  // namespace rankloom

@@ -21,6 +21,9 @@ constexpr std::uint32_t small_part = 128;
 /// A part that is divided leaves so many clusters to each piece at least, so that the division decides little.
 constexpr double clusters_a_piece = 4;
 
+/// Numbers in the eigenvectors of one division: more would take gigabytes.
+constexpr double most_numbers = 1 << 23;
+
 using Labels = std::vector<std::uint32_t>;
 
 /// Elements by label; empty labels are left out.
@@ -122,6 +125,11 @@ std::vector<std::uint32_t> shared_out(std::uint32_t total, std::span<const std::
 }
 
 struct SpectralClustering::Plan {
+  /// So many clusters of so many elements are not made at once.
+  bool divides(std::uint32_t k, std::uint32_t elements) const {
+    return k > options.at_once || (elements > whole_spectrum && static_cast<double>(k) * elements > most_numbers);
+  }
+
   SpectralOptions options;
   std::uint64_t seed;
   Deadline deadline;
@@ -145,7 +153,7 @@ class SpectralClustering::Part {
     }
     if (!components_) components_ = components(graph_);
     if (components_->size() > 1) return by_components(k);
-    return k <= plan_->options.at_once ? at_once(k) : by_dividing(k);
+    return plan_->divides(k, size()) ? by_dividing(k) : at_once(k);
   }
 
  private:
@@ -160,7 +168,7 @@ class SpectralClustering::Part {
     const std::uint32_t columns = std::min(k, vectors_->columns());
     const auto rows = normalised_rows(*vectors_, columns);
     Random random(seed_, k);
-    return k_means(rows, columns, k, {.restarts = plan_->options.restarts}, random);
+    return k_means(rows, columns, k, {.restarts = plan_->options.restarts, .deadline = plan_->deadline}, random);
   }
 
   Labels by_components(std::uint32_t k) {
@@ -186,7 +194,7 @@ class SpectralClustering::Part {
   std::uint32_t piece_count() const {
     const double wanted =
         std::min(std::ceil(size() / double{small_part}), std::floor(size() * plan_->least_divided / clusters_a_piece));
-    const auto limit = static_cast<double>(plan_->options.at_once);
+    const double limit = std::min(static_cast<double>(plan_->options.at_once), std::floor(most_numbers / size()));
     const double pieces = wanted <= limit ? wanted : std::min(limit, std::ceil(std::sqrt(wanted)));
     return static_cast<std::uint32_t>(std::clamp(pieces, 2.0, static_cast<double>(size())));
   }
@@ -277,12 +285,12 @@ SpectralClustering::SpectralClustering(Affinity affinity, const SpectralOptions&
                                        std::span<const std::uint32_t> numbers, std::uint64_t seed,
                                        const Deadline& deadline)
     : plan_(std::make_unique<Plan>(Plan{.options = options, .seed = seed, .deadline = deadline})) {
-  const double elements = affinity.size();
+  const std::uint32_t elements = affinity.size();
   for (const std::uint32_t number : numbers) {
-    if (number <= options.at_once) {
-      plan_->most_at_once = std::max<std::uint64_t>(plan_->most_at_once, number);
+    if (plan_->divides(number, elements)) {
+      plan_->least_divided = std::min(plan_->least_divided, static_cast<double>(number) / elements);
     } else {
-      plan_->least_divided = std::min(plan_->least_divided, number / elements);
+      plan_->most_at_once = std::max<std::uint64_t>(plan_->most_at_once, number);
     }
   }
   whole_ = std::make_unique<Part>(std::move(affinity), *plan_, seed);
