@@ -27,6 +27,8 @@ using namespace rankloom;
 
 namespace {
 
+constexpr const char* plain_mpipp = "mpipp:restarts=1,kicks=0";
+
 /// The median time of place() in milliseconds: of up to 9 runs in about a third of a second, of one where one takes
 /// longer. None where the build lacks the mapper.
 std::optional<double> time_of(const char* name, const MapProblem& problem) {
@@ -117,11 +119,12 @@ std::optional<double> quality_of(const char* spec, const MapProblem& problem, st
 }
 
 nlohmann::json compare_quality() {
-  // On its own Scotch spreads few ranks over all places; where every place has a rank, pack changes nothing.
-  const std::vector<const char*> names{"eager", "scotch:pack", "treematch", "mpipp", "block"};
+  // The paper's MPIPP goes down once from a random mapping; ours goes down from ten, and is kicked out of where it
+  // ends.
+  const std::vector<const char*> names{"eager", "scotch", "treematch", plain_mpipp, "mpipp", "block"};
   fmt::print("\n(b) quality (Cruz 2019, Eq. 7) relative to the mean of 30 random mappings; larger is better\n{:<24}",
              "application");
-  for (const char* name : names) fmt::print("{:>12}", name);
+  for (const char* name : names) fmt::print("{:>12}", name == plain_mpipp ? "plain mpipp" : name);
   fmt::print("   machine\n");
   std::map<std::string, double> log_sum;
   std::map<std::string, int> count;
@@ -130,9 +133,10 @@ nlohmann::json compare_quality() {
        {"cg.W.8", "lammps.lj.32", "bt.A.64", "lu.A.64", "openfoam.cavity3d.64", "cg.A.128", "sp.A.144"}) {
     auto imported = import_profile(*read_file(fmt::format("{}/matrices/{}.txt", RANKLOOM_TEST_DATA, application)));
     const CommGraph graph = traffic(std::move(imported->profile), CollectiveModel::tree);
-    // The paper's machine: processors of 8 cores with 2 threads, 4 of them; more where the program has more ranks.
-    const std::uint32_t packages = std::max(4U, (graph.rank_count() + 15) / 16);
-    const std::string text = fmt::format("package:{}=8,8ns core:8=3,3ns pu:2=1,1ns", packages);
+    // The paper's machine, processors of 8 cores with 2 threads, and a thread for each rank; 8 ranks on small ones.
+    const std::uint32_t ranks = graph.rank_count();
+    const std::string text = fmt::format("package:{}=8,8ns core:{}=3,3ns pu:2=1,1ns",
+                                         ranks < 32 ? ranks / 4 : ranks / 16, ranks < 32 ? 2 : 8);
     const Topology machine = *load_topology(text);
     const Slots slots = *Slots::of(machine, graph.rank_count(), {});
     const MapProblem problem{
@@ -171,12 +175,12 @@ void judge_quality(const nlohmann::json& mean) {
   const double eager = mean["eager"];
   bool holds = true;
   std::string words;
-  for (const char* peer : {"scotch:pack", "treematch", "mpipp"}) {
+  for (const char* peer : {"scotch", "treematch", plain_mpipp}) {
     if (!mean.contains(peer)) continue;
     const double gain = 100 * (eager / mean[peer].get<double>() - 1);
-    holds &= gain > (std::string(peer) == "mpipp" ? 0 : -1);
-    words +=
-        fmt::format("{}{:.1f} % {} {}", words.empty() ? "" : ", ", std::abs(gain), gain < 0 ? "below" : "above", peer);
+    holds &= gain > (peer == plain_mpipp ? 0 : -1);
+    words += fmt::format("{}{:.1f} % {} {}", words.empty() ? "" : ", ", std::abs(gain), gain < 0 ? "below" : "above",
+                         peer == plain_mpipp ? "plain mpipp" : peer);
   }
   fmt::print(
       "the paper's claim (equal to Scotch and TreeMatch, that is at most 1 % below, and better than MPIPP) {}: "
