@@ -123,9 +123,10 @@ void say(const char* ours, const char* peer, const std::vector<std::optional<dou
     logs += std::log(*a[at] / *b[at]);
   }
   const double mean = std::exp(logs / static_cast<double>(a.size()));
-  const char* const verdict = worse == 0 && better > 0 ? "holds on every program"
-                              : mean < 1               ? "holds overall, not on every program"
-                                                       : "does not hold";
+  const char* const verdict = worse + equal == 0         ? "holds on every program"
+                              : worse == 0 && better > 0 ? "holds where they differ"
+                              : mean < 1                 ? "holds overall, not on every program"
+                                                         : "does not hold";
   fmt::print("{} better than {}, as the paper says: {} ({} better, {} equal, {} worse; cost x {:.4f} in the mean)\n",
              ours, peer, verdict, better, equal, worse, mean);
 }

@@ -28,7 +28,7 @@ class AggregatedCost {
   double between(std::uint32_t a, std::uint32_t b, std::span<const Core> core_of) const;
   /// What a cluster says inside itself.
   double inside(std::uint32_t cluster, std::span<const Core> core_of) const;
-  /// Over all clusters and pairs of them. O(edges + clusters²).
+  /// Over all clusters and pairs of them. O(clusters x edges), for checks.
   double total(std::span<const Core> core_of) const;
   /// What the total changes by when two clusters of equal size exchange their places, member by member; from the edges
   /// of the two alone. core_of is the same again afterwards.
@@ -57,8 +57,9 @@ struct ApeOptions {
 };
 
 /// APE: `tries` times, two noise clusters of equal size exchange their places if the cost falls. The pairs are drawn at
-/// random among those of equal size (the paper draws any two and passes over unequal ones). Any cost model; the
-/// placement never ends above its start.
+/// random among those of equal size (the paper draws any two and passes over unequal ones). It ends early when, in a
+/// row, twice as many draws as there are pairs brought nothing. Any cost model; the placement never ends above its
+/// start.
 void aggregated_pair_exchange(const MapProblem& problem, const Groups& clusters, const ApeOptions& options,
                               std::uint64_t seed, Pulse& pulse, std::vector<Core>& core_of);
 

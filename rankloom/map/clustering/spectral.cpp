@@ -244,18 +244,15 @@ auto SpectralClustering::Part::packed(std::uint32_t k) -> Labels {
     (elements >= 1.5 * mean ? large : small).push_back(component);
     small_elements += elements >= 1.5 * mean ? 0 : elements;
   }
-  // The large ones are fewer than k: together they are at most the whole, and each is 1.5 times a k-th of it.
+  // There are small ones, and more of them than bundles: the large ones, each 1.5 times a k-th of the whole, are fewer
+  // than k, and all together are more.
   std::vector<std::uint32_t> sizes;
   for (const std::uint32_t component : large) sizes.push_back(static_cast<std::uint32_t>(apart[component].size()));
   sizes.push_back(small_elements);
-  auto shares = shared_out(k, sizes);
-  const auto bundles = std::min(shares.back(), static_cast<std::uint32_t>(small.size()));
-  if (bundles < shares.back()) {  // more than there are small components: the large ones have room for the rest
-    sizes.pop_back();
-    shares = shared_out(k - bundles, sizes);
-  }
+  const auto shares = shared_out(k, sizes);
+  const std::uint32_t bundles = shares.back();
+  assert(bundles <= small.size());
   Labels labels(size());
-  std::uint32_t first = 0;
   std::uint64_t gathered = 0;
   std::uint32_t bundle = 0;
   for (std::size_t at = 0; at < small.size(); ++at) {
@@ -265,7 +262,7 @@ auto SpectralClustering::Part::packed(std::uint32_t k) -> Labels {
     const bool full = gathered * bundles >= std::uint64_t{bundle + 1} * small_elements;
     if (bundle + 1 < bundles && (full || left == bundles - bundle - 1)) ++bundle;
   }
-  first = bundles;
+  std::uint32_t first = bundles;
   for (std::size_t at = 0; at < large.size(); ++at) {
     Groups only;
     only.members.assign(apart[large[at]].begin(), apart[large[at]].end());

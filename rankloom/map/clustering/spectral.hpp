@@ -24,10 +24,8 @@ struct SpectralOptions {
 ///
 /// Where it departs from the paper:
 /// - Parts that do not talk to each other are clustered apart. Algorithm 1 would find them by the eigenvalue 1, which
-/// is
-///   then there as often as there are parts, and an iterative solver cannot count that. Each part has a cluster at
-///   least and the rest in proportion to its size; when there are more parts than clusters, the small ones are put
-///   together.
+///   is then there as often as there are parts. Each part has a cluster at least and the rest in proportion to its
+///   size; when there are more parts than clusters, the small ones are put together.
 /// - More than `at_once` clusters are made in steps, the paper's own idea for large machines (4.5) applied to the
 ///   clusters: all elements are divided into some dozens of parts first, each of them again, until a part is small; the
 ///   number of clusters is shared out in proportion to size. Thousands of eigenvectors at once would cost O(n k²).
