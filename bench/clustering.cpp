@@ -132,12 +132,17 @@ void say(const char* ours, const char* peer, const std::vector<std::optional<dou
 }
 
 bool compare_costs(nlohmann::json& figures) {
+  // On its own METIS spreads few ranks over all nodes, which is no fair comparison; packed it uses as few as block
+  // does.
   const std::vector<std::string> specs{
-      "round-robin", "pe-500k", "metis", "clustering:clusters=paper", "clustering", "clustering:refine=pe"};
+      "round-robin",         "pe-500k", "metis", "metis:pack", "clustering:clusters=paper", "clustering",
+      "clustering:refine=pe"};
   fmt::print("\ncost relative to block on {} (smaller is better; raw results, seed 0)\n{:<22}", papers_cluster,
              "program");
-  for (const char* head : {"round-robin", "pe-500k", "metis", "paper", "auto", "auto+pe"}) fmt::print("{:>12}", head);
-  fmt::print("  auto against pe-500k, metis\n");
+  for (const char* head : {"round-robin", "pe-500k", "metis", "metis:pack", "paper", "auto", "auto+pe"}) {
+    fmt::print("{:>12}", head);
+  }
+  fmt::print("  auto against pe-500k, metis:pack\n");
   bool reached = true;
   std::vector<std::vector<std::optional<double>>> columns(specs.size());
   for (const char* name : {"sp.A.144", "bt.A.64", "cg.A.128", "lu.A.64", "mg.A.64", "openfoam.cavity3d.64",
@@ -151,19 +156,20 @@ bool compare_costs(nlohmann::json& figures) {
       fmt::print("{:>12}", row.back() ? fmt::format("{:.4f}", *row.back()) : "-");
       if (row.back()) figures["relative_cost"][name][specs[at]] = *row.back();
     }
-    const double ours = *row[4];
-    fmt::print("  {}, {}\n", compared(ours, *row[1]), row[2] ? compared(ours, *row[2]) : "-");
-    reached &= ours <= 1 && ours <= *row[3];
+    const double ours = *row[5];
+    fmt::print("  {}, {}\n", compared(ours, *row[1]), row[3] ? compared(ours, *row[3]) : "-");
+    reached &= ours <= 1 && ours <= *row[4];
     if (std::string_view(name) == "cg.A.128") reached &= ours == 1;
     for (const std::uint64_t seed : {0, 1}) {
       reached &= *program.cost("clustering:refine=pe", seed) <= *program.cost("pe-500k", seed);
     }
   }
-  say("clustering with the paper's number of clusters", "pe-500k", columns[3], columns[1]);
-  say("clustering with the paper's number of clusters", "metis", columns[3], columns[2]);
-  say("clustering as it is by default", "pe-500k", columns[4], columns[1]);
-  say("clustering as it is by default", "metis", columns[4], columns[2]);
-  say("clustering with --refine pe", "pe-500k", columns[5], columns[1]);
+  for (const auto& [ours, column] : {std::pair("clustering with the paper's number of clusters", columns[4]),
+                                     std::pair("clustering as it is by default", columns[5]),
+                                     std::pair("clustering with --refine pe", columns[6])}) {
+    say(ours, "pe-500k", column, columns[1]);
+    say(ours, "metis:pack", column, columns[3]);
+  }
   return reached;
 }
 

@@ -35,37 +35,54 @@ std::vector<std::string_view> owners_of(const std::string& option) {
   return owners;
 }
 
+/// What some mappers mean by an option.
+struct Meaning {
+  std::string help, default_text;
+  std::vector<std::string_view> owners;
+};
+
+/// "pairs to look at (pair-exchange, pe-500k) [500000]; pairs of clusters to look at (clustering) [40000]"
+std::string joined(const std::vector<Meaning>& meanings, bool with_defaults) {
+  std::string text;
+  for (const Meaning& meaning : meanings) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", meaning.help, fmt::join(meaning.owners, ", "));
+    if (with_defaults && !meaning.default_text.empty()) text += fmt::format(" [{}]", meaning.default_text);
+  }
+  return text;
+}
+
 /// Every option of every mapper once. The help says whose it is; where mappers mean different things by the same word,
 /// it says what each means.
 std::vector<Option> options_of_mappers() {
   std::vector<Option> options;
-  std::vector<std::vector<std::pair<std::string, std::vector<std::string_view>>>> meanings;  // help → its mappers
+  std::vector<std::vector<Meaning>> meanings;  // of each option
   for (const MapperInfo& row : mappers()) {
     const auto mapper = row.make();
     OptionList list;
     mapper->describe(list);
     for (const Option& option : list.all()) {
       const auto same_name = [&](const Option& other) { return other.name == option.name; };
-      const auto at = std::find_if(options.begin(), options.end(), same_name) - options.begin();
-      if (at == std::ssize(options)) {
+      const auto at =
+          static_cast<std::size_t>(std::find_if(options.begin(), options.end(), same_name) - options.begin());
+      if (at == options.size()) {
         options.push_back(option);
         meanings.emplace_back();
       }
-      Option& known = options[static_cast<std::size_t>(at)];
-      if (known.default_text != option.default_text) known.default_text.clear();
-      if (known.value_name != option.value_name) known.value_name = "VALUE", known.choices.clear();
-      auto& texts = meanings[static_cast<std::size_t>(at)];
-      auto text = std::find_if(texts.begin(), texts.end(), [&](const auto& one) { return one.first == option.help; });
-      if (text == texts.end()) text = texts.insert(texts.end(), {option.help, {}});
-      text->second.push_back(row.name);
+      auto& known = meanings[at];
+      const auto meant = [&](const Meaning& meaning) {
+        return meaning.help == option.help && meaning.default_text == option.default_text;
+      };
+      auto meaning = std::find_if(known.begin(), known.end(), meant);
+      if (meaning == known.end()) meaning = known.insert(known.end(), {option.help, option.default_text, {}});
+      meaning->owners.push_back(row.name);
     }
   }
   for (std::size_t at = 0; at < options.size(); ++at) {
-    std::string& help = options[at].help;
-    help.clear();
-    for (const auto& [text, owners] : meanings[at]) {
-      help += fmt::format("{}{} ({})", help.empty() ? "" : "; ", text, fmt::join(owners, ", "));
-    }
+    const bool differs = std::any_of(meanings[at].begin(), meanings[at].end(), [&](const Meaning& meaning) {
+      return meaning.default_text != options[at].default_text;
+    });
+    options[at].help = joined(meanings[at], differs);
+    if (differs) options[at].default_text.clear();
   }
   return options;
 }

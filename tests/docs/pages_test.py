@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every mapper of the table has a page with a picture, and no page links to what does not exist.
+
+    pages_test.py RANKLOOM FOLDER_OF_THE_PROJECT
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+CODE = re.compile(r"`((?:rankloom|apps|tests|bench|docs)/[\w./-]*)`")
+
+
+def broken_links(page, root):
+    text = re.sub(r"^\s*```.*?^\s*```", "", page.read_text(), flags=re.S | re.M)
+    for target in LINK.findall(text):
+        if "://" not in target and not (page.parent / target).exists():
+            yield f"{page}: links to {target}, which does not exist"
+    for path in CODE.findall(text):
+        if not (root / path).exists():
+            yield f"{page}: names {path}, which does not exist"
+
+
+def missing_pages(mappers, index):
+    rows = {name: row for row in index.read_text().splitlines() if row.startswith("| [") for name in re.findall(r"`([\w-]+)`", row)}
+    for mapper in mappers:
+        row = rows.get(mapper)
+        if row is None:
+            yield f"{index}: the table has no row for {mapper}"
+            continue
+        page = index.parent / LINK.search(row).group(1)
+        text = page.read_text() if page.exists() else ""
+        if not re.search(rf"\]\(\.\./images/mappers/[\w-]+\.svg\)", text):
+            yield f"{page}: shows no picture"
+        if not re.search(rf"(-a |eval .*|`){re.escape(mapper)}\b", text):
+            yield f"{page}: does not show how to use {mapper}"
+
+
+def main():
+    program, root = sys.argv[1], pathlib.Path(sys.argv[2])
+    listed = json.loads(subprocess.run([program, "list", "mappers", "--json"], check=True, capture_output=True).stdout)
+    mappers = [row["name"] for row in listed["mappers"]]
+    pages = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
+    problems = [problem for page in pages for problem in broken_links(page, root)]
+    problems += missing_pages(mappers, root / "docs/algorithms/README.md")
+    print("\n".join(problems))
+    return 1 if problems or len(mappers) < 10 or len(pages) < 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
