@@ -127,6 +127,7 @@ class EvalVerb : public Verb {
         fmt::format("{}, {} on {}\n\n", counted(instance.graph.rank_count(), "rank"),
                     counted(instance.graph.edge_count(), "edge"), counted(instance.topology.core_count(), "core"));
     text += costs(scores) + "\n" + levels(scores);
+    if (!instance.graph.loads().empty() && complete(instance)) text += "\n" + loads(scores);
     if (links_) text += "\n" + links(scores);
     double seconds = 0;
     for (const Score& score : scores) seconds += score.seconds;
@@ -187,6 +188,15 @@ class EvalVerb : public Verb {
       std::vector<std::string> row{score.name};
       for (const std::size_t level : shown) row.push_back(format_bytes(score.metrics.levels[level].bytes));
       table.row(std::move(row));
+    }
+    return table.text();
+  }
+
+  static std::string loads(const std::vector<Score>& scores) {
+    Table table({{"heaviest core"}, {"load", Table::Align::right}, {"above the least possible", Table::Align::right}});
+    for (const Score& score : scores) {
+      const LoadBalance& load = score.metrics.load;
+      table.row({score.name, cost_number(load.heaviest_core), percent(100 * load.imbalance())});
     }
     return table.text();
   }

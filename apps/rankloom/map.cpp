@@ -178,7 +178,7 @@ class MapVerb : public Verb {
     }
     if (result.fell_back) {
       text += "  nothing better than the default order was found: keep it\n";
-    } else if (result.cost == result.cost_default) {
+    } else if (result.cost == result.cost_default && !result.load) {
       text += "  the default order is as good: nothing to change\n";
     }
     if (!result.note.empty() && !result.fell_back) text += fmt::format("  note: {}\n", result.note);

@@ -44,12 +44,14 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
   result.cost = value(result.mapping.cores());
   if (placement->lower_bound) result.lower_bound = objective(problem.model, *placement->lower_bound);
 
-  bool worse = objective(problem.model, result.cost) > objective(problem.model, result.cost_default);
+  const double by_cost = objective(problem.model, result.cost) - objective(problem.model, result.cost_default);
+  bool worse = by_cost > 0;
   if (by_load) {
     const auto heaviest = [&](std::span<const Core> core_of) {
       return load_balance(problem.graph, problem.topology, core_of).heaviest_core;
     };
-    worse &= heaviest(block) <= heaviest(result.mapping.cores());
+    const double by_weight = heaviest(result.mapping.cores()) - heaviest(block);
+    worse = by_cost >= 0 && by_weight >= 0 && (by_cost > 0 || by_weight > 0);
   }
   if (worse && !mapper.info->baseline && !options.keep_worse) {
     auto fallback = Mapping::checked(std::move(block), problem.topology, problem.slots, "block");

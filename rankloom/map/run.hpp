@@ -30,7 +30,7 @@ struct RunOptions {
 };
 
 /// A mapper that balances loads may put any number of ranks on a core where cores may be shared, and its result is
-/// worse than the default order only if that costs less and has no heavier core.
+/// worse than the default order only if that is at least as good in cost and in its heaviest core, and better in one.
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
                              RunOptions options = {});
 

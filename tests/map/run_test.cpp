@@ -111,6 +111,13 @@ TEST(RunMapper, LetsAMapperThatBalancesLoadsPutAnyNumberOfRanksOnACore) {
   EXPECT_EQ(result->load->imbalance(), 0);
 }
 
+TEST(RunMapper, FallsBackFromALoadBalancedResultThatIsHeavierForTheSameCost) {
+  const auto heavier = run_by_load({Core{0}, Core{0}, Core{0}, Core{1}});
+  EXPECT_TRUE(heavier->fell_back);
+  EXPECT_EQ(heavier->cost, 100);
+  EXPECT_EQ(heavier->load->heaviest_core, 10);
+}
+
 TEST(RunMapper, KeepsALoadBalancedResultThatCostsMoreOnlyIfItIsBetterBalanced) {
   const auto lighter = run_by_load({Core{1}, Core{0}, Core{0}, Core{0}});
   EXPECT_FALSE(lighter->fell_back);

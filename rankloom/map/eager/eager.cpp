@@ -33,7 +33,7 @@ class Eager final : public Mapper {
     const bool by_load = balances_load() && loads_differ(loads);
     std::vector<Core> by_number;
     if (!by_load || balance_) by_number = eager_placement(problem.graph, problem.topology, fair_slots(problem), {});
-    if (!by_load) return Placement{std::move(by_number), {}, {}};
+    if (!by_load) return Placement{std::move(by_number), {}, balances_load() ? "all ranks have the same load" : ""};
     auto core_of = eager_placement(problem.graph, problem.topology, problem.slots, loads);
     if (balance_) return balanced(problem, run, std::move(core_of), std::move(by_number));
     return Placement{std::move(core_of), {}, {}};
