@@ -52,6 +52,15 @@ struct RankActivity {
   double instructions = 0;
 };
 
+/// A part of the run with traffic of its own: a window of time, or what lies between two calls of MPI_Pcontrol.
+struct Phase {
+  std::string name;  ///< "0 s to 1 s", "level 2", or as the program named it.
+  double begin = 0,
+         end = 0;  ///< Seconds since the program began to communicate; phases may recur, then the first and last.
+  CommGraph point_to_point;
+  std::vector<Collective> collectives;  ///< On the profile's communicators.
+};
+
 struct Profile {
   CommGraph point_to_point;  ///< With what ranks send to themselves.
   /// What a rank sends to itself belongs to the cost, as in QAPLIB's instances; otherwise traffic() leaves it out.
@@ -60,6 +69,7 @@ struct Profile {
   CommGraph expanded_collectives;
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;
+  std::vector<Phase> phases;                     ///< In order of their begin; together the whole run. Or empty.
   std::vector<RankActivity> activity;            ///< One for each rank, or empty.
   std::map<std::uint64_t, std::uint64_t> sizes;  ///< Messages by size: power of two not above the size → count.
   std::map<std::string, std::string> origin;     ///< Where it came from: "program", "source", "date", …
