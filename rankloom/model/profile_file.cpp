@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -23,7 +24,7 @@ constexpr std::uint64_t version = 1;
 constexpr std::size_t chunk_target = std::size_t{1} << 20;  // lists are cut into chunks of about this size
 
 constexpr std::string_view origin_tag = "ORIG", communicators_tag = "COMM", collectives_tag = "COLL",
-                           activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG";
+                           activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG", phase_tag = "PHAS";
 constexpr std::uint32_t flag_self_traffic_counts = 1;
 
 /// Appends values to the content of a chunk.
@@ -119,7 +120,7 @@ Complaint take_communicator(Reader& in, Profile& profile) {
   return nullptr;
 }
 
-Complaint take_collective(Reader& in, Profile& profile) {
+Complaint take_collective(Reader& in, const Profile& profile, std::vector<Collective>& list) {
   Collective collective;
   collective.communicator = in.take<std::uint32_t>();
   const auto op = in.take<std::uint32_t>();
@@ -136,7 +137,26 @@ Complaint take_collective(Reader& in, Profile& profile) {
     return "a collective operation that this version does not know; use a newer rankloom";
   if (!is_amount(collective.bytes) || !is_amount(collective.count)) return "an amount is negative or no number";
   collective.op = static_cast<CollectiveOp>(op);
-  profile.collectives.push_back(collective);
+  list.push_back(collective);
+  return nullptr;
+}
+
+Complaint take_collective(Reader& in, Profile& profile) {
+  return take_collective(in, profile, profile.collectives);
+}
+
+/// All but its graph, which is a section of its own.
+Complaint take_phase(Reader& in, Profile& profile) {
+  Phase phase;
+  phase.name = in.take_text();
+  phase.begin = in.take<double>();
+  phase.end = in.take<double>();
+  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative or no number";
+  const auto collectives = in.take<std::uint64_t>();
+  for (std::uint64_t i = 0; i < collectives && in.good(); ++i) {
+    if (const Complaint complaint = take_collective(in, profile, phase.collectives)) return complaint;
+  }
+  profile.phases.push_back(std::move(phase));
   return nullptr;
 }
 
@@ -173,6 +193,7 @@ constexpr ChunkKind kinds[] = {{origin_tag, take_origin},
                                {collectives_tag, take_collective},
                                {activity_tag, take_activity},
                                {sizes_tag, take_size},
+                               {phase_tag, take_phase},
                                {flags_tag, take_flags}};
 
 Result<void> read_chunk(const FileText& file, const Chunk& chunk, const ChunkKind& kind, Profile& profile) {
@@ -187,19 +208,28 @@ Result<void> read_chunk(const FileText& file, const Chunk& chunk, const ChunkKin
   return {};
 }
 
-Result<void> read_graphs(const FileText& file, std::span<const Chunk> chunks, Profile& profile) {
+Result<void> read_graphs(const FileText& file, std::span<const Chunk> chunks, Profile& profile,
+                         std::vector<CommGraph>& of_phases) {
   bool found = false;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (chunks[i].tag != graph_head_tag) continue;
     auto role = graph_role(file, chunks[i]);
     if (!role) return pass_on(role);
-    const bool traffic = *role == static_cast<std::uint32_t>(GraphRole::point_to_point);
-    if (!traffic && *role != static_cast<std::uint32_t>(GraphRole::expanded_collectives))
-      continue;  // of a newer version
+    if (*role > static_cast<std::uint32_t>(GraphRole::phase)) continue;  // of a newer version
     auto graph = read_graph(file, chunks.subspan(i));
     if (!graph) return pass_on(graph);
-    (traffic ? profile.point_to_point : profile.expanded_collectives) = *std::move(graph);
-    found |= traffic;
+    switch (static_cast<GraphRole>(*role)) {
+      case GraphRole::point_to_point:
+        profile.point_to_point = *std::move(graph);
+        break;
+      case GraphRole::expanded_collectives:
+        profile.expanded_collectives = *std::move(graph);
+        break;
+      case GraphRole::phase:
+        of_phases.push_back(*std::move(graph));
+        break;
+    }
+    found |= *role == static_cast<std::uint32_t>(GraphRole::point_to_point);
   }
   if (!found) {
     return fail(Code::bad_input, at(file.name()), "the profile holds no point-to-point traffic",
@@ -220,6 +250,9 @@ Result<void> check_together(const FileText& file, const Profile& profile) {
   if (others != 0 && others != ranks) return mismatch("in its collectives", others);
   if (!profile.activity.empty() && profile.activity.size() != ranks)
     return mismatch("lines of activity", profile.activity.size());
+  for (const Phase& phase : profile.phases) {
+    if (phase.point_to_point.rank_count() != ranks) return mismatch("in a phase", phase.point_to_point.rank_count());
+  }
   return {};
 }
 
@@ -253,16 +286,47 @@ Result<Profile> read_profile(const FileText& file) {
   auto chunks = list_chunks(file, start);
   if (!chunks) return pass_on(chunks);
   Profile profile;
-  if (auto done = read_graphs(file, *chunks, profile); !done) return pass_on(done);
+  std::vector<CommGraph> of_phases;
+  if (auto done = read_graphs(file, *chunks, profile, of_phases); !done) return pass_on(done);
   for (const Chunk& chunk : *chunks) {
     for (const ChunkKind& kind : kinds) {
       if (kind.tag != chunk.tag) continue;
       if (auto done = read_chunk(file, chunk, kind, profile); !done) return pass_on(done);
     }
   }
+  if (of_phases.size() != profile.phases.size()) {
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("the profile has {} phases, but traffic of {}", profile.phases.size(), of_phases.size()),
+                "the file was put together from several profiles; record it again");
+  }
+  for (std::size_t i = 0; i < of_phases.size(); ++i) profile.phases[i].point_to_point = std::move(of_phases[i]);
   if (auto done = check_together(file, profile); !done) return pass_on(done);
   return profile;
 }
+
+namespace {
+
+void put_collective(Writer& out, const Collective& collective) {
+  out.put(collective.communicator);
+  out.put(static_cast<std::uint32_t>(collective.op));
+  out.put(collective.root);
+  out.put(std::uint32_t{0});  // reserved
+  out.put(collective.bytes);
+  out.put(collective.count);
+}
+
+void write_phase(const Phase& phase, Sink& sink) {
+  write_list(phase_tag, std::span(&phase, 1), sink, [](Writer& out, const Phase& one) {
+    out.put(one.name);
+    out.put(one.begin);
+    out.put(one.end);
+    out.put(std::uint64_t{one.collectives.size()});
+    for (const Collective& collective : one.collectives) put_collective(out, collective);
+  });
+  write_graph(phase.point_to_point, GraphRole::phase, sink);
+}
+
+}  // namespace
 
 Result<void> write_profile(const Profile& profile, Sink& sink) {
   sink.write(fmt::format("{}{}\n", magic, version));
@@ -278,14 +342,7 @@ Result<void> write_profile(const Profile& profile, Sink& sink) {
     out.put(static_cast<std::uint32_t>(communicator.members.size()));
     for (const Rank member : communicator.members) out.put(member);
   });
-  write_list(collectives_tag, profile.collectives, sink, [](Writer& out, const Collective& collective) {
-    out.put(collective.communicator);
-    out.put(static_cast<std::uint32_t>(collective.op));
-    out.put(collective.root);
-    out.put(std::uint32_t{0});  // reserved
-    out.put(collective.bytes);
-    out.put(collective.count);
-  });
+  write_list(collectives_tag, profile.collectives, sink, put_collective);
   write_list(activity_tag, profile.activity, sink, [](Writer& out, const RankActivity& activity) {
     out.put(activity.seconds_in_mpi);
     out.put(activity.seconds_outside);
@@ -295,6 +352,7 @@ Result<void> write_profile(const Profile& profile, Sink& sink) {
     out.put(entry.first);
     out.put(entry.second);
   });
+  for (const Phase& phase : profile.phases) write_phase(phase, sink);
   const std::uint32_t flags = profile.self_traffic_counts ? flag_self_traffic_counts : 0;
   if (flags != 0)
     write_list(flags_tag, std::array{flags}, sink, [](Writer& out, std::uint32_t word) { out.put(word); });

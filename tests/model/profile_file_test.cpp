@@ -62,6 +62,8 @@ Profile full_profile() {
   profile.communicators = {{"world", {}}, {"", {Rank{7}, Rank{3}, Rank{299}}}};
   profile.collectives = {{.communicator = 0, .op = CollectiveOp::allreduce, .root = 0, .bytes = 8, .count = 100},
                          {.communicator = 1, .op = CollectiveOp::bcast, .root = 2, .bytes = 0.5, .count = 1e12}};
+  profile.phases = {{"0 s to 1 s", 0, 1, random_traffic(300, 700, true, false), {profile.collectives[1]}},
+                    {"level 2", 1, 2.5, random_traffic(300, 0, true, false), {}}};
   for (int r = 0; r < 300; ++r) profile.activity.push_back({r * 0.1, 1.0 / (r + 1), r * 1e9});
   profile.self_traffic_counts = true;
   profile.sizes = {{0, 12}, {1024, 7}, {std::uint64_t{1} << 40, 1}};
@@ -89,6 +91,13 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(back->activity[5].seconds_in_mpi, profile.activity[5].seconds_in_mpi);
   EXPECT_EQ(back->activity[5].seconds_outside, profile.activity[5].seconds_outside);
   EXPECT_EQ(back->activity[5].instructions, profile.activity[5].instructions);
+  ASSERT_EQ(back->phases.size(), 2u);
+  EXPECT_EQ(back->phases[0].name, "0 s to 1 s");
+  EXPECT_EQ(back->phases[1].begin, 1);
+  EXPECT_EQ(back->phases[1].end, 2.5);
+  expect_equal(back->phases[0].point_to_point, profile.phases[0].point_to_point);
+  ASSERT_EQ(back->phases[0].collectives.size(), 1u);
+  EXPECT_EQ(back->phases[0].collectives[0].count, 1e12);
   EXPECT_TRUE(back->self_traffic_counts);
   EXPECT_EQ(back->sizes, profile.sizes);
   EXPECT_EQ(back->origin, profile.origin);
@@ -164,6 +173,14 @@ TEST(ProfileFile, SkipsChunksAndGraphsThatItDoesNotKnow) {
   const auto back = read(content);
   ASSERT_TRUE(back) << to_string(back.error());
   EXPECT_EQ(written(*back), written(profile));
+}
+
+TEST(ProfileFile, NoticesAPhaseWithoutItsTraffic) {
+  std::string content = written(full_profile());
+  content.insert(content.size() - 32, pack("PHAS", std::string(28, '\0')));
+  const auto back = read(content);
+  ASSERT_FALSE(back);
+  EXPECT_THAT(back.error().what, HasSubstr("3 phases, but traffic of 2"));
 }
 
 TEST(ProfileFile, RefusesAVersionFromTheFuture) {
