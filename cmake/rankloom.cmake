@@ -6,6 +6,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   # GCC 12 warns about overlapping copies inside std::string::insert that cannot happen (GCC bug 105651).
   target_compile_options(rankloom_flags INTERFACE -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # On ARM, GCC remarks that GCC 9 passed pairs of doubles otherwise.
+  target_compile_options(rankloom_flags INTERFACE -Wno-psabi)
+endif()
 if(RANKLOOM_WERROR)
   target_compile_options(rankloom_flags INTERFACE -Werror)
 endif()

@@ -52,6 +52,7 @@ std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_topo();
 std::unique_ptr<Verb> make_gen();
 std::unique_ptr<Verb> make_import();
+std::unique_ptr<Verb> make_show();
 std::unique_ptr<Verb> make_list();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_completion();

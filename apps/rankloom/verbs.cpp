@@ -8,7 +8,7 @@ namespace rankloom::app {
 
 namespace {
 
-constexpr std::array<VerbInfo, 10> table{{
+constexpr std::array<VerbInfo, 11> table{{
     {"map", "find a place for every rank",
      "Reads who talks to whom (a profile) and what is near what (a machine), and writes who sits where: one core "
      "number a line, line i for "
@@ -75,6 +75,17 @@ constexpr std::array<VerbInfo, 10> table{{
      "# a profile as a Matrix Market file\n"
      "rankloom import mesh.prof --to matrix-market -o mesh.mtx",
      make_import},
+    {"show", "what a program says, at a glance",
+     "Prints what a profile holds: how much is sent, point to point and by collectives, between whom, in messages of "
+     "which size, how much of the "
+     "time is spent in MPI (no mapping can save more), its phases, and a picture of who talks to whom.",
+     "# at a glance\n"
+     "rankloom show app.prof\n"
+     "# without collectives, and more of the heaviest pairs\n"
+     "rankloom show app.prof --collectives none --top 30\n"
+     "# for scripts\n"
+     "rankloom show app.prof --json",
+     make_show},
     {"list", "what there is: mappers, models, formats, patterns, ..",
      "Prints the tables that every other verb uses: names to type, what they are, which paper they follow. A second "
      "word shows one row with "

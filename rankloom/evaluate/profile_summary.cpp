@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: what a program does, at a glance.
+#include "rankloom/evaluate/profile_summary.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace rankloom {
+namespace {
+
+double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
+  return graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages();
+}
+
+/// What `from` sends to `to`; nothing when there is no such edge.
+std::optional<Volume> sent(const CommGraph& graph, Rank from, Rank to) {
+  const auto targets = graph.targets(from);
+  const auto found = std::lower_bound(targets.begin(), targets.end(), to);
+  if (found == targets.end() || *found != to) return std::nullopt;
+  const auto edge = static_cast<std::size_t>(found - targets.begin());
+  return Volume{graph.bytes(from)[edge], messages_of(graph, from, edge)};
+}
+
+bool heavier(const PairTraffic& one, const PairTraffic& other) {
+  if (one.volume.bytes != other.volume.bytes) return one.volume.bytes > other.volume.bytes;
+  return one.a != other.a ? one.a < other.a : one.b < other.b;
+}
+
+/// Keeps the heaviest pairs that it is shown.
+class Heaviest {
+ public:
+  explicit Heaviest(std::size_t most) : most_(most) {}
+  void offer(const PairTraffic& pair) {
+    if (most_ == 0 || (pairs_.size() == most_ && !heavier(pair, pairs_.front()))) return;
+    if (pairs_.size() == most_) {
+      std::pop_heap(pairs_.begin(), pairs_.end(), heavier);
+      pairs_.pop_back();
+    }
+    pairs_.push_back(pair);
+    std::push_heap(pairs_.begin(), pairs_.end(), heavier);  // the lightest on top
+  }
+  std::vector<PairTraffic> result() && {
+    std::sort(pairs_.begin(), pairs_.end(), heavier);
+    return std::move(pairs_);
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<PairTraffic> pairs_;
+};
+
+/// Calls found(a, b, volume) for every pair of different ranks that says anything, once.
+template <class Found>
+void for_each_pair(const CommGraph& graph, const Found& found) {
+  for (const Rank from : graph.ranks()) {
+    for (std::size_t edge = 0; edge < graph.degree(from); ++edge) {
+      const Rank to = graph.targets(from)[edge];
+      if (from == to) continue;
+      const auto back = sent(graph, to, from);
+      if (back && to < from) continue;  // found from the other end
+      Volume both{graph.bytes(from)[edge], messages_of(graph, from, edge)};
+      if (back) both = {both.bytes + back->bytes, both.messages + back->messages};
+      found(std::min(from, to), std::max(from, to), both);
+    }
+  }
+}
+
+void count_point_to_point(const CommGraph& graph, ProfileSummary& summary) {
+  for (const Rank rank : graph.ranks()) {
+    const auto self = sent(graph, rank, rank).value_or(Volume{});
+    summary.to_itself.bytes += self.bytes;
+    summary.to_itself.messages += self.messages;
+  }
+  std::vector<std::uint32_t> partners(graph.rank_count(), 0);
+  for_each_pair(graph, [&](Rank a, Rank b, const Volume& volume) {
+    summary.between_ranks.bytes += volume.bytes;
+    summary.between_ranks.messages += volume.messages;
+    ++summary.pairs;
+    ++partners[index(a)];
+    ++partners[index(b)];
+  });
+  for (const std::uint32_t count : partners) {
+    summary.silent_ranks += count == 0 ? 1 : 0;
+    summary.most_partners = std::max(summary.most_partners, count);
+    summary.mean_partners += static_cast<double>(count) / graph.rank_count();
+  }
+}
+
+std::vector<OperationTotal> operations_of(const std::vector<Collective>& collectives) {
+  std::map<CollectiveOp, OperationTotal> totals;
+  for (const Collective& collective : collectives) {
+    OperationTotal& total = totals[collective.op];
+    total.op = collective.op;
+    total.calls += collective.count;
+    total.bytes += collective.count * collective.bytes;
+  }
+  std::vector<OperationTotal> list;
+  for (const auto& [op, total] : totals) list.push_back(total);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const OperationTotal& a, const OperationTotal& b) { return a.bytes > b.bytes; });
+  return list;
+}
+
+/// What the collectives alone become.
+Volume expanded(const Profile& profile, CollectiveModel model) {
+  Profile only;
+  only.point_to_point = std::move(CommGraphBuilder(profile.rank_count())).build(true);
+  only.expanded_collectives = profile.expanded_collectives;
+  only.communicators = profile.communicators;
+  only.collectives = profile.collectives;
+  const CommGraph graph = traffic(std::move(only), model);
+  return {graph.total_bytes(), graph.total_messages()};
+}
+
+std::optional<TimeShare> time_of(const std::vector<RankActivity>& activity) {
+  TimeShare time{.least_share = 1};
+  for (const RankActivity& rank : activity) {
+    const double total = rank.seconds_in_mpi + rank.seconds_outside;
+    time.seconds_in_mpi += rank.seconds_in_mpi;
+    time.seconds_outside += rank.seconds_outside;
+    if (total <= 0) continue;
+    time.least_share = std::min(time.least_share, rank.seconds_in_mpi / total);
+    time.most_share = std::max(time.most_share, rank.seconds_in_mpi / total);
+  }
+  if (time.seconds_in_mpi + time.seconds_outside <= 0) return std::nullopt;
+  return time;
+}
+
+}  // namespace
+
+Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t most_pairs) {
+  if (auto fits = check_traffic_fits(profile, model); !fits) return pass_on(fits);
+  ProfileSummary summary;
+  summary.ranks = profile.rank_count();
+  count_point_to_point(profile.point_to_point, summary);
+  summary.traffic = traffic(profile, model);
+  Heaviest heaviest(most_pairs);
+  for_each_pair(summary.traffic, [&](Rank a, Rank b, const Volume& volume) { heaviest.offer({a, b, volume}); });
+  summary.heaviest = std::move(heaviest).result();
+  summary.operations = operations_of(profile.collectives);
+  summary.collectives = expanded(profile, model);
+  summary.time = time_of(profile.activity);
+  return summary;
+}
+
+Result<Profile> phase_of(const Profile& profile, const std::string& name) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool is_number = error == std::errc() && end == name.data() + name.size();
+  for (std::size_t at = 0; at < profile.phases.size(); ++at) {
+    const Phase& phase = profile.phases[at];
+    if (phase.name != name && !(is_number && number == at + 1)) continue;
+    Profile part;
+    part.point_to_point = phase.point_to_point;
+    part.communicators = profile.communicators;
+    part.collectives = phase.collectives;
+    part.self_traffic_counts = profile.self_traffic_counts;
+    part.origin = profile.origin;
+    part.origin["phase"] = phase.name;
+    return part;
+  }
+  if (profile.phases.empty()) {
+    return fail(Code::usage, at("--phase"), "the profile has no phases",
+                "record it with time windows, or with MPI_Pcontrol in the program");
+  }
+  return fail(Code::usage, at("--phase"), fmt::format("there is no phase '{}'", name),
+              fmt::format("a number from 1 to {}, or a name that `rankloom show` lists", profile.phases.size()));
+}
+
+}  // namespace rankloom
