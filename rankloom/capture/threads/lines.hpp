@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture/threads: who holds which cache line. The compiler's callbacks come in here, the matrix grows here.
+//
+// What counts as communication. The recorder follows every line of 64 bytes as a coherence protocol would, in caches
+// that are large but not endless: a line has a last writer and a set of threads that hold its content. When a thread
+// touches a line that it does not hold, and another thread wrote it last, the line moves: 64 bytes and one message from
+// that writer to the toucher. Reading adds a holder; writing leaves the writer as the only one. So
+//   - a reader after a writer costs one move, however often it reads, until somebody writes again;
+//   - a writer after another writer costs one move;
+//   - data that is only read costs nothing, however many read it;
+//   - two threads that write different bytes of one line (false sharing) cost what they cost on a real machine.
+// Cruz et al. 2019, section 4.2, count all pairs of accesses to the same memory; we depart, because two readers of a
+// constant need not sit close to each other.
+//
+// The window within which accesses belong together is a capacity, as that of a real cache: the table remembers a fixed
+// number of lines, and a line that another one displaced is as new. The memory of the recorder is bounded by that.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace rankloom::threads {
+
+inline constexpr unsigned line_shift = 6;
+inline constexpr std::uint64_t line_bytes = std::uint64_t{1} << line_shift;
+
+/// One remembered line. Both words change only under the lock bit, and are read without it: a reader that sees one word
+/// new and one old takes the long way or misses one move, no more.
+struct alignas(16) Line {
+  std::atomic<std::uint64_t> head{0};     ///< Lock (1 bit), line number (42 bits), last writer (16 bits).
+  std::atomic<std::uint64_t> holders{0};  ///< Bit i: thread i modulo 64 holds what was written last.
+};
+
+inline constexpr unsigned writer_bits = 16;
+inline constexpr std::uint64_t no_writer = (std::uint64_t{1} << writer_bits) - 1;
+inline constexpr std::uint64_t locked = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t line_number_mask = (std::uint64_t{1} << 42) - 1;  ///< Of 48-bit addresses.
+
+/// The table. Before the recorder has started it is a single line, so that nobody has to ask.
+struct LineTable {
+  Line* lines;
+  std::uint64_t mask;
+};
+
+/// What the calling thread knows of itself. No bit, no number: not enlisted yet, and every access takes the long way.
+struct Self {
+  std::uint64_t bit = 0;
+  std::uint64_t number = 0;
+  std::uint64_t* received = nullptr;  ///< Lines that came from each other thread; only this thread writes here.
+  bool openmp_unknown = true;         ///< Its number in an OpenMP team was not seen yet.
+};
+
+#define RANKLOOM_HIDDEN __attribute__((visibility("hidden")))
+extern RANKLOOM_HIDDEN LineTable table;
+extern RANKLOOM_HIDDEN thread_local Self self __attribute__((tls_model("initial-exec")));
+
+RANKLOOM_HIDDEN void read_slowly(std::uint64_t line);
+RANKLOOM_HIDDEN void write_slowly(std::uint64_t line);
+
+/// Neighbouring lines stay neighbours, but regions of 8 MiB are scattered: stacks and heaps of threads lie at multiples
+/// of such sizes, and would displace each other.
+inline std::uint64_t place_of(std::uint64_t line, std::uint64_t mask) {
+  return (line + (line >> 17) * 0x9e3779b1U) & mask;
+}
+
+inline std::uint64_t line_of(const volatile void* address) {
+  return (reinterpret_cast<std::uintptr_t>(address) >> line_shift) & line_number_mask;
+}
+
+inline void read_line(std::uint64_t line) {
+  const Line& entry = table.lines[place_of(line, table.mask)];
+  if (entry.head.load(std::memory_order_relaxed) >> writer_bits == line &&
+      (entry.holders.load(std::memory_order_relaxed) & self.bit) != 0) [[likely]]
+    return;
+  read_slowly(line);
+}
+
+inline void write_line(std::uint64_t line) {
+  const Line& entry = table.lines[place_of(line, table.mask)];
+  if (entry.head.load(std::memory_order_relaxed) == (line << writer_bits | self.number) &&
+      entry.holders.load(std::memory_order_relaxed) == self.bit && self.bit != 0) [[likely]]
+    return;
+  write_slowly(line);
+}
+
+inline void read_bytes(const volatile void* address, std::size_t size) {
+  if (size == 0) return;
+  const std::uint64_t last = line_of(static_cast<const volatile char*>(address) + size - 1);
+  for (std::uint64_t line = line_of(address); line <= last; ++line) read_line(line);
+}
+
+inline void write_bytes(const volatile void* address, std::size_t size) {
+  if (size == 0) return;
+  const std::uint64_t last = line_of(static_cast<const volatile char*>(address) + size - 1);
+  for (std::uint64_t line = line_of(address); line <= last; ++line) write_line(line);
+}
+
+}  // namespace rankloom::threads
