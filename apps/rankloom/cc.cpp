@@ -90,12 +90,14 @@ std::optional<std::filesystem::path> find_recorder() {
   return std::nullopt;
 }
 
-/// Entries and exits of functions are nothing to us; older compilers cannot leave them out.
+/// Entries and exits of functions are nothing to us; older compilers cannot leave them out. Without the detour by the
+/// procedure linkage table, a call of the recorder is an eighth faster.
 Words compile_flags(const Compiler& compiler, const std::filesystem::path& folder) {
   if (compiler.is_clang)
-    return {"-fsanitize=thread", "-fno-sanitize-link-runtime", "-mllvm", "-tsan-instrument-func-entry-exit=0"};
+    return {"-fsanitize=thread", "-fno-sanitize-link-runtime", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+            "-fno-plt"};
   // -fsanitize=thread itself would bring libtsan into the program when it is linked.
-  Words words{fmt::format("-specs={}", (folder / "rankloom-threads.specs").string())};
+  Words words{fmt::format("-specs={}", (folder / "rankloom-threads.specs").string()), "-fno-plt"};
   if (compiler.gcc_version >= 11) words.emplace_back("--param=tsan-instrument-func-entry-exit=0");
   return words;
 }

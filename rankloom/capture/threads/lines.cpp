@@ -8,8 +8,6 @@ namespace rankloom::threads {
 
 namespace {
 
-Line before_start;
-
 /// How often a lock is asked for. Whoever holds it needs a few instructions, unless it was put to sleep in between or
 /// is this very thread, under a signal handler: then the access is not counted, rather than waited for.
 constexpr int patience = 200;
@@ -21,7 +19,7 @@ struct Locked {
 };
 
 Locked lock(std::uint64_t number) {
-  Line& line = table.lines[place_of(number, table.mask)];
+  Line& line = place_of(number);
   for (int attempt = 0; attempt < patience; ++attempt) {
     std::uint64_t head = line.head.load(std::memory_order_relaxed);
     if ((head & locked) == 0 && line.head.compare_exchange_weak(head, head | locked, std::memory_order_acquire))
@@ -42,7 +40,7 @@ void receive(std::uint64_t writer) {
 
 }  // namespace
 
-constinit LineTable table{&before_start, 0};
+constinit Line no_line;
 constinit thread_local Self self;
 
 void read_slowly(std::uint64_t number) {

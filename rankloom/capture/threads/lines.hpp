@@ -37,31 +37,33 @@ inline constexpr std::uint64_t no_writer = (std::uint64_t{1} << writer_bits) - 1
 inline constexpr std::uint64_t locked = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t line_number_mask = (std::uint64_t{1} << 42) - 1;  ///< Of 48-bit addresses.
 
-/// The table. Before the recorder has started it is a single line, so that nobody has to ask.
 struct LineTable {
-  Line* lines;
-  std::uint64_t mask;
+  Line* lines = nullptr;
+  std::uint64_t mask = 0;  ///< One less than the number of lines, a power of two.
 };
 
-/// What the calling thread knows of itself. No bit, no number: not enlisted yet, and every access takes the long way.
+#define RANKLOOM_HIDDEN __attribute__((visibility("hidden")))
+/// All that a thread sees before it is enlisted. It stays empty, so that every access takes the long way.
+extern RANKLOOM_HIDDEN Line no_line;
+
+/// What the calling thread knows of itself, with all that the short way needs in one place.
 struct Self {
-  std::uint64_t bit = 0;
+  LineTable table{&no_line, 0};
+  std::uint64_t bit = 0;  ///< None: not enlisted yet.
   std::uint64_t number = 0;
   std::uint64_t* received = nullptr;  ///< Lines that came from each other thread; only this thread writes here.
   bool openmp_unknown = true;         ///< Its number in an OpenMP team was not seen yet.
 };
 
-#define RANKLOOM_HIDDEN __attribute__((visibility("hidden")))
-extern RANKLOOM_HIDDEN LineTable table;
-extern RANKLOOM_HIDDEN thread_local Self self __attribute__((tls_model("initial-exec")));
+extern RANKLOOM_HIDDEN constinit thread_local Self self __attribute__((tls_model("initial-exec")));
 
 RANKLOOM_HIDDEN void read_slowly(std::uint64_t line);
 RANKLOOM_HIDDEN void write_slowly(std::uint64_t line);
 
-/// Neighbouring lines stay neighbours, but regions of 8 MiB are scattered: stacks and heaps of threads lie at multiples
-/// of such sizes, and would displace each other.
-inline std::uint64_t place_of(std::uint64_t line, std::uint64_t mask) {
-  return (line + (line >> 17) * 0x9e3779b1U) & mask;
+/// Neighbouring lines stay neighbours, but each region of 8 MiB is moved on by half a MiB: stacks and heaps of threads
+/// lie at multiples of such sizes, and would displace each other.
+inline Line& place_of(std::uint64_t line) {
+  return self.table.lines[(line + (line >> 17 << 13)) & self.table.mask];
 }
 
 inline std::uint64_t line_of(const volatile void* address) {
@@ -69,7 +71,7 @@ inline std::uint64_t line_of(const volatile void* address) {
 }
 
 inline void read_line(std::uint64_t line) {
-  const Line& entry = table.lines[place_of(line, table.mask)];
+  const Line& entry = place_of(line);
   if (entry.head.load(std::memory_order_relaxed) >> writer_bits == line &&
       (entry.holders.load(std::memory_order_relaxed) & self.bit) != 0) [[likely]]
     return;
@@ -77,9 +79,9 @@ inline void read_line(std::uint64_t line) {
 }
 
 inline void write_line(std::uint64_t line) {
-  const Line& entry = table.lines[place_of(line, table.mask)];
+  const Line& entry = place_of(line);
   if (entry.head.load(std::memory_order_relaxed) == (line << writer_bits | self.number) &&
-      entry.holders.load(std::memory_order_relaxed) == self.bit && self.bit != 0) [[likely]]
+      entry.holders.load(std::memory_order_relaxed) == self.bit) [[likely]]
     return;
   write_slowly(line);
 }

@@ -24,6 +24,7 @@ namespace {
 enum class Stage : std::uint8_t { none, starting, recording };
 
 constinit std::atomic<Stage> stage{Stage::none};
+constinit LineTable table;
 constinit Place places[most_threads];
 constinit std::atomic<std::uint32_t> in_use{0};
 constinit std::atomic<bool> finished{false};
@@ -131,6 +132,7 @@ bool occupy(Place& place) {
   place.state.store(PlaceState::running, std::memory_order_release);
   self.received = place.received;
   self.openmp_unknown = omp_get_level != nullptr && omp_get_thread_num != nullptr && __kmpc_fork_call == nullptr;
+  self.table = table;
   self.bit = std::uint64_t{1} << number % 64;
   ::pthread_setspecific(end_of_thread, &place);
   return true;
