@@ -140,8 +140,8 @@ class CompilerVerb : public Verb {
         words_);
   }
 
-  bool take_all(std::vector<std::string> words) override {
-    words_ = std::move(words);
+  bool take_all(const std::vector<std::string>& words) override {
+    words_ = words;
     return true;
   }
 

@@ -34,7 +34,7 @@ class Verb {
   virtual void describe(CLI::App& app) = 0;
   /// A verb that stands before another program takes all words behind its name as they are, and says so; options of
   /// ours would get in the way of the program's.
-  virtual bool take_all(std::vector<std::string>) { return false; }
+  virtual bool take_all(const std::vector<std::string>&) { return false; }
   /// Does the work; the value is the exit status, an error's code becomes one.
   virtual Result<int> run(const Session& session) = 0;
 };

@@ -8,8 +8,6 @@ using rankloom::threads::read_line;
 using rankloom::threads::write_bytes;
 using rankloom::threads::write_line;
 
-#define RANKLOOM_CALLBACK extern "C" __attribute__((visibility("default")))
-
 // Aligned accesses lie in one line. So does one that reads and writes, which is a write.
 #define RANKLOOM_ALIGNED(size)                                        \
   RANKLOOM_CALLBACK void __tsan_read##size(void* address) {           \

@@ -10,7 +10,6 @@
 using rankloom::threads::read_bytes;
 using rankloom::threads::write_bytes;
 
-#define RANKLOOM_CALLBACK extern "C" __attribute__((visibility("default")))
 #define RANKLOOM_NOTHING(name, ...) \
   RANKLOOM_CALLBACK void name(__VA_ARGS__) {}
 

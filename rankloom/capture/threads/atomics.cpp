@@ -7,8 +7,6 @@ using rankloom::threads::line_of;
 using rankloom::threads::read_line;
 using rankloom::threads::write_line;
 
-#define RANKLOOM_CALLBACK extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 constexpr int strictest = __ATOMIC_SEQ_CST;

@@ -42,7 +42,10 @@ struct LineTable {
   std::uint64_t mask = 0;  ///< One less than the number of lines, a power of two.
 };
 
+// Everything stays inside, but for the functions that the program calls.
 #define RANKLOOM_HIDDEN __attribute__((visibility("hidden")))
+#define RANKLOOM_CALLBACK extern "C" __attribute__((visibility("default")))
+
 /// All that a thread sees before it is enlisted. It stays empty, so that every access takes the long way.
 extern RANKLOOM_HIDDEN Line no_line;
 

@@ -10,8 +10,6 @@
 using rankloom::threads::read_bytes;
 using rankloom::threads::write_bytes;
 
-#define RANKLOOM_CALLBACK extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 using Copy = void*(void*, const void*, std::size_t);

@@ -3,12 +3,12 @@
 #include "rankloom/capture/threads/recording.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include <limits.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

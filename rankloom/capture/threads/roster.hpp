@@ -26,19 +26,19 @@ enum class PlaceState : std::uint8_t { free, taken, running, ended };
 /// What a number stands for, and what the threads that had it have done. All zeros at first, so that thousands of them
 /// take no room in the file of the library.
 struct Place {
-  std::atomic<PlaceState> state{PlaceState::free};
-  std::atomic<bool> detached{false};
   std::atomic<pthread_t> handle{0};
-  pid_t system_id = 0;                ///< Of the thread that runs here now.
-  int counter = 0;                    ///< File descriptor of its instruction counter; 0: none.
-  bool openmp_seen = false;           ///< It was seen in a team of the first level,
-  int openmp_number = 0;              ///< where it had this number.
-  std::uint64_t nanoseconds = 0;      ///< CPU time of the threads that ended here.
-  double instructions = 0;            ///< Of the threads that ended here.
-  bool instructions_missing = false;  ///< Some thread here could not be counted.
   std::uint64_t* received = nullptr;  ///< Lines that came from each number; most_threads of them.
   void* (*routine)(void*) = nullptr;  ///< What a new thread shall do.
   void* argument = nullptr;
+  std::uint64_t nanoseconds = 0;  ///< CPU time of the threads that ended here.
+  double instructions = 0;        ///< Of the threads that ended here.
+  pid_t system_id = 0;            ///< Of the thread that runs here now.
+  int counter = 0;                ///< File descriptor of its instruction counter; 0: none.
+  int openmp_number = 0;          ///< In a team of the first level, if it was seen there.
+  std::atomic<PlaceState> state{PlaceState::free};
+  std::atomic<bool> detached{false};
+  bool openmp_seen = false;
+  bool instructions_missing = false;  ///< Some thread here could not be counted.
 };
 
 /// Starts recording, if nobody has; safe to call at any time, from any thread.

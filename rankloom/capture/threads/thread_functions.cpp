@@ -11,8 +11,6 @@
 
 using namespace rankloom::threads;
 
-#define RANKLOOM_CALLBACK extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 using Routine = void*(void*);
