@@ -2,6 +2,7 @@
 // apps: the whole command line.
 #include "apps/rankloom/command_line.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string_view>
@@ -100,7 +101,7 @@ CommandLine::CommandLine() : app_(fmt::format("places ranks of parallel programs
 int CommandLine::run(int argc, const char* const* argv) {
   session_.json = asks_for_json(argc, argv);
   try {
-    app_.parse(argc, argv);
+    app_.parse(taken_whole(argc, argv) ? 2 : argc, argv);
     auto status = dispatch();
     if (!status) return show_error(status.error(), session_.json);
     if (auto written = check_standard_output(); !written) return show_error(written.error(), false);
@@ -115,6 +116,14 @@ int CommandLine::run(int argc, const char* const* argv) {
     return show_error(Error{Code::environment, at(""), surprise.what(), "if the command is right, please report this"},
                       session_.json);
   }
+}
+
+bool CommandLine::taken_whole(int argc, const char* const* argv) {
+  const auto is_own = [](std::string_view word) { return word == "--help" || word == "-h" || word == "--json"; };
+  if (argc < 3 || (argc == 3 && is_own(argv[2]))) return false;
+  return std::any_of(commands_.begin(), commands_.end(), [&](const Command& command) {
+    return command.app->get_name() == argv[1] && command.verb->take_all({argv + 2, argv + argc});
+  });
 }
 
 Result<int> CommandLine::dispatch() {

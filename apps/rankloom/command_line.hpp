@@ -26,6 +26,8 @@ class CommandLine {
     CLI::App* app;
     std::unique_ptr<Verb> verb;
   };
+  /// Whether a verb that stands before another program took all words.
+  bool taken_whole(int argc, const char* const* argv);
   int answer(const CLI::ParseError& problem) const;
   Error explain(const CLI::ParseError& problem) const;
   Error explain_leftover(const std::string& word) const;

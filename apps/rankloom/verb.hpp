@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankloom/core/result.hpp"
 
@@ -30,6 +32,9 @@ class Verb {
   virtual ~Verb() = default;
   /// Binds its options to its fields.
   virtual void describe(CLI::App& app) = 0;
+  /// A verb that stands before another program takes all words behind its name as they are, and says so; options of
+  /// ours would get in the way of the program's.
+  virtual bool take_all(const std::vector<std::string>&) { return false; }
   /// Does the work; the value is the exit status, an error's code becomes one.
   virtual Result<int> run(const Session& session) = 0;
 };
@@ -53,6 +58,8 @@ std::unique_ptr<Verb> make_topo();
 std::unique_ptr<Verb> make_gen();
 std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_show();
+std::unique_ptr<Verb> make_cc();
+std::unique_ptr<Verb> make_cxx();
 std::unique_ptr<Verb> make_list();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_completion();

@@ -8,7 +8,7 @@ namespace rankloom::app {
 
 namespace {
 
-constexpr std::array<VerbInfo, 11> table{{
+constexpr auto table = std::to_array<VerbInfo>({
     {"map", "find a place for every rank",
      "Reads who talks to whom (a profile) and what is near what (a machine), and writes who sits where: one core "
      "number a line, line i for "
@@ -86,6 +86,25 @@ constexpr std::array<VerbInfo, 11> table{{
      "# for scripts\n"
      "rankloom show app.prof --json",
      make_show},
+    {"cc", "compile C so that the program records its threads",
+     "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "
+     "record "
+     "which of its threads touch the same cache lines. When the program ends, it writes a profile: to "
+     "RANKLOOM_THREADS_OUT, or rankloom-threads.PID.prof in the folder where it was started. Without words it shows "
+     "what would be added.",
+     "# a program with OpenMP, and its profile\n"
+     "rankloom cc -O2 -fopenmp threads.c -o threads && RANKLOOM_THREADS_OUT=threads.prof ./threads\n"
+     "# a build with make\n"
+     "make CC=\"rankloom cc\" CFLAGS=\"-O2 -fopenmp\" threads",
+     make_cc},
+    {"c++", "compile C++ so that the program records its threads",
+     "Calls the compiler (RANKLOOM_CXX, CXX, else g++) with all words as they are, and adds what makes the program "
+     "record which of its threads touch the same cache lines. Everything else is as with `rankloom cc`.",
+     "# a program with std::thread, and its profile\n"
+     "rankloom c++ -O2 -pthread threads.cpp -o threads && RANKLOOM_THREADS_OUT=threads.prof ./threads\n"
+     "# the flags, for a build that takes no other compiler\n"
+     "rankloom c++",
+     make_cxx},
     {"list", "what there is: mappers, models, formats, patterns, ..",
      "Prints the tables that every other verb uses: names to type, what they are, which paper they follow. A second "
      "word shows one row with "
@@ -119,7 +138,7 @@ constexpr std::array<VerbInfo, 11> table{{
      "# write all of them\n"
      "rankloom man -o man1",
      make_man},
-}};
+});
 
 }  // namespace
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom cc` and `rankloom c++`: the compiler, with what makes a program record its threads.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Language {
+  const char* verb;
+  const char* own_variable;  ///< Asked first, for builds in which the usual one says "rankloom cc".
+  const char* usual_variable;
+  const char* compiler;
+};
+constexpr Language c{"cc", "RANKLOOM_CC", "CC", "gcc"};
+constexpr Language c_plus_plus{"c++", "RANKLOOM_CXX", "CXX", "g++"};
+
+Words split(std::string_view text) {
+  Words words;
+  for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+/// A build with CC="rankloom cc" hands that on to us, too.
+bool is_ourselves(const Words& words) {
+  return !words.empty() && std::filesystem::path(words[0]).filename() == "rankloom";
+}
+
+/// May be more than one word: "ccache gcc".
+Words choose_compiler(const Language& language) {
+  for (const char* const variable : {language.own_variable, language.usual_variable}) {
+    const char* const value = std::getenv(variable);
+    if (Words words = split(value != nullptr ? value : ""); !words.empty() && !is_ourselves(words)) return words;
+  }
+  return {language.compiler};
+}
+
+/// What the compiler defines tells what it is, under whatever name it goes.
+struct Compiler {
+  bool is_clang = false;
+  int gcc_version = 0;
+};
+
+Compiler examine(const Words& compiler) {
+  std::string command;
+  for (const std::string& word : compiler) command += shell_word(word) + " ";
+  std::FILE* const pipe = ::popen((command + "-E -dM -x c /dev/null 2>/dev/null").c_str(), "r");
+  if (pipe == nullptr) return {};
+  Compiler found;
+  std::array<char, 512> line{};
+  while (std::fgets(line.data(), line.size(), pipe) != nullptr) {
+    if (std::strncmp(line.data(), "#define __clang__ ", 18) == 0) found.is_clang = true;
+    if (std::strncmp(line.data(), "#define __GNUC__ ", 17) == 0) found.gcc_version = std::atoi(line.data() + 17);
+  }
+  ::pclose(pipe);
+  return found;
+}
+
+/// Where the recorder is: beside this program, as it was built or installed.
+std::optional<std::filesystem::path> find_recorder() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* const folder : {"../lib/rankloom", "../lib", "."}) {
+    const auto candidate = (here / folder).lexically_normal();
+    if (std::filesystem::exists(candidate / "librankloom_threads.so", error)) return candidate;
+  }
+  return std::nullopt;
+}
+
+/// Entries and exits of functions are nothing to us; older compilers cannot leave them out. Without the detour by the
+/// procedure linkage table, a call of the recorder is an eighth faster.
+Words compile_flags(const Compiler& compiler, const std::filesystem::path& folder) {
+  if (compiler.is_clang)
+    return {"-fsanitize=thread", "-fno-sanitize-link-runtime", "-mllvm", "-tsan-instrument-func-entry-exit=0",
+            "-fno-plt"};
+  // -fsanitize=thread itself would bring libtsan into the program when it is linked.
+  Words words{fmt::format("-specs={}", (folder / "rankloom-threads.specs").string()), "-fno-plt"};
+  if (compiler.gcc_version >= 11) words.emplace_back("--param=tsan-instrument-func-entry-exit=0");
+  return words;
+}
+
+Words link_flags(const std::filesystem::path& folder) {
+  return {fmt::format("-L{}", folder.string()), "-lrankloom_threads", fmt::format("-Wl,-rpath,{}", folder.string())};
+}
+
+/// Whether the compiler will call the linker for these words.
+bool links(const Words& words) {
+  constexpr std::string_view stops[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
+  constexpr std::string_view takes_a_word[] = {"-o",       "-I",  "-L",  "-D",  "-U",       "-x",
+                                               "-include", "-MF", "-MT", "-MQ", "-isystem", "-Xlinker",
+                                               "-iquote",  "-T",  "-u",  "-z",  "-imacros", "-idirafter"};
+  bool has_input = false;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (std::find(std::begin(stops), std::end(stops), words[at]) != std::end(stops)) return false;
+    if (std::find(std::begin(takes_a_word), std::end(takes_a_word), words[at]) != std::end(takes_a_word)) {
+      ++at;
+    } else if (!words[at].starts_with('-') || words[at] == "-") {
+      has_input = true;
+    }
+  }
+  return has_input;
+}
+
+bool is_static(const Words& words) {
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word == "-static" || word == "-static-pie" || word == "--static";
+  });
+}
+
+class CompilerVerb : public Verb {
+ public:
+  explicit CompilerVerb(const Language& language) : language_(language) {}
+
+  void describe(CLI::App& app) override {
+    add_repeated(
+        app, {"WORD", "FILE", "what the compiler gets, as it is; none: show the flags that would be added", "input"},
+        words_);
+  }
+
+  bool take_all(const std::vector<std::string>& words) override {
+    words_ = words;
+    return true;
+  }
+
+  Result<int> run(const Session& session) override {
+    const auto folder = find_recorder();
+    if (!folder) {
+      return fail(Code::environment, at(language_.verb), "the thread recorder is not beside this program",
+                  "build or install all of rankloom: the folder lib/rankloom belongs to it");
+    }
+    const Words compiler = choose_compiler(language_);
+    const Compiler kind = examine(compiler);
+    if (words_.empty()) return show(session, compile_flags(kind, *folder), link_flags(*folder));
+    const bool linking = links(words_);
+    if (linking && is_static(words_)) {
+      return fail(Code::usage, at(language_.verb), "a program that records its threads cannot be linked statically",
+                  "leave out -static for the recording");
+    }
+    return become(compiler, kind, *folder, linking);
+  }
+
+ private:
+  static Result<int> show(const Session& session, const Words& compile, const Words& link) {
+    if (session.json) {
+      print_json(Json{{"compile", compile}, {"link", link}});
+    } else {
+      print(fmt::format("compile: {}\nlink:    {}\n", fmt::join(compile, " "), fmt::join(link, " ")));
+    }
+    return success;
+  }
+
+  /// Does not come back, so that status, signals and output are the compiler's own.
+  Result<int> become(const Words& compiler, const Compiler& kind, const std::filesystem::path& folder, bool linking) {
+    Words all = compiler;
+    const auto append = [&](const Words& words) { all.insert(all.end(), words.begin(), words.end()); };
+    append(compile_flags(kind, folder));
+    std::erase(words_, "-fsanitize=thread");  // ours is there already, and libtsan cannot be there as well
+    append(words_);
+    if (linking) append(link_flags(folder));
+    std::vector<char*> arguments;
+    for (std::string& word : all) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    ::execvp(arguments[0], arguments.data());
+    return fail(
+        Code::environment, at(language_.verb), fmt::format("{} cannot be started: {}", all[0], std::strerror(errno)),
+        fmt::format("apt install {}, or name another compiler in {}", language_.compiler, language_.usual_variable));
+  }
+
+  const Language& language_;
+  Words words_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_cc() {
+  return std::make_unique<CompilerVerb>(c);
+}
+
+std::unique_ptr<Verb> make_cxx() {
+  return std::make_unique<CompilerVerb>(c_plus_plus);
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose threads talk in a known way: the recorded matrix shows it."""
+
+import pathlib
+import shutil
+import sys
+import unittest
+
+from recording import RecordingTest
+
+LINE = 64
+MEGABYTE = 1 << 20
+
+
+class Patterns(RecordingTest):
+    def test_producers_send_to_their_consumers(self):
+        self.build("pairs.cpp", "-std=c++20")
+        matrix = self.record()
+        self.assertEqual(self.printed, "all sums are right\n")
+        self.assertEqual(matrix.ranks, 9)
+        pairs = [(1, 2), (3, 4), (5, 6), (7, 8)]
+        for pair in pairs:  # 64 lines in each of 100 rounds, and little beside them
+            self.assertGreaterEqual(matrix[pair], 100 * 64 * LINE)
+            self.assertLess(matrix[pair], 1.2 * 100 * 64 * LINE)
+        self.assertLess(8 * matrix.others(pairs), 100 * 64 * LINE)
+
+    def test_a_ring_of_threads_is_a_ring(self):
+        self.build("ring.cpp")
+        matrix = self.record()
+        ring = [(1 + me, 1 + (me + 1) % 6) for me in range(6)]
+        for pair in ring:
+            self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
+        self.assertLess(8 * matrix.others(ring), 60 * 16 * LINE)
+
+    def test_threads_take_the_places_of_those_that_were_joined(self):
+        self.build("ring.cpp")
+        matrix = self.record("anew")
+        self.assertEqual(matrix.ranks, 7)
+        ring = [(1 + me, 1 + (me + 1) % 6) for me in range(6)]
+        for pair in ring:
+            self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
+        self.assertLess(2 * matrix.others(ring), 60 * 16 * LINE)
+
+    def check_chain(self, matrix, threads):
+        """Neighbours exchange a row of 64 lines in each of 40 steps, both ways."""
+        chain = [(me, me + 1) for me in range(threads - 1)]
+        for one, other in chain:
+            self.assertGreaterEqual(matrix[one, other], 35 * 64 * LINE)
+            self.assertGreaterEqual(matrix[other, one], 35 * 64 * LINE)
+        self.assertLess(5 * matrix.others(chain + [(b, a) for a, b in chain]), 35 * 64 * LINE)
+
+    def test_a_stencil_of_openmp_is_a_chain(self):
+        self.build("stencil.c", "-fopenmp")
+        matrix = self.record(OMP_NUM_THREADS="8")
+        self.assertEqual(matrix.ranks, 8)
+        self.check_chain(matrix, 8)
+
+    def test_the_same_with_link_time_optimisation(self):
+        self.build("stencil.c", "-fopenmp", "-flto", "-ffat-lto-objects")
+        self.check_chain(self.record(OMP_NUM_THREADS="4"), 4)
+
+    @unittest.skipUnless(shutil.which("clang"), "clang is not installed")
+    def test_the_same_with_clang(self):
+        self.build("ring.cpp", CXX="clang++")
+        matrix = self.record()
+        for pair in [(1 + me, 1 + (me + 1) % 6) for me in range(6)]:
+            self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
+
+    @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
+    def test_fortran_works_too(self):
+        self.build("stencil.f90", "-fopenmp", CC="gfortran")
+        matrix = self.record(OMP_NUM_THREADS="4")
+        chain = [(0, 1), (1, 2), (2, 3)]
+        for one, other in chain:
+            self.assertGreaterEqual(matrix.both(one, other), 2 * 35 * 64 * LINE)
+        self.assertLess(4 * max(matrix.both(0, 3), matrix.both(1, 3)), 2 * 35 * 64 * LINE)
+
+    def test_openmp_numbers_its_team_whoever_came_before(self):
+        self.build("team.cpp", "-fopenmp")
+        matrix = self.record()
+        self.assertEqual(matrix.ranks, 5)
+        for me in range(3):
+            self.assertGreaterEqual(matrix[me, me + 1], 45 * 32 * LINE)
+        self.assertLess(matrix[0, 4] + matrix[3, 4] + matrix[4, 0], 20 * 32 * LINE)
+
+
+class Sharing(RecordingTest):
+    def setUp(self):
+        super().setUp()
+        self.build("counters.c")
+
+    def between_workers(self, how):
+        matrix = self.record(how)
+        self.assertEqual(matrix.ranks, 5)
+        return [matrix[one, other] for one in range(1, 5) for other in range(1, 5) if one != other]
+
+    def test_counters_in_lines_of_their_own_do_not_talk(self):
+        self.assertEqual(sum(self.between_workers("apart")), 0)
+
+    def test_constants_do_not_talk(self):
+        self.assertEqual(sum(self.between_workers("constant")), 0)
+
+    def test_false_sharing_is_seen(self):
+        total = sum(self.between_workers("together"))
+        self.assertGreaterEqual(total, (4 * 50 - 1) * LINE)  # each turn takes the line from the one before
+        self.assertLess(total, 4 * 50 * LINE + 1)
+
+    def test_atomic_additions_are_seen_and_right(self):
+        total = sum(self.between_workers("atomic"))
+        self.assertEqual(self.printed, "200\n")
+        self.assertEqual(total, (4 * 50 - 1) * LINE)
+
+
+class Copies(RecordingTest):
+    def setUp(self):
+        super().setUp()
+        self.build("copies.c")
+
+    def taken(self, how, **environment):
+        return self.record(how, **environment)[1, 0]
+
+    def test_functions_that_copy_touch_all_lines(self):
+        for how in ("memset", "memcpy", "memmove", "mempcpy", "struct", "bytes"):
+            with self.subTest(how=how):
+                self.assertGreaterEqual(self.taken(how), MEGABYTE)
+                self.assertLess(self.taken(how), 1.01 * MEGABYTE)
+
+    def test_an_access_across_a_border_touches_both_lines(self):
+        self.assertGreaterEqual(self.taken("unaligned"), 0.99 * MEGABYTE)
+
+    def test_checked_functions_count_as_well(self):
+        self.build("copies.c", "-D_FORTIFY_SOURCE=2")
+        for how in ("memset", "memcpy", "memmove", "mempcpy"):
+            with self.subTest(how=how):
+                self.assertGreaterEqual(self.taken(how), MEGABYTE)
+
+    def test_what_was_written_long_ago_does_not_come_from_a_thread(self):
+        self.assertLess(self.taken("memcpy", RANKLOOM_THREADS_WINDOW="128k"), 0.2 * MEGABYTE)
+
+
+if __name__ == "__main__":
+    RecordingTest.rankloom = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A helper thread that starts before OpenMP's team, which then works as a chain: thread i reads what i-1 wrote.
+#include <omp.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+struct alignas(4096) Box {
+  volatile long lines[32][8];
+};
+static Box boxes[4];
+
+int main() {
+  std::atomic<bool> stop{false};
+  std::thread helper([&] {
+    while (!stop) std::this_thread::yield();
+  });
+  for (int round = 0; round < 50; ++round) {
+#pragma omp parallel num_threads(4)
+    {
+      const int me = omp_get_thread_num();
+      for (auto& line : boxes[me].lines) line[1] = round;
+#pragma omp barrier
+      long sum = 0;
+      if (me > 0) {
+        for (const auto& line : boxes[me - 1].lines) sum += line[1];
+      }
+      if (me > 0 && sum != 32L * round) std::abort();
+    }
+  }
+  stop = true;
+  helper.join();
+}

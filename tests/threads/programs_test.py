@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of every kind run as they would without the recorder, and leave their profile however they end."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from recording import PROGRAMS, RecordingTest
+
+
+class Languages(RecordingTest):
+    def test_atomic_operations_do_what_the_language_says(self):
+        for level in ("-O0", "-O2"):
+            self.build("atomics.c", level)
+            self.record()
+            self.assertEqual(self.printed, "right\n")
+
+    def test_cxx_programs_run_as_without_us(self):
+        self.call("g++", "-O2", "-pthread", PROGRAMS / "objects.cpp", "-o", "plain")
+        expected = self.call("./plain")
+        self.assertEqual(expected, "210 3 1 1 4\n64\n")
+        for level in ("-O0", "-O2"):
+            self.build("objects.cpp", level)
+            matrix = self.record()
+            self.assertEqual((self.printed, self.err), (expected, ""))
+            self.assertGreater(matrix.ranks, 3)
+
+    def test_libraries_count_linked_or_loaded(self):
+        self.build("library.c", "-shared", "-fPIC", "-Wl,-z,defs", out="liblibrary.so")
+        self.build("library_user.c", "-DLINKED", "-L.", "-Wl,-rpath,.", "-llibrary")
+        for words in ([], ["./liblibrary.so"]):
+            if words:
+                self.build("library_user.c")
+            matrix = self.record(*words)
+            self.assertEqual(self.printed, "400\n")
+            self.assertEqual(matrix.ranks, 2)
+            self.assertGreaterEqual(matrix[0, 1], 19 * 64)
+            self.assertGreaterEqual(matrix[1, 0], 20 * 64)
+
+    def test_every_call_that_gcc_can_make_is_answered(self):
+        compiler = self.call("gcc", "-print-prog-name=cc1").strip()
+        wanted = {name.decode() for name in re.findall(rb"\0(__tsan_\w+)(?=\0)", pathlib.Path(compiler).read_bytes())}
+        library = self.rankloom.parent.parent / "lib/rankloom/librankloom_threads.so"
+        offered = set(re.findall(r" T (\w+)", self.call("nm", "-D", library)))
+        self.assertGreater(len(wanted), 80)
+        self.assertEqual(wanted - offered, set())
+
+    def test_the_library_brings_nothing_but_the_c_library(self):
+        library = self.rankloom.parent.parent / "lib/rankloom/librankloom_threads.so"
+        needed = re.findall(r"NEEDED.*\[(.*)\]", self.call("readelf", "-d", library))
+        self.assertTrue(all(name.startswith(("libc.", "ld-linux")) for name in needed), needed)
+
+
+class Endings(RecordingTest):
+    def setUp(self):
+        super().setUp()
+        self.build("endings.c")
+
+    def files(self):
+        return sorted(name for name in os.listdir(self.folder) if name != "program")
+
+    def test_every_end_leaves_the_profile_and_the_status(self):
+        for how in ("return", "exit", "_exit", "_Exit", "quick_exit", "thread", "running", "atexit", "close", "system", "fork", "vfork"):
+            with self.subTest(how=how):
+                matrix = self.record(how, status=7)
+                self.assertEqual((self.printed, self.err), ("ends\n", ""))
+                self.assertGreaterEqual(matrix[0, 1], 64)
+                self.assertEqual(self.files(), ["out.prof"], "nothing else was left")
+                os.remove(self.folder / "out.prof")
+
+    def test_a_forked_child_with_threads_has_a_profile_of_its_own(self):
+        matrix = self.record("fork with threads", status=7)
+        child, = set(self.files()) - {"out.prof"}
+        self.assertRegex(child, r"^out\.prof\.\d+$")
+        self.assertEqual(matrix[0, 1], 64)
+        self.assertEqual(self.read(child).ranks, 2)
+        self.assertGreaterEqual(self.read(child)[0, 1], 5 * 64)
+
+    def test_the_process_id_can_stand_in_the_name(self):
+        self.call("./program", "fork with threads", status=7, RANKLOOM_THREADS_OUT="run.%p.prof")
+        self.assertEqual(len(self.files()), 2)
+        for name in self.files():
+            self.assertRegex(name, r"^run\.\d+\.prof$")
+
+    def test_the_file_is_where_the_program_was_started(self):
+        self.call("./program", "chdir", status=7)
+        name, = self.files()
+        self.assertRegex(name, r"^rankloom-threads\.\d+\.prof$")
+
+    def test_what_cannot_be_written_is_said_and_harms_nobody(self):
+        for out in ("no/such/folder/out.prof", "x" * 5000):
+            with self.subTest(out=out[:30]):
+                self.assertEqual(self.call("./program", status=7, RANKLOOM_THREADS_OUT=out), "ends\n")
+                self.assertIn("rankloom: the recording", self.err)
+                self.assertEqual(self.err.count("\n"), 1)
+                self.assertEqual(self.files(), [])
+
+    def test_a_full_disk_harms_nobody(self):
+        self.call("bash", "-c", "ulimit -f 0; ./program 2>&1 | cat", RANKLOOM_THREADS_OUT="out.prof")
+        done = self.call("bash", "-c", "ulimit -f 0; ./program; echo status $?", RANKLOOM_THREADS_OUT="out.prof")
+        self.assertEqual(done, "ends\nstatus 7\n")
+        self.assertIn("File too large", self.err)
+        self.assertEqual(self.files(), [])
+
+    def test_little_memory_harms_nobody(self):
+        done = self.call("bash", "-c", "ulimit -v 30000; ./program; echo status $?", RANKLOOM_THREADS_OUT="out.prof", RANKLOOM_THREADS_WINDOW="4G")
+        self.assertEqual(done, "ends\nstatus 7\n")
+
+    def test_loads_and_origin_are_told(self):
+        self.record("running", status=7)
+        graph = self.call(self.rankloom, "import", "out.prof", "--to", "metis").splitlines()
+        self.assertTrue(graph[0].endswith(" 011"), graph)
+        self.assertGreater(int(graph[1].split()[0]), 0)
+
+
+class Wrapper(RecordingTest):
+    def cc(self, *words, status=0, **environment):
+        return self.call(self.rankloom, "cc", *words, status=status, **environment)
+
+    def test_compiles_and_links_in_steps(self):
+        self.cc("-O2", "-c", PROGRAMS / "counters.c", "-o", "counters.o")
+        self.cc("counters.o", "-pthread", "-o", "program")
+        self.assertEqual(self.record("together").ranks, 5)
+
+    def test_the_flags_that_it_shows_do_the_same(self):
+        flags = json.loads(self.cc("--json"))
+        self.call("gcc", *flags["compile"], "-c", PROGRAMS / "counters.c", "-o", "counters.o")
+        self.call("gcc", "counters.o", "-pthread", "-o", "program", *flags["link"])
+        self.assertGreater(self.record("together")[1, 2], 0)
+        self.call("gcc", "-fsanitize=thread", "-c", PROGRAMS / "counters.c", "-o", "counters.o")  # the plain way
+        self.call("gcc", "counters.o", "-pthread", "-o", "program", *flags["link"])
+        self.assertGreater(self.record("together")[1, 2], 0)
+
+    def test_hands_on_everything_else(self):
+        self.assertEqual(self.cc("--version"), self.call("gcc", "--version"))
+        self.assertEqual(self.cc("-dumpmachine"), self.call("gcc", "-dumpmachine"))
+        self.cc("-v")
+        self.assertIn("gcc version", self.err)
+        self.assertIn("int main", self.cc("-E", "-P", PROGRAMS / "counters.c"))
+        self.assertIn("#define __SANITIZE_THREAD__ 1", self.cc("-E", "-dM", "-x", "c", "/dev/null"))
+        self.cc("missing.c", status=1)
+        self.assertIn("missing.c: No such file", self.err)
+
+    def test_takes_the_compiler_that_is_named(self):
+        (self.folder / "mine").write_text('#!/bin/sh\necho called "$@" >> log\nexec gcc "$@"\n')
+        os.chmod(self.folder / "mine", 0o755)
+        self.cc("-pthread", PROGRAMS / "counters.c", "-o", "program", CC="env ./mine")
+        self.cc("-pthread", PROGRAMS / "counters.c", "-o", "program", CC=f"{self.rankloom} cc", RANKLOOM_CC="./mine")
+        self.assertEqual((self.folder / "log").read_text().count("counters.c"), 2)
+        self.cc("-pthread", PROGRAMS / "counters.c", "-o", "program", CC=f"{self.rankloom} cc")  # does not call itself
+        self.cc("x.c", status=5, CC="no-such-compiler")
+        self.assertIn("no-such-compiler cannot be started", self.err)
+
+    def test_libtsan_does_not_come_in_by_the_programs_own_flags(self):
+        self.cc("-fsanitize=thread", "-pthread", PROGRAMS / "counters.c", "-o", "program")
+        self.assertNotIn("libtsan", self.call("ldd", "./program"))
+
+    def test_refuses_what_cannot_work(self):
+        self.cc("-static", PROGRAMS / "counters.c", "-o", "program", status=2)
+        self.assertIn("leave out -static", self.err)
+
+    def test_words_from_a_file_work(self):
+        (self.folder / "words").write_text(f"-O2 -pthread {PROGRAMS / 'counters.c'}\n")
+        self.cc("@words", "-o", "program")
+        self.assertEqual(self.record("together").ranks, 5)
+
+
+if __name__ == "__main__":
+    RecordingTest.rankloom = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
