@@ -16,6 +16,10 @@ bool is_matrix_market(std::string_view text);
 Result<Imported> read_matrix_market(const FileText& file);
 Result<void> write_matrix_market(const Profile& profile, Sink& sink);
 
+bool is_monitoring(std::string_view text);
+void describe_monitoring(ReadOptions& options, OptionList& list);
+Result<Imported> read_monitoring(const FileText& file, const ReadOptions& options);
+
 bool is_pairs(std::string_view text);
 Result<Imported> read_pairs(const FileText& file);
 Result<void> write_pairs(const Profile& profile, Sink& sink);
