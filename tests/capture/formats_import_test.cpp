@@ -32,6 +32,9 @@ TEST(Formats, AreRecognisedByContent) {
   EXPECT_EQ(recognised("%%MatrixMarket matrix coordinate real general\n2 2 0\n"), "matrix-market");
   EXPECT_EQ(recognised("# POINT TO POINT\n# OSC\n"), "monitoring");
   EXPECT_EQ(recognised("E\t0\t1\t8 bytes\t1 msgs sent\n"), "monitoring");
+  EXPECT_EQ(recognised("0 init\n0 compute 5\n"), "ti");
+  EXPECT_EQ(recognised("p0 send 1 1e6\n"), "ti");
+  EXPECT_EQ(recognised("trace_files/rank-1.txt\ntrace_files/rank-2.txt\n"), "ti");
   EXPECT_EQ(recognised("# app; ranks=4; columns\n"), "pairs");
   EXPECT_EQ(recognised("# no such key\n0 1 5 1\n0 2 5 1\n1 2 5 1\n1 3 5 1\n2 3 5 1\n"), "pairs");
   EXPECT_EQ(recognised("0 1 5.5\n0 2 5\n1 2 5\n3 4 5\n"), "pairs");
@@ -118,6 +121,10 @@ std::string recorded(std::initializer_list<const char*> names) {
 std::string example(std::string_view format) {
   if (format == "monitoring") {
     return recorded({"openmpi/talk.0.prof", "openmpi/talk.1.prof", "openmpi/talk.2.prof", "openmpi/talk.3.prof"});
+  }
+  if (format == "ti") {
+    return recorded({"simgrid/smpi_simgrid.txt_files/rank-1.txt", "simgrid/smpi_simgrid.txt_files/rank-2.txt",
+                     "simgrid/smpi_simgrid.txt_files/rank-3.txt", "simgrid/smpi_simgrid.txt_files/rank-4.txt"});
   }
   if (format == "eagermap") return "4,5,0\n1,0,3\n0,1.5,2\n";
   if (format == "qaplib") return "3\n\n0 1 2\n1 0 3\n2 3 0\n\n0 5 2\n5 0 3\n2 3 0\n";

@@ -33,6 +33,19 @@ inline Edges talk_traffic() {
           {{0, 3}, 0},       {{2, 0}, 132},     {{3, 1}, 132}};
 }
 
+/// The call of this kind; there must be exactly one.
+inline Collective find_call(const Profile& profile, CollectiveOp op, std::uint32_t root = 0, double bytes = 0) {
+  Collective result;
+  int found = 0;
+  for (const Collective& call : profile.collectives) {
+    if (call.op != op || call.root != root || call.bytes != bytes) continue;
+    result = call;
+    ++found;
+  }
+  EXPECT_EQ(found, 1) << to_string(op) << " of " << bytes << " bytes";
+  return result;
+}
+
 /// A copy of a folder that may be changed, gone at the end.
 class TraceFolder {
  public:

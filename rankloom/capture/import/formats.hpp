@@ -20,6 +20,9 @@ bool is_monitoring(std::string_view text);
 void describe_monitoring(ReadOptions& options, OptionList& list);
 Result<Imported> read_monitoring(const FileText& file, const ReadOptions& options);
 
+bool is_time_independent(std::string_view text);
+Result<Imported> read_time_independent(const FileText& file);
+
 bool is_pairs(std::string_view text);
 Result<Imported> read_pairs(const FileText& file);
 Result<void> write_pairs(const Profile& profile, Sink& sink);

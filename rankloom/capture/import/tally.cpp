@@ -41,6 +41,18 @@ std::uint32_t root_position(std::uint32_t root, const std::vector<Rank>& members
   return found == members.end() ? 0 : static_cast<std::uint32_t>(found - members.begin());
 }
 
+/// The call of an unknown communicator goes to the one of these members.
+void place_on(Groups& groups, std::vector<Rank> members, const CollectiveTally::Call& call, Collective& made) {
+  const auto size = static_cast<double>(members.size());
+  made.count /= size;
+  // Several communicators of this size hide behind one larger group: what each member sends stays the same.
+  const bool to_all = call.op == CollectiveOp::alltoall || call.op == CollectiveOp::allgather;
+  if (to_all && call.uneven_members > 1 && members.size() > call.uneven_members)
+    made.bytes *= (call.uneven_members - 1) / (size - 1);
+  made.root = has_root(call.op) ? root_position(call.root, members) : 0;
+  made.communicator = groups.of(std::move(members));
+}
+
 /// Sorted by communicator, operation, root and size; too many sizes of one kind merged.
 std::vector<Collective> tidy(std::vector<Collective> list) {
   const auto kind = [](const Collective& call) { return std::tuple(call.communicator, call.op, call.root); };
@@ -104,7 +116,7 @@ std::map<std::uint64_t, std::uint64_t> SizeTally::sizes() const {
 
 std::size_t CollectiveTally::Hash::operator()(const Call& call) const {
   const std::uint64_t words[] = {std::uint64_t{call.communicator} << 32 | call.root,
-                                 std::uint64_t{static_cast<std::uint8_t>(call.op)},
+                                 std::uint64_t{call.uneven_members} << 8 | static_cast<std::uint8_t>(call.op),
                                  std::bit_cast<std::uint64_t>(call.bytes)};
   return std::accumulate(std::begin(words), std::end(words), std::uint64_t{0}, [](std::uint64_t sum, std::uint64_t w) {
     return (std::rotl(sum, 5) ^ w) * 0x9e37'79b9'7f4a'7c15;
@@ -117,13 +129,13 @@ std::uint32_t CollectiveTally::id_of(const Call& call) {
   return place->second;
 }
 
-void CollectiveTally::add(std::uint32_t rank, const Call& call, double count) {
-  reports_.add(id_of(call), rank, 0, count);
+void CollectiveTally::add(std::uint32_t rank, const Call& call, double bytes, double count) {
+  reports_.add(id_of(call), rank, bytes, count);
 }
 
 void CollectiveTally::add_all(const CollectiveTally& other) {
   other.reports_.for_each(
-      [&](const PairSums::Entry& entry) { add(entry.right(), other.calls_[entry.left()], entry.second); });
+      [&](const PairSums::Entry& entry) { add(entry.right(), other.calls_[entry.left()], entry.first, entry.second); });
 }
 
 void CollectiveTally::finish(Profile& profile) const {
@@ -138,14 +150,16 @@ void CollectiveTally::finish(Profile& profile) const {
     const auto end =
         std::find_if(begin, reports.end(), [&](const PairSums::Entry& entry) { return entry.left() != begin->left(); });
     const Call& call = calls_[begin->left()];
-    Collective made{call.communicator, call.op, call.root, call.bytes, 0};
-    for (auto at = begin; at != end; ++at) made.count += at->second;
+    Collective made{call.communicator, call.op, call.root, 0, 0};
+    for (auto at = begin; at != end; ++at) {
+      made.bytes += at->first;
+      made.count += at->second;
+    }
+    made.bytes /= made.count;
     if (call.communicator == unknown_communicator) {
       std::vector<Rank> members;
       for (auto at = begin; at != end; ++at) members.push_back(Rank{at->right()});
-      made.count /= static_cast<double>(members.size());
-      made.root = has_root(call.op) ? root_position(call.root, members) : 0;
-      made.communicator = groups.of(std::move(members));
+      place_on(groups, std::move(members), call, made);
     } else {
       const auto& members = profile.communicators[call.communicator].members;
       const std::size_t size = members.empty() ? profile.rank_count() : members.size();

@@ -116,10 +116,14 @@ class CollectiveTally {
     CollectiveOp op = CollectiveOp::barrier;
     std::uint32_t root = 0;
     double bytes = 0;
+    /// Members of a communicator on which each reports other bytes (MPI_Allgatherv); 0: all report the same.
+    std::uint32_t uneven_members = 0;
     bool operator==(const Call&) const = default;
   };
 
-  void add(std::uint32_t rank, const Call& call, double count = 1);
+  void add(std::uint32_t rank, const Call& call, double count = 1) { add(rank, call, call.bytes * count, count); }
+  /// The call's own bytes tell calls apart; where they cannot, they are 0 and the bytes are given here.
+  void add(std::uint32_t rank, const Call& call, double bytes, double count);
   void add_all(const CollectiveTally& other);
   bool empty() const { return calls_.empty(); }
 
@@ -135,7 +139,7 @@ class CollectiveTally {
 
   std::vector<Call> calls_;
   std::unordered_map<Call, std::uint32_t, Hash> ids_;
-  PairSums reports_;  // (call, rank) → 0, how often
+  PairSums reports_;  // (call, rank) → bytes in all, how often
 };
 
 /// Operations with a root.
