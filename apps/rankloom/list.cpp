@@ -65,7 +65,9 @@ Entries list_formats() {
     entries.push_back({std::string(row.name),
                        std::string(row.summary),
                        std::string(row.reference),
-                       row.write != nullptr ? "read, write" : "read",
+                       row.refused            ? "refused"
+                       : row.write != nullptr ? "read, write"
+                                              : "read",
                        {list.all().begin(), list.all().end()}});
   }
   return entries;

@@ -126,6 +126,10 @@ std::string example(std::string_view format) {
     return recorded({"simgrid/smpi_simgrid.txt_files/rank-1.txt", "simgrid/smpi_simgrid.txt_files/rank-2.txt",
                      "simgrid/smpi_simgrid.txt_files/rank-3.txt", "simgrid/smpi_simgrid.txt_files/rank-4.txt"});
   }
+  if (format == "ipm") return recorded({"handmade/ipm.xml"});
+  if (format == "intel-mpi") return recorded({"handmade/intel-mpi.txt"});
+  if (format == "aps") return recorded({"handmade/aps.txt"});
+  if (format == "mpip") return recorded({"handmade/mpip.txt"});
   if (format == "eagermap") return "4,5,0\n1,0,3\n0,1.5,2\n";
   if (format == "qaplib") return "3\n\n0 1 2\n1 0 3\n2 3 0\n\n0 5 2\n5 0 3\n2 3 0\n";
   if (format == "metis") return "% graph\n6 5 011\n1 2 3 5 4\n2 1 3\n3 4 6\n4 3 6 5 2\n1 1 4 4 2 6 1\n9 5 1\n";
@@ -148,6 +152,7 @@ TEST(Formats, ReadTheirExamples) {
   for (const FormatInfo& format : formats()) {
     const std::string text = example(format.name);
     EXPECT_EQ(recognised(text), format.name);
+    if (format.refused) continue;
     testing::read_as(format.name, text);
     testing::read_as("", text);
   }

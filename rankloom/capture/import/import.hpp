@@ -43,6 +43,7 @@ struct FormatInfo {
   /// How the name of that file ends which stands for a trace of many; empty: a file is all.
   std::string_view first_file = {};
   void (*describe)(ReadOptions& options, OptionList& list) = nullptr;  ///< nullptr: nothing to tell it.
+  bool refused = false;                                                ///< Recognised only to say why it cannot serve.
 };
 
 /// The table, in the order in which content is recognised.
