@@ -63,20 +63,21 @@ void ProfileArguments::describe(CLI::App& app, const std::string& names) {
 }
 
 void ProfileArguments::describe_format(CLI::App& app) {
-  add_value(app, {"--from", "FORMAT", "format of the profile, when its content does not tell", "input"},
+  add_value(app,
+            {"--from", "FORMAT",
+             "format of the profile, when its content does not tell, with its options: NAME:OPTION=VALUE", "input"},
             [this](std::string_view value) -> Result<void> {
-              if (find_format(value) == nullptr) return bad_value("--from", value, "rankloom list formats");
+              const auto colon = value.find(':');
+              if (find_format(value.substr(0, colon)) == nullptr)
+                return bad_value("--from", value, "rankloom list formats");
+              if (auto known = parse_format(value); !known) return pass_on(known);
               from = std::string(value);
               return {};
             });
 }
 
 Result<Imported> ProfileArguments::load() const {
-  if (!is_pattern()) {
-    auto file = read_file(profile);
-    if (!file) return pass_on(file);
-    return import_profile(*file, from);
-  }
+  if (!is_pattern()) return import_path(profile, from);
   if (!from.empty()) return fail(Code::usage, at("--from"), "a generated pattern has no format", "leave out --from");
   auto made = generate(std::string_view(profile).substr(4));
   if (!made) return pass_on(made);

@@ -59,11 +59,16 @@ Entries list_models() {
 Entries list_formats() {
   Entries entries;
   for (const FormatInfo& row : formats()) {
+    ReadOptions options;
+    OptionList list;
+    if (row.describe != nullptr) row.describe(options, list);
     entries.push_back({std::string(row.name),
                        std::string(row.summary),
                        std::string(row.reference),
-                       row.write != nullptr ? "read, write" : "read",
-                       {}});
+                       row.refused            ? "refused"
+                       : row.write != nullptr ? "read, write"
+                                              : "read",
+                       {list.all().begin(), list.all().end()}});
   }
   return entries;
 }

@@ -91,6 +91,12 @@ class Scanner {
     const void* const end = done() ? nullptr : std::memchr(at_, '\n', rest().size());
     at_ = end == nullptr ? end_ : static_cast<const char*>(end) + 1;
   }
+  /// Up to the next white space; empty when that is here.
+  std::string_view take_word() {
+    const char* const from = at_;
+    while (at_ != end_ && static_cast<unsigned char>(*at_) > ' ') ++at_;
+    return {from, static_cast<std::size_t>(at_ - from)};
+  }
   /// What is left of this line, without its end; stands at the start of the next line then.
   std::string_view take_line() {
     const char* const from = at_;

@@ -52,6 +52,20 @@ std::optional<double> number(std::string_view text) {
   return std::nullopt;
 }
 
+TEST(Scanner, TakesWordsUpToWhiteSpace) {
+  Scanner in("send 7\tx\n");
+  EXPECT_EQ(in.take_word(), "send");
+  EXPECT_EQ(in.take_word(), "") << "stands at a blank";
+  in.skip_blanks();
+  EXPECT_EQ(in.take_word(), "7");
+  in.skip_blanks();
+  EXPECT_EQ(in.take_word(), "x");
+  EXPECT_TRUE(in.at_line_end());
+  in.skip_space();
+  EXPECT_EQ(in.take_word(), "");
+  EXPECT_TRUE(in.done());
+}
+
 TEST(Scanner, TakesIntegersOfAnyLength) {
   EXPECT_EQ(integer("0"), 0u);
   EXPECT_EQ(integer("7"), 7u);

@@ -16,6 +16,25 @@ bool is_matrix_market(std::string_view text);
 Result<Imported> read_matrix_market(const FileText& file);
 Result<void> write_matrix_market(const Profile& profile, Sink& sink);
 
+bool is_monitoring(std::string_view text);
+void describe_monitoring(ReadOptions& options, OptionList& list);
+Result<Imported> read_monitoring(const FileText& file, const ReadOptions& options);
+
+bool is_time_independent(std::string_view text);
+Result<Imported> read_time_independent(const FileText& file);
+
+bool is_ipm(std::string_view text);
+Result<Imported> read_ipm(const FileText& file);
+
+bool is_intel_mpi(std::string_view text);
+Result<Imported> read_intel_mpi(const FileText& file);
+
+bool is_aps(std::string_view text);
+Result<Imported> read_aps(const FileText& file);
+
+bool is_mpip(std::string_view text);
+Result<Imported> read_mpip(const FileText& file);
+
 bool is_pairs(std::string_view text);
 Result<Imported> read_pairs(const FileText& file);
 Result<void> write_pairs(const Profile& profile, Sink& sink);

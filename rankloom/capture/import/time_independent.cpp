@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: reads SimGrid's time-independent traces: a list of files, one for each rank, or one file with all ranks.
+#include <filesystem>
+#include <optional>
+
+#include <fmt/ranges.h>
+
+#include "rankloom/capture/import/formats.hpp"
+#include "rankloom/capture/import/reading.hpp"
+#include "rankloom/capture/import/time_independent_lines.hpp"
+#include "rankloom/core/parallel.hpp"
+
+namespace rankloom {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* record_again = "record again: smpirun -trace-ti ...";
+
+/// "rank action", as every line of a trace begins.
+bool is_trace(std::string_view text) {
+  Scanner in(text);
+  for (in.skip_space(); in.next_is('#'); in.skip_space()) in.skip_line();
+  in.take('p');
+  std::uint64_t rank = 0;
+  if (!in.take_integer(rank)) return false;
+  in.skip_blanks();
+  return is_time_independent_action(in.take_word());
+}
+
+bool is_file_name(std::string_view word) {
+  return word.ends_with(".txt") || word.ends_with(".trace") || word.ends_with(".ti");
+}
+
+/// One name of a file on each line.
+bool is_list(std::string_view text) {
+  constexpr int looked_at = 8;
+  Scanner in(text);
+  int lines = 0;
+  for (in.skip_space(); !in.done() && lines < looked_at; in.skip_space(), ++lines) {
+    if (!is_file_name(in.take_word())) return false;
+    in.skip_blanks();
+    if (!in.at_line_end()) return false;
+  }
+  return lines > 0;
+}
+
+/// The files of a list; names are taken from its folder, or else from where the program runs, as smpirun does.
+Result<std::vector<FileText>> listed_files(const FileText& list) {
+  std::vector<FileText> files;
+  Scanner in(list.view());
+  for (in.skip_space(); !in.done(); in.skip_space()) {
+    const Scanner before = in;
+    const std::string name(in.take_line());
+    const fs::path beside = fs::path(list.name()).parent_path() / name;
+    std::error_code ignored;
+    auto file = read_file(fs::exists(beside, ignored) ? beside.string() : name);
+    if (!file) {
+      return wrong(list, before, fmt::format("{}: {}", file.error().where.source, file.error().what),
+                   "the list names a file for each rank; copy them along with it");
+    }
+    files.push_back(std::move(*file));
+  }
+  return files;
+}
+
+/// In parallel; the first file with a mistake is the one that is named.
+Result<TimeIndependentLines> read_files(const std::vector<FileText>& files) {
+  std::vector<TimeIndependentLines> parts(files.size());
+  std::vector<std::optional<Failure>> failures(files.size());
+  parallel_chunks(files.size(), 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (auto taken = parts[i].take(files[i]); !taken) failures[i] = pass_on(taken);
+    }
+  });
+  for (const auto& failure : failures) {
+    if (failure) return *failure;
+  }
+  TimeIndependentLines all = std::move(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) all.add_all(parts[i]);
+  return all;
+}
+
+/// Every rank that is spoken of must have its own lines, from beginning to end.
+Result<std::uint32_t> check_ranks(const FileText& file, const TimeIndependentLines& lines) {
+  std::uint64_t ranks = lines.traffic().rank_count();
+  for (const auto& [rank, state] : lines.ranks()) ranks = std::max(ranks, std::uint64_t{rank} + 1);
+  auto count = check_rank_count(file, file.view().data(), ranks);
+  if (!count) return count;
+  for (std::uint32_t rank = 0; rank < *count; ++rank) {
+    const auto found = lines.ranks().find(rank);
+    if (found == lines.ranks().end()) {
+      return fail(Code::bad_input, at(file.name()), fmt::format("{} ranks, but rank {} has no line", *count, rank),
+                  "name the file that lists all files of the trace (smpi_simgrid.txt), or record again");
+    }
+    if (found->second.begun && !found->second.ended) {
+      return fail(Code::bad_input, at(file.name()), fmt::format("rank {} begins with init but has no finalize", rank),
+                  fmt::format("the trace was cut short: {}; or add the line \"{} finalize\" to use what is there",
+                              record_again, rank));
+    }
+  }
+  return count;
+}
+
+/// What the trace does not tell, for those who wonder.
+void tell_gaps(const TimeIndependentLines& lines, Profile& profile) {
+  if (lines.elements_of_unknown_type() > 0) {
+    profile.origin["elements of unknown type"] =
+        fmt::format("{}, counted as 1 byte each", lines.elements_of_unknown_type());
+  }
+  std::vector<std::string> actions;
+  for (const auto& [action, count] : lines.not_understood()) actions.push_back(fmt::format("{} {}", count, action));
+  if (!actions.empty()) profile.origin["lines left out"] = fmt::format("{}", fmt::join(actions, ", "));
+}
+
+Imported made_of(const TimeIndependentLines& lines, const FileText& file, std::uint32_t ranks) {
+  Imported result = imported(lines.traffic().build(ranks), file, "ti");
+  Profile& profile = result.profile;
+  CollectiveTally collectives = lines.collectives();
+  for (const auto& [members, calls] : lines.uneven()) {
+    if (members == ranks) {
+      if (!calls.pairs.empty()) profile.expanded_collectives = calls.pairs.build(ranks);
+    } else {
+      collectives.add_all(calls.collectives);
+    }
+  }
+  collectives.finish(profile);
+  profile.sizes = lines.sizes().sizes();
+  profile.activity.resize(ranks);
+  for (const auto& [rank, state] : lines.ranks()) profile.activity[rank].instructions = state.work;
+  tell_gaps(lines, profile);
+  return result;
+}
+
+}  // namespace
+
+bool is_time_independent(std::string_view text) {
+  return is_trace(text) || is_list(text);
+}
+
+Result<Imported> read_time_independent(const FileText& file) {
+  std::vector<FileText> files{file};
+  if (!is_trace(file.view()) && is_list(file.view())) {
+    auto listed = listed_files(file);
+    if (!listed) return pass_on(listed);
+    files = std::move(*listed);
+  }
+  auto lines = read_files(files);
+  if (!lines) return pass_on(lines);
+  auto ranks = check_ranks(file, *lines);
+  if (!ranks) return pass_on(ranks);
+  return made_of(*lines, file, *ranks);
+}
+
+}  // namespace rankloom

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture: the lines of a time-independent trace: "rank action numbers". Counts are in elements, with the code of their
+// type behind them.
+#include "rankloom/capture/import/time_independent_lines.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+namespace rankloom {
+
+namespace {
+
+/// Bytes of an element by the code of its type, as SimGrid 3.32 writes them on 64-bit Linux: double, int, char, short,
+/// long, float, byte, …; 0: not a type of known size.
+constexpr double element_bytes[] = {8, 4,  1, 2,  8,  4, 1,  8,  1, 1,  2,  4,  8,  8, 16, 4, 1,  1,  2, 4,
+                                    8, 1,  2, 4,  8,  8, 16, 32, 8, 8,  8,  16, 16, 8, 8,  8, 16, 16, 4, 4,
+                                    8, 16, 8, 16, 16, 4, 2,  4,  8, 16, 32, 0,  0,  0, 0,  0, 0,  1,  0, 8};
+
+enum class Kind : std::uint8_t { nothing, compute, begin, end, send, get, exchange, even, uneven };
+
+struct Action {
+  std::string_view name;  // in small letters
+  Kind kind;
+  CollectiveOp op = CollectiveOp::barrier;
+};
+
+/// The most frequent first. Receives are the other end of sends.
+constexpr Action actions[] = {
+    {"compute", Kind::compute},
+    {"isend", Kind::send},
+    {"irecv", Kind::nothing},
+    {"wait", Kind::nothing},
+    {"send", Kind::send},
+    {"recv", Kind::nothing},
+    {"waitall", Kind::nothing},
+    {"test", Kind::nothing},
+    {"allreduce", Kind::even, CollectiveOp::allreduce},
+    {"bcast", Kind::even, CollectiveOp::bcast},
+    {"barrier", Kind::even, CollectiveOp::barrier},
+    {"reduce", Kind::even, CollectiveOp::reduce},
+    {"alltoall", Kind::even, CollectiveOp::alltoall},
+    {"allgather", Kind::even, CollectiveOp::allgather},
+    {"gather", Kind::even, CollectiveOp::gather},
+    {"scatter", Kind::even, CollectiveOp::scatter},
+    {"scan", Kind::even, CollectiveOp::scan},
+    {"exscan", Kind::even, CollectiveOp::scan},
+    {"reducescatter", Kind::uneven, CollectiveOp::reduce_scatter},
+    {"alltoallv", Kind::uneven, CollectiveOp::alltoall},
+    {"allgatherv", Kind::uneven, CollectiveOp::allgather},
+    {"gatherv", Kind::uneven, CollectiveOp::gather},
+    {"scatterv", Kind::uneven, CollectiveOp::scatter},
+    {"sendrecv", Kind::exchange},
+    {"ssend", Kind::send},
+    {"issend", Kind::send},
+    {"bsend", Kind::send},
+    {"ibsend", Kind::send},
+    {"rsend", Kind::send},
+    {"irsend", Kind::send},
+    {"put", Kind::send},
+    {"rput", Kind::send},
+    {"accumulate", Kind::send},
+    {"raccumulate", Kind::send},
+    {"get", Kind::get},
+    {"rget", Kind::get},
+    {"init", Kind::begin},
+    {"finalize", Kind::end},
+    {"sleep", Kind::nothing},
+    {"location", Kind::nothing},
+    {"comm_size", Kind::nothing},
+    {"comm_split", Kind::nothing},
+    {"comm_dup", Kind::nothing},
+    {"waitany", Kind::nothing},
+    {"waitsome", Kind::nothing},
+    {"testall", Kind::nothing},
+    {"testany", Kind::nothing},
+    {"testsome", Kind::nothing},
+    {"probe", Kind::nothing},
+    {"iprobe", Kind::nothing},
+    {"win_fence", Kind::nothing},
+};
+
+const Action* find_exactly(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(actions), std::end(actions), [&](const Action& action) { return action.name == name; });
+  return found == std::end(actions) ? nullptr : found;
+}
+
+bool is_collective(const Action* action) {
+  return action != nullptr && (action->kind == Kind::even || action->kind == Kind::uneven);
+}
+
+/// In any case of letters, and with the i of a collective that does not block.
+const Action* find_action(std::string_view name) {
+  if (const Action* const found = find_exactly(name)) return found;
+  std::string small(name);
+  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (const Action* const found = find_exactly(small)) return found;
+  const Action* const blocking = small.starts_with('i') ? find_exactly(small.substr(1)) : nullptr;
+  return is_collective(blocking) ? blocking : nullptr;
+}
+
+bool is_name(std::string_view word) {
+  return !word.empty() &&
+         std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) || c == '_'; });
+}
+
+}  // namespace
+
+bool is_time_independent_action(std::string_view word) {
+  return find_action(word) != nullptr;
+}
+
+Result<void> TimeIndependentLines::take(const FileText& file) {
+  Scanner in(file.view());
+  for (in.skip_space(); !in.done(); in.skip_space()) {
+    if (in.next_is('#')) {
+      in.skip_line();
+      continue;
+    }
+    const Scanner line = in;
+    in.take('p');  // as old traces have it
+    std::uint64_t rank = 0;
+    if (!in.take_integer(rank) || rank >= largest_rank_count) {
+      return wrong(file, line, fmt::format("\"{}\" is no rank", line.word()),
+                   "a line reads: rank action numbers, such as \"0 send 1 0 1024 6\"");
+    }
+    if (state_ == nullptr || rank_ != rank) {
+      rank_ = static_cast<std::uint32_t>(rank);
+      state_ = &ranks_[rank_];
+    }
+    in.skip_blanks();
+    if (auto taken = take_action(file, in, line); !taken) return taken;
+  }
+  state_ = nullptr;
+  return {};
+}
+
+Result<void> TimeIndependentLines::take_action(const FileText& file, Scanner& in, const Scanner& line) {
+  const Scanner before = in;
+  const std::string_view name = in.take_word();
+  const Action* const action = find_action(name);
+  if (action == nullptr && !is_name(name)) {
+    return wrong(file, line, fmt::format("\"{}\" is no action", before.word()),
+                 "behind the rank stands what it does: send, isend, compute, bcast, …");
+  }
+  if (action == nullptr || action->kind == Kind::nothing) {
+    if (action == nullptr) ++not_understood_[std::string(name)];
+    in.skip_line();
+    return {};
+  }
+  if (auto taken = take_numbers(file, in); !taken) return taken;
+  const std::size_t needed = action->kind == Kind::send || action->kind == Kind::get             ? 2
+                             : action->kind == Kind::exchange                                    ? 4
+                             : action->kind == Kind::compute                                     ? 1
+                             : action->kind == Kind::even && action->op != CollectiveOp::barrier ? 1
+                                                                                                 : 0;
+  if (numbers_.size() < needed) {
+    return wrong(file, line,
+                 fmt::format("{} numbers behind \"{}\", at least {} are needed", numbers_.size(), name, needed),
+                 "the trace was cut short or changed; record it again");
+  }
+  switch (action->kind) {
+    case Kind::compute:
+      state_->work += numbers_[0];
+      break;
+    case Kind::begin:
+      state_->begun = true;
+      state_->type_bytes = numbers_.empty() ? 1 : 8;  // "init 1" announces doubles
+      break;
+    case Kind::end:
+      state_->ended = true;
+      break;
+    case Kind::send:
+    case Kind::get:
+      take_message(action->kind == Kind::get);
+      break;
+    case Kind::exchange:
+      take_exchange();
+      break;
+    case Kind::even:
+      take_even(action->op);
+      break;
+    case Kind::uneven:
+      return take_uneven(file, line, action->op);
+    case Kind::nothing:
+      break;
+  }
+  return {};
+}
+
+/// What follows up to the end of the line. Negative numbers stand for nobody, anybody or an unknown type.
+Result<void> TimeIndependentLines::take_numbers(const FileText& file, Scanner& in) {
+  numbers_.clear();
+  for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
+    double value = 0;
+    const Scanner before = in;
+    if (!in.take_number(value) || value > largest_amount) {
+      return wrong(file, before, fmt::format("\"{}\" is not a finite number", before.word()),
+                   "behind an action stand plain numbers");
+    }
+    numbers_.push_back(value);
+  }
+  return {};
+}
+
+double TimeIndependentLines::type_bytes(std::size_t place) const {
+  if (place >= numbers_.size()) return state_->type_bytes;
+  const double code = numbers_[place];
+  return code >= 0 && code < static_cast<double>(std::size(element_bytes))
+             ? element_bytes[static_cast<std::size_t>(code)]
+             : 0;
+}
+
+/// The bytes of so many elements.
+double TimeIndependentLines::elements(std::size_t place, std::size_t type_place) {
+  const double count = std::max(number(place), 0.0), size = type_bytes(type_place);
+  if (size > 0) return count * size;
+  unknown_elements_ += count;
+  return count;
+}
+
+void TimeIndependentLines::send(std::uint32_t from, double to, double bytes) {
+  if (to < 0 || to >= static_cast<double>(largest_rank_count)) return;  // MPI_PROC_NULL
+  traffic_.add(from, static_cast<std::uint32_t>(to), bytes);
+  sizes_.add(std::min(bytes, 0x1p62));
+}
+
+/// "partner tag count [type]"; before 2018 without the tag.
+void TimeIndependentLines::take_message(bool fetched) {
+  const bool old = numbers_.size() == 2;
+  const double bytes = elements(old ? 1 : 2, 3), partner = numbers_[0];
+  if (partner < 0 || partner >= static_cast<double>(largest_rank_count)) return;
+  if (fetched) {
+    send(static_cast<std::uint32_t>(partner), rank_, bytes);
+  } else {
+    send(rank_, partner, bytes);
+  }
+}
+
+/// "count to count from [type type]"; the other side tells what comes from there.
+void TimeIndependentLines::take_exchange() {
+  send(rank_, numbers_[1], elements(0, 4));
+}
+
+/// Every member reports the same. Of the two counts of a gather the one that does not matter at a rank may be anything,
+/// mostly the same or 0.
+void TimeIndependentLines::take_even(CollectiveOp op) {
+  CollectiveTally::Call call{.op = op};
+  const auto larger = [this](std::size_t type) { return std::max(elements(0, type), elements(1, type + 1)); };
+  double root = 0;
+  switch (op) {
+    case CollectiveOp::bcast:
+      call.bytes = elements(0, 2);
+      root = number(1);
+      break;
+    case CollectiveOp::reduce:
+      call.bytes = elements(0, 3);
+      root = number(2);
+      break;
+    case CollectiveOp::gather:
+    case CollectiveOp::scatter:
+      call.bytes = larger(3);
+      root = number(2);
+      break;
+    case CollectiveOp::allgather:
+    case CollectiveOp::alltoall:
+      call.bytes = larger(2);
+      break;
+    case CollectiveOp::barrier:
+      break;
+    default:
+      call.bytes = elements(0, 2);
+  }
+  call.root = root > 0 && root < static_cast<double>(largest_rank_count) ? static_cast<std::uint32_t>(root) : 0;
+  collectives_.add(rank_, call);
+}
+
+/// Amounts of their own for every member:
+///   reducescatter  received… work type
+///   allgatherv     sent received… type type
+///   gatherv        sent received… root type type
+///   scatterv       sent… received root type type
+///   alltoallv      size sent… size received… type type
+Result<void> TimeIndependentLines::take_uneven(const FileText& file, const Scanner& line, CollectiveOp op) {
+  const std::size_t others = op == CollectiveOp::reduce_scatter ? 2 : op == CollectiveOp::allgather ? 3 : 4;
+  const std::size_t lists = op == CollectiveOp::alltoall ? 2 : 1;
+  if (numbers_.size() < others + lists || (numbers_.size() - others) % lists != 0) {
+    return wrong(file, line, fmt::format("{} numbers are too few, or one too many", numbers_.size()),
+                 "the trace was cut short or changed; record it again");
+  }
+  const auto members = static_cast<std::uint32_t>((numbers_.size() - others) / lists);
+  const std::size_t type = numbers_.size() - 2;  // of what is sent; that of what is received stands behind it
+  CollectiveTally::Call call{.op = op, .uneven_members = members};
+  if (has_root(op)) {
+    const double root = numbers_[type - 1];
+    if (root < 0 || root >= members)
+      return wrong(file, line, fmt::format("root {} is outside 0..{}", root, members - 1), "record the trace again");
+    call.root = static_cast<std::uint32_t>(root);
+  }
+  if (op == CollectiveOp::reduce_scatter) {
+    for (std::size_t i = 0; i < members; ++i) call.bytes += elements(i, type + 1) / members;
+    call.uneven_members = 0;  // all report the whole list
+    collectives_.add(rank_, call);
+    return {};
+  }
+  if (op == CollectiveOp::allgather) {
+    collectives_.add(rank_, call, elements(0, type), 1);
+    return {};
+  }
+  UnevenCalls& calls = uneven_[members];
+  double bytes = 0;
+  if (op == CollectiveOp::alltoall) {
+    for (std::uint32_t to = 0; to < members; ++to) {
+      const double sent = elements(1 + to, type);
+      if (sent > 0) calls.pairs.add(rank_, to, sent);
+      bytes += sent / members;
+    }
+  } else if (op == CollectiveOp::gather) {
+    bytes = elements(0, type);
+    if (rank_ != call.root) calls.pairs.add(rank_, call.root, bytes);
+  } else {
+    bytes = elements(members, type + 1);
+    if (rank_ != call.root) calls.pairs.add(call.root, rank_, bytes);
+  }
+  calls.collectives.add(rank_, call, bytes, 1);
+  return {};
+}
+
+void TimeIndependentLines::add_all(const TimeIndependentLines& other) {
+  for (const auto& [rank, state] : other.ranks_) {
+    RankState& mine = ranks_[rank];
+    mine.begun |= state.begun;
+    mine.ended |= state.ended;
+    mine.work += state.work;
+  }
+  traffic_.add_all(other.traffic_);
+  sizes_.add_all(other.sizes_);
+  collectives_.add_all(other.collectives_);
+  for (const auto& [members, calls] : other.uneven_) {
+    uneven_[members].pairs.add_all(calls.pairs);
+    uneven_[members].collectives.add_all(calls.collectives);
+  }
+  unknown_elements_ += other.unknown_elements_;
+  for (const auto& [action, lines] : other.not_understood_) not_understood_[action] += lines;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests: what the tests of recorded traces share. All recordings are of one program, tests/data/traces/talk.c.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tests/capture/import_support.hpp"
+
+namespace rankloom::testing {
+
+inline Imported read_path(const std::string& path, std::string_view format = {}) {
+  auto result = import_path(path, format);
+  EXPECT_TRUE(result) << (result ? "" : to_string(result.error()));
+  return result ? *std::move(result) : Imported{};
+}
+
+inline Error path_error(const std::string& path, std::string_view format = {}) {
+  auto result = import_path(path, format);
+  EXPECT_FALSE(result) << path;
+  if (result) return {};
+  EXPECT_EQ(result.error().code, Code::bad_input) << to_string(result.error());
+  EXPECT_FALSE(result.error().hint.empty());
+  return result.error();
+}
+
+/// What talk.c sends from rank to rank when it runs on 4 ranks, in bytes.
+inline Edges talk_traffic() {
+  return {{{0, 1}, 2 * 800}, {{1, 2}, 2 * 808}, {{2, 3}, 2 * 816}, {{3, 0}, 2 * 824},
+          {{0, 3}, 0},       {{2, 0}, 132},     {{3, 1}, 132}};
+}
+
+/// The call of this kind; there must be exactly one.
+inline Collective find_call(const Profile& profile, CollectiveOp op, std::uint32_t root = 0, double bytes = 0) {
+  Collective result;
+  int found = 0;
+  for (const Collective& call : profile.collectives) {
+    if (call.op != op || call.root != root || call.bytes != bytes) continue;
+    result = call;
+    ++found;
+  }
+  EXPECT_EQ(found, 1) << to_string(op) << " of " << bytes << " bytes";
+  return result;
+}
+
+/// A copy of a folder that may be changed, gone at the end.
+class TraceFolder {
+ public:
+  explicit TraceFolder(const std::string& original)
+      : folder_(std::filesystem::temp_directory_path() /
+                fmt::format("rankloom-trace-{}-{}", ::getpid(), ::testing::UnitTest::GetInstance()->random_seed())) {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::copy(original, folder_, std::filesystem::copy_options::recursive);
+  }
+  TraceFolder(const TraceFolder&) = delete;
+  TraceFolder& operator=(const TraceFolder&) = delete;
+  ~TraceFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace rankloom::testing
