@@ -7,7 +7,10 @@
 #include <thread>
 #include <vector>
 
-constexpr int members = 6, rounds = 60;
+#ifndef MEMBERS
+#define MEMBERS 6
+#endif
+constexpr int members = MEMBERS, rounds = 60;
 
 struct alignas(4096) Box {
   volatile long lines[16][8];
