@@ -177,6 +177,24 @@ class Wrapper(RecordingTest):
         self.cc("-fsanitize=thread", "-pthread", PROGRAMS / "counters.c", "-o", "program")
         self.assertNotIn("libtsan", self.call("ldd", "./program"))
 
+    def test_other_checks_of_the_program_stay(self):
+        self.cc("-fsanitize=undefined,thread", "-pthread", PROGRAMS / "counters.c", "-o", "program")
+        libraries = self.call("ldd", "./program")
+        self.assertNotIn("libtsan", libraries)
+        self.assertIn("libubsan", libraries)
+        self.assertEqual(self.record("together").ranks, 5)
+
+    def test_serves_cmake(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.18)\nproject(both C CXX)\nfind_package(Threads REQUIRED)\nfind_package(OpenMP REQUIRED)\n"
+            f"add_executable(program {PROGRAMS / 'ring.cpp'})\ntarget_link_libraries(program PRIVATE Threads::Threads)\n"
+            f"add_executable(stencil {PROGRAMS / 'stencil.c'})\ntarget_link_libraries(stencil PRIVATE OpenMP::OpenMP_C)\n")
+        self.call("cmake", "-G", "Ninja", ".", CC=f"{self.rankloom} cc", CXX=f"{self.rankloom} c++")
+        self.call("ninja")
+        self.assertEqual(self.record().ranks, 7)
+        self.call("./stencil", OMP_NUM_THREADS="3", RANKLOOM_THREADS_OUT="stencil.prof")
+        self.assertEqual(self.read("stencil.prof").ranks, 3)
+
     def test_refuses_what_cannot_work(self):
         self.cc("-static", PROGRAMS / "counters.c", "-o", "program", status=2)
         self.assertIn("leave out -static", self.err)
