@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program with an allocator of its own, which is instrumented like the rest and asked before anything else. Its lock is
-// not to be taken twice by one thread. Compile with -fno-builtin: otherwise GCC makes a call of calloc out of the one here.
+// A program with an allocator of its own, which is instrumented like the rest and asked before anything else. Its lock
+// is not to be taken twice by one thread. Compile with -fno-builtin: otherwise GCC makes a call of calloc out of the
+// one here.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,7 +22,9 @@ void* malloc(size_t size) {
   atomic_flag_clear(&taken);
   return used <= sizeof heap ? found + 16 : NULL;
 }
-void free(void* nothing) { (void)nothing; }
+void free(void* nothing) {
+  (void)nothing;
+}
 void* calloc(size_t count, size_t size) {
   void* const found = malloc(count * size);
   return found == NULL ? NULL : memset(found, 0, count * size);

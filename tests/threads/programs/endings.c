@@ -33,7 +33,9 @@ static void* sleep_long(void* nothing) {
   return nothing;
 }
 
-static void end_now(int signal) { _exit(signal == SIGUSR1 ? 7 : 8); }
+static void end_now(int signal) {
+  _exit(signal == SIGUSR1 ? 7 : 8);
+}
 
 static void end_on_small_stack(void) {
   static char stack[16384];  // room for the kernel's own frame and little more
@@ -44,7 +46,9 @@ static void end_on_small_stack(void) {
   raise(SIGUSR1);
 }
 
-static void end_late(void) { run_thread(); }
+static void end_late(void) {
+  run_thread();
+}
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "return";

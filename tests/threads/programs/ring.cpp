@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of std::threads: in every round each writes its box of 16 lines and then reads that of the thread before it. With
-// "anew" as argument the threads of every round are new ones.
-#include <pthread.h>
-
+// A ring of std::threads: in every round each writes its box of 16 lines and then reads that of the thread before it.
+// With "anew" as argument the threads of every round are new ones.
 #include <cstring>
 #include <thread>
 #include <vector>
+
+#include <pthread.h>
 
 #ifndef MEMBERS
 #define MEMBERS 6
