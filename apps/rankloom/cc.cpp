@@ -130,6 +130,20 @@ bool is_static(const Words& words) {
   });
 }
 
+/// The word without what is there already: libtsan and the recorder cannot both be in a program. Empty: nothing is
+/// left.
+std::string without_thread_sanitizer(const std::string& word) {
+  constexpr std::string_view flag = "-fsanitize=";
+  if (!word.starts_with(flag)) return word;
+  std::string kept;
+  for (std::string_view rest = std::string_view(word).substr(flag.size()); !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    if (one != "thread") kept += fmt::format("{}{}", kept.empty() ? flag : ",", one);
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  }
+  return kept;
+}
+
 class CompilerVerb : public Verb {
  public:
   explicit CompilerVerb(const Language& language) : language_(language) {}
@@ -177,8 +191,10 @@ class CompilerVerb : public Verb {
     Words all = compiler;
     const auto append = [&](const Words& words) { all.insert(all.end(), words.begin(), words.end()); };
     append(compile_flags(kind, folder));
-    std::erase(words_, "-fsanitize=thread");  // ours is there already, and libtsan cannot be there as well
-    append(words_);
+    for (const std::string& word : words_) {
+      if (std::string kept = without_thread_sanitizer(word); !kept.empty() || word.empty())
+        all.push_back(std::move(kept));
+    }
     if (linking) append(link_flags(folder));
     std::vector<char*> arguments;
     for (std::string& word : all) arguments.push_back(word.data());

@@ -33,6 +33,15 @@ class Patterns(RecordingTest):
             self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
         self.assertLess(8 * matrix.others(ring), 60 * 16 * LINE)
 
+    def test_a_hundred_threads_are_a_ring(self):
+        self.build("ring.cpp", "-DMEMBERS=100")
+        matrix = self.record()
+        self.assertEqual(matrix.ranks, 101)
+        ring = [(1 + me, 1 + (me + 1) % 100) for me in range(100)]
+        for pair in ring:
+            self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
+        self.assertLess(5 * matrix.others(ring), 60 * 16 * LINE)
+
     def test_threads_take_the_places_of_those_that_were_joined(self):
         self.build("ring.cpp")
         matrix = self.record("anew")

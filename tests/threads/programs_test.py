@@ -30,6 +30,14 @@ class Languages(RecordingTest):
             self.assertEqual((self.printed, self.err), (expected, ""))
             self.assertGreater(matrix.ranks, 3)
 
+    def test_the_programs_own_allocator_and_c11_threads_work(self):
+        self.build("allocator.c", "-std=c11", "-fno-builtin")
+        matrix = self.record()
+        self.assertEqual(self.printed, "5 3000\n")
+        self.assertEqual(matrix.ranks, 4)
+        for thread in (1, 2, 3):  # 8,000 bytes of each thread are read by the main thread
+            self.assertGreaterEqual(matrix[thread, 0], 120 * 64)
+
     def test_libraries_count_linked_or_loaded(self):
         self.build("library.c", "-shared", "-fPIC", "-Wl,-z,defs", out="liblibrary.so")
         self.build("library_user.c", "-DLINKED", "-L.", "-Wl,-rpath,.", "-llibrary")
@@ -65,11 +73,12 @@ class Endings(RecordingTest):
         return sorted(name for name in os.listdir(self.folder) if name != "program")
 
     def test_every_end_leaves_the_profile_and_the_status(self):
-        for how in ("return", "exit", "_exit", "_Exit", "quick_exit", "thread", "running", "atexit", "close", "system", "fork", "vfork"):
+        for how in ("return", "exit", "_exit", "_Exit", "quick_exit", "thread", "running", "atexit", "small stack", "many", "close", "system", "fork", "vfork"):
             with self.subTest(how=how):
                 matrix = self.record(how, status=7)
                 self.assertEqual((self.printed, self.err), ("ends\n", ""))
                 self.assertGreaterEqual(matrix[0, 1], 64)
+                self.assertLessEqual(matrix.ranks, 3)
                 self.assertEqual(self.files(), ["out.prof"], "nothing else was left")
                 os.remove(self.folder / "out.prof")
 
@@ -99,6 +108,14 @@ class Endings(RecordingTest):
                 self.assertIn("rankloom: the recording", self.err)
                 self.assertEqual(self.err.count("\n"), 1)
                 self.assertEqual(self.files(), [])
+
+    def test_a_device_is_not_replaced(self):
+        os.mkfifo(self.folder / "pipe")
+        reader = os.open(self.folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        self.call("./program", status=7, RANKLOOM_THREADS_OUT="pipe")
+        self.assertTrue(os.read(reader, 100).startswith(b"rankloom profile 1\n"))
+        os.close(reader)
+        self.assertEqual(self.files(), ["pipe"])
 
     def test_a_full_disk_harms_nobody(self):
         self.call("bash", "-c", "ulimit -f 0; ./program 2>&1 | cat", RANKLOOM_THREADS_OUT="out.prof")
@@ -159,6 +176,24 @@ class Wrapper(RecordingTest):
     def test_libtsan_does_not_come_in_by_the_programs_own_flags(self):
         self.cc("-fsanitize=thread", "-pthread", PROGRAMS / "counters.c", "-o", "program")
         self.assertNotIn("libtsan", self.call("ldd", "./program"))
+
+    def test_other_checks_of_the_program_stay(self):
+        self.cc("-fsanitize=undefined,thread", "-pthread", PROGRAMS / "counters.c", "-o", "program")
+        libraries = self.call("ldd", "./program")
+        self.assertNotIn("libtsan", libraries)
+        self.assertIn("libubsan", libraries)
+        self.assertEqual(self.record("together").ranks, 5)
+
+    def test_serves_cmake(self):
+        (self.folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.18)\nproject(both C CXX)\nfind_package(Threads REQUIRED)\nfind_package(OpenMP REQUIRED)\n"
+            f"add_executable(program {PROGRAMS / 'ring.cpp'})\ntarget_link_libraries(program PRIVATE Threads::Threads)\n"
+            f"add_executable(stencil {PROGRAMS / 'stencil.c'})\ntarget_link_libraries(stencil PRIVATE OpenMP::OpenMP_C)\n")
+        self.call("cmake", "-G", "Ninja", ".", CC=f"{self.rankloom} cc", CXX=f"{self.rankloom} c++")
+        self.call("ninja")
+        self.assertEqual(self.record().ranks, 7)
+        self.call("./stencil", OMP_NUM_THREADS="3", RANKLOOM_THREADS_OUT="stencil.prof")
+        self.assertEqual(self.read("stencil.prof").ranks, 3)
 
     def test_refuses_what_cannot_work(self):
         self.cc("-static", PROGRAMS / "counters.c", "-o", "program", status=2)

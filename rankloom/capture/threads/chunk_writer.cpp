@@ -46,8 +46,10 @@ std::uint32_t crc32(const void* bytes, std::size_t size) {
 
 }  // namespace
 
-ChunkWriter::ChunkWriter(const char* path) : file_(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-  if (file_ < 0) error_ = errno;
+void ChunkWriter::open(const char* path) {
+  file_ = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+  error_ = file_ < 0 ? errno : 0;
+  size_ = 0;
 }
 
 void ChunkWriter::put_text(const char* text) {

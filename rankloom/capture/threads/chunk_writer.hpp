@@ -14,10 +14,12 @@ namespace rankloom::threads {
 /// nothing more is written.
 class RANKLOOM_HIDDEN ChunkWriter {
  public:
-  explicit ChunkWriter(const char* path);
+  constexpr ChunkWriter() = default;
   ChunkWriter(const ChunkWriter&) = delete;
   ChunkWriter& operator=(const ChunkWriter&) = delete;
-  ~ChunkWriter() { close(); }
+  ~ChunkWriter() = default;
+
+  void open(const char* path);
 
   /// Text outside of all chunks.
   void put_raw(const char* text) { write(text, std::strlen(text)); }
@@ -46,11 +48,11 @@ class RANKLOOM_HIDDEN ChunkWriter {
 
  private:
   void write(const void* bytes, std::size_t size);
-  int file_;
+  int file_ = -1;
   int error_ = 0;
   const char* tag_ = "";
   std::size_t size_ = 0;
-  alignas(16) char content_[16384];
+  alignas(16) char content_[16384]{};
 };
 
 }  // namespace rankloom::threads

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rankloom/capture/threads/chunk_writer.hpp"
@@ -183,9 +184,18 @@ void write_activity(ChunkWriter& out, const Work* work, std::uint32_t count, boo
   out.end();
 }
 
+// All of this is used once, at the end, perhaps on the small stack of a signal handler.
 constinit Work work[most_threads];
+constinit ChunkWriter out;
+constinit char target[PATH_MAX], temporary[PATH_MAX + 16], message[PATH_MAX + 128];
 
-bool write_profile(ChunkWriter& out) {
+/// A pipe or /dev/null is written to, not replaced.
+bool is_device(const char* path) {
+  struct stat status {};
+  return ::stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+bool write_profile() {
   number_ranks();
   const Matrix matrix(ranks.count);
   if (!matrix.good()) return false;
@@ -246,20 +256,21 @@ std::uint64_t read_settings() {
 }
 
 void write_recording(bool is_fork_child) {
-  char name[PATH_MAX], temporary[PATH_MAX + 16];
-  const bool fits = name_file(name, is_fork_child);
-  std::snprintf(temporary, sizeof temporary, "%s.%d~", name, ::getpid());
   const QuietSignals quiet;
-  ChunkWriter out(temporary);
-  errno = fits ? 0 : ENAMETOOLONG;
-  if (fits && write_profile(out) && out.close() && ::rename(temporary, name) == 0) return;
-  char message[PATH_MAX + 128];
-  const int error = out.error() != 0 ? out.error() : errno;
-  const int length = std::snprintf(message, sizeof message, "rankloom: the recording %s was not written: %s\n", name,
-                                   std::strerror(error));
-  ::unlink(temporary);
+  int error = ENAMETOOLONG;
+  if (name_file(target, is_fork_child)) {
+    const bool in_place = is_device(target);
+    std::snprintf(temporary, sizeof temporary, in_place ? "%s" : "%s.%d~", target, ::getpid());
+    out.open(temporary);
+    const bool written = write_profile() && out.close();
+    if (written && (in_place || ::rename(temporary, target) == 0)) return;
+    error = out.error() != 0 ? out.error() : errno;
+    if (!in_place) ::unlink(temporary);
+  }
+  const int length = std::snprintf(message, sizeof message, "rankloom: the recording %s was not written: %s\n", target,
+                                   ::strerrordesc_np(error));
   if (length > 0) [[maybe_unused]]
-    const auto told = ::write(STDERR_FILENO, message, std::strlen(message));
+    const auto told = ::write(STDERR_FILENO, message, static_cast<std::size_t>(length));
 }
 
 }  // namespace rankloom::threads

@@ -52,25 +52,6 @@ void thread_ends(void* which) {
   }
 }
 
-/// Everything that was recorded belongs to the parent. The one thread that goes on is the main thread now.
-void begin_anew_in_child() {
-  if (!is_recording()) return;
-  ::madvise(table.lines, (table.mask + 1) * sizeof(Line), MADV_DONTNEED);
-  for (std::uint32_t number = 0; number < places_in_use(); ++number) {
-    Place& old = places[number];
-    if (old.received != nullptr) ::madvise(old.received, most_threads * sizeof(std::uint64_t), MADV_DONTNEED);
-    forget_work(old);
-    old.openmp_seen = false;
-    old.state.store(PlaceState::free, std::memory_order_relaxed);
-  }
-  in_use.store(0, std::memory_order_relaxed);
-  owner = ::getpid();
-  is_fork_child = true;
-  finished.store(false, std::memory_order_relaxed);
-  self = Self{};
-  occupy(take_place());
-}
-
 }  // namespace
 
 void start() {
@@ -82,7 +63,6 @@ void start() {
   if (memory == nullptr || ::pthread_key_create(&end_of_thread, thread_ends) != 0) return;  // for ever starting
   table.lines = memory;
   table.mask = lines - 1;
-  ::pthread_atfork(nullptr, nullptr, begin_anew_in_child);
   places[0].state.store(PlaceState::taken, std::memory_order_relaxed);  // the main thread's, whoever comes first
   in_use.store(1, std::memory_order_relaxed);
   stage.store(Stage::recording, std::memory_order_release);
@@ -166,6 +146,24 @@ void was_detached(pthread_t handle) {
     candidate.state.compare_exchange_strong(ended, PlaceState::free, std::memory_order_acq_rel);
     return;
   }
+}
+
+void begin_anew_in_child() {
+  if (!is_recording()) return;
+  ::madvise(table.lines, (table.mask + 1) * sizeof(Line), MADV_DONTNEED);
+  for (std::uint32_t number = 0; number < places_in_use(); ++number) {
+    Place& old = places[number];
+    if (old.received != nullptr) ::madvise(old.received, most_threads * sizeof(std::uint64_t), MADV_DONTNEED);
+    forget_work(old);
+    old.openmp_seen = false;
+    old.state.store(PlaceState::free, std::memory_order_relaxed);
+  }
+  in_use.store(0, std::memory_order_relaxed);
+  owner = ::getpid();
+  is_fork_child = true;
+  finished.store(false, std::memory_order_relaxed);
+  self = Self{};
+  occupy(take_place());
 }
 
 std::uint32_t places_in_use() {

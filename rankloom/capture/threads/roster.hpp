@@ -28,7 +28,7 @@ enum class PlaceState : std::uint8_t { free, taken, running, ended };
 struct Place {
   std::atomic<pthread_t> handle{0};
   std::uint64_t* received = nullptr;  ///< Lines that came from each number; most_threads of them.
-  void* (*routine)(void*) = nullptr;  ///< What a new thread shall do.
+  void (*routine)() = nullptr;        ///< What a new thread shall do, whatever it returns.
   void* argument = nullptr;
   std::uint64_t nanoseconds = 0;  ///< CPU time of the threads that ended here.
   double instructions = 0;        ///< Of the threads that ended here.
@@ -41,7 +41,8 @@ struct Place {
   bool instructions_missing = false;  ///< Some thread here could not be counted.
 };
 
-/// Starts recording, if nobody has; safe to call at any time, from any thread.
+/// Starts recording, if nobody has; safe to call at any time, from any thread, and without asking for memory from the
+/// heap: the first access may come from the program's own allocator.
 RANKLOOM_HIDDEN void start();
 RANKLOOM_HIDDEN bool is_recording();
 RANKLOOM_HIDDEN bool enlist();
@@ -67,6 +68,10 @@ RANKLOOM_HIDDEN void was_detached(pthread_t handle);
 /// Numbers that were ever in use.
 RANKLOOM_HIDDEN std::uint32_t places_in_use();
 RANKLOOM_HIDDEN Place& place(std::uint32_t number);
+
+/// After a fork: everything that was recorded belongs to the parent, and the one thread that goes on is the main
+/// thread.
+RANKLOOM_HIDDEN void begin_anew_in_child();
 
 /// Writes the recording, once, if this process shall write one.
 RANKLOOM_HIDDEN void finish();

@@ -2,6 +2,7 @@
 // Two threads share a line; then the program ends as the argument says, with status 7.
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,22 @@ static void* sleep_long(void* nothing) {
   return nothing;
 }
 
-static void end_late(void) { run_thread(); }
+static void end_now(int signal) {
+  _exit(signal == SIGUSR1 ? 7 : 8);
+}
+
+static void end_on_small_stack(void) {
+  static char stack[16384];  // room for the kernel's own frame and little more
+  const stack_t where = {.ss_sp = stack, .ss_size = sizeof stack};
+  const struct sigaction action = {.sa_handler = end_now, .sa_flags = SA_ONSTACK};
+  sigaltstack(&where, NULL);
+  sigaction(SIGUSR1, &action, NULL);
+  raise(SIGUSR1);
+}
+
+static void end_late(void) {
+  run_thread();
+}
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "return";
@@ -47,6 +63,9 @@ int main(int argc, char** argv) {
   if (strcmp(how, "atexit") == 0) atexit(end_late);
   if (strcmp(how, "thread") == 0 && pthread_create(&thread, NULL, end_program, NULL) == 0) pthread_exit(NULL);
   if (strcmp(how, "running") == 0) pthread_create(&thread, NULL, sleep_long, NULL);
+  if (strcmp(how, "many") == 0)
+    for (int i = 0; i < 3000; ++i) run_thread();
+  if (strcmp(how, "small stack") == 0) end_on_small_stack();
   if (strcmp(how, "chdir") == 0 && chdir("/") != 0) abort();
   if (strcmp(how, "close") == 0) closefrom(0);
   if (strcmp(how, "system") == 0 && system("exit 3") != 3 << 8) abort();

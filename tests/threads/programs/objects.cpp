@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What C++ programs are made of: virtual calls, exceptions in and across threads, things that are made before main and
 // end after it, per thread or for all; threads that end by themselves, detached or by std::async.
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdio>
 #include <future>
@@ -14,6 +12,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <pthread.h>
 
 struct Shape {
   virtual ~Shape() = default;
@@ -53,7 +53,8 @@ void* leave_early(void*) {
 
 int main() {
   std::vector<std::unique_ptr<Shape>> shapes;
-  for (int i = 0; i < 10; ++i) shapes.push_back(i % 2 == 0 ? std::unique_ptr<Shape>(new Square) : std::make_unique<Star>());
+  for (int i = 0; i < 10; ++i)
+    shapes.push_back(i % 2 == 0 ? std::unique_ptr<Shape>(new Square) : std::make_unique<Star>());
   std::mutex mutex;
   int corners = 0, caught = 0;
   std::vector<std::thread> threads;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of std::threads: in every round each writes its box of 16 lines and then reads that of the thread before it. With
-// "anew" as argument the threads of every round are new ones.
-#include <pthread.h>
-
+// A ring of std::threads: in every round each writes its box of 16 lines and then reads that of the thread before it.
+// With "anew" as argument the threads of every round are new ones.
 #include <cstring>
 #include <thread>
 #include <vector>
 
-constexpr int members = 6, rounds = 60;
+#include <pthread.h>
+
+#ifndef MEMBERS
+#define MEMBERS 6
+#endif
+constexpr int members = MEMBERS, rounds = 60;
 
 struct alignas(4096) Box {
   volatile long lines[16][8];

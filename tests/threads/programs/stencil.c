@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A five-point stencil over rows that OpenMP deals out in blocks: neighbours in the team share the rows at their border.
-// stencil [rows [steps]]
+// A five-point stencil over rows that OpenMP deals out in blocks: neighbours in the team share the rows at their
+// border. stencil [rows [steps]]
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
 #pragma omp parallel for schedule(static)
     for (int i = 1; i < rows - 1; ++i)
       for (int j = 1; j < columns - 1; ++j)
-        new[i * columns + j] = 0.25 * (old[i * columns + j - 1] + old[i * columns + j + 1] + old[(i - 1) * columns + j] + old[(i + 1) * columns + j]);
+        new[i * columns + j] = 0.25 * (old[i * columns + j - 1] + old[i * columns + j + 1] +
+                                       old[(i - 1) * columns + j] + old[(i + 1) * columns + j]);
     double* const swap = old;
     old = new;
     new = swap;

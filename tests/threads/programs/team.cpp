@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A helper thread that starts before OpenMP's team, which then works as a chain: thread i reads what i-1 wrote.
-#include <omp.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <thread>
+
+#include <omp.h>
 
 struct alignas(4096) Box {
   volatile long lines[32][8];
