@@ -118,7 +118,10 @@ Result<FormatChoice> parse_format(std::string_view text) {
   if (colon == text.npos) return choice;
   OptionList list;
   if (choice.format->describe != nullptr) choice.format->describe(choice.options, list);
-  if (auto set = list.set_all(text.substr(colon + 1), fmt::format("--from {}", name)); !set) return pass_on(set);
+  if (auto set = list.set_all(text.substr(colon + 1), name); !set) {
+    set.error().where.source = fmt::format("--from {}", text);  // its options have names that flags have too
+    return pass_on(set);
+  }
   return choice;
 }
 
