@@ -16,6 +16,7 @@
 
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -170,6 +171,16 @@ Finding examine_perf() {
                             : "a kernel with perf events"};
 }
 
+Finding examine_otf2() {
+  const bool found = reads_otf2();
+  return {.name = "libotf2",
+          .found = found,
+          .required = false,
+          .detail = found ? "built in" : "",
+          .needed_for = "importing traces of Score-P and eztrace",
+          .remedy = found ? "" : "apt install libotf2-trace-dev, then build again"};
+}
+
 class DoctorVerb : public Verb {
  public:
   void describe(CLI::App&) override {}
@@ -178,6 +189,7 @@ class DoctorVerb : public Verb {
     std::vector<Finding> findings{examine_cores(), examine_memory(), examine_temporary_folder()};
     for (const ProgramRow& row : programs) findings.push_back(examine(row));
     findings.push_back(examine_perf());
+    findings.push_back(examine_otf2());
     bool healthy = true;
     for (const Finding& finding : findings) healthy = healthy && (finding.found || !finding.required);
     if (session.json) {

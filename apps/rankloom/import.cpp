@@ -15,7 +15,9 @@ class ImportVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
     add_text(app,
-             {"FILE", "PROFILE", "a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN",
+             {"FILE", "PROFILE",
+              "a file of any format of `rankloom list formats`, the folder or prefix of a trace, - for a pipe, or "
+              "gen:PATTERN",
               "input", "", true},
              input_.profile);
     input_.describe_format(app);

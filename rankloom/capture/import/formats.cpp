@@ -32,6 +32,8 @@ constexpr FormatInfo table[] = {
     {"ti", "SimGrid's time-independent trace (smpirun -trace-ti): the list of its files, or all ranks in one",
      "simgrid.org, Describing the virtual application: replaying traces", is_time_independent,
      plain<read_time_independent>, nullptr, "smpi_simgrid.txt"},
+    {"otf2", "Open Trace Format 2 (Score-P, eztrace, TAU): the anchor file *.otf2, or its folder",
+     "Eschweiler et al. 2012, Open Trace Format 2", is_otf2, plain<read_otf2>, nullptr, ".otf2"},
     {"ipm", "IPM's XML, recorded with IPM_LOG=full", "github.com/nerscadmin/IPM", is_ipm, plain<read_ipm>, nullptr},
     {"intel-mpi", "Intel MPI's statistics (I_MPI_STATS=4, up to version 2018)",
      "Intel MPI Library 2018, Developer Reference, native statistics format", is_intel_mpi, plain<read_intel_mpi>,
@@ -116,7 +118,10 @@ Result<FormatChoice> parse_format(std::string_view text) {
   if (colon == text.npos) return choice;
   OptionList list;
   if (choice.format->describe != nullptr) choice.format->describe(choice.options, list);
-  if (auto set = list.set_all(text.substr(colon + 1), fmt::format("--from {}", name)); !set) return pass_on(set);
+  if (auto set = list.set_all(text.substr(colon + 1), name); !set) {
+    set.error().where.source = fmt::format("--from {}", text);  // its options have names that flags have too
+    return pass_on(set);
+  }
   return choice;
 }
 

@@ -35,6 +35,9 @@ Result<Imported> read_aps(const FileText& file);
 bool is_mpip(std::string_view text);
 Result<Imported> read_mpip(const FileText& file);
 
+bool is_otf2(std::string_view text);
+Result<Imported> read_otf2(const FileText& file);
+
 bool is_pairs(std::string_view text);
 Result<Imported> read_pairs(const FileText& file);
 Result<void> write_pairs(const Profile& profile, Sink& sink);

@@ -50,6 +50,9 @@ struct FormatInfo {
 std::span<const FormatInfo> formats();
 const FormatInfo* find_format(std::string_view name);
 
+/// Whether libotf2 was there when this was built; otherwise `otf2` is recognised and says so.
+bool reads_otf2();
+
 /// A row of the table and what its reader is told: "metis", "monitoring:collectives=C". No row for an empty text: the
 /// content decides.
 struct FormatChoice {
