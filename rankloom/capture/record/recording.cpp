@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture: what the ranks of an MPI program left behind becomes a profile. docs/recording.md tells what is counted.
+#include "rankloom/capture/record/recording.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -41,7 +43,8 @@ class Image {
   template <class Item, class Take>
   void follow(std::uint64_t first, const Take& take) const {
     std::uint64_t most = bytes_.size() / sizeof(Item);
-    for (auto item = at<Item>(first); item && most-- > 0; first = item->next, item = at<Item>(first)) take(*item, first);
+    for (auto item = at<Item>(first); item && most-- > 0; first = item->next, item = at<Item>(first))
+      take(*item, first);
   }
   template <class Slot, class Take>
   void slots(const TableImage& table, const Take& take) const {
@@ -279,8 +282,9 @@ class Reader {
     auto rows = whole.point_to_point.build(ranks).release();
     profile_.activity.resize(ranks);
     rows.loads.resize(ranks);
-    const bool instructions =
-        std::all_of(images_.begin(), images_.end(), [](const auto& image) { return !image || image->head().has_instructions != 0; });
+    const bool instructions = std::all_of(images_.begin(), images_.end(), [](const auto& image) {
+      return !image || image->head().has_instructions != 0;
+    });
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       if (!images_[rank]) continue;
       profile_.activity[rank] = activity_of(*images_[rank]);
@@ -351,6 +355,14 @@ class Reader {
 
 bool is_recording(std::string_view text) {
   return text.starts_with(std::string_view(image_magic, sizeof image_magic));
+}
+
+std::string_view used_part_of_piece(std::string_view piece) {
+  if (!is_recording(piece) || piece.size() < sizeof(RankImage)) return {};
+  RankImage head;
+  std::memcpy(&head, piece.data(), sizeof head);
+  // A rank that died before it knew who it is has nothing to say.
+  return head.ranks > 0 ? piece.substr(0, head.used) : std::string_view();
 }
 
 Result<Imported> read_recording(const FileText& file) {
