@@ -26,6 +26,17 @@ class Counters {
   /// An image in this file, its time beginning now. A window of 0: phases are levels of MPI_Pcontrol.
   bool open(const char* path, std::uint64_t window_ns);
 
+  void add_traffic(std::uint32_t other, TrafficKind kind, std::uint64_t bytes) {
+    if (kind != TrafficKind::collective) ++arena_.head().sizes[std::bit_width(bytes)];
+    TrafficImage* slot = latest_ != 0 ? &arena_.at<TrafficImage>(latest_) : nullptr;
+    if (slot == nullptr || slot->other != other || slot->kind != kind) {
+      slot = find_traffic(other, kind);
+      if (slot == nullptr) return;
+    }
+    slot->bytes += bytes;
+    ++slot->messages;
+  }
+
   void count(const Item& item) {
     switch (item.what) {
       case Item::What::traffic:
@@ -61,16 +72,6 @@ class Counters {
   Arena& arena() { return arena_; }
 
  private:
-  void add_traffic(std::uint32_t other, TrafficKind kind, std::uint64_t bytes) {
-    if (kind != TrafficKind::collective) ++arena_.head().sizes[std::bit_width(bytes)];
-    TrafficImage* slot = latest_ != 0 ? &arena_.at<TrafficImage>(latest_) : nullptr;
-    if (slot == nullptr || slot->other != other || slot->kind != kind) {
-      slot = find_traffic(other, kind);
-      if (slot == nullptr) return;
-    }
-    slot->bytes += bytes;
-    ++slot->messages;
-  }
   TrafficImage* find_traffic(std::uint32_t other, TrafficKind kind);
   void add_collective(const Item& item);
   PhaseImage& phase() { return arena_.at<PhaseImage>(phase_); }

@@ -10,6 +10,10 @@ import pathlib
 import subprocess
 import sys
 
+# Calls that must cost next to nothing. In C, MPI does not call itself inside these.
+QUICK = {"Send", "Isend", "Recv", "Irecv", "Wait", "Waitall", "Waitany", "Test", "Testall", "Testany", "Iprobe", "Sendrecv", "Start",
+         "Startall", "Put", "Get"}
+
 
 def offered(libraries):
     """Names that these libraries define."""
@@ -37,16 +41,30 @@ def rows(table):
             yield name, arguments, rule
 
 
-def body(language, real, arguments, words, rule):
+def body(name, language, real, arguments, words, rule):
     """The statements of a wrapper; `words` are all that it takes, `arguments` those that the rule may look at."""
-    call = f"real({', '.join(words)})"
+    real_call = f"real({', '.join(words)})"
     when = rule[0] if rule[0] in (">", "keep") else ""
-    name, *looks_at = rule[1:] if when else rule
-    count = f"Rules<{language}>::{name}({', '.join(word if word in arguments else '0' for word in looks_at)});"
+    meaning, *looks_at = rule[1:] if when else rule
+    count = f"Rules<{language}>::{meaning}({', '.join(word if word in arguments else '0' for word in looks_at)});"
     yield f'  static constinit Real real("{real}");'
     yield "  static constinit Pace pace;"
+    if language == "C" and name in QUICK:
+        # Nothing is kept over the call when it is not timed.
+        if meaning != "-":
+            yield "  if (!is_on()) [[unlikely]]"
+            yield f"    return {real_call};"
+            yield f"  {count}"
+        yield "  if (!pace.is_due()) [[likely]] {"
+        yield "    pace.skip();"
+        yield f"    return {real_call};"
+        yield "  }"
+        yield "  const Call call(pace, is_on());"
+        yield f"  return {real_call};"
+        return
+    call = f"inside([&] {{ return {real_call}; }})"
     yield "  const Call call(pace);"
-    if name == "-":
+    if meaning == "-":
         yield f"  return {call};"
     elif when == "":
         yield f"  if (call.counts()) {count}"
@@ -54,7 +72,7 @@ def body(language, real, arguments, words, rule):
     elif when == ">":
         yield f"  const int outcome = {call};"
         # Before MPI_Init the recorder is not on.
-        yield f"  {'' if name == 'begin' else 'if (call.counts()) '}{count}"
+        yield f"  {'' if meaning == 'begin' else 'if (call.counts()) '}{count}"
         yield "  return outcome;"
     else:
         yield "  if (call.counts()) begin_keeping();"
@@ -64,12 +82,12 @@ def body(language, real, arguments, words, rule):
         yield "  return outcome;"
 
 
-def wrapper(symbol, language, real, arguments, words, rule):
+def wrapper(name, symbol, language, real, arguments, words, rule):
     identifier = f"wrap_{symbol}"
     parameters = ", ".join(f"[[maybe_unused]] Word {word}" for word in words)
     yield f'int {identifier}({", ".join(["Word"] * len(words))}) asm("{symbol}");'
     yield f'[[gnu::visibility("default")]] int {identifier}({parameters}) {{'
-    yield from body(language, real, arguments, words, rule)
+    yield from body(name, language, real, arguments, words, rule)
     yield "}"
 
 
@@ -77,7 +95,7 @@ def c_forms(name, arguments, rule, names):
     words = [word.removeprefix("c/") for word in arguments if not word.startswith("f/")]
     for suffix, language in (("", "C"), ("_c", "LargeC")):
         if f"PMPI_{name}{suffix}" in names:
-            yield from wrapper(f"MPI_{name}{suffix}", language, f"PMPI_{name}{suffix}", words, words, rule)
+            yield from wrapper(name, f"MPI_{name}{suffix}", language, f"PMPI_{name}{suffix}", words, words, rule)
 
 
 def fortran_forms(name, arguments, rule, names):
@@ -94,7 +112,7 @@ def fortran_forms(name, arguments, rule, names):
     for symbol, candidates in symbols.items():
         for real in candidates:
             if real in names and symbol in names:
-                yield from wrapper(symbol, "Fortran", real, visible + hidden, words, rule)
+                yield from wrapper(name, symbol, "Fortran", real, visible + hidden, words, rule)
                 break
 
 

@@ -93,6 +93,7 @@ RANKLOOM_PMPI(Query_thread);
 RANKLOOM_PMPI(Recv);
 RANKLOOM_PMPI(Send);
 RANKLOOM_PMPI(Topo_test);
+RANKLOOM_PMPI(Type_get_envelope);
 RANKLOOM_PMPI(Type_size_x);
 RANKLOOM_PMPI(Win_create_keyval);
 RANKLOOM_PMPI(Win_get_group);

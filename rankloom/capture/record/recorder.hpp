@@ -39,41 +39,52 @@ void abandon();
 extern thread_local constinit int depth __attribute__((tls_model("initial-exec")));
 
 /// Which calls of one function are timed. Reading the clock twice can take longer than a short call: of calls that are
-/// short, a quarter is timed, picked at random, and counts four times, which is right in the mean. After a long one, all
-/// are.
+/// short, one in 16 is timed, at random distances, and counts 16 times, which is right in the mean. After a long
+/// one, all are.
 class Pace {
  public:
+  /// Whether the next call is timed.
+  bool is_due() const { return left_ <= 1; }
+  void skip() { --left_; }
   /// What the time of this call is to be multiplied with; 0: it is not timed.
-  std::uint32_t weight() {
-    if (eager_ > 0) return 1;
-    random_ = random_ * 1664525 + 1013904223;
-    return random_ >> 30 == 0 ? 4 : 0;
-  }
+  std::uint32_t weight() { return --left_ > 0 ? 0 : weight_; }
   void learn(std::uint64_t duration) {
     constexpr std::uint64_t long_call = 2000;  // ticks: one or two microseconds where it matters
     constexpr std::uint32_t patience = 16;
     eager_ = duration > long_call ? patience : eager_ > 0 ? eager_ - 1 : 0;
+    random_ = random_ * 1664525 + 1013904223;
+    constexpr std::uint32_t mean = 16;
+    weight_ = eager_ > 0 ? 1 : mean;
+    left_ = eager_ > 0 ? 1 : static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // 1 to 31
   }
 
  private:
   // Threads that call the same function at once may disturb each other's; that only changes who is timed.
+  std::int32_t left_ = 1;
+  std::uint32_t weight_ = 1;
   std::uint32_t random_ = 1;
   std::uint32_t eager_ = 16;
 };
 
+/// Whether calls are counted now.
+[[gnu::always_inline]] inline bool is_on() {
+  // Relaxed: threads that could come in before the state was set take turns anyway.
+  const State state = recorder.state.load(std::memory_order_relaxed);
+  if (state == State::on) [[likely]]
+    return true;
+  return state == State::unknown && begin();
+}
+
 /// Around each call: times it, and says whether it is to be counted.
 class Call {
  public:
-  [[gnu::always_inline]] explicit Call(Pace& pace) : counts_(depth++ == 0 && is_on()), pace_(pace) {
-    if (!counts_) return;
-    weight_ = pace.weight();
-    if (weight_ == 0) return;
-    begin_ = ticks();
-    if (begin_ >= recorder.counters.phase_ends()) [[unlikely]] change_phase();
+  /// A call of a function that MPI may call itself, by a name that is wrapped.
+  explicit Call(Pace& pace) : Call(pace, depth == 0 && is_on()) {}
+  Call(Pace& pace, bool counts) : counts_(counts), pace_(pace), weight_(counts ? pace.weight() : 0) {
+    if (weight_ > 0) start();
   }
-  [[gnu::always_inline]] ~Call() {
-    --depth;
-    if (weight_ != 0) spend();
+  ~Call() {
+    if (weight_ > 0) stop();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -81,22 +92,29 @@ class Call {
   bool counts() const { return counts_; }
 
  private:
-  static bool is_on() {
-    // Relaxed: waiting for the stores of MPI itself would take longer than all else here. Threads that could come in
-    // before the state was set take turns anyway.
-    const State state = recorder.state.load(std::memory_order_relaxed);
-    if (state == State::on) [[likely]]
-      return true;
-    return state == State::unknown && record::begin();
-  }
-  void change_phase() const;
-  void spend() const;
+  void start();
+  void stop() const;
 
   bool counts_;
-  std::uint32_t weight_ = 0;
   Pace& pace_;
+  std::uint32_t weight_;
   std::uint64_t begin_ = 0;
 };
+
+/// Around calls inside which MPI may call itself by names that are wrapped.
+class Inside {
+ public:
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+template <class Function>
+int inside(const Function& function) {
+  const Inside guard;
+  return function();
+}
 
 /// Around what is counted.
 class Turn {

@@ -17,6 +17,35 @@ void count(const Item& item) {
   }
 }
 
+/// Types that MPI brings with it are always there, so their sizes can be kept; others may be freed and their handles
+/// used again.
+struct KnownType {
+  std::atomic<MPI_Datatype> type{};
+  std::atomic<std::uint64_t> size{0};
+};
+constexpr std::size_t known_types = 64;
+constinit KnownType known[known_types];
+
+std::uint64_t size_of(MPI_Datatype type) {
+  const auto word = (Word)type;  // NOLINT: a number in one MPI, an address in the other
+  KnownType& slot = known[(word >> 3 ^ word >> 9) % known_types];
+  if (slot.type.load(std::memory_order_relaxed) == type) {
+    // Two types that want the same slot at once: the size is asked for again.
+    const std::uint64_t size = slot.size.load(std::memory_order_relaxed);
+    if (size >> 32 == (word & UINT32_MAX)) return size & UINT32_MAX;
+  }
+  MPI_Count size = 0;
+  pmpi::Type_size_x(type, &size);
+  if (size <= 0) return 0;
+  int integers = 0, addresses = 0, types = 0, kind = 0;
+  pmpi::Type_get_envelope(type, &integers, &addresses, &types, &kind);
+  if (kind == MPI_COMBINER_NAMED && size <= UINT32_MAX) {
+    slot.size.store(word << 32 | static_cast<std::uint64_t>(size), std::memory_order_relaxed);
+    slot.type.store(type, std::memory_order_relaxed);
+  }
+  return static_cast<std::uint64_t>(size);
+}
+
 void count_traffic(int in_world, std::uint64_t bytes, TrafficKind kind) {
   Item item;
   item.bytes = bytes;
@@ -54,13 +83,15 @@ void count_between_groups(CommunicatorInfo& info, CollectiveOp op, int root, std
 
 std::uint64_t bytes_of(std::int64_t count, MPI_Datatype type) {
   if (count <= 0) return 0;
-  MPI_Count size = 0;
-  pmpi::Type_size_x(type, &size);
-  return size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
+  return static_cast<std::uint64_t>(count) * size_of(type);
 }
 
 void count_message(MPI_Comm comm, int to, std::uint64_t bytes, TrafficKind kind) {
   if (to < 0) return;  // MPI_PROC_NULL
+  if (comm == recorder.world && !recorder.threaded && keeping == nullptr) [[likely]] {
+    if (to < recorder.ranks) recorder.counters.add_traffic(static_cast<std::uint32_t>(to), kind, bytes);
+    return;
+  }
   const Turn turn;
   count_traffic(comm == recorder.world ? to : info_of(comm).peers.in_world(to), bytes, kind);
 }

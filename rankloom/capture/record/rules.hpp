@@ -59,19 +59,12 @@ struct Rules {
   static void sendrecv(Word count, Word type, Word to, Word tag, Word, Word, Word, Word, Word comm) {
     send(count, type, to, tag, comm);
   }
-  static void recv(Word, Word, Word, Word, Word, Word) {}
-  static void irecv(Word, Word, Word, Word, Word) {}
 
   static void start(Word request) { start_request(L::request(request)); }
   static void start_all(Word number, Word requests) {
     for (int i = 0; i < L::number(number); ++i) start_request(L::request(requests, i));
   }
   static void forget(Word request) { forget_request(L::request(request)); }
-  static void wait(Word) {}
-  static void wait_all(Word, Word) {}
-  static void wait_some(Word, Word) {}
-  static void test() {}
-  static void test(Word) {}
 
   static void barrier(Word comm) { count_collective(L::comm(comm), CollectiveOp::barrier, 0, 0); }
   static void bcast(Word count, Word type, Word root, Word comm) {
