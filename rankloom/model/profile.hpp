@@ -13,22 +13,10 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/collective_op.hpp"
 #include "rankloom/model/comm_graph.hpp"
 
 namespace rankloom {
-
-enum class CollectiveOp : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  gather,
-  scatter,
-  allreduce,
-  allgather,
-  alltoall,
-  reduce_scatter,
-  scan,
-};
 
 struct Communicator {
   std::string name;           ///< As the program named it; empty: not named.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture/record: time in ticks of the processor, because a reading must cost next to nothing.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace rankloom::record {
+
+inline std::uint64_t nanoseconds(clockid_t clock) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+inline std::uint64_t ticks() {
+#if defined(__aarch64__)
+  std::uint64_t count;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+  return count;
+#elif defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return nanoseconds(CLOCK_MONOTONIC);
+#endif
+}
+
+/// Ticks in this many nanoseconds, well enough to tell when a window of time ends. Takes about a millisecond once where
+/// the processor does not say it itself.
+inline double ticks_per_nanosecond() {
+#if defined(__aarch64__)
+  std::uint64_t frequency;
+  asm("mrs %0, cntfrq_el0" : "=r"(frequency));
+  return static_cast<double>(frequency) / 1e9;
+#elif defined(__x86_64__)
+  const std::uint64_t begin = nanoseconds(CLOCK_MONOTONIC), first = ticks();
+  while (nanoseconds(CLOCK_MONOTONIC) < begin + 1'000'000) {
+  }
+  return static_cast<double>(ticks() - first) / static_cast<double>(nanoseconds(CLOCK_MONOTONIC) - begin);
+#else
+  return 1;
+#endif
+}
+
+}  // namespace rankloom::record

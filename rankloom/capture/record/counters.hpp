@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture/record: what a rank counts, straight into its image: traffic and collectives of the phase it is in, time.
+// Memory grows with whom it talks to and not with how often.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "rankloom/capture/record/arena.hpp"
+#include "rankloom/capture/record/image.hpp"
+
+namespace rankloom::record {
+
+/// One thing to be counted: traffic with another rank, or a collective. Persistent requests keep such lists.
+struct Item {
+  enum class What : std::uint8_t { traffic, collective, outside } what = What::traffic;
+  TrafficKind kind{};              // traffic
+  std::uint32_t other = 0;         // traffic: the other rank; collective: its root
+  std::uint32_t communicator = 0;  // collective
+  std::uint32_t op = 0;            // collective
+  std::uint64_t bytes = 0;
+};
+
+class Counters {
+ public:
+  /// An image in this file, its time beginning now. A window of 0: phases are levels of MPI_Pcontrol.
+  bool open(const char* path, std::uint64_t window_ns);
+
+  void count(const Item& item) {
+    switch (item.what) {
+      case Item::What::traffic:
+        return add_traffic(item.other, item.kind, item.bytes);
+      case Item::What::collective:
+        return add_collective(item);
+      case Item::What::outside:
+        arena_.head().outside_bytes += item.bytes;
+        ++arena_.head().outside_messages;
+    }
+  }
+
+  /// The number of a communicator with these members (none: all ranks) and this name. 0: there is no memory for it.
+  std::uint32_t number_communicator(const int* members, std::uint32_t count, const char* name);
+
+  /// The program is at another level from now on.
+  void set_level(int level, std::uint64_t now);
+  /// The tick at which the phase is over.
+  std::uint64_t phase_ends() const { return phase_ends_; }
+  void next_window(std::uint64_t now);
+
+  void spend(std::uint64_t begin, std::uint64_t end) {
+    RankImage& image = arena_.head();
+    image.ticks_in_mpi += end - begin;
+    image.latest_tick = end;
+    if ((++calls_ & 4095) == 0) [[unlikely]] read_clocks();
+  }
+  void read_clocks();
+  void close(Ending ending);
+
+  Arena& arena() { return arena_; }
+
+ private:
+  void add_traffic(std::uint32_t other, TrafficKind kind, std::uint64_t bytes) {
+    if (kind != TrafficKind::collective) ++arena_.head().sizes[std::bit_width(bytes)];
+    TrafficImage* slot = latest_ != 0 ? &arena_.at<TrafficImage>(latest_) : nullptr;
+    if (slot == nullptr || slot->other != other || slot->kind != kind) {
+      slot = find_traffic(other, kind);
+      if (slot == nullptr) return;
+    }
+    slot->bytes += bytes;
+    ++slot->messages;
+  }
+  TrafficImage* find_traffic(std::uint32_t other, TrafficKind kind);
+  void add_collective(const Item& item);
+  PhaseImage& phase() { return arena_.at<PhaseImage>(phase_); }
+  std::uint64_t find_phase(std::int64_t key, std::uint64_t now);
+  void enter(std::uint64_t phase);
+  void double_windows();
+  void add_phase(const PhaseImage& from, std::uint64_t to);
+
+  Arena arena_;
+  std::uint64_t phase_ = 0;   // the one that is counted into
+  std::uint64_t latest_ = 0;  // its slot that was counted into last
+  std::uint64_t phase_ends_ = UINT64_MAX;
+  std::uint64_t window_ticks_ = 0;
+  std::uint64_t calls_ = 0;
+  std::uint32_t communicators_ = 0;
+  int instructions_ = -1;  // descriptor of the counter
+};
+
+}  // namespace rankloom::record

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the wrappers of one MPI from mpi_table.txt: generate_wrappers.py TABLE OUTPUT LIBRARY…
+
+Of each call come those forms that the MPI's libraries really offer, so that a program that looks whether its MPI has a function
+gets the true answer.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+
+def offered(libraries):
+    """Names that these libraries define."""
+    names = set()
+    for library in libraries:
+        listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+        names |= {line.split()[-1].split("@")[0] for line in listing.splitlines() if line}
+    return names
+
+
+def rows(table):
+    """(name, arguments, rule, when, words of the rule); a + in the name has become three rows."""
+    for line in pathlib.Path(table).read_text().splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        left, _, right = line.rpartition(" :")
+        name, *arguments = left.split()
+        rule = right.split()
+        if name.endswith("+"):
+            name = name[:-1]
+            yield name, arguments, rule
+            yield "I" + name[0].lower() + name[1:], [*arguments, "request"], rule
+            yield name + "_init", [*arguments, "info", "request"], ["keep", *rule]
+        else:
+            yield name, arguments, rule
+
+
+def body(language, real, arguments, words, rule):
+    """The statements of a wrapper; `words` are all that it takes, `arguments` those that the rule may look at."""
+    call = f"real({', '.join(words)})"
+    when = rule[0] if rule[0] in (">", "keep") else ""
+    name, *looks_at = rule[1:] if when else rule
+    count = f"Rules<{language}>::{name}({', '.join(word if word in arguments else '0' for word in looks_at)});"
+    yield f'  static constinit Real real("{real}");'
+    yield "  const Call call;"
+    if name == "-":
+        yield f"  return {call};"
+    elif when == "":
+        yield f"  if (call.counts()) {count}"
+        yield f"  return {call};"
+    elif when == ">":
+        yield f"  const int outcome = {call};"
+        # Before MPI_Init the recorder is not on.
+        yield f"  {'' if name == 'begin' else 'if (call.counts()) '}{count}"
+        yield "  return outcome;"
+    else:
+        yield "  if (call.counts()) begin_keeping();"
+        yield f"  if (call.counts()) {count}"
+        yield f"  const int outcome = {call};"
+        yield f"  if (call.counts()) end_keeping({language}::request(request));"
+        yield "  return outcome;"
+
+
+def wrapper(symbol, language, real, arguments, words, rule):
+    identifier = f"wrap_{symbol}"
+    parameters = ", ".join(f"[[maybe_unused]] Word {word}" for word in words)
+    yield f'int {identifier}({", ".join(["Word"] * len(words))}) asm("{symbol}");'
+    yield f'[[gnu::visibility("default")]] int {identifier}({parameters}) {{'
+    yield from body(language, real, arguments, words, rule)
+    yield "}"
+
+
+def c_forms(name, arguments, rule, names):
+    words = [word.removeprefix("c/") for word in arguments if not word.startswith("f/")]
+    for suffix, language in (("", "C"), ("_c", "LargeC")):
+        if f"PMPI_{name}{suffix}" in names:
+            yield from wrapper(f"MPI_{name}{suffix}", language, f"PMPI_{name}{suffix}", words, words, rule)
+
+
+def fortran_forms(name, arguments, rule, names):
+    """Open MPI's Fortran calls nothing that could be heard, under whatever name. MPICH's calls C, except where there is no buffer
+    in mpi_f08."""
+    visible = [word for word in arguments if word[:2] not in ("c/", "f/")]
+    hidden = [word.removeprefix("f/") for word in arguments if word.startswith("f/")]
+    words = [*visible, "ierror", *hidden]
+    lower = name.lower()
+    symbols = {f"mpi_{lower}_f08_": [f"pmpi_{lower}_f08_", f"pmpir_{lower}_f08_"]}
+    if "ompi_send_f" in names:
+        for symbol in (f"mpi_{lower}_", f"mpi_{lower}__", f"mpi_{lower}", f"MPI_{name.upper()}"):
+            symbols[symbol] = ["P" + symbol if symbol.startswith("MPI") else "p" + symbol]
+    for symbol, candidates in symbols.items():
+        for real in candidates:
+            if real in names and symbol in names:
+                yield from wrapper(symbol, "Fortran", real, visible + hidden, words, rule)
+                break
+
+
+def main():
+    table, output, *libraries = sys.argv[1:]
+    names = offered(libraries)
+    lines = ["// Made by generate_wrappers.py from mpi_table.txt.", '#include "rankloom/capture/record/rules.hpp"', "",
+             "namespace rankloom::record {", 'extern "C" {', ""]
+    for name, arguments, rule in rows(table):
+        for line in (*c_forms(name, arguments, rule, names), *fortran_forms(name, arguments, rule, names)):
+            lines.append(line)
+    lines += ["", '}  // extern "C"', "}  // namespace rankloom::record", ""]
+    pathlib.Path(output).write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
