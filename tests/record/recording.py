@@ -199,11 +199,6 @@ class Profile:
         return Volume(sum(volume.bytes for volume in self.pairs.values()), sum(volume.messages for volume in self.pairs.values()))
 
 
-def volumes(**pairs):
-    """volumes(_0_1=(8, 1)) → {(0, 1): (8, 1)}"""
-    return {tuple(int(rank) for rank in name[1:].split("_")): volume for name, volume in pairs.items()}
-
-
 def without_self(pairs):
     return {pair: volume for pair, volume in pairs.items() if pair[0] != pair[1] and volume.bytes > 0}
 
@@ -254,7 +249,7 @@ class RecordingTest(unittest.TestCase):
             name.parent.mkdir()
             suffix = pathlib.Path(source).suffix
             # Fortran's old interface takes buffers of any type under one name.
-            strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if suffix == ".c" else ["-fallow-argument-mismatch", "-w", "-J", str(name.parent)]
+            strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if suffix == ".c" else ["-fallow-argument-mismatch", "-ffree-line-length-none", "-w", "-J", str(name.parent)]
             done = subprocess.run([mpi.compilers[suffix], "-O1", "-g", *strict, *flags, "-o", name, PROGRAMS / source, *linker],
                                   env=ENVIRONMENT, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -313,6 +308,11 @@ class RecordingTest(unittest.TestCase):
         self.assertNotIn("missing", self.done.stderr)
         self.assertEqual(profile.ranks, ranks or 1)
         return profile
+
+    def growth(self, ranks):
+        """Kilobytes by which each rank grew while the program ran, as the program saw it."""
+        lines = [(self.folder / f"memory.{rank}").read_text().split() for rank in range(ranks)]
+        return [int(after) - int(before) for before, after in lines]
 
     def assert_pairs(self, profile, expected):
         self.assertEqual({pair: tuple(volume) for pair, volume in profile.pairs.items()}, expected)
