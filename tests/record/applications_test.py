@@ -70,7 +70,9 @@ class Applications(RecordingTest):
 
     def test_256_ranks_need_less_than_a_megabyte_each(self):
         program = self.program("crowd.c")
+        # Without these, so many ranks on a few cores spend minutes in looking for networks.
         command = self.command(256, program)
+        command[1:1] = ["--mca", "pml", "ob1", "--mca", "btl", "self,vader"]
         plain = self.run_words(command, timeout=600)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         before = self.growth(256)
