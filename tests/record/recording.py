@@ -108,7 +108,8 @@ class Profile:
                 graphs[-1][tag] += content
             while tag in ("ORIG", "COMM", "COLL", "ACTV", "SIZE", "PHAS") and chunk.more():
                 if tag == "ORIG":
-                    self.origin[chunk.text()] = chunk.text()
+                    key = chunk.text()
+                    self.origin[key] = chunk.text()
                 elif tag == "COMM":
                     name, members = chunk.text(), chunk.take("I")
                     self.communicators.append(Communicator(name, tuple(chunk.take("I") for _ in range(members))))
