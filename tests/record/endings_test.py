@@ -73,21 +73,22 @@ class Missing(RecordingTest):
         command = self.mpi.launch(2, program) + [":", "-n", "1", "env", "-u", "LD_PRELOAD", program]
         plain = self.run_words(command)
         self.assertEqual(plain.returncode, 0, plain.stderr)
-        profile = self.record_command(command)
+        profile = self.record_command(command, timeout=20)
         self.assert_same_output(plain, self.done)
         self.assertRegex(self.done.stderr, r"rank 2\b.*missing")
         self.assertIsNotNone(profile)
         self.assertEqual(profile.ranks, 3)
         self.assert_pairs(profile, {(0, 1): (1000, 1), (1, 2): (2000, 1)})
 
-    def test_ranks_that_never_started_mpi(self):
-        """The whole job fails; it must fail in the same way."""
+    def test_a_rank_that_fails_before_it_starts_mpi(self):
+        """The launcher then ends the others, wherever they are."""
         self.only("openmpi", "MPICH's launcher lets the others wait for ever")
-        command = self.mpi.launch(2, self.program("ring.c")) + [":", "-n", "1", "/bin/true"]
-        plain = self.run_words(command)
-        self.record_command(command)
+        command = self.mpi.launch(2, self.program("ring.c")) + [":", "-n", "1", "/bin/false"]
+        plain = self.run_words(command, timeout=20)
+        self.record_command(command, timeout=20)
         self.assertEqual(self.done.returncode, plain.returncode)
-        self.assertRegex(self.done.stderr, r"rankloom.*(missing|no profile|nothing)")
+        self.assertNotEqual(plain.returncode, 0)
+        self.assertRegex(self.done.stderr, r"(?i)rankloom.*(missing|no profile|nothing|none of)")
 
 
 class Status(RecordingTest):
@@ -123,13 +124,11 @@ class Disk(RecordingTest):
         self.mount()
         program = self.program("ring.c")
         plain = self.run_words(self.command(3, program, "4"))
-        with open(self.disk / "filler", "wb") as filler:
-            try:
-                while True:
-                    filler.write(bytes(4096))
-                    filler.flush()
-            except OSError:
-                pass
+        filler = os.open(self.disk / "filler", os.O_CREAT | os.O_WRONLY)
+        with self.assertRaisesRegex(OSError, "No space left"):
+            while True:
+                os.write(filler, bytes(4096))
+        os.close(filler)
         profile = self.record_command(self.command(3, program, "4"), out="disk/out.prof")
         self.assert_same_output(plain, self.done)
         self.assertIsNone(profile, "half a profile is none")
