@@ -10,31 +10,31 @@
     call(__VA_ARGS__, &request);           \
     MPI_Wait(&request, MPI_STATUS_IGNORE); \
   } while (0)
-#define PERSISTENT(call, ...)                \
-  do {                                       \
-    MPI_Request request;                     \
+#define PERSISTENT(call, ...)                   \
+  do {                                          \
+    MPI_Request request;                        \
     call(__VA_ARGS__, MPI_INFO_NULL, &request); \
-    MPI_Start(&request);                     \
-    MPI_Wait(&request, MPI_STATUS_IGNORE);   \
-    MPI_Request_free(&request);              \
+    MPI_Start(&request);                        \
+    MPI_Wait(&request, MPI_STATUS_IGNORE);      \
+    MPI_Request_free(&request);                 \
   } while (0)
 
 static int nonblocking, in_place, large, persistent;
 
 #ifdef MPI4
-#define CALL(name, ...)                            \
-  do {                                             \
-    if (persistent) {                              \
-      PERSISTENT(MPI_##name##_init, __VA_ARGS__);  \
-    } else if (large && nonblocking) {             \
-      NONBLOCKING(MPI_I##name##_c, __VA_ARGS__);   \
-    } else if (large) {                            \
-      MPI_##name##_c(__VA_ARGS__);                 \
-    } else if (nonblocking) {                      \
-      NONBLOCKING(MPI_I##name, __VA_ARGS__);       \
-    } else {                                       \
-      MPI_##name(__VA_ARGS__);                     \
-    }                                              \
+#define CALL(name, ...)                           \
+  do {                                            \
+    if (persistent) {                             \
+      PERSISTENT(MPI_##name##_init, __VA_ARGS__); \
+    } else if (large && nonblocking) {            \
+      NONBLOCKING(MPI_I##name##_c, __VA_ARGS__);  \
+    } else if (large) {                           \
+      MPI_##name##_c(__VA_ARGS__);                \
+    } else if (nonblocking) {                     \
+      NONBLOCKING(MPI_I##name, __VA_ARGS__);      \
+    } else {                                      \
+      MPI_##name(__VA_ARGS__);                    \
+    }                                             \
   } while (0)
 #else
 #define CALL(name, ...)                      \

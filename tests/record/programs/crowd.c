@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Many ranks, each with 8 partners: 1, 2, 4, … 128 further on; then a reduction. What each rank's memory grew by private
- * pages since the program was loaded goes into the file memory.<rank>. */
+ * Many ranks, each with 8 partners: 1, 2, 4, … 128 further on; then a reduction. What each rank's memory grew by
+ * private pages since the program was loaded goes into the file memory.<rank>. */
 #include "program.h"
 
 /* Kilobytes of this process alone: what it wrote to. */
@@ -9,7 +9,8 @@ static long private_memory(void) {
   long total = 0;
   FILE* file = fopen("/proc/self/smaps_rollup", "r");
   while (file != NULL && fgets(line, sizeof line, file) != NULL)
-    if (strncmp(line, "Private_Dirty:", 14) == 0 || strncmp(line, "Shared_Dirty:", 13) == 0) total += atol(strchr(line, ':') + 1);
+    if (strncmp(line, "Private_Dirty:", 14) == 0 || strncmp(line, "Shared_Dirty:", 13) == 0)
+      total += atol(strchr(line, ':') + 1);
   if (file != NULL) fclose(file);
   return total;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Derived datatypes: what counts is their size, not their extent. Rank 0 sends to 1, and the k-th type has its own tag. */
+ * Derived datatypes: what counts is their size, not their extent. Rank 0 sends to 1, and the k-th type has its own tag.
+ */
 #include <stddef.h>
 
 #include "program.h"
@@ -28,7 +29,7 @@ int main(int argc, char** argv) {
   hand_over(type, 10, 1);                                   /* 90 */
   const int whole[] = {8, 8}, part[] = {3, 4}, start[] = {1, 2};
   MPI_Type_create_subarray(2, whole, part, start, MPI_ORDER_C, MPI_INT, &type); /* 12 ints of 64 */
-  hand_over(type, 1, 2);                                                       /* 48 */
+  hand_over(type, 1, 2);                                                        /* 48 */
   MPI_Type_create_resized(MPI_INT, 0, 100, &type);
   hand_over(type, 5, 3); /* 20 */
   MPI_Type_create_resized(MPI_SHORT, -6, 8, &type);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two groups, {0, 1} and {2, 3, 4}, that talk through an intercommunicator: ranks there are those of the other group. */
+ * Two groups, {0, 1} and {2, 3, 4}, that talk through an intercommunicator: ranks there are those of the other group.
+ */
 #include "program.h"
 
 int main(int argc, char** argv) {
@@ -26,9 +27,10 @@ int main(int argc, char** argv) {
   MPI_Reduce(out, in + 5000, 2, MPI_UNSIGNED, MPI_SUM, second ? rank == 2 ? MPI_ROOT : MPI_PROC_NULL : 0, inter);
   MPI_Gather(out, 3, MPI_INT, in + 6000, 3, MPI_INT, second ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
   const int counts[] = {1, 2, 3}, places[] = {0, 1, 3};
-  MPI_Alltoallv(out, counts, places, MPI_INT, in + 7000, (int[]){second ? rank - 1 : rank + 1, second ? rank - 1 : rank + 1, rank + 1},
-                (int[]){0, 10, 20}, MPI_INT, inter);
-  MPI_Intercomm_merge(inter, !second, &merged); /* 2 3 4 0 1 */
+  MPI_Alltoallv(out, counts, places, MPI_INT, in + 7000,
+                (int[]){second ? rank - 1 : rank + 1, second ? rank - 1 : rank + 1, rank + 1}, (int[]){0, 10, 20},
+                MPI_INT, inter);
+  MPI_Intercomm_merge(inter, !second, &merged);            /* 2 3 4 0 1 */
   if (rank == 2) MPI_Send(out, 9, MPI_CHAR, 3, 3, merged); /* 2 → 0 */
   if (rank == 0) MPI_Recv(in + 200, 9, MPI_CHAR, 0, 3, merged, MPI_STATUS_IGNORE);
   MPI_Comm_free(&merged);

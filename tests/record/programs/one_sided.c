@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One-sided calls, each in a window of its own kind; targets are ranks of the window's group. Bytes of the k-th call are
- * powers of two. The first word is the origin's call, done by rank 0 on rank 2 of the world; 3 ranks. "all-windows": a
- * Put in windows of every origin. */
+ * One-sided calls, each in a window of its own kind; targets are ranks of the window's group. Bytes of the k-th call
+ * are powers of two. The first word is the origin's call, done by rank 0 on rank 2 of the world; 3 ranks.
+ * "all-windows": a Put in windows of every origin. */
 #include "program.h"
 
 static double* base;
@@ -18,14 +18,17 @@ static void one(const char* call) {
   if (IS("put")) MPI_Put(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
   if (IS("get")) MPI_Get(result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
   if (IS("accumulate")) MPI_Accumulate(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);
-  if (IS("get_accumulate")) MPI_Get_accumulate(from, 4, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);
-  if (IS("get_accumulate_no_op")) MPI_Get_accumulate(NULL, 0, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_NO_OP, win);
+  if (IS("get_accumulate"))
+    MPI_Get_accumulate(from, 4, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);
+  if (IS("get_accumulate_no_op"))
+    MPI_Get_accumulate(NULL, 0, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_NO_OP, win);
   if (IS("fetch_and_op")) MPI_Fetch_and_op(from, result, MPI_DOUBLE, 0, 1, MPI_SUM, win);
   if (IS("fetch_and_op_no_op")) MPI_Fetch_and_op(NULL, result, MPI_DOUBLE, 0, 1, MPI_NO_OP, win);
   if (IS("rput")) MPI_Rput(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win, &request);
   if (IS("rget")) MPI_Rget(result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win, &request);
   if (IS("raccumulate")) MPI_Raccumulate(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win, &request);
-  if (IS("rget_accumulate")) MPI_Rget_accumulate(from, 4, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win, &request);
+  if (IS("rget_accumulate"))
+    MPI_Rget_accumulate(from, 4, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win, &request);
   if (IS("compare_and_swap")) {
     const long wanted = 0, fresh = 7;
     MPI_Compare_and_swap(&fresh, &wanted, result, MPI_LONG, 0, 1, win);
@@ -45,7 +48,8 @@ static void one(const char* call) {
   if (IS("put_c")) MPI_Put_c(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
   if (IS("get_c")) MPI_Get_c(result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
   if (IS("accumulate_c")) MPI_Accumulate_c(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);
-  if (IS("get_accumulate_c")) MPI_Get_accumulate_c(from, 4, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);
+  if (IS("get_accumulate_c"))
+    MPI_Get_accumulate_c(from, 4, MPI_DOUBLE, result, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, MPI_SUM, win);
   if (IS("rput_c")) MPI_Rput_c(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win, &request);
 #endif
   if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   }
   MPI_Send_init(out, 5000, MPI_BYTE, 1 - rank, 9, MPI_COMM_WORLD, &never); /* never started */
   MPI_Send_init(out, 5000, MPI_BYTE, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &nobody);
-  for (int turn = 0; turn < 3; ++turn) { /* twice all at once, then one by one */
+  for (int turn = 0; turn < 3; ++turn) {        /* twice all at once, then one by one */
     if (rank == 0) MPI_Barrier(MPI_COMM_WORLD); /* ready sends need their receives */
     if (turn < 2) {
       MPI_Startall(4, requests);

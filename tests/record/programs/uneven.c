@@ -9,13 +9,13 @@
     call(__VA_ARGS__, &request);           \
     MPI_Wait(&request, MPI_STATUS_IGNORE); \
   } while (0)
-#define EITHER(blocking, started, ...)  \
-  do {                                  \
-    if (nonblocking) {                  \
+#define EITHER(blocking, started, ...)   \
+  do {                                   \
+    if (nonblocking) {                   \
       NONBLOCKING(started, __VA_ARGS__); \
-    } else {                            \
-      blocking(__VA_ARGS__);            \
-    }                                   \
+    } else {                             \
+      blocking(__VA_ARGS__);             \
+    }                                    \
   } while (0)
 
 static int nonblocking, in_place;
@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
   if (wanted("gatherv")) {
     if (in_place && rank == root) {
       memcpy(result + places[rank], work, sizeof(int) * counts[rank]);
-      EITHER(MPI_Gatherv, MPI_Igatherv, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, result, counts, places, MPI_INT, root, comm);
+      EITHER(MPI_Gatherv, MPI_Igatherv, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, result, counts, places, MPI_INT, root,
+             comm);
     } else if (rank == root) {
       EITHER(MPI_Gatherv, MPI_Igatherv, work, rank + 1, MPI_INT, result, counts, places, MPI_INT, root, comm);
     } else {
@@ -60,7 +61,8 @@ int main(int argc, char** argv) {
   }
   if (wanted("scatterv")) {
     if (in_place && rank == root) {
-      EITHER(MPI_Scatterv, MPI_Iscatterv, work, counts, places, MPI_INT, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, root, comm);
+      EITHER(MPI_Scatterv, MPI_Iscatterv, work, counts, places, MPI_INT, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, root,
+             comm);
     } else if (rank == root) {
       EITHER(MPI_Scatterv, MPI_Iscatterv, work, counts, places, MPI_INT, result, rank + 1, MPI_INT, root, comm);
     } else {
@@ -71,7 +73,8 @@ int main(int argc, char** argv) {
   if (wanted("allgatherv")) {
     if (in_place) {
       memcpy(result + places[rank], work, sizeof(int) * counts[rank]);
-      EITHER(MPI_Allgatherv, MPI_Iallgatherv, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, result, counts, places, MPI_INT, comm);
+      EITHER(MPI_Allgatherv, MPI_Iallgatherv, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, result, counts, places, MPI_INT,
+             comm);
     } else {
       EITHER(MPI_Allgatherv, MPI_Iallgatherv, work, rank + 1, MPI_INT, result, counts, places, MPI_INT, comm);
     }
@@ -89,7 +92,8 @@ int main(int argc, char** argv) {
   if (wanted("alltoallv")) {
     if (in_place) {
       memcpy(result, work, sizeof result);
-      EITHER(MPI_Alltoallv, MPI_Ialltoallv, MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, result, same, to_places, MPI_INT, comm);
+      EITHER(MPI_Alltoallv, MPI_Ialltoallv, MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, result, same, to_places,
+             MPI_INT, comm);
     } else {
       EITHER(MPI_Alltoallv, MPI_Ialltoallv, work, to, to_places, MPI_INT, result, to, to_places, MPI_INT, comm);
     }
