@@ -55,6 +55,7 @@ ENVIRONMENT |= {
     "OMPI_MCA_btl_tcp_if_include": "lo",
     "OMPI_MCA_oob_tcp_if_include": "lo",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # it needs rights that containers do not give
+    "UCX_LOG_LEVEL": "error",  # its warnings go to standard output
     "OMPI_MCA_orte_tmpdir_base": tempfile.gettempdir(),
 }
 
