@@ -58,6 +58,7 @@ std::unique_ptr<Verb> make_topo();
 std::unique_ptr<Verb> make_gen();
 std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_show();
+std::unique_ptr<Verb> make_record();
 std::unique_ptr<Verb> make_cc();
 std::unique_ptr<Verb> make_cxx();
 std::unique_ptr<Verb> make_list();

@@ -86,6 +86,17 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# for scripts\n"
      "rankloom show app.prof --json",
      make_show},
+    {"record", "run a program once and see who talks to whom",
+     "Runs the command behind -- as it is, with a recorder in its ranks, and writes a profile: what each rank sends to "
+     "each, in how many messages of which size, the collectives, and the time inside and outside MPI. The program is "
+     "not "
+     "changed; C, C++ and Fortran, Open MPI and MPICH. Works with mpirun, mpiexec and srun, and with programs that "
+     "rankloom cc compiled. The exit status is the program's.",
+     "# a program, started as always\n"
+     "rankloom record -- mpirun -n 4 ./app\n"
+     "# with a matrix for each second, to see phases\n"
+     "rankloom record -o app.prof --window 1s -- mpirun -n 4 ./app && rankloom show app.prof",
+     make_record},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "
      "record "

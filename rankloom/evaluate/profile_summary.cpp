@@ -155,6 +155,7 @@ Result<Profile> phase_of(const Profile& profile, const std::string& name) {
     if (phase.name != name && !(is_number && number == at + 1)) continue;
     Profile part;
     part.point_to_point = phase.point_to_point;
+    part.expanded_collectives = phase.expanded_collectives;
     part.communicators = profile.communicators;
     part.collectives = phase.collectives;
     part.self_traffic_counts = profile.self_traffic_counts;

@@ -14,7 +14,7 @@
 namespace rankloom {
 
 /// Which of a profile's graphs a section holds.
-enum class GraphRole : std::uint32_t { point_to_point = 0, expanded_collectives = 1, phase = 2 };
+enum class GraphRole : std::uint32_t { point_to_point = 0, expanded_collectives = 1, phase = 2, phase_collectives = 3 };
 
 inline constexpr std::string_view graph_head_tag = "GRPH";
 

@@ -46,6 +46,7 @@ struct Phase {
   double begin = 0,
          end = 0;  ///< Seconds since the program began to communicate; phases may recur, then the first and last.
   CommGraph point_to_point;
+  CommGraph expanded_collectives;       ///< As in Profile; no ranks: there are none.
   std::vector<Collective> collectives;  ///< On the profile's communicators.
 };
 

@@ -208,14 +208,18 @@ Result<void> read_chunk(const FileText& file, const Chunk& chunk, const ChunkKin
   return {};
 }
 
+struct PhaseGraphs {
+  CommGraph point_to_point, expanded_collectives;
+};
+
 Result<void> read_graphs(const FileText& file, std::span<const Chunk> chunks, Profile& profile,
-                         std::vector<CommGraph>& of_phases) {
+                         std::vector<PhaseGraphs>& of_phases) {
   bool found = false;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (chunks[i].tag != graph_head_tag) continue;
     auto role = graph_role(file, chunks[i]);
     if (!role) return pass_on(role);
-    if (*role > static_cast<std::uint32_t>(GraphRole::phase)) continue;  // of a newer version
+    if (*role > static_cast<std::uint32_t>(GraphRole::phase_collectives)) continue;  // of a newer version
     auto graph = read_graph(file, chunks.subspan(i));
     if (!graph) return pass_on(graph);
     switch (static_cast<GraphRole>(*role)) {
@@ -226,7 +230,10 @@ Result<void> read_graphs(const FileText& file, std::span<const Chunk> chunks, Pr
         profile.expanded_collectives = *std::move(graph);
         break;
       case GraphRole::phase:
-        of_phases.push_back(*std::move(graph));
+        of_phases.push_back({*std::move(graph), CommGraph()});
+        break;
+      case GraphRole::phase_collectives:
+        if (!of_phases.empty()) of_phases.back().expanded_collectives = *std::move(graph);
         break;
     }
     found |= *role == static_cast<std::uint32_t>(GraphRole::point_to_point);
@@ -252,6 +259,8 @@ Result<void> check_together(const FileText& file, const Profile& profile) {
     return mismatch("lines of activity", profile.activity.size());
   for (const Phase& phase : profile.phases) {
     if (phase.point_to_point.rank_count() != ranks) return mismatch("in a phase", phase.point_to_point.rank_count());
+    const std::uint32_t expanded = phase.expanded_collectives.rank_count();
+    if (expanded != 0 && expanded != ranks) return mismatch("in the collectives of a phase", expanded);
   }
   return {};
 }
@@ -286,7 +295,7 @@ Result<Profile> read_profile(const FileText& file) {
   auto chunks = list_chunks(file, start);
   if (!chunks) return pass_on(chunks);
   Profile profile;
-  std::vector<CommGraph> of_phases;
+  std::vector<PhaseGraphs> of_phases;
   if (auto done = read_graphs(file, *chunks, profile, of_phases); !done) return pass_on(done);
   for (const Chunk& chunk : *chunks) {
     for (const ChunkKind& kind : kinds) {
@@ -299,7 +308,10 @@ Result<Profile> read_profile(const FileText& file) {
                 fmt::format("the profile has {} phases, but traffic of {}", profile.phases.size(), of_phases.size()),
                 "the file was put together from several profiles; record it again");
   }
-  for (std::size_t i = 0; i < of_phases.size(); ++i) profile.phases[i].point_to_point = std::move(of_phases[i]);
+  for (std::size_t i = 0; i < of_phases.size(); ++i) {
+    profile.phases[i].point_to_point = std::move(of_phases[i].point_to_point);
+    profile.phases[i].expanded_collectives = std::move(of_phases[i].expanded_collectives);
+  }
   if (auto done = check_together(file, profile); !done) return pass_on(done);
   return profile;
 }
@@ -324,6 +336,8 @@ void write_phase(const Phase& phase, Sink& sink) {
     for (const Collective& collective : one.collectives) put_collective(out, collective);
   });
   write_graph(phase.point_to_point, GraphRole::phase, sink);
+  if (phase.expanded_collectives.rank_count() > 0)
+    write_graph(phase.expanded_collectives, GraphRole::phase_collectives, sink);
 }
 
 }  // namespace

@@ -24,6 +24,8 @@ Result<Imported> plain(const FileText& file, const ReadOptions&) {
 constexpr FormatInfo table[] = {
     {"native", "rankloom's own profile: everything that was recorded, compressed", "docs/formats.md", is_native,
      plain<read_native>, write_native},
+    {"recording", "what rankloom's recorder left of an MPI program, as it is; `record` makes profiles of it",
+     "docs/recording.md", is_recording, plain<read_recording>, nullptr},
     {"matrix-market", "sparse or full matrix: coordinate or array, real, integer or pattern, general or symmetric",
      "Boisvert, Pozo, Remington 1996, NISTIR 5935", is_matrix_market, plain<read_matrix_market>, write_matrix_market},
     {"monitoring", "Open MPI's pml_monitoring: any of its files PREFIX.RANK.prof, their folder, or PREFIX",

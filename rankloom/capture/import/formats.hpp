@@ -12,6 +12,9 @@ bool is_native(std::string_view text);
 Result<Imported> read_native(const FileText& file);
 Result<void> write_native(const Profile& profile, Sink& sink);
 
+bool is_recording(std::string_view text);
+Result<Imported> read_recording(const FileText& file);
+
 bool is_matrix_market(std::string_view text);
 Result<Imported> read_matrix_market(const FileText& file);
 Result<void> write_matrix_market(const Profile& profile, Sink& sink);

@@ -281,7 +281,8 @@ std::uint32_t number_of(CommunicatorInfo& info) {
   if (info.peers.is_world()) {
     if (info.name[0] != '\0') info.number = recorder.counters.number_communicator(nullptr, 0, info.name);
   } else if (int* const members = info.peers.all()) {
-    info.number = recorder.counters.number_communicator(members, static_cast<std::uint32_t>(info.peers.size()), info.name);
+    info.number =
+        recorder.counters.number_communicator(members, static_cast<std::uint32_t>(info.peers.size()), info.name);
     std::free(members);
   }
   return static_cast<std::uint32_t>(info.number);

@@ -47,11 +47,13 @@ class Counters {
   std::uint64_t phase_ends() const { return phase_ends_; }
   void next_window(std::uint64_t now);
 
-  void spend(std::uint64_t begin, std::uint64_t end) {
+  /// So long in MPI until now.
+  void spend(std::uint64_t duration, std::uint64_t now) {
     RankImage& image = arena_.head();
-    image.ticks_in_mpi += end - begin;
-    image.latest_tick = end;
-    if ((++calls_ & 4095) == 0) [[unlikely]] read_clocks();
+    image.ticks_in_mpi += duration;
+    image.latest_tick = now;
+    if ((++calls_ & 4095) == 0) [[unlikely]]
+      read_clocks();
   }
   void read_clocks();
   void close(Ending ending);

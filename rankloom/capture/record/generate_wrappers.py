@@ -44,7 +44,8 @@ def body(language, real, arguments, words, rule):
     name, *looks_at = rule[1:] if when else rule
     count = f"Rules<{language}>::{name}({', '.join(word if word in arguments else '0' for word in looks_at)});"
     yield f'  static constinit Real real("{real}");'
-    yield "  const Call call;"
+    yield "  static constinit Pace pace;"
+    yield "  const Call call(pace);"
     if name == "-":
         yield f"  return {call};"
     elif when == "":

@@ -40,16 +40,17 @@ struct CollectiveImage {
   std::uint32_t op = 0;            ///< A CollectiveOp.
   std::uint32_t root = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t bytes_each = 0;  ///< What tells calls apart: the bytes of one, or a power of two if there are too many sizes.
-  std::uint64_t bytes = 0;       ///< Of all of them.
+  std::uint64_t bytes_each =
+      0;  ///< What tells calls apart: the bytes of one, or a power of two if there are too many sizes.
+  std::uint64_t bytes = 0;  ///< Of all of them.
   std::uint64_t count = 0;
 };
 
 /// A part of the run with traffic of its own.
 struct PhaseImage {
   std::uint64_t next = 0;
-  std::int64_t key = 0;               ///< Number of the window of time, or level of MPI_Pcontrol.
-  std::uint64_t begin = 0, end = 0;   ///< Ticks of the first and the last call.
+  std::int64_t key = 0;              ///< Number of the window of time, or level of MPI_Pcontrol.
+  std::uint64_t begin = 0, end = 0;  ///< Ticks of the first and the last call.
   TableImage traffic;
   TableImage collectives;
 };
@@ -82,7 +83,7 @@ struct RankImage {
   std::uint64_t last_tick = 0, last_ns = 0;
   std::uint64_t latest_tick = 0;  ///< End of the latest call.
   std::uint64_t ticks_in_mpi = 0;
-  std::uint64_t window_ns = 0;  ///< Length of a window of time; 0: phases are levels of MPI_Pcontrol.
+  std::uint64_t window_ns = 0;      ///< Length of a window of time; 0: phases are levels of MPI_Pcontrol.
   std::uint64_t phases = 0;         ///< The first; the others follow by `next`.
   std::uint64_t communicators = 0;  ///< The newest; the others follow by `next`.
   std::uint64_t outside_bytes = 0, outside_messages = 0;  ///< To processes that are not in MPI_COMM_WORLD.

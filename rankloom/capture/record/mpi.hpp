@@ -3,10 +3,10 @@
 // any program, and into those that load their MPI later and for themselves alone.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 #include <cstdint>
+
+#include <mpi.h>
 
 namespace rankloom::record {
 
@@ -58,7 +58,10 @@ class Real {
 };
 
 namespace pmpi {
-#define RANKLOOM_PMPI(name) inline constinit Function<decltype(PMPI_##name)> name{"PMPI_" #name}
+#define RANKLOOM_PMPI(name)                               \
+  inline constinit Function<decltype(PMPI_##name)> name { \
+    "PMPI_" #name                                         \
+  }
 RANKLOOM_PMPI(Barrier);
 RANKLOOM_PMPI(Bcast);
 RANKLOOM_PMPI(Cart_get);
@@ -99,8 +102,10 @@ RANKLOOM_PMPI(Win_set_attr);
 
 // Handles that stand for themselves. Open MPI's are addresses inside its library.
 #if defined(OPEN_MPI)
-#define RANKLOOM_HANDLE(type, name, symbol) \
-  inline type name() { return reinterpret_cast<type>(find_symbol(#symbol)); }
+#define RANKLOOM_HANDLE(type, name, symbol)              \
+  inline type name() {                                   \
+    return reinterpret_cast<type>(find_symbol(#symbol)); \
+  }
 RANKLOOM_HANDLE(MPI_Comm, comm_world, ompi_mpi_comm_world)
 RANKLOOM_HANDLE(MPI_Comm, comm_null, ompi_mpi_comm_null)
 RANKLOOM_HANDLE(MPI_Datatype, type_byte, ompi_mpi_byte)

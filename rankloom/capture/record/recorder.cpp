@@ -183,6 +183,14 @@ void abandon() {
   recorder.counters.close(Ending::aborted);
 }
 
+void Call::spend() const {
+  const std::uint64_t now = ticks();
+  pace_.learn(now - begin_);
+  if (recorder.state.load(std::memory_order_relaxed) != State::on) return;
+  const Turn turn;
+  recorder.counters.spend((now - begin_) * weight_, now);
+}
+
 void Call::change_phase() const {
   const Turn turn;
   if (begin_ >= recorder.counters.phase_ends()) recorder.counters.next_window(begin_);

@@ -38,34 +38,63 @@ void abandon();
 /// Calls of MPI by MPI itself are not the program's.
 extern thread_local constinit int depth __attribute__((tls_model("initial-exec")));
 
+/// Which calls of one function are timed. Reading the clock twice can take longer than a short call: of calls that are
+/// short, a quarter is timed, picked at random, and counts four times, which is right in the mean. After a long one, all
+/// are.
+class Pace {
+ public:
+  /// What the time of this call is to be multiplied with; 0: it is not timed.
+  std::uint32_t weight() {
+    if (eager_ > 0) return 1;
+    random_ = random_ * 1664525 + 1013904223;
+    return random_ >> 30 == 0 ? 4 : 0;
+  }
+  void learn(std::uint64_t duration) {
+    constexpr std::uint64_t long_call = 2000;  // ticks: one or two microseconds where it matters
+    constexpr std::uint32_t patience = 16;
+    eager_ = duration > long_call ? patience : eager_ > 0 ? eager_ - 1 : 0;
+  }
+
+ private:
+  // Threads that call the same function at once may disturb each other's; that only changes who is timed.
+  std::uint32_t random_ = 1;
+  std::uint32_t eager_ = 16;
+};
+
 /// Around each call: times it, and says whether it is to be counted.
 class Call {
  public:
-  Call() : counts_(depth++ == 0 && is_on()) {
+  [[gnu::always_inline]] explicit Call(Pace& pace) : counts_(depth++ == 0 && is_on()), pace_(pace) {
     if (!counts_) return;
+    weight_ = pace.weight();
+    if (weight_ == 0) return;
     begin_ = ticks();
     if (begin_ >= recorder.counters.phase_ends()) [[unlikely]] change_phase();
   }
-  ~Call() {
+  [[gnu::always_inline]] ~Call() {
     --depth;
-    if (counts_ && recorder.state.load(std::memory_order_relaxed) == State::on) spend(ticks());
+    if (weight_ != 0) spend();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   bool counts() const { return counts_; }
-  std::uint64_t begin() const { return begin_; }
 
  private:
   static bool is_on() {
-    const State state = recorder.state.load(std::memory_order_acquire);
-    if (state == State::on) [[likely]] return true;
+    // Relaxed: waiting for the stores of MPI itself would take longer than all else here. Threads that could come in
+    // before the state was set take turns anyway.
+    const State state = recorder.state.load(std::memory_order_relaxed);
+    if (state == State::on) [[likely]]
+      return true;
     return state == State::unknown && record::begin();
   }
   void change_phase() const;
-  void spend(std::uint64_t now) const;
+  void spend() const;
 
   bool counts_;
+  std::uint32_t weight_ = 0;
+  Pace& pace_;
   std::uint64_t begin_ = 0;
 };
 
@@ -84,10 +113,5 @@ class Turn {
  private:
   static void wait();
 };
-
-inline void Call::spend(std::uint64_t now) const {
-  const Turn turn;
-  recorder.counters.spend(begin_, now);
-}
 
 }  // namespace rankloom::record

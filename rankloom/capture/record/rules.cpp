@@ -32,8 +32,7 @@ void count_traffic(int in_world, std::uint64_t bytes, TrafficKind kind) {
 /// Between two groups, by what the standard says who gets.
 void count_between_groups(CommunicatorInfo& info, CollectiveOp op, int root, std::uint64_t bytes) {
   const auto to_all = [&] {
-    for (int i = 0; i < info.peers.size(); ++i)
-      count_traffic(info.peers.in_world(i), bytes, TrafficKind::collective);
+    for (int i = 0; i < info.peers.size(); ++i) count_traffic(info.peers.in_world(i), bytes, TrafficKind::collective);
   };
   switch (op) {
     case CollectiveOp::barrier:

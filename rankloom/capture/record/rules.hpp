@@ -54,8 +54,7 @@ struct Rules {
   static void isend(Word count, Word type, Word to, Word tag, Word comm) { send(count, type, to, tag, comm); }
   static void partitioned(Word partitions, Word count, Word type, Word to, Word comm) {
     // The count is an MPI_Count in every form of this function.
-    count_message(L::comm(comm), L::number(to),
-                  bytes_of(L::number(partitions) * LargeC::count(count), L::type(type)));
+    count_message(L::comm(comm), L::number(to), bytes_of(L::number(partitions) * LargeC::count(count), L::type(type)));
   }
   static void sendrecv(Word count, Word type, Word to, Word tag, Word, Word, Word, Word, Word comm) {
     send(count, type, to, tag, comm);

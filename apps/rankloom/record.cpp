@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom record`: runs a program as the user would, with the recorder in its ranks, and makes a profile of it.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/process.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/capture/import/import.hpp"
+#include "rankloom/capture/record/recording.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/evaluate/profile_summary.hpp"
+#include "rankloom/model/profile_file.hpp"
+#include "rankloom/place/launch_command.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An MPI that a recorder was built for.
+struct Mpi {
+  std::string_view name;
+  std::string_view title;
+  std::string_view version_words;  ///< In what its launchers say of themselves.
+};
+constexpr Mpi mpis[] = {
+    {"openmpi", "Open MPI", "Open MPI"}, {"mpich", "MPICH", "HYDRA"}, {"mpich", "MPICH", "Intel(R) MPI"}};
+
+const Mpi* find_mpi(std::string_view name) {
+  for (const Mpi& mpi : mpis) {
+    if (mpi.name == name) return &mpi;
+  }
+  return nullptr;
+}
+
+/// Of the libraries that a program is linked with. MPICH and its kin are libmpich.so, or libmpi.so.12; Open MPI's
+/// numbers are others.
+const Mpi* mpi_of_program(const std::string& program) {
+  const std::string path = output_of({"sh", "-c", "command -v -- " + shell_word(program)});
+  const std::string libraries = output_of({"ldd", path.substr(0, path.find('\n'))});
+  if (libraries.find("libmpich.so") != libraries.npos || libraries.find("libmpi.so.12") != libraries.npos)
+    return find_mpi("mpich");
+  return libraries.find("libmpi.so.") != libraries.npos ? find_mpi("openmpi") : nullptr;
+}
+
+const Mpi* mpi_of_launcher(std::string_view version_text) {
+  for (const Mpi& mpi : mpis) {
+    if (version_text.find(mpi.version_words) != version_text.npos) return &mpi;
+  }
+  return version_text.find("OpenRTE") != version_text.npos ? find_mpi("openmpi") : nullptr;
+}
+
+/// Beside this program, as it was built or installed.
+std::optional<fs::path> find_recorder(const Mpi& mpi) {
+  std::error_code error;
+  const auto here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* const folder : {"../lib/rankloom", "../lib", "."}) {
+    const auto candidate = (here / folder).lexically_normal() / fmt::format("librankloom_record_{}.so", mpi.name);
+    if (fs::exists(candidate, error)) return candidate;
+  }
+  return std::nullopt;
+}
+
+/// A folder of our own beside the output, gone in the end.
+class WorkFolder {
+ public:
+  explicit WorkFolder(const fs::path& output) {
+    std::string name = (fs::absolute(output).parent_path() / ".rankloom-record-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    if (good()) fs::remove_all(path_, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+  bool good() const { return !path_.empty(); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void say(const std::string& text) {
+  fmt::print(stderr, "rankloom: {}\n", text);
+}
+
+class RecordVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    add_text(app, {"-o,--output", "FILE", "the profile to write", "output", "PROGRAM.prof"}, output_);
+    add_value(app, {"--window", "TIME", "keep the traffic of each such piece of time apart, as a phase", "recording"},
+              [this](std::string_view text) -> Result<void> {
+                const auto time = parse_nanoseconds(text, 1e9);
+                if (!time || *time < 1000) return bad_value("--window", text, "a time such as 1s or 250ms");
+                window_ns_ = *time;
+                return {};
+              });
+    add_value(
+        app,
+        {"--mpi", "openmpi|mpich", "the MPI of the program, where it cannot be seen from the program", "recording"},
+        [this](std::string_view text) -> Result<void> {
+          mpi_ = find_mpi(text);
+          if (mpi_ == nullptr) return bad_value("--mpi", text, "openmpi or mpich");
+          return {};
+        });
+    add_repeated(app, {"COMMAND", "COMMAND", "how you start the program, behind --", "input", "", true}, command_);
+  }
+
+  Result<int> run(const Session& session) override {
+    auto launch = understand();
+    if (output_.empty()) output_ = fs::path(program_).filename().string() + ".prof";
+    if (auto possible = check_output(output_); !possible) return pass_on(possible);
+    auto recorder = choose_recorder();
+    if (!recorder) return pass_on(recorder);
+    const WorkFolder folder(output_);
+    if (!folder.good()) {
+      return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
+    }
+    const Environment environment = for_ranks(*recorder, folder.path());
+    CommandWords words = command_;
+    if (launch) {
+      auto changed = rewrite(*launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = {}});
+      if (!changed) return pass_on(changed);
+      words = *std::move(changed);
+    }
+    auto status = run_command(words, launch ? Environment{} : environment, session.json);
+    if (!status) return pass_on(status);
+    // The program has had its run: whatever happens to the profile, the status is the program's.
+    auto profile = collect(folder.path());
+    if (profile) {
+      if (auto written = write_file(output_, [&](Sink& sink) { return write_profile(*profile, sink); }); !written)
+        profile = pass_on(written);
+    }
+    if (!profile) {
+      show_error(profile.error(), false);
+      if (session.json) print_json(Json{{"status", *status}, {"output", nullptr}, {"error", profile.error().what}});
+      return *status;
+    }
+    tell(session, *profile, *status);
+    return *status;
+  }
+
+ private:
+  /// What launches the program, and which program it is. Nothing: the command is the program itself, or a script.
+  std::optional<LaunchCommand> understand() {
+    program_ = command_[0];
+    const std::size_t launcher = launcher_position(command_);
+    version_ = launcher < command_.size() ? output_of({command_[launcher], "--version"}, true) : "";
+    auto launch = understand_launch(command_, version_);
+    if (!launch) {
+      const std::string name = fs::path(command_[std::min(launcher, command_.size() - 1)]).filename().string();
+      if (name.starts_with("mpirun") || name.starts_with("mpiexec") || name == "srun") {
+        say(fmt::format("{}; the recorder goes into the environment of the whole command", launch.error().what));
+      }
+      return std::nullopt;
+    }
+    const LaunchPart& first = launch->parts.front();
+    program_ = launch->words[first.program];
+    return *std::move(launch);
+  }
+
+  Result<fs::path> choose_recorder() {
+    if (mpi_ == nullptr) mpi_ = mpi_of_program(program_);
+    if (mpi_ == nullptr) mpi_ = mpi_of_launcher(version_);
+    if (mpi_ == nullptr) mpi_ = mpi_of_launcher(output_of({"mpirun", "--version"}, true));
+    if (mpi_ == nullptr) mpi_ = &mpis[0];
+    const auto found = find_recorder(*mpi_);
+    if (!found) {
+      return fail(Code::environment, at("record"),
+                  fmt::format("the recorder for {} is not beside this program", mpi_->title),
+                  fmt::format("install {} with its headers and build rankloom again", mpi_->title));
+    }
+    return *found;
+  }
+
+  Environment for_ranks(const fs::path& recorder, const fs::path& folder) const {
+    const char* const others = std::getenv("LD_PRELOAD");
+    Environment environment{
+        {"LD_PRELOAD",
+         others != nullptr && *others != '\0' ? fmt::format("{}:{}", recorder.string(), others) : recorder.string()},
+        {"RANKLOOM_RECORD_OUT", (folder / "recording").string()},
+        {"RANKLOOM_THREADS_OUT", (folder / "threads.%p.prof").string()}};
+    if (window_ns_ > 0) environment.emplace_back("RANKLOOM_RECORD_WINDOW_NS", fmt::format("{:.0f}", window_ns_));
+    return environment;
+  }
+
+  /// What the ranks gathered themselves, or else the pieces of those that could not.
+  Result<Profile> collect(const fs::path& folder) const {
+    std::vector<fs::path> pieces, threads;
+    std::error_code error;
+    const fs::path whole = folder / "recording";
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("recording.") && !name.ends_with(".tmp")) pieces.push_back(entry.path());
+      if (name.starts_with("threads.")) threads.push_back(entry.path());
+    }
+    std::sort(pieces.begin(), pieces.end());
+    if (fs::exists(whole, error)) return read(whole);
+    if (!pieces.empty()) return join(pieces);
+    if (threads.size() == 1) return read(threads[0]);
+    return fail(
+        Code::environment, at(program_), "nothing was recorded: no rank of it called this MPI",
+        fmt::format("the recorder was that of {} (--mpi names another); a program that is linked statically, or uses "
+                    "no MPI, cannot be recorded so",
+                    mpi_->title));
+  }
+
+  static Result<Profile> read(const fs::path& path) {
+    auto imported = import_path(path.string());
+    if (!imported) return pass_on(imported);
+    return std::move(imported->profile);
+  }
+
+  /// A piece is as long as its head says; behind that is room that it did not need.
+  static Result<Profile> join(const std::vector<fs::path>& pieces) {
+    std::string all;
+    for (const fs::path& piece : pieces) {
+      auto file = read_file(piece.string());
+      if (!file) return pass_on(file);
+      all += used_part_of_piece(file->view());
+    }
+    auto imported = import_profile(FileText("the recording", std::move(all)), "recording");
+    if (!imported) return pass_on(imported);
+    return std::move(imported->profile);
+  }
+
+  void tell(const Session& session, const Profile& profile, int status) const {
+    const auto origin = [&](const char* key) {
+      const auto found = profile.origin.find(key);
+      return found != profile.origin.end() ? found->second : std::string();
+    };
+    if (session.json) {
+      print_json(Json{{"status", status},
+                      {"output", output_},
+                      {"ranks", profile.rank_count()},
+                      {"missing_ranks", origin("missing ranks")},
+                      {"unfinished_ranks", origin("ranks that did not finish")},
+                      {"bytes", profile.point_to_point.total_bytes()},
+                      {"messages", profile.point_to_point.total_messages()},
+                      {"collectives", profile.collectives.size()},
+                      {"phases", profile.phases.size()}});
+      return;
+    }
+    say(fmt::format("{}: {}, {} point to point in {} messages; look at it with: rankloom show {}", output_,
+                    counted(profile.rank_count(), "rank"), format_bytes(profile.point_to_point.total_bytes()),
+                    format_count(profile.point_to_point.total_messages()), shell_word(output_)));
+    if (const std::string missing = origin("missing ranks"); !missing.empty())
+      say(fmt::format("ranks {} are missing: they never called MPI, or what they left is on another machine", missing));
+    if (const std::string unfinished = origin("ranks that did not finish"); !unfinished.empty())
+      say(fmt::format("ranks {} ended without MPI_Finalize: their counts go as far as they got", unfinished));
+  }
+
+  std::string output_;
+  double window_ns_ = 0;
+  const Mpi* mpi_ = nullptr;
+  CommandWords command_;
+  std::string program_;
+  std::string version_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_record() {
+  return std::make_unique<RecordVerb>();
+}
+
+}  // namespace rankloom::app
