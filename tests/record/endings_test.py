@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""However programs end, what was counted is there, ranks that are missing are named, and the status is the program's."""
+
+import os
+import shutil
+import subprocess
+
+from recording import RecordingTest, main
+
+SENT = {(0, 1): (3000, 3), (1, 2): (3000, 3), (2, 0): (3000, 3)}
+
+
+class Endings(RecordingTest):
+    def setUp(self):
+        """Which rank's status a launcher returns is a race: it is written down, to be held against what rankloom returns."""
+        super().setUp()
+        tools = self.folder / "tools"
+        tools.mkdir()
+        launcher = self.mpi.launcher[0]
+        (tools / launcher).write_text(f'#!/bin/sh\n{shutil.which(launcher)} "$@"\nstatus=$?\necho $status > {tools}/status\nexit $status\n')
+        (tools / launcher).chmod(0o755)
+        self.environment = {"PATH": f"{tools}:{os.environ['PATH']}"}
+
+    def check(self, how):
+        """All three ranks counted three messages before any of them ended."""
+        command = self.command(3, self.program("endings.c"), how)
+        plain = self.run_words(command)
+        profile = self.record_command(command, environment=self.environment)
+        self.assertEqual(self.done.returncode, int((self.folder / "tools/status").read_text()), self.done.stderr)
+        self.assertNotEqual(self.done.returncode, 0)
+        self.assertEqual(self.lines(self.done), self.lines(plain))
+        self.assertIsNotNone(profile, self.done.stderr)
+        self.assertEqual(profile.ranks, 3)
+        self.assert_pairs(profile, SENT)
+        self.assertEqual(self.left(), ["out.prof", "tools"], "nothing else was left")
+
+    @staticmethod
+    def lines(done):
+        """What the ranks said, without the launcher's own complaints."""
+        return sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+
+    def left(self):
+        return sorted(name for name in os.listdir(self.folder) if not name.startswith("core"))
+
+    def test_with_finalize(self):
+        self.check("finalize")
+
+    def test_by_exit_without_finalize(self):
+        self.check("exit")
+
+    def test_by_return_without_finalize(self):
+        self.check("return")
+
+    def test_by_exit_without_cleaning_up(self):
+        self.check("_exit")
+
+    def test_by_quick_exit(self):
+        self.check("quick_exit")
+
+    def test_by_the_exit_of_one_rank(self):
+        self.check("exit one")
+        self.check("_exit one")
+
+    def test_by_mpi_abort(self):
+        self.check("MPI_Abort")
+
+    def test_by_abort(self):
+        self.check("abort")
+
+    def test_by_a_rank_that_is_killed(self):
+        self.check("kill")
+
+    def test_by_a_rank_that_is_terminated(self):
+        self.check("term")
+
+    def test_by_a_fault(self):
+        self.check("segv")
+        self.check("fault")
+
+
+class Missing(RecordingTest):
+    def test_ranks_without_the_recorder_are_named_and_nobody_waits_for_them(self):
+        program = self.program("ring.c")
+        command = self.mpi.launch(2, program) + [":", "-n", "1", "env", "-u", "LD_PRELOAD", program]
+        plain = self.run_words(command)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        profile = self.record_command(command, timeout=20)
+        self.assert_same_output(plain, self.done)
+        self.assertRegex(self.done.stderr, r"rank 2\b.*missing")
+        self.assertIsNotNone(profile)
+        self.assertEqual(profile.ranks, 3)
+        self.assert_pairs(profile, {(0, 1): (1000, 1), (1, 2): (2000, 1)})
+
+    def test_a_rank_that_fails_before_it_starts_mpi(self):
+        """The launcher then ends the others, wherever they are."""
+        self.only("openmpi", "MPICH's launcher lets the others wait for ever")
+        command = self.mpi.launch(2, self.program("ring.c")) + [":", "-n", "1", "/bin/false"]
+        plain = self.run_words(command, timeout=20)
+        self.record_command(command, timeout=20)
+        self.assertEqual(self.done.returncode, plain.returncode)
+        self.assertNotEqual(plain.returncode, 0)
+        self.assertRegex(self.done.stderr, r"(?i)rankloom.*(missing|no profile|nothing|none of)")
+
+
+class Status(RecordingTest):
+    def test_is_the_programs(self):
+        for ranks, status in ((2, 9), (2, 255), (0, 3)):
+            with self.subTest(ranks=ranks, status=status):
+                self.record_command(self.command(ranks, self.program("ring.c"), str(status)), status=status)
+
+    def test_of_a_singleton_that_is_killed_is_as_a_shell_says_it(self):
+        self.record_command(["/bin/sh", "-c", "kill -9 $$"])
+        self.assertIn(self.done.returncode, (137, -9))
+
+    def test_of_a_command_that_is_not_there(self):
+        done = self.run_words([self.rankloom, "record", "-o", "out.prof", "--", "./no-such-program"])
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("no-such-program", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+class Disk(RecordingTest):
+    def setUp(self):
+        super().setUp()
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+
+    def mount(self):
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", self.disk], capture_output=True, check=False)
+        if done.returncode != 0:
+            self.skipTest("needs the right to mount")
+        self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=False)
+
+    def test_a_full_one_harms_nobody(self):
+        self.mount()
+        program = self.program("ring.c")
+        plain = self.run_words(self.command(3, program, "4"))
+        filler = os.open(self.disk / "filler", os.O_CREAT | os.O_WRONLY)
+        with self.assertRaisesRegex(OSError, "No space left"):
+            while True:
+                os.write(filler, bytes(4096))
+        os.close(filler)
+        profile = self.record_command(self.command(3, program, "4"), out="disk/out.prof")
+        self.assert_same_output(plain, self.done)
+        self.assertIsNone(profile, "half a profile is none")
+        self.assertEqual(os.listdir(self.disk), ["filler"])
+        self.assertRegex(self.done.stderr, r"(?i)rankloom.*(no space|full|cannot)")
+
+    def test_one_that_fills_up_while_the_program_runs_harms_nobody(self):
+        self.mount()
+        script = self.folder / "fill.sh"
+        script.write_text(f'#!/bin/sh\nhead -c 1000000 /dev/zero > "{self.disk}/filler.$$" 2> /dev/null\nexec "$@"\n')
+        script.chmod(0o755)
+        program = self.program("ring.c")
+        plain = self.run_words(self.command(3, program, "4"))
+        profile = self.record_command(self.command(3, script, program, "4"), out="disk/out.prof")
+        self.assert_same_output(plain, self.done)
+        self.assertIsNone(profile)
+
+
+if __name__ == "__main__":
+    main()

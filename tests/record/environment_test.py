@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are started in unusual ways, or start others, and what of the recorder reaches whom."""
+
+import json
+import os
+import shutil
+
+from recording import MPIS, PROGRAMS, RecordingTest, main
+
+RING_OF_2 = {(0, 1): (1000, 1), (1, 0): (2000, 1)}
+
+
+class Launching(RecordingTest):
+    def test_a_single_process_without_a_launcher(self):
+        profile = self.record(0, self.program("ring.c"))
+        self.assert_pairs(profile, {(0, 0): (1000, 1)})
+
+    def test_several_programs_in_one_world(self):
+        one, other = self.program("ring.c", "-DONE"), self.program("ring.c", "-DOTHER")
+        self.assertNotEqual(one, other)
+        command = [*self.mpi.launch(1, one), ":", "-n", "1", other]
+        plain = self.run_words(command)
+        profile = self.record_command(command, status=0)
+        self.assert_same_output(plain, self.done)
+        self.assert_pairs(profile, RING_OF_2)
+
+    def test_through_a_shell_script(self):
+        script = self.folder / "run.sh"
+        script.write_text(f'#!/bin/sh\n/bin/true\nls / > /dev/null\nexec {self.program("ring.c")} "$@"\n')
+        script.chmod(0o755)
+        profile = self.record(2, script)
+        self.assert_pairs(profile, RING_OF_2)
+
+    def test_through_a_script_that_stays(self):
+        script = self.folder / "run.sh"
+        script.write_text(f'#!/bin/bash\n{self.program("ring.c")} "$@"\nstatus=$?\nls / > /dev/null\nexit $status\n')
+        script.chmod(0o755)
+        profile = self.record(2, script)
+        self.assert_pairs(profile, RING_OF_2)
+
+    def test_by_its_name_in_the_path(self):
+        shutil.copy(self.program("ring.c"), self.folder / "ring-in-path")
+        profile = self.record(2, "ring-in-path", environment={"PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assert_pairs(profile, RING_OF_2)
+
+    def test_in_a_folder_with_blanks_and_letters(self):
+        folder = self.folder / "ein Ordner, mit ü"
+        folder.mkdir()
+        shutil.copy(self.program("ring.c"), folder / "ring")
+        command = self.command(2, folder / "ring")
+        plain = self.run_words(command)
+        profile = self.record_command(command, out="ein Ordner, mit ü/aus gabe.prof", status=0)
+        self.assert_same_output(plain, self.done)
+        self.assert_pairs(profile, RING_OF_2)
+
+    def test_with_the_library_that_is_named(self):
+        profile = self.record(2, self.program("ring.c"), options=["--mpi", self.mpi.name])
+        self.assert_pairs(profile, RING_OF_2)
+
+    def test_mpi_in_a_library_that_is_loaded_late(self):
+        library = self.program("plugin.c", "-shared", "-fPIC", out="libplugin.so")
+        host = self.folder / "host"
+        done = self.run_words(["gcc", "-O1", PROGRAMS / "host.c", "-o", host])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        profile = self.record(2, host, library)
+        self.assert_pairs(profile, {(0, 1): (500, 1), (1, 0): (500, 1)})
+
+
+class WrongLibrary(RecordingTest):
+    def test_is_refused_and_the_program_runs_on(self):
+        other = next(name for name in MPIS if name != self.mpi.name)
+        command = self.command(2, self.program("ring.c"), "4")
+        plain = self.run_words(command)
+        profile = self.record_command(command, options=["--mpi", other])
+        self.assert_same_output(plain, self.done)
+        self.assertIsNone(profile)
+        self.assertRegex(self.done.stderr, r"(?is)rankloom.*(Open MPI|MPICH|openmpi|mpich)")
+
+
+class NoMpi(RecordingTest):
+    def check(self, command, status):
+        plain = self.run_words(command)
+        self.assertEqual(plain.returncode, status)
+        profile = self.record_command(command)
+        self.assert_same_output(plain, self.done)
+        self.assertIsNone(profile)
+        self.assertIn("rankloom", self.done.stderr)
+        self.assertIn("MPI", self.done.stderr)
+
+    def test_a_program_alone(self):
+        self.check(["/bin/sh", "-c", "echo hello; exit 7"], 7)
+
+    def test_a_program_by_the_launcher(self):
+        self.check(self.command(2, "/bin/echo", "hello"), 0)
+
+
+class Children(RecordingTest):
+    """Ranks that start other processes: those must not write, say or break anything."""
+
+    def check(self, how):
+        profile = self.record(2, self.program("children.c"), how)
+        self.assert_pairs(profile, {(0, 1): (300, 2), (1, 0): (300, 2)})
+        self.assertEqual(os.listdir(self.folder), ["out.prof"])
+        said = [line for line in self.done.stderr.splitlines() if "rankloom" in line]
+        self.assertLessEqual(len(said), 1, "one line about the profile, and none of a child")
+
+    def test_by_fork(self):
+        self.check("fork")
+
+    def test_by_fork_and_exit(self):
+        self.check("fork exit")
+
+    def test_by_fork_and_exec(self):
+        self.check("exec")
+
+    def test_by_system(self):
+        self.check("system")
+
+    def test_by_a_pipe(self):
+        self.check("popen")
+
+
+class Environment(RecordingTest):
+    def test_the_launcher_and_the_shell_do_not_get_the_library(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        launcher = self.mpi.launcher[0]
+        (tools / launcher).write_text(f'#!/bin/sh\necho "${{LD_PRELOAD-nothing}}" > {self.folder}/launcher\nexec {shutil.which(launcher)} "$@"\n')
+        (tools / launcher).chmod(0o755)
+        profile = self.record(2, self.program("environment.c"), environment={"PATH": f"{tools}:{os.environ['PATH']}"})
+        self.assertEqual(profile.ranks, 2)
+        self.assertEqual((self.folder / "launcher").read_text(), "nothing\n")
+        for rank in range(2):
+            self.assertIn("rankloom", (self.folder / f"environment.{rank}").read_text())
+
+    def test_what_the_user_preloads_stays(self):
+        profile = self.record(2, self.program("environment.c"), environment={"LD_PRELOAD": "libm.so.6"})
+        self.assertEqual(profile.ranks, 2)
+        for rank in range(2):
+            preloaded = (self.folder / f"environment.{rank}").read_text()
+            self.assertIn("libm.so.6", preloaded)
+            self.assertIn("rankloom", preloaded)
+
+    def test_standard_output_is_the_programs_alone(self):
+        command = self.command(1, self.program("ring.c"))
+        plain = self.run_words(command)
+        self.record_command(command, status=0)
+        self.assertEqual(self.done.stdout, plain.stdout)
+
+    def test_standard_input_reaches_the_program(self):
+        (self.folder / "input").write_text("to rank 0\n")
+        words = [str(word) for word in self.command(1, "/bin/cat")]
+        done = self.run_words(["/bin/sh", "-c", f'"$0" record -o out.prof -- {" ".join(words)} < input', self.rankloom])
+        self.assertEqual(done.stdout, "to rank 0\n")
+
+    def test_words_of_the_program_are_left_alone(self):
+        done = self.run_words([self.rankloom, "record", "-o", "out.prof", "--", "/bin/echo", "--json", "-o", "x", "--", "a b", "*", "$HOME", ""])
+        self.assertEqual(done.stdout, "--json -o x -- a b * $HOME \n")
+
+
+class Telling(RecordingTest):
+    def test_what_is_shown_is_what_was_recorded(self):
+        profile = self.record(3, self.program("ring.c"))
+        shown = json.loads(self.tell("show", "out.prof", "--json"))
+        self.assertEqual(shown["ranks"], 3)
+        self.assertEqual(shown["point_to_point"], {"bytes": 6000, "messages": 3, "pairs": 3})
+        self.assertEqual({row["from"]: row["messages"] for row in shown["sizes"]}, {512: 1, 1024: 1, 2048: 1})
+        self.assertGreater(shown["time"]["seconds_in_mpi"], 0)
+        self.assertIn("ring", profile.origin.get("program", ""))
+        self.assertIn("3 ranks", self.tell("show", "out.prof"))
+
+    def test_time_is_told_apart(self):
+        profile = self.record(2, self.program("waiting.c"))
+        self.assertEqual(len(profile.activity), 2)
+        computing, waiting = profile.activity
+        self.assertGreater(computing.outside, 0.45)
+        self.assertGreater(waiting.inside, 0.4)
+        self.assertLess(computing.inside, computing.outside)
+        self.assertGreater(computing.instructions, 0)
+
+    def test_the_same_program_twice_gives_the_same_pairs(self):
+        program = self.program("random_talk.c")
+        self.record(3, program, "7")
+        first = self.tell("import", "out.prof", "--to", "pairs")
+        self.record_command(self.command(3, program, "7"), status=0)
+        self.assertEqual(self.tell("import", "out.prof", "--to", "pairs"), first)
+
+
+if __name__ == "__main__":
+    main()

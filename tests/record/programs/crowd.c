@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Many ranks, each with 8 partners: 1, 2, 4, … 128 further on; then a reduction. What each rank's memory grew by
+ * private pages since the program was loaded goes into the file memory.<rank>. */
+#include "program.h"
+
+/* Kilobytes of this process alone: what it wrote to. */
+static long private_memory(void) {
+  char line[200];
+  long total = 0;
+  FILE* file = fopen("/proc/self/smaps_rollup", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    if (strncmp(line, "Private_Dirty:", 14) == 0 || strncmp(line, "Shared_Dirty:", 13) == 0)
+      total += atol(strchr(line, ':') + 1);
+  if (file != NULL) fclose(file);
+  return total;
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  for (int step = 1; step < size; step *= 2) {
+    const int to = (rank + step) % size, from = (rank + size - step) % size;
+    MPI_Sendrecv(out, 64, MPI_BYTE, to, 0, in, 64, MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    take(in, 64);
+  }
+  int value = rank, result;
+  MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  take(&result, sizeof result);
+  write_memory(0, private_memory());
+  return finish();
+}

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the MPI recorder share: compile a program with an MPI, run it with and without the recorder, and read the profile back.
+
+    python3 NAME_test.py RANKLOOM openmpi|mpich [CLASS[.TEST]]
+"""
+
+import atexit
+import collections
+import ctypes
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+SKIPPED = 77  # as ctest understands it
+
+OPERATIONS = ("barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall", "reduce_scatter", "scan")
+WORLD = ()  # the members of a communicator that holds all ranks
+
+Volume = collections.namedtuple("Volume", "bytes messages")
+Communicator = collections.namedtuple("Communicator", "name members")
+Collective = collections.namedtuple("Collective", "communicator operation root bytes count")
+Phase = collections.namedtuple("Phase", "name begin end collectives pairs")
+Activity = collections.namedtuple("Activity", "inside outside instructions")
+
+
+class Mpi:
+    def __init__(self, name, launcher):
+        self.name = name
+        self.launcher = launcher
+        self.compilers = {".c": f"mpicc.{name}", ".f90": f"mpif90.{name}", ".F90": f"mpif90.{name}"}
+
+    def missing(self):
+        return [tool for tool in {self.launcher[0], *self.compilers.values()} if shutil.which(tool) is None]
+
+    def launch(self, ranks, *words):
+        return [*self.launcher, "-n", str(ranks), *words]
+
+
+MPIS = {
+    "openmpi": Mpi("openmpi", ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]),
+    "mpich": Mpi("mpich", ["mpiexec.mpich"]),
+}
+
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PMI_", "LD_PRELOAD", "RANKLOOM"))}
+ENVIRONMENT |= {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_btl_tcp_if_include": "lo",
+    "OMPI_MCA_oob_tcp_if_include": "lo",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # it needs rights that containers do not give
+    "UCX_LOG_LEVEL": "error",  # its warnings go to standard output
+    "OMPI_MCA_orte_tmpdir_base": tempfile.gettempdir(),
+}
+
+
+def unpacked(stored, size):
+    zstd = ctypes.CDLL("libzstd.so.1")
+    out = ctypes.create_string_buffer(size)
+    zstd.ZSTD_decompress.restype = ctypes.c_size_t
+    got = zstd.ZSTD_decompress(out, ctypes.c_size_t(size), stored, ctypes.c_size_t(len(stored)))
+    assert got == size, "a chunk cannot be unpacked"
+    return out.raw
+
+
+class Reader:
+    """Takes values from the content of a chunk."""
+
+    def __init__(self, content):
+        self.content, self.place = content, 0
+
+    def take(self, layout):
+        values = struct.unpack_from("<" + layout, self.content, self.place)
+        self.place += struct.calcsize("<" + layout)
+        return values if len(values) > 1 else values[0]
+
+    def text(self):
+        size = self.take("I")
+        self.place += size
+        return self.content[self.place - size:self.place].decode()
+
+    def more(self):
+        return self.place < len(self.content)
+
+
+class Profile:
+    """A native profile, read as docs/formats.md describes it and not by rankloom itself, so that the two check each other."""
+
+    def __init__(self, path):
+        data = pathlib.Path(path).read_bytes()
+        magic = b"rankloom profile 1\n"
+        assert data.startswith(magic), data[:20]
+        self.pairs, self.expanded = {}, {}  # (from, to) → Volume
+        self.communicators, self.collective_list, self.activity = [], [], []
+        self.sizes, self.origin = {}, {}
+        phases, graphs = [], []
+        for tag, content in self.chunks(data, len(magic)):
+            chunk = Reader(content)
+            if tag == "GRPH":
+                graphs.append(collections.defaultdict(bytes, GRPH=content))
+            elif tag in ("ROWS", "DEST", "BYTE", "MSGS", "LOAD"):
+                assert tag != "DEST" or tag not in graphs[-1], "these tests read small graphs"
+                graphs[-1][tag] += content
+            while tag in ("ORIG", "COMM", "COLL", "ACTV", "SIZE", "PHAS") and chunk.more():
+                if tag == "ORIG":
+                    key = chunk.text()
+                    self.origin[key] = chunk.text()
+                elif tag == "COMM":
+                    name, members = chunk.text(), chunk.take("I")
+                    self.communicators.append(Communicator(name, tuple(chunk.take("I") for _ in range(members))))
+                elif tag == "COLL":
+                    self.collective_list.append(self.collective(chunk))
+                elif tag == "ACTV":
+                    self.activity.append(Activity(*chunk.take("ddd")))
+                elif tag == "SIZE":
+                    size, count = chunk.take("QQ")
+                    self.sizes[size] = count
+                else:
+                    name, begin, end, calls = chunk.text(), *chunk.take("ddQ")
+                    phases.append((name, begin, end, [self.collective(chunk) for _ in range(calls)]))
+        of_phases = []
+        for graph in graphs:
+            role, ranks, pairs = self.graph(graph)
+            if role == 0:
+                self.ranks, self.pairs = ranks, pairs
+            elif role == 1:
+                self.expanded = pairs
+            elif role == 2:
+                of_phases.append(pairs)
+        assert len(phases) == len(of_phases)
+        self.phases = [Phase(*phase, pairs) for phase, pairs in zip(phases, of_phases)]
+
+    @staticmethod
+    def chunks(data, place):
+        while True:
+            tag, flags, stored, size, check, head_check = struct.unpack_from("<4sIQQII", data, place)
+            assert head_check == zlib.crc32(data[place:place + 28])
+            content = data[place + 32:place + 32 + stored]
+            assert check == zlib.crc32(content)
+            place += 32 + stored
+            if tag == b"END ":
+                assert place == len(data)
+                return
+            yield tag.decode(), unpacked(content, size) if flags & 1 else content
+
+    @staticmethod
+    def collective(chunk):
+        communicator, operation, root, _, size, count = chunk.take("IIIIdd")
+        return Collective(communicator, OPERATIONS[operation], root, size, count)
+
+    @staticmethod
+    def graph(columns):
+        role, flags, ranks, _, edges = struct.unpack_from("<IIIIQ", columns["GRPH"])
+        assert flags & 2 or edges == 0, "a recording counts messages"
+        degrees = struct.unpack(f"<{ranks}I", columns["ROWS"])
+        steps = struct.unpack(f"<{edges}I", columns["DEST"])
+        amounts = struct.unpack(f"<{edges}d", columns["BYTE"])
+        messages = struct.unpack(f"<{edges}d", columns["MSGS"])  # nothing, when there are no edges
+        pairs, edge = {}, 0
+        for rank in range(ranks):
+            target = rank
+            for _ in range(degrees[rank]):
+                target = (target + steps[edge]) % 2**32
+                pairs[rank, target] = Volume(amounts[edge], messages[edge])
+                edge += 1
+        return role, ranks, pairs
+
+    def members(self, index):
+        """In the communicator's order; WORLD for all ranks in their own order, however the file says it."""
+        members = self.communicators[index].members
+        return WORLD if members == tuple(range(self.ranks)) else members
+
+    def calls(self, collectives=None):
+        """(members, operation, root, bytes) → count, whatever the communicators are called."""
+        calls = collections.Counter()
+        for call in self.collective_list if collectives is None else collectives:
+            calls[self.members(call.communicator), call.operation, call.root, call.bytes] += call.count
+        return dict(calls)
+
+    def named_calls(self):
+        """(name, members, operation) → count"""
+        calls = collections.Counter()
+        for call in self.collective_list:
+            calls[self.communicators[call.communicator].name, self.members(call.communicator), call.operation] += call.count
+        return dict(calls)
+
+    def operations(self):
+        """operation → {bytes: count}, of all communicators."""
+        operations = collections.defaultdict(collections.Counter)
+        for call in self.collective_list:
+            operations[call.operation][call.bytes] += call.count
+        return {operation: dict(sizes) for operation, sizes in operations.items()}
+
+    def total(self):
+        return Volume(sum(volume.bytes for volume in self.pairs.values()), sum(volume.messages for volume in self.pairs.values()))
+
+
+def without_self(pairs):
+    return {pair: volume for pair, volume in pairs.items() if pair[0] != pair[1] and volume.bytes > 0}
+
+
+def total(*graphs):
+    """The sum of several matrices."""
+    result = {}
+    for graph in graphs:
+        for pair, volume in graph.items():
+            before = result.get(pair, Volume(0, 0))
+            result[pair] = Volume(before.bytes + volume.bytes, before.messages + volume.messages)
+    return result
+
+
+def bits(*places):
+    return sum(1 << place for place in places)
+
+
+class RecordingTest(unittest.TestCase):
+    rankloom = None
+    mpi = None
+    maxDiff = None
+    built = {}
+    bin = None
+
+    @classmethod
+    def setUpClass(cls):
+        if RecordingTest.bin is None:
+            RecordingTest.bin = pathlib.Path(tempfile.mkdtemp(prefix="record-programs-"))
+            atexit.register(shutil.rmtree, RecordingTest.bin, True)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="record-", ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def only(self, mpi, why):
+        if self.mpi.name != mpi:
+            self.skipTest(why)
+
+    def program(self, source, *flags, mpi=None, linker=(), out=None):
+        """A program of programs/, compiled once for each MPI and set of flags."""
+        mpi = mpi or self.mpi
+        key = (mpi.name, source, flags, linker)
+        if key not in self.built:
+            stem = pathlib.Path(source).stem
+            name = self.bin / f"{mpi.name}-{len(self.built)}" / (out or stem)
+            name.parent.mkdir()
+            suffix = pathlib.Path(source).suffix
+            # Fortran's old interface takes buffers of any type under one name.
+            strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if suffix == ".c" else ["-fallow-argument-mismatch", "-ffree-line-length-none", "-w", "-J", str(name.parent)]
+            done = subprocess.run([mpi.compilers[suffix], "-O1", "-g", *strict, *flags, "-o", name, PROGRAMS / source, *linker],
+                                  env=ENVIRONMENT, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.built[key] = name
+        return self.built[key]
+
+    def run_words(self, words, environment=None, timeout=60, folder=None):
+        """Runs a command; a hang is a failure, and nothing of it is left behind."""
+        child = subprocess.Popen([str(word) for word in words], cwd=folder or self.folder, env={**ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            out, err = child.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            child.terminate()  # launchers then end their ranks
+            try:
+                out, err = child.communicate(timeout=5)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, 9)
+                out, err = child.communicate()
+            self.fail(f"hangs: {' '.join(str(word) for word in words)}\n{out.decode()}{err.decode()}")
+        return subprocess.CompletedProcess(words, child.returncode, out.decode(), err.decode())
+
+    def tell(self, *words, status=0):
+        """What rankloom prints."""
+        done = self.run_words([self.rankloom, *words])
+        self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def command(self, ranks, program, *words):
+        """A launch command: by the MPI's launcher, or the program itself when ranks is 0."""
+        return self.mpi.launch(ranks, program, *words) if ranks else [program, *words]
+
+    def record_command(self, command, options=(), environment=None, out="out.prof", timeout=60, status=None):
+        """Runs `rankloom record` and keeps what it said. The profile is read when there is one."""
+        done = self.run_words([self.rankloom, "record", "-o", out, *options, "--", *command], environment, timeout)
+        self.done = done
+        if status is not None:
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        path = self.folder / out
+        return Profile(path) if path.is_file() else None
+
+    def assert_same_output(self, plain, recorded):
+        """Ranks print in any order."""
+        self.assertEqual(sorted(recorded.stdout.splitlines()), sorted(plain.stdout.splitlines()), recorded.stderr)
+        self.assertEqual(recorded.returncode, plain.returncode, recorded.stderr)
+
+    def record(self, ranks, program, *words, options=(), environment=None, status=0, timeout=60):
+        """The profile of a run which must print and return what the plain program does."""
+        command = self.command(ranks, program, *words)
+        plain = self.run_words(command, environment, timeout)
+        self.assertEqual(plain.returncode, status, f"the program itself fails: {plain.stdout}{plain.stderr}")
+        self.plain = plain
+        profile = self.record_command(command, options, environment, timeout=timeout)
+        self.assert_same_output(plain, self.done)
+        self.assertIsNotNone(profile, f"no profile was written\n{self.done.stderr}")
+        self.assertNotIn("missing", self.done.stderr)
+        self.assertEqual(profile.ranks, ranks or 1)
+        return profile
+
+    def growth(self, ranks):
+        """Kilobytes by which each rank grew while the program ran, as the program saw it."""
+        lines = [(self.folder / f"memory.{rank}").read_text().split() for rank in range(ranks)]
+        return [int(after) - int(before) for before, after in lines]
+
+    def assert_pairs(self, profile, expected):
+        self.assertEqual({pair: tuple(volume) for pair, volume in profile.pairs.items()}, expected)
+
+    def assert_calls(self, profile, expected, collectives=None):
+        self.assertEqual(profile.calls(collectives), expected)
+
+
+def main():
+    RecordingTest.rankloom = pathlib.Path(sys.argv.pop(1)).resolve()
+    RecordingTest.mpi = MPIS.get(sys.argv.pop(1))
+    needed = [RecordingTest.mpi] if RecordingTest.mpi else MPIS.values()
+    missing = [tool for mpi in needed for tool in mpi.missing()]
+    if missing:
+        print("not installed:", *missing)
+        sys.exit(SKIPPED)
+    unittest.main()
