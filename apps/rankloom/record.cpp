@@ -155,6 +155,7 @@ class RecordVerb : public Verb {
   /// What launches the program, and which program it is. Nothing: the command is the program itself, or a script.
   std::optional<LaunchCommand> understand() {
     program_ = command_[0];
+    programs_ = {program_};
     const std::size_t launcher = launcher_position(command_);
     version_ = launcher < command_.size() ? output_of({command_[launcher], "--version"}, true) : "";
     auto launch = understand_launch(command_, version_);
@@ -165,8 +166,9 @@ class RecordVerb : public Verb {
       }
       return std::nullopt;
     }
-    const LaunchPart& first = launch->parts.front();
-    program_ = launch->words[first.program];
+    programs_.clear();
+    for (const LaunchPart& part : launch->parts) programs_.push_back(launch->words[part.program]);
+    program_ = programs_.front();
     return *std::move(launch);
   }
 
@@ -191,6 +193,10 @@ class RecordVerb : public Verb {
          others != nullptr && *others != '\0' ? fmt::format("{}:{}", recorder.string(), others) : recorder.string()},
         {"RANKLOOM_RECORD_OUT", (folder / "recording").string()},
         {"RANKLOOM_THREADS_OUT", (folder / "threads.%p.prof").string()}};
+    // A rank that cannot hear the recorder would keep the others waiting in the end.
+    const bool all_hear = std::all_of(programs_.begin(), programs_.end(),
+                                      [this](const std::string& program) { return mpi_of_program(program) == mpi_; });
+    if (!all_hear) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
     if (window_ns_ > 0) environment.emplace_back("RANKLOOM_RECORD_WINDOW_NS", fmt::format("{:.0f}", window_ns_));
     return environment;
   }
@@ -256,16 +262,22 @@ class RecordVerb : public Verb {
                     counted(profile.rank_count(), "rank"), format_bytes(profile.point_to_point.total_bytes()),
                     format_count(profile.point_to_point.total_messages()), shell_word(output_)));
     if (const std::string missing = origin("missing ranks"); !missing.empty())
-      say(fmt::format("ranks {} are missing: they never called MPI, or what they left is on another machine", missing));
+      say(fmt::format("{} missing: never called this MPI, or left it on another machine", some_ranks(missing)));
     if (const std::string unfinished = origin("ranks that did not finish"); !unfinished.empty())
-      say(fmt::format("ranks {} ended without MPI_Finalize: their counts go as far as they got", unfinished));
+      say(fmt::format("{} ended without MPI_Finalize; what was counted until then is there", some_ranks(unfinished)));
+  }
+
+  /// "rank 2", "ranks 0-2, 5"
+  static std::string some_ranks(const std::string& list) {
+    return fmt::format("{} {}", list.find_first_of(",-") == list.npos ? "rank" : "ranks", list);
   }
 
   std::string output_;
   double window_ns_ = 0;
   const Mpi* mpi_ = nullptr;
   CommandWords command_;
-  std::string program_;
+  std::string program_;    ///< What is recorded; of several programs the first.
+  CommandWords programs_;  ///< All that the command starts.
   std::string version_;
 };
 

@@ -195,7 +195,7 @@ void Peers::close() {
 
 int Peers::in_world(int rank) {
   if (is_world_) return rank;
-  if (rank < 0 || rank >= size_) return stranger;
+  if (rank < 0 || rank >= size_) return nobody;
   if (capacity_ > 0) {
     std::uint32_t at = scatter(static_cast<std::uint64_t>(rank), capacity_);
     for (; known_[at].rank != -1; at = (at + 1) & (capacity_ - 1)) {
@@ -303,7 +303,11 @@ void set_name(CommunicatorInfo& info, const char* name, std::size_t length) {
   if (length >= sizeof info.name) length = sizeof info.name - 1;
   std::memcpy(info.name, name, length);
   info.name[length] = '\0';
-  info.number = -1;
+  if (info.number > 0) {
+    recorder.counters.rename_communicator(static_cast<std::uint32_t>(info.number), info.name);
+  } else {
+    info.number = -1;  // what it did until now it did as the world
+  }
 }
 
 }  // namespace rankloom::record

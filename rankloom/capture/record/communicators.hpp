@@ -13,6 +13,7 @@ namespace rankloom::record {
 /// A group of processes, by their ranks in the world.
 class Peers {
  public:
+  static constexpr int nobody = -4712;    ///< No rank of the group.
   static constexpr int stranger = -4711;  ///< A process that is not in our world.
 
   /// Takes the group, which is freed with it.

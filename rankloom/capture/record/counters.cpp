@@ -162,32 +162,49 @@ void Counters::add_collective(const Item& item) {
   add_to(arena_, collectives_of(phase_), one);
 }
 
+std::uint64_t Counters::write_communicator(const CommunicatorImage& head, const int* members, const char* name) {
+  const std::uint64_t place = arena_.allocate(sizeof head + head.members * sizeof(std::uint32_t) + head.name_length);
+  if (place == 0) return 0;
+  arena_.at<CommunicatorImage>(place) = head;
+  if (members != nullptr) std::memcpy(members_of(place), members, head.members * sizeof(std::uint32_t));
+  std::memcpy(name_of(place), name, head.name_length);
+  return place;
+}
+
 std::uint32_t Counters::number_communicator(const int* members, std::uint32_t count, const char* name) {
   const auto length = static_cast<std::uint32_t>(std::strlen(name));
   std::uint64_t hash = mix(count + 1);
   for (std::uint32_t i = 0; i < count; ++i) hash = mix(hash + static_cast<std::uint64_t>(members[i]));
-  for (std::uint32_t i = 0; i < length; ++i) hash = mix(hash + static_cast<unsigned char>(name[i]));
-  const auto members_of = [&](std::uint64_t place) {
-    return &arena_.at<std::uint32_t>(place + sizeof(CommunicatorImage));
-  };
-  const auto name_of = [&](std::uint64_t place, std::uint32_t all) {
-    return &arena_.at<char>(place + sizeof(CommunicatorImage) + all * sizeof(std::uint32_t));
-  };
   for (std::uint64_t at = arena_.head().communicators; at != 0; at = arena_.at<CommunicatorImage>(at).next) {
     const CommunicatorImage& known = arena_.at<CommunicatorImage>(at);
     if (known.hash == hash && known.members == count && known.name_length == length &&
         (count == 0 || std::memcmp(members_of(at), members, count * sizeof(std::uint32_t)) == 0) &&
-        std::memcmp(name_of(at, count), name, length) == 0) {
+        std::memcmp(name_of(at), name, length) == 0) {
       return known.number;
     }
   }
-  const std::uint64_t place = arena_.allocate(sizeof(CommunicatorImage) + count * sizeof(std::uint32_t) + length);
+  const std::uint64_t place =
+      write_communicator({arena_.head().communicators, communicators_ + 1, count, length, 0, hash}, members, name);
   if (place == 0) return 0;
-  arena_.at<CommunicatorImage>(place) = {arena_.head().communicators, ++communicators_, count, length, 0, hash};
-  if (count > 0) std::memcpy(members_of(place), members, count * sizeof(std::uint32_t));
-  std::memcpy(name_of(place, count), name, length);
   arena_.head().communicators = place;
-  return communicators_;
+  return ++communicators_;
+}
+
+void Counters::rename_communicator(std::uint32_t number, const char* name) {
+  std::uint64_t before = 0, old = arena_.head().communicators;
+  while (old != 0 && arena_.at<CommunicatorImage>(old).number != number) {
+    before = old;
+    old = arena_.at<CommunicatorImage>(old).next;
+  }
+  if (old == 0) return;
+  CommunicatorImage head = arena_.at<CommunicatorImage>(old);
+  const std::uint64_t bytes = sizeof head + head.members * sizeof(std::uint32_t) + head.name_length;
+  head.name_length = static_cast<std::uint32_t>(std::strlen(name));
+  const std::uint64_t place = write_communicator(head, nullptr, name);
+  if (place == 0) return;
+  std::memcpy(members_of(place), members_of(old), head.members * sizeof(std::uint32_t));
+  (before == 0 ? arena_.head().communicators : arena_.at<CommunicatorImage>(before).next) = place;
+  arena_.release(old, bytes);
 }
 
 std::uint64_t Counters::find_phase(std::int64_t key, std::uint64_t now) {

@@ -51,6 +51,7 @@ class Counters {
 
   /// The number of a communicator with these members (none: all ranks) and this name. 0: there is no memory for it.
   std::uint32_t number_communicator(const int* members, std::uint32_t count, const char* name);
+  void rename_communicator(std::uint32_t number, const char* name);
 
   /// The program is at another level from now on.
   void set_level(int level, std::uint64_t now);
@@ -74,6 +75,14 @@ class Counters {
  private:
   TrafficImage* find_traffic(std::uint32_t other, TrafficKind kind);
   void add_collective(const Item& item);
+  std::uint64_t write_communicator(const CommunicatorImage& head, const int* members, const char* name);
+  std::uint32_t* members_of(std::uint64_t communicator) {
+    return &arena_.at<std::uint32_t>(communicator + sizeof(CommunicatorImage));
+  }
+  char* name_of(std::uint64_t communicator) {
+    const std::uint64_t members = arena_.at<CommunicatorImage>(communicator).members;
+    return &arena_.at<char>(communicator + sizeof(CommunicatorImage) + members * sizeof(std::uint32_t));
+  }
   PhaseImage& phase() { return arena_.at<PhaseImage>(phase_); }
   std::uint64_t find_phase(std::int64_t key, std::uint64_t now);
   void enter(std::uint64_t phase);

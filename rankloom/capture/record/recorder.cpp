@@ -171,6 +171,9 @@ void finish() {
   recorder.state.store(State::off);
   recorder.counters.close(Ending::finalized);
   Arena& arena = recorder.counters.arena();
+  // Whoever launched us may know of ranks that could not come: then nobody waits for them, and the pieces stay.
+  const char* const together = std::getenv("RANKLOOM_RECORD_GATHER");
+  if (together != nullptr && std::strcmp(together, "0") == 0) return;
   if (gather(arena.head(), output)) {
     arena.remove_file();
   } else if (!arena.has_file()) {
