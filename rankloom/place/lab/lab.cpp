@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+// place: a cluster on one machine: what there is of it, and how it is made, entered and removed.
+#include "rankloom/place/lab/lab.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rankloom/core/file.hpp"
+#include "rankloom/core/shell_word.hpp"
+
+namespace rankloom {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* folder_of_labs = "/run/rankloom-lab";
+constexpr std::uint32_t most_hosts = 200;
+
+Failure cannot(const std::string& what, std::string hint = "rankloom doctor says what a lab needs") {
+  return fail(Code::environment, at("lab"), fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint));
+}
+
+std::string address_of(std::size_t host) {
+  return fmt::format("10.213.{}.{}", host / 250, host % 250 + 1);
+}
+
+// ---- starting processes ------------------------------------------------------------------------------------------
+
+/// Runs `child` in a new process and says how it ended; its errors are kept in `said`.
+int in_child(const std::function<int()>& child, std::string* said = nullptr) {
+  std::array<int, 2> ends{-1, -1};
+  if (said != nullptr && ::pipe2(ends.data(), O_CLOEXEC) != 0) return 127;
+  const pid_t process = ::fork();
+  if (process == 0) {
+    if (said != nullptr) ::dup2(ends[1], STDERR_FILENO);
+    ::_exit(child());
+  }
+  if (said != nullptr) {
+    ::close(ends[1]);
+    std::array<char, 512> block{};
+    for (ssize_t got = 0; (got = ::read(ends[0], block.data(), block.size())) > 0;)
+      said->append(block.data(), static_cast<std::size_t>(got));
+    ::close(ends[0]);
+  }
+  int status = 0;
+  while (process > 0 && ::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  return process > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
+}
+
+bool is_there(const std::string& program) {
+  return in_child([&] {
+           const int nothing = ::open("/dev/null", O_WRONLY);
+           ::dup2(nothing, STDOUT_FILENO);
+           ::dup2(nothing, STDERR_FILENO);
+           ::execlp(program.c_str(), program.c_str(), "-Version", nullptr);
+           return 127;
+         }) != 127;
+}
+
+bool join(std::int32_t process, const char* kind) {
+  const int file = ::open(fmt::format("/proc/{}/ns/{}", process, kind).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool joined = ::setns(file, 0) == 0;
+  ::close(file);
+  return joined;
+}
+
+/// `ip` or `tc` with a list of commands, inside the network of a host.
+Result<void> configure(const char* program, const LabHost& host, const std::string& commands) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot("no pipe can be made");
+  std::string said;
+  // The lists are short: they fit into the pipe before anybody reads.
+  ::fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+  if (::write(ends[1], commands.data(), commands.size()) != static_cast<ssize_t>(commands.size()))
+    return cannot("the network cannot be described");
+  ::close(ends[1]);
+  const int status = in_child(
+      [&] {
+        if (!join(host.keeper, "net")) return 1;
+        ::dup2(ends[0], STDIN_FILENO);
+        ::dup2(STDERR_FILENO, STDOUT_FILENO);
+        ::execlp(program, program, "-batch", "-", nullptr);
+        return 127;
+      },
+      &said);
+  ::close(ends[0]);
+  if (status == 0) return {};
+  return fail(Code::environment, at("lab"),
+              fmt::format("{} failed on {}: {}", program, host.name, said.substr(0, said.find('\n'))),
+              "the kernel needs veth, bridge and sch_tbf; --rate none does without the last");
+}
+
+// ---- hosts --------------------------------------------------------------------------------------------------------
+
+/// What a host sees otherwise than the machine: its name, its own shared memory, who is who. False: not allowed.
+bool furnish(const std::string& name, const std::string& folder) {
+  const auto over = [&](const char* file, const char* target) {
+    return ::mount((folder + "/" + file).c_str(), target, nullptr, MS_BIND, nullptr) == 0;
+  };
+  return ::sethostname(name.c_str(), name.size()) == 0 &&
+         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 && over("hosts", "/etc/hosts") &&
+         over("nsswitch.conf", "/etc/nsswitch.conf");
+}
+
+/// The process that a host consists of. Never returns.
+[[noreturn]] void keep(const std::string& name, const std::string& folder, int ready, bool fleeting, bool has_files) {
+  ::setsid();
+  if (fleeting) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NAME, "rankloom-lab");
+  const int spaces = has_files ? CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS : CLONE_NEWNET;
+  const bool made = ::unshare(spaces) == 0 && (!has_files || furnish(name, folder));
+  const char answer = made ? 'y' : 'n';
+  if (::write(ready, &answer, 1) != 1) ::_exit(1);
+  // Whoever waits for the end of our output must not wait for this process.
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int file = 0; file < 3; ++file) ::dup2(nothing, file);
+  for (int file = 3; file < 64; ++file) ::close(file);
+  if (::chdir("/") != 0) ::_exit(1);
+  while (made) ::pause();
+  ::_exit(1);
+}
+
+std::uint64_t network_of(std::int32_t process) {
+  struct stat about {};
+  return ::stat(fmt::format("/proc/{}/ns/net", process).c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+Result<LabHost> start_host(const std::string& name, const std::string& folder, bool fleeting, bool has_files) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot("no pipe can be made");
+  const pid_t process = ::fork();
+  if (process == 0) keep(name, folder, ends[1], fleeting, has_files);
+  ::close(ends[1]);
+  char answer = 'n';
+  const bool answered = process > 0 && ::read(ends[0], &answer, 1) == 1;
+  ::close(ends[0]);
+  if (!answered || answer != 'y') {
+    if (process > 0) ::kill(process, SIGKILL);
+    errno = EPERM;
+    return cannot(fmt::format("the namespaces of {} cannot be made", name),
+                  "be root, with the right to mount; inside a container start that with --privileged");
+  }
+  return LabHost{name, process, network_of(process)};
+}
+
+std::vector<std::int32_t> processes_in(const std::vector<std::uint64_t>& networks) {
+  std::vector<std::int32_t> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    std::int32_t process = 0;
+    const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), process);
+    if (problem != std::errc() || end != name.data() + name.size()) continue;
+    const std::uint64_t network = network_of(process);
+    if (network != 0 && std::find(networks.begin(), networks.end(), network) != networks.end())
+      found.push_back(process);
+  }
+  return found;
+}
+
+// ---- the network --------------------------------------------------------------------------------------------------
+
+/// A token bucket needs room for what comes in one tick of the kernel's clock.
+std::string shaping(double rate, const std::string& text, const std::string& device) {
+  if (rate == 0) return {};
+  const auto burst = static_cast<std::uint64_t>(std::max(65536.0, rate / 8 / 250));
+  return fmt::format("qdisc add dev {} root tbf rate {} burst {} latency 50ms\n", device, text, burst);
+}
+
+Result<void> wire(const Lab& lab) {
+  auto rate = parse_rate(lab.options.rate);
+  if (!rate) return pass_on(rate);
+  std::string middle = "link add br0 type bridge\nlink set br0 up\nlink set lo up\n";
+  std::string shaped;
+  for (std::size_t i = 0; i < lab.hosts.size(); ++i) {
+    middle += fmt::format("link add port{} type veth peer name eth0 netns {}\n", i, lab.hosts[i].keeper);
+    middle += fmt::format("link set port{0} master br0\nlink set port{0} up\n", i);
+    shaped += shaping(*rate, lab.options.rate, fmt::format("port{}", i));
+  }
+  if (auto done = configure("ip", lab.bridge, middle); !done) return done;
+  if (!shaped.empty()) {
+    if (auto done = configure("tc", lab.bridge, shaped); !done) return done;
+  }
+  for (std::size_t i = 0; i < lab.hosts.size(); ++i) {
+    const std::string own = fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", address_of(i));
+    if (auto done = configure("ip", lab.hosts[i], own); !done) return done;
+    const std::string limit = shaping(*rate, lab.options.rate, "eth0");
+    if (limit.empty()) continue;
+    if (auto done = configure("tc", lab.hosts[i], limit); !done) return done;
+  }
+  return {};
+}
+
+// ---- files --------------------------------------------------------------------------------------------------------
+
+/// Takes a host and a command, as ssh does, and runs it there.
+std::string stand_in_of_ssh(const std::string& program, const std::string& name) {
+  return fmt::format(
+      "#!/bin/sh\n"
+      "while [ \"${{1#-}}\" != \"$1\" ]; do\n"
+      "  case $1 in -l | -p | -o | -i | -F) shift ;; esac\n"
+      "  shift\n"
+      "done\n"
+      "host=$1\n"
+      "shift\n"
+      "exec {} lab exec --name {} --on \"$host\" -- /bin/sh -c \"$*\"\n",
+      shell_word(program), shell_word(name));
+}
+
+Result<void> write_files(const Lab& lab, const std::string& program) {
+  std::string hosts = "127.0.0.1 localhost\n";
+  for (std::size_t i = 0; i < lab.options.hosts; ++i)
+    hosts += fmt::format("{} {}{}\n", address_of(i), lab.options.name, i + 1);
+  if (auto done = write_file(lab.folder + "/hosts", hosts); !done) return done;
+  if (auto done = write_file(lab.folder + "/nsswitch.conf",
+                             "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\n"
+                             "protocols: files\nservices: files\n");
+      !done)
+    return done;
+  const std::string agent = lab.folder + "/ssh";
+  if (auto done = write_file(agent, stand_in_of_ssh(program, lab.options.name)); !done) return done;
+  if (::chmod(agent.c_str(), 0755) != 0) return cannot(agent);
+  return {};
+}
+
+Result<void> write_state(const Lab& lab) {
+  Json json{{"hosts", Json::array()}, {"slots", lab.options.slots}, {"rate", lab.options.rate}};
+  const auto entry = [](const LabHost& host) {
+    return Json{{"name", host.name}, {"keeper", host.keeper}, {"network", host.network}};
+  };
+  for (const LabHost& host : lab.hosts) json["hosts"].push_back(entry(host));
+  json["bridge"] = entry(lab.bridge);
+  return write_file(lab.folder + "/lab.json", json.dump() + "\n");
+}
+
+std::string folder_of(const std::string& name) {
+  return fmt::format("{}/{}", folder_of_labs, name);
+}
+
+Result<void> check_name(const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  }) && name[0] != '-';
+  if (good) return {};
+  return fail(Code::usage, at("--name"), fmt::format("'{}' cannot be the name of a lab", name),
+              "use small letters, digits and -");
+}
+
+std::string content_of(const std::string& path) {
+  auto file = read_file(path);
+  return file ? std::string(file->view()) : std::string();
+}
+
+/// The kernel gives numbers of namespaces anew: a network is surely ours only while its keeper is there.
+bool is_kept(const LabHost& host) {
+  return network_of(host.keeper) == host.network &&
+         content_of(fmt::format("/proc/{}/comm", host.keeper)) == "rankloom-lab\n";
+}
+
+bool was_started_in(const std::string& lab, std::int32_t process) {
+  const std::string environment = content_of(fmt::format("/proc/{}/environ", process));
+  return environment.find(fmt::format("RANKLOOM_LAB={}", lab) + '\0') != std::string::npos;
+}
+
+/// Programs first, keepers last: as long as those are there, it is sure what belongs to the lab.
+void end_processes(const Lab& lab) {
+  std::vector<LabHost> all = lab.hosts;
+  all.push_back(lab.bridge);
+  std::erase_if(all, [](const LabHost& host) { return host.network == 0 || host.network == network_of(::getpid()); });
+  for (const LabHost& host : all) {
+    const bool kept = is_kept(host);
+    for (int tries = 0; tries < 200; ++tries) {
+      auto left = processes_in({host.network});
+      std::erase_if(left, [&](std::int32_t process) {
+        return process == host.keeper || (!kept && !was_started_in(lab.options.name, process));
+      });
+      if (left.empty()) break;
+      for (const std::int32_t process : left) ::kill(process, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (kept) ::kill(host.keeper, SIGKILL);
+    ::waitpid(host.keeper, nullptr, WNOHANG);
+  }
+}
+
+}  // namespace
+
+Result<double> parse_rate(const std::string& rate) {
+  if (rate == "none") return 0.0;
+  double number = 0;
+  const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(rate.data() + rate.size() - end));
+  const double factor = unit == "kbit" ? 1e3 : unit == "mbit" ? 1e6 : unit == "gbit" ? 1e9 : 0;
+  if (error == std::errc() && number > 0 && factor > 0 && number * factor >= 1e4 && number * factor <= 1e12)
+    return number * factor;
+  return fail(Code::usage, at("--rate"), fmt::format("'{}' is not a rate", rate),
+              "a number with kbit, mbit or gbit, such as 400mbit, or none");
+}
+
+Result<void> check_lab() {
+  if (::geteuid() != 0) {
+    return fail(Code::environment, at("lab"), "a lab needs root: it makes network namespaces",
+                "run it with sudo, or on a machine of your own");
+  }
+  for (const char* const program : {"ip", "tc"}) {
+    if (!is_there(program)) {
+      return fail(Code::environment, at("lab"), fmt::format("there is no program {}", program), "apt install iproute2");
+    }
+  }
+  const int status =
+      in_child([] { return ::unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS) == 0 ? 0 : 1; });
+  if (status != 0) {
+    return fail(Code::environment, at("lab"), "namespaces cannot be made here",
+                "inside a container start that with --privileged");
+  }
+  return {};
+}
+
+Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool fleeting) {
+  if (auto good = check_name(options.name); !good) return pass_on(good);
+  if (auto good = parse_rate(options.rate); !good) return pass_on(good);
+  if (options.hosts < 1 || options.hosts > most_hosts || options.slots < 1 || options.slots > 4096) {
+    return fail(Code::usage, at("--hosts"), fmt::format("{} hosts of {} slots", options.hosts, options.slots),
+                fmt::format("1 to {} hosts, 1 to 4096 slots each", most_hosts));
+  }
+  if (auto good = check_lab(); !good) return pass_on(good);
+  const std::string folder = folder_of(options.name);
+  std::error_code error;
+  fs::create_directories(folder_of_labs, error);
+  if (!fs::create_directory(folder, error)) {
+    return fail(Code::environment, at(folder), "there is a lab of this name, or what is left of one",
+                fmt::format("rankloom lab down --name {}", options.name));
+  }
+  Lab lab{options, {}, {}, folder};
+  const auto build = [&]() -> Result<void> {
+    if (auto done = write_files(lab, program); !done) return done;
+    auto bridge = start_host(options.name + "-bridge", folder, fleeting, false);
+    if (!bridge) return pass_on(bridge);
+    lab.bridge = *bridge;
+    for (std::uint32_t i = 0; i < options.hosts; ++i) {
+      auto host = start_host(fmt::format("{}{}", options.name, i + 1), folder, fleeting, true);
+      if (!host) return pass_on(host);
+      lab.hosts.push_back(*host);
+    }
+    if (auto done = write_state(lab); !done) return done;
+    return wire(lab);
+  };
+  if (auto built = build(); !built) {
+    end_processes(lab);
+    fs::remove_all(folder, error);
+    return pass_on(built);
+  }
+  return lab;
+}
+
+Result<Lab> find_lab(const std::string& name) {
+  if (auto good = check_name(name); !good) return pass_on(good);
+  const std::string folder = folder_of(name);
+  const auto absent = [&](const std::string& what) {
+    return fail(Code::environment, at(folder), what, fmt::format("rankloom lab up --name {}", name));
+  };
+  if (!fs::exists(folder + "/lab.json")) return absent("there is no lab of this name");
+  auto file = read_file(folder + "/lab.json");
+  if (!file) return pass_on(file);
+  const Json json = Json::parse(file->view(), nullptr, false);
+  if (json.is_discarded() || !json.is_object()) return absent("the description of this lab is damaged");
+  Lab lab;
+  lab.options.name = name;
+  lab.folder = folder;
+  lab.options.slots = json.value("slots", 1U);
+  lab.options.rate = json.value("rate", std::string("none"));
+  const auto entry = [](const Json& one) {
+    return LabHost{one.value("name", std::string()), one.value("keeper", 0), one.value("network", std::uint64_t{0})};
+  };
+  for (const Json& host : json.value("hosts", Json::array())) lab.hosts.push_back(entry(host));
+  lab.bridge = entry(json.value("bridge", Json::object()));
+  lab.options.hosts = static_cast<std::uint32_t>(lab.hosts.size());
+  return lab;
+}
+
+std::vector<std::string> lab_names() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_of_labs, error))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<void> lab_down(const std::string& name) {
+  if (auto good = check_name(name); !good) return good;
+  std::error_code error;
+  if (!fs::exists(folder_of(name), error)) {
+    return fail(Code::environment, at(folder_of(name)), "there is no lab of this name", "rankloom lab list");
+  }
+  if (auto lab = find_lab(name)) end_processes(*lab);
+  fs::remove_all(folder_of(name), error);
+  if (error) return cannot(folder_of(name));
+  return {};
+}
+
+Result<void> enter_lab(const Lab& lab, const std::string& host) {
+  const auto found =
+      std::find_if(lab.hosts.begin(), lab.hosts.end(), [&](const LabHost& one) { return one.name == host; });
+  if (found == lab.hosts.end()) {
+    return fail(Code::usage, at("--on"), fmt::format("{} is no host of this lab", host),
+                fmt::format("{}1 to {}{}", lab.options.name, lab.options.name, lab.hosts.size()));
+  }
+  if (network_of(found->keeper) != found->network) {
+    return fail(Code::environment, at(lab.folder), fmt::format("{} is gone", host),
+                fmt::format("rankloom lab down --name {0} && rankloom lab up --name {0}", lab.options.name));
+  }
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  for (const char* const kind : {"net", "uts", "ipc", "mnt"}) {
+    if (!join(found->keeper, kind)) return cannot(fmt::format("{} cannot be entered", host), "be root");
+  }
+  if (::chdir(here.c_str()) != 0) return cannot(here.string(), "stand in a folder that every host has");
+  const std::string agent = lab.folder + "/ssh";
+  const auto variables = std::to_array<std::pair<const char*, std::string>>({
+      {"RANKLOOM_LAB", lab.options.name},
+      {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+      {"OMPI_MCA_plm_rsh_agent", agent},
+      {"OMPI_MCA_btl", "tcp,self,vader"},
+      {"OMPI_MCA_pml", "ob1"},
+      {"OMPI_MCA_btl_tcp_if_include", "eth0"},
+      {"OMPI_MCA_oob_tcp_if_include", "eth0"},
+      {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+      {"OMPI_MCA_mpi_yield_when_idle", "1"},
+      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+      {"HYDRA_LAUNCHER", "ssh"},
+      {"HYDRA_LAUNCHER_EXEC", agent},
+      {"HYDRA_IFACE", "eth0"},
+      {"UCX_NET_DEVICES", "eth0"},
+      {"UCX_TLS", "tcp,self,sm"},
+  });
+  for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 0);
+  ::setenv("RANKLOOM_LAB", lab.options.name.c_str(), 1);
+  return {};
+}
+
+MachineSpec lab_machine(const Lab& lab) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  ::sched_getaffinity(0, sizeof mask, &mask);
+  std::vector<std::uint32_t> cpus;
+  for (std::uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  }
+  if (cpus.empty()) cpus.push_back(0);
+  const double rate = parse_rate(lab.options.rate).value_or(0);
+  constexpr double gap_inside = 0.5;  // nanoseconds a byte: shared memory of a small machine
+  MachineSpec machine;
+  machine.text = "lab " + lab.options.name;
+  machine.root.kind = "machine";
+  machine.root.between = Cost{rate > 0 ? std::max(8e9 / rate, gap_inside) : 2 * gap_inside, 0};
+  for (const LabHost& host : lab.hosts) {
+    ObjectSpec node;
+    node.kind = "node";
+    node.name = host.name;
+    node.between = Cost{gap_inside, 0};
+    for (std::uint32_t slot = 0; slot < lab.options.slots; ++slot) {
+      ObjectSpec core;
+      core.kind = "core";
+      core.os_index = cpus[slot % cpus.size()];
+      node.children.push_back(std::move(core));
+    }
+    machine.root.children.push_back(std::move(node));
+  }
+  return machine;
+}
+
+}  // namespace rankloom
