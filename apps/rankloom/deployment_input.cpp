@@ -55,21 +55,21 @@ void DeploymentArguments::describe(CLI::App& app) {
 }
 
 Result<Deployment> DeploymentArguments::load() const {
-  if (!topology.given()) {
+  if (!topology.given() && !machine) {
     return fail(Code::usage, at("-t"), "no machine is named", "add -t FILE, the machine that the mapping was made for");
   }
-  auto machine = topology.load();
-  if (!machine) return pass_on(machine);
+  auto loaded = topology.given() ? topology.load() : Topology::build(*machine);
+  if (!loaded) return pass_on(loaded);
   auto file = read_file(mapping);
   if (!file) return pass_on(file);
   const auto names = split_at_commas(hosts);
   Result<std::vector<Core>> core_of =
-      from.empty() ? read_mapping(*file) : (*find_launcher(from))->read(*file, *machine, names);
+      from.empty() ? read_mapping(*file) : (*find_launcher(from))->read(*file, *loaded, names);
   if (!core_of) return pass_on(core_of);
   const auto ranks = static_cast<std::uint32_t>(core_of->size());
-  auto checked = Mapping::checked(*core_of, *machine, Slots::unbounded(*machine, ranks), mapping);
+  auto checked = Mapping::checked(*core_of, *loaded, Slots::unbounded(*loaded, ranks), mapping);
   if (!checked) return pass_on(checked);
-  return deploy(checked->cores(), *machine, names);
+  return deploy(checked->cores(), *loaded, names);
 }
 
 }  // namespace rankloom::app

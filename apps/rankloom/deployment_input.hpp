@@ -2,6 +2,7 @@
 // apps: the arguments by which `emit` and `run` take a mapping and the machine it was made for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct DeploymentArguments {
   std::string from;  ///< The mapping is a file of this launcher.
   std::string hosts;
   TopologyArguments topology;
+  std::optional<MachineSpec> machine;  ///< In the place of a topology, when somebody knows better.
   EmitOptions::Bind bind = EmitOptions::Bind::core;
 
   void describe(CLI::App& app);

@@ -116,7 +116,8 @@ class LabVerb : public Verb {
       if (!lab) return pass_on(lab);
       return become(*lab);
     }
-    options_.name = name_ == "lab" ? fmt::format("lab{}x", ::getpid()) : name_;
+    options_.name = fmt::format("{}-{}", name_, ::getpid());
+    options_.prefix = name_;
     auto lab = lab_up(options_, own_path(), true);
     if (!lab) return pass_on(lab);
     const FleetingLab goes(options_.name);

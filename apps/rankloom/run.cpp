@@ -17,6 +17,7 @@
 #include "apps/rankloom/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/file.hpp"
+#include "rankloom/place/lab/lab.hpp"
 #include "rankloom/place/launch_plan.hpp"
 #include "rankloom/place/verify.hpp"
 #include "rankloom/report/table.hpp"
@@ -83,6 +84,8 @@ class RunVerb : public Verb {
     add_text(app, {"--program", "WORD", "where the program begins, when an option before it is not known", "input"},
              program_);
     add_switch(app, "--strict", "fail with status 5 when a rank is not where it was asked", strict_, "placement");
+    add_switch(app, "--lab", "on the hosts of `rankloom lab up`, which are then the machine unless -t names one", lab_,
+               "placement");
     add_switch(app, "--dry-run", "show what would be run, and run nothing", dry_run_, "output");
     add_text(
         app,
@@ -91,6 +94,9 @@ class RunVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
+    if (lab_) {
+      if (auto entered = enter(); !entered) return pass_on(entered);
+    }
     auto deployment = input_.load();
     if (!deployment) return pass_on(deployment);
     if (auto named = check_names(*deployment); !named) return pass_on(named);
@@ -111,6 +117,14 @@ class RunVerb : public Verb {
   }
 
  private:
+  /// From here on this process is on the lab's first host.
+  Result<void> enter() {
+    auto lab = find_lab(LabOptions().name);
+    if (!lab) return pass_on(lab);
+    if (!input_.topology.given()) input_.machine = lab_machine(*lab);
+    return enter_lab(*lab, lab->hosts.front().name);
+  }
+
   /// Numbered nodes cannot be launched on; one node alone is this machine.
   Result<void> check_names(Deployment& deployment) const {
     if (input_.names_hosts(deployment)) return {};
@@ -214,6 +228,7 @@ class RunVerb : public Verb {
   std::string program_;
   std::string output_;
   bool strict_ = false;
+  bool lab_ = false;
   bool dry_run_ = false;
 };
 

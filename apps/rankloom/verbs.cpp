@@ -114,13 +114,13 @@ constexpr auto table = std::to_array<VerbInfo>({
      "cables of a limited rate; files and processors are the machine's own. mpirun and mpiexec work on its hosts as "
      "they "
      "are. Needs root. A command for which a size is given gets a lab of its own, that goes with it.",
-     "# is there one?\n"
-     "rankloom lab list\n"
-     "# four hosts of four slots, a program on all of them, and away with it\n"
-     "rankloom lab up --hosts 4 --slots 4 --rate 400mbit && rankloom lab topo -o lab.json && "
-     "rankloom lab exec -- mpirun --host lab1:4,lab2:4,lab3:4,lab4:4 hostname; rankloom lab down\n"
-     "# a lab for one command\n"
-     "rankloom lab exec --hosts 2 --slots 1 -- hostname",
+     "# a lab for one command: sixteen ranks on four hosts\n"
+     "rankloom lab exec --hosts 4 --slots 4 -- mpirun -n 16 hostname\n"
+     "# one that stays, and away with it\n"
+     "rankloom lab up --hosts 2 --rate 400mbit && rankloom lab topo -o lab.json && rankloom lab exec --on lab2 -- "
+     "hostname; rankloom lab down\n"
+     "# what is up\n"
+     "rankloom lab list",
      make_lab},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "

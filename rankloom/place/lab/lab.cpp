@@ -41,6 +41,10 @@ Failure cannot(const std::string& what, std::string hint = "rankloom doctor says
   return fail(Code::environment, at("lab"), fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint));
 }
 
+std::string host_name(const LabOptions& options, std::size_t host) {
+  return fmt::format("{}{}", options.prefix.empty() ? options.name : options.prefix, host + 1);
+}
+
 std::string address_of(std::size_t host) {
   return fmt::format("10.213.{}.{}", host / 250, host % 250 + 1);
 }
@@ -234,7 +238,15 @@ std::string stand_in_of_ssh(const std::string& program, const std::string& name)
 Result<void> write_files(const Lab& lab, const std::string& program) {
   std::string hosts = "127.0.0.1 localhost\n";
   for (std::size_t i = 0; i < lab.options.hosts; ++i)
-    hosts += fmt::format("{} {}{}\n", address_of(i), lab.options.name, i + 1);
+    hosts += fmt::format("{} {}\n", address_of(i), host_name(lab.options, i));
+  std::string slots;
+  std::string machines;
+  for (std::size_t i = 0; i < lab.options.hosts; ++i) {
+    slots += fmt::format("{} slots={}\n", host_name(lab.options, i), lab.options.slots);
+    machines += fmt::format("{}:{}\n", host_name(lab.options, i), lab.options.slots);
+  }
+  if (auto done = write_file(lab.folder + "/slots", slots); !done) return done;
+  if (auto done = write_file(lab.folder + "/machines", machines); !done) return done;
   if (auto done = write_file(lab.folder + "/hosts", hosts); !done) return done;
   if (auto done = write_file(lab.folder + "/nsswitch.conf",
                              "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\n"
@@ -362,7 +374,7 @@ Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool f
     if (!bridge) return pass_on(bridge);
     lab.bridge = *bridge;
     for (std::uint32_t i = 0; i < options.hosts; ++i) {
-      auto host = start_host(fmt::format("{}{}", options.name, i + 1), folder, fleeting, true);
+      auto host = start_host(host_name(options, i), folder, fleeting, true);
       if (!host) return pass_on(host);
       lab.hosts.push_back(*host);
     }
@@ -387,7 +399,8 @@ Result<Lab> find_lab(const std::string& name) {
   auto file = read_file(folder + "/lab.json");
   if (!file) return pass_on(file);
   const Json json = Json::parse(file->view(), nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return absent("the description of this lab is damaged");
+  if (json.is_discarded() || !json.is_object() || json.value("hosts", Json::array()).empty())
+    return absent("the description of this lab is damaged");
   Lab lab;
   lab.options.name = name;
   lab.folder = folder;
@@ -428,7 +441,7 @@ Result<void> enter_lab(const Lab& lab, const std::string& host) {
       std::find_if(lab.hosts.begin(), lab.hosts.end(), [&](const LabHost& one) { return one.name == host; });
   if (found == lab.hosts.end()) {
     return fail(Code::usage, at("--on"), fmt::format("{} is no host of this lab", host),
-                fmt::format("{}1 to {}{}", lab.options.name, lab.options.name, lab.hosts.size()));
+                fmt::format("{} to {}", lab.hosts.front().name, lab.hosts.back().name));
   }
   if (network_of(found->keeper) != found->network) {
     return fail(Code::environment, at(lab.folder), fmt::format("{} is gone", host),
@@ -454,6 +467,8 @@ Result<void> enter_lab(const Lab& lab, const std::string& host) {
       {"OMPI_MCA_mpi_yield_when_idle", "1"},
       {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
       {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+      {"OMPI_MCA_orte_default_hostfile", lab.folder + "/slots"},
+      {"HYDRA_HOST_FILE", lab.folder + "/machines"},
       {"HYDRA_LAUNCHER", "ssh"},
       {"HYDRA_LAUNCHER_EXEC", agent},
       {"HYDRA_IFACE", "eth0"},

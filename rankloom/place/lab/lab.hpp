@@ -14,7 +14,8 @@
 namespace rankloom {
 
 struct LabOptions {
-  std::string name = "lab";  ///< The hosts are called after it: lab1, lab2, …
+  std::string name = "lab";
+  std::string prefix = {};  ///< The hosts are called after it: lab1, lab2, …; empty: as the lab.
   std::uint32_t hosts = 4;
   std::uint32_t slots = 4;       ///< Cores that each host pretends to have; they share the machine's.
   std::string rate = "400mbit";  ///< Of every cable, as tc writes it; "none": as fast as it goes.
