@@ -66,6 +66,7 @@ class LabVerb : public Verb {
  private:
   void describe_name(CLI::App& app) {
     add_text(app, {"--name", "NAME", "which lab; its hosts are NAME1, NAME2, ..", "lab", "lab"}, name_);
+    if (const char* const inside = std::getenv("RANKLOOM_LAB"); inside != nullptr) name_ = inside;
   }
 
   void describe_size(CLI::App& app) {

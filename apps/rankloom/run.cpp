@@ -119,7 +119,8 @@ class RunVerb : public Verb {
  private:
   /// From here on this process is on the lab's first host.
   Result<void> enter() {
-    auto lab = find_lab(LabOptions().name);
+    const char* const inside = std::getenv("RANKLOOM_LAB");
+    auto lab = find_lab(inside != nullptr ? inside : LabOptions().name);
     if (!lab) return pass_on(lab);
     if (!input_.topology.given()) input_.machine = lab_machine(*lab);
     return enter_lab(*lab, lab->hosts.front().name);

@@ -50,6 +50,11 @@ constexpr auto traps = std::to_array<Trap>({
      "write the programs on the command line, separated by :"},
 });
 
+/// Parameters of Open MPI's that place or bind, by whatever name they begin with.
+constexpr auto placing_parameters = std::to_array<std::string_view>(
+    {"rmaps_base_mapping_policy", "rmaps_base_ranking_policy", "rmaps_base_cpus_per", "rmaps_rank_file",
+     "orte_rankfile", "hwloc_base_binding_policy", "hwloc_base_cpu", "hwloc_base_slot_list"});
+
 bool has_word(std::string_view list, std::string_view word) {
   for (std::size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
     const bool begins = at == 0 || list[at - 1] == ' ';
@@ -69,6 +74,12 @@ Result<void> refuse_traps(const LaunchCommand& command, const LaunchSurroundings
       if (trap != traps.end())
         return fail(Code::usage, at_option(option), fmt::format("this option {}", trap->what),
                     std::string(trap->remedy));
+      const bool places = option.name == "mca" &&
+                          std::any_of(placing_parameters.begin(), placing_parameters.end(),
+                                      [&](std::string_view name) { return option.values[0].starts_with(name); });
+      if (places)
+        return fail(Code::usage, at(fmt::format("--mca {}", option.values[0])),
+                    "this parameter asks for another placement", std::string(leave_it_out));
     }
   }
   if (command.kind == LauncherKind::mpich && surroundings.in_slurm_job) {
@@ -88,7 +99,7 @@ Result<void> check_count(const LaunchCommand& command, const Deployment& deploym
     return fail(Code::usage, at(command.words[command.launcher]), "of several programs, one has no number of ranks",
                 "write -n N before each of them");
   }
-  const bool says_count = command.find("n") != nullptr;
+  const bool says_count = command.find("n") != nullptr || command.parts.size() > 1;
   if (count && says_count && *count != deployment.rank_count()) {
     return fail(Code::usage, at("-n"),
                 fmt::format("the command starts {} ranks, the mapping places {}", *count, deployment.rank_count()),
@@ -174,7 +185,7 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
 
   LaunchChange change;
   change.leave_out = place->leave_out;
-  if (command.find("n") == nullptr) change.options = {"-n", number_of_ranks(deployment)};
+  if (command.find("n") == nullptr && command.parts.size() == 1) change.options = {"-n", number_of_ranks(deployment)};
   change.options.insert(change.options.end(), place->options.begin(), place->options.end());
   change.environment = place->for_ranks;
   const bool by_wrapper = options.bind == EmitOptions::Bind::core && !place->binds_itself;

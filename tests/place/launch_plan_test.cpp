@@ -63,6 +63,10 @@ TEST(LaunchPlan, PlacesSeveralProgramsAsOneRowOfRanks) {
             "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 1 bind --report F/report - a : -n 1 bind "
             "--report F/report - b");
   EXPECT_THAT(planned("mpirun -n 1 a : b", open_mpi_4), HasSubstr("no number of ranks"));
+  EXPECT_EQ(
+      planned("mpiexec a : b", mpich),  // hydra starts one of each
+      "mpiexec -f F/hosts -bind-to none bind --report F/report F/bind.txt a : bind --report F/report F/bind.txt b");
+  EXPECT_THAT(planned("mpiexec a : b : c", mpich), HasSubstr("starts 3 ranks"));
 }
 
 TEST(LaunchPlan, RefusesAnotherNumberOfRanks) {
@@ -81,6 +85,7 @@ TEST(LaunchPlan, RefusesWhatLaunchersSilentlyDoOtherwise) {
       {"mpirun --cpu-list 1,0 -n 2 app", open_mpi_4, "order", "leave it out"},
       {"mpirun -rf f -n 2 app", open_mpi_4, "placement of its own", "--from openmpi4"},
       {"mpirun -npernode 1 -n 2 app", open_mpi_4, "another placement", "leave it out"},
+      {"mpirun --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4, "another placement", "leave it out"},
       {"mpirun --map-by node -n 2 app", open_mpi_5, "ignored", "leave it out"},
       {"mpirun -bind-to user:1,0 -n 2 app", mpich, "begins anew", "rankloom-bind"},
       {"mpirun -configfile f", mpich, "first host", "separated by :"},

@@ -206,6 +206,12 @@ class Lab(Folder):
         self.assertEqual(sorted(said.split()), [f"{name}1"] * 2 + [f"{name}2"] * 2)
         self.assertEqual(self.left(), [])
 
+    def test_is_the_machine_of_run(self):
+        self.write("mapping", [3, 0, 2, 1])
+        inside = f"rankloom run mapping --lab --strict --json -- {OPEN_MPI} -n 4 true && rankloom lab topo | grep -c node"
+        said = self.rankloom("lab", "exec", "--name", f"m{os.getpid()}", "--hosts", "2", "--slots", "2", "--", "sh", "-c", inside).stdout.split("\n")
+        self.assertEqual(json.loads(said[0])["confirmed"], 4)
+
     def test_is_gone_after_an_interruption(self):
         name = f"i{os.getpid()}"
         words = [str(PROGRAM), "lab", "exec", "--name", name, "--hosts", "2", "--", "sh", "-c", "echo ready; sleep 60"]

@@ -6,26 +6,19 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <functional>
-#include <thread>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sched.h>
-#include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rankloom/core/file.hpp"
 #include "rankloom/core/shell_word.hpp"
+#include "rankloom/place/lab/parts.hpp"
 
 namespace rankloom {
 
@@ -37,189 +30,9 @@ using Json = nlohmann::json;
 constexpr const char* folder_of_labs = "/run/rankloom-lab";
 constexpr std::uint32_t most_hosts = 200;
 
-Failure cannot(const std::string& what, std::string hint = "rankloom doctor says what a lab needs") {
-  return fail(Code::environment, at("lab"), fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint));
-}
-
 std::string host_name(const LabOptions& options, std::size_t host) {
   return fmt::format("{}{}", options.prefix.empty() ? options.name : options.prefix, host + 1);
 }
-
-std::string address_of(std::size_t host) {
-  return fmt::format("10.213.{}.{}", host / 250, host % 250 + 1);
-}
-
-// ---- starting processes ------------------------------------------------------------------------------------------
-
-/// Runs `child` in a new process and says how it ended; its errors are kept in `said`.
-int in_child(const std::function<int()>& child, std::string* said = nullptr) {
-  std::array<int, 2> ends{-1, -1};
-  if (said != nullptr && ::pipe2(ends.data(), O_CLOEXEC) != 0) return 127;
-  const pid_t process = ::fork();
-  if (process == 0) {
-    if (said != nullptr) ::dup2(ends[1], STDERR_FILENO);
-    ::_exit(child());
-  }
-  if (said != nullptr) {
-    ::close(ends[1]);
-    std::array<char, 512> block{};
-    for (ssize_t got = 0; (got = ::read(ends[0], block.data(), block.size())) > 0;)
-      said->append(block.data(), static_cast<std::size_t>(got));
-    ::close(ends[0]);
-  }
-  int status = 0;
-  while (process > 0 && ::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return process > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
-}
-
-bool is_there(const std::string& program) {
-  return in_child([&] {
-           const int nothing = ::open("/dev/null", O_WRONLY);
-           ::dup2(nothing, STDOUT_FILENO);
-           ::dup2(nothing, STDERR_FILENO);
-           ::execlp(program.c_str(), program.c_str(), "-Version", nullptr);
-           return 127;
-         }) != 127;
-}
-
-bool join(std::int32_t process, const char* kind) {
-  const int file = ::open(fmt::format("/proc/{}/ns/{}", process, kind).c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool joined = ::setns(file, 0) == 0;
-  ::close(file);
-  return joined;
-}
-
-/// `ip` or `tc` with a list of commands, inside the network of a host.
-Result<void> configure(const char* program, const LabHost& host, const std::string& commands) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot("no pipe can be made");
-  std::string said;
-  // The lists are short: they fit into the pipe before anybody reads.
-  ::fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
-  if (::write(ends[1], commands.data(), commands.size()) != static_cast<ssize_t>(commands.size()))
-    return cannot("the network cannot be described");
-  ::close(ends[1]);
-  const int status = in_child(
-      [&] {
-        if (!join(host.keeper, "net")) return 1;
-        ::dup2(ends[0], STDIN_FILENO);
-        ::dup2(STDERR_FILENO, STDOUT_FILENO);
-        ::execlp(program, program, "-batch", "-", nullptr);
-        return 127;
-      },
-      &said);
-  ::close(ends[0]);
-  if (status == 0) return {};
-  return fail(Code::environment, at("lab"),
-              fmt::format("{} failed on {}: {}", program, host.name, said.substr(0, said.find('\n'))),
-              "the kernel needs veth, bridge and sch_tbf; --rate none does without the last");
-}
-
-// ---- hosts --------------------------------------------------------------------------------------------------------
-
-/// What a host sees otherwise than the machine: its name, its own shared memory, who is who. False: not allowed.
-bool furnish(const std::string& name, const std::string& folder) {
-  const auto over = [&](const char* file, const char* target) {
-    return ::mount((folder + "/" + file).c_str(), target, nullptr, MS_BIND, nullptr) == 0;
-  };
-  return ::sethostname(name.c_str(), name.size()) == 0 &&
-         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 && over("hosts", "/etc/hosts") &&
-         over("nsswitch.conf", "/etc/nsswitch.conf");
-}
-
-/// The process that a host consists of. Never returns.
-[[noreturn]] void keep(const std::string& name, const std::string& folder, int ready, bool fleeting, bool has_files) {
-  ::setsid();
-  if (fleeting) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NAME, "rankloom-lab");
-  const int spaces = has_files ? CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS : CLONE_NEWNET;
-  const bool made = ::unshare(spaces) == 0 && (!has_files || furnish(name, folder));
-  const char answer = made ? 'y' : 'n';
-  if (::write(ready, &answer, 1) != 1) ::_exit(1);
-  // Whoever waits for the end of our output must not wait for this process.
-  const int nothing = ::open("/dev/null", O_RDWR);
-  for (int file = 0; file < 3; ++file) ::dup2(nothing, file);
-  for (int file = 3; file < 64; ++file) ::close(file);
-  if (::chdir("/") != 0) ::_exit(1);
-  while (made) ::pause();
-  ::_exit(1);
-}
-
-std::uint64_t network_of(std::int32_t process) {
-  struct stat about {};
-  return ::stat(fmt::format("/proc/{}/ns/net", process).c_str(), &about) == 0 ? about.st_ino : 0;
-}
-
-Result<LabHost> start_host(const std::string& name, const std::string& folder, bool fleeting, bool has_files) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot("no pipe can be made");
-  const pid_t process = ::fork();
-  if (process == 0) keep(name, folder, ends[1], fleeting, has_files);
-  ::close(ends[1]);
-  char answer = 'n';
-  const bool answered = process > 0 && ::read(ends[0], &answer, 1) == 1;
-  ::close(ends[0]);
-  if (!answered || answer != 'y') {
-    if (process > 0) ::kill(process, SIGKILL);
-    errno = EPERM;
-    return cannot(fmt::format("the namespaces of {} cannot be made", name),
-                  "be root, with the right to mount; inside a container start that with --privileged");
-  }
-  return LabHost{name, process, network_of(process)};
-}
-
-std::vector<std::int32_t> processes_in(const std::vector<std::uint64_t>& networks) {
-  std::vector<std::int32_t> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
-    std::int32_t process = 0;
-    const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (problem != std::errc() || end != name.data() + name.size()) continue;
-    const std::uint64_t network = network_of(process);
-    if (network != 0 && std::find(networks.begin(), networks.end(), network) != networks.end())
-      found.push_back(process);
-  }
-  return found;
-}
-
-// ---- the network --------------------------------------------------------------------------------------------------
-
-/// A token bucket needs room for what comes in one tick of the kernel's clock.
-std::string shaping(double rate, const std::string& text, const std::string& device) {
-  if (rate == 0) return {};
-  const auto burst = static_cast<std::uint64_t>(std::max(65536.0, rate / 8 / 250));
-  return fmt::format("qdisc add dev {} root tbf rate {} burst {} latency 50ms\n", device, text, burst);
-}
-
-Result<void> wire(const Lab& lab) {
-  auto rate = parse_rate(lab.options.rate);
-  if (!rate) return pass_on(rate);
-  std::string middle = "link add br0 type bridge\nlink set br0 up\nlink set lo up\n";
-  std::string shaped;
-  for (std::size_t i = 0; i < lab.hosts.size(); ++i) {
-    middle += fmt::format("link add port{} type veth peer name eth0 netns {}\n", i, lab.hosts[i].keeper);
-    middle += fmt::format("link set port{0} master br0\nlink set port{0} up\n", i);
-    shaped += shaping(*rate, lab.options.rate, fmt::format("port{}", i));
-  }
-  if (auto done = configure("ip", lab.bridge, middle); !done) return done;
-  if (!shaped.empty()) {
-    if (auto done = configure("tc", lab.bridge, shaped); !done) return done;
-  }
-  for (std::size_t i = 0; i < lab.hosts.size(); ++i) {
-    const std::string own = fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", address_of(i));
-    if (auto done = configure("ip", lab.hosts[i], own); !done) return done;
-    const std::string limit = shaping(*rate, lab.options.rate, "eth0");
-    if (limit.empty()) continue;
-    if (auto done = configure("tc", lab.hosts[i], limit); !done) return done;
-  }
-  return {};
-}
-
-// ---- files --------------------------------------------------------------------------------------------------------
 
 /// Takes a host and a command, as ssh does, and runs it there.
 std::string stand_in_of_ssh(const std::string& program, const std::string& name) {
@@ -238,7 +51,7 @@ std::string stand_in_of_ssh(const std::string& program, const std::string& name)
 Result<void> write_files(const Lab& lab, const std::string& program) {
   std::string hosts = "127.0.0.1 localhost\n";
   for (std::size_t i = 0; i < lab.options.hosts; ++i)
-    hosts += fmt::format("{} {}\n", address_of(i), host_name(lab.options, i));
+    hosts += fmt::format("{} {}\n", lab_address(i), host_name(lab.options, i));
   std::string slots;
   std::string machines;
   for (std::size_t i = 0; i < lab.options.hosts; ++i) {
@@ -255,7 +68,7 @@ Result<void> write_files(const Lab& lab, const std::string& program) {
     return done;
   const std::string agent = lab.folder + "/ssh";
   if (auto done = write_file(agent, stand_in_of_ssh(program, lab.options.name)); !done) return done;
-  if (::chmod(agent.c_str(), 0755) != 0) return cannot(agent);
+  if (::chmod(agent.c_str(), 0755) != 0) return lab_failure(agent);
   return {};
 }
 
@@ -282,43 +95,6 @@ Result<void> check_name(const std::string& name) {
               "use small letters, digits and -");
 }
 
-std::string content_of(const std::string& path) {
-  auto file = read_file(path);
-  return file ? std::string(file->view()) : std::string();
-}
-
-/// The kernel gives numbers of namespaces anew: a network is surely ours only while its keeper is there.
-bool is_kept(const LabHost& host) {
-  return network_of(host.keeper) == host.network &&
-         content_of(fmt::format("/proc/{}/comm", host.keeper)) == "rankloom-lab\n";
-}
-
-bool was_started_in(const std::string& lab, std::int32_t process) {
-  const std::string environment = content_of(fmt::format("/proc/{}/environ", process));
-  return environment.find(fmt::format("RANKLOOM_LAB={}", lab) + '\0') != std::string::npos;
-}
-
-/// Programs first, keepers last: as long as those are there, it is sure what belongs to the lab.
-void end_processes(const Lab& lab) {
-  std::vector<LabHost> all = lab.hosts;
-  all.push_back(lab.bridge);
-  std::erase_if(all, [](const LabHost& host) { return host.network == 0 || host.network == network_of(::getpid()); });
-  for (const LabHost& host : all) {
-    const bool kept = is_kept(host);
-    for (int tries = 0; tries < 200; ++tries) {
-      auto left = processes_in({host.network});
-      std::erase_if(left, [&](std::int32_t process) {
-        return process == host.keeper || (!kept && !was_started_in(lab.options.name, process));
-      });
-      if (left.empty()) break;
-      for (const std::int32_t process : left) ::kill(process, SIGKILL);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    if (kept) ::kill(host.keeper, SIGKILL);
-    ::waitpid(host.keeper, nullptr, WNOHANG);
-  }
-}
-
 }  // namespace
 
 Result<double> parse_rate(const std::string& rate) {
@@ -339,7 +115,7 @@ Result<void> check_lab() {
                 "run it with sudo, or on a machine of your own");
   }
   for (const char* const program : {"ip", "tc"}) {
-    if (!is_there(program)) {
+    if (!program_is_there(program)) {
       return fail(Code::environment, at("lab"), fmt::format("there is no program {}", program), "apt install iproute2");
     }
   }
@@ -432,7 +208,7 @@ Result<void> lab_down(const std::string& name) {
   }
   if (auto lab = find_lab(name)) end_processes(*lab);
   fs::remove_all(folder_of(name), error);
-  if (error) return cannot(folder_of(name));
+  if (error) return lab_failure(folder_of(name));
   return {};
 }
 
@@ -450,9 +226,9 @@ Result<void> enter_lab(const Lab& lab, const std::string& host) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   for (const char* const kind : {"net", "uts", "ipc", "mnt"}) {
-    if (!join(found->keeper, kind)) return cannot(fmt::format("{} cannot be entered", host), "be root");
+    if (!join_namespace(found->keeper, kind)) return lab_failure(fmt::format("{} cannot be entered", host), "be root");
   }
-  if (::chdir(here.c_str()) != 0) return cannot(here.string(), "stand in a folder that every host has");
+  if (::chdir(here.c_str()) != 0) return lab_failure(here.string(), "stand in a folder that every host has");
   const std::string agent = lab.folder + "/ssh";
   const auto variables = std::to_array<std::pair<const char*, std::string>>({
       {"RANKLOOM_LAB", lab.options.name},
