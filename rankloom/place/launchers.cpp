@@ -24,7 +24,7 @@ constexpr auto table = std::to_array<LauncherInfo>({
     {"intelmpi", "Intel MPI: a configuration of runs of ranks", "Intel MPI Library reference; Getmanskiy 2015, 4.1",
      "from its manual; files compared with the paper's", write_intel, read_intel},
     {"slurm", "srun: a host for each task, and a wrapper that binds", "srun(1), --distribution=arbitrary",
-     "from its manual and earlier trials with 22.05", write_slurm, read_hostfile},
+     "launched and verified here with 22.05", write_slurm, read_hostfile},
     {"cray", "Cray MPICH: ranks in the order of slots", "intro_mpi(3) of Cray MPICH, MPICH_RANK_REORDER_METHOD=3",
      "from its manual", write_cray, read_cray},
     {"flux", "Flux: a host for each task, and a wrapper that binds", "flux-run(1), --taskmap=hostfile",

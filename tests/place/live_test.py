@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -193,6 +194,86 @@ class Permutation(InLab):
                     done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--bind", bind, "--strict", "--json", "--", launcher, "-n", "64", "true")
                     seen = json.loads(done.stdout)
                     self.assertEqual((seen["confirmed"], seen["ranks"]), (64, 64), done.stderr)
+
+
+SLURM_CONF = """ClusterName=test
+SlurmctldHost={name}1
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+ReturnToService=2
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+NodeName={name}[1-{hosts}] CPUs={slots} State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+"""
+
+
+class Slurm(InLab):
+    """A real Slurm whose nodes are the hosts of the lab; everything of it ends with the lab."""
+
+    HOSTS, SLOTS = 4, 4
+
+    def setUp(self):
+        missing = [tool for tool in ("munged", "slurmctld", "slurmd", "srun", "salloc") if not shutil.which(tool)]
+        if missing:
+            self.skipTest(f"there is no {missing[0]}")
+        super().setUp()
+        folder = pathlib.Path(self.folder.name)
+        folder.chmod(0o755)  # munged insists
+        keys = folder / "munge"
+        keys.mkdir(mode=0o700)
+        (keys / "key").write_bytes(os.urandom(1024))
+        (keys / "key").chmod(0o400)
+        (folder / "state").mkdir()
+        conf = folder / "slurm.conf"
+        conf.write_text(SLURM_CONF.format(name=self.name, folder=folder, hosts=self.HOSTS, slots=self.SLOTS))
+        self.env["SLURM_CONF"] = str(conf)
+        self.inside("munged", "--force", f"--key-file={keys}/key", f"--socket={folder}/munge.socket", f"--pid-file={keys}/pid", f"--log-file={keys}/log", f"--seed-file={keys}/seed")
+        self.inside("slurmctld", "-f", str(conf), "-c")
+        for host in range(1, self.HOSTS + 1):
+            self.rankloom("lab", "exec", "--name", self.name, "--on", f"{self.name}{host}", "--", "slurmd", "-f", str(conf), "-N", f"{self.name}{host}")
+        for _ in range(300):
+            idle = self.inside("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.split()
+            if idle == [str(self.HOSTS)]:
+                break
+            time.sleep(0.1)
+        self.assertEqual(idle, [str(self.HOSTS)])
+        cores = list(range(self.HOSTS * self.SLOTS))
+        random.Random(4).shuffle(cores)
+        self.write("mapping", cores)
+        self.cores = cores
+
+    def prove(self, *command, status=0):
+        ranks = len(self.cores)
+        return self.inside("salloc", "-Q", "-N", str(self.HOSTS), "-n", str(ranks), "rankloom", "run", "mapping", "-t", "lab.json", "--strict", "--json", "--", *command, status=status)
+
+    def test_follows_the_mapping(self):
+        ranks = str(len(self.cores))
+        for command in (["srun", "-n", ranks], [OPEN_MPI, "-n", ranks], [MPICH, "-launcher", "ssh", "-rmk", "user", "-n", ranks]):
+            with self.subTest(command=command):
+                done = self.prove(*command, "true")
+                self.assertEqual(json.loads(done.stdout)["confirmed"], len(self.cores), done.stderr)
+        self.assertIn("-rmk user", self.prove(MPICH, "-n", ranks, "true", status=2).stderr)
+
+        made = json.loads(self.rankloom("emit", "mapping", "-t", "lab.json", "--to", "slurm", "-o", "launch", "--program", "./where", "--json").stdout)
+        script = pathlib.Path(self.folder.name, "where")
+        script.write_text(WHERE.replace("$PMI_RANK", "$SLURM_PROCID"))
+        said = self.inside("sh", "-c", made["commands"][-1]["text"]).stdout
+        self.assertEqual(self.found(said, True), [self.asked(core, True) for core in self.cores])
 
 
 class Lab(Folder):
