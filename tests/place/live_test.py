@@ -18,6 +18,7 @@ import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 OPEN_MPI, MPICH = "mpirun.openmpi", "mpiexec.hydra"
+SLURM_TOOLS = ("munged", "slurmctld", "slurmd", "srun", "salloc")
 SKIPPED = 77
 
 # Says where it is, once a rank: "rank host cpus".
@@ -29,7 +30,8 @@ echo "$rank $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status
 
 def lacks():
     """What this machine has not got of what the tests need."""
-    missing = [tool for tool in (OPEN_MPI, MPICH, "ip", "tc") if not shutil.which(tool)]
+    tools = (OPEN_MPI, MPICH, "ip", "tc") + (SLURM_TOOLS if "Slurm" in sys.argv else ())
+    missing = [tool for tool in tools if not shutil.which(tool)]
     if os.geteuid() != 0:
         missing.append("root")
     elif subprocess.run(["unshare", "--net", "--uts", "--ipc", "--mount", "true"], capture_output=True, check=False).returncode != 0:
@@ -228,7 +230,7 @@ class Slurm(InLab):
     HOSTS, SLOTS = 4, 4
 
     def setUp(self):
-        missing = [tool for tool in ("munged", "slurmctld", "slurmd", "srun", "salloc") if not shutil.which(tool)]
+        missing = [tool for tool in SLURM_TOOLS if not shutil.which(tool)]
         if missing:
             self.skipTest(f"there is no {missing[0]}")
         super().setUp()
