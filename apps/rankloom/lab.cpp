@@ -133,6 +133,7 @@ class LabVerb : public Verb {
     if (auto entered = enter_lab(lab, host_.empty() ? lab.hosts.front().name : host_); !entered)
       return pass_on(entered);
     std::vector<char*> arguments;
+    arguments.reserve(command_.size() + 1);
     for (std::string& word : command_) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     ::execvp(arguments[0], arguments.data());

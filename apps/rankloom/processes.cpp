@@ -26,6 +26,7 @@ void pass_on_signal(int signal) {
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
+  result.reserve(words.size() + 1);
   for (std::string& word : words) result.push_back(word.data());
   result.push_back(nullptr);
   return result;

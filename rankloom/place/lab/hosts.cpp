@@ -53,9 +53,8 @@ bool furnish(const std::string& name, const std::string& folder) {
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int file = 0; file < 3; ++file) ::dup2(nothing, file);
   for (int file = 3; file < 64; ++file) ::close(file);
-  if (::chdir("/") != 0) ::_exit(1);
-  while (made) ::pause();
-  ::_exit(1);
+  if (!made || ::chdir("/") != 0) ::_exit(1);
+  for (;;) ::pause();
 }
 
 std::vector<std::int32_t> processes_in(const std::vector<std::uint64_t>& networks) {
