@@ -95,12 +95,13 @@ struct ProgramRow {
   std::string_view package;
 };
 
-constexpr std::array<ProgramRow, 8> programs{{
+constexpr std::array<ProgramRow, 9> programs{{
     {"mpirun.openmpi", launcher_version, "running programs of Open MPI", "openmpi-bin"},
     {"mpirun.mpich", launcher_version, "running programs of MPICH", "mpich"},
     {"mpirun", launcher_version, "launching MPI programs", "openmpi-bin"},
     {"srun", long_flag_version, "launching under Slurm", "slurm-client"},
     {"ssh", short_flag_version, "launching on other hosts", "openssh-client"},
+    {"ip", nullptr, "rankloom lab, a cluster on one machine (with root)", "iproute2"},
     {"lstopo-no-graphics", long_flag_version, "looking at a node by hand", "hwloc-nox"},
     {"gcc", long_flag_version, "compiling programs that record their threads", "gcc"},
     {"man", nullptr, "reading the manual pages", "man-db"},
