@@ -83,11 +83,15 @@ TEST_F(Sources, WhatIsNoMachineIsRefused) {
 
 TEST_F(Sources, WhatOtherToolsWriteIsRead) {
   EXPECT_EQ(cores(file("topology.conf", "# Slurm\nSwitchName=s0 Nodes=n[0-3]\n")), 4U);
-  EXPECT_EQ(cores(file("topology.yaml", "- topology: t\n  tree:\n    switches:\n      - switch: s\n        nodes: n[1-3]\n")),
-            3U);
-  EXPECT_EQ(cores(file("fabric", "Switch 36 \"S-1\" # \"s\"\n[1] \"H-1\"[1] # \"a HCA-1\" lid 1 4xQDR\nCa 1 \"H-1\" # \"a HCA-1\"\n")),
-            1U);
-  EXPECT_THAT(problem(file("node.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>\n")), HasSubstr("hwloc"));
+  EXPECT_EQ(
+      cores(file("topology.yaml", "- topology: t\n  tree:\n    switches:\n      - switch: s\n        nodes: n[1-3]\n")),
+      3U);
+  EXPECT_EQ(
+      cores(file("fabric",
+                 "Switch 36 \"S-1\" # \"s\"\n[1] \"H-1\"[1] # \"a HCA-1\" lid 1 4xQDR\nCa 1 \"H-1\" # \"a HCA-1\"\n")),
+      1U);
+  EXPECT_THAT(problem(file("node.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>\n")),
+              HasSubstr("hwloc"));
 }
 
 TEST_F(Sources, EveryRowHasANameAndASummary) {
