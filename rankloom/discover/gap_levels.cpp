@@ -109,6 +109,8 @@ class LevelFinder {
   std::vector<Grouping> find() {
     if (!known_.empty()) try_cut(apart / 2, true);
     for (const auto& [score, height] : candidates()) try_cut(height, false);
+    while (drop_one()) {
+    }
     std::vector<Grouping> groupings;
     for (const Cut& one : cuts_) groupings.push_back(one.groups);
     return groupings;
@@ -118,7 +120,24 @@ class LevelFinder {
   struct Cut {
     double height;
     Grouping groups;
+    bool certain;
   };
+
+  /// A cut that was tried before its neighbours may have lived on what lies beyond them.
+  bool drop_one() {
+    for (std::size_t i = 0; i < cuts_.size(); ++i) {
+      const Grouping* const finer = i == 0 ? nullptr : &cuts_[i - 1].groups;
+      const Grouping* const coarser = i + 1 == cuts_.size() ? nullptr : &cuts_[i + 1].groups;
+      if (cuts_[i].certain || holds(cuts_[i].groups, finer, coarser)) continue;
+      cuts_.erase(cuts_.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    return false;
+  }
+
+  bool holds(const Grouping& groups, const Grouping* finer, const Grouping* coarser) const {
+    return splits_most(groups, coarser) && says_something(groups, finer, coarser);
+  }
 
   /// Heights to cut at, the most convincing first: between merges that lie far apart, into groups of like size.
   std::vector<std::pair<double, double>> candidates() const {
@@ -166,14 +185,14 @@ class LevelFinder {
 
   /// Keeps the cut if it says something: groups of several things, several groups, and a difference.
   void try_cut(double height, bool certain) {
-    Cut fresh{height, cut(n_, merges_, height)};
+    Cut fresh{height, cut(n_, merges_, height), certain};
     const std::uint32_t groups = *std::max_element(fresh.groups.begin(), fresh.groups.end()) + 1;
     if (groups == 1 || (groups == n_ && !certain)) return;
     const auto place = std::lower_bound(cuts_.begin(), cuts_.end(), height,
                                         [](const Cut& one, double value) { return one.height < value; });
     const Grouping* const finer = place == cuts_.begin() ? nullptr : &(place - 1)->groups;
     const Grouping* const coarser = place == cuts_.end() ? nullptr : &place->groups;
-    if (!certain && !(splits_most(fresh.groups, coarser) && says_something(fresh.groups, finer, coarser))) return;
+    if (!certain && !holds(fresh.groups, finer, coarser)) return;
     cuts_.insert(place, std::move(fresh));
   }
 

@@ -21,7 +21,7 @@ namespace {
 /// Above so many ranks the hosts alone are the structure: clustering takes memory of n x n.
 constexpr std::size_t most_to_cluster = 3000;
 /// The message by which two pairs are compared.
-constexpr double usual_bytes = 65536;
+constexpr double usual_bytes = 1 << 20;
 
 double usual_time(const Cost& cost) {
   return cost.latency + usual_bytes * cost.gap;
@@ -45,30 +45,42 @@ Cost average(std::vector<Cost> costs) {
   return {four_digits(mean.gap), four_digits(mean.latency)};
 }
 
+double largest_message(const ProbePair& pair) {
+  double bytes = 0;
+  for (const auto& time : pair.times) bytes = std::max(bytes, time.bytes);
+  return bytes;
+}
+
 /// What was measured at each level, top down.
 class LevelCosts {
  public:
   LevelCosts(std::size_t levels, const ProbeOptions& options) : alone_(levels), together_(levels), options_(options) {}
 
+  /// Of pairs for which the time allowed less than for others only as long as there is nothing better.
   void add(std::size_t level, const ProbePair& pair) {
-    (pair.alone ? alone_ : together_)[level].push_back(fit_cost(pair.times));
+    auto& [costs, largest] = (pair.alone ? alone_ : together_)[level];
+    const double bytes = largest_message(pair);
+    if (bytes < largest) return;
+    if (bytes > largest) costs.clear();
+    largest = bytes;
+    costs.push_back(fit_cost(pair.times));
   }
 
-  bool empty(std::size_t level) const { return alone_[level].empty() && together_[level].empty(); }
+  bool empty(std::size_t level) const { return alone_[level].costs.empty() && together_[level].costs.empty(); }
 
   /// Costs of the kind that was asked for, where they were measured.
   const std::vector<Cost>& chosen(std::size_t level) const {
-    const bool use_together = alone_[level].empty() || (options_.together && !together_[level].empty());
-    return use_together ? together_[level] : alone_[level];
+    const bool use_together = alone_[level].costs.empty() || (options_.together && !together_[level].costs.empty());
+    return use_together ? together_[level].costs : alone_[level].costs;
   }
 
   ProbeLevel level(std::size_t number, std::string kind) const {
     return {.kind = std::move(kind),
             .cost = average(chosen(number)),
-            .alone = average(alone_[number]),
-            .together = average(together_[number]),
-            .pairs_alone = alone_[number].size(),
-            .pairs_together = together_[number].size()};
+            .alone = average(alone_[number].costs),
+            .together = average(together_[number].costs),
+            .pairs_alone = alone_[number].costs.size(),
+            .pairs_together = together_[number].costs.size()};
   }
 
   std::vector<double> times(std::size_t level) const {
@@ -78,7 +90,11 @@ class LevelCosts {
   }
 
  private:
-  std::vector<std::vector<Cost>> alone_, together_;  // by level
+  struct Measured {
+    std::vector<Cost> costs;
+    double largest_message = 0;
+  };
+  std::vector<Measured> alone_, together_;  // by level
   const ProbeOptions& options_;
 };
 
@@ -90,12 +106,16 @@ Grouping group_by_host(const std::vector<ProbeRank>& ranks) {
   return groups;
 }
 
-/// Distances for finding structure: all pairs as they were while all sent; alone where that is all there is.
+/// Distances for finding structure: all pairs as they were while all sent; alone where that is all there is. Pairs for
+/// which there was no time for the largest message are not comparable.
 std::vector<PairDistance> distances_of(const ProbeTable& table) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> values;
+  double largest = 0;
+  for (const ProbePair& pair : table.pairs) largest = std::max(largest, largest_message(pair));
   for (const bool alone : {true, false}) {
     for (const ProbePair& pair : table.pairs) {
-      if (pair.alone == alone) values[std::minmax(pair.a, pair.b)] = usual_time(fit_cost(pair.times));
+      if (pair.alone == alone && largest_message(pair) == largest)
+        values[std::minmax(pair.a, pair.b)] = usual_time(fit_cost(pair.times));
     }
   }
   std::vector<PairDistance> distances;

@@ -3,8 +3,6 @@
 #include "rankloom/discover/probe_table.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -99,27 +97,14 @@ Result<ProbeTable> read_probe_table(const FileText& file) {
 }
 
 Cost fit_cost(const std::vector<ProbePair::Time>& times) {
-  // Least sum of ((latency + gap * bytes - time) / time)^2.
-  double ones = 0, bytes = 0, squares = 0, right = 0, right_bytes = 0;
-  double least_gap = 1e-6, shortest = 0;
-  for (const auto& [size, time] : times) {
-    const double weight = 1 / (time * time);
-    ones += weight;
-    bytes += weight * size;
-    squares += weight * size * size;
-    right += weight * time;
-    right_bytes += weight * size * time;
-    shortest = shortest > 0 ? std::min(shortest, time) : time;
-  }
+  constexpr double least_gap = 1e-6;
   if (times.empty()) return {least_gap, 0};
-  const double determinant = ones * squares - bytes * bytes;
-  if (times.size() == 1 || determinant <= 1e-12 * ones * squares)
-    return {std::max(least_gap, right_bytes / squares), 0};
-  const double gap = (ones * right_bytes - bytes * right) / determinant;
-  const double latency = (squares * right - bytes * right_bytes) / determinant;
-  if (latency < 0) return {std::max(least_gap, right_bytes / squares), 0};
-  if (gap < least_gap) return {least_gap, shortest};
-  return {gap, latency};
+  const auto smaller = [](const ProbePair::Time& x, const ProbePair::Time& y) { return x.bytes < y.bytes; };
+  const auto [smallest, largest] = std::minmax_element(times.begin(), times.end(), smaller);
+  const double bytes = largest->bytes - smallest->bytes;
+  if (bytes <= 0) return {std::max(least_gap, largest->nanoseconds / largest->bytes), 0};
+  const double gap = std::max(least_gap, (largest->nanoseconds - smallest->nanoseconds) / bytes);
+  return {gap, std::max(0.0, smallest->nanoseconds - gap * smallest->bytes)};
 }
 
 }  // namespace rankloom

@@ -40,8 +40,8 @@ struct ProbeTable {
 /// "rankloom-probe 1", then "rank 0 host -1" for each, "pair 0 1 together 8:500.0 65536:9000.0 …", "end".
 Result<ProbeTable> read_probe_table(const FileText& file);
 
-/// Latency and gap whose line runs nearest to the times, each weighed by its own size: a microsecond matters to a small
-/// message, and not to a large one.
+/// The line through the smallest and the largest message. Those in between take other ways through MPI and the network
+/// (another protocol, what a shaper lets pass at once), and would bend a line through all of them away from both ends.
 Cost fit_cost(const std::vector<ProbePair::Time>& times);
 
 }  // namespace rankloom

@@ -136,6 +136,21 @@ TEST(Probe, NoiseAndOutliersDoNotHideTheHosts) {
   }
 }
 
+TEST(Probe, NoiseInsideHostsIsNoLevel) {
+  int wrong = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Made made = nested(1, 4, 4);
+    made.costs = {{2, 60000}, {40, 300000}, {40, 300000}};
+    made.noise = 0.3;
+    for (const bool blind : {true, false}) {
+      const auto probed = analyse_probe(make_table(made, seed), {.blind = blind});
+      ASSERT_TRUE(probed);
+      wrong += shape_of(topology_of(probed->machine)) == "node 4, core 16" ? 0 : 1;
+    }
+  }
+  EXPECT_LE(wrong, 4);  // of 200
+}
+
 TEST(Probe, NoiseAloneIsNoStructure) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

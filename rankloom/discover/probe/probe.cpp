@@ -107,19 +107,18 @@ class PingPong {
  public:
   PingPong() : buffer_(sizes[size_count - 1], 'x') {}
 
-  /// Both call it; the leader's row gets the times.
+  /// Both call it; the leader's row gets the times. The largest message comes first, because the gap hangs on it; it is
+  /// left out only where a look at the next smaller one says that it would take far too long.
   void measure(int partner, bool leads, double seconds, Row& row) {
     const double end = MPI_Wtime() + seconds;
-    double last = 0;
-    for (int which = 0; which < size_count; ++which) {
-      const double share = (end - MPI_Wtime()) / (size_count - which);
-      int repeats = 1;
-      const double expected = which == 0 ? 0 : last * sizes[which] / sizes[which - 1];
-      if (leads && which > 1 && expected > 2 * (end - MPI_Wtime())) repeats = 0;
-      agree(partner, leads, repeats);
-      if (repeats == 0) return;
-      last = once(partner, leads, sizes[which]);  // warms up, and says how many fit
-      if (leads) repeats = std::clamp(static_cast<int>(share / std::max(last, 1e-7)), 3, most_repeats);
+    once(partner, leads, sizes[0]);  // opens the way
+    const double look = once(partner, leads, sizes[size_count - 2]);
+    int first = look > seconds ? size_count - 2 : size_count - 1;
+    agree(partner, leads, first);
+    for (int which = first; which >= 0; --which) {
+      const double warm = once(partner, leads, sizes[which]);
+      const double share = (end - MPI_Wtime()) / (which + 1);
+      int repeats = std::clamp(static_cast<int>(share / std::max(warm, 1e-7)), 2, most_repeats);
       agree(partner, leads, repeats);
       times_.clear();
       for (int i = 0; i < repeats; ++i) times_.push_back(once(partner, leads, sizes[which]));
@@ -128,6 +127,7 @@ class PingPong {
   }
 
  private:
+  /// The leader decides.
   void agree(int partner, bool leads, int& repeats) {
     if (leads) {
       send(&repeats, 1, MPI_INT, partner);
