@@ -84,6 +84,16 @@ std::string own_program() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
+std::optional<std::string> find_probe(const std::string& mpi) {
+  std::error_code error;
+  const auto here = std::filesystem::path(own_program()).parent_path();
+  for (const char* const folder : {"../lib/rankloom", "."}) {
+    const auto candidate = (here / folder / ("rankloom-probe-" + mpi)).lexically_normal();
+    if (std::filesystem::exists(candidate, error)) return candidate.string();
+  }
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> first_number_of(const std::vector<const char*>& variables) {
   for (const char* const variable : variables) {
     const char* const value = std::getenv(variable);

@@ -2,6 +2,7 @@
 // apps: starts a command and reads what it says, line by line.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ std::string command_text(const std::vector<std::string>& words);
 
 /// The file of this very program.
 std::string own_program();
+
+/// rankloom-probe for an MPI ("openmpi", "mpich", "default"): beside this program, as it was built or installed.
+std::optional<std::string> find_probe(const std::string& mpi);
 
 /// The first of these variables that holds a number: a rank, in whatever launcher's words.
 std::optional<std::uint64_t> first_number_of(const std::vector<const char*>& variables);

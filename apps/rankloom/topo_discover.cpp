@@ -46,9 +46,9 @@ class TopoDiscover : public Verb {
               "input"},
              network_);
     add_repeated(app,
-                 {"--node", "[HOSTS=]TOPOLOGY",
-                  "what is inside the nodes: an hwloc file or a string such as \"package:2 core:16\"; with HOSTS= only "
-                  "inside those: gpu[1-4]=gpu.xml",
+                 {"--node", "TOPOLOGY",
+                  "what is inside the nodes: an hwloc file or a string such as \"package:2 core:16\"; with hosts in "
+                  "front only inside those: gpu[1-4]=gpu.xml",
                   "input"},
                  nodes_);
     add_text(app,

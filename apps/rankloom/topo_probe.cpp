@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps: `rankloom topo probe`: what sending costs between the ranks of a launcher, measured.
-#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -19,17 +18,6 @@ namespace rankloom::app {
 namespace {
 
 using Words = std::vector<std::string>;
-
-/// rankloom-probe for an MPI: beside this program, as it was built or installed.
-std::optional<std::string> find_probe(const std::string& mpi) {
-  std::error_code error;
-  const auto here = std::filesystem::path(own_program()).parent_path();
-  for (const char* const folder : {"../lib/rankloom", "."}) {
-    const auto candidate = (here / folder / ("rankloom-probe-" + mpi)).lexically_normal();
-    if (std::filesystem::exists(candidate, error)) return candidate.string();
-  }
-  return std::nullopt;
-}
 
 /// Launchers of one name belong to different MPIs; they say which when asked.
 std::string mpi_of(const std::string& launcher) {

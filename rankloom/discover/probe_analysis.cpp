@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: the analysis of a probe.
+// discover: a machine out of nothing but measured pairs.
 #include "rankloom/discover/probe_analysis.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
-
-#include "rankloom/core/units.hpp"
 #include "rankloom/discover/gap_levels.hpp"
-#include "rankloom/discover/host_names.hpp"
-#include "rankloom/discover/words.hpp"
+#include "rankloom/discover/probe_costs.hpp"
 
 namespace rankloom {
 
@@ -20,84 +15,6 @@ namespace {
 
 /// Above so many ranks the hosts alone are the structure: clustering takes memory of n x n.
 constexpr std::size_t most_to_cluster = 3000;
-/// The message by which two pairs are compared.
-constexpr double usual_bytes = 1 << 20;
-
-double usual_time(const Cost& cost) {
-  return cost.latency + usual_bytes * cost.gap;
-}
-
-/// More digits than that were not measured.
-double four_digits(double value) {
-  return parse_number(fmt::format("{:.4g}", value)).value_or(value);
-}
-
-/// Without the highest tenth of the gaps, the mean of the rest.
-Cost average(std::vector<Cost> costs) {
-  if (costs.empty()) return {};
-  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.gap < b.gap; });
-  costs.resize(costs.size() - costs.size() / 10);
-  Cost mean;
-  for (const Cost& cost : costs) {
-    mean.gap += cost.gap / static_cast<double>(costs.size());
-    mean.latency += cost.latency / static_cast<double>(costs.size());
-  }
-  return {four_digits(mean.gap), four_digits(mean.latency)};
-}
-
-double largest_message(const ProbePair& pair) {
-  double bytes = 0;
-  for (const auto& time : pair.times) bytes = std::max(bytes, time.bytes);
-  return bytes;
-}
-
-/// What was measured at each level, top down.
-class LevelCosts {
- public:
-  LevelCosts(std::size_t levels, const ProbeOptions& options) : alone_(levels), together_(levels), options_(options) {}
-
-  /// Of pairs for which the time allowed less than for others only as long as there is nothing better.
-  void add(std::size_t level, const ProbePair& pair) {
-    auto& [costs, largest] = (pair.alone ? alone_ : together_)[level];
-    const double bytes = largest_message(pair);
-    if (bytes < largest) return;
-    if (bytes > largest) costs.clear();
-    largest = bytes;
-    costs.push_back(fit_cost(pair.times));
-  }
-
-  bool empty(std::size_t level) const { return alone_[level].costs.empty() && together_[level].costs.empty(); }
-
-  /// Costs of the kind that was asked for, where they were measured.
-  const std::vector<Cost>& chosen(std::size_t level) const {
-    const bool use_together = alone_[level].costs.empty() || (options_.together && !together_[level].costs.empty());
-    return use_together ? together_[level].costs : alone_[level].costs;
-  }
-
-  ProbeLevel level(std::size_t number, std::string kind) const {
-    return {.kind = std::move(kind),
-            .cost = average(chosen(number)),
-            .alone = average(alone_[number].costs),
-            .together = average(together_[number].costs),
-            .pairs_alone = alone_[number].costs.size(),
-            .pairs_together = together_[number].costs.size()};
-  }
-
-  std::vector<double> times(std::size_t level) const {
-    std::vector<double> times;
-    for (const Cost& cost : chosen(level)) times.push_back(usual_time(cost));
-    return times;
-  }
-
- private:
-  struct Measured {
-    std::vector<Cost> costs;
-    double largest_message = 0;
-  };
-  std::vector<Measured> alone_, together_;  // by level
-  const ProbeOptions& options_;
-};
-
 Grouping group_by_host(const std::vector<ProbeRank>& ranks) {
   Grouping groups;
   std::map<std::string, std::uint32_t> hosts;
@@ -263,94 +180,10 @@ class Analysis {
   std::vector<std::optional<Cost>> cost_;  // by level, the cores' last
 };
 
-/// Where the ranks of a probe sit on a known machine.
-Result<std::vector<Core>> seats_of(const Topology& topology, const ProbeTable& table) {
-  std::map<std::string, Node> nodes;
-  for (const Node node : topology.nodes()) nodes.emplace(short_name(topology.node_name(node)), node);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Core> by_cpu;
-  for (const Core core : topology.cores())
-    by_cpu.emplace(std::pair{index(topology.node_of(core)), topology.os_index(core)}, core);
-  std::map<std::uint32_t, std::uint32_t> next;
-  std::vector<Core> seats;
-  const bool single = topology.node_count() == 1;
-  for (const ProbeRank& rank : table.ranks) {
-    const auto node = nodes.find(std::string(short_name(rank.host)));
-    if (node == nodes.end() && !single)
-      return fail(Code::bad_input, at("probe"), fmt::format("the host {} is no node of this machine", shown(rank.host)),
-                  "are its nodes called otherwise? `rankloom topo show` lists them");
-    const Node here = node == nodes.end() ? Node{0} : node->second;
-    const auto bound = rank.cpu >= 0 ? by_cpu.find({index(here), static_cast<std::uint32_t>(rank.cpu)}) : by_cpu.end();
-    const std::uint32_t first = index(topology.first_core(topology.node_level(), index(here)));
-    const std::uint32_t end = index(here) + 1 < topology.node_count()
-                                  ? index(topology.first_core(topology.node_level(), index(here) + 1))
-                                  : topology.core_count();
-    seats.push_back(bound != by_cpu.end() ? bound->second : Core{first + next[index(here)]++ % (end - first)});
-  }
-  return seats;
-}
-
-/// Gives every object whose children stand at a level that level's cost.
-void set_costs(ObjectSpec& object, std::size_t level, const std::vector<std::optional<Cost>>& costs,
-               const std::vector<std::string>& kinds) {
-  if (object.children.empty()) return;
-  const auto found = std::find(kinds.begin() + static_cast<std::ptrdiff_t>(std::min(level, kinds.size())), kinds.end(),
-                               object.children[0].kind);
-  const auto below = static_cast<std::size_t>(found - kinds.begin());
-  if (below < costs.size() && costs[below]) object.between = costs[below];
-  for (ObjectSpec& child : object.children) set_costs(child, below + 1, costs, kinds);
-}
-
-/// Neighbours that do not differ measurably share one cost.
-void merge_levels(const LevelCosts& costs, std::vector<ProbeLevel>& levels, const std::vector<std::size_t>& numbers) {
-  for (std::size_t i = levels.size(); i-- > 1;) {
-    const auto near = costs.times(numbers[i]), far = costs.times(numbers[i - 1]);
-    if (differ_measurably(near, far)) continue;
-    const auto here = static_cast<double>(near.size()), above = static_cast<double>(far.size());
-    const Cost mean{four_digits((levels[i].cost.gap * here + levels[i - 1].cost.gap * above) / (here + above)),
-                    four_digits((levels[i].cost.latency * here + levels[i - 1].cost.latency * above) / (here + above))};
-    for (std::size_t same = i - 1; same < levels.size() && (same <= i || levels[same].merged); ++same) {
-      levels[same].cost = mean;
-      levels[same].merged = true;
-    }
-  }
-}
-
 }  // namespace
 
 Result<ProbedMachine> analyse_probe(const ProbeTable& table, const ProbeOptions& options) {
   return Analysis(table, options).run();
-}
-
-Result<ProbedMachine> calibrate(const Topology& topology, const ProbeTable& table, const ProbeOptions& options) {
-  if (topology.routed() || topology.is_matrix())
-    return fail(Code::bad_input, at(topology.spec().text), "has no levels to which costs could be given",
-                "probe without -t, or give levels such as \"switch:2 node:6 core:16\"");
-  auto seats = seats_of(topology, table);
-  if (!seats) return pass_on(seats);
-  const auto levels = topology.levels();
-  LevelCosts costs(levels.size(), options);
-  for (const ProbePair& pair : table.pairs) {
-    const Core a = (*seats)[pair.a], b = (*seats)[pair.b];
-    if (a != b) costs.add(topology.parting_level(a, b), pair);
-  }
-  ProbedMachine result;
-  std::vector<std::size_t> numbers;
-  for (std::size_t level = 0; level < levels.size(); ++level) {
-    if (costs.empty(level)) continue;
-    result.levels.push_back(costs.level(level, levels[level].kind));
-    numbers.push_back(level);
-  }
-  merge_levels(costs, result.levels, numbers);
-  std::vector<std::optional<Cost>> by_level(levels.size());
-  for (std::size_t i = 0; i < numbers.size(); ++i) by_level[numbers[i]] = result.levels[i].cost;
-  std::vector<std::string> kinds;
-  for (const auto& level : levels) kinds.push_back(level.kind);
-  result.groups.resize(topology.node_count());
-  for (std::uint32_t rank = 0; rank < seats->size(); ++rank)
-    result.groups[index(topology.node_of((*seats)[rank]))].push_back(rank);
-  result.machine = topology.spec();
-  set_costs(result.machine.root, 0, by_level, kinds);
-  return result;
 }
 
 }  // namespace rankloom

@@ -169,13 +169,16 @@ class SwitchTree {
 
   std::vector<ObjectSpec> children_of(std::size_t i) const {
     const State& state = nodes_[i];
-    std::vector<ObjectSpec> children;
+    std::vector<ObjectSpec> children, hosts;
+    for (const std::string& host : state.hosts) hosts.push_back(make_node(host));
+    if (state.height == 1) return hosts;
+    // Hosts at a switch that has others below it are as near to each other as those of any lowest switch.
+    if (!hosts.empty()) children.push_back(raised(make({}, 1, std::move(hosts)), 1, state.height - 1));
     for (const std::size_t child : state.below) {
       const std::size_t height = nodes_[child].height;
       if (height == 0) continue;
       children.push_back(raised(make(entries_[child].name, height, children_of(child)), height, state.height - 1));
     }
-    for (const std::string& host : state.hosts) children.push_back(raised(make_node(host), 0, state.height - 1));
     return children;
   }
 

@@ -22,6 +22,8 @@ rankloom map app.prof -t cluster.json -a block -o mapping.txt
 printf '3\\n0 1 2\\n1 0 3\\n2 3 0\\n0 1 1\\n1 0 1\\n1 1 0\\n' > nug12.dat
 printf '#include <omp.h>\\nint main(void) { int sum = 0;\\n#pragma omp parallel num_threads(2) reduction(+ : sum)\\nsum += omp_get_thread_num(); return sum != 1; }\\n' > threads.c
 printf '#include <thread>\\nint main() { std::thread([] {}).join(); }\\n' > threads.cpp
+printf 'SwitchName=s0 Nodes=n[0-3]\\nSwitchName=s1 Nodes=n[4-7]\\nSwitchName=top Switches=s[0-1]\\n' > topology.conf
+lstopo-no-graphics -i "pack:2 [numa] l3:1 core:8 pu:1" node.xml
 mkdir -p man1 .config/fish/completions
 """
 # Gigabytes and many seconds: measured by the benchmarks, not here.
@@ -36,7 +38,7 @@ def examples(help_text):
 
 class Help(unittest.TestCase):
     def shell(self, command, folder):
-        env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}", HOME=folder)
+        env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}", HOME=folder, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
         done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
         return done.stdout

@@ -3,6 +3,7 @@
 """Machines of every shape that hwloc can invent, as files of both versions: what rankloom counts is what lstopo counts."""
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -80,6 +81,13 @@ class Hosts(unittest.TestCase):
             subprocess.run([LSTOPO, file], check=True, capture_output=True)
             self.compare(self.show("discover"), file)
             self.compare(self.show("show", file), file)
+
+    def test_limits_of_a_process_are_seen_when_asked_for(self):
+        first = min(os.sched_getaffinity(0))
+        bound = lambda: os.sched_setaffinity(0, {first})
+        for words, pus in ((["discover", "--bound"], 1), (["discover"], self.show("discover")["pus"])):
+            done = subprocess.run([PROGRAM, "topo", *words, "--json"], capture_output=True, text=True, check=True, preexec_fn=bound)
+            self.assertEqual(json.loads(done.stdout)["pus"], pus)
 
     def test_numbers_of_the_operating_system_are_kept(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -74,6 +74,14 @@ TEST(Slurm, LowestSwitchesAreOneLevelWhateverTheirDepth) {
   EXPECT_THAT(machine.remarks[0].what, HasSubstr("unequal depths below top"));
 }
 
+TEST(Slurm, HostsAtAHigherSwitchAreNearEachOther) {
+  const Topology topology = topology_of(
+      machine_of(read_slurm_topology, "SwitchName=a Nodes=n[0-1]\nSwitchName=top Nodes=m[0-1] Switches=a\n"));
+  EXPECT_EQ(nodes_of(topology), "m0 m1 n0 n1");
+  EXPECT_EQ(topology.cost(Core{0}, Core{1}), topology.cost(Core{2}, Core{3}));
+  EXPECT_LT(topology.cost(Core{0}, Core{1}).gap, topology.cost(Core{0}, Core{2}).gap);
+}
+
 TEST(Slurm, PartsThatNothingJoinsAreRemarked) {
   const MachineSpec machine = machine_of(read_slurm_topology, "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n");
   EXPECT_EQ(shape_of(topology_of(machine)), "switch 2, node 4, core 4");

@@ -57,7 +57,7 @@ def script(kind, body):
 
 def run_page(page, program):
     problems = []
-    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}")
+    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
         for line, commands in blocks(page.read_text()):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
