@@ -23,8 +23,8 @@ Grouping group_by_host(const std::vector<ProbeRank>& ranks) {
   return groups;
 }
 
-/// Distances for finding structure: all pairs as they were while all sent; alone where that is all there is. Pairs for
-/// which there was no time for the largest message are not comparable.
+/// Distances for finding structure: all pairs at their fastest while all sent; alone where that is all there is. Pairs
+/// for which there was no time for the largest message are not comparable.
 std::vector<PairDistance> distances_of(const ProbeTable& table) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> values;
   double largest = 0;
@@ -32,7 +32,7 @@ std::vector<PairDistance> distances_of(const ProbeTable& table) {
   for (const bool alone : {true, false}) {
     for (const ProbePair& pair : table.pairs) {
       if (pair.alone == alone && largest_message(pair) == largest)
-        values[std::minmax(pair.a, pair.b)] = usual_time(fit_cost(pair.times));
+        values[std::minmax(pair.a, pair.b)] = usual_time(fit_least_cost(pair.times));
     }
   }
   std::vector<PairDistance> distances;

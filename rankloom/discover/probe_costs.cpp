@@ -48,7 +48,7 @@ void LevelCosts::add(std::size_t level, const ProbePair& pair) {
   if (bytes < largest) return;
   if (bytes > largest) costs.clear();
   largest = bytes;
-  costs.push_back(fit_cost(pair.times));
+  costs.push_back(pair.alone ? fit_least_cost(pair.times) : fit_cost(pair.times));
 }
 
 const std::vector<Cost>& LevelCosts::chosen(std::size_t level) const {

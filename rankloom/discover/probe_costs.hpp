@@ -21,7 +21,8 @@ class LevelCosts {
  public:
   LevelCosts(std::size_t levels, const ProbeOptions& options) : alone_(levels), together_(levels), options_(options) {}
 
-  /// Of pairs for which the time allowed less than for others only as long as there is nothing better.
+  /// Of pairs for which the time allowed less than for others only as long as there is nothing better. Pairs that were
+  /// alone count at their fastest: what disturbed them was not sent by anybody who is measured.
   void add(std::size_t level, const ProbePair& pair);
 
   bool empty(std::size_t level) const { return alone_[level].costs.empty() && together_[level].costs.empty(); }

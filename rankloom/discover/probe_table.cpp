@@ -68,12 +68,14 @@ class TableReader {
                  "run the probe again");
     ProbePair pair{.a = *a, .b = *b, .alone = words[3] == "alone"};
     for (std::size_t i = 4; i < words.size(); ++i) {
-      const auto colon = words[i].find(':');
-      const auto bytes = parse_number(words[i].substr(0, colon));
-      const auto time = colon == std::string_view::npos ? std::nullopt : parse_number(words[i].substr(colon + 1));
-      if (!bytes || !time || !(*bytes > 0) || !(*time > 0))
-        return bad(fmt::format("\"{}\" is no size and time", shown(words[i])), "they look like 65536:9000.0");
-      pair.times.push_back({*bytes, *time});
+      const auto parts = split(words[i], ':');
+      const auto bytes = parse_number(parts[0]);
+      const auto time = parts.size() > 1 ? parse_number(parts[1]) : std::nullopt;
+      const auto least = parts.size() > 2 ? parse_number(parts[2]) : time;
+      if (!bytes || !time || !least || parts.size() > 3 || !(*bytes > 0) || !(*time > 0) || !(*least > 0))
+        return bad(fmt::format("\"{}\" is no size with its times", shown(words[i])),
+                   "they look like 65536:9000.0:8500.0");
+      pair.times.push_back({*bytes, *time, *least});
     }
     table_.pairs.push_back(std::move(pair));
     return {};
@@ -105,6 +107,13 @@ Cost fit_cost(const std::vector<ProbePair::Time>& times) {
   if (bytes <= 0) return {std::max(least_gap, largest->nanoseconds / largest->bytes), 0};
   const double gap = std::max(least_gap, (largest->nanoseconds - smallest->nanoseconds) / bytes);
   return {gap, std::max(0.0, smallest->nanoseconds - gap * smallest->bytes)};
+}
+
+Cost fit_least_cost(std::vector<ProbePair::Time> times) {
+  for (auto& time : times) {
+    if (time.least > 0) time.nanoseconds = time.least;
+  }
+  return fit_cost(times);
 }
 
 }  // namespace rankloom

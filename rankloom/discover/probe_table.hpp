@@ -25,7 +25,8 @@ struct ProbeRank {
 struct ProbePair {
   struct Time {
     double bytes = 0;
-    double nanoseconds = 0;
+    double nanoseconds = 0;  ///< The mean without the highest tenth.
+    double least = 0;        ///< The fastest; 0: not known.
   };
   std::uint32_t a = 0, b = 0;
   bool alone = false;  ///< Nobody else sent anything; otherwise all others did.
@@ -37,11 +38,14 @@ struct ProbeTable {
   std::vector<ProbePair> pairs;
 };
 
-/// "rankloom-probe 1", then "rank 0 host -1" for each, "pair 0 1 together 8:500.0 65536:9000.0 …", "end".
+/// "rankloom-probe 1", then "rank 0 host -1" for each, "pair 0 1 together 8:500.0:450.0 …" with size, mean and least
+/// time, "end".
 Result<ProbeTable> read_probe_table(const FileText& file);
 
 /// The line through the smallest and the largest message. Those in between take other ways through MPI and the network
 /// (another protocol, what a shaper lets pass at once), and would bend a line through all of them away from both ends.
 Cost fit_cost(const std::vector<ProbePair::Time>& times);
+/// The same through the fastest of each: what others did at the same time shows least in it.
+Cost fit_least_cost(std::vector<ProbePair::Time> times);
 
 }  // namespace rankloom

@@ -40,15 +40,18 @@ TEST(Circle, EveryPairMeetsOnceInRoundsOfDisjointPairs) {
 
 TEST(Fit, FindsLatencyAndGapOfALine) {
   std::vector<ProbePair::Time> times;
-  for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0}) times.push_back({bytes, 1500 + 0.25 * bytes});
+  for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0}) times.push_back({bytes, 1500 + 0.25 * bytes, 0});
   const Cost cost = fit_cost(times);
   EXPECT_NEAR(cost.gap, 0.25, 1e-6);
   EXPECT_NEAR(cost.latency, 1500, 1e-3);
 }
 
 TEST(Fit, NeverGivesACostThatAMachineCannotHave) {
-  for (const auto& times :
-       {std::vector<ProbePair::Time>{}, {{8, 500}}, {{8, 500}, {65536, 400}}, {{8, 1}, {64, 1000}}, {{8, 5}, {8, 5}}}) {
+  for (const auto& times : {std::vector<ProbePair::Time>{},
+                            {{8, 500, 0}},
+                            {{8, 500, 0}, {65536, 400, 0}},
+                            {{8, 1, 0}, {64, 1000, 0}},
+                            {{8, 5, 0}, {8, 5, 0}}}) {
     const Cost cost = fit_cost(times);
     EXPECT_GT(cost.gap, 0);
     EXPECT_GE(cost.latency, 0);
@@ -84,7 +87,7 @@ ProbeTable make_table(const Made& made, std::uint64_t seed) {
           (draw(random) < made.outliers ? 10 : 1);
       ProbePair pair{.a = a, .b = b};
       for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0})
-        pair.times.push_back({bytes, factor * (made.costs[level].latency + made.costs[level].gap * bytes)});
+        pair.times.push_back({bytes, factor * (made.costs[level].latency + made.costs[level].gap * bytes), 0});
       table.pairs.push_back(std::move(pair));
     }
   }
@@ -237,12 +240,15 @@ TEST(Probe, AKnownMachineGetsMeasuredCosts) {
 TEST(ProbeTable, IsReadBack) {
   const auto read = [](const char* text) { return read_probe_table(FileText("table", text)); };
   const auto table = read(
-      "rankloom-probe 1\nrank 0 a 3\nrank 1 b -1\npair 0 1 together 8:500.0 65536:9000.5\npair 0 1 alone 8:400\nend\n");
+      "rankloom-probe 1\nrank 0 a 3\nrank 1 b -1\npair 0 1 together 8:500.0 65536:9000.5:8000\npair 0 1 alone "
+      "8:400\nend\n");
   ASSERT_TRUE(table) << to_string(table.error());
   EXPECT_EQ(table->ranks[0].cpu, 3);
   EXPECT_EQ(table->ranks[1].host, "b");
   EXPECT_TRUE(table->pairs[1].alone);
   EXPECT_EQ(table->pairs[0].times[1].nanoseconds, 9000.5);
+  EXPECT_EQ(table->pairs[0].times[1].least, 8000);
+  EXPECT_EQ(table->pairs[0].times[0].least, 500);
   for (const char* const text :
        {"", "hello\n", "rankloom-probe 2\nend\n", "rankloom-probe 1\nrank 0 a 1\nrank 1 a 2\npair 0 1 alone 8:1\n",
         "rankloom-probe 1\nrank 1 a 1\n", "rankloom-probe 1\nrank 0 a 1\nrank 1 b 1\npair 0 2 alone 8:1\nend\n",
