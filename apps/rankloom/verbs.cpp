@@ -67,10 +67,21 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# what would be run, and with which files\n"
      "rankloom run swap.txt -t core:2 --dry-run -- mpirun -n 2 hostname",
      make_run},
-    {"topo", "look at a machine",
-     "Draws a machine as a tree in which equal parts are folded, checks it, or writes it as topology JSON. Machines "
-     "come as files of any "
+    {"topo", "look at a machine: discover, measure, draw and check it",
+     "Discovers a machine (this host, hosts that a launcher reaches, files of networks and nodes put together), "
+     "measures "
+     "what sending costs on it, draws it as a tree in which equal parts are folded, checks it, or writes it as "
+     "topology "
+     "JSON. Machines come as files of any "
      "source of `rankloom list topologies`, as a string, or as --hierarchy and --distance.",
+     "# this host\n"
+     "rankloom topo discover -o node.json\n"
+     "# a cluster: the network from Slurm, the inside of its nodes from hwloc\n"
+     "rankloom topo discover --network topology.conf --node node.xml -o cluster.json\n"
+     "# the hosts that a launcher reaches, each looked at where it is\n"
+     "rankloom topo discover -- mpirun --map-by node\n"
+     "# what sending costs between 4 ranks, measured\n"
+     "rankloom topo probe --seconds 1 -o measured.json -- mpirun -n 4\n"
      "# two switches of six nodes of sixteen cores\n"
      "rankloom topo show \"switch:2=4.1 node:6=3.7 core:16=1\"\n"
      "# is this file sound?\n"

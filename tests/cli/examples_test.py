@@ -24,6 +24,8 @@ printf '#include <omp.h>\\nint main(void) { int sum = 0;\\n#pragma omp parallel 
 printf '#include <thread>\\nint main() { std::thread([] {}).join(); }\\n' > threads.cpp
 printf '#include <mpi.h>\\nint main(int c, char** v) { MPI_Init(&c, &v); MPI_Barrier(MPI_COMM_WORLD); return MPI_Finalize(); }\\n' > app.c
 mpicc app.c -o app
+printf 'SwitchName=s0 Nodes=n[0-3]\\nSwitchName=s1 Nodes=n[4-7]\\nSwitchName=top Switches=s[0-1]\\n' > topology.conf
+lstopo-no-graphics -i "pack:2 [numa] l3:1 core:8 pu:1" node.xml
 mkdir -p man1 .config/fish/completions
 """
 # More ranks than this machine may have cores, perhaps as root.
