@@ -40,9 +40,18 @@ head -3 app.map
 tell "5. The same on a torus, looking at the most loaded link."
 try rankloom compare app.prof -t "torus:4x3 core:16" --model congestion -a block,greedy,auto --budget 5s
 
+if rankloom lab up --name demo --hosts 4 --slots 4 --rate 400mbit >/dev/null 2>&1 && command -v mpirun.openmpi >/dev/null; then
+  trap 'rankloom lab down --name demo >/dev/null 2>&1; rm -rf "$folder"' EXIT
+  export RANKLOOM_LAB=demo OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  tell "6. All of it with a real program, in one command: 16 ranks on four hosts made of namespaces, cables of 400 Mbit/s."
+  groups=$(dirname "$program")/rankloom-groups.openmpi
+  try rankloom tune --lab --runs 3 -o app.tune -- mpirun.openmpi -n 16 "$groups" --iterations 5
+fi
+
 tell "What to type next"
 cat <<'TEXT'
   export PATH=$PWD/build/bin:$PATH             (after ./dev build)
+  rankloom tune -- mpirun -n 64 ./app          your own program, on your own cluster
   rankloom list mappers                        the algorithms, each with its paper
   rankloom gen stencil3d --help                other patterns: rankloom list patterns
   rankloom map YOUR_FILE -t YOUR_CLUSTER       METIS, Matrix Market, dense text, QAPLIB, … are recognised

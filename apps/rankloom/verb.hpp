@@ -51,6 +51,7 @@ struct VerbInfo {
 std::span<const VerbInfo> verbs();
 
 // The rows' makers, each in the file of its verb.
+std::unique_ptr<Verb> make_tune();
 std::unique_ptr<Verb> make_map();
 std::unique_ptr<Verb> make_eval();
 std::unique_ptr<Verb> make_compare();

@@ -9,6 +9,17 @@ namespace rankloom::app {
 namespace {
 
 constexpr auto table = std::to_array<VerbInfo>({
+    {"tune", "from your command to a faster one, in one go",
+     "Records the program in a first run, looks at the machine that the launcher reaches, finds a place for every "
+     "rank, "
+     "runs the program in turn as it is now and as placed, proves that every rank is where it was asked, and says how "
+     "much faster that is, or that it is not, and why. Everything is kept in a folder, with the files and the command "
+     "to use from now on.",
+     "# the whole thing\n"
+     "rankloom tune -- mpirun -n 4 ./app\n"
+     "# what it would run\n"
+     "rankloom tune --dry-run -- mpirun -n 4 ./app",
+     make_tune},
     {"map", "find a place for every rank",
      "Reads who talks to whom (a profile) and what is near what (a machine), and writes who sits where: one core "
      "number a line, line i for "

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One command from a program to a faster program: tune_test.py RANKLOOM CLASS"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+RANKLOOM = pathlib.Path(sys.argv.pop(1)).resolve()
+GROUPS = RANKLOOM.parent / "rankloom-groups.openmpi"
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                   OMPI_MCA_mpi_yield_when_idle="1")
+
+UNIFORM = """
+#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  char *out = calloc(ranks, 20000), *in = calloc(ranks, 20000);
+  for (int i = 0; i < 20; ++i) MPI_Alltoall(out, 20000, MPI_CHAR, in, 20000, MPI_CHAR, MPI_COMM_WORLD);
+  return MPI_Finalize();
+}
+"""
+
+
+class TuneTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def rankloom(self, *words, status=0):
+        done = subprocess.run([RANKLOOM, *map(str, words)], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=200, check=False)
+        self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}{done.stderr}")
+        self.err = done.stderr
+        return done.stdout
+
+    def compile(self, text):
+        (self.folder / "app.c").write_text(text)
+        subprocess.run(["mpicc.openmpi", "-O2", "app.c", "-o", "app"], cwd=self.folder, check=True)
+
+
+class Lab(TuneTest):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or not GROUPS.exists():
+            print("needs root and Open MPI")
+            sys.exit(77)
+        self.name = f"tune{os.getpid() % 1000}"
+
+    def lab(self, hosts, slots, rate):
+        self.rankloom("lab", "up", "--name", self.name, "--hosts", hosts, "--slots", slots, "--rate", rate)
+        self.addCleanup(self.rankloom, "lab", "down", "--name", self.name)
+        ENVIRONMENT["RANKLOOM_LAB"] = self.name
+        self.addCleanup(ENVIRONMENT.pop, "RANKLOOM_LAB")
+
+    def test_groups_that_were_torn_apart_become_faster(self):
+        self.lab(4, 4, "100mbit")
+        begin = time.time()
+        result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 2, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
+                                          "--inside", 250000, "--iterations", 5, "--seed", 3))
+        self.assertLess(time.time() - begin, 60)
+        self.assertTrue(result["verified"])
+        self.assertEqual((result["confirmed"], result["ranks"], result["nodes"]), (16, 16, 4))
+        self.assertGreater(result["speedup"], 2)
+        self.assertGreater(result["predicted_gain_percent"], 50)
+        self.assertTrue(result["gain"])
+        self.assertEqual(json.loads((self.folder / "kept" / "result.json").read_text()), result)
+        self.assertIn("--rankfile kept/launch/rankfile", result["use"])
+        self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
+
+    def test_a_program_in_which_all_talk_alike_keeps_the_default(self):
+        self.compile(UNIFORM)
+        self.lab(2, 2, "400mbit")
+        text = self.rankloom("tune", "--lab", "--", "mpirun.openmpi", "-n", 4, "./app")
+        self.assertIn("no measurable gain", text)
+        self.assertIn("keep the default", text)
+        self.assertIn("time is spent in MPI", text)
+
+
+class Host(TuneTest):
+    def test_two_ranks_on_one_host_are_fine_as_they_are(self):
+        self.compile(UNIFORM)
+        result = json.loads(self.rankloom("tune", "--json", "--", "mpirun.openmpi", "-n", 2, "./app"))
+        self.assertFalse(result["gain"])
+        self.assertEqual(result["nodes"], 1)
+        self.assertIn("default order is good", result["reason"])
+
+    def test_what_it_would_run_is_shown_and_nothing_is_run(self):
+        text = self.rankloom("tune", "--dry-run", "--runs", 1, "--", "mpirun.openmpi", "-n", 2, "./app", "--its-own")
+        commands = [line for line in text.splitlines() if not line.startswith("#")]
+        self.assertEqual([line.split()[1] for line in commands if line.startswith("rankloom")], ["record", "topo", "show", "map", "run", "emit"])
+        self.assertIn("mpirun.openmpi -n 2 ./app --its-own", commands)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_program_that_cannot_be_started_is_told_as_such(self):
+        self.rankloom("tune", "--", "mpirun.openmpi", "-n", 2, "./nothing-here", status=5)
+        self.assertIn("nothing was recorded", self.err)
+        self.assertIn("record.log", self.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
