@@ -50,17 +50,22 @@ def body(name, language, real, arguments, words, rule):
     yield f'  static constinit Real real("{real}");'
     yield "  static constinit Pace pace;"
     if language == "C" and name in QUICK:
-        # Nothing is kept over the call when it is not timed.
-        if meaning != "-":
-            yield "  if (!is_on()) [[unlikely]]"
+        # What has to be done is done after the call: the message is on its way meanwhile. Nothing is kept over calls that
+        # are neither counted nor timed.
+        if meaning == "-":
+            yield "  if (!pace.is_due()) [[likely]] {"
+            yield "    pace.skip();"
             yield f"    return {real_call};"
-            yield f"  {count}"
-        yield "  if (!pace.is_due()) [[likely]] {"
-        yield "    pace.skip();"
+            yield "  }"
+            yield "  const Call call(pace, is_on());"
+            yield f"  return {real_call};"
+            return
+        yield "  if (!is_on()) [[unlikely]]"
         yield f"    return {real_call};"
-        yield "  }"
-        yield "  const Call call(pace, is_on());"
-        yield f"  return {real_call};"
+        yield f"  const int outcome = timed(pace, [&] {{ return {real_call}; }});"
+        yield "  if (outcome == MPI_SUCCESS) [[likely]]"
+        yield f"    {count}"
+        yield "  return outcome;"
         return
     call = f"inside([&] {{ return {real_call}; }})"
     yield "  const Call call(pace);"

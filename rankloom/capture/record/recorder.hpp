@@ -39,7 +39,7 @@ void abandon();
 extern thread_local constinit int depth __attribute__((tls_model("initial-exec")));
 
 /// Which calls of one function are timed. Reading the clock twice can take longer than a short call: of calls that are
-/// short, one in 16 is timed, at random distances, and counts 16 times, which is right in the mean. After a long
+/// short, one in 32 is timed, at random distances, and counts 32 times, which is right in the mean. After a long
 /// one, all are.
 class Pace {
  public:
@@ -53,9 +53,9 @@ class Pace {
     constexpr std::uint32_t patience = 16;
     eager_ = duration > long_call ? patience : eager_ > 0 ? eager_ - 1 : 0;
     random_ = random_ * 1664525 + 1013904223;
-    constexpr std::uint32_t mean = 16;
+    constexpr std::uint32_t mean = 32;
     weight_ = eager_ > 0 ? 1 : mean;
-    left_ = eager_ > 0 ? 1 : static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // 1 to 31
+    left_ = eager_ > 0 ? 1 : static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // 1 to 63
   }
 
  private:
@@ -100,6 +100,17 @@ class Call {
   std::uint32_t weight_;
   std::uint64_t begin_ = 0;
 };
+
+/// A call that is counted, timed if it is its turn.
+template <class Function>
+[[gnu::always_inline]] inline int timed(Pace& pace, const Function& function) {
+  if (!pace.is_due()) [[likely]] {
+    pace.skip();
+    return function();
+  }
+  const Call call(pace, true);
+  return function();
+}
 
 /// Around calls inside which MPI may call itself by names that are wrapped.
 class Inside {
