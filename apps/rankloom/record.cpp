@@ -98,6 +98,13 @@ Result<void> prepare(const fs::path& folder) {
   return {};
 }
 
+/// Whether the rank came to its end.
+bool is_whole(const fs::path& file) {
+  constexpr std::string_view last = " finalize\n";
+  auto text = read_file(file.string());
+  return text && text->view().ends_with(last);
+}
+
 /// Names in full: replays look for them from where they are started.
 Result<void> write_list(const fs::path& folder, std::size_t ranks) {
   std::string names;
@@ -107,6 +114,10 @@ Result<void> write_list(const fs::path& folder, std::size_t ranks) {
     if (!fs::exists(file, error)) {
       return fail(Code::environment, at(folder.string()), fmt::format("the trace has nothing of rank {}", rank),
                   "all ranks must see the folder under the same name; a trace needs every rank");
+    }
+    if (!is_whole(file)) {
+      return fail(Code::environment, at(file.string()), fmt::format("the trace of rank {} is cut short", rank),
+                  "a rank that was killed, or a full disk, leaves nothing that could be replayed; record again");
     }
     names += file.string() + "\n";
   }

@@ -46,8 +46,8 @@ bool is_list(std::string_view text) {
   return lines > 0;
 }
 
-/// A file of a list: its name is taken from the folder of the list, or else from where the program runs, as smpirun does.
-/// Of a trace that was moved, the file beside the list is meant.
+/// A file of a list: its name is taken from the folder of the list, or else from where the program runs, as smpirun
+/// does. Of a trace that was moved, the file beside the list is meant.
 std::string find_listed(const FileText& list, const std::string& name) {
   const fs::path folder = fs::path(list.name()).parent_path();
   std::error_code ignored;

@@ -194,8 +194,8 @@ void Peers::close() {
 }
 
 int Peers::in_world(int rank) {
-  if (is_world_) return rank;
   if (rank < 0 || rank >= size_) return nobody;
+  if (is_world_) return rank;
   if (capacity_ > 0) {
     std::uint32_t at = scatter(static_cast<std::uint64_t>(rank), capacity_);
     for (; known_[at].rank != -1; at = (at + 1) & (capacity_ - 1)) {

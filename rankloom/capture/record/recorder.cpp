@@ -39,7 +39,7 @@ struct NoTrace {
   static void open(int) {}
   static void close() {}
   static void enter(std::uint64_t) {}
-  static void leave(std::uint64_t) {}
+  static void leave() {}
 };
 constexpr NoTrace trace;
 #endif
@@ -221,7 +221,7 @@ void Call::stop() const {
   if (recorder.state.load(std::memory_order_relaxed) != State::on) return;
   const Turn turn;
   recorder.counters.spend((now - begin_) * weight_, now);
-  trace.leave(now);
+  trace.leave();
 }
 
 void Turn::wait() {

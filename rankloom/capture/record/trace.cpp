@@ -2,6 +2,7 @@
 // capture/record: a trace of what this rank does: the lines.
 #include "rankloom/capture/record/trace.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,9 @@ struct Amount {
   std::uint64_t count;
   int code;
 };
+
+/// Of this thread, when its last call ended.
+thread_local constinit std::uint64_t processor_time_left __attribute__((tls_model("initial-exec"))) = 0;
 
 constexpr int wide = 10;  // digits, as many as an int can have
 
@@ -85,8 +89,23 @@ void Trace::open(int rank) {
   rank_length_ = static_cast<std::size_t>(std::snprintf(rank_, sizeof rank_, "%d ", rank));
   nanoseconds_per_tick_ = 1 / ticks_per_nanosecond();
   Line("init").end();
-  left_ = ticks();
-  outside_ = 0;
+  leave();
+}
+
+/// Ranks that share a processor work only while they have it. Asking for that takes longer than reading the clock, and
+/// who loses a processor loses it for long.
+void Trace::enter(std::uint64_t now) {
+  if (now <= left_) return;
+  auto gap = static_cast<std::uint64_t>(static_cast<double>(now - left_) * nanoseconds_per_tick_);
+  left_ = now;
+  constexpr std::uint64_t long_gap = 20'000;
+  if (gap > long_gap) gap = std::min(gap, nanoseconds(CLOCK_THREAD_CPUTIME_ID) - processor_time_left);
+  outside_ += gap;
+}
+
+void Trace::leave() {
+  processor_time_left = nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+  left_ = ticks();  // what we did ourselves is not the program's work
 }
 
 void Trace::close() {
@@ -108,7 +127,7 @@ Place Trace::put(const char* from, std::size_t length) {
 }
 
 void Trace::tell_work() {
-  const auto work = static_cast<std::uint64_t>(static_cast<double>(outside_) * nanoseconds_per_tick_);
+  const std::uint64_t work = outside_;
   outside_ = 0;
   if (work > 0) Line("compute").number(work).end();
 }

@@ -30,11 +30,8 @@ class Trace {
   bool is_open() const { return file_.is_open(); }
 
   // The clock: from the end of a call to the beginning of the next one, the program works.
-  void enter(std::uint64_t now) {
-    if (now > left_) outside_ += now - left_;
-    left_ = now;
-  }
-  void leave(std::uint64_t now) { left_ = now; }
+  void enter(std::uint64_t now);
+  void leave();
 
   // Messages.
   Place message(const char* action, int partner, int tag, std::uint64_t bytes);
@@ -62,7 +59,8 @@ class Trace {
   void tell_work();
 
   TraceFile file_;
-  std::uint64_t left_ = 0, outside_ = 0;
+  std::uint64_t left_ = 0;     // the tick at which the last call ended
+  std::uint64_t outside_ = 0;  // nanoseconds of work that no line tells yet
   double nanoseconds_per_tick_ = 1;
   char rank_[16]{};
   std::size_t rank_length_ = 0;

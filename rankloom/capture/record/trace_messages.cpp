@@ -37,7 +37,7 @@ constexpr std::size_t buckets = 4096;
 constinit Posted* table[buckets];
 constinit Posted* first_pending = nullptr;
 constinit Posted** last_pending = &first_pending;
-thread_local constinit Word communicator_of_text = 0;
+thread_local constinit Word communicator_of_text __attribute__((tls_model("initial-exec"))) = 0;
 constinit bool said_strangers = false;
 
 Posted*& bucket(Word request) {
