@@ -95,7 +95,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# a program, started as always\n"
      "rankloom record -- mpirun -n 4 ./app\n"
      "# with a matrix for each second, to see phases\n"
-     "rankloom record -o app.prof --window 1s -- mpirun -n 4 ./app && rankloom show app.prof",
+     "rankloom record -o app.prof --window 1s -- mpirun -n 4 ./app && rankloom show app.prof\n"
+     "# with a trace that SimGrid can replay\n"
+     "rankloom record --trace app.trace -- mpirun -n 4 ./app && rankloom import app.trace",
      make_record},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "
