@@ -14,10 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apps/rankloom/launch.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/units.hpp"
+#include "rankloom/discover/hwloc.hpp"
 #include "rankloom/report/table.hpp"
 
 namespace rankloom::app {
@@ -95,12 +97,13 @@ struct ProgramRow {
   std::string_view package;
 };
 
-constexpr std::array<ProgramRow, 8> programs{{
+constexpr std::array<ProgramRow, 9> programs{{
     {"mpirun.openmpi", launcher_version, "running programs of Open MPI", "openmpi-bin"},
     {"mpirun.mpich", launcher_version, "running programs of MPICH", "mpich"},
     {"mpirun", launcher_version, "launching MPI programs", "openmpi-bin"},
     {"srun", long_flag_version, "launching under Slurm", "slurm-client"},
     {"ssh", short_flag_version, "launching on other hosts", "openssh-client"},
+    {"ip", nullptr, "rankloom lab, a cluster on one machine (with root)", "iproute2"},
     {"lstopo-no-graphics", long_flag_version, "looking at a node by hand", "hwloc-nox"},
     {"gcc", long_flag_version, "compiling programs that record their threads", "gcc"},
     {"man", nullptr, "reading the manual pages", "man-db"},
@@ -181,6 +184,30 @@ Finding examine_otf2() {
           .remedy = found ? "" : "apt install libotf2-trace-dev, then build again"};
 }
 
+Finding examine_hwloc() {
+  const bool found = reads_hwloc();
+  return {.name = "libhwloc",
+          .found = found,
+          .required = false,
+          .detail = found ? "built in" : "",
+          .needed_for = "looking at hosts and reading their hwloc files",
+          .remedy = found ? "" : "apt install libhwloc-dev, then build again"};
+}
+
+/// rankloom-probe of any MPI.
+Finding examine_probes() {
+  std::string names;
+  for (const std::string_view mpi : {"openmpi", "mpich", "default"}) {
+    if (find_probe(std::string(mpi))) names += fmt::format("{}{}", names.empty() ? "" : ", ", mpi);
+  }
+  return {.name = "rankloom-probe",
+          .found = !names.empty(),
+          .required = false,
+          .detail = names,
+          .needed_for = "measuring a machine",
+          .remedy = names.empty() ? "apt install libopenmpi-dev or libmpich-dev, then build again" : ""};
+}
+
 class DoctorVerb : public Verb {
  public:
   void describe(CLI::App&) override {}
@@ -190,6 +217,8 @@ class DoctorVerb : public Verb {
     for (const ProgramRow& row : programs) findings.push_back(examine(row));
     findings.push_back(examine_perf());
     findings.push_back(examine_otf2());
+    findings.push_back(examine_hwloc());
+    findings.push_back(examine_probes());
     bool healthy = true;
     for (const Finding& finding : findings) healthy = healthy && (finding.found || !finding.required);
     if (session.json) {

@@ -16,6 +16,7 @@
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/model/cost_model.hpp"
 #include "rankloom/model/profile.hpp"
+#include "rankloom/place/launchers.hpp"
 #include "rankloom/report/table.hpp"
 
 namespace rankloom::app {
@@ -101,19 +102,35 @@ Entries list_collectives() {
   return entries;
 }
 
+Entries list_launchers() {
+  Entries entries;
+  for (const LauncherInfo& row : launchers()) {
+    entries.push_back(
+        {std::string(row.name), std::string(row.summary), std::string(row.reference), std::string(row.checked), {}});
+  }
+  return entries;
+}
+
 struct Kind {
   std::string_view name;
   std::string_view summary;
   Entries (*list)();
 };
 
-constexpr std::array<Kind, 6> kinds{
+constexpr std::array<Kind, 7> kinds{
     {{"mappers", "algorithms, for -a", list_mappers},
      {"models", "what a mapping costs, for --model", list_models},
      {"formats", "files of communication, for --from and --to", list_formats},
      {"patterns", "communication made by rule, for gen", list_patterns},
+     {"launchers", "programs that start ranks, for emit --to", list_launchers},
      {"topologies", "files and strings of machines, for -t", list_topologies},
      {"collectives", "how collectives become traffic, for --collectives", list_collectives}}};
+
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kinds) names.push_back(kind.name);
+  return names;
+}
 
 Json to_json(const Entry& entry) {
   Json json{{"name", entry.name}, {"summary", entry.summary}};
@@ -151,13 +168,11 @@ std::string details_of(const Entry& entry) {
 class ListVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    std::vector<std::string_view> names;
-    for (const Kind& kind : kinds) names.push_back(kind.name);
-    const std::string words = fmt::format("{}", fmt::join(names, "|"));
+    const std::string words = fmt::format("{}", fmt::join(kind_names(), "|"));
     add_value(app, {"KIND", words, "which table: " + words, "input"}, [this](std::string_view value) -> Result<void> {
       const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == value; });
       if (found == kinds.end())
-        return bad_value("KIND", value, "one of: mappers, models, formats, patterns, topologies, collectives");
+        return bad_value("KIND", value, fmt::format("one of: {}", fmt::join(kind_names(), ", ")));
       kind_ = &*found;
       return {};
     });

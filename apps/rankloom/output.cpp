@@ -137,12 +137,4 @@ std::string counted(std::uint64_t count, const std::string& noun) {
   return fmt::format("{} {}", format_count(static_cast<double>(count)), count == 1 ? noun : plural(noun));
 }
 
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace rankloom::app

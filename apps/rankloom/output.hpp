@@ -12,6 +12,7 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/shell_word.hpp"
 #include "rankloom/model/load_balance.hpp"
 #include "rankloom/model/topology.hpp"
 
@@ -52,8 +53,5 @@ std::string load_sentence(const LoadBalance& load);
 std::string plural(const std::string& noun);
 /// "1 rank", "10,077,696 ranks"
 std::string counted(std::uint64_t count, const std::string& noun);
-
-/// The word as a shell reads it back.
-std::string shell_word(const std::string& word);
 
 }  // namespace rankloom::app

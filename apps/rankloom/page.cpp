@@ -10,6 +10,7 @@
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/map/mapper.hpp"
+#include "rankloom/place/launchers.hpp"
 #include "rankloom/report/table.hpp"
 
 namespace rankloom::app {
@@ -99,10 +100,12 @@ ValueWords words_for(std::string_view value_name) {
     words.files = value_name == "MAPPING";
   } else if (value_name == "FORMAT") {
     for (const FormatInfo& row : formats()) words.words.emplace_back(row.name);
+  } else if (value_name == "LAUNCHER") {
+    for (const LauncherInfo& row : launchers()) words.words.emplace_back(row.name);
   } else if (value_name == "PROFILE") {
     for (const GeneratorInfo& row : generators()) words.words.push_back(fmt::format("gen:{}", row.name));
     words.files = true;
-  } else if (value_name == "FILE" || value_name == "TOPOLOGY") {
+  } else if (value_name == "FILE" || value_name == "FOLDER" || value_name == "TOPOLOGY") {
     words.files = true;
   } else if (value_name.find('|') != std::string_view::npos) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";

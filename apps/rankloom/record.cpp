@@ -12,7 +12,7 @@
 
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/process.hpp"
+#include "apps/rankloom/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/capture/record/recording.hpp"
@@ -46,7 +46,7 @@ const Mpi* find_mpi(std::string_view name) {
 /// Of the libraries that a program is linked with. MPICH and its kin are libmpich.so, or libmpi.so.12; Open MPI's
 /// numbers are others.
 const Mpi* mpi_of_program(const std::string& program) {
-  const std::string path = output_of({"sh", "-c", "command -v -- " + shell_word(program)});
+  const std::string path = output_of({"sh", "-c", "command -v -- " + shell_word(program) + " 2>/dev/null"});
   const std::string libraries = output_of({"ldd", path.substr(0, path.find('\n'))});
   if (libraries.find("libmpich.so") != libraries.npos || libraries.find("libmpi.so.12") != libraries.npos)
     return find_mpi("mpich");
@@ -150,6 +150,8 @@ void say(const std::string& text) {
   fmt::print(stderr, "rankloom: {}\n", text);
 }
 
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
 class RecordVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
@@ -192,13 +194,17 @@ class RecordVerb : public Verb {
       return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
     }
     const Environment environment = for_ranks(*recorder, folder.path());
-    CommandWords words = command_;
+    Words words = command_;
     if (launch) {
       auto changed = rewrite(*launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = {}});
       if (!changed) return pass_on(changed);
       words = *std::move(changed);
     }
-    auto status = run_command(words, launch ? Environment{} : environment, session.json);
+    std::vector<std::string> variables;
+    if (!launch) {
+      for (const auto& [name, value] : environment) variables.push_back(fmt::format("{}={}", name, value));
+    }
+    auto status = run_program(words, variables, session.json);
     if (!status) return pass_on(status);
     // The program has had its run: whatever happens to the profile, the status is the program's.
     auto profile = collect(folder.path());
@@ -227,7 +233,7 @@ class RecordVerb : public Verb {
     program_ = command_[0];
     programs_ = {program_};
     const std::size_t launcher = launcher_position(command_);
-    version_ = launcher < command_.size() ? output_of({command_[launcher], "--version"}, true) : "";
+    version_ = launcher < command_.size() ? output_of({command_[launcher], "--version"}) : "";
     auto launch = understand_launch(command_, version_);
     if (!launch) {
       const std::string name = fs::path(command_[std::min(launcher, command_.size() - 1)]).filename().string();
@@ -245,7 +251,7 @@ class RecordVerb : public Verb {
   Result<fs::path> choose_recorder() {
     if (mpi_ == nullptr) mpi_ = mpi_of_program(program_);
     if (mpi_ == nullptr) mpi_ = mpi_of_launcher(version_);
-    if (mpi_ == nullptr) mpi_ = mpi_of_launcher(output_of({"mpirun", "--version"}, true));
+    if (mpi_ == nullptr) mpi_ = mpi_of_launcher(output_of({"mpirun", "--version"}));
     if (mpi_ == nullptr) mpi_ = &mpis[0];
     const auto found = find_recorder(*mpi_, !trace_.empty());
     if (!found) {
@@ -350,9 +356,9 @@ class RecordVerb : public Verb {
   std::string trace_;  ///< The folder of the trace; empty: there is none.
   double window_ns_ = 0;
   const Mpi* mpi_ = nullptr;
-  CommandWords command_;
-  std::string program_;    ///< What is recorded; of several programs the first.
-  CommandWords programs_;  ///< All that the command starts.
+  Words command_;
+  std::string program_;  ///< What is recorded; of several programs the first.
+  Words programs_;       ///< All that the command starts.
   std::string version_;
 };
 

@@ -92,7 +92,13 @@ class ShowVerb : public Verb {
     if (summary.silent_ranks > 0 && summary.pairs > 0) {
       text += fmt::format("; {} without any", counted(summary.silent_ranks, "rank"));
     }
-    return text + "\n";
+    text += "\n";
+    for (const auto& [key, what] : {std::pair("missing ranks", "are missing in the recording"),
+                                    std::pair("ranks that did not finish", "did not finish")}) {
+      const auto found = profile.origin.find(key);
+      if (found != profile.origin.end()) text += fmt::format("  ranks that {}: {}\n", what, found->second);
+    }
+    return text;
   }
 
   std::string volumes(const ProfileSummary& summary) const {
@@ -142,10 +148,14 @@ class ShowVerb : public Verb {
   }
 
   static std::string phase_table(const std::vector<Phase>& phases) {
-    Table table({{"phase"}, {""}, {"from", right}, {"to", right}, {"point to point", right}});
+    Table table(
+        {{"phase"}, {""}, {"from", right}, {"to", right}, {"point to point", right}, {"collective calls", right}});
     for (std::size_t at = 0; at < phases.size(); ++at) {
+      double calls = 0;
+      for (const Collective& collective : phases[at].collectives) calls += collective.count;
       table.row({fmt::format("{}", at + 1), phases[at].name, format_seconds(phases[at].begin),
-                 format_seconds(phases[at].end), format_bytes(phases[at].point_to_point.total_bytes())});
+                 format_seconds(phases[at].end), format_bytes(phases[at].point_to_point.total_bytes()),
+                 format_count(std::round(calls))});
     }
     return table.text();
   }

@@ -3,76 +3,16 @@
 #include <fmt/format.h>
 
 #include "apps/rankloom/input.hpp"
+#include "apps/rankloom/machine_text.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/units.hpp"
 #include "rankloom/model/topology_json.hpp"
 #include "rankloom/report/topology_findings.hpp"
-#include "rankloom/report/tree_drawing.hpp"
 
 namespace rankloom::app {
 
 namespace {
-
-/// Physical cores: the objects called so; processing units where no level is.
-std::uint64_t count_cores(const Topology& topology) {
-  for (const auto& level : topology.levels()) {
-    if (level.kind == "core") return level.objects;
-  }
-  return topology.core_count();
-}
-
-std::uint64_t count_places(const Topology& topology) {
-  std::uint64_t places = 0;
-  for (const Core core : topology.cores()) places += topology.capacity(core);
-  return places;
-}
-
-Json network_json(const Topology& topology) {
-  const Network& network = topology.network();
-  return {{"text", network.text()},
-          {"nodes", network.node_count()},
-          {"routers", network.vertex_count() - network.node_count()},
-          {"links", network.link_count()},
-          {"diameter", network.diameter()},
-          {"gap", network.per_hop().gap},
-          {"latency", network.per_hop().latency}};
-}
-
-Json to_json(const Topology& topology) {
-  Json json{{"nodes", topology.node_count()},
-            {"cores", count_cores(topology)},
-            {"pus", topology.core_count()},
-            {"places", count_places(topology)}};
-  json["levels"] = Json::array();
-  for (const auto& level : topology.levels()) {
-    json["levels"].push_back({{"kind", level.kind},
-                              {"objects", level.objects},
-                              {"arity", level.arity},
-                              {"gap", level.cost ? Json(level.cost->gap) : Json()},
-                              {"latency", level.cost ? Json(level.cost->latency) : Json()},
-                              {"private", level.is_private()}});
-  }
-  json["symmetric"] = topology.symmetric();
-  json["routed"] = topology.routed();
-  if (topology.routed()) json["network"] = network_json(topology);
-  return json;
-}
-
-std::string headline(const Topology& topology) {
-  std::string text =
-      fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));
-  const std::uint64_t places = count_places(topology);
-  if (places != topology.core_count()) text += fmt::format(", room for {}", counted(places, "rank"));
-  return text;
-}
-
-std::string network_line(const Topology& topology) {
-  const Network& network = topology.network();
-  return fmt::format("{}: {}, at most {} apart, {} a hop\n", network.text(), counted(network.link_count(), "link"),
-                     counted(network.diameter(), "hop"), fmt::format("cost {}", cost_text(network.per_hop())));
-}
 
 /// The parts that each sub-verb needs: the argument, and the loading.
 struct MachineArgument {
@@ -102,6 +42,10 @@ struct MachineArgument {
 class TopoVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
+    discover_ = &add_command(app, "discover", "look at this host, other hosts, or files of a network and its nodes");
+    discover_verb_->describe(*discover_);
+    probe_ = &add_command(app, "probe", "measure what sending costs between the ranks of a launcher");
+    probe_verb_->describe(*probe_);
     show_ = &add_command(app, "show", "draw the machine as a tree, equal parts folded");
     show_machine_.describe(*show_);
     add_switch(*show_, "--ascii", "draw with plain characters", ascii_, "output");
@@ -114,6 +58,8 @@ class TopoVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
+    if (was_called(*discover_)) return discover_verb_->run(session);
+    if (was_called(*probe_)) return probe_verb_->run(session);
     if (was_called(*show_)) return show(session);
     if (was_called(*check_)) return check(session);
     return convert(session);
@@ -124,12 +70,10 @@ class TopoVerb : public Verb {
     auto topology = show_machine_.load();
     if (!topology) return pass_on(topology);
     if (session.json) {
-      print_json(to_json(*topology));
+      print_json(machine_json(*topology));
       return success;
     }
-    print(headline(*topology) + "\n");
-    if (topology->routed()) print(network_line(*topology));
-    print("\n" + draw_tree(fold_machine(*topology), {.ascii = ascii_}));
+    print(machine_drawing(*topology, ascii_));
     return success;
   }
 
@@ -143,7 +87,7 @@ class TopoVerb : public Verb {
       print_json(json);
       return success;
     }
-    print(fmt::format("sound: {}\n", headline(*topology)));
+    print(fmt::format("sound: {}\n", machine_headline(*topology)));
     for (const auto& finding : findings) print(fmt::format("  remark: {}\n    hint: {}\n", finding.what, finding.hint));
     return success;
   }
@@ -159,11 +103,14 @@ class TopoVerb : public Verb {
     if (session.json) {
       print_json(Json{{"output", output_}, {"nodes", topology->node_count()}, {"pus", topology->core_count()}});
     } else {
-      print(fmt::format("{}: {}\n", output_, headline(*topology)));
+      print(fmt::format("{}: {}\n", output_, machine_headline(*topology)));
     }
     return success;
   }
 
+  std::unique_ptr<Verb> discover_verb_ = make_topo_discover(), probe_verb_ = make_topo_probe();
+  CLI::App* discover_ = nullptr;
+  CLI::App* probe_ = nullptr;
   CLI::App* show_ = nullptr;
   CLI::App* check_ = nullptr;
   CLI::App* convert_ = nullptr;

@@ -44,10 +44,44 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# two mappers, ten seeds each\n"
      "rankloom compare app.prof -t cluster.json -a mpipp:restarts=5,pair-exchange:tries=100000,order=turn --runs 10",
      make_compare},
-    {"topo", "look at a machine",
-     "Draws a machine as a tree in which equal parts are folded, checks it, or writes it as topology JSON. Machines "
-     "come as files of any "
+    {"emit", "say a mapping in a launcher's words",
+     "Turns a mapping into the files that a launcher takes and the command that uses them. The topology gives the "
+     "names "
+     "of the hosts and the numbers of their processing units. With --from it reads a launcher's file instead of a "
+     "mapping, so that a rankfile becomes a hostfile, or with --to plain a mapping again.",
+     "# a rankfile for Open MPI, and the command to type\n"
+     "rankloom emit mapping.txt -t cluster.json --to openmpi4 -o launch\n"
+     "# the same for MPICH, with names for the nodes of a topology string\n"
+     "rankloom emit mapping.txt -t \"node:12=10 core:16=1\" --hosts n1,n2,n3,n4,n5,n6,n7,n8,n9,n10,n11,n12 --to mpich\n"
+     "# a rankfile back into a mapping\n"
+     "rankloom emit launch/rankfile --from openmpi4 -t cluster.json --to plain -o again",
+     make_emit},
+    {"run", "launch a program where a mapping says, and prove it",
+     "Rewrites a command of mpirun, mpiexec or srun so that the launcher (Open MPI, MPICH, Intel MPI, Slurm) follows "
+     "the "
+     "mapping, runs it, and compares what every rank says of its host and processing units with what was asked. What "
+     "the launcher would silently do otherwise is refused, with a remedy. The exit status is the program's own; with "
+     "--strict it is 5 when a rank is elsewhere.",
+     "# two ranks on this machine, the first on the second core\n"
+     "printf '1\\n0\\n' > swap.txt && rankloom run swap.txt -t core:2 -- mpirun -n 2 hostname\n"
+     "# what would be run, and with which files\n"
+     "rankloom run swap.txt -t core:2 --dry-run -- mpirun -n 2 hostname",
+     make_run},
+    {"topo", "look at a machine: discover, measure, draw and check it",
+     "Discovers a machine (this host, hosts that a launcher reaches, files of networks and nodes put together), "
+     "measures "
+     "what sending costs on it, draws it as a tree in which equal parts are folded, checks it, or writes it as "
+     "topology "
+     "JSON. Machines come as files of any "
      "source of `rankloom list topologies`, as a string, or as --hierarchy and --distance.",
+     "# this host\n"
+     "rankloom topo discover -o node.json\n"
+     "# a cluster: the network from Slurm, the inside of its nodes from hwloc\n"
+     "rankloom topo discover --network topology.conf --node node.xml -o cluster.json\n"
+     "# the hosts that a launcher reaches, each looked at where it is\n"
+     "rankloom topo discover -- mpirun --map-by node\n"
+     "# what sending costs between 4 ranks, measured\n"
+     "rankloom topo probe --seconds 1 -o measured.json -- mpirun -n 4\n"
      "# two switches of six nodes of sixteen cores\n"
      "rankloom topo show \"switch:2=4.1 node:6=3.7 core:16=1\"\n"
      "# is this file sound?\n"
@@ -99,6 +133,19 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# with a trace that SimGrid can replay\n"
      "rankloom record --trace app.trace -- mpirun -n 4 ./app && rankloom import app.trace",
      make_record},
+    {"lab", "a cluster on one machine, to try things on",
+     "Makes hosts out of Linux namespaces: each has its own name, network, shared memory and message queues, joined by "
+     "cables of a limited rate; files and processors are the machine's own. mpirun and mpiexec work on its hosts as "
+     "they "
+     "are. Needs root. A command for which a size is given gets a lab of its own, that goes with it.",
+     "# a lab for one command: sixteen ranks on four hosts\n"
+     "rankloom lab exec --hosts 4 --slots 4 -- mpirun -n 16 hostname\n"
+     "# one that stays, and away with it\n"
+     "rankloom lab up --hosts 2 --rate 400mbit && rankloom lab topo -o lab.json && rankloom lab exec --on lab2 -- "
+     "hostname; rankloom lab down\n"
+     "# what is up\n"
+     "rankloom lab list",
+     make_lab},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "
      "record "

@@ -29,6 +29,7 @@ Result<MachineSpec> parse_topology_string(std::string_view text);
 Result<MachineSpec> parse_hierarchy(std::string_view hierarchy, std::string_view distance);
 
 /// What every -t takes: a file of any source of the table, or a topology string.
+Result<MachineSpec> load_machine(const std::string& file_or_string);
 Result<Topology> load_topology(const std::string& file_or_string);
 
 }  // namespace rankloom

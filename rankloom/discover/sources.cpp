@@ -8,6 +8,9 @@
 
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/hostlist.hpp"
+#include "rankloom/discover/hwloc.hpp"
+#include "rankloom/discover/infiniband.hpp"
+#include "rankloom/discover/slurm.hpp"
 #include "rankloom/discover/words.hpp"
 #include "rankloom/model/topology_json.hpp"
 
@@ -46,33 +49,25 @@ Result<MachineSpec> read_topology_string(const FileText& file) {
   return machine;
 }
 
-constexpr std::array<TopologySourceInfo, 3> sources{{
+constexpr auto sources = std::to_array<TopologySourceInfo>({
     {"json", "this program's own file, which says everything a machine can have", is_json, read_machine_json},
+    {"hwloc", "one host as lstopo writes it: lstopo node.xml", is_hwloc_xml, read_hwloc_xml},
+    {"slurm", "Slurm's topology.conf, or what `scontrol show topology` prints", is_slurm_topology, read_slurm_topology},
+    {"slurm-yaml", "Slurm's topology.yaml", is_slurm_yaml, read_slurm_yaml},
+    {"infiniband", "a fabric as ibnetdiscover prints it", is_infiniband, read_infiniband},
     {"string", "a topology string such as \"node:6=3.7 core:16=1\", alone in a file", is_topology_string,
      read_topology_string},
     {"hostlist", "hosts and slots as launchers take them: \"node1 4\", \"node1:4\", \"node1 slots=4\"", is_hostlist,
      read_hostlist},
-}};
-
-/// Formats that are known by sight but not yet read; empty: none of them.
-std::string_view known_stranger(std::string_view text) {
-  const std::string_view start = trimmed(text.substr(0, 4096));
-  if (start.starts_with('<') && start.find("topology") != std::string_view::npos) return "an hwloc XML file";
-  if (lower_case(start).find("switchname=") != std::string::npos) return "a Slurm topology.conf";
-  return {};
-}
+});
 
 Result<MachineSpec> read_any(const FileText& file) {
   const std::string hint =
-      "give a topology JSON, a list of hosts such as \"node1 4\", or a topology string such as \"node:6=3.7 "
+      "give a file of a kind that `rankloom list topologies` names, or a topology string such as \"node:6=3.7 "
       "core:16=1\"";
   if (trimmed(file.view()).empty()) return fail(Code::bad_input, at(file.name()), "is empty", hint);
   for (const TopologySourceInfo& source : sources) {
     if (source.recognise(file.view())) return source.read(file);
-  }
-  if (const auto stranger = known_stranger(file.view()); !stranger.empty()) {
-    return fail(Code::bad_input, at(file.name()),
-                fmt::format("is {}, which is not supported yet by this version", stranger), hint);
   }
   return fail(Code::bad_input, at(file.name()), "does not look like any known description of a machine", hint);
 }
@@ -85,6 +80,12 @@ bool looks_like_path(const std::string& text) {
          std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return text.ends_with(ending); });
 }
 
+}  // namespace
+
+std::span<const TopologySourceInfo> topology_sources() {
+  return sources;
+}
+
 Result<MachineSpec> load_machine(const std::string& file_or_string) {
   std::error_code ignored;  // a long string is no valid path, and that is no error
   if (file_or_string == "-" || looks_like_path(file_or_string) || std::filesystem::exists(file_or_string, ignored)) {
@@ -93,12 +94,6 @@ Result<MachineSpec> load_machine(const std::string& file_or_string) {
     return read_any(*file);
   }
   return parse_topology_string(file_or_string);
-}
-
-}  // namespace
-
-std::span<const TopologySourceInfo> topology_sources() {
-  return sources;
 }
 
 Result<Topology> load_topology(const std::string& file_or_string) {

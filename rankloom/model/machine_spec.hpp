@@ -35,12 +35,19 @@ struct ObjectSpec {
   std::vector<ObjectSpec> children;  ///< Empty: a leaf, that is, a core.
 };
 
+/// What a source found odd while reading, for `topo check`: it can be lived with, but may not be meant.
+struct MachineRemark {
+  std::string what;
+  std::string hint;
+};
+
 struct MachineSpec {
   ObjectSpec root;  ///< The whole machine; kind "machine".
   /// How the nodes are wired, when that is no hierarchy. The root's children are then the nodes, in the network's
   /// order.
   std::shared_ptr<const Network> network;
   std::string text;  ///< What the user wrote, for messages.
+  std::vector<MachineRemark> remarks;
 };
 
 }  // namespace rankloom

@@ -273,7 +273,9 @@ class TopologyBuilder {
       const Cost unset{below > 0 ? 10 * below : 1.0, 0};
       std::optional<Cost> wrong;
       std::optional<Cost>& common = data_.levels[level].cost;
+      std::optional<Cost> said;  // of a level at which nothing parts
       for_each_parent(machine_, level, [&](ObjectSpec& parent) {
+        if (parent.between && !said) said = parent.between;
         if (!parent.between) parent.between = unset;
         const Cost cost = *parent.between;
         if (!(cost.gap > 0 && cost.latency >= 0 && std::isfinite(cost.gap) && std::isfinite(cost.latency)))
@@ -288,7 +290,7 @@ class TopologyBuilder {
                                data_.levels[level].kind),
                    "gap above 0, latency 0 or more");
       }
-      if (!common) common = unset;
+      if (!common) common = said.value_or(unset);
       if (uneven_costs_[level]) common.reset();
     }
     return {};

@@ -157,8 +157,8 @@ class PartReader {
     }
     if (at + 1 < words_.size() && is_option(words_[at + 1])) return option;
     return fail(Code::usage, at_option(at),
-                fmt::format("{} is no option of {} that is known here, so where the program begins is not certain",
-                            words_[at], title_of(kind_)),
+                fmt::format("this is no option of {} that is known here, so where the program begins is not certain",
+                            title_of(kind_)),
                 "name the program's word with --program, or put this option before another one");
   }
 

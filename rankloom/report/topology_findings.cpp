@@ -104,6 +104,7 @@ void find_capacities(const Topology& topology, Findings& findings) {
 
 std::vector<TopologyFinding> examine(const Topology& topology) {
   Findings findings;
+  for (const MachineRemark& remark : topology.spec().remarks) findings.push_back({remark.what, remark.hint});
   if (!topology.is_matrix()) {
     find_cheap_levels(topology, findings);
     find_cheap_network(topology, findings);

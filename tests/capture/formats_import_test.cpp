@@ -7,6 +7,7 @@
 
 #include "rankloom/core/random.hpp"
 #include "tests/capture/import_support.hpp"
+#include "tests/capture/recording.hpp"
 
 namespace rankloom {
 namespace {
@@ -131,6 +132,7 @@ std::string example(std::string_view format) {
     return recorded({"simgrid/smpi_simgrid.txt_files/rank-1.txt", "simgrid/smpi_simgrid.txt_files/rank-2.txt",
                      "simgrid/smpi_simgrid.txt_files/rank-3.txt", "simgrid/smpi_simgrid.txt_files/rank-4.txt"});
   }
+  if (format == "recording") return testing::ring_recording();
   if (format == "ipm") return recorded({"handmade/ipm.xml"});
   if (format == "intel-mpi") return recorded({"handmade/intel-mpi.txt"});
   if (format == "aps") return recorded({"handmade/aps.txt"});

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/model/topology_json.hpp"
 
@@ -81,11 +82,56 @@ TEST_F(Sources, WhatIsNoMachineIsRefused) {
   EXPECT_THAT(problem(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but no topology"));
 }
 
-TEST_F(Sources, FormatsOfLaterVersionsAreKnownBySight) {
-  EXPECT_THAT(problem(file("node.xml", "<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n")),
-              HasSubstr("is an hwloc XML file, which is not supported yet"));
-  EXPECT_THAT(problem(file("topology.conf", "# Slurm\nSwitchName=s0 Nodes=n[0-3]\n")),
-              HasSubstr("is a Slurm topology.conf, which is not supported yet"));
+TEST_F(Sources, WhatOtherToolsWriteIsRead) {
+  EXPECT_EQ(cores(file("topology.conf", "# Slurm\nSwitchName=s0 Nodes=n[0-3]\n")), 4U);
+  EXPECT_EQ(
+      cores(file("topology.yaml", "- topology: t\n  tree:\n    switches:\n      - switch: s\n        nodes: n[1-3]\n")),
+      3U);
+  EXPECT_EQ(
+      cores(file("fabric",
+                 "Switch 36 \"S-1\" # \"s\"\n[1] \"H-1\"[1] # \"a HCA-1\" lid 1 4xQDR\nCa 1 \"H-1\" # \"a HCA-1\"\n")),
+      1U);
+  EXPECT_THAT(problem(file("node.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>\n")),
+              HasSubstr("hwloc"));
+}
+
+/// Files of every kind with bytes changed, cut out and doubled: an error or a machine, and nothing else.
+TEST_F(Sources, MutatedFilesAreErrorsOrMachines) {
+  const std::vector<std::string> files{
+      "SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7],\\\nm1\nSwitchName=t Switches=s[0-1]\n",
+      "BlockName=b0 Nodes=n[0-3]\nBlockName=b1 Nodes=n[4-7]\nBlockSizes=4,8\n",
+      "- topology: t\n  cluster_default: true\n  tree:\n    switches:\n      - switch: s\n        nodes: [n1, "
+      "\"n[2-3]\"]\n",
+      "Switch 36 \"S-1\" # \"s\"\n[1] \"H-1\"[1] # \"a HCA-1\" lid 1 4xQDR\nCa 1 \"H-1\" # \"a HCA-1\"\n[1] \"S-1\"[1] "
+      "# 4xQDR\n"};
+  Random random(7);
+  for (int turn = 0; turn < 20'000; ++turn) {
+    std::string text = files[random.below(files.size())];
+    for (std::uint64_t change = random.below(4); change-- > 0;) {
+      const std::size_t at = random.below(text.size());
+      const std::size_t length = random.below(8);
+      switch (random.below(3)) {
+        case 0:
+          text[at] = static_cast<char>(random.below(256));
+          break;
+        case 1:
+          text.erase(at, length);
+          break;
+        default:
+          text.insert(at, text.substr(random.below(text.size()), length));
+      }
+      if (text.empty()) text = "x";
+    }
+    const FileText file("file", text);
+    for (const TopologySourceInfo& source : topology_sources()) {
+      if (source.name == "hwloc" || !source.recognise(text)) continue;
+      const auto machine = source.read(file);
+      if (!machine) {
+        EXPECT_FALSE(machine.error().hint.empty()) << text;
+      }
+      break;
+    }
+  }
 }
 
 TEST_F(Sources, EveryRowHasANameAndASummary) {

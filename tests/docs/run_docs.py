@@ -5,7 +5,7 @@
 In fenced blocks marked `sh`, every line is part of a script; in blocks marked `console`, lines after "$ " are commands and
 the rest is what they printed. All blocks of one page run one after another in one temporary folder with rankloom on the
 PATH; a command that fails, fails the page. A block is left out when the line before its fence is
-<!-- skip: why it cannot run here -->.
+<!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
 """
@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->")
+SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->" if os.geteuid() == 0 else r"<!--\s*(?:skip|root):\s*\S.*-->")
 
 
 def blocks(text):
@@ -57,7 +57,9 @@ def script(kind, body):
 
 def run_page(page, program):
     problems = []
-    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}")
+    # MPI programs: perhaps as root, and on fewer cores than ranks.
+    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
+               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
         for line, commands in blocks(page.read_text()):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,

@@ -86,8 +86,9 @@ TEST(ProfileSummary, SaysHowMuchOfTheTimeIsSpentInMpi) {
 TEST(ProfileSummary, TakesAPhaseByItsNumberOrName) {
   Profile profile = small_profile();
   EXPECT_FALSE(phase_of(profile, "1"));
-  profile.phases = {{"solve", 0, 1, profile.point_to_point, profile.collectives},
-                    {"write", 1, 2, std::move(CommGraphBuilder(4)).build(true), {}}};
+  profile.phases = {{"solve", 0, 1, profile.point_to_point, profile.point_to_point, profile.collectives},
+                    {"write", 1, 2, std::move(CommGraphBuilder(4)).build(true), {}, {}}};
+  EXPECT_EQ(phase_of(profile, "solve")->expanded_collectives.edge_count(), profile.point_to_point.edge_count());
   EXPECT_EQ(phase_of(profile, "solve")->collectives.size(), 1u);
   EXPECT_EQ(phase_of(profile, "2")->point_to_point.edge_count(), 0u);
   const auto missing = phase_of(profile, "3");

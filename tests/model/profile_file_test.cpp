@@ -62,8 +62,13 @@ Profile full_profile() {
   profile.communicators = {{"world", {}}, {"", {Rank{7}, Rank{3}, Rank{299}}}};
   profile.collectives = {{.communicator = 0, .op = CollectiveOp::allreduce, .root = 0, .bytes = 8, .count = 100},
                          {.communicator = 1, .op = CollectiveOp::bcast, .root = 2, .bytes = 0.5, .count = 1e12}};
-  profile.phases = {{"0 s to 1 s", 0, 1, random_traffic(300, 700, true, false), {profile.collectives[1]}},
-                    {"level 2", 1, 2.5, random_traffic(300, 0, true, false), {}}};
+  profile.phases = {{"0 s to 1 s",
+                     0,
+                     1,
+                     random_traffic(300, 700, true, false),
+                     random_traffic(300, 50, true, false),
+                     {profile.collectives[1]}},
+                    {"level 2", 1, 2.5, random_traffic(300, 0, true, false), {}, {}}};
   for (int r = 0; r < 300; ++r) profile.activity.push_back({r * 0.1, 1.0 / (r + 1), r * 1e9});
   profile.self_traffic_counts = true;
   profile.sizes = {{0, 12}, {1024, 7}, {std::uint64_t{1} << 40, 1}};
@@ -96,6 +101,8 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(back->phases[1].begin, 1);
   EXPECT_EQ(back->phases[1].end, 2.5);
   expect_equal(back->phases[0].point_to_point, profile.phases[0].point_to_point);
+  expect_equal(back->phases[0].expanded_collectives, profile.phases[0].expanded_collectives);
+  EXPECT_EQ(back->phases[1].expanded_collectives.rank_count(), 0u);
   ASSERT_EQ(back->phases[0].collectives.size(), 1u);
   EXPECT_EQ(back->phases[0].collectives[0].count, 1e12);
   EXPECT_TRUE(back->self_traffic_counts);

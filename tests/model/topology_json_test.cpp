@@ -74,7 +74,7 @@ TEST(TopologyJson, EveryMachineReadsBackEqual) {
     EXPECT_TRUE(alike(unfolded(spec.root), unfolded(read->root))) << text;
     EXPECT_EQ(read->text, spec.text.empty() ? "machine.json" : spec.text);
     EXPECT_EQ(read->network, nullptr);
-    EXPECT_EQ(write_machine_json({read->root, nullptr, spec.text}), text);
+    EXPECT_EQ(write_machine_json({read->root, nullptr, spec.text, {}}), text);
   }
 }
 

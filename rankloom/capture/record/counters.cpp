@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t most_windows = 256;  // then two become one
 constexpr std::uint32_t most_phases = 1024;  // further levels count as the one before them
-constexpr std::uint32_t most_sizes = 2048;   // of collectives in a phase; then sizes are rounded down to powers of two
+constexpr std::uint32_t most_sizes = 1024;   // of collectives in a phase; then sizes are rounded down to powers of two
 constexpr std::int64_t first_level = 1;      // MPI_Pcontrol's own default
 
 std::uint64_t mix(std::uint64_t value) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// discover: what sending costs where it was not measured.
+#include "rankloom/discover/default_costs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace rankloom {
+
+namespace {
+
+struct SharedObject {
+  std::string_view kind;
+  Cost cost;
+};
+/// Copies through the shared object: about 20 GB/s between the threads of a core, 3 GB/s across the packages of a node.
+constexpr auto shared_objects = std::to_array<SharedObject>({
+    {"pu", {0.040, 40}},
+    {"core", {0.050, 50}},
+    {"l1", {0.056, 56}},
+    {"l2", {0.065, 70}},
+    {"l3", {0.085, 100}},
+    {"l4", {0.100, 120}},
+    {"numa", {0.120, 150}},
+    {"die", {0.140, 180}},
+    {"package", {0.180, 220}},
+    {"node", {0.300, 350}},
+});
+
+/// From one level to the next one up, at least.
+constexpr double least_step = 1.1;
+constexpr double unknown_step = 1.25;
+
+}  // namespace
+
+std::vector<Cost> default_sharing_costs(std::span<const std::string> kinds) {
+  std::vector<Cost> costs(kinds.size());
+  Cost below{0.03, 30};
+  for (std::size_t level = kinds.size(); level-- > 0;) {
+    const auto known = std::find_if(shared_objects.begin(), shared_objects.end(),
+                                    [&](const SharedObject& object) { return object.kind == kinds[level]; });
+    const bool is_known = known != shared_objects.end();
+    const double step = is_known ? least_step : unknown_step;
+    const Cost usual = is_known ? known->cost : Cost{};
+    below = {std::max(usual.gap, step * below.gap), std::max(usual.latency, step * below.latency)};
+    costs[level] = below;
+  }
+  return costs;
+}
+
+Cost default_switch_cost(std::size_t height) {
+  const auto above_first = static_cast<double>(height > 0 ? height - 1 : 0);
+  return {1.0 + 0.25 * above_first, 1500 + 500 * above_first};
+}
+
+}  // namespace rankloom

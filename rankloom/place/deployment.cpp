@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// place: a mapping in the words of operating systems.
+#include "rankloom/place/deployment.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace rankloom {
+
+namespace {
+
+Result<IdVector<Node, std::string>> host_names(const Topology& topology, std::span<const std::string> given) {
+  if (!given.empty() && given.size() < topology.node_count()) {
+    return fail(Code::bad_input, at("--hosts"),
+                fmt::format("{} names for the {} nodes of the machine", given.size(), topology.node_count()),
+                "name every node, in the order of the topology");
+  }
+  IdVector<Node, std::string> names(topology.node_count());
+  for (const Node node : topology.nodes()) {
+    names[node] = given.empty() ? topology.node_name(node) : given[index(node)];
+    if (!is_plain_host_name(names[node])) {
+      return fail(Code::bad_input, at(given.empty() ? "topology" : "--hosts"),
+                  fmt::format("\"{}\" cannot be written as a host's name in a launcher's file", names[node]),
+                  "a name has letters, digits, - _ and . and does not begin with -");
+    }
+  }
+  return names;
+}
+
+Core first_core_of(const Topology& topology, Node node) {
+  return topology.first_core(topology.node_level(), index(node));
+}
+
+/// The node's cores that may hold ranks, in order.
+std::vector<Core> usable_cores(const Topology& topology, Node node) {
+  std::vector<Core> cores;
+  const auto end = index(topology.first_core(topology.node_level(), index(node) + 1));
+  for (auto core = index(first_core_of(topology, node)); core < end; ++core) {
+    if (topology.capacity(Core{core}) > 0) cores.push_back(Core{core});
+  }
+  return cores;
+}
+
+/// Finds cores by host and processing unit. Of several that suit, the one that fewest ranks took, then the first.
+class SeatFinder {
+ public:
+  explicit SeatFinder(const Topology& topology) : topology_(topology), taken_(topology.core_count(), 0) {}
+
+  void name(const std::string& host, Node node) { node_of_.emplace(host, node); }
+
+  std::optional<Node> node(const std::string& host) const {
+    const auto found = node_of_.find(host);
+    return found == node_of_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::optional<Core> core(Node node, std::optional<std::uint32_t> cpu) {
+    std::optional<Core> best;
+    for (const Core core : usable_cores(topology_, node)) {
+      if (cpu && topology_.os_index(core) != *cpu) continue;
+      if (!best || taken_[index(core)] < taken_[index(*best)]) best = core;
+    }
+    if (best) ++taken_[index(*best)];
+    return best;
+  }
+
+ private:
+  const Topology& topology_;
+  std::map<std::string, Node> node_of_;
+  std::vector<std::uint32_t> taken_;
+};
+
+bool is_named(const ObjectSpec& object) {
+  return !object.name.empty() || std::any_of(object.children.begin(), object.children.end(), is_named);
+}
+
+}  // namespace
+
+IdVector<Node, std::vector<Rank>> Deployment::ranks_of_nodes() const {
+  IdVector<Node, std::vector<Rank>> ranks_of(hosts.size());
+  for (const Rank rank : ranks()) ranks_of[seats[rank].node].push_back(rank);
+  return ranks_of;
+}
+
+bool is_plain_host_name(std::string_view name) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  return !name.empty() && name.size() <= 255 && name[0] != '-' &&
+         name.find_first_not_of(plain) == std::string_view::npos;
+}
+
+bool names_its_hosts(const Topology& topology) {
+  return is_named(topology.spec().root);
+}
+
+Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology, std::span<const std::string> hosts) {
+  auto names = host_names(topology, hosts);
+  if (!names) return pass_on(names);
+  Deployment deployment{topology, std::move(*names), {}};
+  deployment.seats.reserve(core_of.size());
+  for (const Core core : core_of) {
+    if (index(core) >= topology.core_count()) {
+      return fail(Code::bad_input, at("mapping"),
+                  fmt::format("rank {} sits on core {}, but the machine has the cores 0..{}", deployment.seats.size(),
+                              index(core), topology.core_count() - 1),
+                  "give the topology that the mapping was made for");
+    }
+    const Node node = topology.node_of(core);
+    deployment.seats.push_back({node, topology.os_index(core), index(core) - index(first_core_of(topology, node))});
+  }
+  return deployment;
+}
+
+Result<std::vector<Core>> cores_of_seats(std::span<const NamedSeat> seats, const Topology& topology,
+                                         std::span<const std::string> hosts, const std::string& source) {
+  auto names = host_names(topology, hosts);
+  if (!names) return pass_on(names);
+  SeatFinder finder(topology);
+  for (const Node node : topology.nodes()) finder.name((*names)[node], node);
+  std::vector<Core> core_of;
+  for (const NamedSeat& seat : seats) {
+    const auto node = finder.node(seat.host);
+    if (!node) {
+      return fail(Code::bad_input, at(source),
+                  fmt::format("rank {} sits on {}, which is no host of the topology", core_of.size(), seat.host),
+                  "give the topology of these hosts, or their names with --hosts");
+    }
+    const auto core = finder.core(*node, seat.cpu);
+    if (!core) {
+      return fail(Code::bad_input, at(source),
+                  fmt::format("rank {} sits on processing unit {} of {}, which the topology does not have",
+                              core_of.size(), seat.cpu.value_or(0), seat.host),
+                  "give the topology that the file was made for");
+    }
+    core_of.push_back(*core);
+  }
+  return core_of;
+}
+
+}  // namespace rankloom

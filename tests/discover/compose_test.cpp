@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/discover/compose.hpp"
+
+#include <gmock/gmock.h>
+
+#include "discover_support.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/discover/report_lines.hpp"
+#include "rankloom/discover/slurm.hpp"
+#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/topology_json.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+
+MachineSpec cluster() {
+  return machine_of(read_slurm_topology,
+                    "SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n[4-7]\nSwitchName=t Switches=a,b\n");
+}
+
+NodeInterior inside(const char* text, std::vector<std::string> hosts = {}) {
+  return {.hosts = std::move(hosts), .machine = *parse_topology_string(text)};
+}
+
+std::string problem(const Result<MachineSpec>& machine) {
+  return machine ? "none" : to_string(machine.error());
+}
+
+TEST(Compose, EveryNodeGetsTheInside) {
+  const auto machine = compose(cluster(), std::vector{inside("package:2=0.3 core:8=0.1")}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  const Topology topology = topology_of(*machine);
+  EXPECT_EQ(shape_of(topology), "switch 2, node 8, package 16, core 128");
+  EXPECT_EQ(topology.node_name(Node{5}), "n5");
+}
+
+TEST(Compose, NodesMayDiffer) {
+  const auto machine =
+      compose(cluster(), std::vector{inside("core:8"), inside("package:2 core:32", {"n1", "n5.cluster.example"})}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  EXPECT_EQ(topology_of(*machine).core_count(), 6U * 8 + 2U * 64);
+}
+
+TEST(Compose, OnlyTheHostsToKeepStay) {
+  const auto machine = compose(cluster(), std::vector{inside("core:4")}, {"n5", "n1", "n2"});
+  ASSERT_TRUE(machine) << problem(machine);
+  const Topology topology = topology_of(*machine);
+  EXPECT_EQ(nodes_of(topology), "n1 n2 n5");
+  EXPECT_EQ(shape_of(topology), "switch 2, node 3, core 12");
+}
+
+TEST(Compose, HostsLeaveAGraphWithTheirCables) {
+  GraphShape shape{.nodes = 3, .vertices = 5, .cables = {}, .nodes_forward = false, .next = {}};
+  for (const auto& [a, b] : {std::pair{0, 3}, {1, 3}, {2, 4}, {3, 4}})
+    shape.cables.push_back({Vertex(a), Vertex(b), {1, 0}});
+  MachineSpec network = flat_network({"x", "y", "z"});
+  network.network = *make_graph(std::move(shape));
+  const auto machine = compose(network, std::vector{inside("core:4=0.1")}, {"x", "z"});
+  ASSERT_TRUE(machine) << problem(machine);
+  const Topology topology = topology_of(*machine);
+  EXPECT_EQ(nodes_of(topology), "x z");
+  EXPECT_EQ(topology.hops(Core{0}, Core{4}), 3U);
+}
+
+TEST(Compose, ANetworkIsNeverNearerThanANode) {
+  const auto machine = compose(cluster(), std::vector{inside("package:2=50 core:8=20")}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  const Topology topology = topology_of(*machine);
+  const double inside_node = topology.cost(Core{0}, Core{8}).gap;
+  EXPECT_NEAR(topology.cost(Core{0}, Core{16}).gap, 3.7 * inside_node, 1e-9);
+  EXPECT_GT(topology.cost(Core{0}, Core{127}).gap, topology.cost(Core{0}, Core{16}).gap);
+}
+
+TEST(Compose, WhatDoesNotFitIsNamed) {
+  EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4")}, {"n9"})), HasSubstr("has no node called n9"));
+  EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4", {"m1"})}, {})),
+              HasSubstr("has no node called m1"));
+  EXPECT_THAT(problem(compose(cluster(), std::vector{inside("node:2 core:4")}, {})), HasSubstr("describes 2 nodes"));
+  EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4", {"n1"})}, {})),
+              HasSubstr("nothing says what is inside"));
+}
+
+TEST(ReportLines, SurviveLabelsMixingAndRepetition) {
+  const std::string machine = write_machine_json(*parse_topology_string("package:2 core:16 !core:5,9,17"));
+  const std::string long_machine = machine + std::string(5000, ' ');
+  const std::string first = write_report({.host = "beta", .rank = 4, .machine = long_machine});
+  const std::string second = write_report({.host = "alpha", .rank = 0, .machine = machine});
+  const std::string again = write_report({.host = "beta", .rank = 5, .machine = "other"});
+  ASSERT_EQ(first.size() % 512, 0U);
+  ASSERT_GT(first.size(), 2U * 512);
+  ReportCollector collector;
+  EXPECT_FALSE(collector.add("a word of the launcher"));
+  for (std::size_t at = first.size(); at > 0; at -= 512)
+    EXPECT_TRUE(collector.add("[1,0]<stdout>:" + first.substr(at - 512, 511)));
+  for (std::size_t at = 0; at < second.size(); at += 512) collector.add(second.substr(at, 511));
+  for (std::size_t at = 0; at < again.size(); at += 512) collector.add(again.substr(at, 511));
+  const auto reports = collector.reports();
+  ASSERT_TRUE(reports);
+  ASSERT_EQ(reports->size(), 2U);
+  EXPECT_EQ((*reports)[0].host, "alpha");
+  EXPECT_EQ((*reports)[1].machine, long_machine);
+}
+
+TEST(ReportLines, MissingPartsAreAnError) {
+  const std::string lines = write_report({.host = "beta", .rank = 0, .machine = std::string(3000, 'x')});
+  ReportCollector collector;
+  EXPECT_FALSE(collector.reports());
+  collector.add(lines.substr(0, 511));
+  const auto reports = collector.reports();
+  ASSERT_FALSE(reports);
+  EXPECT_THAT(reports.error().what, HasSubstr("1 of"));
+}
+
+}  // namespace
+}  // namespace rankloom

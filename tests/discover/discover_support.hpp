@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of sources share: texts in, a machine or an error out.
+#pragma once
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "rankloom/core/file.hpp"
+#include "rankloom/model/machine_spec.hpp"
+#include "rankloom/model/topology.hpp"
+
+namespace rankloom {
+
+using Reader = Result<MachineSpec> (*)(const FileText&);
+
+inline MachineSpec machine_of(Reader read, std::string text) {
+  auto machine = read(FileText("file", std::move(text)));
+  EXPECT_TRUE(machine) << (machine ? "" : to_string(machine.error()));
+  return machine ? std::move(*machine) : MachineSpec{};
+}
+
+inline Topology topology_of(const MachineSpec& machine) {
+  auto topology = Topology::build(machine);
+  EXPECT_TRUE(topology) << (topology ? "" : to_string(topology.error()));
+  return *topology;
+}
+
+inline std::string problem_of(Reader read, std::string text) {
+  const auto machine = read(FileText("file", std::move(text)));
+  return machine ? "none" : to_string(machine.error());
+}
+
+/// "switch 4, node 16, core 16"
+inline std::string shape_of(const Topology& topology) {
+  std::string text;
+  for (const auto& level : topology.levels())
+    text += (text.empty() ? "" : ", ") + level.kind + " " + std::to_string(level.objects);
+  return text;
+}
+
+/// Names of the nodes, apart by blanks.
+inline std::string nodes_of(const Topology& topology) {
+  std::string text;
+  for (const Node node : topology.nodes()) text += (text.empty() ? "" : " ") + topology.node_name(node);
+  return text;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/discover/hwloc.hpp"
+
+#include <gmock/gmock.h>
+
+#include "discover_support.hpp"
+#include "rankloom/discover/default_costs.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DefaultCosts, FallFromTheTopDownInAnyOrderOfLevels) {
+  const std::vector<std::vector<std::string>> machines{{"node", "package", "numa", "l3", "l2", "core", "pu"},
+                                                       {"node", "numa", "package", "l2", "core", "pu"},
+                                                       {"node", "group1", "group2", "package", "die", "group5", "pu"},
+                                                       {"node", "l3", "numa", "core", "pu"},
+                                                       {"node", "pu"}};
+  for (const auto& kinds : machines) {
+    const auto costs = default_sharing_costs(kinds);
+    for (std::size_t level = 0; level + 1 < kinds.size(); ++level) {
+      EXPECT_GT(costs[level].gap, 1.05 * costs[level + 1].gap) << kinds[level];
+      EXPECT_GT(costs[level].latency, costs[level + 1].latency) << kinds[level];
+    }
+    EXPECT_GT(default_switch_cost(1).gap, 2 * costs[0].gap);
+  }
+  EXPECT_GT(default_switch_cost(2).gap, default_switch_cost(1).gap);
+}
+
+TEST(Hwloc, IsRecognised) {
+  EXPECT_TRUE(
+      is_hwloc_xml("<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">"));
+  EXPECT_FALSE(is_hwloc_xml("<html>"));
+  EXPECT_FALSE(is_hwloc_xml("node1 4"));
+}
+
+#ifdef RANKLOOM_HAS_HWLOC
+
+/// Two packages, the first with a NUMA node of its own, the second with two in groups; a group without processors.
+constexpr const char* uneven = R"(<?xml version="1.0" encoding="UTF-8"?>
+<topology version="VERSION">
+ <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xff" allowed_cpuset="0xf" nodeset="0x7" complete_nodeset="0x7" allowed_nodeset="0x7" gp_index="1">
+  <info name="HostName" value="odd"/>
+  <object type="Package" os_index="0" cpuset="0x5" complete_cpuset="0x5" nodeset="0x1" complete_nodeset="0x1" gp_index="2">
+   <object type="NUMANode" os_index="0" cpuset="0x5" complete_cpuset="0x5" nodeset="0x1" complete_nodeset="0x1" gp_index="3" local_memory="1024"/>
+   <object type="Core" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="4">
+    <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1" gp_index="5"/></object>
+   <object type="Core" os_index="1" cpuset="0x4" complete_cpuset="0x4" nodeset="0x1" complete_nodeset="0x1" gp_index="6">
+    <object type="PU" os_index="2" cpuset="0x4" complete_cpuset="0x4" nodeset="0x1" complete_nodeset="0x1" gp_index="7"/></object>
+  </object>
+  <object type="Package" os_index="1" cpuset="0xa" complete_cpuset="0xa" nodeset="0x6" complete_nodeset="0x6" gp_index="8">
+   <object type="Group" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2" complete_nodeset="0x2" gp_index="9" kind="0" subkind="0">
+    <object type="NUMANode" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2" complete_nodeset="0x2" gp_index="10" local_memory="1024"/>
+    <object type="Core" os_index="2" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2" complete_nodeset="0x2" gp_index="11">
+     <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2" complete_nodeset="0x2" gp_index="12"/></object>
+   </object>
+   <object type="Group" cpuset="0x8" complete_cpuset="0x8" nodeset="0x4" complete_nodeset="0x4" gp_index="13" kind="0" subkind="0">
+    <object type="NUMANode" os_index="2" cpuset="0x8" complete_cpuset="0x8" nodeset="0x4" complete_nodeset="0x4" gp_index="14" local_memory="1024"/>
+    <object type="Core" os_index="3" cpuset="0x8" complete_cpuset="0x8" nodeset="0x4" complete_nodeset="0x4" gp_index="15">
+     <object type="PU" os_index="3" cpuset="0x8" complete_cpuset="0x8" nodeset="0x4" complete_nodeset="0x4" gp_index="16"/></object>
+   </object>
+  </object>
+ </object>
+</topology>
+)";
+
+std::string of_version(const char* version) {
+  std::string text = uneven;
+  return text.replace(text.find("VERSION"), 7, version);
+}
+
+TEST(Hwloc, NumaNodesAtDifferentDepthsAreOneLevel) {
+  for (const char* const version : {"2.0", "3.0"}) {
+    const Topology topology = topology_of(machine_of(read_hwloc_xml, of_version(version)));
+    EXPECT_EQ(shape_of(topology), "node 1, package 2, group 3, numa 3, core 4, pu 4");
+    EXPECT_EQ(topology.node_name(Node{0}), "odd");
+    EXPECT_EQ(topology.os_index(Core{1}), 2U);  // the operating system deals its numbers in turn
+    EXPECT_LT(topology.cost(Core{0}, Core{1}).gap, topology.cost(Core{2}, Core{3}).gap);
+    EXPECT_LT(topology.cost(Core{2}, Core{3}).gap, topology.cost(Core{0}, Core{2}).gap);
+  }
+}
+
+TEST(Hwloc, BadFilesAreErrors) {
+  const std::string text = of_version("2.0");
+  EXPECT_THAT(problem_of(read_hwloc_xml, "<topology></topology>"), HasSubstr("hwloc cannot read this XML"));
+  EXPECT_THAT(problem_of(read_hwloc_xml, text.substr(0, text.size() / 2)), HasSubstr("hwloc cannot read this XML"));
+}
+
+TEST(Hwloc, LooksAtThisHost) {
+  const auto machine = discover_host({});
+  ASSERT_TRUE(machine);
+  const Topology topology = topology_of(*machine);
+  EXPECT_EQ(topology.node_count(), 1U);
+  EXPECT_GE(topology.core_count(), 1U);
+  const auto bound = discover_host({.bound = true});
+  ASSERT_TRUE(bound);
+  EXPECT_LE(topology_of(*bound).core_count(), topology.core_count());
+}
+
+#endif
+
+}  // namespace
+}  // namespace rankloom

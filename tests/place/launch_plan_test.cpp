@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of place: the user's command with the mapping in it, and what is refused.
+#include "rankloom/place/launch_plan.hpp"
+
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view open_mpi_4 = "mpirun (Open MPI) 4.1.4";
+constexpr std::string_view open_mpi_5 = "mpirun (Open MPI) 5.0.3";
+constexpr std::string_view mpich = "HYDRA build details:\n Version: 4.0.2";
+constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9";
+
+/// The changed command, or the error, of two ranks on two hosts.
+std::string planned(const std::string& text, std::string_view version, EmitOptions::Bind bind = EmitOptions::Bind::core,
+                    bool in_slurm_job = false) {
+  std::istringstream in(text);
+  Words words;
+  for (std::string word; in >> word;) words.push_back(word);
+  auto command = understand_launch(words, version);
+  if (!command) return to_string(command.error());
+  const std::vector<std::string> hosts{"a", "b"};
+  auto deployment =
+      deploy(std::vector<Core>{Core{2}, Core{1}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
+  auto plan = plan_launch(*command, *deployment, {"F", "bind", bind, in_slurm_job});
+  return plan ? plan->command.text() : to_string(plan.error());
+}
+
+TEST(LaunchPlan, ChangesTheCommandForEachLauncher) {
+  EXPECT_EQ(planned("mpirun -n 2 --hostfile h app x", open_mpi_4),
+            "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 2 bind --report F/report - app x");
+  EXPECT_EQ(planned("mpirun app", open_mpi_5),
+            "mpirun -n 2 --map-by rankfile:file=F/rankfile bind --report F/report - app");
+  EXPECT_EQ(planned("mpiexec -hosts x,y -n 2 app", mpich),
+            "mpiexec -f F/hosts -bind-to none -n 2 bind --report F/report F/bind.txt app");
+  EXPECT_EQ(planned("mpirun -n 2 app", intel),
+            "mpirun -machinefile F/hosts -genv I_MPI_PIN off -n 2 bind --report F/report F/bind.txt app");
+  EXPECT_EQ(planned("srun -N2 --mpi=pmix app", ""),
+            "SLURM_HOSTFILE=F/hosts srun -n 2 --distribution=arbitrary --cpu-bind=none -N2 --mpi=pmix bind --report "
+            "F/report F/bind.txt app");
+}
+
+TEST(LaunchPlan, LeavesRanksFreeOnTheirHostsWhenAsked) {
+  const auto none = EmitOptions::Bind::none;
+  EXPECT_EQ(planned("mpirun -n 2 app", open_mpi_4, none),
+            "mpirun --hostfile F/hosts --map-by seq --bind-to none -n 2 bind --report F/report - app");
+  EXPECT_EQ(planned("mpirun -n 2 app", mpich, none),
+            "mpirun -f F/hosts -bind-to none -n 2 bind --report F/report - app");
+}
+
+TEST(LaunchPlan, PlacesSeveralProgramsAsOneRowOfRanks) {
+  EXPECT_EQ(planned("mpirun -n 1 a : -n 1 b", open_mpi_4),
+            "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 1 bind --report F/report - a : -n 1 bind "
+            "--report F/report - b");
+  EXPECT_THAT(planned("mpirun -n 1 a : b", open_mpi_4), HasSubstr("no number of ranks"));
+  EXPECT_EQ(
+      planned("mpiexec a : b", mpich),  // hydra starts one of each
+      "mpiexec -f F/hosts -bind-to none bind --report F/report F/bind.txt a : bind --report F/report F/bind.txt b");
+  EXPECT_THAT(planned("mpiexec a : b : c", mpich), HasSubstr("starts 3 ranks"));
+}
+
+TEST(LaunchPlan, RefusesAnotherNumberOfRanks) {
+  EXPECT_THAT(planned("mpirun -n 3 app", open_mpi_4), HasSubstr("starts 3 ranks, the mapping places 2"));
+}
+
+TEST(LaunchPlan, RefusesWhatLaunchersSilentlyDoOtherwise) {
+  const struct {
+    const char* command;
+    std::string_view version;
+    const char* what;
+    const char* remedy;
+  } traps[] = {
+      {"mpirun --bind-to none -n 2 app", open_mpi_4, "ignored beside a rankfile", "--bind none"},
+      {"mpirun --map-by node -n 2 app", open_mpi_4, "ignored", "leave it out"},
+      {"mpirun --cpu-list 1,0 -n 2 app", open_mpi_4, "order", "leave it out"},
+      {"mpirun -rf f -n 2 app", open_mpi_4, "placement of its own", "--from openmpi4"},
+      {"mpirun -npernode 1 -n 2 app", open_mpi_4, "another placement", "leave it out"},
+      {"mpirun --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4, "another placement", "leave it out"},
+      {"mpirun --map-by node -n 2 app", open_mpi_5, "ignored", "leave it out"},
+      {"mpirun -bind-to user:1,0 -n 2 app", mpich, "begins anew", "rankloom-bind"},
+      {"mpirun -configfile f", mpich, "first host", "separated by :"},
+      {"mpirun -ppn 1 -n 2 app", mpich, "another placement", "leave it out"},
+      {"mpirun -ppn 1 -n 2 app", intel, "another placement", "leave it out"},
+      {"srun -w a,b -n 2 app", "", "does not order", "salloc"},
+      {"srun --cpu-bind=map_cpu:1,0 -n 2 app", "", "same on every node", "rankloom-bind"},
+      {"srun -m cyclic -n 2 app", "", "another placement", "leave it out"},
+      {"srun --multi-prog -n 2 f", "", "in a file", "separated by :"},
+  };
+  for (const auto& trap : traps) {
+    const std::string said = planned(trap.command, trap.version);
+    EXPECT_THAT(said, HasSubstr(trap.what)) << trap.command;
+    EXPECT_THAT(said, HasSubstr(trap.remedy)) << trap.command;
+  }
+}
+
+TEST(LaunchPlan, RefusesHydraInASlurmJobUnlessItKeepsTheOrder) {
+  const auto core = EmitOptions::Bind::core;
+  EXPECT_THAT(planned("mpiexec -n 2 app", mpich, core, true), HasSubstr("-rmk user"));
+  EXPECT_THAT(planned("mpiexec -launcher ssh -rmk user -n 2 app", mpich, core, true), HasSubstr("F/hosts"));
+}
+
+}  // namespace
+}  // namespace rankloom

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of place: what every launcher is told, and that it reads back as it was.
+#include "rankloom/place/launchers.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+using rankloom::testing::topology;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+std::vector<Core> shuffled_cores(std::uint32_t ranks, std::uint32_t cores, unsigned seed) {
+  std::vector<Core> core_of;
+  for (std::uint32_t core = 0; core < cores; ++core) core_of.push_back(Core{core});
+  std::mt19937 random(seed);
+  std::shuffle(core_of.begin(), core_of.end(), random);
+  core_of.resize(ranks);
+  return core_of;
+}
+
+Deployment deployed(const std::vector<Core>& core_of, const Topology& machine, std::vector<std::string> hosts = {}) {
+  auto deployment = deploy(core_of, machine, hosts);
+  EXPECT_TRUE(deployment) << to_string(deployment.error());
+  return *deployment;
+}
+
+LaunchFiles written(std::string_view launcher, const Deployment& deployment, const EmitOptions& options = {}) {
+  auto made = (*find_launcher(launcher))->write(deployment, options);
+  EXPECT_TRUE(made) << to_string(made.error());
+  return made ? *made : LaunchFiles{};
+}
+
+/// The nodes alone: all that files without processing units can say.
+std::vector<Node> nodes_of(const std::vector<Core>& core_of, const Topology& machine) {
+  std::vector<Node> nodes;
+  for (const Core core : core_of) nodes.push_back(machine.node_of(core));
+  return nodes;
+}
+
+TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
+  const Topology machine = topology("torus:3x2x2=10 core:4=1");
+  for (const LauncherInfo& row : launchers()) {
+    if (row.read == nullptr) continue;
+    for (const EmitOptions::Bind bind : {EmitOptions::Bind::core, EmitOptions::Bind::none}) {
+      EmitOptions options;
+      options.bind = bind;
+      if (row.name == std::string_view("openmpi4") && bind == EmitOptions::Bind::none) continue;  // is a hostfile then
+      if (row.name == std::string_view("openmpi5") && bind == EmitOptions::Bind::none) continue;
+      for (unsigned seed = 0; seed < 5; ++seed) {
+        const auto core_of = shuffled_cores(48, 48, seed);  // a full machine, which every format can say
+        const auto made = written(row.name, deployed(core_of, machine), options);
+        const FileText file(made.files[0].name, made.files[0].content);
+        const auto again = row.read(file, machine, {});
+        ASSERT_TRUE(again) << row.name << ": " << to_string(again.error());
+        EXPECT_EQ(nodes_of(*again, machine), nodes_of(core_of, machine)) << row.name;
+        const bool says_cores = row.name == std::string_view("openmpi4") || row.name == std::string_view("openmpi5") ||
+                                row.name == std::string_view("wrapper") || row.name == std::string_view("plain") ||
+                                row.name == std::string_view("cray") ||
+                                (row.name == std::string_view("intelmpi") && bind == EmitOptions::Bind::core);
+        if (says_cores) {
+          EXPECT_EQ(*again, core_of) << row.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Launchers, ReadBackPartOfAMachineWithHoles) {
+  const Topology machine = topology("node:3=10 core:4=1 !core:1,6");
+  const std::vector<Core> core_of{Core{11}, Core{0}, Core{7}, Core{2}, Core{8}};
+  for (const char* const name : {"openmpi4", "openmpi5", "wrapper", "intelmpi"}) {
+    const auto made = written(name, deployed(core_of, machine, {"a", "b", "c.d"}));
+    const FileText file(made.files[0].name, made.files[0].content);
+    const std::vector<std::string> hosts{"a", "b", "c.d"};
+    const auto again = (*find_launcher(name))->read(file, machine, hosts);
+    ASSERT_TRUE(again) << name << ": " << to_string(again.error());
+    EXPECT_EQ(*again, core_of) << name;
+  }
+}
+
+TEST(Launchers, RefuseHostsThatNoFileCanName) {
+  const Topology machine = topology("node:2=10 core:2=1");
+  for (const char* const name :
+       {"a b", "a;b", "-a", "a:1", "a=b", "a\nb", "$(x)", "'", "a,b", "a#b", "(a)", "a/b", "\xc3\xa9", "a\\b"}) {
+    const std::vector<std::string> hosts{"good", name};
+    EXPECT_FALSE(deploy(std::vector<Core>{Core{0}}, machine, hosts)) << name;
+  }
+  const std::vector<std::string> hosts{"n-1.cluster_2", "10.0.0.1"};
+  EXPECT_TRUE(deploy(std::vector<Core>{Core{0}}, machine, hosts));
+}
+
+TEST(Launchers, GiveCommandsThatAShellReadsBack) {
+  const Topology machine = topology("node:2=10 core:2=1");
+  EmitOptions options;
+  options.program = {"./my app", "it's", "$HOME"};
+  options.folder = "a folder";
+  for (const LauncherInfo& row : launchers()) {
+    const auto made = row.write(deployed({Core{0}, Core{2}}, machine), options);
+    if (row.name == std::string_view("intelmpi")) {
+      ASSERT_FALSE(made);  // its configuration cannot quote
+      EXPECT_THAT(made.error().hint, HasSubstr("script"));
+      continue;
+    }
+    ASSERT_TRUE(made) << row.name;
+    for (const LauncherCommand& command : made->commands)
+      EXPECT_THAT(command.text(), EndsWith("'./my app' 'it'\\''s' '$HOME'")) << row.name;
+  }
+}
+
+/// Getmanskiy 2015, Figures 5 to 7: sixteen ranks on four hosts of four cores.
+TEST(IntelMpi, WritesTheConfigurationsOfThePaper) {
+  const Topology machine = topology("node:4=2 core:4=1");
+  const std::vector<std::string> hosts{"node1", "node2", "node3", "node4"};
+  const std::vector<std::uint32_t> host_of{0, 0, 3, 3, 1, 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3};
+  std::vector<std::uint32_t> taken(4, 0);
+  std::vector<Core> core_of;
+  for (const std::uint32_t host : host_of) core_of.push_back(Core{host * 4 + taken[host]++});
+  EmitOptions options;
+  options.bind = EmitOptions::Bind::none;
+  options.program = {"/path/to/application"};
+  options.statistics = "/path/to/stat.txt";
+  const auto made = written("intelmpi", deployed(core_of, machine, hosts), options);
+  EXPECT_EQ(made.files[0].content,
+            "-n 2 -host node1 /path/to/application\n"
+            "-n 2 -host node4 /path/to/application\n"
+            "-n 1 -host node2 /path/to/application\n"
+            "-n 2 -host node1 /path/to/application\n"
+            "-n 3 -host node2 /path/to/application\n"
+            "-n 4 -host node3 /path/to/application\n"
+            "-n 2 -host node4 /path/to/application\n");
+  std::string figure_6;
+  for (const std::string& host : hosts)
+    figure_6 += fmt::format(
+        "-env I_MPI_STATS 4 -env I_MPI_STATS_FILE /path/to/stat.txt -n 4 -host {} /path/to/application\n", host);
+  EXPECT_EQ(made.files.back().content, figure_6);
+}
+
+/// Figures 8 and 9: two coprocessors of sixty cores, and the first six runs of a shuffled program of 20 groups of 6.
+TEST(IntelMpi, WritesTheConfigurationsOfThePaperForCoprocessors) {
+  const Topology machine = topology("node:2=2 core:60=1");
+  const std::vector<std::string> hosts{"mic0", "mic1"};
+  std::vector<Core> core_of;
+  std::vector<std::uint32_t> taken(2, 0);
+  const auto put = [&](std::uint32_t host, int ranks) {
+    for (int i = 0; i < ranks; ++i) core_of.push_back(Core{host * 60 + taken[host]++});
+  };
+  for (const auto& [host, ranks] :
+       std::vector<std::pair<std::uint32_t, int>>{{0, 5}, {1, 1}, {0, 4}, {1, 2}, {0, 1}, {1, 3}})
+    put(host, ranks);
+  put(0, 50);
+  put(1, 54);
+  EmitOptions options;
+  options.bind = EmitOptions::Bind::none;
+  options.program = {"/home/test/MPICommunication", "20", "6"};
+  options.statistics = "/path/to/stat.txt";
+  const auto made = written("intelmpi", deployed(core_of, machine, hosts), options);
+  EXPECT_TRUE(
+      made.files[0].content.starts_with("-n 5 -host mic0 /home/test/MPICommunication 20 6\n"
+                                        "-n 1 -host mic1 /home/test/MPICommunication 20 6\n"
+                                        "-n 4 -host mic0 /home/test/MPICommunication 20 6\n"
+                                        "-n 2 -host mic1 /home/test/MPICommunication 20 6\n"
+                                        "-n 1 -host mic0 /home/test/MPICommunication 20 6\n"
+                                        "-n 3 -host mic1 /home/test/MPICommunication 20 6\n"));
+  EXPECT_EQ(
+      made.files.back().content,
+      "-env I_MPI_STATS 4 -env I_MPI_STATS_FILE /path/to/stat.txt -n 60 -host mic0 /home/test/MPICommunication 20 6\n"
+      "-env I_MPI_STATS 4 -env I_MPI_STATS_FILE /path/to/stat.txt -n 60 -host mic1 /home/test/MPICommunication 20 6\n");
+}
+
+TEST(Cray, ListsRanksInTheOrderOfSlots) {
+  const Topology machine = topology("node:2=10 core:3=1");
+  // Rank 0 on slot 5, rank 1 on slot 0, …: the file is the inverse permutation.
+  const std::vector<Core> core_of{Core{5}, Core{0}, Core{4}, Core{1}, Core{2}, Core{3}};
+  EXPECT_EQ(written("cray", deployed(core_of, machine)).files[0].content, "1,3,4\n5,2,0\n");
+  EXPECT_FALSE((*find_launcher("cray"))->write(deployed({Core{0}, Core{1}, Core{3}}, machine), {}));
+}
+
+TEST(Fujitsu, CountsCoordinatesOfATorusFromX) {
+  const Topology machine = topology("torus:2x3=1 core:1");
+  const std::vector<Core> core_of{Core{5}, Core{1}, Core{3}};
+  EXPECT_EQ(written("fujitsu", deployed(core_of, machine)).files[0].content, "(2,1)\n(1,0)\n(0,1)\n");
+}
+
+TEST(OpenMpi, NamesPhysicalUnitsUpToFourAndLogicalOnesFromFive) {
+  MachineSpec spec;
+  spec.root.kind = "machine";
+  ObjectSpec node;
+  node.kind = "node";
+  node.name = "n";
+  for (const std::uint32_t cpu : {0U, 4U, 2U, 6U}) {
+    ObjectSpec core;
+    core.kind = "core";
+    core.os_index = cpu;
+    node.children.push_back(core);
+  }
+  spec.root.children.push_back(node);
+  const auto machine = Topology::build(spec);
+  ASSERT_TRUE(machine);
+  const std::vector<Core> core_of{Core{3}, Core{1}};
+  EXPECT_EQ(written("openmpi4", deployed(core_of, *machine)).files[0].content, "rank 0=n slot=6\nrank 1=n slot=4\n");
+  EXPECT_EQ(written("openmpi5", deployed(core_of, *machine)).files[0].content, "rank 0=n slot=3\nrank 1=n slot=1\n");
+}
+
+TEST(Launchers, SayWhereAFileIsWrong) {
+  const Topology machine = topology("node:2=10 core:2=1");
+  const auto error_of = [&](std::string_view launcher, const std::string& text) {
+    const auto read = (*find_launcher(launcher))->read(FileText("f", text), machine, {});
+    return read ? "read" : to_string(read.error());
+  };
+  EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=0\nrank x\n"), HasSubstr("f:2"));
+  EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=0\nrank 0=node0 slot=1\n"), HasSubstr("again"));
+  EXPECT_THAT(error_of("openmpi4", "rank 1=node0 slot=0\n"), HasSubstr("rank 0 is not in this file"));
+  EXPECT_THAT(error_of("openmpi4", "rank 0=other slot=0\n"), HasSubstr("no host of the topology"));
+  EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=9\n"), HasSubstr("unit 9"));
+  EXPECT_THAT(error_of("openmpi5", "rank 0=node0 slot=9\n"), HasSubstr("fewer cores"));
+  EXPECT_THAT(error_of("cray", "0,1,1\n"), HasSubstr("twice"));
+  EXPECT_THAT(error_of("cray", "0,9\n"), HasSubstr("f:1"));
+  EXPECT_THAT(error_of("lsf", "{(0,1)(1)}"), HasSubstr("two groups"));
+  EXPECT_THAT(error_of("lsf", "{(0)(2)}"), HasSubstr("rank 1"));
+  EXPECT_THAT(error_of("fujitsu", "(7)\n"), HasSubstr("f:1"));
+  EXPECT_THAT(error_of("intelmpi", "-n 2 app\n"), HasSubstr("f:1"));
+  EXPECT_THAT(error_of("wrapper", "0 node0 0\n2 node0 1\n"), HasSubstr("f:2"));
+  EXPECT_THAT(error_of("hostfile", "node0:x\n"), HasSubstr("f:1"));
+}
+
+}  // namespace
+}  // namespace rankloom

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of place: what ranks report, compared with what was asked.
+#include "rankloom/place/verify.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+constexpr auto core = EmitOptions::Bind::core;
+constexpr auto none = EmitOptions::Bind::none;
+
+/// Rank 0 on cpu 1 of a, rank 1 on cpu 0 of b.
+Deployment two_ranks() {
+  const std::vector<std::string> hosts{"a", "b.cluster"};
+  return *deploy(std::vector<Core>{Core{1}, Core{2}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
+}
+
+std::vector<SeatReport> reports(const std::string& text) {
+  auto read = read_reports(FileText("report", text));
+  EXPECT_TRUE(read) << to_string(read.error());
+  return read ? *read : std::vector<SeatReport>{};
+}
+
+TEST(Verify, ConfirmsRanksThatAreWhereAsked) {
+  EXPECT_TRUE(verify(two_ranks(), core, reports("1 b 0\n0 a 1\n"), "x").all());
+  EXPECT_TRUE(verify(two_ranks(), none, reports("0 a.cluster 0-1\n1 b.cluster 0-63\n"), "x").all());
+}
+
+TEST(Verify, AllowsTheSecondHardwareThreadOfACore) {
+  EXPECT_TRUE(verify(two_ranks(), core, reports("0 a 1,65\n1 b 0,64\n"), "x").all());
+}
+
+TEST(Verify, NamesEveryRankThatIsElsewhere) {
+  const auto seen = verify(two_ranks(), core, reports("0 b 1\n1 b 0-1\n"), "x");
+  EXPECT_EQ(seen.confirmed, 0);
+  ASSERT_EQ(seen.differences.size(), 2);
+  EXPECT_EQ(seen.differences[0].asked, "a cpu 1");
+  EXPECT_EQ(seen.differences[0].found, "b cpu 1");
+  EXPECT_EQ(seen.differences[1].found, "b cpus 0-1");
+  EXPECT_FALSE(verify(two_ranks(), core, reports("0 a 0\n1 b 0\n"), "x").all());
+  EXPECT_FALSE(verify(two_ranks(), none, reports("0 a 0\n1 b.other 0\n"), "x").all());
+}
+
+TEST(Verify, CountsRanksThatSayNothing) {
+  const auto seen = verify(two_ranks(), core, reports("0 a 1\n"), "x");
+  EXPECT_EQ(seen.confirmed, 1);
+  EXPECT_EQ(seen.silent, 1);
+  EXPECT_EQ(seen.differences[0].found, "did not report");
+}
+
+TEST(Verify, TakesLocalhostForThisHost) {
+  const std::vector<std::string> hosts{"localhost"};
+  const auto deployment = *deploy(std::vector<Core>{Core{0}}, rankloom::testing::topology("core:2=1"), hosts);
+  EXPECT_TRUE(verify(deployment, core, reports("0 me 0\n"), "me").all());
+  EXPECT_FALSE(verify(deployment, core, reports("0 you 0\n"), "me").all());
+}
+
+TEST(Verify, SaysWhereAReportIsDamaged) {
+  for (const char* const text : {"x a 0\n", "0\n", "0 a 3-1\n", "0 a 0,x\n", "0 a 99999999\n"})
+    EXPECT_FALSE(read_reports(FileText("report", text))) << text;
+  EXPECT_EQ(cpu_list({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+}
+
+}  // namespace
+}  // namespace rankloom
