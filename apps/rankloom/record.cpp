@@ -61,15 +61,70 @@ const Mpi* mpi_of_launcher(std::string_view version_text) {
 }
 
 /// Beside this program, as it was built or installed.
-std::optional<fs::path> find_recorder(const Mpi& mpi) {
+std::optional<fs::path> find_recorder(const Mpi& mpi, bool traces) {
   std::error_code error;
   const auto here = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const char* const folder : {"../lib/rankloom", "../lib", "."}) {
-    const auto candidate = (here / folder).lexically_normal() / fmt::format("librankloom_record_{}.so", mpi.name);
+    const auto candidate =
+        (here / folder).lexically_normal() / fmt::format("librankloom_{}_{}.so", traces ? "trace" : "record", mpi.name);
     if (fs::exists(candidate, error)) return candidate;
   }
   return std::nullopt;
 }
+
+/// The folder of a trace: a file for each rank, and one that lists them.
+namespace trace_folder {
+
+constexpr const char* list = "smpi_simgrid.txt";
+
+fs::path file_of(const fs::path& folder, std::size_t rank) {
+  return folder / fmt::format("rank-{}.txt", rank);
+}
+
+/// There, and without what another run left in it.
+Result<void> prepare(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder, error) || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return fail(Code::environment, at(folder.string()), "the trace cannot be written there",
+                "name a folder that can be made or written, on a disk that all ranks see");
+  }
+  std::vector<fs::path> old{folder / list};
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("rank-") && name.ends_with(".txt")) old.push_back(entry.path());
+  }
+  for (const fs::path& file : old) fs::remove(file, error);
+  return {};
+}
+
+/// Whether the rank came to its end.
+bool is_whole(const fs::path& file) {
+  constexpr std::string_view last = " finalize\n";
+  auto text = read_file(file.string());
+  return text && text->view().ends_with(last);
+}
+
+/// Names in full: replays look for them from where they are started.
+Result<void> write_list(const fs::path& folder, std::size_t ranks) {
+  std::string names;
+  std::error_code error;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const fs::path file = file_of(folder, rank);
+    if (!fs::exists(file, error)) {
+      return fail(Code::environment, at(folder.string()), fmt::format("the trace has nothing of rank {}", rank),
+                  "all ranks must see the folder under the same name; a trace needs every rank");
+    }
+    if (!is_whole(file)) {
+      return fail(Code::environment, at(file.string()), fmt::format("the trace of rank {} is cut short", rank),
+                  "a rank that was killed, or a full disk, leaves nothing that could be replayed; record again");
+    }
+    names += file.string() + "\n";
+  }
+  return write_file((folder / list).string(), names);
+}
+
+}  // namespace trace_folder
 
 /// A folder of our own beside the output, gone in the end.
 class WorkFolder {
@@ -108,6 +163,11 @@ class RecordVerb : public Verb {
                 window_ns_ = *time;
                 return {};
               });
+    add_text(app,
+             {"--trace", "FOLDER",
+              "write what each rank does in its order as well, with the time between calls, for SimGrid to replay",
+              "recording"},
+             trace_);
     add_value(
         app,
         {"--mpi", "openmpi|mpich", "the MPI of the program, where it cannot be seen from the program", "recording"},
@@ -125,6 +185,10 @@ class RecordVerb : public Verb {
     if (auto possible = check_output(output_); !possible) return pass_on(possible);
     auto recorder = choose_recorder();
     if (!recorder) return pass_on(recorder);
+    if (!trace_.empty()) {
+      trace_ = fs::absolute(trace_).lexically_normal().string();
+      if (auto possible = trace_folder::prepare(trace_); !possible) return pass_on(possible);
+    }
     const WorkFolder folder(output_);
     if (!folder.good()) {
       return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
@@ -153,7 +217,13 @@ class RecordVerb : public Verb {
       if (session.json) print_json(Json{{"status", *status}, {"output", nullptr}, {"error", profile.error().what}});
       return *status;
     }
-    tell(session, *profile, *status);
+    bool traced = false;
+    if (!trace_.empty()) {
+      auto listed = trace_folder::write_list(trace_, profile->rank_count());
+      if (!listed) show_error(listed.error(), false);
+      traced = listed.has_value();
+    }
+    tell(session, *profile, *status, traced);
     return *status;
   }
 
@@ -183,7 +253,7 @@ class RecordVerb : public Verb {
     if (mpi_ == nullptr) mpi_ = mpi_of_launcher(version_);
     if (mpi_ == nullptr) mpi_ = mpi_of_launcher(output_of({"mpirun", "--version"}));
     if (mpi_ == nullptr) mpi_ = &mpis[0];
-    const auto found = find_recorder(*mpi_);
+    const auto found = find_recorder(*mpi_, !trace_.empty());
     if (!found) {
       return fail(Code::environment, at("record"),
                   fmt::format("the recorder for {} is not beside this program", mpi_->title),
@@ -204,6 +274,7 @@ class RecordVerb : public Verb {
                                       [this](const std::string& program) { return mpi_of_program(program) == mpi_; });
     if (!all_hear) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
     if (window_ns_ > 0) environment.emplace_back("RANKLOOM_RECORD_WINDOW_NS", fmt::format("{:.0f}", window_ns_));
+    if (!trace_.empty()) environment.emplace_back("RANKLOOM_RECORD_TRACE", trace_);
     return environment;
   }
 
@@ -247,26 +318,29 @@ class RecordVerb : public Verb {
     return std::move(imported->profile);
   }
 
-  void tell(const Session& session, const Profile& profile, int status) const {
+  void tell(const Session& session, const Profile& profile, int status, bool traced) const {
     const auto origin = [&](const char* key) {
       const auto found = profile.origin.find(key);
       return found != profile.origin.end() ? found->second : std::string();
     };
     if (session.json) {
-      print_json(Json{{"status", status},
-                      {"output", output_},
-                      {"ranks", profile.rank_count()},
-                      {"missing_ranks", origin("missing ranks")},
-                      {"unfinished_ranks", origin("ranks that did not finish")},
-                      {"bytes", profile.point_to_point.total_bytes()},
-                      {"messages", profile.point_to_point.total_messages()},
-                      {"collectives", profile.collectives.size()},
-                      {"phases", profile.phases.size()}});
+      Json said{{"status", status},
+                {"output", output_},
+                {"ranks", profile.rank_count()},
+                {"missing_ranks", origin("missing ranks")},
+                {"unfinished_ranks", origin("ranks that did not finish")},
+                {"bytes", profile.point_to_point.total_bytes()},
+                {"messages", profile.point_to_point.total_messages()},
+                {"collectives", profile.collectives.size()},
+                {"phases", profile.phases.size()}};
+      if (!trace_.empty()) said["trace"] = traced ? Json(trace_) : Json(nullptr);
+      print_json(said);
       return;
     }
     say(fmt::format("{}: {}, {} point to point in {} messages; look at it with: rankloom show {}", output_,
                     counted(profile.rank_count(), "rank"), format_bytes(profile.point_to_point.total_bytes()),
                     format_count(profile.point_to_point.total_messages()), shell_word(output_)));
+    if (traced) say(fmt::format("{}: the trace; smpirun -replay reads {}", trace_, trace_folder::list));
     if (const std::string missing = origin("missing ranks"); !missing.empty())
       say(fmt::format("{} missing: never called this MPI, or left it on another machine", some_ranks(missing)));
     if (const std::string unfinished = origin("ranks that did not finish"); !unfinished.empty())
@@ -279,6 +353,7 @@ class RecordVerb : public Verb {
   }
 
   std::string output_;
+  std::string trace_;  ///< The folder of the trace; empty: there is none.
   double window_ns_ = 0;
   const Mpi* mpi_ = nullptr;
   Words command_;

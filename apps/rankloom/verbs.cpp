@@ -140,7 +140,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# a program, started as always\n"
      "rankloom record -- mpirun -n 4 ./app\n"
      "# with a matrix for each second, to see phases\n"
-     "rankloom record -o app.prof --window 1s -- mpirun -n 4 ./app && rankloom show app.prof",
+     "rankloom record -o app.prof --window 1s -- mpirun -n 4 ./app && rankloom show app.prof\n"
+     "# with a trace that SimGrid can replay\n"
+     "rankloom record --trace app.trace -- mpirun -n 4 ./app && rankloom import app.trace",
      make_record},
     {"lab", "a cluster on one machine, to try things on",
      "Makes hosts out of Linux namespaces: each has its own name, network, shared memory and message queues, joined by "

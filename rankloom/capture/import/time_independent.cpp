@@ -46,16 +46,24 @@ bool is_list(std::string_view text) {
   return lines > 0;
 }
 
-/// The files of a list; names are taken from its folder, or else from where the program runs, as smpirun does.
+/// A file of a list: its name is taken from the folder of the list, or else from where the program runs, as smpirun
+/// does. Of a trace that was moved, the file beside the list is meant.
+std::string find_listed(const FileText& list, const std::string& name) {
+  const fs::path folder = fs::path(list.name()).parent_path();
+  std::error_code ignored;
+  for (const fs::path& candidate : {folder / name, fs::path(name), folder / fs::path(name).filename()}) {
+    if (fs::exists(candidate, ignored)) return candidate.string();
+  }
+  return name;
+}
+
 Result<std::vector<FileText>> listed_files(const FileText& list) {
   std::vector<FileText> files;
   Scanner in(list.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
     const Scanner before = in;
     const std::string name(in.take_line());
-    const fs::path beside = fs::path(list.name()).parent_path() / name;
-    std::error_code ignored;
-    auto file = read_file(fs::exists(beside, ignored) ? beside.string() : name);
+    auto file = read_file(find_listed(list, name));
     if (!file) {
       return wrong(list, before, fmt::format("{}: {}", file.error().where.source, file.error().what),
                    "the list names a file for each rank; copy them along with it");

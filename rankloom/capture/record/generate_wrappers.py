@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the wrappers of one MPI from mpi_table.txt: generate_wrappers.py TABLE OUTPUT LIBRARY…
+"""Makes the wrappers of one MPI from mpi_table.txt: generate_wrappers.py [--trace TRACE_TABLE] TABLE OUTPUT LIBRARY…
+
+With a table of what goes into a trace, they write that too.
 
 Of each call come those forms that the MPI's libraries really offer, so that a program that looks whether its MPI has a function
 gets the true answer.
@@ -24,13 +26,17 @@ def offered(libraries):
     return names
 
 
+def lines_of(table):
+    """(words before the colon, text behind it)"""
+    for line in pathlib.Path(table).read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            left, _, right = line.rpartition(" :")
+            yield left.split(), right.strip()
+
+
 def rows(table):
     """(name, arguments, rule, when, words of the rule); a + in the name has become three rows."""
-    for line in pathlib.Path(table).read_text().splitlines():
-        if not line.strip() or line.startswith("#"):
-            continue
-        left, _, right = line.rpartition(" :")
-        name, *arguments = left.split()
+    for (name, *arguments), right in lines_of(table):
         rule = right.split()
         if name.endswith("+"):
             name = name[:-1]
@@ -39,6 +45,69 @@ def rows(table):
             yield name + "_init", [*arguments, "info", "request"], ["keep", *rule]
         else:
             yield name, arguments, rule
+
+
+class TraceRow:
+    """What one call writes into a trace."""
+
+    def __init__(self, text, arguments=(), keep=""):
+        before, _, after = text.rpartition("; ")
+        self.before, self.after = before.split(), after.split()
+        self.arguments = list(arguments)  # of a call that is wrapped for traces alone
+        self.keep = keep  # how often its request is used, when it is a collective that does not block
+
+    def statements(self, language, real, arguments, words, rule):
+        """A wrapper in which every call is timed."""
+        when = rule[0] if rule[0] in (">", "keep") else ""
+        meaning, *looks_at = rule[1:] if when else rule
+        count = f"if (call.counts()) Rules<{language}>::{meaning}({', '.join(word if word in arguments else '0' for word in looks_at)});"
+        yield f'  static constinit Real real("{real}");'
+        yield "  static constinit Pace pace;"
+        yield "  const Call call(pace);"
+        if when == "keep":
+            yield "  if (call.counts()) begin_keeping();"
+        if when != ">" and meaning != "-":
+            yield f"  {count}"
+        kind, *looks_at = self.before or ["-"]
+        replaced = {}
+        if kind == "watch":
+            number, requests, statuses = looks_at
+            number = number if number.isdigit() else f"{language}::number({number})"
+            yield f"  const Watch<{language}> watch(call.counts(), {number}, {requests}, {statuses});"
+            replaced[statuses] = "watch.statuses()"
+        elif kind != "-":
+            read = f"{language}::request" if kind == "handle" else f"TraceRules<{language}>::found"
+            yield f"  const Word {kind} = call.counts() ? {read}({looks_at[0]}) : 0;"
+        elif "status" in self.after:
+            yield f"  const Heard<{language}> heard(call.counts(), status);"
+            replaced["status"] = "heard.word()"
+        yield f"  const int outcome = inside([&] {{ return real({', '.join(replaced.get(word, word) for word in words)}); }});"
+        if when == "keep":
+            yield f"  if (call.counts()) end_keeping({language}::request(request));"
+        if when == ">":
+            yield f"  {count.removeprefix('if (call.counts()) ') if meaning == 'begin' else count}"
+        if self.after:
+            hook, *looks_at = self.after
+            error = "ierror" if language == "Fortran" else "0"
+            yield f"  if (call.counts() && trace.is_open() && succeeded<{language}>(outcome, {error})) {{"
+            if self.keep:
+                yield f"    const Deferred deferred({language}::request(request), {self.keep});"
+            of = "watch." if kind == "watch" else f"TraceRules<{language}>::"
+            yield f"    {of}{hook}({', '.join(replaced.get(word, word) for word in looks_at)});"
+            yield "  }"
+        yield "  return outcome;"
+
+
+def trace_rows(table):
+    """name → TraceRow"""
+    found = {}
+    for (name, *arguments), text in lines_of(table):
+        if name.endswith("+"):
+            name = name[:-1]
+            found["I" + name[0].lower() + name[1:]] = TraceRow(text, keep="Use::once")
+            found[name + "_init"] = TraceRow(text, keep="Use::persistent")
+        found[name] = TraceRow(text, arguments)
+    return found
 
 
 def body(name, language, real, arguments, words, rule):
@@ -87,12 +156,18 @@ def body(name, language, real, arguments, words, rule):
         yield "  return outcome;"
 
 
+TRACE = {}  # what is traced, by name; nothing in the plain recorder
+
+
 def wrapper(name, symbol, language, real, arguments, words, rule):
     identifier = f"wrap_{symbol}"
     parameters = ", ".join(f"[[maybe_unused]] Word {word}" for word in words)
     yield f'int {identifier}({", ".join(["Word"] * len(words))}) asm("{symbol}");'
     yield f'[[gnu::visibility("default")]] int {identifier}({parameters}) {{'
-    yield from body(name, language, real, arguments, words, rule)
+    if TRACE:
+        yield from TRACE.get(name, TraceRow("")).statements(language, real, arguments, words, rule)
+    else:
+        yield from body(name, language, real, arguments, words, rule)
     yield "}"
 
 
@@ -122,11 +197,20 @@ def fortran_forms(name, arguments, rule, names):
 
 
 def main():
-    table, output, *libraries = sys.argv[1:]
+    options = sys.argv[1:]
+    header = "rules.hpp"
+    if options[0] == "--trace":
+        TRACE.update(trace_rows(options[1]))
+        options, header = options[2:], "trace_rules.hpp"
+    table, output, *libraries = options
     names = offered(libraries)
-    lines = ["// Made by generate_wrappers.py from mpi_table.txt.", '#include "rankloom/capture/record/rules.hpp"', "",
+    calls = [*rows(table), *((name, row.arguments, ["-"]) for name, row in TRACE.items() if row.arguments)]
+    unknown = TRACE.keys() - {name for name, _, _ in calls}
+    if unknown:
+        sys.exit(f"traced, but not wrapped: {', '.join(sorted(unknown))}")
+    lines = ["// Made by generate_wrappers.py from mpi_table.txt.", f'#include "rankloom/capture/record/{header}"', "",
              "namespace rankloom::record {", 'extern "C" {', ""]
-    for name, arguments, rule in rows(table):
+    for name, arguments, rule in calls:
         for line in (*c_forms(name, arguments, rule, names), *fortran_forms(name, arguments, rule, names)):
             lines.append(line)
     lines += ["", '}  // extern "C"', "}  // namespace rankloom::record", ""]

@@ -92,6 +92,7 @@ RANKLOOM_PMPI(Initialized);
 RANKLOOM_PMPI(Query_thread);
 RANKLOOM_PMPI(Recv);
 RANKLOOM_PMPI(Send);
+RANKLOOM_PMPI(Test_cancelled);
 RANKLOOM_PMPI(Topo_test);
 RANKLOOM_PMPI(Type_get_envelope);
 RANKLOOM_PMPI(Type_size_x);

@@ -12,6 +12,9 @@
 
 #include "rankloom/capture/record/communicators.hpp"
 #include "rankloom/capture/record/gather.hpp"
+#if defined(RANKLOOM_TRACE)
+#include "rankloom/capture/record/trace.hpp"
+#endif
 
 extern char* program_invocation_name;
 
@@ -28,6 +31,17 @@ constexpr const char* families[] = {"Open MPI"};
 #else
 constexpr const char* built_for = "MPICH";
 constexpr const char* families[] = {"MPICH", "Intel(R) MPI", "MVAPICH"};  // they share one binary interface
+#endif
+
+#if !defined(RANKLOOM_TRACE)
+/// In the recorder that only counts.
+struct NoTrace {
+  static void open(int) {}
+  static void close() {}
+  static void enter(std::uint64_t) {}
+  static void leave() {}
+};
+constexpr NoTrace trace;
 #endif
 
 constinit std::atomic_flag beginning;
@@ -138,6 +152,7 @@ State start() {
   describe(recorder.counters.arena().head(), version);
   open_communicators();
   process = ::getpid();
+  trace.open(recorder.rank);
   return State::on;
 }
 
@@ -146,6 +161,7 @@ State start() {
   if (recorder.state.load() != State::on || process != ::getpid()) return;
   recorder.state.store(State::off);
   recorder.counters.close(Ending::exited);
+  trace.close();
 }
 
 }  // namespace
@@ -170,6 +186,7 @@ void finish() {
   if (recorder.state.load() != State::on) return;
   recorder.state.store(State::off);
   recorder.counters.close(Ending::finalized);
+  trace.close();
   Arena& arena = recorder.counters.arena();
   // Whoever launched us may know of ranks that could not come: then nobody waits for them, and the pieces stay.
   const char* const together = std::getenv("RANKLOOM_RECORD_GATHER");
@@ -184,10 +201,15 @@ void finish() {
 void abandon() {
   const Turn turn;
   recorder.counters.close(Ending::aborted);
+  trace.close();
 }
 
 void Call::start() {
   begin_ = ticks();
+  if constexpr (is_tracing) {
+    const Turn turn;
+    trace.enter(begin_);
+  }
   if (begin_ < recorder.counters.phase_ends()) return;
   const Turn turn;
   if (begin_ >= recorder.counters.phase_ends()) recorder.counters.next_window(begin_);
@@ -199,6 +221,7 @@ void Call::stop() const {
   if (recorder.state.load(std::memory_order_relaxed) != State::on) return;
   const Turn turn;
   recorder.counters.spend((now - begin_) * weight_, now);
+  trace.leave();
 }
 
 void Turn::wait() {

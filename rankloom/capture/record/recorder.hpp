@@ -35,12 +35,18 @@ void finish();
 /// The program says that it will end.
 void abandon();
 
+#if defined(RANKLOOM_TRACE)
+constexpr bool is_tracing = true;
+#else
+constexpr bool is_tracing = false;
+#endif
+
 /// Calls of MPI by MPI itself are not the program's.
 extern thread_local constinit int depth __attribute__((tls_model("initial-exec")));
 
 /// Which calls of one function are timed. Reading the clock twice can take longer than a short call: of calls that are
 /// short, one in 32 is timed, at random distances, and counts 32 times, which is right in the mean. After a long
-/// one, all are.
+/// one, all are; for a trace, too.
 class Pace {
  public:
   /// Whether the next call is timed.
@@ -53,7 +59,7 @@ class Pace {
     constexpr std::uint32_t patience = 16;
     eager_ = duration > long_call ? patience : eager_ > 0 ? eager_ - 1 : 0;
     random_ = random_ * 1664525 + 1013904223;
-    constexpr std::uint32_t mean = 32;
+    constexpr std::uint32_t mean = is_tracing ? 1 : 32;
     weight_ = eager_ > 0 ? 1 : mean;
     left_ = eager_ > 0 ? 1 : static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // 1 to 63
   }
