@@ -277,6 +277,16 @@ class Slurm(InLab):
         said = self.inside("sh", "-c", made["commands"][-1]["text"]).stdout
         self.assertEqual(self.found(said, True), [self.asked(core, True) for core in self.cores])
 
+    def test_what_srun_starts_is_recorded(self):
+        programs = pathlib.Path(__file__).resolve().parent.parent / "record" / "programs"
+        for mpi, plugin, nodes in (("mpich", "pmi2", str(self.HOSTS)), ("openmpi", "pmix", "1")):  # on one node: these hosts share /tmp
+            with self.subTest(mpi=mpi):
+                subprocess.run([f"mpicc.{mpi}", programs / "ring.c", "-o", pathlib.Path(self.folder.name) / mpi], check=True)
+                self.inside("salloc", "-Q", "-N", nodes, "-n", "4", "rankloom", "record", "-o", "srun.prof", "--", "srun", f"--mpi={plugin}", "-n", "4", f"./{mpi}")
+                lines = self.rankloom("import", "srun.prof", "--to", "pairs").stdout.splitlines()
+                pairs = [tuple(map(int, line.split()))[:4] for line in lines if not line.startswith("#")]
+                self.assertEqual(pairs, [(0, 1, 1000, 1), (1, 2, 2000, 1), (2, 3, 3000, 1), (3, 0, 4000, 1)])
+
 
 class Lab(Folder):
     def left(self):
