@@ -112,6 +112,11 @@ TEST(Launchers, GiveCommandsThatAShellReadsBack) {
       continue;
     }
     ASSERT_TRUE(made) << row.name;
+    if (row.name == std::string_view("pbs")) {  // the program stands in its script
+      EXPECT_THAT(made->files[1].content, EndsWith("'./my app' 'it'\\''s' '$HOME'\n"));
+      EXPECT_THAT(made->commands[0].text(), EndsWith(" 'a folder/job.sh'"));
+      continue;
+    }
     for (const LauncherCommand& command : made->commands)
       EXPECT_THAT(command.text(), EndsWith("'./my app' 'it'\\''s' '$HOME'")) << row.name;
   }
@@ -183,6 +188,36 @@ TEST(Cray, ListsRanksInTheOrderOfSlots) {
   const std::vector<Core> core_of{Core{5}, Core{0}, Core{4}, Core{1}, Core{2}, Core{3}};
   EXPECT_EQ(written("cray", deployed(core_of, machine)).files[0].content, "1,3,4\n5,2,0\n");
   EXPECT_FALSE((*find_launcher("cray"))->write(deployed({Core{0}, Core{1}, Core{3}}, machine), {}));
+}
+
+TEST(Cray, KeepsTheTasksOfANodeInTheOrderOfItsCores) {
+  const Topology machine = topology("node:2=10 core:1");
+  EXPECT_THAT(written("cray", deployed({Core{1}, Core{0}}, machine)).commands[0].text(),
+              HasSubstr("--distribution=block:block"));
+}
+
+TEST(Lsf, AsksForAHostAGroupWithRoomForTheLargest) {
+  const Topology machine = topology("node:3=10 core:3=1");
+  const auto made = written("lsf", deployed({Core{0}, Core{1}, Core{2}, Core{6}}, machine));
+  EXPECT_EQ(made.files[0].content, "{(0,1,2)(3)}\n");
+  EXPECT_THAT(made.commands[0].text(), HasSubstr("bsub -n 6 -R 'span[ptile=3]' mpirun -n 4 "));
+}
+
+TEST(Flux, RequiresTheHostsThatHoldRanks) {
+  const Topology machine = topology("node:3=10 core:2=1");
+  const auto made = written("flux", deployed({Core{5}, Core{0}, Core{4}}, machine));
+  EXPECT_THAT(made.commands[0].text(), HasSubstr("-N 2 -n 3 --exclusive --requires=host:node0,node2 "));
+}
+
+TEST(Pbs, SubmitsAScriptThatFollowsTheListOfHosts) {
+  const Topology machine = topology("node:2=10 core:2=1");
+  EmitOptions options;
+  options.folder = "my folder";
+  const auto made = written("pbs", deployed({Core{2}, Core{0}, Core{3}}, machine), options);
+  EXPECT_EQ(made.files[1].content,
+            "#!/bin/sh\ncd \"$PBS_O_WORKDIR\" &&\n"
+            "exec mpiexec -n 3 -machinefile \"$PBS_NODEFILE\" rankloom-bind 'my folder/bind.txt' ./app\n");
+  EXPECT_EQ(made.commands[0].words.back(), "my folder/job.sh");
 }
 
 TEST(Fujitsu, CountsCoordinatesOfATorusFromX) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/scanner.hpp"
+#include "rankloom/core/shell_word.hpp"
 #include "rankloom/model/network/networks.hpp"
 #include "rankloom/place/launchers/writers.hpp"
 
@@ -15,11 +16,14 @@ namespace rankloom {
 
 namespace {
 
-Words behind_mpirun(const EmitOptions& options) {
-  Words words{"mpirun"};
-  const Words program = wrapped_program(options);
-  words.insert(words.end(), program.begin(), program.end());
-  return words;
+/// qsub runs a program without shell, search path and folder, so a script gives it those. The list is named because
+/// mpirun's own reading of it may drop repeated hosts.
+std::string pbs_script(const Deployment& deployment, const EmitOptions& options) {
+  std::string text =
+      fmt::format("#!/bin/sh\ncd \"$PBS_O_WORKDIR\" &&\nexec mpiexec -n {} -machinefile \"$PBS_NODEFILE\"",
+                  number_of_ranks(deployment));
+  for (const std::string& word : wrapped_program(options)) text += " " + shell_word(word);
+  return text + "\n";
 }
 
 /// Sizes of the mesh or torus that wires the nodes, x first; one dimension for any other machine.
@@ -34,18 +38,26 @@ std::vector<std::uint32_t> dimensions(const Topology& topology) {
 
 }  // namespace
 
+/// As many hosts as groups, each with room for the largest: left alone, LSF may put all slots on one host, and then no
+/// geometry fits.
 Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& options) {
   std::string geometry = "{";
+  std::size_t groups = 0;
+  std::size_t largest = 0;
   for (const auto& ranks : deployment.ranks_of_nodes()) {
     if (ranks.empty()) continue;
+    ++groups;
+    largest = std::max(largest, ranks.size());
     geometry += "(";
     for (std::size_t i = 0; i < ranks.size(); ++i)
       fmt::format_to(std::back_inserter(geometry), "{}{}", i > 0 ? "," : "", index(ranks[i]));
     geometry += ")";
   }
   geometry += "}";
-  LauncherCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)}, {"bsub", "-n", number_of_ranks(deployment)}};
-  const Words program = behind_mpirun(options);
+  LauncherCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
+                          {"bsub", "-n", fmt::format("{}", groups * largest), "-R",
+                           fmt::format("span[ptile={}]", largest), "mpirun", "-n", number_of_ranks(deployment)}};
+  const Words program = wrapped_program(options);
   command.words.insert(command.words.end(), program.begin(), program.end());
   LaunchFiles result{{{"geometry", geometry + "\n"}}, {std::move(command)}};
   if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
@@ -94,11 +106,8 @@ Result<LaunchFiles> write_pbs(const Deployment& deployment, const EmitOptions& o
     fmt::format_to(std::back_inserter(select), "{}1:ncpus={}:mpiprocs={}:host={}", select.ends_with('=') ? "" : "+",
                    run.ranks, run.ranks, run.host);
   }
-  LaunchFiles result{{host_of_each_rank(deployment)}, {}};
-  LauncherCommand command{{}, {"qsub", "-l", select, "-l", "place=free", "--"}};
-  const Words program = behind_mpirun(options);
-  command.words.insert(command.words.end(), program.begin(), program.end());
-  result.commands.push_back(std::move(command));
+  LaunchFiles result{{host_of_each_rank(deployment), {"job.sh", pbs_script(deployment, options)}},
+                     {{{}, {"qsub", "-l", select, "-l", "place=free", options.path("job.sh")}}}};
   if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
   return result;
 }

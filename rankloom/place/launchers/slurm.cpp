@@ -62,6 +62,8 @@ Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& 
   if (!options.folder.empty())
     command.environment.push_back(fmt::format("MPICH_RANK_REORDER_FILE={}", options.path("MPICH_RANK_ORDER")));
   command.words.push_back(fmt::format("--ntasks-per-node={}", per_node));
+  // By itself srun deals the tasks of a node out over its sockets in turn.
+  command.words.push_back("--distribution=block:block");
   command.words.push_back(options.bind == EmitOptions::Bind::core ? "--cpu-bind=cores" : "--cpu-bind=none");
   command.words.insert(command.words.end(), options.program.begin(), options.program.end());
   return LaunchFiles{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
@@ -111,11 +113,18 @@ Result<std::vector<Core>> read_cray(const FileText& file, const Topology& topolo
   return core_of;
 }
 
+/// The file orders tasks but chooses no hosts, so they are required by name; whole, because we choose the cores.
 Result<LaunchFiles> write_flux(const Deployment& deployment, const EmitOptions& options) {
+  std::string hosts;
+  const auto ranks_of = deployment.ranks_of_nodes();
+  for (const Node node : deployment.topology.nodes()) {
+    if (!ranks_of[node].empty()) hosts += (hosts.empty() ? "" : ",") + deployment.hosts[node];
+  }
   return with_host_of_each_rank(
       deployment, options,
       {{},
        {"flux", "run", "-N", fmt::format("{}", used_nodes(deployment)), "-n", number_of_ranks(deployment),
+        "--exclusive", fmt::format("--requires=host:{}", hosts),
         fmt::format("--taskmap=hostfile:{}", options.path("hosts")), "-o", "cpu-affinity=off"}});
 }
 
