@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "rankloom/place/launch_command.hpp"
+
 namespace rankloom::app {
 
 namespace {
@@ -108,6 +110,16 @@ Result<int> run_program(const std::vector<std::string>& words, const std::vector
   }
   const SignalsForChild signals(child);
   return wait_for(child);
+}
+
+std::string launcher_version(const std::vector<std::string>& command) {
+  const std::size_t place = launcher_position(command);
+  if (place >= command.size()) return {};
+  const std::string name = std::filesystem::path(command[place]).filename().string();
+  for (const char* const known : {"mpirun", "mpiexec", "orterun", "prterun"}) {
+    if (name.starts_with(known)) return output_of({command[place], "--version"});
+  }
+  return {};
 }
 
 std::string program_beside(const std::string& name) {

@@ -17,6 +17,9 @@ std::string output_of(const std::vector<std::string>& words);
 Result<int> run_program(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                         bool output_to_errors);
 
+/// What a launcher says of its version; nothing for any other program, which must not be started for this.
+std::string launcher_version(const std::vector<std::string>& command);
+
 /// A program of ours, beside this one as it was built or installed; empty when it is not there.
 std::string program_beside(const std::string& name);
 

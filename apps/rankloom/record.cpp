@@ -233,7 +233,7 @@ class RecordVerb : public Verb {
     program_ = command_[0];
     programs_ = {program_};
     const std::size_t launcher = launcher_position(command_);
-    version_ = launcher < command_.size() ? output_of({command_[launcher], "--version"}) : "";
+    version_ = launcher_version(command_);
     auto launch = understand_launch(command_, version_);
     if (!launch) {
       const std::string name = fs::path(command_[std::min(launcher, command_.size() - 1)]).filename().string();

@@ -137,13 +137,7 @@ class RunVerb : public Verb {
                 "name them with --hosts a,b,.. in the order of the topology");
   }
 
-  Result<LaunchCommand> understand() const {
-    const std::size_t at_launcher = launcher_position(command_);
-    std::string version;
-    if (at_launcher < command_.size() && fs::path(command_[at_launcher]).filename() != "srun")
-      version = output_of({command_[at_launcher], "--version"});
-    return understand_launch(command_, version, program_);
-  }
+  Result<LaunchCommand> understand() const { return understand_launch(command_, launcher_version(command_), program_); }
 
   LaunchSurroundings surroundings(const std::string& folder) const {
     const std::string beside = program_beside("rankloom-bind");

@@ -65,9 +65,7 @@ class TuneVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    const std::size_t at_launcher = launcher_position(command_);
-    auto launch = understand_launch(
-        command_, at_launcher < command_.size() ? output_of({command_[at_launcher], "--version"}) : "");
+    auto launch = understand_launch(command_, launcher_version(command_));
     if (!launch) return pass_on(launch);
     const LaunchPart& part = launch->parts.front();
     if (output_.empty()) output_ = fs::path(launch->words[part.program]).filename().string() + ".tune";

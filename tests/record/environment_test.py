@@ -94,6 +94,13 @@ class NoMpi(RecordingTest):
     def test_a_program_by_the_launcher(self):
         self.check(self.command(2, "/bin/echo", "hello"), 0)
 
+    def test_it_is_started_once_and_with_its_own_words(self):
+        script = self.folder / "script"
+        script.write_text('#!/bin/sh\necho "$@" >> started\n')
+        script.chmod(0o755)
+        self.record_command([str(script), "its", "words"], status=0)
+        self.assertEqual((self.folder / "started").read_text(), "its words\n")
+
 
 class Children(RecordingTest):
     """Ranks that start other processes: those must not write, say or break anything."""
