@@ -17,6 +17,7 @@
 
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 
 namespace rankloom::app {
@@ -77,17 +78,6 @@ Compiler examine(const Words& compiler) {
   }
   ::pclose(pipe);
   return found;
-}
-
-/// Where the recorder is: beside this program, as it was built or installed.
-std::optional<std::filesystem::path> find_recorder() {
-  std::error_code error;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* const folder : {"../lib/rankloom", "../lib", "."}) {
-    const auto candidate = (here / folder).lexically_normal();
-    if (std::filesystem::exists(candidate / "librankloom_threads.so", error)) return candidate;
-  }
-  return std::nullopt;
 }
 
 /// Entries and exits of functions are nothing to us; older compilers cannot leave them out. Without the detour by the
@@ -160,20 +150,21 @@ class CompilerVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    const auto folder = find_recorder();
-    if (!folder) {
+    const auto recorder = find_beside("librankloom_threads.so");
+    if (!recorder) {
       return fail(Code::environment, at(language_.verb), "the thread recorder is not beside this program",
                   "build or install all of rankloom: the folder lib/rankloom belongs to it");
     }
+    const auto folder = std::filesystem::path(*recorder).parent_path();
     const Words compiler = choose_compiler(language_);
     const Compiler kind = examine(compiler);
-    if (words_.empty()) return show(session, compile_flags(kind, *folder), link_flags(*folder));
+    if (words_.empty()) return show(session, compile_flags(kind, folder), link_flags(folder));
     const bool linking = links(words_);
     if (linking && is_static(words_)) {
       return fail(Code::usage, at(language_.verb), "a program that records its threads cannot be linked statically",
                   "leave out -static for the recording");
     }
-    return become(compiler, kind, *folder, linking);
+    return become(compiler, kind, folder, linking);
   }
 
  private:

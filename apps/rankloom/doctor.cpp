@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apps/rankloom/launch.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/units.hpp"
@@ -198,7 +198,8 @@ Finding examine_hwloc() {
 Finding examine_probes() {
   std::string names;
   for (const std::string_view mpi : {"openmpi", "mpich", "default"}) {
-    if (find_probe(std::string(mpi))) names += fmt::format("{}{}", names.empty() ? "" : ", ", mpi);
+    if (find_beside(fmt::format("rankloom-probe-{}", mpi)))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", mpi);
   }
   return {.name = "rankloom-probe",
           .found = !names.empty(),

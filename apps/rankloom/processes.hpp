@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: other programs: asking them, becoming or starting them.
+// apps: other programs: asking them, starting them, finding those that are ours.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankloom/core/result.hpp"
@@ -12,15 +16,28 @@ namespace rankloom::app {
 /// What a command prints on both its outputs; nothing when it cannot be started.
 std::string output_of(const std::vector<std::string>& words);
 
-/// Starts a program and waits for it; the value is its status as a shell tells it (128 + signal). Signals that end this
-/// program are passed on. `environment` has "NAME=value"; output_to_errors sends its standard output to our errors.
+/// Runs the words as they are, without a shell, and hands on what they print, line by line; standard input is empty,
+/// standard error stays ours. The value is the status as a shell tells it (128 + signal).
+Result<int> run_lines(const std::vector<std::string>& words, const std::function<void(std::string_view)>& on_line);
+
+/// Starts a program and waits for it; the value is its status as a shell tells it. Signals that end this program are
+/// passed on. `environment` has "NAME=value"; output_to_errors sends its standard output to our errors.
 Result<int> run_program(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                         bool output_to_errors);
 
 /// What a launcher says of its version; nothing for any other program, which must not be started for this.
 std::string launcher_version(const std::vector<std::string>& command);
 
-/// A program of ours, beside this one as it was built or installed; empty when it is not there.
-std::string program_beside(const std::string& name);
+/// "mpirun -n 4" as it can be typed.
+std::string command_text(const std::vector<std::string>& words);
+
+/// The file of this very program.
+std::string own_program();
+
+/// A program or library of ours, beside this program as it was built or installed.
+std::optional<std::string> find_beside(const std::string& file);
+
+/// The first of these variables that holds a number: a rank, in whatever launcher's words.
+std::optional<std::uint64_t> first_number_of(const std::vector<const char*>& variables);
 
 }  // namespace rankloom::app

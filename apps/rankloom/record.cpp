@@ -60,18 +60,6 @@ const Mpi* mpi_of_launcher(std::string_view version_text) {
   return version_text.find("OpenRTE") != version_text.npos ? find_mpi("openmpi") : nullptr;
 }
 
-/// Beside this program, as it was built or installed.
-std::optional<fs::path> find_recorder(const Mpi& mpi, bool traces) {
-  std::error_code error;
-  const auto here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* const folder : {"../lib/rankloom", "../lib", "."}) {
-    const auto candidate =
-        (here / folder).lexically_normal() / fmt::format("librankloom_{}_{}.so", traces ? "trace" : "record", mpi.name);
-    if (fs::exists(candidate, error)) return candidate;
-  }
-  return std::nullopt;
-}
-
 /// The folder of a trace: a file for each rank, and one that lists them.
 namespace trace_folder {
 
@@ -248,12 +236,13 @@ class RecordVerb : public Verb {
     return *std::move(launch);
   }
 
-  Result<fs::path> choose_recorder() {
+  Result<std::string> choose_recorder() {
     if (mpi_ == nullptr) mpi_ = mpi_of_program(program_);
     if (mpi_ == nullptr) mpi_ = mpi_of_launcher(version_);
     if (mpi_ == nullptr) mpi_ = mpi_of_launcher(output_of({"mpirun", "--version"}));
     if (mpi_ == nullptr) mpi_ = &mpis[0];
-    const auto found = find_recorder(*mpi_, !trace_.empty());
+    const auto found =
+        find_beside(fmt::format("librankloom_{}_{}.so", trace_.empty() ? "record" : "trace", mpi_->name));
     if (!found) {
       return fail(Code::environment, at("record"),
                   fmt::format("the recorder for {} is not beside this program", mpi_->title),
@@ -262,11 +251,10 @@ class RecordVerb : public Verb {
     return *found;
   }
 
-  Environment for_ranks(const fs::path& recorder, const fs::path& folder) const {
+  Environment for_ranks(const std::string& recorder, const fs::path& folder) const {
     const char* const others = std::getenv("LD_PRELOAD");
     Environment environment{
-        {"LD_PRELOAD",
-         others != nullptr && *others != '\0' ? fmt::format("{}:{}", recorder.string(), others) : recorder.string()},
+        {"LD_PRELOAD", others != nullptr && *others != '\0' ? fmt::format("{}:{}", recorder, others) : recorder},
         {"RANKLOOM_RECORD_OUT", (folder / "recording").string()},
         {"RANKLOOM_THREADS_OUT", (folder / "threads.%p.prof").string()}};
     // A rank that cannot hear the recorder would keep the others waiting in the end.

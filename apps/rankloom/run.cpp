@@ -140,8 +140,8 @@ class RunVerb : public Verb {
   Result<LaunchCommand> understand() const { return understand_launch(command_, launcher_version(command_), program_); }
 
   LaunchSurroundings surroundings(const std::string& folder) const {
-    const std::string beside = program_beside("rankloom-bind");
-    return {folder, beside.empty() ? "rankloom-bind" : beside, input_.bind, std::getenv("SLURM_JOB_ID") != nullptr};
+    return {folder, find_beside("rankloom-bind").value_or("rankloom-bind"), input_.bind,
+            std::getenv("SLURM_JOB_ID") != nullptr};
   }
 
   static Result<int> show(const Session& session, const LaunchPlan& plan) {

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "apps/rankloom/launch.hpp"
 #include "apps/rankloom/machine_text.hpp"
 #include "apps/rankloom/options.hpp"
+#include "apps/rankloom/processes.hpp"
 #include "rankloom/discover/compose.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/host_names.hpp"

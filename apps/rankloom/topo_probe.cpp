@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "apps/rankloom/launch.hpp"
 #include "apps/rankloom/machine_text.hpp"
 #include "apps/rankloom/options.hpp"
+#include "apps/rankloom/processes.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/probe_analysis.hpp"
@@ -128,9 +128,9 @@ class TopoProbe : public Verb {
   Result<std::string> choose_probe() const {
     const std::string mpi = mpi_.empty() ? mpi_of(launcher_[0]) : mpi_;
     if (!mpi.empty()) {
-      if (auto program = find_probe(mpi)) return *program;
+      if (auto program = find_beside(fmt::format("rankloom-probe-{}", mpi))) return *program;
     }
-    if (auto program = find_probe("default")) return *program;
+    if (auto program = find_beside("rankloom-probe-default")) return *program;
     if (mpi.empty())
       return fail(Code::environment, at(launcher_[0]), "does not say which MPI it belongs to",
                   "add --mpi openmpi or --mpi mpich");

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/launch.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/processes.hpp"
