@@ -92,14 +92,9 @@ class LabVerb : public Verb {
               });
   }
 
-  static std::string own_path() {
-    std::error_code error;
-    return std::filesystem::read_symlink("/proc/self/exe", error).string();
-  }
-
   Result<int> up(const Session& session) {
     options_.name = name_;
-    auto lab = lab_up(options_, own_path());
+    auto lab = lab_up(options_, own_program());
     if (!lab) return pass_on(lab);
     if (session.json) {
       print_json(to_json(*lab));
@@ -119,10 +114,10 @@ class LabVerb : public Verb {
     }
     options_.name = fmt::format("{}-{}", name_, ::getpid());
     options_.prefix = name_;
-    auto lab = lab_up(options_, own_path(), true);
+    auto lab = lab_up(options_, own_program(), true);
     if (!lab) return pass_on(lab);
     const FleetingLab goes(options_.name);
-    Words words{own_path(), "lab", "exec", "--name", options_.name};
+    Words words{own_program(), "lab", "exec", "--name", options_.name};
     if (!host_.empty()) words.insert(words.end(), {"--on", host_});
     words.emplace_back("--");
     words.insert(words.end(), command_.begin(), command_.end());

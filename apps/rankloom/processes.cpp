@@ -182,6 +182,12 @@ std::string own_program() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
+std::string this_host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
 std::optional<std::string> find_beside(const std::string& file) {
   std::error_code error;
   const auto here = std::filesystem::path(own_program()).parent_path();

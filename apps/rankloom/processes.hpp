@@ -31,8 +31,9 @@ std::string launcher_version(const std::vector<std::string>& command);
 /// "mpirun -n 4" as it can be typed.
 std::string command_text(const std::vector<std::string>& words);
 
-/// The file of this very program.
+/// The file of this very program, and the name of the host that it is on.
 std::string own_program();
+std::string this_host();
 
 /// A program or library of ours, beside this program as it was built or installed.
 std::optional<std::string> find_beside(const std::string& file);

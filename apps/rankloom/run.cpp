@@ -28,12 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string this_host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 /// Where the launcher's files and the reports are: the folder that the user named, or one that goes with the run. It is
 /// made where the user stands, because that is where the ranks' hosts find his program, too.
 class RunFolder {

@@ -25,12 +25,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string own_host() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -95,7 +89,7 @@ class TopoDiscover : public Verb {
     auto machine = discover_host({.bound = bound_});
     if (!machine) return pass_on(machine);
     const auto rank = first_number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PALS_RANKID", "SLURM_PROCID"});
-    print(write_report({.host = own_host(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
+    print(write_report({.host = this_host(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
     return success;
   }
 

@@ -110,6 +110,7 @@ class TuneVerb : public Verb {
   }
 
   // The steps, as commands.
+  Words doctor_step() const { return own({"doctor", "--json"}); }
   Words record_step() const { return before_command(own({"record", "--json", "-o", file("app.prof")})); }
   Words machine_step() const {
     Words words = own({"topo", probe_ ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"});
@@ -138,6 +139,7 @@ class TuneVerb : public Verb {
       words[0] = words[0] == own_program() ? "rankloom" : words[0];
       print(fmt::format("# {}\n{}\n", why, command_text(words)));
     };
+    line("is everything here to work", doctor_step());
     if (profile_.empty()) line("who talks to whom", record_step());
     if (topology_.empty()) line("the machine", machine_step());
     line("how much of the time could be saved", show_step());
@@ -210,6 +212,7 @@ class TuneVerb : public Verb {
 
   Result<Json> tune() {
     Json result{{"command", command_text(command_)}, {"folder", output_}, {"speedup", nullptr}, {"verified", nullptr}};
+    if (auto fit = ask(doctor_step(), "doctor.log"); !fit) return pass_on(fit);
     if (auto learned = learn(result); !learned) return pass_on(learned);
     auto mapped = ask(map_step(result["ranks"].get<std::uint64_t>() > result["cores"].get<std::uint64_t>()), "map.log");
     if (!mapped) return pass_on(mapped);
