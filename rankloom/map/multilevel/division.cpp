@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel: multilevel k-way division.
+#include "rankloom/map/multilevel/division.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "rankloom/core/random.hpp"
+#include "rankloom/map/multilevel/matching.hpp"
+#include "rankloom/map/multilevel/pair_flows.hpp"
+#include "rankloom/map/multilevel/part_moves.hpp"
+
+namespace rankloom::multilevel {
+namespace {
+
+using Rooms = std::span<const std::uint64_t>;
+
+struct Level {
+  WeightedGraph graph;
+  std::vector<std::uint32_t> coarse_of;  // of the finer level
+};
+
+/// What remains free is not given away at once: each of the cuts still to come gets an equal factor of it.
+std::array<std::uint64_t, 2> rooms_of(Rooms left, Rooms right, const WeightedGraph& graph) {
+  const auto total = [](Rooms rooms) { return std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0}); };
+  std::array<std::uint64_t, 2> room{total(left), total(right)};
+  const double factor = static_cast<double>(room[0] + room[1]) / static_cast<double>(graph.total_size());
+  if (factor > 1.2) return room;
+  const double cuts = std::ceil(std::log2(static_cast<double>(left.size() + right.size())));
+  const double allowed = std::pow(factor, 1 / cuts) / factor;
+  for (std::uint64_t& side : room) {
+    side = std::min(side, static_cast<std::uint64_t>(std::ceil(static_cast<double>(side) * allowed)));
+  }
+  return room;
+}
+
+/// Cut in two until every part has its share. `first` is the number of the first part.
+void cut_apart(const Subgraph& share, Rooms room, std::uint32_t first, const BisectionEffort& effort,
+               std::uint64_t seed, std::span<std::uint32_t> part_of) {
+  if (room.size() == 1 || share.original.empty()) {
+    for (const std::uint32_t vertex : share.original) part_of[vertex] = first;
+    return;
+  }
+  const auto left = room.first(room.size() / 2);
+  const auto right = room.subspan(room.size() / 2);
+  const Bisection cut = bisect(share.graph, rooms_of(left, right, share.graph), effort, seed);
+  auto both = halves(share.graph, cut.side_of);
+  for (Subgraph* const half : {&both.first, &both.second}) {
+    for (std::uint32_t& vertex : half->original) vertex = share.original[vertex];
+  }
+  cut_apart(both.first, left, first, effort, mix(seed + 1), part_of);
+  cut_apart(both.second, right, first + static_cast<std::uint32_t>(left.size()), effort, mix(seed + 2), part_of);
+}
+
+class Divider {
+ public:
+  Divider(Rooms room, const DivisionEffort& effort) : room_(room), effort_(effort) {}
+
+  Division divide(const WeightedGraph& graph, std::uint64_t seed) const {
+    std::vector<Level> levels;
+    const auto coarsest = [&]() -> const WeightedGraph& { return levels.empty() ? graph : levels.back().graph; };
+    const std::uint64_t enough = std::uint64_t{effort_.vertices_a_part} * room_.size();
+    const std::uint64_t largest = std::max<std::uint64_t>(1, graph.total_size() * 3 / (2 * enough));
+    while (coarsest().vertex_count() > enough) {
+      auto step = matched(coarsest(), largest, mix(seed + levels.size()));
+      if (step.coarse_count * std::uint64_t{20} > coarsest().vertex_count() * std::uint64_t{19}) break;
+      auto next = contracted(coarsest(), step.coarse_of, step.coarse_count);
+      levels.push_back({std::move(next), std::move(step.coarse_of)});
+    }
+    Division best;
+    for (std::uint32_t attempt = 0; attempt < effort_.tries; ++attempt) {
+      Division one = first_division(coarsest(), mix(seed) + attempt);
+      if (attempt == 0 || one.cut < best.cut) best = std::move(one);
+    }
+    for (std::size_t level = levels.size(); level-- > 0;) {
+      const WeightedGraph& finer = level == 0 ? graph : levels[level - 1].graph;
+      std::vector<std::uint32_t> fine(finer.vertex_count());
+      for (std::uint32_t vertex = 0; vertex < finer.vertex_count(); ++vertex) {
+        fine[vertex] = best.part_of[levels[level].coarse_of[vertex]];
+      }
+      best.part_of = std::move(fine);
+      improve(finer, best);
+    }
+    return best;
+  }
+
+ private:
+  Division first_division(const WeightedGraph& graph, std::uint64_t seed) const {
+    Subgraph whole{graph, std::vector<std::uint32_t>(graph.vertex_count())};
+    std::iota(whole.original.begin(), whole.original.end(), 0U);
+    Division result{std::vector<std::uint32_t>(graph.vertex_count()), 0};
+    cut_apart(whole, room_, 0, effort_.cut, seed, result.part_of);
+    improve(graph, result);
+    return result;
+  }
+
+  void improve(const WeightedGraph& graph, Division& division) const {
+    division.cut = improve_cut(graph, room_, division.part_of, effort_.passes);
+    if (effort_.flows > 0) division.cut -= improve_borders(graph, room_, division.part_of, effort_.flows);
+  }
+
+  Rooms room_;
+  const DivisionEffort& effort_;
+};
+
+}  // namespace
+
+Division divided(const WeightedGraph& graph, Rooms room, const DivisionEffort& effort, std::uint64_t seed) {
+  return Divider(room, effort).divide(graph, seed);
+}
+
+}  // namespace rankloom::multilevel

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel: k-way moves with rollback.
+#include "rankloom/map/multilevel/part_moves.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "rankloom/map/multilevel/gain_heap.hpp"
+
+namespace rankloom::multilevel {
+namespace {
+
+constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+/// A pass that gains less of the whole is the last.
+constexpr double worth_another_pass = 5e-4;
+constexpr double impossible = -std::numeric_limits<double>::infinity();
+
+/// Who is in each part: a doubly linked list each.
+class Members {
+ public:
+  Members(std::span<const std::uint32_t> part_of, std::size_t parts)
+      : first_(parts, nowhere), next_(part_of.size(), nowhere), previous_(part_of.size(), nowhere) {
+    for (std::uint32_t vertex = 0; vertex < part_of.size(); ++vertex) enter(vertex, part_of[vertex]);
+  }
+  std::uint32_t first(std::uint32_t part) const { return first_[part]; }
+  std::uint32_t next(std::uint32_t vertex) const { return next_[vertex]; }
+  void enter(std::uint32_t vertex, std::uint32_t part) {
+    next_[vertex] = first_[part];
+    previous_[vertex] = nowhere;
+    if (first_[part] != nowhere) previous_[first_[part]] = vertex;
+    first_[part] = vertex;
+  }
+  void leave(std::uint32_t vertex, std::uint32_t part) {
+    if (next_[vertex] != nowhere) previous_[next_[vertex]] = previous_[vertex];
+    (previous_[vertex] == nowhere ? first_[part] : next_[previous_[vertex]]) = next_[vertex];
+  }
+
+ private:
+  std::vector<std::uint32_t> first_, next_, previous_;
+};
+
+/// far(p, q): the distance between two parts, 0 from a part to itself.
+template <class Far>
+class PartMoves {
+ public:
+  PartMoves(const WeightedGraph& graph, const Far& far, std::span<const std::uint64_t> room,
+            std::span<std::uint32_t> part_of)
+      : graph_(graph),
+        far_(far),
+        room_(room),
+        part_of_(part_of),
+        held_(room.size(), 0),
+        members_(part_of, room.size()),
+        place_of_part_(room.size(), nowhere),
+        heap_(graph.vertex_count()),
+        locked_(graph.vertex_count(), 0) {
+    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
+      held_[part_of_[vertex]] += graph_.size(vertex);
+      bool at_border = false;
+      for (const Edge edge : graph_.edges(vertex)) {
+        if (part_of_[edge.to] == part_of_[vertex]) continue;
+        cost_ += edge.weight * far_(part_of_[vertex], part_of_[edge.to]);
+        at_border = true;
+      }
+      if (at_border) candidates_.push_back(vertex);
+    }
+    cost_ /= 2;
+    for (std::uint32_t part = 0; part < room_.size(); ++part) overload_ += over(part);
+  }
+
+  double run(std::uint32_t passes) {
+    for (std::uint32_t pass = 0; pass < passes; ++pass) {
+      const double cost = cost_;
+      const std::uint64_t overload = overload_;
+      run_pass();
+      if (overload_ >= overload && cost_ >= cost * (1 - worth_another_pass)) break;
+    }
+    return cost_;
+  }
+
+ private:
+  struct Move {
+    double gain = impossible;
+    std::uint32_t to = nowhere;
+  };
+  struct Tie {
+    std::uint32_t part;
+    double weight;
+  };
+  struct Moved {
+    std::uint32_t vertex, from;
+  };
+
+  std::uint64_t over(std::uint32_t part) const { return held_[part] > room_[part] ? held_[part] - room_[part] : 0; }
+
+  /// The parts around a vertex and what it exchanges with each, its own first.
+  void look_around(std::uint32_t vertex) {
+    around_.clear();
+    around_.push_back({part_of_[vertex], 0});
+    place_of_part_[part_of_[vertex]] = 0;
+    for (const Edge edge : graph_.edges(vertex)) {
+      std::uint32_t& place = place_of_part_[part_of_[edge.to]];
+      if (place == nowhere) {
+        place = static_cast<std::uint32_t>(around_.size());
+        around_.push_back({part_of_[edge.to], 0});
+      }
+      around_[place].weight += edge.weight;
+    }
+    for (const Tie& tie : around_) place_of_part_[tie.part] = nowhere;
+  }
+
+  double cost_at(std::uint32_t part) const {
+    double cost = 0;
+    for (const Tie& tie : around_) cost += tie.weight * far_(part, tie.part);
+    return cost;
+  }
+
+  /// The best part next to it that it fits into, `spare` more than its room allowed.
+  Move best_move(std::uint32_t vertex, std::uint64_t spare) {
+    look_around(vertex);
+    Move best;
+    if (around_.size() == 1) return best;
+    const double now = cost_at(part_of_[vertex]);
+    for (std::size_t at = 1; at < around_.size(); ++at) {
+      const std::uint32_t to = around_[at].part;
+      if (held_[to] + graph_.size(vertex) > room_[to] + spare) continue;
+      const double gain = now - cost_at(to);
+      if (gain > best.gain || (gain == best.gain && held_[to] < held_[best.to])) best = {gain, to};
+    }
+    return best;
+  }
+
+  void put(std::uint32_t vertex, std::uint32_t to, double gain) {
+    const std::uint32_t from = part_of_[vertex];
+    overload_ -= over(from) + over(to);
+    held_[from] -= graph_.size(vertex);
+    held_[to] += graph_.size(vertex);
+    overload_ += over(from) + over(to);
+    members_.leave(vertex, from);
+    members_.enter(vertex, to);
+    part_of_[vertex] = to;
+    cost_ -= gain;
+  }
+
+  void run_pass() {
+    heap_.clear();
+    overfull_ = nowhere;
+    for (const std::uint32_t vertex : candidates_) offer(vertex);
+    moved_.clear();
+    double best_cost = cost_;
+    std::uint64_t best_overload = overload_;
+    std::size_t best_length = 0;
+    find_overfull();
+    const std::size_t patience = 60 + heap_.size() / 4;
+    while (moved_.size() - best_length < patience) {
+      const std::uint32_t vertex = next_vertex();
+      if (vertex == nowhere) break;
+      const Move move = best_move(vertex, overfull_ == nowhere ? graph_.largest() : 0);
+      heap_.remove(vertex);
+      if (move.to == nowhere) continue;
+      locked_[vertex] = 1;
+      moved_.push_back({vertex, part_of_[vertex]});
+      put(vertex, move.to, move.gain);
+      overfull_ = over(move.to) > 0 ? move.to : overfull_ != nowhere && over(overfull_) > 0 ? overfull_ : nowhere;
+      if (overfull_ == nowhere && overload_ > 0) find_overfull();
+      if (overload_ < best_overload || (overload_ == best_overload && cost_ < best_cost - 1e-9 * best_cost)) {
+        best_overload = overload_;
+        best_cost = cost_;
+        best_length = moved_.size();
+      }
+      for (const Edge edge : graph_.edges(vertex)) {
+        if (locked_[edge.to] == 0) offer(edge.to);
+      }
+    }
+    while (moved_.size() > best_length) {
+      put(moved_.back().vertex, moved_.back().from, 0);
+      locked_[moved_.back().vertex] = 0;
+      moved_.pop_back();
+    }
+    for (const Moved& moved : moved_) locked_[moved.vertex] = 0;
+    cost_ = best_cost;
+    gather_candidates();
+  }
+
+  /// For the next pass: who was at a border, and whoever stands at one since somebody moved.
+  void gather_candidates() {
+    for (const std::uint32_t vertex : candidates_) locked_[vertex] = 1;
+    const auto add = [&](std::uint32_t vertex) {
+      if (locked_[vertex] == 1) return;
+      locked_[vertex] = 1;
+      candidates_.push_back(vertex);
+    };
+    for (const Moved& moved : moved_) {
+      add(moved.vertex);
+      for (const Edge edge : graph_.edges(moved.vertex)) add(edge.to);
+    }
+    for (const std::uint32_t vertex : candidates_) locked_[vertex] = 0;
+  }
+
+  void find_overfull() {
+    overfull_ = nowhere;
+    for (std::uint32_t part = 0; overload_ > 0 && part < room_.size(); ++part) {
+      if (over(part) > 0) overfull_ = part;
+    }
+  }
+
+  /// The best of all, or of the part that is too full.
+  std::uint32_t next_vertex() const {
+    if (overfull_ == nowhere) return heap_.empty() ? nowhere : heap_.top();
+    std::uint32_t best = nowhere;
+    for (std::uint32_t vertex = members_.first(overfull_); vertex != nowhere; vertex = members_.next(vertex)) {
+      if (!heap_.contains(vertex)) continue;
+      if (best == nowhere || heap_.gain(vertex) > heap_.gain(best)) best = vertex;
+    }
+    return best;
+  }
+
+  void offer(std::uint32_t vertex) {
+    if (const Move move = best_move(vertex, graph_.largest()); move.to != nowhere) {
+      heap_.set(vertex, move.gain);
+    } else if (heap_.contains(vertex)) {
+      heap_.remove(vertex);
+    }
+  }
+
+  const WeightedGraph& graph_;
+  const Far& far_;
+  std::span<const std::uint64_t> room_;
+  std::span<std::uint32_t> part_of_;
+  std::vector<std::uint64_t> held_;
+  Members members_;
+  std::vector<std::uint32_t> place_of_part_;
+  std::vector<Tie> around_;
+  GainHeap heap_;
+  std::vector<std::uint8_t> locked_;
+  std::vector<Moved> moved_;
+  std::vector<std::uint32_t> candidates_;  // who may stand at a border
+  std::uint32_t overfull_ = nowhere;
+  std::uint64_t overload_ = 0;
+  double cost_ = 0;
+};
+
+}  // namespace
+
+double improve_cut(const WeightedGraph& graph, std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of,
+                   std::uint32_t passes) {
+  const auto far = [](std::uint32_t p, std::uint32_t q) { return p == q ? 0.0 : 1.0; };
+  return PartMoves(graph, far, room, part_of).run(passes);
+}
+
+double improve_mapping(const WeightedGraph& graph, const Distance& distance, std::span<const std::uint64_t> room,
+                       std::span<std::uint32_t> core_of, std::uint32_t passes) {
+  return std::visit(
+      [&](const auto& d) {
+        const auto far = [&](std::uint32_t p, std::uint32_t q) { return d(Core{p}, Core{q}).per_byte; };
+        return PartMoves(graph, far, room, core_of).run(passes);
+      },
+      distance);
+}
+
+}  // namespace rankloom::multilevel
