@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench: what the benchmarks of the flagship mapper share: a problem, one mapper's run on it with its CPU time, means,
+// table cells, and the words of the command line.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankloom/map/mapper.hpp"
+
+namespace rankloom::bench {
+
+/// A graph on a machine; what a mapper is given.
+struct Problem {
+  std::string name;
+  CommGraph graph;
+  Topology machine;
+  Slots slots;
+
+  MapProblem view() const {
+    return {.graph = graph, .topology = machine, .slots = slots, .model = CostModel::bytes, .start = {}};
+  }
+};
+
+/// The machine in the notation of the partitioning literature, bottom up. Ends the program with the error of a wrong
+/// one, or of ranks that do not fit.
+Problem problem_on(std::string name, CommGraph graph, std::string_view hierarchy, std::string_view distance,
+                   Slots::Options slots = {});
+
+struct Measured {
+  double cost = 0;   ///< J of the mapper's own result, checked to be valid.
+  double cpu_s = 0;  ///< Of the process while place() ran; the median where it ran several times.
+  double wall_s = 0;
+  std::vector<Core> core_of;
+};
+
+struct Runs {
+  std::uint64_t seed = 0;
+  std::chrono::milliseconds budget{0};  ///< 0: none.
+  int most = 9;                         ///< Short runs are repeated until they took `enough_s` together.
+  double enough_s = 0.3;
+};
+
+/// None, with a word on stderr, when there is no such mapper or its result is invalid.
+std::optional<Measured> measure(const std::string& spec, const Problem& problem, const Runs& runs = {});
+
+double cpu_seconds();
+double geometric_mean(std::span<const double> values);
+double worst(std::span<const double> values);
+/// "1.023", "-" for none.
+std::string cell(std::optional<double> value, int decimals = 3);
+std::optional<double> ratio(const std::optional<Measured>& a, const std::optional<Measured>& b);
+/// "394240 (.016)", "-" for none.
+std::string cost_and_time(const std::optional<Measured>& measured);
+
+/// "--only rgg.1024 --quick a": options with a value, switches, and plain words.
+class Arguments {
+ public:
+  Arguments(int count, char** words) : words_(words + 1, words + count) {}
+  bool has(std::string_view flag) const;
+  std::string value(std::string_view flag, std::string_view otherwise = "") const;
+  std::vector<std::string> list(std::string_view flag, std::string_view otherwise = "") const;
+  std::uint64_t number(std::string_view flag, std::uint64_t otherwise) const;
+
+ private:
+  std::vector<std::string> words_;
+};
+
+/// One line a spec: J, J / best where there is a best, CPU seconds; for somebody who works on a mapper.
+void try_specs(const Problem& problem, std::span<const std::string> specs, std::optional<double> best,
+               const Runs& runs);
+/// The runs that --run-seed and --budget (seconds) ask for.
+Runs runs_of(const Arguments& arguments);
+
+}  // namespace rankloom::bench
