@@ -23,10 +23,6 @@ T or_leave(Result<T> result) {
   std::exit(2);
 }
 
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -46,6 +42,10 @@ double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::optional<Measured> measure(const std::string& spec, const Problem& problem, const Runs& runs) {
@@ -136,16 +136,18 @@ std::uint64_t Arguments::number(std::string_view flag, std::uint64_t otherwise) 
   return text.empty() ? otherwise : std::strtoull(text.c_str(), nullptr, 10);
 }
 
+void print_row(const std::string& name, const std::string& spec, const std::optional<Measured>& measured,
+               std::optional<double> best) {
+  fmt::print("{:<24}{:<28}{:>14}{:>9}{:>12}\n", name, spec,
+             cell(measured ? std::optional(measured->cost) : std::nullopt, 0),
+             cell(measured && best ? std::optional(measured->cost / *best) : std::nullopt),
+             measured ? fmt::format("{:.4f} s", measured->cpu_s) : "-");
+  std::fflush(stdout);
+}
+
 void try_specs(const Problem& problem, std::span<const std::string> specs, std::optional<double> best,
                const Runs& runs) {
-  for (const std::string& spec : specs) {
-    const auto measured = measure(spec, problem, runs);
-    fmt::print("{:<24}{:<28}{:>14}{:>9}{:>12}\n", problem.name, spec,
-               cell(measured ? std::optional(measured->cost) : std::nullopt, 0),
-               cell(measured && best ? std::optional(measured->cost / *best) : std::nullopt),
-               measured ? fmt::format("{:.4f} s", measured->cpu_s) : "-");
-    std::fflush(stdout);
-  }
+  for (const std::string& spec : specs) print_row(problem.name, spec, measure(spec, problem, runs), best);
 }
 
 Runs runs_of(const Arguments& arguments) {

@@ -50,6 +50,7 @@ struct Runs {
 std::optional<Measured> measure(const std::string& spec, const Problem& problem, const Runs& runs = {});
 
 double cpu_seconds();
+double wall_seconds();
 double geometric_mean(std::span<const double> values);
 double worst(std::span<const double> values);
 /// "1.023", "-" for none.
@@ -71,7 +72,10 @@ class Arguments {
   std::vector<std::string> words_;
 };
 
-/// One line a spec: J, J / best where there is a best, CPU seconds; for somebody who works on a mapper.
+/// One line: J, J / best where there is a best, CPU seconds.
+void print_row(const std::string& name, const std::string& spec, const std::optional<Measured>& measured,
+               std::optional<double> best);
+/// A line for each spec; for somebody who works on a mapper.
 void try_specs(const Problem& problem, std::span<const std::string> specs, std::optional<double> best,
                const Runs& runs);
 /// The runs that --run-seed and --budget (seconds) ask for.

@@ -30,8 +30,9 @@ struct Published {
   std::uint32_t size;
   std::string_view hierarchy;
   double best;    ///< The lowest J of VieM, SharedMap, KaHIP, TreeMatch, …, or of the regular tiling.
-  double fast_s;  ///< Scotch's for ranks, METIS multisection's for meshes.
-  double good_s;  ///< SharedMap eco's for ranks, KaHIP multisection eco's for meshes; 0: not measured.
+  double fast;    ///< J / best of Scotch's for ranks, of METIS multisection's for meshes; 0: not measured.
+  double fast_s;  ///< Its CPU seconds.
+  double good_s;  ///< Those of SharedMap eco for ranks, of KaHIP multisection eco for meshes.
 };
 
 std::span<const Published> published();
