@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the benchmarks, one after another, and collects their JSON rows. run.sh BIN [NAME…]
+# flagship_qaplib takes five minutes by itself (31 instances of 10 s), flagship_ranks and flagship_scale a few each.
 set -euo pipefail
 bin=$1
 shift
