@@ -25,8 +25,7 @@ int main() {
   fmt::print("cost relative to block on {}, and CPU seconds of auto\n{:<28}", cluster, "application");
   for (const std::string& peer : peers) fmt::print("{:>12}", peer);
   fmt::print("{:>12}{:>12}{:>12}{:>12}\n", "auto fast", "auto", "auto/best", "CPU s");
-  std::vector<double> against_block, against_best, fast_against_best;
-  bool all_measured = true;
+  Gathered gathered;
   nlohmann::json rows;
   for (const char* name :
        {"bt.A.64", "cg.W.8", "cg.A.128", "ep.A.64", "ft.W.8", "is.W.8", "lu.A.64", "mg.A.64", "sp.A.144", "hpcc.32",
@@ -41,35 +40,27 @@ int main() {
       const auto measured = measure(peer, problem, {.most = 1});
       if (peer == "block") block = measured->cost;
       if (measured) best = std::min(best.value_or(measured->cost), measured->cost);
-      fmt::print("{:>12}", cell(measured ? std::optional(measured->cost / *block) : std::nullopt, 4));
+      fmt::print("{:>12}", cell(against(measured, block), 4));
       if (measured) rows[name][peer] = measured->cost;
     }
     const auto quick = measure("auto:effort=fast", problem);
     const auto usual = measure("auto", problem);
-    const auto relative = [](const std::optional<Measured>& measured, double to) {
-      return measured ? std::optional(measured->cost / to) : std::nullopt;
-    };
-    fmt::print("{:>12}{:>12}{:>12}{:>12}\n", cell(relative(quick, *block), 4), cell(relative(usual, *block), 4),
-               cell(relative(usual, *best), 4), cell(usual ? std::optional(usual->cpu_s) : std::nullopt, 4));
+    fmt::print("{:>12}{:>12}{:>12}{:>12}\n", cell(against(quick, block), 4), cell(against(usual, block), 4),
+               cell(against(usual, best), 4), cell(usual ? std::optional(usual->cpu_s) : std::nullopt, 4));
     std::fflush(stdout);
-    all_measured &= usual.has_value();
-    if (!usual) continue;
-    rows[name]["auto"] = usual->cost;
-    against_block.push_back(usual->cost / *block);
-    against_best.push_back(usual->cost / *best);
-    if (quick) rows[name]["fast"] = quick->cost, fast_against_best.push_back(quick->cost / *best);
+    gathered.note("block", against(usual, block));
+    gathered.note("best", against(usual, best));
+    gathered.note("fast", against(quick, best));
+    if (usual) rows[name]["auto"] = usual->cost;
+    if (quick) rows[name]["fast"] = quick->cost;
   }
   fmt::print("\n");
   constexpr double rounding = 1e-9;
   Goals goals;
-  goals.at_most("balanced: cost / block's, worst", all_measured ? std::optional(worst(against_block)) : std::nullopt,
-                1 + rounding, 1 + rounding);
-  goals.aim_at_most("balanced: cost / best of the others, worst",
-                    all_measured ? std::optional(worst(against_best)) : std::nullopt, 1 + rounding);
-  goals.aim_at_most("balanced: cost / best of the others, geometric mean",
-                    all_measured ? std::optional(geometric_mean(against_best)) : std::nullopt, 1 + rounding);
-  goals.aim_at_most("fast: cost / best of the others, worst",
-                    fast_against_best.empty() ? std::nullopt : std::optional(worst(fast_against_best)), 1 + rounding);
+  goals.at_most("balanced: cost / block's, worst", gathered.worst("block"), 1 + rounding, 1 + rounding);
+  goals.aim_at_most("balanced: cost / best of the others, worst", gathered.worst("best"), 1 + rounding);
+  goals.aim_at_most("balanced: cost / best of the others, geometric mean", gathered.mean("best"), 1 + rounding);
+  goals.aim_at_most("fast: cost / best of the others, worst", gathered.worst("fast"), 1 + rounding);
   return finish("flagship_applications", goals.reached(), goals.sentence(),
                 {{"goals", goals.figures()}, {"cost", rows}});
 }

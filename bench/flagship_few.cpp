@@ -39,8 +39,7 @@ int main() {
       const auto measured = measure(spec, problem);
       print_row(problem.name, spec, measured, best);
       if (measured) rows[problem.name][spec] = {measured->cost, measured->cpu_s};
-      if (spec == "auto")
-        reached.emplace_back(problem.name, measured ? std::optional(measured->cost / best) : std::nullopt);
+      if (spec == "auto") reached.emplace_back(problem.name, against(measured, best));
     }
   }
   fmt::print("\n");

@@ -6,7 +6,9 @@
 //   bench_flagship_meshes [--quick]                                        the table; --quick: without 2^20
 //   bench_flagship_meshes --only rggmesh.18,grid3d.17 [--specs auto,metis:cuts=1] [--seed 2] [--run-seed 1]
 //                         [--hierarchy 4:8:6 --distance 1:10:100]         J and seconds of some mappers; 18 is 2^18
-#include <map>
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,44 +62,39 @@ class Table {
     const auto metis = measure(multisection, problem, runs_);
     const auto quick = measure(fast, problem, runs_);
     const auto usual = measure(balanced, problem, runs_);
-    std::optional<double> time;
-    if (quick && metis) time = quick->cpu_s / metis->cpu_s;
-    const auto against_best = [&](const std::optional<Measured>& measured) {
-      return measured && row != nullptr ? std::optional(measured->cost / row->best) : std::nullopt;
-    };
+    const std::optional<double> known = row != nullptr ? std::optional(row->best) : std::nullopt;
     fmt::print("{:<16}{:>8}{:>12}{:>20}{:>20}{:>20}{:>12}{:>12}{:>12}{:>12}\n", one.name(), one.hierarchy,
-               cell(row != nullptr ? std::optional(row->best) : std::nullopt, 0), cost_and_time(metis),
-               cost_and_time(quick), cost_and_time(usual), cell(ratio(quick, metis)), cell(time),
-               cell(against_best(usual)), cell(against_best(metis)));
+               cell(known, 0), cost_and_time(metis), cost_and_time(quick), cost_and_time(usual),
+               cell(ratio(quick, metis)), cell(time_ratio(quick, metis)), cell(against(usual, known)),
+               cell(against(metis, known)));
     std::fflush(stdout);
-    if (const auto cost = ratio(quick, metis)) note("fast J", *cost), note("fast time", *time);
-    if (const auto cost = against_best(usual)) note("auto J", *cost);
-    if (const auto cost = against_best(metis)) note("metis J", *cost);
-    if (usual && metis && row != nullptr) note("auto time", usual->cpu_s / metis->cpu_s / (row->good_s / row->fast_s));
+    gathered_.note("fast J", ratio(quick, metis));
+    gathered_.note("fast time", time_ratio(quick, metis));
+    gathered_.note("auto J", against(usual, known));
+    gathered_.note("metis J", against(metis, known));
+    const auto time = time_ratio(usual, metis);
+    gathered_.note("auto time",
+                   time && row != nullptr ? std::optional(*time / (row->good_s / row->fast_s)) : std::nullopt);
     for (const auto& [name, measured] : {std::pair("metis", &metis), {"fast", &quick}, {"auto", &usual}}) {
       if (*measured) rows_[one.name() + " on " + one.hierarchy][name] = {(*measured)->cost, (*measured)->cpu_s};
     }
   }
 
   int finish() const {
-    fmt::print("\nmetis J / best: geometric mean {}\n\n", cell(mean("metis J")));
+    fmt::print("\nmetis J / best: geometric mean {}\n\n", cell(gathered_.mean("metis J")));
     Goals goals;
-    goals.at_most("fast: J / METIS multisection's, geometric mean", mean("fast J"), 0.97, 0.92);
-    goals.at_most("fast: CPU time / METIS multisection's, geometric mean", mean("fast time"), 2, 1);
-    goals.at_most("balanced: J / best published, geometric mean", mean("auto J"), 1.03, 0.98);
-    goals.at_most("balanced: CPU time / KaHIP eco's (both in units of METIS's), mean", mean("auto time"), 1, 1.0 / 3);
+    goals.at_most("fast: J / METIS multisection's, geometric mean", gathered_.mean("fast J"), 0.97, 0.92);
+    goals.at_most("fast: CPU time / METIS multisection's, geometric mean", gathered_.mean("fast time"), 2, 1);
+    goals.at_most("balanced: J / best published, geometric mean", gathered_.mean("auto J"), 1.03, 0.98);
+    goals.at_most("balanced: CPU time / KaHIP eco's (both in units of METIS's), mean", gathered_.mean("auto time"), 1,
+                  1.0 / 3);
     return bench::finish("flagship_meshes", goals.reached(), goals.sentence(),
                          {{"goals", goals.figures()}, {"cost_and_cpu_seconds", rows_}});
   }
 
  private:
-  void note(const char* figure, double value) { values_[figure].push_back(value); }
-  std::optional<double> mean(const char* figure) const {
-    return values_.contains(figure) ? std::optional(geometric_mean(values_.at(figure))) : std::nullopt;
-  }
-
   Runs runs_{.most = 3, .enough_s = 2};
-  std::map<std::string, std::vector<double>> values_;
+  Gathered gathered_;
   nlohmann::json rows_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/exact_scotch.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/model/cost_model.hpp"
 
@@ -21,6 +22,16 @@ T or_leave(Result<T> result) {
   if (result) return std::move(*result);
   fmt::print(stderr, "{}\n", to_string(result.error()));
   std::exit(2);
+}
+
+/// A mapper of the table, or the one peer that is no mapper of ours.
+Result<std::unique_ptr<Mapper>> mapper_of(const std::string& spec) {
+#ifdef RANKLOOM_HAS_SCOTCH
+  if (spec == "scotch-exact") return make_exact_scotch();
+#endif
+  auto configured = make_mapper(spec);
+  if (!configured) return pass_on(configured);
+  return std::move(configured->mapper);
 }
 
 double median(std::vector<double> values) {
@@ -49,7 +60,7 @@ double wall_seconds() {
 }
 
 std::optional<Measured> measure(const std::string& spec, const Problem& problem, const Runs& runs) {
-  const auto mapper = make_mapper(spec);
+  const auto mapper = mapper_of(spec);
   if (!mapper) {
     fmt::print(stderr, "{}: not measured: {}\n", spec, mapper.error().what);
     return std::nullopt;
@@ -64,7 +75,7 @@ std::optional<Measured> measure(const std::string& spec, const Problem& problem,
     if (runs.budget.count() > 0) run.deadline = Deadline::in(runs.budget);
     const double wall_start = wall_seconds();
     const double cpu_start = cpu_seconds();
-    auto placement = mapper->mapper->place(view, run);
+    auto placement = (*mapper)->place(view, run);
     cpu.push_back(cpu_seconds() - cpu_start);
     wall.push_back(wall_seconds() - wall_start);
     if (!placement) {
@@ -83,22 +94,44 @@ std::optional<Measured> measure(const std::string& spec, const Problem& problem,
   return measured;
 }
 
-double geometric_mean(std::span<const double> values) {
-  double logs = 0;
-  for (const double value : values) logs += std::log(value);
-  return std::exp(logs / static_cast<double>(values.size()));
-}
-
-double worst(std::span<const double> values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 std::string cell(std::optional<double> value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
 }
 
 std::optional<double> ratio(const std::optional<Measured>& a, const std::optional<Measured>& b) {
   return a && b ? std::optional(a->cost / b->cost) : std::nullopt;
+}
+
+std::optional<double> time_ratio(const std::optional<Measured>& a, const std::optional<Measured>& b) {
+  return a && b ? std::optional(a->cpu_s / b->cpu_s) : std::nullopt;
+}
+
+std::optional<double> against(const std::optional<Measured>& measured, std::optional<double> known) {
+  return measured && known ? std::optional(measured->cost / *known) : std::nullopt;
+}
+
+std::optional<std::vector<double>> Gathered::complete(const std::string& name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  std::vector<double> values;
+  for (const auto& value : found->second) {
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::optional<double> Gathered::mean(const std::string& name) const {
+  const auto values = complete(name);
+  if (!values) return std::nullopt;
+  double logs = 0;
+  for (const double value : *values) logs += std::log(value);
+  return std::exp(logs / static_cast<double>(values->size()));
+}
+
+std::optional<double> Gathered::worst(const std::string& name) const {
+  const auto values = complete(name);
+  return values ? std::optional(*std::max_element(values->begin(), values->end())) : std::nullopt;
 }
 
 std::string cost_and_time(const std::optional<Measured>& measured) {
@@ -139,8 +172,7 @@ std::uint64_t Arguments::number(std::string_view flag, std::uint64_t otherwise) 
 void print_row(const std::string& name, const std::string& spec, const std::optional<Measured>& measured,
                std::optional<double> best) {
   fmt::print("{:<24}{:<28}{:>14}{:>9}{:>12}\n", name, spec,
-             cell(measured ? std::optional(measured->cost) : std::nullopt, 0),
-             cell(measured && best ? std::optional(measured->cost / *best) : std::nullopt),
+             cell(measured ? std::optional(measured->cost) : std::nullopt, 0), cell(against(measured, best)),
              measured ? fmt::format("{:.4f} s", measured->cpu_s) : "-");
   std::fflush(stdout);
 }

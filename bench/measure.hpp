@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,18 +47,33 @@ struct Runs {
   double enough_s = 0.3;
 };
 
-/// None, with a word on stderr, when there is no such mapper or its result is invalid.
+/// The spec of a mapper, or "scotch-exact". None, with a word on stderr, when there is no such mapper or its result is
+/// invalid.
 std::optional<Measured> measure(const std::string& spec, const Problem& problem, const Runs& runs = {});
 
 double cpu_seconds();
 double wall_seconds();
-double geometric_mean(std::span<const double> values);
-double worst(std::span<const double> values);
 /// "1.023", "-" for none.
 std::string cell(std::optional<double> value, int decimals = 3);
+/// Of the costs, of the CPU times, of a cost to a known one; none where one of both is missing.
 std::optional<double> ratio(const std::optional<Measured>& a, const std::optional<Measured>& b);
+std::optional<double> time_ratio(const std::optional<Measured>& a, const std::optional<Measured>& b);
+std::optional<double> against(const std::optional<Measured>& measured, std::optional<double> known);
 /// "394240 (.016)", "-" for none.
 std::string cost_and_time(const std::optional<Measured>& measured);
+
+/// Ratios gathered row by row under a name. One that could not be measured leaves its name without a figure, so that no
+/// row is passed over in silence.
+class Gathered {
+ public:
+  void note(const std::string& name, std::optional<double> value) { values_[name].push_back(value); }
+  std::optional<double> mean(const std::string& name) const;  ///< Geometric.
+  std::optional<double> worst(const std::string& name) const;
+
+ private:
+  std::optional<std::vector<double>> complete(const std::string& name) const;
+  std::map<std::string, std::vector<std::optional<double>>> values_;
+};
 
 /// "--only rgg.1024 --quick a": options with a value, switches, and plain words.
 class Arguments {

@@ -16,7 +16,7 @@
 
 namespace rankloom::bench {
 
-/// None when there is no such kind, or not of this size (cg: powers of two).
+/// None when there is no such kind, or not of this size (at least 6; cg: powers of two).
 std::optional<CommGraph> peer_graph(std::string_view kind, std::uint32_t size, std::uint64_t seed = 1);
 /// The same with other names for the ranks.
 CommGraph shuffled(const CommGraph& graph, std::uint64_t seed = 1);
@@ -30,8 +30,7 @@ struct Published {
   std::uint32_t size;
   std::string_view hierarchy;
   double best;    ///< The lowest J of VieM, SharedMap, KaHIP, TreeMatch, …, or of the regular tiling.
-  double fast;    ///< J / best of Scotch's for ranks, of METIS multisection's for meshes; 0: not measured.
-  double fast_s;  ///< Its CPU seconds.
+  double fast_s;  ///< CPU seconds of Scotch for ranks, of METIS multisection for meshes; 0: not measured.
   double good_s;  ///< Those of SharedMap eco for ranks, of KaHIP multisection eco for meshes.
 };
 
