@@ -88,7 +88,8 @@ CommGraph grid(const Extents& extents, const std::array<double, 4>& weights) {
         const std::int64_t here = (std::int64_t{i} * b + j) * c + k;
         for (int code = 14; code < 27; ++code) {  // the half of the 26 neighbours that comes later
           const int x = code / 9 - 1, y = code / 3 % 3 - 1, z = code % 3 - 1;
-          const double weight = weights[static_cast<std::size_t>(std::abs(x) + std::abs(y) + std::abs(z))];
+          const int differ = std::abs(x) + std::abs(y) + std::abs(z);
+          const double weight = weights[static_cast<std::size_t>(differ)];
           if (weight == 0 || !inside(i, x, a) || !inside(j, y, b) || !inside(k, z, c)) continue;
           edges.add(static_cast<std::uint64_t>(here),
                     static_cast<std::uint64_t>(here + (std::int64_t{x} * b + y) * c + z), weight);
