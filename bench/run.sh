@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the benchmarks, one after another, and collects their JSON rows. run.sh BIN [NAME…]
+# flagship_qaplib takes five minutes by itself (31 instances of 10 s), flagship_ranks and flagship_scale a few each.
 set -euo pipefail
 bin=$1
 shift
 rows=$(dirname "$bin")/bench.jsonl
-[ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record
+[ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record \
+  flagship_ranks flagship_few flagship_meshes flagship_applications flagship_qaplib flagship_scale
 failed=0
 for name in "$@"; do
   program=$bin/bench_$name

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench: the instances of QAPLIB (Burkard, Çela, Karisch, Rendl) with their best known costs.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "rankloom/capture/import/import.hpp"
+
+namespace rankloom::bench {
+
+struct QaplibInstance {
+  std::string name;
+  double best_known;
+  CommGraph graph;
+  Topology machine;
+};
+
+/// Those that best-known.txt of the folder lists, in lines "name size cost"; those with # are comments.
+inline Result<std::vector<QaplibInstance>> read_qaplib(const std::string& folder) {
+  auto best_known = read_file(folder + "/best-known.txt");
+  if (!best_known) return pass_on(best_known);
+  std::vector<QaplibInstance> instances;
+  std::istringstream lines{std::string(best_known->view())};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    std::size_t size = 0;
+    double cost = 0;
+    if (line.starts_with('#') || !(words >> name >> size >> cost)) continue;
+    const std::string path = folder + "/" + name + ".dat";
+    auto file = read_file(path);
+    if (!file) return pass_on(file);
+    auto imported = import_profile(*file, "qaplib");
+    if (!imported) return pass_on(imported);
+    if (!imported->topology) {
+      return fail(Code::bad_input, at(path), "no distances", "it must hold two matrices");
+    }
+    Topology machine = *imported->topology;
+    instances.push_back({name, cost, traffic(std::move(imported->profile), CollectiveModel::none), std::move(machine)});
+  }
+  return instances;
+}
+
+}  // namespace rankloom::bench
