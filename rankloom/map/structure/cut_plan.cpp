@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/structure: a beam search over cuts.
+#include "rankloom/map/structure/cut_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankloom {
+namespace {
+
+/// So many of the cheapest ways to cut one level are followed to the levels below.
+constexpr std::size_t beam = 6;
+/// Up to here every number of slabs is tried, then steps of an eighth.
+constexpr std::uint32_t small_number = 64;
+
+bool whole(double value) {
+  return std::abs(value - std::round(value)) < 1e-6;
+}
+
+}  // namespace
+
+double CutPlan::crossing(const Sides<double>& sides, const Cuts& cuts) const {
+  double volume = 1;
+  for (std::size_t axis = 0; axis < walls_.axes(); ++axis) volume *= std::max(1.0, sides[axis]);
+  double steps = 0;
+  for (std::size_t at = 0; at < cuts.axes; ++at) {
+    const std::size_t axis = cuts.axis[at];
+    if (whole(sides[axis] / grain_[axis])) continue;
+    // The wall has one step as high as the grain, as long as the box is wide: the cheapest other axis is crossed.
+    double step = -1;
+    for (std::size_t other = 0; other < walls_.axes(); ++other) {
+      if (other == axis) continue;
+      const double area = volume / std::max(1.0, sides[axis]) / std::max(1.0, sides[other]) * grain_[axis];
+      const double bytes = area * walls_.face_bytes(other);
+      if (step < 0 || bytes < step) step = bytes;
+    }
+    steps += std::max(0.0, step);
+  }
+  return walls_.crossing(sides) + steps * static_cast<double>(walls_.cells()) / volume;
+}
+
+void CutPlan::collect(double pieces, const Sides<double>& sides, Cuts cuts, std::vector<Option>& options) const {
+  for (std::size_t axis = 0; axis < walls_.axes(); ++axis) {
+    const auto used = cuts.axis.begin() + static_cast<std::ptrdiff_t>(cuts.axes);
+    if (std::find(cuts.axis.begin(), used, axis) != used || sides[axis] <= grain_[axis]) continue;
+    Cuts more = cuts;
+    more.axis[more.axes++] = static_cast<std::uint8_t>(axis);
+    Sides<double> cut = sides;
+    cut[axis] = sides[axis] / pieces;
+    options.push_back({crossing(cut, more), more, cut});
+    const double most = std::min(pieces / 2, std::ceil(sides[axis] / grain_[axis]));
+    for (std::uint32_t slabs = 2; slabs <= most; slabs += slabs < small_number ? 1 : slabs / 8) {
+      more.slabs[more.axes - 1] = slabs;
+      cut[axis] = sides[axis] / slabs;
+      collect(pieces / slabs, cut, more, options);
+    }
+  }
+}
+
+const CutPlan::Choice& CutPlan::best(std::size_t level, std::uint32_t pieces, const Sides<double>& sides) {
+  Key key{{level, pieces}, {}};
+  for (std::size_t axis = 0; axis < walls_.axes(); ++axis) key.second[axis] = std::llround(sides[axis] * 64);
+  if (const auto found = known_.find(key); found != known_.end()) return found->second;
+  std::vector<Option> options;
+  collect(pieces, sides, {}, options);
+  std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
+  if (options.size() > beam) options.resize(beam);
+  const double around = walls_.crossing(sides);
+  Choice choice;
+  bool first = true;
+  for (const Option& option : options) {
+    double cost = levels_[level].distance * (option.cost - around);
+    if (level + 1 < levels_.size()) {
+      // Below, walls are counted without the steps of those above.
+      cost += best(level + 1, levels_[level + 1].arity, option.sides).cost -
+              levels_[level + 1].distance * (option.cost - walls_.crossing(option.sides));
+    }
+    if (first || cost < choice.cost) choice = {cost, option.cuts};
+    first = false;
+  }
+  return known_.emplace(key, choice).first->second;
+}
+
+}  // namespace rankloom
