@@ -19,27 +19,22 @@ bool whole(double value) {
 
 }  // namespace
 
-double CutPlan::crossing(const Sides<double>& sides, const Cuts& cuts) const {
+double CutPlan::step(const Sides<double>& slab, std::size_t axis) const {
+  if (whole(slab[axis] / grain_[axis])) return 0;
   double volume = 1;
-  for (std::size_t axis = 0; axis < walls_.axes(); ++axis) volume *= std::max(1.0, sides[axis]);
-  double steps = 0;
-  for (std::size_t at = 0; at < cuts.axes; ++at) {
-    const std::size_t axis = cuts.axis[at];
-    if (whole(sides[axis] / grain_[axis])) continue;
-    // The wall has one step as high as the grain, as long as the box is wide: the cheapest other axis is crossed.
-    double step = -1;
-    for (std::size_t other = 0; other < walls_.axes(); ++other) {
-      if (other == axis) continue;
-      const double area = volume / std::max(1.0, sides[axis]) / std::max(1.0, sides[other]) * grain_[axis];
-      const double bytes = area * walls_.face_bytes(other);
-      if (step < 0 || bytes < step) step = bytes;
-    }
-    steps += std::max(0.0, step);
+  for (std::size_t at = 0; at < walls_.axes(); ++at) volume *= std::max(1.0, slab[at]);
+  double least = -1;
+  for (std::size_t other = 0; other < walls_.axes(); ++other) {
+    if (other == axis) continue;
+    const double area = volume / std::max(1.0, slab[axis]) / std::max(1.0, slab[other]) * grain_[axis];
+    const double bytes = area * walls_.face_bytes(other);
+    if (least < 0 || bytes < least) least = bytes;
   }
-  return walls_.crossing(sides) + steps * static_cast<double>(walls_.cells()) / volume;
+  return std::max(0.0, least) * static_cast<double>(walls_.cells()) / volume;
 }
 
-void CutPlan::collect(double pieces, const Sides<double>& sides, Cuts cuts, std::vector<Option>& options) const {
+void CutPlan::collect(double pieces, const Sides<double>& sides, const Cuts& cuts, double steps,
+                      std::vector<Option>& options) const {
   for (std::size_t axis = 0; axis < walls_.axes(); ++axis) {
     const auto used = cuts.axis.begin() + static_cast<std::ptrdiff_t>(cuts.axes);
     if (std::find(cuts.axis.begin(), used, axis) != used || sides[axis] <= grain_[axis]) continue;
@@ -47,12 +42,14 @@ void CutPlan::collect(double pieces, const Sides<double>& sides, Cuts cuts, std:
     more.axis[more.axes++] = static_cast<std::uint8_t>(axis);
     Sides<double> cut = sides;
     cut[axis] = sides[axis] / pieces;
-    options.push_back({crossing(cut, more), more, cut});
-    const double most = std::min(pieces / 2, std::ceil(sides[axis] / grain_[axis]));
+    // Thinner than the grain, pieces would get in each other's way: only when nothing else is left.
+    const double thin = std::max(1.0, grain_[axis] / cut[axis] / (1 + 1e-9));
+    options.push_back({(walls_.crossing(cut) + steps + step(cut, axis)) * thin, more, cut});
+    const double most = std::min(pieces / 2, sides[axis] / grain_[axis] + 1e-6);
     for (std::uint32_t slabs = 2; slabs <= most; slabs += slabs < small_number ? 1 : slabs / 8) {
       more.slabs[more.axes - 1] = slabs;
       cut[axis] = sides[axis] / slabs;
-      collect(pieces / slabs, cut, more, options);
+      collect(pieces / slabs, cut, more, steps + step(cut, axis), options);
     }
   }
 }
@@ -62,7 +59,7 @@ const CutPlan::Choice& CutPlan::best(std::size_t level, std::uint32_t pieces, co
   for (std::size_t axis = 0; axis < walls_.axes(); ++axis) key.second[axis] = std::llround(sides[axis] * 64);
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   std::vector<Option> options;
-  collect(pieces, sides, {}, options);
+  collect(pieces, sides, {}, 0, options);
   std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
   if (options.size() > beam) options.resize(beam);
   const double around = walls_.crossing(sides);

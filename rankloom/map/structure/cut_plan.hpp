@@ -44,9 +44,11 @@ class CutPlan {
     Cuts cuts;
     Sides<double> sides;
   };
-  void collect(double pieces, const Sides<double>& sides, Cuts cuts, std::vector<Option>& options) const;
-  /// What crosses the walls of boxes of this size, cut somewhere between cells or not.
-  double crossing(const Sides<double>& sides, const Cuts& cuts) const;
+  void collect(double pieces, const Sides<double>& sides, const Cuts& cuts, double steps,
+               std::vector<Option>& options) const;
+  /// What crosses the steps in the walls between slabs of this size, in all of the grid: none when the wall lies between
+  /// grains; else one as high as a grain, where that costs least.
+  double step(const Sides<double>& slab, std::size_t axis) const;
 
   const Walls& walls_;
   std::vector<BoxLevel> levels_;

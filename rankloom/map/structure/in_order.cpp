@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/structure: grids whose ranks are numbered row after row.
 #include <algorithm>
-#include <array>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -30,24 +30,22 @@ class InOrder {
   }
 
  private:
-  /// What ranks that talk lie apart by, as far as it can be a stride. False when that is too much for a grid.
+  /// What ranks that talk lie apart by, as far as it can be a stride: nearly every rank has a neighbour there.
   bool collect_strides() {
+    std::map<std::uint32_t, std::size_t> ranks_with;
+    std::vector<std::uint32_t> own;
     for (const std::uint32_t rank : sample_) {
-      links_.each(rank, [&](std::uint32_t other, double) {
-        strides_.push_back(other > rank ? other - rank : rank - other);
-      });
-      if (strides_.size() < 4 * most_distances) continue;
-      keep_each_once();
-      if (strides_.size() > most_distances) return false;
+      own.clear();
+      links_.each(rank, [&](std::uint32_t other, double) { own.push_back(other > rank ? other - rank : rank - other); });
+      std::sort(own.begin(), own.end());
+      own.erase(std::unique(own.begin(), own.end()), own.end());
+      for (const std::uint32_t distance : own) ++ranks_with[distance];
+      if (ranks_with.size() > most_distances) return false;
     }
-    keep_each_once();
-    std::erase_if(strides_, [&](std::uint32_t stride) { return links_.size() % stride != 0; });
+    for (const auto& [distance, ranks] : ranks_with) {
+      if (links_.size() % distance == 0 && 10 * ranks >= 9 * sample_.size()) strides_.push_back(distance);
+    }
     return !strides_.empty();
-  }
-
-  void keep_each_once() {
-    std::sort(strides_.begin(), strides_.end());
-    strides_.erase(std::unique(strides_.begin(), strides_.end()), strides_.end());
   }
 
   /// Tries the chosen strides, then each that can follow them.

@@ -9,13 +9,19 @@
 namespace rankloom {
 namespace {
 
+/// Bytes that stray further from the mean of their direction hint at another order of the ranks: where a side has two
+/// cells, or three that wrap, everyone on it talks to everyone, in any order.
+constexpr double suspicious_spread = 0.3;
+
 template <class Id>
 std::optional<Grid> recognised(const Links<Id>& links) {
-  if (auto guess = grid_in_order(links)) {
-    if (auto grid = confirmed(links, *std::move(guess))) return grid;
-  }
-  if (auto guess = unfolded_grid(links)) return confirmed(links, *std::move(guess));
-  return {};
+  std::optional<Grid> in_order;
+  if (auto guess = grid_in_order(links)) in_order = confirmed(links, *std::move(guess));
+  if (in_order && in_order->spread < suspicious_spread) return in_order;
+  std::optional<Grid> unfolded;
+  if (auto guess = unfolded_grid(links)) unfolded = confirmed(links, *std::move(guess));
+  if (in_order && unfolded) return unfolded->spread < in_order->spread ? unfolded : in_order;
+  return in_order ? in_order : unfolded;
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 using Part = MachineTree::Part;
 
 /// Uneven boxes are built and evaluated up to so many times.
-constexpr std::size_t most_built = 4;
+constexpr std::size_t most_built = 12;
 /// Up to so many edges; beyond, the estimate decides.
 constexpr EdgeIndex few_edges = EdgeIndex{1} << 23;
 /// An estimate is trusted against an exact figure only if it is better by this much.
@@ -265,7 +265,7 @@ class Tiling {
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
     const auto exact = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.exact; });
-    if (exact == candidates.begin()) return built(*exact);
+    if (exact != candidates.end() && exact->cost <= candidates.front().cost * (1 + 1e-9)) return built(*exact);
     if (problem_.graph.edge_count() > few_edges) {
       const bool trusted = exact == candidates.end() || candidates.front().cost < clearly_better * exact->cost;
       return built(trusted ? candidates.front() : *exact);
@@ -276,6 +276,7 @@ class Tiling {
       auto core_of = built(candidate);
       const double cost =
           objective(problem_.model, evaluate(problem_.graph, problem_.topology, core_of, problem_.model));
+      if(getenv("DBG")) fprintf(stderr,"cand exact=%d levels=%zu box=%ux%ux%u est=%.0f real=%.0f\n",candidate.exact,candidate.levels,candidate.box[0],candidate.box[1],candidate.box[2],candidate.cost,cost);
       if (best.empty() || cost < least) best = std::move(core_of), least = cost;
     };
     if (exact != candidates.end()) consider(*exact);

@@ -50,6 +50,74 @@ class HeavyFaces {
   double least_;
 };
 
+/// Where ranks talk across all corners, all neighbours of a rank can be told apart by how many neighbours of their own
+/// they share with it: with itself counted, a rank has 3 cells within reach on every axis, 2 at an open side. Two ranks
+/// share 2 on each axis on which they lie apart, so along one axis they share 2/3 of those of the inner one, across a
+/// corner 4/9. At the edge of two open sides, ranks that lie across from each other also share 2/3: both are as far out,
+/// and a rank further in is next to both.
+template <class Id>
+class CloseFaces {
+ public:
+  explicit CloseFaces(const Links<Id>& links) : links_(links) {}
+  bool operator()(std::uint32_t rank, Faces& faces) const {
+    Reach own, theirs;
+    if (!reach(rank, own)) return false;
+    for (const std::uint32_t other : own.all()) {
+      if (other == rank) continue;
+      if (!reach(other, theirs)) return false;
+      if (along_an_axis(own, theirs) && !is_across_an_edge(own, theirs) && !faces.add(other)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t most_neighbours = 81;  // four axes
+  /// A rank and its neighbours, in order.
+  struct Reach {
+    std::array<std::uint32_t, most_neighbours> of;
+    std::size_t count = 0;
+    std::span<const std::uint32_t> all() const { return {of.data(), count}; }
+    bool contains(std::uint32_t rank) const { return std::binary_search(of.data(), of.data() + count, rank); }
+  };
+
+  /// False when they are too many for a grid.
+  bool reach(std::uint32_t rank, Reach& found) const {
+    found.count = 0;
+    bool few = true, listed = false;
+    const auto add = [&](std::uint32_t other) {
+      few = few && found.count < most_neighbours;
+      if (few) found.of[found.count++] = other;
+    };
+    links_.each(rank, [&](std::uint32_t other, double) {
+      if (!listed && other > rank) listed = true, add(rank);
+      add(other);
+    });
+    if (!listed) add(rank);
+    return few;
+  }
+  static bool along_an_axis(const Reach& one, const Reach& other) {
+    std::size_t common = 0;
+    for (std::size_t a = 0, b = 0; a < one.count && b < other.count;) {
+      const std::uint32_t left = one.of[a], right = other.of[b];
+      common += left == right;
+      a += left <= right;
+      b += right <= left;
+    }
+    return 3 * common >= 2 * std::max(one.count, other.count);
+  }
+  bool is_across_an_edge(const Reach& one, const Reach& other) const {
+    if (one.count != other.count) return false;
+    Reach within;
+    for (const std::uint32_t inner : one.all()) {
+      if (!other.contains(inner) || !reach(inner, within) || within.count <= one.count) continue;
+      if (along_an_axis(one, within) && along_an_axis(other, within)) return true;
+    }
+    return false;
+  }
+
+  const Links<Id>& links_;
+};
+
 bool contains(std::span<const std::uint32_t> ranks, std::uint32_t rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
@@ -255,7 +323,8 @@ std::optional<Grid> unfolded_grid(const Links<Id>& links) {
     const HeavyFaces<Id> faces(links, least);
     if (auto grid = Unfolding(links.size(), faces).run()) return grid;
   }
-  return {};
+  const CloseFaces<Id> faces(links);
+  return Unfolding(links.size(), faces).run();
 }
 
 template std::optional<Grid> unfolded_grid(const Links<Rank>&);
