@@ -54,28 +54,30 @@ void CutPlan::collect(double pieces, const Sides<double>& sides, const Cuts& cut
   }
 }
 
-const CutPlan::Choice& CutPlan::best(std::size_t level, std::uint32_t pieces, const Sides<double>& sides) {
-  Key key{{level, pieces}, {}};
+std::span<const CutPlan::Choice> CutPlan::choices(std::size_t level, double pieces, const Sides<double>& sides) {
+  Key key{level, {}};
+  key.second[max_axes] = std::llround(pieces * 64);
   for (std::size_t axis = 0; axis < walls_.axes(); ++axis) key.second[axis] = std::llround(sides[axis] * 64);
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   std::vector<Option> options;
   collect(pieces, sides, {}, 0, options);
-  std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
+  const auto cheaper = [](const auto& a, const auto& b) { return a.cost < b.cost; };
+  std::stable_sort(options.begin(), options.end(), cheaper);
   if (options.size() > beam) options.resize(beam);
   const double around = walls_.crossing(sides);
-  Choice choice;
-  bool first = true;
+  std::vector<Choice> choices;
   for (const Option& option : options) {
     double cost = levels_[level].distance * (option.cost - around);
     if (level + 1 < levels_.size()) {
+      const auto below = this->choices(level + 1, levels_[level + 1].arity, option.sides);
       // Below, walls are counted without the steps of those above.
-      cost += best(level + 1, levels_[level + 1].arity, option.sides).cost -
-              levels_[level + 1].distance * (option.cost - walls_.crossing(option.sides));
+      const double steps = option.cost - walls_.crossing(option.sides);
+      if (!below.empty()) cost += below.front().cost - levels_[level + 1].distance * steps;
     }
-    if (first || cost < choice.cost) choice = {cost, option.cuts};
-    first = false;
+    choices.push_back({cost, option.cuts});
   }
-  return known_.emplace(key, choice).first->second;
+  std::stable_sort(choices.begin(), choices.end(), cheaper);
+  return known_.emplace(key, std::move(choices)).first->second;
 }
 
 }  // namespace rankloom

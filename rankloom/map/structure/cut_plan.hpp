@@ -34,11 +34,12 @@ class CutPlan {
     double cost = 0;  ///< Of this level and all below, over the whole grid.
     Cuts cuts;
   };
-  /// How to cut a box of these sides into so many pieces for the objects of a level.
-  const Choice& best(std::size_t level, std::uint32_t pieces, const Sides<double>& sides);
+  /// Ways to cut a box of these sides into so many pieces for the objects of a level, the cheapest first; at least one
+  /// where the box is larger than the grain. The number of pieces may be broken, when the last is smaller than others.
+  std::span<const Choice> choices(std::size_t level, double pieces, const Sides<double>& sides);
 
  private:
-  using Key = std::pair<std::pair<std::size_t, std::uint32_t>, std::array<std::int64_t, max_axes>>;
+  using Key = std::pair<std::size_t, std::array<std::int64_t, max_axes + 1>>;
   struct Option {
     double cost;
     Cuts cuts;
@@ -46,14 +47,14 @@ class CutPlan {
   };
   void collect(double pieces, const Sides<double>& sides, const Cuts& cuts, double steps,
                std::vector<Option>& options) const;
-  /// What crosses the steps in the walls between slabs of this size, in all of the grid: none when the wall lies between
-  /// grains; else one as high as a grain, where that costs least.
+  /// What crosses the steps in the walls between slabs of this size, in all of the grid: none when the wall lies
+  /// between grains; else one as high as a grain, where that costs least.
   double step(const Sides<double>& slab, std::size_t axis) const;
 
   const Walls& walls_;
   std::vector<BoxLevel> levels_;
   Box grain_;
-  std::map<Key, Choice> known_;
+  std::map<Key, std::vector<Choice>> known_;
 };
 
 }  // namespace rankloom

@@ -37,8 +37,8 @@ struct Grid {
 
 /// Finds 1 to 6 axes, each open or wrapping, in any order of the ranks. What is returned was checked against every
 /// edge: where the ranks are in the grid's own order, up to 2 % of the edges may be odd, and 5 % of those along an axis
-/// missing. O(edges), parallel where the ranks are in order; otherwise 25 to 50 bytes a rank. A graph that is no grid is
-/// refused after a few hundred ranks, as a rule.
+/// missing. O(edges), parallel where the ranks are in order; otherwise 25 to 50 bytes a rank. A graph that is no grid
+/// is refused after a few hundred ranks, as a rule.
 std::optional<Grid> recognised_grid(const Affinity& affinity);
 /// The same without a copy of the edges, for programs in which everybody is answered; others are refused.
 std::optional<Grid> recognised_grid(const CommGraph& graph);

@@ -36,7 +36,8 @@ class InOrder {
     std::vector<std::uint32_t> own;
     for (const std::uint32_t rank : sample_) {
       own.clear();
-      links_.each(rank, [&](std::uint32_t other, double) { own.push_back(other > rank ? other - rank : rank - other); });
+      links_.each(rank,
+                  [&](std::uint32_t other, double) { own.push_back(other > rank ? other - rank : rank - other); });
       std::sort(own.begin(), own.end());
       own.erase(std::unique(own.begin(), own.end()), own.end());
       for (const std::uint32_t distance : own) ++ranks_with[distance];
@@ -102,7 +103,8 @@ class InOrder {
 template <class Id>
 std::optional<Grid> grid_in_order(const Links<Id>& links) {
   if (links.size() < 2) return {};
-  return InOrder<Id>(links).guess();
+  auto guess = InOrder<Id>(links).guess();
+  return guess ? confirmed(links, *std::move(guess)) : guess;
 }
 
 template std::optional<Grid> grid_in_order(const Links<Rank>&);

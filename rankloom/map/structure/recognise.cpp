@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/structure: guesses, and keeps what stands up to a check.
+// map/structure: the order of the ranks first, then the graph alone.
 #include <algorithm>
+#include <utility>
 
 #include "rankloom/map/structure/grid.hpp"
-#include "rankloom/map/structure/survey.hpp"
 #include "rankloom/map/structure/unfold.hpp"
 
 namespace rankloom {
@@ -15,11 +15,9 @@ constexpr double suspicious_spread = 0.3;
 
 template <class Id>
 std::optional<Grid> recognised(const Links<Id>& links) {
-  std::optional<Grid> in_order;
-  if (auto guess = grid_in_order(links)) in_order = confirmed(links, *std::move(guess));
+  auto in_order = grid_in_order(links);
   if (in_order && in_order->spread < suspicious_spread) return in_order;
-  std::optional<Grid> unfolded;
-  if (auto guess = unfolded_grid(links)) unfolded = confirmed(links, *std::move(guess));
+  auto unfolded = unfolded_grid(links);
   if (in_order && unfolded) return unfolded->spread < in_order->spread ? unfolded : in_order;
   return in_order ? in_order : unfolded;
 }
@@ -40,15 +38,17 @@ std::optional<Grid> recognised_grid(const CommGraph& graph) {
 bool is_uniform_all_to_all(const CommGraph& graph) {
   const std::uint64_t ranks = graph.rank_count();
   if (ranks < 2 || graph.edge_count() < ranks * (ranks - 1)) return false;
-  double each = 0;
+  std::optional<std::pair<double, double>> each;  // bytes and messages
   for (const Rank rank : graph.ranks()) {
     const auto targets = graph.targets(rank);
     const auto bytes = graph.bytes(rank);
+    const auto messages = graph.messages(rank);
     std::uint64_t others = 0;
     for (std::size_t edge = 0; edge < targets.size(); ++edge) {
       if (targets[edge] == rank) continue;
-      if (each == 0) each = bytes[edge];
-      if (bytes[edge] != each || each == 0) return false;
+      const std::pair talk(bytes[edge], messages.empty() ? 0 : messages[edge]);
+      if (!each) each = talk;
+      if (talk != *each) return false;
       ++others;
     }
     if (others != ranks - 1) return false;

@@ -118,8 +118,8 @@ bool every_axis_fits(const Cells& cells, const Survey& found, std::uint64_t rank
   for (int direction = 0; direction < cells.direction_count(); ++direction) {
     const AxisSteps steps = cells.steps(direction);
     if (!along_an_axis(steps)) continue;
-    const auto axis =
-        static_cast<std::size_t>(std::find_if(steps.begin(), steps.end(), [](int step) { return step != 0; }) - steps.begin());
+    const auto axis = static_cast<std::size_t>(
+        std::find_if(steps.begin(), steps.end(), [](int step) { return step != 0; }) - steps.begin());
     const std::uint64_t lines = ranks / cells.extent(axis);
     const std::uint64_t due = lines * (cells.extent(axis) - (cells.wraps(axis) ? 0 : 1));
     if (static_cast<double>(found.by_direction[static_cast<std::size_t>(direction)].edges) <

@@ -20,12 +20,20 @@ namespace {
 
 using Part = MachineTree::Part;
 
-/// Uneven boxes are built and evaluated up to so many times.
-constexpr std::size_t most_built = 12;
-/// Up to so many edges; beyond, the estimate decides.
-constexpr EdgeIndex few_edges = EdgeIndex{1} << 23;
+/// Uneven boxes are built and evaluated so many times at most, and so many edges are evaluated in all; if that is not
+/// enough for two, the estimate decides.
+constexpr EdgeIndex most_built = 32;
+constexpr EdgeIndex most_evaluated = EdgeIndex{1} << 24;
+/// Of ways to cut the uppermost level.
+constexpr std::size_t most_choices = 4;
 /// An estimate is trusted against an exact figure only if it is better by this much.
 constexpr double clearly_better = 0.97;
+
+Sides<double> whole_grid(const Walls& walls) {
+  Sides<double> sides;
+  for (std::size_t axis = 0; axis < max_axes; ++axis) sides[axis] = walls.extent(axis);
+  return sides;
+}
 
 /// What a byte between two cores costs, with the messages that come with it.
 class ByteCost {
@@ -76,6 +84,12 @@ class Occupancy {
   Core seat(std::size_t at) const { return seats_[at]; }
   /// Top down, of the first part of each level; without those that leave no choice.
   std::span<const BoxLevel> levels() const { return levels_; }
+  /// How many times the first object of the uppermost level fits into all that is used.
+  double pieces() const {
+    const auto parts = used_children(part_on_.front());
+    const std::size_t first = parts.empty() ? 1 : seats_in(parts.front());
+    return static_cast<double>(seats_.size()) / static_cast<double>(first);
+  }
   /// So many levels, from the lowest up, are the same all over the machine.
   std::size_t even() const { return even_; }
 
@@ -83,9 +97,7 @@ class Occupancy {
     if (packed_) return std::min<std::size_t>(part.begin, seats_.size());
     return static_cast<std::size_t>(std::lower_bound(seats_.begin(), seats_.end(), Core{part.begin}) - seats_.begin());
   }
-  std::size_t seats_in(const Part& part) const {
-    return first_seat({part.end, part.end, 0}) - first_seat(part);
-  }
+  std::size_t seats_in(const Part& part) const { return first_seat({part.end, part.end, 0}) - first_seat(part); }
   std::vector<Part> used_children(const Part& part) const {
     auto parts = tree_.children(part);
     std::erase_if(parts, [&](const Part& child) { return seats_in(child) == 0; });
@@ -137,11 +149,17 @@ class Occupancy {
   std::size_t even_ = 0;
 };
 
+/// Which of a plan's ways to cut the uppermost level, planned for so many pieces.
+struct TopCut {
+  double pieces = 1;
+  std::size_t choice = 0;
+};
+
 /// Cuts a grid of grains into regions for the parts of the machine.
 class Cutter {
  public:
-  Cutter(const Occupancy& occupancy, const Walls& walls, CutPlan& plan, const Box& grain)
-      : occupancy_(occupancy), walls_(walls), plan_(plan), grain_(grain) {
+  Cutter(const Occupancy& occupancy, const Walls& walls, CutPlan& plan, const Box& grain, const TopCut& top)
+      : occupancy_(occupancy), walls_(walls), plan_(plan), grain_(grain), top_(top) {
     for (std::size_t axis = 0; axis < walls.axes(); ++axis) {
       count_[axis] = walls.extent(axis) / grain[axis];
       grain_cells_ *= grain[axis];
@@ -153,9 +171,7 @@ class Cutter {
     std::vector<Keyed> grains(walls_.cells() / grain_cells_);
     for (std::uint32_t at = 0; at < grains.size(); ++at) grains[at].grain = at;
     group_of_.resize(grains.size());
-    Sides<double> sides;
-    for (std::size_t axis = 0; axis < max_axes; ++axis) sides[axis] = walls_.extent(axis);
-    give(occupancy_.tree().root(), grains, sides, 0);
+    give(occupancy_.tree().root(), grains, whole_grid(walls_), 0);
     return std::move(group_of_);
   }
 
@@ -175,8 +191,10 @@ class Cutter {
     } else if (has_network(occupancy_.tree(), part)) {
       halve(near_order(occupancy_.tree().topology(), parts), grains, sides, level);
     } else {
-      const std::size_t known = std::min(level, plan_.level_count() - 1);
-      split(parts, plan_.best(known, static_cast<std::uint32_t>(parts.size()), sides).cuts, 0, grains, sides, level);
+      const double pieces = level == 0 ? top_.pieces : static_cast<double>(parts.size());
+      const auto choices = plan_.choices(std::min(level, plan_.level_count() - 1), pieces, sides);
+      const Cuts cuts = choices.empty() ? Cuts{} : choices[level == 0 ? top_.choice : 0].cuts;
+      split(parts, cuts, 0, grains, sides, level);
     }
   }
 
@@ -249,6 +267,7 @@ class Cutter {
   const Walls& walls_;
   CutPlan& plan_;
   Box grain_;
+  TopCut top_;
   Box count_ = unit_box();
   std::size_t grain_cells_ = 1;
   std::vector<std::uint32_t> group_of_;
@@ -257,7 +276,11 @@ class Cutter {
 class Tiling {
  public:
   Tiling(const MapProblem& problem, const Grid& grid)
-      : problem_(problem), grid_(grid), occupancy_(problem), walls_(grid), even_levels_(levels_upward()),
+      : problem_(problem),
+        grid_(grid),
+        occupancy_(problem),
+        walls_(grid),
+        even_levels_(levels_upward()),
         boxes_(walls_, even_levels_) {}
 
   std::vector<Core> best() {
@@ -266,7 +289,8 @@ class Tiling {
                      [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
     const auto exact = std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.exact; });
     if (exact != candidates.end() && exact->cost <= candidates.front().cost * (1 + 1e-9)) return built(*exact);
-    if (problem_.graph.edge_count() > few_edges) {
+    const EdgeIndex affordable = most_evaluated / std::max<EdgeIndex>(1, problem_.graph.edge_count());
+    if (affordable < 2) {
       const bool trusted = exact == candidates.end() || candidates.front().cost < clearly_better * exact->cost;
       return built(trusted ? candidates.front() : *exact);
     }
@@ -276,13 +300,12 @@ class Tiling {
       auto core_of = built(candidate);
       const double cost =
           objective(problem_.model, evaluate(problem_.graph, problem_.topology, core_of, problem_.model));
-      if(getenv("DBG")) fprintf(stderr,"cand exact=%d levels=%zu box=%ux%ux%u est=%.0f real=%.0f\n",candidate.exact,candidate.levels,candidate.box[0],candidate.box[1],candidate.box[2],candidate.cost,cost);
       if (best.empty() || cost < least) best = std::move(core_of), least = cost;
     };
     if (exact != candidates.end()) consider(*exact);
-    std::size_t built_ones = 0;
+    EdgeIndex left = std::min(affordable, most_built);
     for (const Candidate& candidate : candidates) {
-      if (!candidate.exact && built_ones++ < most_built) consider(candidate);
+      if (!candidate.exact && left > 0) --left, consider(candidate);
     }
     return best;
   }
@@ -293,6 +316,7 @@ class Tiling {
     bool exact;          ///< All levels are even.
     std::size_t levels;  ///< So many of them, from below, form even boxes.
     Box box;
+    TopCut top;  ///< Of the plan for those above.
   };
 
   std::vector<BoxLevel> levels_upward() const {
@@ -308,17 +332,27 @@ class Tiling {
     for (std::size_t joined = 0; joined < boxes_.by_level().size(); ++joined) {
       const bool exact = joined == levels.size();
       for (const auto& [box, entry] : boxes_.by_level()[joined]) {
-        double cost = entry.cost;
-        if (!exact) {
-          CutPlan plan(walls_, levels.first(levels.size() - joined), box);
-          Sides<double> whole;
-          for (std::size_t axis = 0; axis < max_axes; ++axis) whole[axis] = walls_.extent(axis);
-          cost += plan.best(0, levels.front().arity, whole).cost;
+        if (exact) {
+          candidates.push_back({entry.cost, true, joined, box, {}});
+          continue;
         }
-        candidates.push_back({cost, exact, joined, box});
+        CutPlan plan(walls_, levels.first(levels.size() - joined), box);
+        for (const double pieces : numbers_of_pieces()) {
+          const auto choices = plan.choices(0, pieces, whole_grid(walls_));
+          for (std::size_t choice = 0; choice < std::min(most_choices, choices.size()); ++choice) {
+            candidates.push_back({entry.cost + choices[choice].cost, false, joined, box, {pieces, choice}});
+          }
+        }
       }
     }
     return candidates;
+  }
+
+  /// A last object that is not full counts as a part of one, or as one.
+  std::vector<double> numbers_of_pieces() const {
+    const double pieces = occupancy_.pieces();
+    if (pieces == std::ceil(pieces)) return {pieces};
+    return {pieces, std::ceil(pieces)};
   }
 
   std::vector<Core> built(const Candidate& candidate) const {
@@ -328,7 +362,7 @@ class Tiling {
     if (!candidate.exact) {
       const auto levels = occupancy_.levels();
       CutPlan plan(walls_, levels.first(levels.size() - candidate.levels), candidate.box);
-      group_of = Cutter(occupancy_, walls_, plan, candidate.box).run();
+      group_of = Cutter(occupancy_, walls_, plan, candidate.box, candidate.top).run();
     }
     const Cells cells(grid_);
     std::vector<Core> core_of(problem_.graph.rank_count());

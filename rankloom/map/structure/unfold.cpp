@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rankloom/core/array.hpp"
+#include "rankloom/map/structure/survey.hpp"
 
 namespace rankloom {
 namespace {
@@ -53,8 +54,8 @@ class HeavyFaces {
 /// Where ranks talk across all corners, all neighbours of a rank can be told apart by how many neighbours of their own
 /// they share with it: with itself counted, a rank has 3 cells within reach on every axis, 2 at an open side. Two ranks
 /// share 2 on each axis on which they lie apart, so along one axis they share 2/3 of those of the inner one, across a
-/// corner 4/9. At the edge of two open sides, ranks that lie across from each other also share 2/3: both are as far out,
-/// and a rank further in is next to both.
+/// corner 4/9. At the edge of two open sides, ranks that lie across from each other also share 2/3: both are as far
+/// out, and a rank further in is next to both.
 template <class Id>
 class CloseFaces {
  public:
@@ -212,7 +213,8 @@ class Unfolding {
       sorted[way] = other;
       ++placed;
     }
-    if (placed != width_ - static_cast<std::size_t>(std::count(row(rank).begin(), row(rank).end(), nobody))) return false;
+    if (placed != width_ - static_cast<std::size_t>(std::count(row(rank).begin(), row(rank).end(), nobody)))
+      return false;
     std::copy_n(sorted.begin(), width_, row(rank).begin());
     state_[rank] = labelled;
     return true;
@@ -247,6 +249,7 @@ class Unfolding {
     for (std::size_t axis = 0; axis < axes_; ++axis) {
       const std::uint32_t start = origin;
       std::uint32_t before = row(origin)[2 * axis];
+      // Every step was seen from both ends, so the walk ends at a side or where it began.
       while (before != nobody && before != start) origin = before, before = row(origin)[2 * axis];
       const bool wraps = before == start;
       if (wraps) origin = start;
@@ -303,7 +306,8 @@ template <class Id>
 std::vector<double> thresholds(const Links<Id>& links) {
   std::vector<double> weights;
   for_some(links.size(), looked_at, [&](std::uint32_t rank) {
-    if (weights.size() < std::size_t{1} << 16) links.each(rank, [&](std::uint32_t, double bytes) { weights.push_back(bytes); });
+    if (weights.size() < std::size_t{1} << 16)
+      links.each(rank, [&](std::uint32_t, double bytes) { weights.push_back(bytes); });
   });
   std::sort(weights.begin(), weights.end(), std::greater<>());
   std::vector<double> least;
@@ -319,12 +323,14 @@ std::vector<double> thresholds(const Links<Id>& links) {
 template <class Id>
 std::optional<Grid> unfolded_grid(const Links<Id>& links) {
   if (links.size() < 2) return {};
+  const auto unfolded = [&](const auto& faces) {
+    auto guess = Unfolding(links.size(), faces).run();
+    return guess ? confirmed(links, *std::move(guess)) : guess;
+  };
   for (const double least : thresholds(links)) {
-    const HeavyFaces<Id> faces(links, least);
-    if (auto grid = Unfolding(links.size(), faces).run()) return grid;
+    if (auto grid = unfolded(HeavyFaces<Id>(links, least))) return grid;
   }
-  const CloseFaces<Id> faces(links);
-  return Unfolding(links.size(), faces).run();
+  return unfolded(CloseFaces<Id>(links));
 }
 
 template std::optional<Grid> unfolded_grid(const Links<Rank>&);

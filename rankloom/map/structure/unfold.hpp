@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/structure: two ways to guess the grid behind a graph; survey.hpp tells whether the guess is right.
+// map/structure: two ways to find the grid behind a graph. Each ends with a check of every edge (survey.hpp).
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace rankloom {
 
 /// For ranks in the grid's own order, the axes in any order: neighbours then lie apart by the strides of the axes, each
-/// a multiple of the one before. Looks at a few hundred ranks.
+/// a multiple of the one before. A few hundred ranks tell whether a check of all is worth it.
 template <class Id>
 std::optional<Grid> grid_in_order(const Links<Id>& links);
 

@@ -51,7 +51,8 @@ struct Stencil {
       std::vector<std::pair<std::uint32_t, double>> row;
       for (std::size_t cell = begin; cell < end; ++cell) {
         row.clear();
-        each(static_cast<std::uint32_t>(cell), [&](std::uint32_t other, double bytes) { row.emplace_back(other, bytes); });
+        each(static_cast<std::uint32_t>(cell),
+             [&](std::uint32_t other, double bytes) { row.emplace_back(other, bytes); });
         std::sort(row.begin(), row.end());
         EdgeIndex edge = rows.offsets[cell];
         for (const auto& [other, bytes] : row) {
