@@ -17,6 +17,9 @@ namespace {
 using Room = std::array<std::uint64_t, 2>;
 
 constexpr std::uint32_t coarse_enough = 150;
+/// See PairFlows.
+constexpr std::uint64_t widest = 3;
+constexpr std::uint64_t boldest = 16;
 
 /// Moves with rollback between two sides.
 class TwoSides {
@@ -26,13 +29,15 @@ class TwoSides {
         room_(room),
         side_of_(std::move(side_of)),
         gain_(graph.vertex_count()),
-        heaps_{GainHeap(graph.vertex_count()), GainHeap(graph.vertex_count())},
+        places_(graph.vertex_count()),
+        heaps_{GainHeap(places_), GainHeap(places_)},
         locked_(graph.vertex_count(), 0) {
     for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
       held_[side_of_[vertex]] += graph_.size(vertex);
       double across = 0;
       double inside = 0;
-      for (const Edge edge : graph_.edges(vertex)) (side_of_[edge.to] == side_of_[vertex] ? inside : across) += edge.weight;
+      for (const Edge edge : graph_.edges(vertex))
+        (side_of_[edge.to] == side_of_[vertex] ? inside : across) += edge.weight;
       gain_[vertex] = across - inside;
       cut_ += across;
     }
@@ -52,7 +57,7 @@ class TwoSides {
   void refine_by_flow() {
     if (overload() > 0 || graph_.total_size() == room_[0] + room_[1]) return;
     FlowCut flow(graph_.vertex_count());
-    for (std::uint64_t reach = getenv("REACH")?strtoul(getenv("REACH"),0,10):16; reach > 0;) {
+    for (std::uint64_t reach = boldest; reach > 0;) {
       std::vector<std::uint32_t> border;
       for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
         for (const Edge edge : graph_.edges(vertex)) {
@@ -63,7 +68,7 @@ class TwoSides {
         }
       }
       const std::uint64_t spare[2] = {room_[0] - held_[0], room_[1] - held_[1]};
-      const std::uint64_t cap = (getenv("CAP") ? strtoul(getenv("CAP"),0,10) : 1000) * border.size() * graph_.total_size() / graph_.vertex_count();
+      const std::uint64_t cap = widest * border.size() * graph_.total_size() / graph_.vertex_count();
       const auto outcome = flow.search(
           graph_, [&](std::uint32_t vertex) { return side_of_[vertex]; }, border,
           {std::min({reach * spare[1], held_[0] / 2, cap}), std::min({reach * spare[0], held_[1] / 2, cap})},
@@ -166,6 +171,7 @@ class TwoSides {
   Room room_;
   std::vector<std::uint8_t> side_of_;
   std::vector<double> gain_;
+  HeapPlaces places_;
   std::array<GainHeap, 2> heaps_;
   std::vector<std::uint8_t> locked_;
   std::vector<std::uint32_t> moved_;
@@ -173,8 +179,8 @@ class TwoSides {
   double cut_ = 0;
 };
 
-Bisection refined(const WeightedGraph& graph, const Room& room, std::vector<std::uint8_t> side_of,
-                  std::uint32_t passes, bool flows) {
+Bisection refined(const WeightedGraph& graph, const Room& room, std::vector<std::uint8_t> side_of, std::uint32_t passes,
+                  bool flows) {
   TwoSides sides(graph, room, std::move(side_of));
   sides.refine(passes);
   if (flows) sides.refine_by_flow();
@@ -189,7 +195,8 @@ std::vector<std::uint8_t> grown(const WeightedGraph& graph, const Room& room, Ra
                                                 static_cast<double>(room[0] + room[1]));
   const std::uint64_t least = graph.total_size() > room[1] ? graph.total_size() - room[1] : 0;
   const std::uint64_t wanted = std::max(least, share);
-  GainHeap near(count);
+  HeapPlaces places(count);
+  GainHeap near(places);
   std::vector<std::uint32_t> order(count);
   for (std::uint32_t vertex = 0; vertex < count; ++vertex) order[vertex] = vertex;
   random.shuffle(std::span(order));
@@ -224,14 +231,16 @@ class Levels {
   /// Until there are no more than `enough` vertices, none larger than `largest`; only vertices on one side become one.
   void coarsen(std::uint32_t enough, std::uint64_t largest, std::uint64_t seed, std::vector<std::uint8_t>* side_of) {
     while (coarsest().vertex_count() > enough) {
-      const std::vector<std::uint32_t> label =
-          side_of == nullptr ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>(side_of->begin(), side_of->end());
+      const std::vector<std::uint32_t> label = side_of == nullptr
+                                                   ? std::vector<std::uint32_t>()
+                                                   : std::vector<std::uint32_t>(side_of->begin(), side_of->end());
       auto step = matched(coarsest(), largest, mix(seed + coarser_.size()), label);
       if (step.coarse_count * std::uint64_t{20} > coarsest().vertex_count() * std::uint64_t{19}) break;
       auto next = contracted(coarsest(), step.coarse_of, step.coarse_count);
       if (side_of != nullptr) {
         std::vector<std::uint8_t> sides(step.coarse_count);
-        for (std::size_t vertex = 0; vertex < side_of->size(); ++vertex) sides[step.coarse_of[vertex]] = (*side_of)[vertex];
+        for (std::size_t vertex = 0; vertex < side_of->size(); ++vertex)
+          sides[step.coarse_of[vertex]] = (*side_of)[vertex];
         *side_of = std::move(sides);
       }
       coarser_.push_back({std::move(next), std::move(step.coarse_of)});
@@ -292,8 +301,7 @@ class Bisector {
     Random random(seed, 1);
     Bisection best;
     for (std::uint32_t start = 0; start < effort_.starts; ++start) {
-      Bisection one =
-          refined(levels.coarsest(), room_, grown(levels.coarsest(), room_, random), effort_.passes, false);
+      Bisection one = refined(levels.coarsest(), room_, grown(levels.coarsest(), room_, random), effort_.passes, false);
       if (start == 0 || one.better_than(best)) best = std::move(one);
     }
     return levels.refine(std::move(best), room_, effort_.passes, false);
@@ -303,8 +311,8 @@ class Bisector {
     Levels levels(graph);
     Bisection coarse = cut;
     levels.coarsen(coarse_enough, largest_, seed, &coarse.side_of);
-    return levels.refine(refined(levels.coarsest(), room_, coarse.side_of, effort_.passes, false), room_, effort_.passes,
-                         false);
+    return levels.refine(refined(levels.coarsest(), room_, coarse.side_of, effort_.passes, false), room_,
+                         effort_.passes, false);
   }
 
   Room room_;

@@ -21,12 +21,12 @@ struct Bisection {
 };
 
 struct BisectionEffort {
-  std::uint32_t tries = 1;       ///< Multilevel runs on the graph of `decisive` vertices; the best is kept.
-  std::uint32_t cycles = 0;      ///< Times that the best is coarsened again along its sides and refined.
-  std::uint32_t decisive = 4000; ///< Coarsened to so many vertices, a graph still tells good cuts from bad ones.
-  std::uint32_t starts = 4;      ///< First divisions of the coarsest graph in each run.
-  std::uint32_t passes = 3;      ///< Of the local search on every level, at most.
-  bool flows = true;             ///< Search the border of the best by flows.
+  std::uint32_t tries = 1;        ///< Multilevel runs on the graph of `decisive` vertices; the best is kept.
+  std::uint32_t cycles = 0;       ///< Times that the best is coarsened again along its sides and refined.
+  std::uint32_t decisive = 4000;  ///< Coarsened to so many vertices, a graph still tells good cuts from bad ones.
+  std::uint32_t starts = 4;       ///< First divisions of the coarsest graph in each run.
+  std::uint32_t passes = 3;       ///< Of the local search on every level, at most.
+  bool flows = true;              ///< Search the border of the best by flows.
 };
 
 /// No side holds more than its room; together the rooms hold everything. Coarsening by matching, first divisions grown

@@ -4,18 +4,30 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace rankloom::multilevel {
 
-/// Of equal gains the one that came last is on top (as the buckets of Fiduccia and Mattheyses keep them): O(log n) a
-/// change, 4 bytes for every vertex there may be and 16 for every one inside.
+/// Where each vertex stands in the heap that holds it; heaps of different vertices can share one.
+class HeapPlaces {
+ public:
+  explicit HeapPlaces(std::size_t vertices) : place_(vertices, std::numeric_limits<std::uint32_t>::max()) {}
+  std::span<std::uint32_t> all() { return place_; }
+
+ private:
+  std::vector<std::uint32_t> place_;
+};
+
+/// Of equal gains the one that came last is on top (as the buckets of Fiduccia and Mattheyses keep them). O(log n) a
+/// change; 16 bytes for every vertex inside. A vertex is in at most one of the heaps that share `places`.
 class GainHeap {
  public:
-  explicit GainHeap(std::uint32_t vertices = 0) : place_(vertices, outside) {}
+  explicit GainHeap(HeapPlaces& places) : place_(places.all()) {}
 
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
+  /// In this heap or in another that shares its places.
   bool contains(std::uint32_t vertex) const { return place_[vertex] != outside; }
   std::uint32_t top() const { return heap_.front().vertex; }
   double top_gain() const { return heap_.front().gain; }
@@ -86,7 +98,7 @@ class GainHeap {
   }
 
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> place_;
+  std::span<std::uint32_t> place_;
   std::uint32_t clock_ = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "rankloom/map/machine_tree.hpp"
 #include "rankloom/map/multilevel/division.hpp"
+#include "rankloom/model/distance.hpp"
 
 namespace rankloom::multilevel {
 
@@ -17,8 +18,9 @@ struct MultisectionEffort {
 
 /// The core of every vertex. The children of a part of the machine are equally far from each other, so each part is cut
 /// in two again and again until every child has its share, and each share goes on with its child. Cores hold no more
-/// than their places if vertices are single ranks. Parallel over the parts; the same for any number of threads.
-std::vector<Core> multisected(const WeightedGraph& graph, const MachineTree& tree, const MultisectionEffort& effort,
-                              std::uint64_t seed);
+/// than their places if vertices are single ranks. Cuts that cost little for their machine get little work. Parallel
+/// over the parts; the same for any number of threads.
+std::vector<Core> multisected(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
+                              const MultisectionEffort& effort, std::uint64_t seed);
 
 }  // namespace rankloom::multilevel

@@ -24,7 +24,8 @@ class PairFlows {
  public:
   PairFlows(const WeightedGraph& graph, std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of)
       : graph_(graph), room_(room), part_of_(part_of), held_(room.size(), 0), changed_(room.size(), 1) {
-    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) held_[part_of_[vertex]] += graph_.size(vertex);
+    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex)
+      held_[part_of_[vertex]] += graph_.size(vertex);
   }
 
   double run(std::uint32_t times) {
@@ -87,7 +88,8 @@ class PairFlows {
   }
 
   double play(const std::vector<Pair>& pairs) {
-    return parallel_sum<double>(pairs.size(), [&](std::size_t at, std::size_t) { return improve(pairs[at]); }, 1);
+    return parallel_sum<double>(
+        pairs.size(), [&](std::size_t at, std::size_t) { return improve(pairs[at]); }, 1);
   }
 
   double improve(const Pair& pair) {

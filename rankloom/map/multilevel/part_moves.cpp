@@ -16,28 +16,42 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 constexpr double worth_another_pass = 5e-4;
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
-/// Who is in each part: a doubly linked list each.
-class Members {
+/// The vertices of each part by gain, and the parts by their best.
+class PartHeaps {
  public:
-  Members(std::span<const std::uint32_t> part_of, std::size_t parts)
-      : first_(parts, nowhere), next_(part_of.size(), nowhere), previous_(part_of.size(), nowhere) {
-    for (std::uint32_t vertex = 0; vertex < part_of.size(); ++vertex) enter(vertex, part_of[vertex]);
+  PartHeaps(std::size_t vertices, std::size_t parts)
+      : places_(vertices), part_places_(parts), heaps_(parts, GainHeap(places_)), best_(part_places_) {}
+
+  std::size_t size() const { return size_; }
+  bool contains(std::uint32_t vertex) const { return heaps_.front().contains(vertex); }
+  void set(std::uint32_t vertex, std::uint32_t part, double gain) {
+    size_ += contains(vertex) ? 0 : 1;
+    heaps_[part].set(vertex, gain);
+    best_.set(part, heaps_[part].top_gain());
   }
-  std::uint32_t first(std::uint32_t part) const { return first_[part]; }
-  std::uint32_t next(std::uint32_t vertex) const { return next_[vertex]; }
-  void enter(std::uint32_t vertex, std::uint32_t part) {
-    next_[vertex] = first_[part];
-    previous_[vertex] = nowhere;
-    if (first_[part] != nowhere) previous_[first_[part]] = vertex;
-    first_[part] = vertex;
+  void remove(std::uint32_t vertex, std::uint32_t part) {
+    --size_;
+    heaps_[part].remove(vertex);
+    if (heaps_[part].empty()) {
+      best_.remove(part);
+    } else {
+      best_.set(part, heaps_[part].top_gain());
+    }
   }
-  void leave(std::uint32_t vertex, std::uint32_t part) {
-    if (next_[vertex] != nowhere) previous_[next_[vertex]] = previous_[vertex];
-    (previous_[vertex] == nowhere ? first_[part] : next_[previous_[vertex]]) = next_[vertex];
+  /// The best vertex of the part, or of all parts; nowhere: there is none.
+  std::uint32_t top(std::uint32_t part) const { return heaps_[part].empty() ? nowhere : heaps_[part].top(); }
+  std::uint32_t top() const { return best_.empty() ? nowhere : heaps_[best_.top()].top(); }
+  void clear() {
+    for (GainHeap& heap : heaps_) heap.clear();
+    best_.clear();
+    size_ = 0;
   }
 
  private:
-  std::vector<std::uint32_t> first_, next_, previous_;
+  HeapPlaces places_, part_places_;
+  std::vector<GainHeap> heaps_;
+  GainHeap best_;
+  std::size_t size_ = 0;
 };
 
 /// far(p, q): the distance between two parts, 0 from a part to itself.
@@ -51,9 +65,8 @@ class PartMoves {
         room_(room),
         part_of_(part_of),
         held_(room.size(), 0),
-        members_(part_of, room.size()),
         place_of_part_(room.size(), nowhere),
-        heap_(graph.vertex_count()),
+        heap_(graph.vertex_count(), room.size()),
         locked_(graph.vertex_count(), 0) {
     for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
       held_[part_of_[vertex]] += graph_.size(vertex);
@@ -137,8 +150,6 @@ class PartMoves {
     held_[from] -= graph_.size(vertex);
     held_[to] += graph_.size(vertex);
     overload_ += over(from) + over(to);
-    members_.leave(vertex, from);
-    members_.enter(vertex, to);
     part_of_[vertex] = to;
     cost_ -= gain;
   }
@@ -157,7 +168,7 @@ class PartMoves {
       const std::uint32_t vertex = next_vertex();
       if (vertex == nowhere) break;
       const Move move = best_move(vertex, overfull_ == nowhere ? graph_.largest() : 0);
-      heap_.remove(vertex);
+      heap_.remove(vertex, part_of_[vertex]);
       if (move.to == nowhere) continue;
       locked_[vertex] = 1;
       moved_.push_back({vertex, part_of_[vertex]});
@@ -206,21 +217,13 @@ class PartMoves {
   }
 
   /// The best of all, or of the part that is too full.
-  std::uint32_t next_vertex() const {
-    if (overfull_ == nowhere) return heap_.empty() ? nowhere : heap_.top();
-    std::uint32_t best = nowhere;
-    for (std::uint32_t vertex = members_.first(overfull_); vertex != nowhere; vertex = members_.next(vertex)) {
-      if (!heap_.contains(vertex)) continue;
-      if (best == nowhere || heap_.gain(vertex) > heap_.gain(best)) best = vertex;
-    }
-    return best;
-  }
+  std::uint32_t next_vertex() const { return overfull_ == nowhere ? heap_.top() : heap_.top(overfull_); }
 
   void offer(std::uint32_t vertex) {
     if (const Move move = best_move(vertex, graph_.largest()); move.to != nowhere) {
-      heap_.set(vertex, move.gain);
+      heap_.set(vertex, part_of_[vertex], move.gain);
     } else if (heap_.contains(vertex)) {
-      heap_.remove(vertex);
+      heap_.remove(vertex, part_of_[vertex]);
     }
   }
 
@@ -229,10 +232,9 @@ class PartMoves {
   std::span<const std::uint64_t> room_;
   std::span<std::uint32_t> part_of_;
   std::vector<std::uint64_t> held_;
-  Members members_;
   std::vector<std::uint32_t> place_of_part_;
   std::vector<Tie> around_;
-  GainHeap heap_;
+  PartHeaps heap_;
   std::vector<std::uint8_t> locked_;
   std::vector<Moved> moved_;
   std::vector<std::uint32_t> candidates_;  // who may stand at a border

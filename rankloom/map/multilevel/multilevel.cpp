@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel: from a problem to a placement.
+#include "rankloom/map/multilevel/multilevel.hpp"
+
+#include <numeric>
+
+#include "rankloom/map/multilevel/locality.hpp"
+#include "rankloom/map/multilevel/part_moves.hpp"
+#include "rankloom/map/repair.hpp"
+
+namespace rankloom::multilevel {
+namespace {
+
+/// Some cores have room for more than they hold, and hold several.
+bool has_slack(const MapProblem& problem) {
+  return problem.slots.total() > problem.graph.rank_count() &&
+         problem.graph.rank_count() > problem.topology.core_count();
+}
+
+bool fits(const MapProblem& problem, std::span<const Core> core_of) {
+  std::vector<std::uint32_t> held(problem.topology.core_count(), 0);
+  for (const Core core : core_of) {
+    if (++held[index(core)] > problem.slots[core]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Program::Program(const MapProblem& problem) : graph_(weighted_graph(problem)), order_(local_order(graph_)) {
+  if (!order_.empty()) graph_ = reordered(graph_, order_);
+}
+
+std::vector<Core> Program::by_rank(std::vector<Core> by_vertex) const {
+  if (order_.empty()) return by_vertex;
+  std::vector<Core> core_of(by_vertex.size());
+  for (std::size_t vertex = 0; vertex < order_.size(); ++vertex) core_of[order_[vertex]] = by_vertex[vertex];
+  return core_of;
+}
+
+std::vector<Core> placement(const MapProblem& problem, const Program& program, const Effort& effort,
+                            std::uint64_t seed) {
+  const MachineTree tree(problem.topology, problem.slots);
+  // Congestion is no sum over pairs; what travels short ways meets little.
+  const Distance distance =
+      make_distance(problem.topology, problem.model == CostModel::congestion ? CostModel::bytes : problem.model);
+  auto core_of = multisected(program.graph(), tree, distance, effort.cutting, seed);
+  if (has_slack(problem) && effort.passes > 0) {
+    std::vector<std::uint64_t> room(problem.topology.core_count());
+    for (const Core core : problem.topology.cores()) room[index(core)] = problem.slots[core];
+    std::vector<std::uint32_t> part_of(core_of.size());
+    for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) part_of[vertex] = index(core_of[vertex]);
+    improve_mapping(program.graph(), distance, room, part_of, effort.passes);
+    for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) core_of[vertex] = Core{part_of[vertex]};
+  }
+  core_of = program.by_rank(std::move(core_of));
+  if (!fits(problem, core_of)) core_of = repaired(problem, Affinity(problem.graph), std::move(core_of));
+  return core_of;
+}
+
+}  // namespace rankloom::multilevel
