@@ -125,6 +125,14 @@ class Neighbours(RecordingTest):
         self.check(3, [(0, 1), (1, 0), (1, 2), (2, 1)], "graph")
 
     def test_in_a_directed_graph(self):
+        edges = [(0, 1), (0, 1), (1, 0), (1, 2), (2, 0)]
+        self.check(3, edges, "balanced")
+        self.check(3, edges, "balanced", "nonblocking")
+
+    def test_in_a_directed_graph_in_which_some_only_get(self):
+        # MPICH 4.0's [I]neighbor_alltoallw reads past its own copy of the counts where a process has more sources than targets
+        # (its issue 6233; docs/recording.md): what such a process gets is by chance, also without a recorder.
+        self.only("openmpi", "MPICH delivers wrong data there")
         edges = [(0, 1), (0, 1), (0, 2), (2, 0)]
         self.check(3, edges, "dist_graph")
         self.check(3, edges, "dist_graph", "nonblocking")

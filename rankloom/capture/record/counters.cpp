@@ -150,6 +150,15 @@ TrafficImage* Counters::find_traffic(std::uint32_t other, TrafficKind kind) {
   return &slot;
 }
 
+void Counters::settle_again() {
+  const AgainImage again = arena_.head().again;
+  arena_.head().again = {};
+  auto& slot = arena_.at<TrafficImage>(again.slot);
+  slot.bytes += again.bytes * again.messages;
+  slot.messages += again.messages;
+  arena_.head().sizes[std::bit_width(again.bytes)] += again.messages;
+}
+
 void Counters::add_collective(const Item& item) {
   const bool round = phase().collectives.used >= most_sizes && item.bytes > 0;
   CollectiveImage one;
@@ -232,12 +241,14 @@ void Counters::enter(std::uint64_t phase) {
 }
 
 void Counters::set_level(int level, std::uint64_t now) {
+  settle();
   if (arena_.head().window_ns != 0) return;
   phase().end = now;
   enter(find_phase(level, now));
 }
 
 void Counters::next_window(std::uint64_t now) {
+  settle();
   phase().end = phase_ends_;
   std::uint64_t number = (now - arena_.head().first_tick) / window_ticks_;
   while (number >= most_windows) {
@@ -285,6 +296,7 @@ void Counters::read_clocks() {
 }
 
 void Counters::close(Ending ending) {
+  settle();
   read_clocks();
   RankImage& image = arena_.head();
   if (image.ending == Ending::none) image.ending = ending;

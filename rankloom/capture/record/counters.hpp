@@ -21,6 +21,12 @@ struct Item {
   std::uint64_t bytes = 0;
 };
 
+/// What tells messages of the program apart, as far as counting goes.
+struct Sending {
+  std::uintptr_t comm = 0, type = 0;
+  int to = 0, count = 0;
+};
+
 class Counters {
  public:
   /// An image in this file, its time beginning now. A window of 0: phases are levels of MPI_Pcontrol.
@@ -28,6 +34,7 @@ class Counters {
 
   void add_traffic(std::uint32_t other, TrafficKind kind, std::uint64_t bytes) {
     if (kind != TrafficKind::collective) ++arena_.head().sizes[std::bit_width(bytes)];
+    settle();
     TrafficImage* slot = latest_ != 0 ? &arena_.at<TrafficImage>(latest_) : nullptr;
     if (slot == nullptr || slot->other != other || slot->kind != kind) {
       slot = find_traffic(other, kind);
@@ -35,6 +42,25 @@ class Counters {
     }
     slot->bytes += bytes;
     ++slot->messages;
+  }
+
+  /// Most messages are like the one before them. Those are counted without being looked up.
+  bool is_again(const Sending& message) const {
+    const AgainImage& again = arena_.head().again;
+    // Bit by bit, for one branch instead of four.
+    return ((again.comm ^ message.comm) | (again.type ^ message.type) |
+            static_cast<std::uint32_t>((again.to ^ message.to) | (again.count ^ message.count))) == 0;
+  }
+  void add_again() { ++arena_.head().again.messages; }
+  /// The traffic that was added last was this message, and will be whenever it is sent again.
+  void expect(const Sending& message, std::uint64_t bytes) {
+    if (latest_ == 0) return;
+    arena_.head().again = {message.comm, message.type, message.to, message.count, latest_, bytes, 0};
+  }
+
+  /// What was counted again goes where it belongs. Before anything that may move slots, or count into others.
+  void settle() {
+    if (arena_.head().again.slot != 0) settle_again();
   }
 
   void count(const Item& item) {
@@ -73,6 +99,7 @@ class Counters {
   Arena& arena() { return arena_; }
 
  private:
+  void settle_again();
   TrafficImage* find_traffic(std::uint32_t other, TrafficKind kind);
   void add_collective(const Item& item);
   std::uint64_t write_communicator(const CommunicatorImage& head, const int* members, const char* name);

@@ -118,24 +118,6 @@ def body(name, language, real, arguments, words, rule):
     count = f"Rules<{language}>::{meaning}({', '.join(word if word in arguments else '0' for word in looks_at)});"
     yield f'  static constinit Real real("{real}");'
     yield "  static constinit Pace pace;"
-    if language == "C" and name in QUICK:
-        # What has to be done is done after the call: the message is on its way meanwhile. Nothing is kept over calls that
-        # are neither counted nor timed.
-        if meaning == "-":
-            yield "  if (!pace.is_due()) [[likely]] {"
-            yield "    pace.skip();"
-            yield f"    return {real_call};"
-            yield "  }"
-            yield "  const Call call(pace, is_on());"
-            yield f"  return {real_call};"
-            return
-        yield "  if (!is_on()) [[unlikely]]"
-        yield f"    return {real_call};"
-        yield f"  const int outcome = timed(pace, [&] {{ return {real_call}; }});"
-        yield "  if (outcome == MPI_SUCCESS) [[likely]]"
-        yield f"    {count}"
-        yield "  return outcome;"
-        return
     call = f"inside([&] {{ return {real_call}; }})"
     yield "  const Call call(pace);"
     if meaning == "-":
@@ -156,10 +138,55 @@ def body(name, language, real, arguments, words, rule):
         yield "  return outcome;"
 
 
+def quick_forms(symbol, real, words, rule):
+    """A wrapper of few instructions, which ends in the call itself and hands what it cannot do to another. That one counts after the
+    call: the message is on its way meanwhile."""
+    meaning, *looks_at = rule
+    call = ", ".join(words)
+    parameters = ", ".join(f"[[maybe_unused]] Word {word}" for word in words)
+    yield f'static constinit Quick quick_{symbol}("{real}");'
+    yield f"[[gnu::noinline]] static int slowly_{symbol}({parameters}) {{"
+    yield f"  Quick& quick = quick_{symbol};"
+    message = ""
+    if meaning == "-":
+        yield "  const Call call(quick.pace, is_on());"
+        yield f"  return quick.real({call});"
+    else:
+        count = f"{meaning}({', '.join(looks_at)})"
+        if meaning in ("send", "isend", "sendrecv"):
+            message = f"{', '.join(looks_at[:3])}, {looks_at[-1]}"
+            count = f"send_quickly({message})"
+        yield "  if (!is_on()) [[unlikely]]"
+        yield f"    return quick.real({call});"
+        yield f"  const int outcome = timed(quick.pace, [&] {{ return quick.real({call}); }});"
+        yield "  if (outcome == MPI_SUCCESS) [[likely]]"
+        yield f"    Rules<C>::{count};"
+        yield "  return outcome;"
+    yield "}"
+    yield f'int wrap_{symbol}({", ".join(["Word"] * len(words))}) asm("{symbol}");'
+    yield f'[[gnu::visibility("default"), gnu::aligned(64)]] int wrap_{symbol}({parameters}) {{'
+    if meaning != "-" and not message:
+        yield f"  return slowly_{symbol}({call});"
+        yield "}"
+        return
+    yield f"  Quick& quick = quick_{symbol};"
+    again = f" || !Rules<C>::is_again({message})" if message else ""
+    yield f"  if (quick.pace.is_due(){again}) [[unlikely]]"
+    yield f"    return slowly_{symbol}({call});"
+    yield "  quick.pace.skip();"
+    if message:
+        yield "  recorder.counters.add_again();"
+    yield f"  return quick.real.again({call});"
+    yield "}"
+
+
 TRACE = {}  # what is traced, by name; nothing in the plain recorder
 
 
 def wrapper(name, symbol, language, real, arguments, words, rule):
+    if language == "C" and name in QUICK and not TRACE:
+        yield from quick_forms(symbol, real, words, rule)
+        return
     identifier = f"wrap_{symbol}"
     parameters = ", ".join(f"[[maybe_unused]] Word {word}" for word in words)
     yield f'int {identifier}({", ".join(["Word"] * len(words))}) asm("{symbol}");'

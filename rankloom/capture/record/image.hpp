@@ -11,7 +11,7 @@
 namespace rankloom::record {
 
 inline constexpr char image_magic[8] = {'R', 'K', 'L', 'M', 'R', 'A', 'N', 'K'};
-inline constexpr std::uint32_t image_version = 1;
+inline constexpr std::uint32_t image_version = 2;
 inline constexpr std::size_t size_buckets = 65;  ///< Messages of 0, 1, 2 to 3, 4 to 7, … bytes.
 
 /// Slots of a hash table; a power of two. Slots whose count is 0 are free.
@@ -65,6 +65,15 @@ struct CommunicatorImage {
   std::uint64_t hash = 0;
 };
 
+/// Messages that are like the one before them are counted here alone, until another comes: a line of memory, no more.
+struct alignas(64) AgainImage {
+  std::uint64_t comm = 0, type = 0;  ///< As the program calls them; nothing to who reads the image.
+  std::int32_t to = 0, count = 0;
+  std::uint64_t slot = 0;  ///< The TrafficImage that they belong to; 0: nothing is counted here.
+  std::uint64_t bytes = 0;
+  std::uint64_t messages = 0;  ///< After the first, which is in the slot.
+};
+
 enum class Ending : std::uint32_t { none = 0, finalized = 1, exited = 2, aborted = 3 };
 
 struct RankImage {
@@ -88,6 +97,7 @@ struct RankImage {
   std::uint64_t communicators = 0;  ///< The newest; the others follow by `next`.
   std::uint64_t outside_bytes = 0, outside_messages = 0;  ///< To processes that are not in MPI_COMM_WORLD.
   std::uint64_t sizes[size_buckets]{};
+  AgainImage again;
   char host[64]{};
   char program[256]{};
   char mpi[128]{};

@@ -31,6 +31,7 @@ class Function {
     }
     return reinterpret_cast<Signature*>(address);
   }
+  Signature* known() const { return reinterpret_cast<Signature*>(address_.load(std::memory_order_relaxed)); }
   template <class... Arguments>
   auto operator()(Arguments... arguments) {
     return get()(arguments...);
@@ -53,6 +54,12 @@ class Real {
     return reinterpret_cast<int (*)(Words...)>(function)(words...);
   }
 
+  /// When it has been called before.
+  template <class... Words>
+  [[gnu::always_inline]] int again(Words... words) {
+    return reinterpret_cast<int (*)(Words...)>(function_.known())(words...);
+  }
+
  private:
   Function<void()> function_;
 };
@@ -70,6 +77,7 @@ RANKLOOM_PMPI(Cartdim_get);
 RANKLOOM_PMPI(Comm_create_keyval);
 RANKLOOM_PMPI(Comm_dup);
 RANKLOOM_PMPI(Comm_free);
+RANKLOOM_PMPI(Comm_get_errhandler);
 RANKLOOM_PMPI(Comm_get_parent);
 RANKLOOM_PMPI(Comm_group);
 RANKLOOM_PMPI(Comm_rank);
@@ -79,6 +87,7 @@ RANKLOOM_PMPI(Comm_size);
 RANKLOOM_PMPI(Comm_test_inter);
 RANKLOOM_PMPI(Dist_graph_neighbors);
 RANKLOOM_PMPI(Dist_graph_neighbors_count);
+RANKLOOM_PMPI(Errhandler_free);
 RANKLOOM_PMPI(Finalized);
 RANKLOOM_PMPI(Gather);
 RANKLOOM_PMPI(Get_library_version);
@@ -112,6 +121,7 @@ RANKLOOM_HANDLE(MPI_Comm, comm_world, ompi_mpi_comm_world)
 RANKLOOM_HANDLE(MPI_Comm, comm_null, ompi_mpi_comm_null)
 RANKLOOM_HANDLE(MPI_Datatype, type_byte, ompi_mpi_byte)
 RANKLOOM_HANDLE(MPI_Op, op_none, ompi_mpi_op_no_op)
+RANKLOOM_HANDLE(MPI_Errhandler, errors_are_fatal_handler, ompi_mpi_errors_are_fatal)
 #undef RANKLOOM_HANDLE
 #else
 inline MPI_Comm comm_world() {
@@ -125,6 +135,9 @@ inline MPI_Datatype type_byte() {
 }
 inline MPI_Op op_none() {
   return MPI_NO_OP;
+}
+inline MPI_Errhandler errors_are_fatal_handler() {
+  return MPI_ERRORS_ARE_FATAL;
 }
 #endif
 

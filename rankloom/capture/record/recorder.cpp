@@ -98,6 +98,15 @@ std::uint64_t window_from_environment() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
 }
 
+/// MPI's default: who makes a mistake is ended.
+bool errors_are_fatal() {
+  MPI_Errhandler handler{};
+  if (pmpi::Comm_get_errhandler(recorder.world, &handler) != MPI_SUCCESS) return false;
+  const bool fatal = handler == errors_are_fatal_handler();
+  pmpi::Errhandler_free(&handler);
+  return fatal;
+}
+
 bool is_spawned() {
   MPI_Comm parent{};
   pmpi::Comm_get_parent(&parent);
@@ -139,6 +148,7 @@ State start() {
   int level = 0;
   pmpi::Query_thread(&level);
   recorder.threaded = level == MPI_THREAD_MULTIPLE;
+  recorder.may_fail = !errors_are_fatal();
   if (!choose_output()) {
     complain("the path of the recording is too long");
     return State::off;
@@ -202,6 +212,12 @@ void abandon() {
   const Turn turn;
   recorder.counters.close(Ending::aborted);
   trace.close();
+}
+
+void expect_failures() {
+  const Turn turn;
+  recorder.may_fail = true;
+  recorder.counters.settle();
 }
 
 void Call::start() {

@@ -21,6 +21,7 @@ struct Recorder {
   std::atomic<State> state{State::unknown};
   bool threaded = false;  ///< Several threads may call MPI at once.
   std::atomic_flag busy;  ///< Held while counting, if threaded.
+  bool may_fail = true;  ///< Messages of the world that MPI refuses come back, so what they return has to be looked at.
   int rank = 0, ranks = 0;
   MPI_Comm world{};
   MPI_Group world_group{};
@@ -34,6 +35,8 @@ bool begin();
 void finish();
 /// The program says that it will end.
 void abandon();
+/// The program handles errors itself from now on.
+void expect_failures();
 
 #if defined(RANKLOOM_TRACE)
 constexpr bool is_tracing = true;
@@ -45,8 +48,8 @@ constexpr bool is_tracing = false;
 extern thread_local constinit int depth __attribute__((tls_model("initial-exec")));
 
 /// Which calls of one function are timed. Reading the clock twice can take longer than a short call: of calls that are
-/// short, one in 32 is timed, at random distances, and counts 32 times, which is right in the mean. After a long
-/// one, all are; for a trace, too.
+/// short, one in 32 is timed, at random distances, and counts 32 times, which is right in the mean; one in 256, when
+/// long ones have not come for long. After a long one, all are; for a trace, too.
 class Pace {
  public:
   /// Whether the next call is timed.
@@ -56,12 +59,15 @@ class Pace {
   std::uint32_t weight() { return --left_ > 0 ? 0 : weight_; }
   void learn(std::uint64_t duration) {
     constexpr std::uint64_t long_call = 2000;  // ticks: one or two microseconds where it matters
-    constexpr std::uint32_t patience = 16;
+    constexpr std::uint32_t patience = 16, long_since = 64;
     eager_ = duration > long_call ? patience : eager_ > 0 ? eager_ - 1 : 0;
+    calm_ = eager_ > 0 ? 0 : calm_ < long_since ? calm_ + 1 : calm_;
     random_ = random_ * 1664525 + 1013904223;
-    constexpr std::uint32_t mean = is_tracing ? 1 : 32;
-    weight_ = eager_ > 0 ? 1 : mean;
-    left_ = eager_ > 0 ? 1 : static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // 1 to 63
+    // Windows of time end at calls that are timed, so those must not become rare.
+    const bool may_be_rare = calm_ == long_since && recorder.counters.phase_ends() == UINT64_MAX;
+    const std::uint32_t mean = is_tracing || eager_ > 0 ? 1 : may_be_rare ? 256 : 32;
+    weight_ = mean;
+    left_ = static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // that many in the mean
   }
 
  private:
@@ -69,7 +75,8 @@ class Pace {
   std::int32_t left_ = 1;
   std::uint32_t weight_ = 1;
   std::uint32_t random_ = 1;
-  std::uint32_t eager_ = 16;
+  std::uint32_t eager_ = 16;  // so many more are timed, each
+  std::uint32_t calm_ = 0;    // so many were short since then
 };
 
 /// Whether calls are counted now.
@@ -117,6 +124,13 @@ template <class Function>
   const Call call(pace, true);
   return function();
 }
+
+/// A function whose calls must cost next to nothing: whatever they need is in one place.
+struct Quick {
+  constexpr explicit Quick(const char* name) : real(name) {}
+  Pace pace;
+  Real real;
+};
 
 /// Around calls inside which MPI may call itself by names that are wrapped.
 class Inside {

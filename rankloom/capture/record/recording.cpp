@@ -3,11 +3,13 @@
 #include "rankloom/capture/record/recording.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,7 +27,10 @@ using namespace record;
 /// One rank's image, which may be of a process that died while it wrote: nothing in it is taken for granted.
 class Image {
  public:
-  explicit Image(std::string_view bytes) : bytes_(bytes) { std::memcpy(&head_, bytes.data(), sizeof head_); }
+  explicit Image(std::string_view bytes) : bytes_(bytes) {
+    std::memcpy(&head_, bytes.data(), sizeof head_);
+    if (head_.again.slot != 0) head_.sizes[std::bit_width(head_.again.bytes)] += head_.again.messages;
+  }
 
   const RankImage& head() const { return head_; }
   template <class T>
@@ -50,8 +55,21 @@ class Image {
   void slots(const TableImage& table, const Take& take) const {
     if (table.slots == 0 || table.capacity > bytes_.size() / sizeof(Slot)) return;
     for (std::uint32_t i = 0; i < table.capacity; ++i) {
-      if (const auto slot = at<Slot>(table.slots + i * sizeof(Slot))) take(*slot);
+      const std::uint64_t place = table.slots + i * sizeof(Slot);
+      if (const auto slot = at<Slot>(place)) take(whole(*slot, place));
     }
+  }
+
+  /// A slot with what had been counted for it and had not reached it.
+  template <class Slot>
+  Slot whole(Slot slot, std::uint64_t place) const {
+    if constexpr (std::is_same_v<Slot, TrafficImage>) {
+      if (place == head_.again.slot) {
+        slot.bytes += head_.again.bytes * head_.again.messages;
+        slot.messages += head_.again.messages;
+      }
+    }
+    return slot;
   }
 
   double seconds_per_tick() const {

@@ -26,9 +26,14 @@ struct KnownType {
 constexpr std::size_t known_types = 64;
 constinit KnownType known[known_types];
 
-std::uint64_t size_of(MPI_Datatype type) {
+KnownType& slot_of(MPI_Datatype type) {
   const auto word = (Word)type;  // NOLINT: a number in one MPI, an address in the other
-  KnownType& slot = known[(word >> 3 ^ word >> 9) % known_types];
+  return known[(word >> 3 ^ word >> 9) % known_types];
+}
+
+std::uint64_t size_of(MPI_Datatype type) {
+  const auto word = (Word)type;  // NOLINT
+  KnownType& slot = slot_of(type);
   if (slot.type.load(std::memory_order_relaxed) == type) {
     // Two types that want the same slot at once: the size is asked for again.
     const std::uint64_t size = slot.size.load(std::memory_order_relaxed);
@@ -95,6 +100,15 @@ void count_message(MPI_Comm comm, int to, std::uint64_t bytes, TrafficKind kind)
   }
   const Turn turn;
   count_traffic(comm == recorder.world ? to : info_of(comm).peers.in_world(to), bytes, kind);
+}
+
+void count_quickly(MPI_Comm comm, int to, int count, MPI_Datatype type) {
+  const std::uint64_t bytes = bytes_of(count, type);
+  count_message(comm, to, bytes);
+  // Handles of other communicators and types may be freed and used again for what is not the same.
+  const bool lasts = comm == recorder.world && slot_of(type).type.load(std::memory_order_relaxed) == type;
+  if (lasts && !recorder.threaded && !recorder.may_fail && to >= 0 && to < recorder.ranks)
+    recorder.counters.expect({(Word)comm, (Word)type, to, count}, bytes);  // NOLINT
 }
 
 void count_one_sided(MPI_Win window, int target, std::uint64_t bytes, TrafficKind kind) {

@@ -19,6 +19,8 @@ std::uint64_t bytes_of(std::int64_t count, MPI_Datatype type);
 
 // Traffic. Peers that are MPI_PROC_NULL are nobody.
 void count_message(MPI_Comm comm, int to, std::uint64_t bytes, TrafficKind kind = TrafficKind::sent);
+/// The same of so many elements, for calls that must cost next to nothing.
+void count_quickly(MPI_Comm comm, int to, int count, MPI_Datatype type);
 void count_one_sided(MPI_Win window, int target, std::uint64_t bytes, TrafficKind kind);
 void count_to_neighbour(MPI_Comm comm, int neighbour, std::uint64_t bytes);
 int neighbour_count(MPI_Comm comm);
@@ -39,6 +41,7 @@ struct Rules {
   static void begin() { record::begin(); }
   static void finish() { record::finish(); }
   static void abandon() { record::abandon(); }
+  static void expect_failures() { record::expect_failures(); }
   static void set_level(Word level) {
     const Turn turn;
     recorder.counters.set_level(L::number(level), ticks());
@@ -50,6 +53,13 @@ struct Rules {
 
   static void send(Word count, Word type, Word to, Word, Word comm) {
     count_message(L::comm(comm), L::number(to), bytes(count, type));
+  }
+  static bool is_again(Word count, Word type, Word to, Word comm) {
+    return recorder.counters.is_again(
+        {(Word)L::comm(comm), (Word)L::type(type), L::number(to), L::number(count)});  // NOLINT
+  }
+  static void send_quickly(Word count, Word type, Word to, Word comm) {
+    count_quickly(L::comm(comm), L::number(to), L::number(count), L::type(type));
   }
   static void isend(Word count, Word type, Word to, Word tag, Word comm) { send(count, type, to, tag, comm); }
   static void partitioned(Word partitions, Word count, Word type, Word to, Word comm) {

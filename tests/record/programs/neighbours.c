@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Collectives among neighbours: "cart" (2 x 3, one direction closed, with borders), "ring" (one closed direction of
- * length `ranks`, another of length 1), "graph" and "dist_graph" (0 → 1 twice, 0 → 2, 2 → 0). Then "nonblocking". */
+ * length `ranks`, another of length 1), "graph", "dist_graph" (0 → 1 twice, 0 → 2, 2 → 0) and "balanced" (0 → 1 twice,
+ * 1 → 0, 1 → 2, 2 → 0: everybody has as many sources as targets). Then "nonblocking". */
 #include "program.h"
 
 static int work[4096], result[4096];
@@ -17,6 +18,10 @@ int main(int argc, char** argv) {
     MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){size, 1}, (int[]){1, 1}, 0, &comm);
   } else if (strcmp(shape, "graph") == 0) { /* a chain 0 - 1 - 2 */
     MPI_Graph_create(MPI_COMM_WORLD, 3, (int[]){1, 3, 4}, (int[]){1, 0, 2, 1}, 0, &comm);
+  } else if (strcmp(shape, "balanced") == 0) {
+    const int degree[] = {2, 2, 1}, sources[3][2] = {{1, 2}, {0, 0}, {1}}, targets[3][2] = {{1, 1}, {0, 2}, {0}};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree[rank], sources[rank], MPI_UNWEIGHTED, degree[rank],
+                                   targets[rank], MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
   } else {
     const int in_count[] = {1, 2, 1}, out_count[] = {3, 0, 1};
     const int sources[3][2] = {{2}, {0, 0}, {0}}, targets[3][3] = {{1, 1, 2}, {0}, {0}};

@@ -12,5 +12,16 @@ int main(int argc, char** argv) {
   const int refused = class == MPI_ERR_RANK;
   take(&refused, sizeof refused);
   MPI_Comm_free(&careful);
+  /* Messages like those that were sent before, but for a tag that cannot be. */
+  for (int i = 0; i < 200; ++i)
+    MPI_Sendrecv(out, 1, MPI_INT, rank, 4, in, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 50; ++i) {
+    const int outcome =
+        MPI_Sendrecv(out, 1, MPI_INT, rank, -7, in, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Error_class(outcome, &class);
+    const int bad_tag = class == MPI_ERR_TAG;
+    take(&bad_tag, sizeof bad_tag);
+  }
   return finish();
 }
