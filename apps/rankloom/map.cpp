@@ -80,7 +80,7 @@ class MapVerb : public Verb {
     }
     progress.report("mapping", -1);
     const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, start};
-    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_});
+    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_, .certify = true});
   }
 
   static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {

@@ -2,8 +2,12 @@
 // map: runs a mapper as every verb does.
 #include "rankloom/map/run.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <cmath>
+
+#include "rankloom/map/bound/lower_bound.hpp"
 
 namespace rankloom {
 namespace {
@@ -15,6 +19,20 @@ Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
   error.hint = "this is a defect of the mapper; choose another one and report it";
   error.code = Code::environment;
   return Failure(std::move(error));
+}
+
+/// The better of what the mapper knows and what can be known without it, as a value of the model.
+std::optional<double> certificate(const MapProblem& problem, const Placement& placement, double cost,
+                                  const RunOptions& options) {
+  std::optional<double> bound = placement.lower_bound;
+  if (options.certify) {
+    if (const auto found = lower_bound(problem)) bound = bound ? std::max(*bound, *found) : *found;
+  }
+  if (!bound) return bound;
+  // Sums that are added up in different orders differ in their last digits.
+  const double reached = objective(problem.model, cost);
+  if (*bound > reached && *bound <= reached + 1e-9 * std::abs(reached)) bound = reached;
+  return objective(problem.model, *bound);
 }
 
 }  // namespace
@@ -42,7 +60,6 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
   MapResult result{mapper.spec, run.seed,     problem.model, std::move(*mapping),        0, value(block),
                    {},          took.count(), false,         std::move(placement->note), {}};
   result.cost = value(result.mapping.cores());
-  if (placement->lower_bound) result.lower_bound = objective(problem.model, *placement->lower_bound);
 
   const double by_cost = objective(problem.model, result.cost) - objective(problem.model, result.cost_default);
   bool worse = by_cost > 0;
@@ -61,6 +78,7 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
     result.fell_back = true;
     result.note = "its own result cost more than the default order, which is kept";
   }
+  result.lower_bound = certificate(problem, *placement, result.cost, options);
   if (by_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
   return result;
 }
