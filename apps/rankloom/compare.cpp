@@ -212,7 +212,7 @@ class CompareVerb : public Verb {
     if (rows.empty()) return "  no mapper takes a problem of this size\n";
     const Row& best = rows[0];
     std::string text;
-    if (has_gap(best)) {
+    if (has_gap(best) && *bound_ != 0) {
       const bool larger_is_better = info(run_.model).larger_is_better;
       text = fmt::format("  {}: {}\n", best.mapper, bound_sentence(best.cost.mean, *bound_, larger_is_better));
     }

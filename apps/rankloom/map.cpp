@@ -201,7 +201,7 @@ class MapVerb : public Verb {
 
   static std::string remarks(const MapResult& result) {
     std::string text;
-    if (result.lower_bound) {
+    if (result.lower_bound && *result.lower_bound != 0) {
       const bool larger_is_better = info(result.model).larger_is_better;
       text += fmt::format("  {}\n", bound_sentence(result.cost, *result.lower_bound, larger_is_better));
     }

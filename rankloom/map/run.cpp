@@ -23,10 +23,9 @@ Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
 }
 
 /// The better of what the mapper knows and what can be known without it, as a value of the model.
-std::optional<double> certificate(const MapProblem& problem, const Placement& placement, double cost,
-                                  const RunOptions& options) {
+std::optional<double> certificate(const MapProblem& problem, const Placement& placement, double cost, bool certify) {
   std::optional<double> bound = placement.lower_bound;
-  if (options.certify) {
+  if (certify) {
     if (const auto found = lower_bound(problem)) bound = bound ? std::max(*bound, *found) : *found;
   }
   if (!bound) return bound;
@@ -92,7 +91,8 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
     result.note = "its own result cost more than the default order, which is kept";
   }
   if (!problem.start.empty()) result.moved = moved_ranks(problem.start, result.mapping.cores());
-  result.lower_bound = certificate(problem, *placement, result.cost, options);
+  // With loads to balance, the least cost would be everybody on one core: that tells nothing.
+  result.lower_bound = certificate(problem, *placement, result.cost, options.certify && !by_load);
   if (by_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
   return result;
 }

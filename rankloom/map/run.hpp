@@ -28,7 +28,7 @@ struct MapResult {
 
 struct RunOptions {
   bool keep_worse = false;  ///< Hand out a result that costs more than the default order (for comparing mappers).
-  bool certify = false;     ///< Say how low the cost may be at best, also where the mapper does not know.
+  bool certify = false;     ///< Say how low the cost can be at best, also where the mapper does not; not for loads.
 };
 
 /// A mapper that balances loads may put any number of ranks on a core where cores may be shared, and its result is

@@ -19,7 +19,9 @@ constexpr EdgeIndex most_copied_edges = 50'000'000;
 /// Edges x sweeps x shells of the finer bound.
 constexpr std::uint64_t most_finer_work = 4'000'000;
 constexpr std::uint64_t most_sweeps = 12;
-constexpr std::uint64_t most_flow_work = 4'000'000;
+/// Edges that the flows of a shell look at, about 20 ns each: some for everybody, more for larger programs, up to a
+/// limit.
+constexpr std::uint64_t little_flow_work = 2'000'000, flow_work_per_edge = 150, most_flow_work = 30'000'000;
 
 struct Totals {
   double bytes = 0, messages = 0;            // between different ranks
@@ -66,10 +68,11 @@ double cost_beyond_each(const CommGraph& graph, const std::vector<Shell>& shells
   const std::uint64_t work = std::max<std::uint64_t>(1, graph.edge_count() * crossed.size());
   const std::uint64_t sweeps = std::min(most_sweeps, most_finer_work / work);
   if (sweeps == 0) return cost_beyond_shells(graph, shells);
+  const std::uint64_t flow_work = std::clamp(flow_work_per_edge * graph.edge_count(), little_flow_work, most_flow_work);
   double cost = 0;
   for (const Shell& shell : crossed) {
     const double by_partners = shell.places <= totals.most_partners ? cost_beyond(graph, shell, sweeps) : 0;
-    const double by_flows = shell.closed ? cost_by_flows(graph, shell, most_flow_work) : 0;
+    const double by_flows = shell.closed ? cost_by_flows(graph, shell, flow_work) : 0;
     cost += std::max(by_partners, by_flows);
   }
   return cost;
