@@ -147,8 +147,8 @@ TEST(LowerBound, SeesThatARingCrossesEveryNode) {
 }
 
 TEST(LowerBound, EqualsThePublishedGilmoreLawlerBounds) {
-  for (const auto& [name, bound] :
-       {std::pair{"nug12", 493.0}, std::pair{"nug15", 963.0}, std::pair{"nug20", 2057.0}, std::pair{"nug30", 4539.0}}) {
+  for (const auto& [name, bound] : {std::pair{"nug12", 493.0}, std::pair{"nug15", 963.0}, std::pair{"nug20", 2057.0},
+                                    std::pair{"nug30", 4539.0}, std::pair{"tai25a", 962417.0}}) {
     const auto problem = testing::qaplib(name);
     EXPECT_EQ(std::ceil(gilmore_lawler_bound(problem.view()) - 1e-6), bound) << name;
     EXPECT_EQ(std::ceil(*lower_bound(problem.view()) - 1e-6), bound) << name;
