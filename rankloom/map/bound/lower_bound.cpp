@@ -21,7 +21,7 @@ constexpr std::uint64_t most_finer_work = 4'000'000;
 constexpr std::uint64_t most_sweeps = 12;
 /// Edges that the flows of a shell look at, about 20 ns each: some for everybody, more for larger programs, up to a
 /// limit.
-constexpr std::uint64_t little_flow_work = 2'000'000, flow_work_per_edge = 150, most_flow_work = 10'000'000;
+constexpr std::uint64_t little_flow_work = 2'000'000, flow_work_per_edge = 150, most_flow_work = 20'000'000;
 
 struct Totals {
   double bytes = 0, messages = 0;            // between different ranks
