@@ -11,6 +11,7 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/evaluate/statistics.hpp"
+#include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -26,6 +27,7 @@ struct Row {
   std::vector<double> costs, times_ms;
   Sample cost, time_ms;
   std::string note;
+  bool bounded = true;  ///< The bound holds for it: it keeps the slots.
 };
 
 struct Skipped {
@@ -68,6 +70,7 @@ class CompareVerb : public Verb {
         return pass_on(row);
       }
     }
+    find_bound(*instance, progress);
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
       return objective(run_.model, a.cost.mean) < objective(run_.model, b.cost.mean);
     });
@@ -101,6 +104,7 @@ class CompareVerb : public Verb {
   Result<Row> measure(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) {
     Row row;
     row.mapper = mapper.spec;
+    row.bounded = !mapper.mapper->balances_load();
     const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, {}};
     for (std::uint64_t run = 0; run < runs_; ++run) {
       progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
@@ -111,11 +115,25 @@ class CompareVerb : public Verb {
       row.times_ms.push_back(result->time_ms);
       row.note = result->note;
       cost_default_ = result->cost_default;
+      if (row.bounded && result->lower_bound) tighten(*result->lower_bound);
     }
     row.cost = summarise(row.costs);
     row.time_ms = summarise(row.times_ms);
     return row;
   }
+
+  /// What no mapping is better than, whoever found that out.
+  void tighten(double bound) {
+    if (!bound_ || objective(run_.model, bound) > objective(run_.model, *bound_)) bound_ = bound;
+  }
+
+  void find_bound(const Instance& instance, Progress& progress) {
+    progress.report("lower bound", -1);
+    const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, {}};
+    if (const auto bound = lower_bound(problem)) tighten(objective(run_.model, *bound));
+  }
+
+  bool has_gap(const Row& row) const { return bound_ && row.bounded; }
 
   /// A mapper that refuses what it cannot finish unless forced would, under a limit, try in vain until its time is up:
   /// it gets one only when the user asks for that.
@@ -137,7 +155,8 @@ class CompareVerb : public Verb {
               {"model", info(run_.model).name},
               {"seed", run_.seed},
               {"runs", runs_},
-              {"cost_default", cost_default_}};
+              {"cost_default", cost_default_},
+              {"lower_bound", bound_ ? Json(*bound_) : Json()}};
     json["mappers"] = Json::array();
     for (const Row& row : rows) {
       json["mappers"].push_back({{"mapper", row.mapper},
@@ -146,6 +165,7 @@ class CompareVerb : public Verb {
                                  {"cost_least", row.cost.least},
                                  {"cost_most", row.cost.most},
                                  {"gain_percent", gain(row)},
+                                 {"gap_percent", has_gap(row) ? Json(gap_percent(row.cost.mean, *bound_)) : Json()},
                                  {"time_ms", row.time_ms.mean},
                                  {"time_spread_ms", row.time_ms.spread},
                                  {"best", row.cost.mean == rows[0].cost.mean},
@@ -167,12 +187,14 @@ class CompareVerb : public Verb {
     Table table({{"mapper"},
                  {"cost" + spread, Table::Align::right},
                  {"gain", Table::Align::right},
+                 {"gap", Table::Align::right},
                  {"time", Table::Align::right},
                  {""}});
     for (const Row& row : rows) {
       std::string remark = row.cost.mean == rows[0].cost.mean ? "best" : "";
       if (!row.note.empty()) remark += (remark.empty() ? "" : ", ") + row.note;
       table.row({row.mapper, with_spread(row.cost, cost_number), percent(gain(row)),
+                 has_gap(row) ? percent(gap_percent(row.cost.mean, *bound_)) : "",
                  with_spread(row.time_ms, [](double ms) { return format_seconds(ms / 1000); }), remark});
     }
     text += table.text() + "\n";
@@ -189,9 +211,13 @@ class CompareVerb : public Verb {
   std::string verdict(const std::vector<Row>& rows) const {
     if (rows.empty()) return "  no mapper takes a problem of this size\n";
     const Row& best = rows[0];
-    if (gain(best) <= 0) return "  nothing beats the default order: keep it\n";
-    std::string text =
-        fmt::format("  {} saves {} of the cost of the default order\n", best.mapper, percent(gain(best)));
+    std::string text;
+    if (has_gap(best) && *bound_ != 0) {
+      const bool larger_is_better = info(run_.model).larger_is_better;
+      text = fmt::format("  {}: {}\n", best.mapper, bound_sentence(best.cost.mean, *bound_, larger_is_better));
+    }
+    if (gain(best) <= 0) return text + "  nothing beats the default order: keep it\n";
+    text += fmt::format("  {} saves {} of the cost of the default order\n", best.mapper, percent(gain(best)));
     return text +
            fmt::format("next: rankloom map {} -a {} -o mapping.txt\n", problem_.words(""), shell_word(best.mapper));
   }
@@ -201,6 +227,7 @@ class CompareVerb : public Verb {
   std::vector<std::string> lists_;
   std::uint64_t runs_ = 1;
   double cost_default_ = 0;
+  std::optional<double> bound_;
 };
 
 }  // namespace

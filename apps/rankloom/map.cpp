@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps: `rankloom map`: profile and machine in, mapping out.
+#include <cmath>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "apps/rankloom/input.hpp"
@@ -30,6 +33,17 @@ class MapVerb : public Verb {
     run_.describe(app);
     add_text(app, {"--start", "MAPPING", "mapping to begin from, a file or a mapper, for mappers that take one", "run"},
              start_);
+    add_value(app,
+              {"--move-price", "X|N%",
+               "cost of each rank that leaves its core of --start; N%: of what a rank costs there on average", "run"},
+              [this](std::string_view value) -> Result<void> {
+                move_price_is_percent_ = value.ends_with('%');
+                if (move_price_is_percent_) value.remove_suffix(1);
+                move_price_ = parse_number(value);
+                if (!move_price_ || *move_price_ < 0)
+                  return bad_value("--move-price", value, "a number of at least 0, or a percentage such as 5%");
+                return {};
+              });
     add_switch(app, "--raw", "keep a result that costs more than the default order", raw_, "run");
     add_text(app, {"-o,--output", "FILE", "where to write the mapping; without it, to standard output", "output"},
              output_);
@@ -48,6 +62,11 @@ class MapVerb : public Verb {
     auto mapper = mapper_.make();
     if (!mapper) return pass_on(mapper);
     if (!start_.empty() && !mapper->info->takes_start) return no_start(*mapper);
+
+    if (start_.empty() && move_price_) {
+      return fail(Code::usage, at("--move-price"), "there is no mapping from which ranks could move",
+                  "say with --start where they are");
+    }
 
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
@@ -79,8 +98,15 @@ class MapVerb : public Verb {
       start = std::move(*placement);
     }
     progress.report("mapping", -1);
-    const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, start};
-    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_});
+    const MapProblem problem{instance.graph, instance.topology,          instance.slots, run_.model,
+                             start,          move_price(instance, start)};
+    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_, .certify = true});
+  }
+
+  double move_price(const Instance& instance, const std::vector<Core>& start) const {
+    if (!move_price_ || start.empty() || !move_price_is_percent_) return move_price_.value_or(0);
+    const double cost = evaluate(instance.graph, instance.topology, start, run_.model);
+    return *move_price_ / 100 * std::abs(cost) / static_cast<double>(start.size());
   }
 
   static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {
@@ -127,6 +153,8 @@ class MapVerb : public Verb {
     json["cost_default"] = result.cost_default;
     json["gain_percent"] = gain(result);
     json["lower_bound"] = result.lower_bound ? Json(*result.lower_bound) : Json();
+    json["gap_percent"] = result.lower_bound ? Json(gap_percent(result.cost, *result.lower_bound)) : Json();
+    if (result.moved) json["moved"] = *result.moved;
     json["time_ms"] = result.time_ms;
     json["fell_back"] = result.fell_back;
     json["note"] = result.note;
@@ -174,7 +202,12 @@ class MapVerb : public Verb {
   static std::string remarks(const MapResult& result) {
     std::string text;
     if (result.lower_bound && *result.lower_bound != 0) {
-      text += fmt::format("  no mapping costs less than {}\n", cost_number(*result.lower_bound));
+      const bool larger_is_better = info(result.model).larger_is_better;
+      text += fmt::format("  {}\n", bound_sentence(result.cost, *result.lower_bound, larger_is_better));
+    }
+    if (result.moved) {
+      text += fmt::format("  {} of {} not on the core of the start\n", format_count(static_cast<double>(*result.moved)),
+                          counted(result.mapping.rank_count(), "rank"));
     }
     if (result.fell_back) {
       text += "  nothing better than the default order was found: keep it\n";
@@ -189,6 +222,8 @@ class MapVerb : public Verb {
   MapperArguments mapper_;
   RunArguments run_;
   std::string start_;
+  std::optional<double> move_price_;
+  bool move_price_is_percent_ = false;
   std::string output_;
   bool raw_ = false;
   bool as_json_ = false;

@@ -119,6 +119,18 @@ std::string change(double before, double after) {
                      after < before ? "less" : "more");
 }
 
+double gap_percent(double value, double bound) {
+  const double whole = std::max(std::abs(value), std::abs(bound));
+  const double apart = std::abs(value - bound);
+  return apart <= 1e-9 * whole ? 0 : 100 * apart / whole;  // less is the rounding of sums
+}
+
+std::string bound_sentence(double value, double bound, bool larger_is_better) {
+  return fmt::format("{} bound {}, gap {}{}", larger_is_better ? "upper" : "lower", cost_number(bound),
+                     percent(gap_percent(value, bound)),
+                     gap_percent(value, bound) == 0 ? ": nothing better exists" : "");
+}
+
 Json load_json(const LoadBalance& load) {
   return {{"heaviest_core", load.heaviest_core}, {"bound", load.bound}, {"imbalance", load.imbalance()}};
 }

@@ -45,6 +45,11 @@ std::string percent(double value);
 /// "15.2 % less", "3.0 % more", "same".
 std::string change(double before, double after);
 
+/// By how many percent a value is away from its bound, of the larger of the two: what could be saved at most.
+double gap_percent(double value, double bound);
+/// "lower bound 6,912, gap 3.1 %"; where larger is better, an upper one.
+std::string bound_sentence(double value, double bound, bool larger_is_better);
+
 /// {heaviest_core, bound, imbalance}, and the same for people.
 Json load_json(const LoadBalance& load);
 std::string load_sentence(const LoadBalance& load);

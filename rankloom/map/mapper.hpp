@@ -28,7 +28,8 @@ struct MapProblem {
   const Slots& slots;
   CostModel model = CostModel::bytes;
   std::span<const Core>
-      start;  ///< A valid placement to begin from, for mappers that take one; empty: the block placement.
+      start;              ///< A valid placement to begin from, for mappers that take one; empty: the block placement.
+  double move_price = 0;  ///< Added to the objective for each rank that is not on its core of `start`; see run_mapper.
 };
 
 /// How to run: the same for every mapper.

@@ -2,8 +2,13 @@
 // map: runs a mapper as every verb does.
 #include "rankloom/map/run.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <cmath>
+
+#include "rankloom/map/bound/lower_bound.hpp"
+#include "rankloom/map/local_search/move_price.hpp"
 
 namespace rankloom {
 namespace {
@@ -17,6 +22,19 @@ Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
   return Failure(std::move(error));
 }
 
+/// The better of what the mapper knows and what can be known without it, as a value of the model.
+std::optional<double> certificate(const MapProblem& problem, const Placement& placement, double cost, bool certify) {
+  std::optional<double> bound = placement.lower_bound;
+  if (certify) {
+    if (const auto found = lower_bound(problem)) bound = bound ? std::max(*bound, *found) : *found;
+  }
+  if (!bound) return bound;
+  // Sums that are added up in different orders differ in their last digits.
+  const double reached = objective(problem.model, cost);
+  if (*bound > reached && *bound <= reached + 1e-9 * std::abs(reached)) bound = reached;
+  return objective(problem.model, *bound);
+}
+
 }  // namespace
 
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& given, const MapRun& run,
@@ -24,10 +42,14 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
   assert(given.start.empty() || given.start.size() == given.graph.rank_count());
   const bool by_load = mapper.mapper->balances_load();
   const Slots slots = by_load ? given.slots.bounded_by_work(given.topology, given.graph.rank_count()) : given.slots;
-  const MapProblem problem{given.graph, given.topology, slots, given.model, given.start};
+  const MapProblem problem{given.graph, given.topology, slots, given.model, given.start, given.move_price};
+  const bool priced = given.move_price > 0 && !given.start.empty() && !by_load;
   const auto begin = std::chrono::steady_clock::now();
+  const auto milliseconds = [&] {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  };
   auto placement = mapper.mapper->place(problem, run);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  double took = milliseconds();
   if (!placement) return pass_on(placement);
 
   if (placement->core_of.size() != problem.graph.rank_count()) {
@@ -35,17 +57,24 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
   }
   auto mapping = Mapping::checked(std::move(placement->core_of), problem.topology, problem.slots, mapper.spec);
   if (!mapping) return invalid_result(mapper, std::move(mapping).error());
+  if (priced) {
+    auto paying = worth_moving(problem, {mapping->cores().begin(), mapping->cores().end()}, run.deadline);
+    took = milliseconds();
+    if (!std::ranges::equal(paying, mapping->cores())) placement->note = "what does not pay for its moves was undone";
+    mapping = Mapping::checked(std::move(paying), problem.topology, problem.slots, mapper.spec);
+    if (!mapping) return invalid_result(mapper, std::move(mapping).error());
+  }
   const auto value = [&](std::span<const Core> core_of) {
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
   auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
-  MapResult result{mapper.spec, run.seed,     problem.model, std::move(*mapping),        0, value(block),
-                   {},          took.count(), false,         std::move(placement->note), {}};
+  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  value(block),
+                   {},          took,     false,         std::move(placement->note), {}, {}};
   result.cost = value(result.mapping.cores());
-  if (placement->lower_bound) result.lower_bound = objective(problem.model, *placement->lower_bound);
 
   const double by_cost = objective(problem.model, result.cost) - objective(problem.model, result.cost_default);
   bool worse = by_cost > 0;
+  if (priced) worse = priced_cost(problem, result.mapping.cores()) > priced_cost(problem, block);
   if (by_load) {
     const auto heaviest = [&](std::span<const Core> core_of) {
       return load_balance(problem.graph, problem.topology, core_of).heaviest_core;
@@ -61,6 +90,9 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
     result.fell_back = true;
     result.note = "its own result cost more than the default order, which is kept";
   }
+  if (!problem.start.empty()) result.moved = moved_ranks(problem.start, result.mapping.cores());
+  // With loads to balance, the least cost would be everybody on one core: that tells nothing.
+  result.lower_bound = certificate(problem, *placement, result.cost, options.certify && !by_load);
   if (by_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
   return result;
 }
