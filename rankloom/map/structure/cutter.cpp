@@ -143,4 +143,26 @@ std::vector<std::uint32_t> cut_to_size(const Occupancy& occupancy, const Walls& 
   return Cutter(occupancy, walls, plan, grain, top).run();
 }
 
+std::vector<std::uint32_t> swept(const Walls& walls, const Box& grain, std::span<const std::size_t> order) {
+  Box count = unit_box();
+  std::size_t grains = 1;
+  for (std::size_t axis = 0; axis < walls.axes(); ++axis) {
+    count[axis] = walls.extent(axis) / grain[axis];
+    grains *= count[axis];
+  }
+  std::vector<std::uint32_t> group_of(grains);
+  for (std::uint32_t at = 0; at < grains; ++at) {
+    Box place{};
+    std::uint32_t left = at;
+    for (std::size_t axis = walls.axes(); axis-- > 0; left /= count[axis]) place[axis] = left % count[axis];
+    std::uint32_t group = 0;
+    for (const std::size_t axis : order) {
+      // So far the group is the number of the row: its parity tells which way the row is walked.
+      group = group * count[axis] + (group % 2 == 0 ? place[axis] : count[axis] - 1 - place[axis]);
+    }
+    group_of[at] = group;
+  }
+  return group_of;
+}
+
 }  // namespace rankloom

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rankloom/map/structure/cut_plan.hpp"
@@ -23,5 +24,9 @@ Sides<double> whole_grid(const Walls& walls);
 /// that every part gets as many grains as it has seats for. O(grains log grains) for each level and axis.
 std::vector<std::uint32_t> cut_to_size(const Occupancy& occupancy, const Walls& walls, CutPlan& plan, const Box& grain,
                                        const TopCut& top);
+
+/// The same without walls: the grains row after row, every other row backwards, the last axis of the order fastest. In
+/// small or thin grids that can cost less than boxes. O(grains).
+std::vector<std::uint32_t> swept(const Walls& walls, const Box& grain, std::span<const std::size_t> order);
 
 }  // namespace rankloom

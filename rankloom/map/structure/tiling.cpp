@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "rankloom/core/parallel.hpp"
@@ -22,8 +23,9 @@ constexpr EdgeIndex most_evaluated = EdgeIndex{1} << 24;
 constexpr std::size_t most_choices = 4;
 /// Of even boxes that the same number of levels can form, so many serve as grains of uneven ones.
 constexpr std::size_t most_boxes = 8;
-/// An estimate is trusted against an exact figure only if it is better by this share.
-constexpr double clearly_better = 0.03;
+/// Uneven boxes are thought of only if their estimated cost is below that of the best even ones by this share:
+/// estimates are some percent off.
+constexpr double clearly_better = 0.08;
 
 class Tiling {
  public:
@@ -43,32 +45,41 @@ class Tiling {
     // By how much the cheapest estimate beats the best even boxes, as a share of their cost.
     const double better = exact == candidates.end() ? std::numeric_limits<double>::infinity()
                                                     : (exact->cost - candidates.front().cost) / std::abs(exact->cost);
-    if (!(better > 1e-9)) return built(*exact);
+    if (!(better > clearly_better)) return built(*exact);
     const EdgeIndex affordable = most_evaluated / std::max<EdgeIndex>(1, problem_.graph.edge_count());
-    if (affordable < 2) return built(better > clearly_better ? candidates.front() : *exact);
+    if (affordable < 2) return built(candidates.front());
     std::vector<Core> best;
     double least = 0;
-    const auto consider = [&](const Candidate& candidate) {
-      auto core_of = built(candidate);
+    const auto consider_placement = [&](std::vector<Core> core_of) {
       const double cost =
           objective(problem_.model, evaluate(problem_.graph, problem_.topology, core_of, problem_.model));
       if (best.empty() || cost < least) best = std::move(core_of), least = cost;
     };
+    const auto consider = [&](const Candidate& candidate) { consider_placement(built(candidate)); };
     if (exact != candidates.end()) consider(*exact);
     EdgeIndex left = std::min(affordable, most_built);
     for (const Candidate& candidate : candidates) {
       if (!candidate.exact && left > 0) --left, consider(candidate);
     }
+    const auto sweeps = all_sweeps();
+    for (std::size_t at = 0; at < std::min<std::size_t>(affordable, sweeps.size()); ++at) {
+      const auto& [grain, order] = sweeps[at];
+      consider_placement(placed(grain, swept(walls_, grain.box, order)));
+    }
     return best;
   }
 
  private:
+  /// An even box of so many levels, from below.
+  struct Grain {
+    std::size_t levels;
+    Box box;
+  };
   struct Candidate {
     double cost;
-    bool exact;          ///< All levels are even.
-    std::size_t levels;  ///< So many of them, from below, form even boxes.
-    Box box;
-    TopCut top;  ///< Of the plan for those above.
+    bool exact;  ///< All levels are even.
+    Grain grain;
+    TopCut top;  ///< Of the plan for the levels above.
   };
 
   std::vector<BoxLevel> levels_upward() const {
@@ -84,7 +95,7 @@ class Tiling {
     for (std::size_t joined = 0; joined < boxes_.by_level().size(); ++joined) {
       if (joined == levels.size()) {
         for (const auto& [box, entry] : boxes_.by_level()[joined]) {
-          candidates.push_back({entry.cost, true, joined, box, {}});
+          candidates.push_back({entry.cost, true, {joined, box}, {}});
         }
         continue;
       }
@@ -93,7 +104,7 @@ class Tiling {
         for (const double pieces : numbers_of_pieces()) {
           const auto choices = plan.choices(0, pieces, whole_grid(walls_));
           for (std::size_t choice = 0; choice < std::min(most_choices, choices.size()); ++choice) {
-            candidates.push_back({cost + choices[choice].cost, false, joined, box, {pieces, choice}});
+            candidates.push_back({cost + choices[choice].cost, false, {joined, box}, {pieces, choice}});
           }
         }
       }
@@ -120,27 +131,54 @@ class Tiling {
     return {pieces, std::ceil(pieces)};
   }
 
-  std::vector<Core> built(const Candidate& candidate) const {
-    const auto chain = boxes_.chain(candidate.levels, candidate.box);
-    const auto place_of = places_in_box(chain, walls_.axes());
-    std::vector<std::uint32_t> group_of{0};
-    if (!candidate.exact) {
-      const auto levels = occupancy_.levels();
-      CutPlan plan(walls_, levels.first(levels.size() - candidate.levels), candidate.box);
-      group_of = cut_to_size(occupancy_, walls_, plan, candidate.box, candidate.top);
+  /// Grains in rows: the two best of each number of levels, in all orders of the axes, or with the heaviest axis
+  /// fastest where these are many.
+  std::vector<std::pair<Grain, std::vector<std::size_t>>> all_sweeps() const {
+    std::vector<std::size_t> order(walls_.axes());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::vector<std::size_t>> orders;
+    if (order.size() <= 3) {
+      do orders.push_back(order);
+      while (std::next_permutation(order.begin(), order.end()));
+    } else {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return walls_.face_bytes(a) < walls_.face_bytes(b); });
+      orders.push_back(order);
     }
+    std::vector<std::pair<Grain, std::vector<std::size_t>>> sweeps;
+    const std::size_t levels = std::min(boxes_.by_level().size(), occupancy_.levels().size());
+    for (std::size_t joined = 0; joined < levels; ++joined) {
+      auto boxes = promising_boxes(joined);
+      if (boxes.size() > 2) boxes.resize(2);
+      for (const auto& [cost, box] : boxes) {
+        for (const auto& each : orders) sweeps.push_back({{joined, box}, each});
+      }
+    }
+    return sweeps;
+  }
+
+  std::vector<Core> built(const Candidate& candidate) const {
+    if (candidate.exact) return placed(candidate.grain, std::vector<std::uint32_t>{0});
+    const auto levels = occupancy_.levels();
+    CutPlan plan(walls_, levels.first(levels.size() - candidate.grain.levels), candidate.grain.box);
+    return placed(candidate.grain, cut_to_size(occupancy_, walls_, plan, candidate.grain.box, candidate.top));
+  }
+
+  /// Each rank where its grain is, and inside by the even boxes that the grain is made of.
+  std::vector<Core> placed(const Grain& grain, const std::vector<std::uint32_t>& group_of) const {
+    const auto place_of = places_in_box(boxes_.chain(grain.levels, grain.box), walls_.axes());
     const Cells cells(grid_);
     std::vector<Core> core_of(problem_.graph.rank_count());
     parallel_chunks(core_of.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t rank = begin; rank < end; ++rank) {
         const auto place = cells.place(grid_.position(static_cast<std::uint32_t>(rank)));
-        std::size_t grain = 0, inside = 0;
+        std::size_t at = 0, inside = 0;
         for (std::size_t axis = 0; axis < walls_.axes(); ++axis) {
-          const std::uint32_t side = candidate.box[axis];
-          grain = grain * (walls_.extent(axis) / side) + place[axis] / side;
+          const std::uint32_t side = grain.box[axis];
+          at = at * (walls_.extent(axis) / side) + place[axis] / side;
           inside = inside * side + place[axis] % side;
         }
-        core_of[rank] = occupancy_.seat(group_of[grain] * place_of.size() + place_of[inside]);
+        core_of[rank] = occupancy_.seat(group_of[at] * place_of.size() + place_of[inside]);
       }
     });
     return core_of;
