@@ -10,8 +10,10 @@ namespace {
 
 /// So many of the cheapest ways to cut one level are followed to the levels below.
 constexpr std::size_t beam = 6;
-/// Up to here every number of slabs is tried, then steps of an eighth.
-constexpr std::uint32_t small_number = 64;
+/// Numbers of slabs are tried one by one up to here, then in steps of this share; the more axes, the fewer.
+std::uint32_t fineness(std::size_t axes) {
+  return axes <= 2 ? 64 : axes == 3 ? 16 : 2;
+}
 
 bool whole(double value) {
   return std::abs(value - std::round(value)) < 1e-6;
@@ -35,6 +37,7 @@ double CutPlan::step(const Sides<double>& slab, std::size_t axis) const {
 
 void CutPlan::collect(double pieces, const Sides<double>& sides, const Cuts& cuts, double steps,
                       std::vector<Option>& options) const {
+  const std::uint32_t fine = fineness(walls_.axes());
   for (std::size_t axis = 0; axis < walls_.axes(); ++axis) {
     const auto used = cuts.axis.begin() + static_cast<std::ptrdiff_t>(cuts.axes);
     if (std::find(cuts.axis.begin(), used, axis) != used || sides[axis] <= grain_[axis]) continue;
@@ -46,7 +49,7 @@ void CutPlan::collect(double pieces, const Sides<double>& sides, const Cuts& cut
     const double thin = std::max(1.0, grain_[axis] / cut[axis] / (1 + 1e-9));
     options.push_back({(walls_.crossing(cut) + steps + step(cut, axis)) * thin, more, cut});
     const double most = std::min(pieces / 2, sides[axis] / grain_[axis] + 1e-6);
-    for (std::uint32_t slabs = 2; slabs <= most; slabs += slabs < small_number ? 1 : slabs / 8) {
+    for (std::uint32_t slabs = 2; slabs <= most; slabs += std::max<std::uint32_t>(1, slabs / fine)) {
       more.slabs[more.axes - 1] = slabs;
       cut[axis] = sides[axis] / slabs;
       collect(pieces / slabs, cut, more, steps + step(cut, axis), options);
