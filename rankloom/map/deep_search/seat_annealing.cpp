@@ -23,7 +23,7 @@ constexpr double lukewarm = 1.1;
 /// Trials for each rank: of the first round, which only learns where the cost changes, and of the second; each later
 /// round takes twice as many as the one before.
 constexpr double first_trials = 500;
-constexpr double second_trials = 5000;
+constexpr double second_trials = 10'000;
 /// With fewer trials than these, there is one round, and it begins cooler.
 constexpr double enough_trials = 2000;
 constexpr double coolest_start = 0.05;
