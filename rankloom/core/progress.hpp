@@ -29,6 +29,8 @@ class Deadline {
   static Deadline in(std::chrono::milliseconds budget) { return Deadline(Clock::now() + budget); }
   bool passed() const { return limited_ && Clock::now() >= end_; }
   bool limited() const { return limited_; }
+  /// Until it comes; the longest of all times if it never does.
+  Clock::duration left() const { return limited_ ? end_ - Clock::now() : Clock::duration::max(); }
 
  private:
   explicit Deadline(Clock::time_point end) : limited_(true), end_(end) {}

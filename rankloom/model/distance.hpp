@@ -24,9 +24,12 @@ class TreeDistance {
   static constexpr bool always_symmetric = true;
   TreeDistance(const Topology& topology, std::array<PairCost, 65> by_bit)
       : paths_(topology.paths().data()), by_bit_(by_bit) {}
-  PairCost operator()(Core p, Core q) const {
-    return by_bit_[static_cast<std::size_t>(std::bit_width(paths_[index(p)] ^ paths_[index(q)]))];
-  }
+  PairCost operator()(Core p, Core q) const { return between(place(p), place(q)); }
+
+  /// In two parts, for loops that ask about the same core again and again.
+  using Place = std::uint64_t;
+  Place place(Core core) const { return paths_[index(core)]; }
+  const PairCost& between(Place p, Place q) const { return by_bit_[static_cast<std::size_t>(std::bit_width(p ^ q))]; }
 
  private:
   const std::uint64_t* paths_;
@@ -39,6 +42,10 @@ class AnyDistance {
   static constexpr bool always_symmetric = false;
   AnyDistance(const Topology& topology, CostModel model);
   PairCost operator()(Core p, Core q) const;
+
+  using Place = Core;
+  Place place(Core core) const { return core; }
+  PairCost between(Place p, Place q) const { return (*this)(p, q); }
 
  private:
   const Topology* topology_;
