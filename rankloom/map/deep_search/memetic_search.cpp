@@ -13,8 +13,8 @@ namespace {
 using Assignment = std::vector<std::uint32_t>;
 
 constexpr std::size_t population_size = 20;
-/// Steps of tabu search for a child, by item. Short ones suit uneven tables (tai..b of QAPLIB), long ones random tables
-/// (tai..a), so each population takes longer than the one before it.
+/// Steps of tabu search for a child, by item. Short ones suit uneven tables (tai..b of QAPLIB); where they do not
+/// suffice, each population takes longer than the one before it.
 constexpr std::uint64_t first_steps = 10;
 constexpr double growth = 1.5;
 /// Children in a row that do not enter the population before it is given up.
