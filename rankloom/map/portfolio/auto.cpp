@@ -2,13 +2,13 @@
 // map/portfolio: the default choice. Candidates from several constructions, the best of them improved as far as the
 // effort goes: an anytime search, which returns the best so far when the time is up.
 #include <algorithm>
-#include <optional>
+#include <string>
 #include <utility>
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
+#include "rankloom/map/deep_search/deep_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
-#include "rankloom/map/local_search/steepest_descent.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
 #include "rankloom/map/portfolio/portfolios.hpp"
 #include "rankloom/map/structure/grid.hpp"
@@ -22,29 +22,43 @@ enum class Effort : std::uint8_t { fast, balanced, best };
 /// What each effort pays for.
 struct Plan {
   multilevel::Effort cutting;
-  std::uint32_t runs;      ///< Multilevel constructions, each with another seed.
-  std::uint32_t descents;  ///< Of the best candidates, improved by exchanges.
+  std::uint32_t runs = 1;        ///< Multilevel constructions, each with another seed.
+  std::uint64_t trials = 0;      ///< Of the deep search, for each rank.
+  bool to_the_deadline = false;  ///< The deep search takes all the time there is.
 };
 
 Plan plan_of(Effort effort, const MapProblem& problem) {
-  Plan plan{};
   const bool shared = problem.graph.rank_count() > problem.topology.core_count();
+  Plan plan;
   auto& division = plan.cutting.cutting.division;
-  if (effort == Effort::fast) {
-    plan.runs = 1;
-    plan.descents = 1;
-    division.vertices_a_part = 100;
-    division.cut.tries = shared ? 1 : 2;
-  } else {
-    plan.runs = effort == Effort::best ? 8 : 1;
-    plan.descents = 2;
-    division.tries = 4;
-    division.vertices_a_part = 300;
-    division.cut.tries = shared ? 1 : 4;
-  }
   division.passes = 8;
+  switch (effort) {
+    case Effort::fast:
+      division.vertices_a_part = 100;
+      division.cut.tries = shared ? 1 : 2;
+      break;
+    case Effort::balanced:
+      division.vertices_a_part = 300;
+      division.tries = 4;
+      division.cut.tries = shared ? 1 : 2;
+      plan.runs = shared ? 2 : 1;
+      plan.trials = 600;
+      break;
+    case Effort::best:
+      division.vertices_a_part = 300;
+      division.tries = 4;
+      division.cut.tries = 4;
+      plan.runs = 8;
+      plan.trials = 20'000;
+      plan.to_the_deadline = true;
+      break;
+  }
   return plan;
 }
+
+/// Beyond, exchanges one by one take longer than they are worth.
+constexpr std::uint32_t most_ranks_for_exchanges = 1U << 17;
+constexpr std::uint32_t most_ranks_for_deep_search = 1U << 15;
 
 struct Candidate {
   std::vector<Core> core_of;
@@ -70,11 +84,16 @@ class Auto final : public Mapper {
 
     Placement run() {
       construct();
-      improve();
-      return {std::move(candidates_.front().core_of), {}, std::string(pulse_.stopped() ? stopped_note : "")};
+      if (!settled_) improve();
+      return {std::move(candidates_.front().core_of), {}, note()};
     }
 
    private:
+    std::string note() const {
+      if (pulse_.stopped()) return std::string(stopped_note);
+      return std::string(indifferent_ ? "every placement costs the same" : "");
+    }
+
     void add(std::vector<Core> core_of) {
       const double value = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
       Candidate candidate{std::move(core_of), objective(problem_.model, value)};
@@ -89,27 +108,46 @@ class Auto final : public Mapper {
       if (!problem_.start.empty()) add(start_of(problem_));
       add(block_placement(ranks, problem_.topology, problem_.slots));
       if (pulse_.stop_now()) return;
+      const bool all_places = problem_.slots.total() == ranks;
+      indifferent_ = all_places && is_uniform_all_to_all(problem_.graph);
+      settled_ = indifferent_;
+      if (settled_) return;
       add(round_robin_placement(ranks, problem_.topology, problem_.slots));
       if (pulse_.stop_now()) return;
       if (const auto grid = recognised_grid(problem_.graph)) {
         if (auto tiled = tiled_placement(problem_, *grid)) add(std::move(*tiled));
-        if (grid->exact) return;
+        // Where every rank has a core of its own and all is regular, nothing better is known than the tiling.
+        settled_ = grid->exact && grid->spread == 0 && all_places &&
+                   MachineTree(problem_.topology, problem_.slots).symmetric() && !problem_.topology.routed();
+        if (settled_ || ranks > most_ranks_for_exchanges) return;
       }
+      cut();
+    }
+
+    void cut() {
       const multilevel::Program program(problem_);
+      const bool roomy = problem_.slots.total() > problem_.graph.rank_count() + problem_.graph.rank_count() / 5;
       for (std::uint32_t at = 0; at < plan_.runs && !pulse_.stop_now(); ++at) {
-        add(multilevel::placement(problem_, program, plan_.cutting, mix(run_.seed) + at));
+        auto effort = plan_.cutting;
+        effort.cutting.pack = roomy;
+        add(multilevel::placement(problem_, program, effort, mix(run_.seed) + at));
       }
     }
 
     void improve() {
-      const std::size_t count = std::min<std::size_t>(plan_.descents, candidates_.size());
-      std::vector<Candidate> starts(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(count));
-      for (const Candidate& start : starts) {
-        if (pulse_.stop_now()) return;
-        Seating seating(problem_, start.core_of);
+      const std::uint32_t ranks = problem_.graph.rank_count();
+      if (ranks <= most_ranks_for_exchanges && !pulse_.stop_now()) {
+        Seating seating(problem_, candidates_.front().core_of);
         NeighbourhoodDescent(seating).run(pulse_);
-        if (seating.cost() < start.cost) add(seating.placement());
+        if (seating.cost() < candidates_.front().cost) add(seating.placement());
       }
+      if (plan_.trials == 0 || ranks > most_ranks_for_deep_search || pulse_.stop_now()) return;
+      std::vector<std::vector<Core>> starts;
+      for (const Candidate& candidate : candidates_) starts.push_back(candidate.core_of);
+      const bool to_the_deadline = plan_.to_the_deadline && run_.deadline.limited();
+      const std::uint64_t steps = std::max<std::uint64_t>(1, plan_.trials * ranks / 1000);
+      add(deep_search(problem_, std::move(starts), {.steps = to_the_deadline ? 0 : steps}, run_));
+      pulse_.stop_now();
     }
 
     const MapProblem& problem_;
@@ -117,6 +155,8 @@ class Auto final : public Mapper {
     Plan plan_;
     Pulse pulse_;
     std::vector<Candidate> candidates_;  // the cheapest first
+    bool settled_ = false;               // nothing better is to be expected
+    bool indifferent_ = false;           // nor anything worse
   };
 
   Effort effort_ = Effort::balanced;
