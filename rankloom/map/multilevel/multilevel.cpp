@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "rankloom/map/multilevel/locality.hpp"
+#include "rankloom/map/multilevel/object_exchange.hpp"
 #include "rankloom/map/multilevel/part_moves.hpp"
 #include "rankloom/map/repair.hpp"
 
@@ -38,21 +39,49 @@ std::vector<Core> Program::by_rank(std::vector<Core> by_vertex) const {
   return core_of;
 }
 
+std::vector<Core> Program::by_vertex(std::vector<Core> by_rank) const {
+  if (order_.empty()) return by_rank;
+  std::vector<Core> core_of(by_rank.size());
+  for (std::size_t vertex = 0; vertex < order_.size(); ++vertex) core_of[vertex] = by_rank[order_[vertex]];
+  return core_of;
+}
+
+namespace {
+
+/// Congestion is no sum over pairs; what travels short ways meets little.
+Distance distance_of(const MapProblem& problem) {
+  return make_distance(problem.topology, problem.model == CostModel::congestion ? CostModel::bytes : problem.model);
+}
+
+void move_vertices(const MapProblem& problem, const WeightedGraph& graph, std::span<Core> core_of,
+                   std::uint32_t passes) {
+  if (!has_slack(problem) || passes == 0) return;
+  std::vector<std::uint64_t> room(problem.topology.core_count());
+  for (const Core core : problem.topology.cores()) room[index(core)] = problem.slots[core];
+  std::vector<std::uint32_t> part_of(core_of.size());
+  for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) part_of[vertex] = index(core_of[vertex]);
+  improve_mapping(graph, distance_of(problem), room, part_of, passes);
+  for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) core_of[vertex] = Core{part_of[vertex]};
+}
+
+}  // namespace
+
+std::vector<Core> moved(const MapProblem& problem, const Program& program, std::vector<Core> core_of,
+                        std::uint32_t passes) {
+  core_of = program.by_vertex(std::move(core_of));
+  move_vertices(problem, program.graph(), core_of, passes);
+  return program.by_rank(std::move(core_of));
+}
+
 std::vector<Core> placement(const MapProblem& problem, const Program& program, const Effort& effort,
                             std::uint64_t seed) {
   const MachineTree tree(problem.topology, problem.slots);
-  // Congestion is no sum over pairs; what travels short ways meets little.
-  const Distance distance =
-      make_distance(problem.topology, problem.model == CostModel::congestion ? CostModel::bytes : problem.model);
+  const Distance distance = distance_of(problem);
   auto core_of = multisected(program.graph(), tree, distance, effort.cutting, seed);
-  if (has_slack(problem) && effort.passes > 0) {
-    std::vector<std::uint64_t> room(problem.topology.core_count());
-    for (const Core core : problem.topology.cores()) room[index(core)] = problem.slots[core];
-    std::vector<std::uint32_t> part_of(core_of.size());
-    for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) part_of[vertex] = index(core_of[vertex]);
-    improve_mapping(program.graph(), distance, room, part_of, effort.passes);
-    for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) core_of[vertex] = Core{part_of[vertex]};
+  if (problem.graph.rank_count() <= problem.topology.core_count()) {
+    exchange_objects(program.graph(), tree, distance, core_of, effort.cutting.division.passes);
   }
+  move_vertices(problem, program.graph(), core_of, effort.passes);
   core_of = program.by_rank(std::move(core_of));
   if (!fits(problem, core_of)) core_of = repaired(problem, Affinity(problem.graph), std::move(core_of));
   return core_of;

@@ -22,13 +22,18 @@ class Program {
   explicit Program(const MapProblem& problem);
 
   const WeightedGraph& graph() const { return graph_; }
-  /// Back from the order of the vertices to that of the ranks.
+  /// From the order of the vertices to that of the ranks, and back.
   std::vector<Core> by_rank(std::vector<Core> by_vertex) const;
+  std::vector<Core> by_vertex(std::vector<Core> by_rank) const;
 
  private:
   WeightedGraph graph_;
   std::vector<std::uint32_t> order_;  // empty: the ranks' own
 };
+
+/// The placement after moves on the true distances, where cores are shared and have room; else as it was. Never dearer.
+std::vector<Core> moved(const MapProblem& problem, const Program& program, std::vector<Core> core_of,
+                        std::uint32_t passes);
 
 /// A valid placement: multisection along the machine, then moves on the true distances. O(edges x levels of the
 /// machine); 8 bytes a directed edge, and as much again for coarser graphs. Parallel; the same for any number of

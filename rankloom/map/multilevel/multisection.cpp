@@ -18,8 +18,6 @@ using Part = MachineTree::Part;
 
 /// The uppermost cut is the dearest: it gets at least this share (as an exponent) of the room that is free.
 constexpr double top_share = 0.5;
-/// A cut is cheap when the dearest costs more than so many times as much.
-constexpr double cheap = 20;
 
 class Multisection {
  public:
@@ -43,7 +41,7 @@ class Multisection {
     }
     auto children = tree_.children(part);
     if (has_network(tree_, part)) children = near_order(tree_.topology(), children);
-    const DivisionEffort& effort = price(part) * cheap >= dearest_ ? effort_.division : light_;
+    const DivisionEffort& effort = price(part) * effort_.cheap >= dearest_ ? effort_.division : light_;
     const Division division = divided(share.graph, room_for(part, children, share.graph), effort, seed);
     auto shares = split(share.graph, division.part_of, static_cast<std::uint32_t>(children.size()));
     parallel_chunks(children.size(), 1, [&](std::size_t child, std::size_t) {

@@ -13,7 +13,8 @@ namespace rankloom::multilevel {
 
 struct MultisectionEffort {
   DivisionEffort division;
-  bool pack = true;  ///< Parts may be filled to the brim while others stay empty; else all are filled alike.
+  double cheap = 20;  ///< Cuts that cost so many times less than the dearest get the least work.
+  bool pack = true;   ///< Parts may be filled to the brim while others stay empty; else all are filled alike.
 };
 
 /// The core of every vertex. The children of a part of the machine are equally far from each other, so each part is cut

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "rankloom/map/multilevel/gain_heap.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 /// A pass that gains less of the whole is the last.
 constexpr double worth_another_pass = 5e-4;
+constexpr std::uint32_t longest_chain = 6;
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
 /// The vertices of each part by gain, and the parts by their best.
@@ -87,6 +89,7 @@ class PartMoves {
       const double cost = cost_;
       const std::uint64_t overload = overload_;
       run_pass();
+      if (is_tight() && overload_ == 0) run_chains();
       if (overload_ >= overload && cost_ >= cost * (1 - worth_another_pass)) break;
     }
     return cost_;
@@ -133,13 +136,19 @@ class PartMoves {
   Move best_move(std::uint32_t vertex, std::uint64_t spare) {
     look_around(vertex);
     Move best;
-    if (around_.size() == 1) return best;
+    if (around_.size() == 1 && overfull_ == nowhere) return best;
     const double now = cost_at(part_of_[vertex]);
     for (std::size_t at = 1; at < around_.size(); ++at) {
       const std::uint32_t to = around_[at].part;
       if (held_[to] + graph_.size(vertex) > room_[to] + spare) continue;
       const double gain = now - cost_at(to);
       if (gain > best.gain || (gain == best.gain && held_[to] < held_[best.to])) best = {gain, to};
+    }
+    // Somebody who made room may be followed by one who has nobody there.
+    if (overfull_ != nowhere && left_ != nowhere && left_ != part_of_[vertex] &&
+        held_[left_] + graph_.size(vertex) <= room_[left_]) {
+      const double gain = now - cost_at(left_);
+      if (gain > best.gain) best = {gain, left_};
     }
     return best;
   }
@@ -154,9 +163,58 @@ class PartMoves {
     cost_ -= gain;
   }
 
+  /// So little room is free that hardly anybody can move unless somebody else does.
+  bool is_tight() const {
+    const std::uint64_t room = std::accumulate(room_.begin(), room_.end(), std::uint64_t{0});
+    return room < graph_.total_size() + room_.size() * graph_.largest();
+  }
+
+  /// Moves, each with those it pushes on until somebody fits in; only what gains stays. A pass cannot find them all: it
+  /// takes the moves that look best first, and whom they push on is not free any more for the others.
+  void run_chains() {
+    heap_.clear();
+    overfull_ = left_ = nowhere;
+    for (const std::uint32_t vertex : candidates_) offer(vertex);
+    std::vector<Moved> chain, kept;
+    for (const std::uint32_t first : candidates_) {
+      if (!heap_.contains(first)) continue;
+      const double before = cost_;
+      moved_.clear();
+      push_on(first);
+      const bool gained = overload_ == 0 && cost_ < before - 1e-9 * before;
+      chain = moved_;
+      for (; !gained && !moved_.empty(); moved_.pop_back()) put(moved_.back().vertex, moved_.back().from, 0);
+      if (!gained) cost_ = before;
+      overfull_ = left_ = nowhere;
+      for (const Moved& link : chain) {
+        offer(link.vertex);
+        for (const Edge edge : graph_.edges(link.vertex)) {
+          if (gained) offer(edge.to);
+        }
+        if (gained) kept.push_back(link);
+      }
+    }
+    moved_ = std::move(kept);
+    gather_candidates();
+  }
+
+  void push_on(std::uint32_t vertex) {
+    left_ = part_of_[vertex];
+    for (std::uint32_t length = 0; length < longest_chain && vertex != nowhere; ++length) {
+      const Move move = best_move(vertex, overfull_ == nowhere ? graph_.largest() : 0);
+      heap_.remove(vertex, part_of_[vertex]);
+      if (move.to == nowhere) return;
+      moved_.push_back({vertex, part_of_[vertex]});
+      put(vertex, move.to, move.gain);
+      if (over(move.to) == 0) return;
+      overfull_ = move.to;
+      vertex = heap_.top(overfull_);
+    }
+  }
+
   void run_pass() {
     heap_.clear();
-    overfull_ = nowhere;
+    overfull_ = left_ = nowhere;
     for (const std::uint32_t vertex : candidates_) offer(vertex);
     moved_.clear();
     double best_cost = cost_;
@@ -172,6 +230,7 @@ class PartMoves {
       if (move.to == nowhere) continue;
       locked_[vertex] = 1;
       moved_.push_back({vertex, part_of_[vertex]});
+      if (overfull_ == nowhere) left_ = part_of_[vertex];
       put(vertex, move.to, move.gain);
       overfull_ = over(move.to) > 0 ? move.to : overfull_ != nowhere && over(overfull_) > 0 ? overfull_ : nowhere;
       if (overfull_ == nowhere && overload_ > 0) find_overfull();
@@ -238,7 +297,8 @@ class PartMoves {
   std::vector<std::uint8_t> locked_;
   std::vector<Moved> moved_;
   std::vector<std::uint32_t> candidates_;  // who may stand at a border
-  std::uint32_t overfull_ = nowhere;
+  std::uint32_t overfull_ = nowhere;       // the part that must give somebody away next
+  std::uint32_t left_ = nowhere;           // the part that the last chain of moves began in
   std::uint64_t overload_ = 0;
   double cost_ = 0;
 };
@@ -249,6 +309,19 @@ double improve_cut(const WeightedGraph& graph, std::span<const std::uint64_t> ro
                    std::uint32_t passes) {
   const auto far = [](std::uint32_t p, std::uint32_t q) { return p == q ? 0.0 : 1.0; };
   return PartMoves(graph, far, room, part_of).run(passes);
+}
+
+double improve_grouping(const WeightedGraph& graph, const Distance& distance, std::uint32_t above, std::uint32_t below,
+                        std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of, std::uint32_t passes) {
+  return std::visit(
+      [&](const auto& d) {
+        const double inside = d(Core{0}, Core{below}).per_byte;
+        const auto far = [&](std::uint32_t p, std::uint32_t q) {
+          return p == q ? 0 : d(Core{p * above}, Core{q * above}).per_byte - inside;
+        };
+        return PartMoves(graph, far, room, part_of).run(passes);
+      },
+      distance);
 }
 
 double improve_mapping(const WeightedGraph& graph, const Distance& distance, std::span<const std::uint64_t> room,

@@ -20,6 +20,10 @@ namespace rankloom::multilevel {
 /// All parts equally far from each other: the cost is the weight between parts.
 double improve_cut(const WeightedGraph& graph, std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of,
                    std::uint32_t passes);
+/// Parts are objects of `above` cores each that hold objects of `below` cores each; the cost is weight x distance
+/// beyond that inside a part. Cores are numbered part by part.
+double improve_grouping(const WeightedGraph& graph, const Distance& distance, std::uint32_t above, std::uint32_t below,
+                        std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of, std::uint32_t passes);
 /// Parts are cores: the cost is weight x distance.
 double improve_mapping(const WeightedGraph& graph, const Distance& distance, std::span<const std::uint64_t> room,
                        std::span<std::uint32_t> core_of, std::uint32_t passes);

@@ -33,6 +33,10 @@ class WeightedGraph {
   /// How much room the vertex takes: the number of its ranks.
   std::uint32_t size(std::uint32_t vertex) const { return sizes_[vertex]; }
   std::uint64_t total_size() const { return total_size_; }
+  /// The same graph whose vertices all take the same room.
+  WeightedGraph with_unit_sizes() && {
+    return {std::move(offsets_), std::move(edges_), Array<std::uint32_t>(sizes_.size(), 1)};
+  }
   std::uint32_t largest() const { return largest_; }
 
  private:

@@ -23,34 +23,38 @@ enum class Effort : std::uint8_t { fast, balanced, best };
 struct Plan {
   multilevel::Effort cutting;
   std::uint32_t runs = 1;        ///< Multilevel constructions, each with another seed.
-  std::uint64_t trials = 0;      ///< Of the deep search, for each rank.
+  std::uint64_t trials = 0;      ///< Of the deep search.
   bool to_the_deadline = false;  ///< The deep search takes all the time there is.
+  bool cut_grids = false;        ///< Look for something better than the tiling of a grid that does not fit evenly.
 };
 
 Plan plan_of(Effort effort, const MapProblem& problem) {
-  const bool shared = problem.graph.rank_count() > problem.topology.core_count();
+  const std::uint64_t ranks = problem.graph.rank_count();
+  const bool shared = ranks > problem.topology.core_count();
   Plan plan;
   auto& division = plan.cutting.cutting.division;
   division.passes = 8;
   switch (effort) {
     case Effort::fast:
       division.vertices_a_part = 100;
-      division.cut.tries = shared ? 1 : 2;
+      plan.cutting.cutting.cheap = 5;
       break;
     case Effort::balanced:
       division.vertices_a_part = 300;
       division.tries = 4;
       division.cut.tries = shared ? 1 : 2;
       plan.runs = shared ? 2 : 1;
-      plan.trials = 600;
+      plan.trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
+      plan.cut_grids = true;
       break;
     case Effort::best:
       division.vertices_a_part = 300;
       division.tries = 4;
       division.cut.tries = 4;
       plan.runs = 8;
-      plan.trials = 20'000;
+      plan.trials = 20'000 * ranks;
       plan.to_the_deadline = true;
+      plan.cut_grids = true;
       break;
   }
   return plan;
@@ -59,6 +63,7 @@ Plan plan_of(Effort effort, const MapProblem& problem) {
 /// Beyond, exchanges one by one take longer than they are worth.
 constexpr std::uint32_t most_ranks_for_exchanges = 1U << 17;
 constexpr std::uint32_t most_ranks_for_deep_search = 1U << 15;
+constexpr std::uint32_t most_ranks_for_cutting_grids = 1U << 21;
 
 struct Candidate {
   std::vector<Core> core_of;
@@ -114,18 +119,24 @@ class Auto final : public Mapper {
       if (settled_) return;
       add(round_robin_placement(ranks, problem_.topology, problem_.slots));
       if (pulse_.stop_now()) return;
-      if (const auto grid = recognised_grid(problem_.graph)) {
+      const auto grid = recognised_grid(problem_.graph);
+      if (grid) {
         if (auto tiled = tiled_placement(problem_, *grid)) add(std::move(*tiled));
         // Where every rank has a core of its own and all is regular, nothing better is known than the tiling.
         settled_ = grid->exact && grid->spread == 0 && all_places &&
                    MachineTree(problem_.topology, problem_.slots).symmetric() && !problem_.topology.routed();
-        if (settled_ || ranks > most_ranks_for_exchanges) return;
+        if (settled_ || ranks > most_ranks_for_cutting_grids) return;
       }
-      cut();
+      cut(grid.has_value());
     }
 
-    void cut() {
+    /// A grid has its tiling among the candidates.
+    void cut(bool grid) {
       const multilevel::Program program(problem_);
+      if (grid) {
+        add(multilevel::moved(problem_, program, candidates_.front().core_of, plan_.cutting.passes));
+        if (!plan_.cut_grids) return;
+      }
       const bool roomy = problem_.slots.total() > problem_.graph.rank_count() + problem_.graph.rank_count() / 5;
       for (std::uint32_t at = 0; at < plan_.runs && !pulse_.stop_now(); ++at) {
         auto effort = plan_.cutting;
@@ -145,7 +156,7 @@ class Auto final : public Mapper {
       std::vector<std::vector<Core>> starts;
       for (const Candidate& candidate : candidates_) starts.push_back(candidate.core_of);
       const bool to_the_deadline = plan_.to_the_deadline && run_.deadline.limited();
-      const std::uint64_t steps = std::max<std::uint64_t>(1, plan_.trials * ranks / 1000);
+      const std::uint64_t steps = std::max<std::uint64_t>(1, plan_.trials / 1000);
       add(deep_search(problem_, std::move(starts), {.steps = to_the_deadline ? 0 : steps}, run_));
       pulse_.stop_now();
     }
