@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/multilevel/matching.hpp"
 #include "rankloom/map/multilevel/pair_flows.hpp"
@@ -69,11 +70,7 @@ class Divider {
       auto next = contracted(coarsest(), step.coarse_of, step.coarse_count);
       levels.push_back({std::move(next), std::move(step.coarse_of)});
     }
-    Division best;
-    for (std::uint32_t attempt = 0; attempt < effort_.tries; ++attempt) {
-      Division one = first_division(coarsest(), mix(seed) + attempt);
-      if (attempt == 0 || one.cut < best.cut) best = std::move(one);
-    }
+    Division best = first_division(coarsest(), seed);
     for (std::size_t level = levels.size(); level-- > 0;) {
       const WeightedGraph& finer = level == 0 ? graph : levels[level - 1].graph;
       std::vector<std::uint32_t> fine(finer.vertex_count());
@@ -87,7 +84,15 @@ class Divider {
   }
 
  private:
+  /// The best of several tries.
   Division first_division(const WeightedGraph& graph, std::uint64_t seed) const {
+    std::vector<Division> tries(effort_.tries);
+    parallel_chunks(tries.size(), 1, [&](std::size_t at, std::size_t) { tries[at] = cut_up(graph, mix(seed) + at); });
+    const auto better = [](const Division& a, const Division& b) { return a.cut < b.cut; };
+    return std::move(*std::min_element(tries.begin(), tries.end(), better));
+  }
+
+  Division cut_up(const WeightedGraph& graph, std::uint64_t seed) const {
     Subgraph whole{graph, std::vector<std::uint32_t>(graph.vertex_count())};
     std::iota(whole.original.begin(), whole.original.end(), 0U);
     Division result{std::vector<std::uint32_t>(graph.vertex_count()), 0};

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/deep_search/deep_search.hpp"
@@ -28,6 +29,11 @@ struct Plan {
   bool cut_grids = false;        ///< Look for something better than the tiling of a grid that does not fit evenly.
 };
 
+/// So many places stay free that it matters which: all of some nodes, or some of all.
+bool is_roomy(const MapProblem& problem) {
+  return problem.slots.total() * 5 > std::uint64_t{problem.graph.rank_count()} * 6;
+}
+
 Plan plan_of(Effort effort, const MapProblem& problem) {
   const std::uint64_t ranks = problem.graph.rank_count();
   const bool shared = ranks > problem.topology.core_count();
@@ -43,7 +49,7 @@ Plan plan_of(Effort effort, const MapProblem& problem) {
       division.vertices_a_part = 300;
       division.tries = 4;
       division.cut.tries = shared ? 1 : 2;
-      plan.runs = shared ? 2 : 1;
+      plan.runs = shared || is_roomy(problem) ? 2 : 1;
       plan.trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
       plan.cut_grids = true;
       break;
@@ -63,7 +69,7 @@ Plan plan_of(Effort effort, const MapProblem& problem) {
 /// Beyond, exchanges one by one take longer than they are worth.
 constexpr std::uint32_t most_ranks_for_exchanges = 1U << 17;
 constexpr std::uint32_t most_ranks_for_deep_search = 1U << 15;
-constexpr std::uint32_t most_ranks_for_cutting_grids = 1U << 21;
+constexpr std::uint32_t most_ranks_for_much_at_once = 1U << 21;
 
 struct Candidate {
   std::vector<Core> core_of;
@@ -125,7 +131,7 @@ class Auto final : public Mapper {
         // Where every rank has a core of its own and all is regular, nothing better is known than the tiling.
         settled_ = grid->exact && grid->spread == 0 && all_places &&
                    MachineTree(problem_.topology, problem_.slots).symmetric() && !problem_.topology.routed();
-        if (settled_ || ranks > most_ranks_for_cutting_grids) return;
+        if (settled_ || ranks > most_ranks_for_much_at_once) return;
       }
       cut(grid.has_value());
     }
@@ -137,11 +143,16 @@ class Auto final : public Mapper {
         add(multilevel::moved(problem_, program, candidates_.front().core_of, plan_.cutting.passes));
         if (!plan_.cut_grids) return;
       }
-      const bool roomy = problem_.slots.total() > problem_.graph.rank_count() + problem_.graph.rank_count() / 5;
-      for (std::uint32_t at = 0; at < plan_.runs && !pulse_.stop_now(); ++at) {
-        auto effort = plan_.cutting;
-        effort.cutting.pack = roomy;
-        add(multilevel::placement(problem_, program, effort, mix(run_.seed) + at));
+      // Each run takes as much memory as the graph, so the largest programs are cut one run after the other.
+      const std::size_t at_once = problem_.graph.rank_count() <= most_ranks_for_much_at_once ? plan_.runs : 1;
+      for (std::size_t done = 0; done < plan_.runs && !pulse_.stop_now(); done += at_once) {
+        std::vector<std::vector<Core>> placements(std::min(at_once, plan_.runs - done));
+        parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
+          auto effort = plan_.cutting;
+          effort.cutting.pack = is_roomy(problem_) && (done + at) % 2 == 0;
+          placements[at] = multilevel::placement(problem_, program, effort, mix(run_.seed) + done + at);
+        });
+        for (auto& placement : placements) add(std::move(placement));
       }
     }
 
