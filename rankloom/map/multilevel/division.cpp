@@ -23,9 +23,12 @@ struct Level {
   std::vector<std::uint32_t> coarse_of;  // of the finer level
 };
 
+std::uint64_t total(Rooms rooms) {
+  return std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0});
+}
+
 /// What remains free is not given away at once: each of the cuts still to come gets an equal factor of it.
 std::array<std::uint64_t, 2> rooms_of(Rooms left, Rooms right, const WeightedGraph& graph) {
-  const auto total = [](Rooms rooms) { return std::accumulate(rooms.begin(), rooms.end(), std::uint64_t{0}); };
   std::array<std::uint64_t, 2> room{total(left), total(right)};
   const double factor = static_cast<double>(room[0] + room[1]) / static_cast<double>(graph.total_size());
   if (factor > 1.2) return room;
@@ -86,7 +89,7 @@ class Divider {
  private:
   /// The best of several tries.
   Division first_division(const WeightedGraph& graph, std::uint64_t seed) const {
-    std::vector<Division> tries(effort_.tries);
+    std::vector<Division> tries(effort_.deadline.passed() ? 1 : effort_.tries);
     parallel_chunks(tries.size(), 1, [&](std::size_t at, std::size_t) { tries[at] = cut_up(graph, mix(seed) + at); });
     const auto better = [](const Division& a, const Division& b) { return a.cut < b.cut; };
     return std::move(*std::min_element(tries.begin(), tries.end(), better));
@@ -102,8 +105,10 @@ class Divider {
   }
 
   void improve(const WeightedGraph& graph, Division& division) const {
+    if (effort_.deadline.passed()) return;
     division.cut = improve_cut(graph, room_, division.part_of, effort_.passes);
-    if (effort_.flows > 0) division.cut -= improve_borders(graph, room_, division.part_of, effort_.flows);
+    if (effort_.flows == 0 || graph.total_size() == total(room_)) return;
+    division.cut -= improve_borders(graph, room_, division.part_of, effort_.flows);
   }
 
   Rooms room_;

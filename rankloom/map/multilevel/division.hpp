@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "rankloom/core/progress.hpp"
 #include "rankloom/map/multilevel/bisection.hpp"
 
 namespace rankloom::multilevel {
@@ -16,6 +17,7 @@ struct DivisionEffort {
   std::uint32_t vertices_a_part = 100;  ///< Where coarsening ends.
   std::uint32_t passes = 3;             ///< Of the k-way search on every level.
   std::uint32_t flows = 1;              ///< Times that all borders are searched by flows on every level.
+  Deadline deadline;                    ///< When it has passed, parts are only cut, not refined any more.
 };
 
 struct Division {
@@ -23,8 +25,8 @@ struct Division {
   double cut = 0;
 };
 
-/// No part holds more than its room. Multilevel: the coarsest graph is cut in two again and again, on every level
-/// improve_cut refines. One thread, but for the coarsening.
+/// No part holds more than its room, unless vertices are large or the deadline came. Multilevel: the coarsest graph is
+/// cut in two again and again, on every level improve_cut refines. One thread, but for the coarsening.
 Division divided(const WeightedGraph& graph, std::span<const std::uint64_t> room, const DivisionEffort& effort,
                  std::uint64_t seed);
 

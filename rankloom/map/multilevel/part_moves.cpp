@@ -16,6 +16,7 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 /// A pass that gains less of the whole is the last.
 constexpr double worth_another_pass = 5e-4;
 constexpr std::uint32_t longest_chain = 6;
+constexpr std::size_t hub_degree = 2000;
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
 /// The vertices of each part by gain, and the parts by their best.
@@ -108,6 +109,8 @@ class PartMoves {
     std::uint32_t vertex, from;
   };
 
+  /// Whoever has very many neighbours is not looked at again for each of them that moves.
+  bool is_hub(std::uint32_t vertex) const { return graph_.edges(vertex).size() > hub_degree; }
   std::uint64_t over(std::uint32_t part) const { return held_[part] > room_[part] ? held_[part] - room_[part] : 0; }
 
   /// The parts around a vertex and what it exchanges with each, its own first.
@@ -189,7 +192,7 @@ class PartMoves {
       for (const Moved& link : chain) {
         offer(link.vertex);
         for (const Edge edge : graph_.edges(link.vertex)) {
-          if (gained) offer(edge.to);
+          if (gained && !is_hub(edge.to)) offer(edge.to);
         }
         if (gained) kept.push_back(link);
       }
@@ -240,7 +243,7 @@ class PartMoves {
         best_length = moved_.size();
       }
       for (const Edge edge : graph_.edges(vertex)) {
-        if (locked_[edge.to] == 0) offer(edge.to);
+        if (locked_[edge.to] == 0 && !is_hub(edge.to)) offer(edge.to);
       }
     }
     while (moved_.size() > best_length) {

@@ -91,7 +91,9 @@ class Auto final : public Mapper {
   class Search {
    public:
     Search(const MapProblem& problem, const MapRun& run, Effort effort)
-        : problem_(problem), run_(run), plan_(plan_of(effort, problem)), pulse_(run, "auto") {}
+        : problem_(problem), run_(run), plan_(plan_of(effort, problem)), pulse_(run, "auto") {
+      plan_.cutting.cutting.division.deadline = run.deadline;
+    }
 
     Placement run() {
       construct();
@@ -128,9 +130,9 @@ class Auto final : public Mapper {
       const auto grid = recognised_grid(problem_.graph);
       if (grid) {
         if (auto tiled = tiled_placement(problem_, *grid)) add(std::move(*tiled));
-        // Where every rank has a core of its own and all is regular, nothing better is known than the tiling.
+        // Where ranks take all places of an even tree, and all is regular, nothing better is known than the tiling.
         settled_ = grid->exact && grid->spread == 0 && all_places &&
-                   MachineTree(problem_.topology, problem_.slots).symmetric() && !problem_.topology.routed();
+                   MachineTree(problem_.topology, problem_.slots).symmetric() && problem_.topology.cost_by_bit();
         if (settled_ || ranks > most_ranks_for_much_at_once) return;
       }
       cut(grid.has_value());
@@ -145,7 +147,8 @@ class Auto final : public Mapper {
       }
       // Each run takes as much memory as the graph, so the largest programs are cut one run after the other.
       const std::size_t at_once = problem_.graph.rank_count() <= most_ranks_for_much_at_once ? plan_.runs : 1;
-      for (std::size_t done = 0; done < plan_.runs && !pulse_.stop_now(); done += at_once) {
+      // The first run ends without refinement when its time is up: that is still better than nothing.
+      for (std::size_t done = 0; done < plan_.runs && (done == 0 || !pulse_.stop_now()); done += at_once) {
         std::vector<std::vector<Core>> placements(std::min(at_once, plan_.runs - done));
         parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
           auto effort = plan_.cutting;
