@@ -9,6 +9,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/map/affinity.hpp"
+#include "rankloom/model/distance.hpp"
 
 namespace rankloom::multilevel {
 
@@ -20,8 +21,27 @@ WeightedGraph::WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Ar
   }
 }
 
+namespace {
+
+/// Both directions together. Where messages cost something by themselves, an edge counts as what it costs between the
+/// machine's two ends.
+Affinity affinity_of(const MapProblem& problem) {
+  if (problem.model == CostModel::congestion) return Affinity(problem.graph);
+  const PairCost far = std::visit([&](const auto& d) { return d(Core{0}, Core{problem.topology.core_count() - 1}); },
+                                  make_distance(problem.topology, problem.model));
+  if (far.per_message == 0) return Affinity(problem.graph);
+  CommGraph::Rows rows = problem.graph.rows();
+  for (std::size_t edge = 0; edge < rows.bytes.size(); ++edge) {
+    const double messages = rows.messages.empty() ? problem.graph.default_messages() : rows.messages[edge];
+    rows.bytes[edge] = rows.bytes[edge] * far.per_byte + messages * far.per_message;
+  }
+  return Affinity(CommGraph(std::move(rows)));
+}
+
+}  // namespace
+
 WeightedGraph weighted_graph(const MapProblem& problem) {
-  const Affinity affinity(problem.graph);
+  const Affinity affinity = affinity_of(problem);
   Array<std::uint64_t> offsets(affinity.offsets().begin(), affinity.offsets().end());
   Array<Edge> edges(affinity.edge_count());
   Array<std::uint32_t> sizes(affinity.size());

@@ -47,8 +47,8 @@ class WeightedGraph {
   std::uint32_t largest_ = 0;
 };
 
-/// The problem's traffic, both directions together: what an edge costs at the machine's largest distance, so that bytes
-/// and messages are one number. Parallel; O(edges).
+/// The problem's traffic, both directions together: bytes, or, where messages cost something too, what an edge costs
+/// between the machine's two ends. O(edges).
 WeightedGraph weighted_graph(const MapProblem& problem);
 
 /// Every vertex belongs to the coarse vertex coarse_of[v]; coarse vertices are numbered 0..coarse_count-1. Parallel.
