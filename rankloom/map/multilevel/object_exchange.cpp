@@ -65,7 +65,8 @@ void exchange_objects(const WeightedGraph& graph, const MachineTree& tree, const
   if (!tree.symmetric(root)) return;
   const auto arities = tree.arities(root);
   std::uint32_t cores = 1;
-  for (std::size_t level = arities.size(); level-- > 1;) {
+  // The uppermost parts have nobody but each other beside them.
+  for (std::size_t level = arities.size(); level-- > 2;) {
     cores *= arities[level];
     exchange_on({cores, arities[level - 1]}, graph, distance, core_of, root.core_count() / cores, passes);
   }

@@ -57,6 +57,25 @@ class PartHeaps {
   std::size_t size_ = 0;
 };
 
+/// All parts are equally far from each other.
+struct Uniform {
+  static constexpr bool uniform = true;
+  double step;
+  double operator()(std::uint32_t p, std::uint32_t q) const { return p == q ? 0.0 : step; }
+};
+
+/// Parts are objects of so many cores; the distance beyond that inside a part.
+template <class D>
+struct Apart {
+  static constexpr bool uniform = false;
+  const D& distance;
+  std::uint32_t cores;
+  double inside;
+  double operator()(std::uint32_t p, std::uint32_t q) const {
+    return p == q ? 0.0 : distance(Core{p * cores}, Core{q * cores}).per_byte - inside;
+  }
+};
+
 /// far(p, q): the distance between two parts, 0 from a part to itself.
 template <class Far>
 class PartMoves {
@@ -135,22 +154,35 @@ class PartMoves {
     return cost;
   }
 
+  /// What the vertex would gain by going from its part to the one at this place around it, or to one further away.
+  double gain_of(std::size_t place) const {
+    if constexpr (Far::uniform) return far_.step * (around_[place].weight - around_.front().weight);
+    return cost_here_ - cost_at(around_[place].part);
+  }
+  double gain_of_leaving_for(std::uint32_t part) const {
+    for (std::size_t place = 1; place < around_.size(); ++place) {
+      if (around_[place].part == part) return gain_of(place);
+    }
+    if constexpr (Far::uniform) return -far_.step * around_.front().weight;
+    return cost_here_ - cost_at(part);
+  }
+
   /// The best part next to it that it fits into, `spare` more than its room allowed.
   Move best_move(std::uint32_t vertex, std::uint64_t spare) {
     look_around(vertex);
     Move best;
     if (around_.size() == 1 && overfull_ == nowhere) return best;
-    const double now = cost_at(part_of_[vertex]);
+    if constexpr (!Far::uniform) cost_here_ = cost_at(part_of_[vertex]);
     for (std::size_t at = 1; at < around_.size(); ++at) {
       const std::uint32_t to = around_[at].part;
       if (held_[to] + graph_.size(vertex) > room_[to] + spare) continue;
-      const double gain = now - cost_at(to);
+      const double gain = gain_of(at);
       if (gain > best.gain || (gain == best.gain && held_[to] < held_[best.to])) best = {gain, to};
     }
     // Somebody who made room may be followed by one who has nobody there.
     if (overfull_ != nowhere && left_ != nowhere && left_ != part_of_[vertex] &&
         held_[left_] + graph_.size(vertex) <= room_[left_]) {
-      const double gain = now - cost_at(left_);
+      const double gain = gain_of_leaving_for(left_);
       if (gain > best.gain) best = {gain, left_};
     }
     return best;
@@ -290,12 +322,13 @@ class PartMoves {
   }
 
   const WeightedGraph& graph_;
-  const Far& far_;
+  const Far far_;
   std::span<const std::uint64_t> room_;
   std::span<std::uint32_t> part_of_;
   std::vector<std::uint64_t> held_;
   std::vector<std::uint32_t> place_of_part_;
   std::vector<Tie> around_;
+  double cost_here_ = 0;  // of the vertex that was looked at last
   PartHeaps heap_;
   std::vector<std::uint8_t> locked_;
   std::vector<Moved> moved_;
@@ -310,18 +343,17 @@ class PartMoves {
 
 double improve_cut(const WeightedGraph& graph, std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of,
                    std::uint32_t passes) {
-  const auto far = [](std::uint32_t p, std::uint32_t q) { return p == q ? 0.0 : 1.0; };
-  return PartMoves(graph, far, room, part_of).run(passes);
+  return PartMoves(graph, Uniform{1}, room, part_of).run(passes);
 }
 
 double improve_grouping(const WeightedGraph& graph, const Distance& distance, std::uint32_t above, std::uint32_t below,
                         std::span<const std::uint64_t> room, std::span<std::uint32_t> part_of, std::uint32_t passes) {
+  const auto last = static_cast<std::uint32_t>(room.size() - 1);
   return std::visit(
       [&](const auto& d) {
-        const double inside = d(Core{0}, Core{below}).per_byte;
-        const auto far = [&](std::uint32_t p, std::uint32_t q) {
-          return p == q ? 0 : d(Core{p * above}, Core{q * above}).per_byte - inside;
-        };
+        const Apart far{d, above, d(Core{0}, Core{below}).per_byte};
+        // On an even machine the nearest and the farthest tell of all.
+        if (far(0, 1) == far(0, last)) return PartMoves(graph, Uniform{far(0, 1)}, room, part_of).run(passes);
         return PartMoves(graph, far, room, part_of).run(passes);
       },
       distance);
@@ -331,8 +363,8 @@ double improve_mapping(const WeightedGraph& graph, const Distance& distance, std
                        std::span<std::uint32_t> core_of, std::uint32_t passes) {
   return std::visit(
       [&](const auto& d) {
-        const auto far = [&](std::uint32_t p, std::uint32_t q) { return d(Core{p}, Core{q}).per_byte; };
-        return PartMoves(graph, far, room, core_of).run(passes);
+        // Models may have a cost between two ranks on one core too, the same on all cores.
+        return PartMoves(graph, Apart{d, 1, d(Core{0}, Core{0}).per_byte}, room, core_of).run(passes);
       },
       distance);
 }
