@@ -43,6 +43,7 @@ Plan plan_of(Effort effort, const MapProblem& problem) {
   switch (effort) {
     case Effort::fast:
       division.vertices_a_part = 100;
+      division.cut.starts = 3;
       plan.cutting.cutting.cheap = 5;
       break;
     case Effort::balanced:
