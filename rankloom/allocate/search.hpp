@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocate: searching a machine for closed sets of nodes. One search for each family of networks: boxes in meshes and
+// tori, subtrees in trees and fat trees, growing from a seed elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "rankloom/allocate/occupancy.hpp"
+
+namespace rankloom {
+
+/// What is asked of a closed set besides being closed.
+enum class Prefer : std::uint8_t {
+  least_diameter,  ///< The least diameter that can be had now, then the packing that spoils least.
+  fewest_nodes,    ///< The fewest nodes, whatever the diameter; no bound on either.
+};
+
+class PlacementSearch {
+ public:
+  virtual ~PlacementSearch() = default;
+
+  /// A set of n free nodes whose messages pass nothing that is held, or none.
+  virtual std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+                                          double waste) const = 0;
+  /// Zhang 2014, Figure 3: the first placement of the template for n that meets no used node; all of it is kept.
+  virtual std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
+  /// n free nodes of the least diameter, closed or not. There are enough.
+  virtual Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
+};
+
+std::unique_ptr<PlacementSearch> make_box_search(const AllocationMachine& machine);
+std::unique_ptr<PlacementSearch> make_subtree_search(const AllocationMachine& machine);
+std::unique_ptr<PlacementSearch> make_growing_search(const AllocationMachine& machine);
+
+}  // namespace rankloom

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocate: closed sets in switch trees and fat trees. The lowest switch that holds enough is the least diameter (Zhang
+// 2014, Theorems 4 and 5); among equals the one with the least room to spare.
+//
+// With `routers`, a job passes every switch between its nodes, so it takes switches that no other job passes. With
+// `links`, a job inside one switch passes nothing but its own cables; a job across the children of a switch passes
+// ports above these. D-mod-k routing gives each destination a port of its own (node mod ports), so jobs can share a
+// switch as long as the positions of their nodes differ: this is the condition of Jigsaw (HPDC 2021) for a fixed
+// routing.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <variant>
+
+#include "rankloom/allocate/search.hpp"
+#include "rankloom/allocate/tree_view.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+
+class SubtreeSearch final : public PlacementSearch {
+ public:
+  explicit SubtreeSearch(const AllocationMachine& machine) : machine_(machine), tree_(machine.network()) {}
+
+  std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+                                  double waste) const override;
+  std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
+
+ private:
+  /// What is free below each subtree; made once for each question.
+  struct View {
+    const Occupancy& occupancy;
+    std::vector<std::uint32_t> free;   // nodes
+    std::vector<std::uint32_t> reach;  // of these, how many can be reached from its top over parts that nobody passes
+    std::vector<bool> clean;           // its tops (routers) or the ports above it (links) are passed by nobody
+  };
+  View look(const Occupancy& occupancy) const;
+  bool is_clean(const Occupancy& occupancy, const Subtree& part) const;
+
+  std::optional<std::vector<Node>> under(const View& view, std::uint32_t top, std::uint32_t nodes) const;
+  std::optional<std::vector<Node>> by_ports(const View& view, std::uint32_t top, std::uint32_t nodes) const;
+  void fill(const View& view, std::uint32_t part, std::uint32_t nodes, std::vector<Node>& chosen) const;
+  void collect(const View& view, std::uint32_t part, std::vector<Node>& found) const;
+  Node best_single(const View& view) const;
+  std::optional<Placement> finish(const Occupancy& occupancy, std::vector<Node> nodes, std::uint32_t top) const;
+
+  AllocationMachine machine_;
+  TreeView tree_;
+};
+
+bool SubtreeSearch::is_clean(const Occupancy& occupancy, const Subtree& part) const {
+  const Bits& held = occupancy.held();
+  const bool routers = machine_.exclusive() == Exclusive::routers;
+  const std::uint32_t first = routers ? part.first_top : part.first_link;
+  const std::uint32_t end = first + (routers ? part.tops : 2 * part.ports);
+  for (std::uint32_t at = first; at < end; at += 64) {
+    if (held.window(at, std::min(64U, end - at)) != 0) return false;
+  }
+  return true;
+}
+
+SubtreeSearch::View SubtreeSearch::look(const Occupancy& occupancy) const {
+  const auto parts = tree_.parts();
+  View view{occupancy, std::vector<std::uint32_t>(parts.size()), std::vector<std::uint32_t>(parts.size()),
+            std::vector<bool>(parts.size())};
+  for (std::uint32_t i = 0; i < parts.size(); ++i) {  // children before their parents
+    const Subtree& part = parts[i];
+    std::uint32_t own = 0;
+    for (const Node node : tree_.own_nodes(part)) own += occupancy.free().test(index(node)) ? 1 : 0;
+    view.free[i] += own;
+    view.reach[i] += own;
+    view.clean[i] = is_clean(occupancy, part);
+    if (part.parent == i) continue;
+    view.free[part.parent] += view.free[i];
+    if (view.clean[i]) view.reach[part.parent] += view.reach[i];
+  }
+  return view;
+}
+
+/// n nodes below a part, from as few of its children as possible, the last of them the one that they fill best.
+void SubtreeSearch::fill(const View& view, std::uint32_t part, std::uint32_t nodes, std::vector<Node>& chosen) const {
+  std::vector<std::uint32_t> children;
+  for (const std::uint32_t child : tree_.children(part)) {
+    if (view.clean[child] && view.reach[child] > 0) children.push_back(child);
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return view.reach[a] > view.reach[b]; });
+  std::uint32_t left = nodes;
+  for (std::size_t i = 0; i < children.size() && left > 0; ++i) {
+    std::size_t at = i;
+    if (view.reach[children[i]] > left) {  // the last one: the smallest that holds what is left
+      while (at + 1 < children.size() && view.reach[children[at + 1]] >= left) ++at;
+    }
+    const std::uint32_t count = std::min(left, view.reach[children[at]]);
+    fill(view, children[at], count, chosen);
+    left -= count;
+  }
+  for (const Node node : tree_.own_nodes(tree_.parts()[part])) {
+    if (left > 0 && view.occupancy.free().test(index(node))) {
+      chosen.push_back(node);
+      --left;
+    }
+  }
+}
+
+void SubtreeSearch::collect(const View& view, std::uint32_t part, std::vector<Node>& found) const {
+  for (const Node node : tree_.own_nodes(tree_.parts()[part])) {
+    if (view.occupancy.free().test(index(node))) found.push_back(node);
+  }
+  for (const std::uint32_t child : tree_.children(part)) {
+    if (view.clean[child]) collect(view, child, found);
+  }
+}
+
+/// Links only: children whose ports are passed by others in part. A node serves if every other chosen child has the
+/// port of this node free, so children are added one by one while the ports that all of them have free still give
+/// enough.
+std::optional<std::vector<Node>> SubtreeSearch::by_ports(const View& view, std::uint32_t top,
+                                                         std::uint32_t nodes) const {
+  const auto children = tree_.children(top);
+  if (children.size() < 2) return std::nullopt;
+  const std::uint32_t ports = tree_.parts()[children[0]].ports;
+  if (ports < 2 || view.free[top] < nodes) return std::nullopt;
+  struct Child {
+    std::vector<std::vector<Node>> at;  // by port
+    std::vector<bool> open;             // by port: a message may leave
+  };
+  std::vector<Child> all(children.size());
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    const Subtree& part = tree_.parts()[children[i]];
+    all[i].at.resize(ports);
+    all[i].open.resize(ports);
+    for (std::uint32_t port = 0; port < ports; ++port) all[i].open[port] = !view.occupancy.held().test(part.port(port));
+    std::vector<Node> found;
+    collect(view, children[i], found);
+    for (const Node node : found) {
+      const std::uint32_t port = index(node) % ports;
+      if (!view.occupancy.held().test(part.port(port) + 1)) all[i].at[port].push_back(node);
+    }
+  }
+  const auto gain = [&](const Child& child, const std::vector<bool>& open) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t port = 0; port < ports; ++port)
+      sum += open[port] && child.open[port] ? static_cast<std::uint32_t>(child.at[port].size()) : 0;
+    return sum;
+  };
+  std::vector<Node> best;
+  std::size_t best_children = children.size() + 1;
+  for (std::size_t seed = 0; seed < all.size(); ++seed) {
+    std::vector<bool> open = all[seed].open;
+    std::vector<std::size_t> chosen{seed};
+    std::vector<bool> used(all.size());
+    used[seed] = true;
+    while (chosen.size() < best_children) {
+      std::uint32_t sum = 0;
+      for (const std::size_t i : chosen) sum += gain(all[i], open);
+      if (sum >= nodes && chosen.size() > 1) {
+        best.clear();
+        best_children = chosen.size();
+        for (std::uint32_t port = 0; port < ports && best.size() < nodes; ++port) {
+          for (const std::size_t i : chosen) {
+            if (!open[port]) continue;
+            for (const Node node : all[i].at[port]) {
+              if (best.size() < nodes) best.push_back(node);
+            }
+          }
+        }
+        break;
+      }
+      std::size_t next = all.size();
+      std::uint32_t most = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::uint32_t value = used[i] ? 0 : gain(all[i], open);
+        if (value > most) most = value, next = i;
+      }
+      if (next == all.size()) break;
+      used[next] = true;
+      chosen.push_back(next);
+      for (std::uint32_t port = 0; port < ports; ++port) open[port] = open[port] && all[next].open[port];
+    }
+  }
+  if (best.empty()) return std::nullopt;
+  return best;
+}
+
+std::optional<std::vector<Node>> SubtreeSearch::under(const View& view, std::uint32_t top, std::uint32_t nodes) const {
+  if (view.reach[top] < nodes) return std::nullopt;
+  std::vector<Node> chosen;
+  fill(view, top, nodes, chosen);
+  return chosen;
+}
+
+/// A job that sends nothing goes where it hurts least: below a switch or port that others pass, else where the fewest
+/// nodes are free.
+Node SubtreeSearch::best_single(const View& view) const {
+  std::uint32_t best = nothing;
+  std::pair<bool, std::uint32_t> least{true, nothing};
+  for (std::uint32_t i = 0; i < tree_.parts().size(); ++i) {
+    const auto own = tree_.own_nodes(tree_.parts()[i]);
+    const bool any =
+        std::any_of(own.begin(), own.end(), [&](Node node) { return view.occupancy.free().test(index(node)); });
+    const std::pair<bool, std::uint32_t> key{view.clean[i], view.free[i]};
+    if (any && (best == nothing || key < least)) best = i, least = key;
+  }
+  const auto own = tree_.own_nodes(tree_.parts()[best]);
+  return *std::find_if(own.begin(), own.end(), [&](Node node) { return view.occupancy.free().test(index(node)); });
+}
+
+std::optional<Placement> SubtreeSearch::finish(const Occupancy& occupancy, std::vector<Node> nodes,
+                                               std::uint32_t top) const {
+  Placement placement;
+  std::sort(nodes.begin(), nodes.end());
+  placement.nodes = std::move(nodes);
+  placement.passages = Bits(machine_.rule().passage_count());
+  machine_.rule().add_passages(placement.nodes, placement.passages);
+  placement.diameter = placement.nodes.size() > 1 ? tree_.parts()[top].diameter : 0;
+  placement.closed = !placement.passages.meets(occupancy.held());
+  return placement;
+}
+
+std::optional<Placement> SubtreeSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer, double) const {
+  if (occupancy.free_count() < nodes) return std::nullopt;
+  const View view = look(occupancy);
+  if (nodes == 1) return finish(occupancy, {best_single(view)}, 0);
+  const bool routers = machine_.exclusive() == Exclusive::routers;
+  for (const auto& tops : tree_.by_height()) {
+    std::uint32_t best = nothing;
+    std::pair<std::uint32_t, bool> least{nothing, true};
+    for (const std::uint32_t top : tops) {
+      if (view.reach[top] < nodes || (routers && !view.clean[top])) continue;
+      const std::pair<std::uint32_t, bool> key{view.reach[top], view.clean[top]};
+      if (best == nothing || key < least) best = top, least = key;
+    }
+    if (best != nothing) {
+      auto placement = finish(occupancy, *under(view, best, nodes), best);
+      if (placement->closed) return placement;
+    }
+    if (routers) continue;
+    for (const std::uint32_t top : tops) {
+      if (auto chosen = by_ports(view, top, nodes)) {
+        auto placement = finish(occupancy, std::move(*chosen), top);
+        if (placement->closed) return placement;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Placement> SubtreeSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
+  if (occupancy.free_count() < nodes) return std::nullopt;
+  if (nodes == 1) {
+    std::uint32_t first = 0;
+    while (!occupancy.free().test(first)) ++first;
+    return finish(occupancy, {Node{first}}, 0);
+  }
+  const View view = look(occupancy);
+  const bool routers = machine_.exclusive() == Exclusive::routers;
+  for (const auto& tops : tree_.by_height()) {
+    bool large_enough = false;
+    for (const std::uint32_t top : tops) {
+      const auto below = tree_.nodes_below(tree_.parts()[top]);
+      large_enough = large_enough || below.size() >= nodes;
+      if (below.size() < nodes || view.free[top] < below.size() || (routers && !view.clean[top])) continue;
+      std::vector<Node> all(below.begin(), below.end());
+      std::sort(all.begin(), all.end());
+      auto placement = finish(occupancy, {all.begin(), all.begin() + nodes}, top);
+      if (!placement->closed) continue;
+      placement->kept.assign(all.begin() + nodes, all.end());
+      return placement;
+    }
+    if (large_enough) break;  // larger subtrees are not minimal
+  }
+  return std::nullopt;
+}
+
+Placement SubtreeSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
+  const View view = look(occupancy);
+  for (const auto& tops : tree_.by_height()) {
+    std::uint32_t best = nothing;
+    for (const std::uint32_t top : tops) {
+      if (view.free[top] >= nodes && (best == nothing || view.free[top] < view.free[best])) best = top;
+    }
+    if (best == nothing) continue;
+    std::vector<Node> chosen;
+    for (const Node node : tree_.nodes_below(tree_.parts()[best])) {
+      if (chosen.size() < nodes && occupancy.free().test(index(node))) chosen.push_back(node);
+    }
+    return *finish(occupancy, std::move(chosen), best);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<PlacementSearch> make_subtree_search(const AllocationMachine& machine) {
+  return std::make_unique<SubtreeSearch>(machine);
+}
+
+}  // namespace rankloom
