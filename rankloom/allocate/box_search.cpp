@@ -37,7 +37,7 @@ class BoxSearch final : public PlacementSearch {
       : machine_(machine), grid_(std::get<MeshShape>(machine.network().shape())), shapes_(machine.node_count() + 1) {}
 
   std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                  double waste) const override;
+                                  const ClosedLimits& limits) const override;
   std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
   Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
@@ -258,7 +258,7 @@ std::optional<Box> BoxSearch::best_corner(const View& view, const BitGrid& place
           box.corner[j] = rest % grid_.sizes[j];
         const std::uint32_t available = free_inside(view, box);
         if (available < nodes) continue;
-        const std::int64_t score = 4 * static_cast<std::int64_t>(contact(view, box)) - 2 * std::int64_t{shape.volume};
+        const std::int64_t score = std::int64_t{contact(view, box)} - 4 * std::int64_t{shape.volume};
         if (score <= best) continue;
         best = score;
         found = box;
@@ -327,7 +327,7 @@ std::optional<Node> BoxSearch::best_single(const Occupancy& occupancy) const {
 }
 
 std::optional<Placement> BoxSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                           double waste) const {
+                                           const ClosedLimits& limits) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   if (nodes == 1) {
     const auto node = best_single(occupancy);
@@ -337,13 +337,13 @@ std::optional<Placement> BoxSearch::closed(const Occupancy& occupancy, std::uint
   const View view = look(occupancy);
   const auto& shapes = shapes_for(nodes);
   const bool bounded = prefer == Prefer::least_diameter;
-  const auto most = static_cast<std::uint32_t>(nodes + std::max(2.0, waste * nodes));
+  const auto most = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
   std::vector<const BoxShape*> failed;
   std::optional<Box> found;
   std::int64_t best = std::numeric_limits<std::int64_t>::min();
-  std::uint32_t diameter = 0;
+  std::uint32_t widest = 0;  // diameters up to this one count as the least
   for (const BoxShape& candidate : shapes) {
-    if (bounded && found && candidate.diameter > diameter) break;
+    if (bounded && found && candidate.diameter > widest) break;
     if (bounded && candidate.volume > most) continue;
     const bool hopeless = std::any_of(failed.begin(), failed.end(), [&](const BoxShape* smaller) {
       return std::equal(smaller->extents.begin(), smaller->extents.end(), candidate.extents.begin(),
@@ -360,7 +360,7 @@ std::optional<Placement> BoxSearch::closed(const Occupancy& occupancy, std::uint
     if (auto box = best_corner(view, places, candidate, nodes, score)) {
       found = std::move(box);
       best = score;
-      diameter = candidate.diameter;
+      if (widest == 0) widest = candidate.diameter + static_cast<std::uint32_t>(limits.slack * candidate.diameter);
     }
   }
   if (!found) return std::nullopt;

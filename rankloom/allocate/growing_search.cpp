@@ -65,7 +65,7 @@ class GrowingSearch final : public PlacementSearch {
       : machine_(machine), routes_(machine), least_(machine.node_count() + 1, unknown) {}
 
   std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                  double) const override {
+                                  const ClosedLimits&) const override {
     if (occupancy.free_count() < nodes) return std::nullopt;
     std::optional<Placement> best;
     std::pair<std::size_t, std::size_t> least;
@@ -150,7 +150,7 @@ class GrowingSearch final : public PlacementSearch {
   std::uint32_t least_diameter(std::uint32_t nodes) const {
     const std::lock_guard lock(mutex_);
     if (least_[nodes] == unknown) {
-      const auto best = closed(Occupancy(machine_), nodes, Prefer::least_diameter, 0);
+      const auto best = closed(Occupancy(machine_), nodes, Prefer::least_diameter, {});
       least_[nodes] = best ? best->diameter : machine_.network().diameter();
     }
     return least_[nodes];

@@ -43,7 +43,33 @@ void walk_routes(const Network& network, Exclusive exclusive, std::span<const No
   }
 }
 
+namespace {
+
+/// On a mesh hops are differences of coordinates, so the farthest pair differs most in one of their signed sums.
+/// O(nodes · 2^dimensions).
+std::uint32_t mesh_diameter(std::span<const std::uint32_t> sizes, std::span<const Node> nodes) {
+  std::int64_t most = 0;
+  for (std::uint32_t signs = 0; signs < 1U << (sizes.size() - 1); ++signs) {
+    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
+    for (const Node node : nodes) {
+      std::int64_t sum = 0;
+      std::uint32_t rest = index(node);
+      for (std::size_t j = sizes.size(); j-- > 0; rest /= sizes[j])
+        sum += ((signs >> j) & 1) != 0 ? -std::int64_t{rest % sizes[j]} : std::int64_t{rest % sizes[j]};
+      low = std::min(low, sum);
+      high = std::max(high, sum);
+    }
+    most = std::max(most, high - low);
+  }
+  return static_cast<std::uint32_t>(most);
+}
+
+}  // namespace
+
 std::uint32_t diameter_of(const Network& network, std::span<const Node> nodes) {
+  const auto* const mesh = std::get_if<MeshShape>(&network.shape());
+  if (nodes.empty()) return 0;
+  if (mesh != nullptr && !mesh->torus && mesh->sizes.size() < 6) return mesh_diameter(mesh->sizes, nodes);
   std::uint32_t most = 0;
   for (const Node from : nodes) {
     for (const Node to : nodes) most = std::max(most, network.hops(from, to));

@@ -38,76 +38,64 @@ class MeshRule final : public RoutingRule {
   }
 
  private:
-  /// Positions in one dimension, for each value of the other digits that occurs.
+  /// Positions in one dimension, for each value of the other digits that occurs: the outermost, and on a ring all.
   struct Positions {
-    std::vector<std::uint32_t> keys;
-    std::vector<Bits> at;
+    std::uint32_t key, first, last;
+    Bits all;
   };
 
   template <class Key>
-  static Positions collect(std::span<const Node> nodes, const MeshDimension& dimension, std::uint32_t keys,
-                           const Key& key_of) {
-    Positions result;
+  std::vector<Positions> collect(std::span<const Node> nodes, const MeshDimension& dimension, std::uint32_t keys,
+                                 const Key& key_of) const {
+    std::vector<Positions> result;
     std::vector<std::uint32_t> place(keys, 0);
     for (const Node node : nodes) {
-      const std::uint32_t key = key_of(index(node));
+      const std::uint32_t key = key_of(index(node)), at = index(node) / dimension.stride % dimension.size;
       if (place[key] == 0) {
-        result.keys.push_back(key);
-        result.at.emplace_back(dimension.size);
-        place[key] = static_cast<std::uint32_t>(result.keys.size());
+        result.push_back({key, at, at, torus_ ? Bits(dimension.size) : Bits()});
+        place[key] = static_cast<std::uint32_t>(result.size());
       }
-      result.at[place[key] - 1].set(index(node) / dimension.stride % dimension.size);
+      Positions& positions = result[place[key] - 1];
+      positions.first = std::min(positions.first, at);
+      positions.last = std::max(positions.last, at);
+      if (torus_) positions.all.set(at);
     }
     return result;
   }
 
   void add_dimension(const MeshDimension& dimension, std::span<const Node> nodes, Bits& passages) const {
     const std::uint32_t block = dimension.stride * dimension.size;
-    const Positions targets =
+    const auto targets =
         collect(nodes, dimension, dimension.stride, [&](std::uint32_t node) { return node % dimension.stride; });
-    const Positions sources =
+    const auto sources =
         collect(nodes, dimension, network().node_count() / block, [&](std::uint32_t node) { return node / block; });
-    for (std::size_t t = 0; t < targets.keys.size(); ++t) {
-      for (std::size_t s = 0; s < sources.keys.size(); ++s) {
+    for (const Positions& to : targets) {
+      for (const Positions& from : sources) {
         if (torus_) {
-          add_ring(dimension, sources.keys[s], targets.keys[t], sources.at[s], targets.at[t], passages);
+          add_ring(dimension, from, to, passages);
         } else {
-          add_row(dimension, sources.keys[s], targets.keys[t], sources.at[s], targets.at[t], passages);
+          add_row(dimension, from, to, passages);
         }
       }
     }
   }
 
-  static std::uint32_t first_of(const Bits& bits) {
-    std::uint32_t at = 0;
-    while (!bits.test(at)) ++at;
-    return at;
-  }
-  static std::uint32_t last_of(const Bits& bits) {
-    auto at = static_cast<std::uint32_t>(bits.size() - 1);
-    while (!bits.test(at)) --at;
-    return at;
-  }
-
   /// Every source of the row sends to every target: between the outermost of them all is passed.
-  void add_row(const MeshDimension& dimension, std::uint32_t high, std::uint32_t low, const Bits& from, const Bits& to,
-               Bits& passages) const {
-    const std::uint32_t first_from = first_of(from), last_from = last_of(from);
-    const std::uint32_t first_to = first_of(to), last_to = last_of(to);
+  void add_row(const MeshDimension& dimension, const Positions& from, const Positions& to, Bits& passages) const {
     if (exclusive() == Exclusive::routers) {
-      for (std::uint32_t at = std::min(first_from, first_to); at <= std::max(last_from, last_to); ++at)
-        passages.set(vertex(dimension, high, low, at));
+      for (std::uint32_t at = std::min(from.first, to.first); at <= std::max(from.last, to.last); ++at)
+        passages.set(vertex(dimension, from.key, to.key, at));
       return;
     }
-    for (std::uint32_t at = first_from; at < last_to; ++at) passages.set(link(dimension, high, low, at, true));
-    for (std::uint32_t at = first_to; at < last_from; ++at) passages.set(link(dimension, high, low, at, false));
+    for (std::uint32_t at = from.first; at < to.last; ++at) passages.set(link(dimension, from.key, to.key, at, true));
+    for (std::uint32_t at = to.first; at < from.last; ++at) passages.set(link(dimension, from.key, to.key, at, false));
   }
 
   /// On a ring the way of each pair is the shorter one, the rising one at half way.
-  void add_ring(const MeshDimension& dimension, std::uint32_t high, std::uint32_t low, const Bits& from, const Bits& to,
-                Bits& passages) const {
-    from.each([&](std::uint32_t start) {
-      to.each([&](std::uint32_t end) {
+  void add_ring(const MeshDimension& dimension, const Positions& from, const Positions& to, Bits& passages) const {
+    const std::uint32_t high = from.key, low = to.key;
+    from.all.each([&](std::uint32_t start) {
+      to.all.each([&](std::uint32_t end) {
         const std::uint32_t size = dimension.size;
         const std::uint32_t up = end >= start ? end - start : end + size - start;
         const bool rises = size == 2 ? end >= start : up <= size - up;

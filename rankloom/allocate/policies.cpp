@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "rankloom/allocate/policy.hpp"
-#include "rankloom/allocate/search.hpp"
 #include "rankloom/core/suggest.hpp"
 #include "rankloom/model/network/networks.hpp"
 
@@ -81,12 +80,12 @@ Found closed_minimum(const Allocator& allocator, const Occupancy& occupancy, std
 
 Found closed_best(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
                   const PlaceOptions& options) {
-  return allocator.search().closed(occupancy, nodes, Prefer::least_diameter, options.waste);
+  return allocator.search().closed(occupancy, nodes, Prefer::least_diameter, options.limits);
 }
 
 Found closed_fewest(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
                     const PlaceOptions& options) {
-  return allocator.search().closed(occupancy, nodes, Prefer::fewest_nodes, options.waste);
+  return allocator.search().closed(occupancy, nodes, Prefer::fewest_nodes, options.limits);
 }
 
 Found min_diameter(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const PlaceOptions&) {

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "rankloom/allocate/occupancy.hpp"
+#include "rankloom/allocate/search.hpp"
 #include "rankloom/core/result.hpp"
 
 namespace rankloom {
@@ -20,13 +22,9 @@ enum class Fallback : std::uint8_t { wait, diameter, closed };
 std::string_view name_of(Fallback fallback);
 
 struct PlaceOptions {
-  /// Of a closed set, the share of nodes beyond those asked for that its messages may pass: 0.25 lets a job of 8 lie in
-  /// a box of 10. Nodes that are left over serve jobs of a single node.
-  double waste = 0.25;
+  ClosedLimits limits = {};
   Fallback fallback = Fallback::wait;
 };
-
-class PlacementSearch;
 
 /// A machine with the tables that searching it takes. Immutable, safe to share; copies share their data.
 class Allocator {

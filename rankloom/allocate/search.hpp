@@ -13,8 +13,18 @@ namespace rankloom {
 
 /// What is asked of a closed set besides being closed.
 enum class Prefer : std::uint8_t {
-  least_diameter,  ///< The least diameter that can be had now, then the packing that spoils least.
+  least_diameter,  ///< The least diameter that can be had now (but for the slack), then the packing that spoils least.
   fewest_nodes,    ///< The fewest nodes, whatever the diameter; no bound on either.
+};
+
+/// Of boxes in meshes and tori. In trees the lowest switch decides, and nothing beyond the nodes asked for is taken.
+struct ClosedLimits {
+  /// The share of nodes beyond those asked for that a box may have: 0.25 lets a job of 8 lie in a box of 10. Nodes that
+  /// are left over serve jobs of a single node. Two more are always allowed.
+  double waste = 0.25;
+  /// How much wider than the least that can be had now a box may be if it packs better: 0.25 lets a diameter of 8 be
+  /// 10, and leaves those below 4 as they are. 0: the least diameter, whatever it spoils.
+  double slack = 0.25;
 };
 
 class PlacementSearch {
@@ -23,7 +33,7 @@ class PlacementSearch {
 
   /// A set of n free nodes whose messages pass nothing that is held, or none.
   virtual std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                          double waste) const = 0;
+                                          const ClosedLimits& limits) const = 0;
   /// Zhang 2014, Figure 3: the first placement of the template for n that meets no used node; all of it is kept.
   virtual std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
   /// n free nodes of the least diameter, closed or not. There are enough.

@@ -26,7 +26,7 @@ class SubtreeSearch final : public PlacementSearch {
   explicit SubtreeSearch(const AllocationMachine& machine) : machine_(machine), tree_(machine.network()) {}
 
   std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                  double waste) const override;
+                                  const ClosedLimits& limits) const override;
   std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
   Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
@@ -222,7 +222,8 @@ std::optional<Placement> SubtreeSearch::finish(const Occupancy& occupancy, std::
   return placement;
 }
 
-std::optional<Placement> SubtreeSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer, double) const {
+std::optional<Placement> SubtreeSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer,
+                                               const ClosedLimits&) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   const View view = look(occupancy);
   if (nodes == 1) return finish(occupancy, {best_single(view)}, 0);

@@ -39,6 +39,21 @@ TEST(RoutingRule, OfASingleNodeIsEmpty) {
   }
 }
 
+TEST(DiameterOf, IsTheFarthestPair) {
+  for (const std::string& text : networks_of_every_kind()) {
+    const AllocationMachine machine = allocation_machine(text, Exclusive::routers);
+    Random random(2);
+    for (int i = 0; i < 20; ++i) {
+      const auto nodes = random_nodes(random, machine.node_count(), 1 + random.below(machine.node_count()));
+      std::uint32_t most = 0;
+      for (const Node a : nodes) {
+        for (const Node b : nodes) most = std::max(most, machine.network().hops(a, b));
+      }
+      EXPECT_EQ(diameter_of(machine.network(), nodes), most) << text;
+    }
+  }
+}
+
 TEST(AllocationMachine, RoundsTasksUpToNodes) {
   const auto machine = allocation_machine("mesh:4x4 core:12", Exclusive::routers);
   EXPECT_EQ(machine.cores_per_node(), 12);

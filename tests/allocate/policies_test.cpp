@@ -124,7 +124,7 @@ TEST(ClosedBest, FindsTheLeastDiameterOfAllBoxes) {
   for (int i = 0; i < 400; ++i) {
     const Occupancy occupancy = random_occupancy(allocator.machine(), random, random.below(12));
     const auto nodes = 2 + static_cast<std::uint32_t>(random.below(20));
-    const auto found = allocator.search().closed(occupancy, nodes, Prefer::least_diameter, 100);
+    const auto found = allocator.search().closed(occupancy, nodes, Prefer::least_diameter, {.waste = 100, .slack = 0});
     const auto least = least_box(occupancy, 7, 6, nodes);
     if (found) {
       ++found_some;
@@ -143,7 +143,7 @@ TEST(ClosedBest, GivesTheTemplatesDiameterOnAnEmptyMesh) {
   const Allocator allocator(allocation_machine("mesh:16x16 core:1", Exclusive::routers));
   const Occupancy empty(allocator.machine());
   for (std::uint32_t n = 1; n <= 256; ++n) {
-    const auto best = allocator.search().closed(empty, n, Prefer::least_diameter, 0.25);
+    const auto best = allocator.search().closed(empty, n, Prefer::least_diameter, {.slack = 0});
     ASSERT_TRUE(best) << n;
     EXPECT_EQ(best->diameter, mesh_least_diameter(n)) << n;
     const auto minimum = allocator.search().closed_minimum(empty, n);
@@ -158,7 +158,7 @@ TEST(ClosedBest, GivesTheTemplatesDiameterOnAnEmptyTree) {
   const Allocator allocator(allocation_machine("tree:4,4,4 core:1", Exclusive::routers));
   const Occupancy empty(allocator.machine());
   for (std::uint32_t n = 1; n <= 64; ++n) {
-    EXPECT_EQ(allocator.search().closed(empty, n, Prefer::least_diameter, 0.25)->diameter, tree_least_diameter(4, n));
+    EXPECT_EQ(allocator.search().closed(empty, n, Prefer::least_diameter, {})->diameter, tree_least_diameter(4, n));
     const auto minimum = allocator.search().closed_minimum(empty, n);
     EXPECT_EQ(minimum->diameter, tree_least_diameter(4, n));
     EXPECT_EQ(minimum->nodes.size() + minimum->kept.size(), 1U << (2 * (tree_template_levels(4, n) - 1)));
@@ -169,7 +169,7 @@ TEST(ClosedBest, LaysABoxAroundAJobOfOneNode) {
   const Allocator allocator(allocation_machine("mesh:3x3 core:1", Exclusive::routers));
   Occupancy occupancy(allocator.machine());
   occupancy.add(describe(allocator.machine(), occupancy, {Node{4}}));
-  const auto found = allocator.search().closed(occupancy, 8, Prefer::least_diameter, 0.25);
+  const auto found = allocator.search().closed(occupancy, 8, Prefer::least_diameter, {});
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->closed);
 }
@@ -177,11 +177,11 @@ TEST(ClosedBest, LaysABoxAroundAJobOfOneNode) {
 TEST(ClosedBest, PutsAJobOfOneNodeIntoTheRestOfABox) {
   const Allocator allocator(allocation_machine("mesh:4x4 core:1", Exclusive::routers));
   Occupancy occupancy(allocator.machine());
-  const auto first = allocator.search().closed(occupancy, 8, Prefer::least_diameter, 0.25);
+  const auto first = allocator.search().closed(occupancy, 8, Prefer::least_diameter, {});
   ASSERT_TRUE(first);
   Placement seven = describe(allocator.machine(), occupancy, {first->nodes.begin(), first->nodes.end() - 1});
   occupancy.add(seven);
-  const auto guest = allocator.search().closed(occupancy, 1, Prefer::least_diameter, 0.25);
+  const auto guest = allocator.search().closed(occupancy, 1, Prefer::least_diameter, {});
   ASSERT_TRUE(guest);
   EXPECT_EQ(guest->nodes[0], first->nodes.back());
 }
