@@ -31,15 +31,15 @@ struct Box {
   Extents corner;
 };
 
-class BoxSearch final : public PlacementSearch {
+class BoxSearch final : public ClosedSearch {
  public:
   explicit BoxSearch(const AllocationMachine& machine)
       : machine_(machine), grid_(std::get<MeshShape>(machine.network().shape())), shapes_(machine.node_count() + 1) {}
 
-  std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+  std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
                                   const ClosedLimits& limits) const override;
-  std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
-  Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
  private:
   /// What is free, as grids; made once for each question.
@@ -67,7 +67,7 @@ class BoxSearch final : public PlacementSearch {
                                  std::int64_t& best) const;
   std::optional<Node> best_single(const Occupancy& occupancy) const;
   std::vector<Node> nodes_in(const Box& box) const;
-  Placement take(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool keep_rest) const;
+  Allotment take(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool keep_rest) const;
 
   AllocationMachine machine_;
   GridShape grid_;
@@ -279,22 +279,22 @@ std::vector<Node> BoxSearch::nodes_in(const Box& box) const {
 }
 
 /// The first n free nodes of the box.
-Placement BoxSearch::take(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool keep_rest) const {
-  Placement placement;
+Allotment BoxSearch::take(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool keep_rest) const {
+  Allotment allotment;
   for (const Node node : nodes_in(box)) {
     if (!occupancy.free().test(index(node))) continue;
-    if (placement.nodes.size() < nodes) {
-      placement.nodes.push_back(node);
+    if (allotment.nodes.size() < nodes) {
+      allotment.nodes.push_back(node);
     } else if (keep_rest) {
-      placement.kept.push_back(node);
+      allotment.kept.push_back(node);
     }
   }
-  std::sort(placement.nodes.begin(), placement.nodes.end());
-  placement.passages = Bits(machine_.rule().passage_count());
-  machine_.rule().add_passages(placement.nodes, placement.passages);
-  placement.diameter = box.shape->diameter;
-  placement.closed = true;
-  return placement;
+  std::sort(allotment.nodes.begin(), allotment.nodes.end());
+  allotment.passages = Bits(machine_.rule().passage_count());
+  machine_.rule().add_passages(allotment.nodes, allotment.passages);
+  allotment.diameter = box.shape->diameter;
+  allotment.closed = true;
+  return allotment;
 }
 
 /// For a job that sends nothing: a node inside the box of another job if there is one, else the free node with the
@@ -326,13 +326,13 @@ std::optional<Node> BoxSearch::best_single(const Occupancy& occupancy) const {
   return found;
 }
 
-std::optional<Placement> BoxSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+std::optional<Allotment> BoxSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
                                            const ClosedLimits& limits) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   if (nodes == 1) {
     const auto node = best_single(occupancy);
     if (!node) return std::nullopt;
-    return Placement{{*node}, {}, Bits(machine_.rule().passage_count()), 0, true};
+    return Allotment{{*node}, {}, Bits(machine_.rule().passage_count()), 0, true};
   }
   const View view = look(occupancy);
   const auto& shapes = shapes_for(nodes);
@@ -367,7 +367,7 @@ std::optional<Placement> BoxSearch::closed(const Occupancy& occupancy, std::uint
   return take(occupancy, *found, nodes, false);
 }
 
-std::optional<Placement> BoxSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
+std::optional<Allotment> BoxSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   std::vector<BoxShape> templates;
   const auto [columns, rows] = mesh_template(nodes);
@@ -400,21 +400,21 @@ std::optional<Placement> BoxSearch::closed_minimum(const Occupancy& occupancy, s
   return std::nullopt;
 }
 
-Placement BoxSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
-  Placement placement;
+Allotment BoxSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
+  Allotment allotment;
   const bool flat = grid_.dimensions() == 2 && !grid_.torus;
-  placement.nodes = flat ? nearest_in_flat_mesh(grid_.sizes[0], grid_.sizes[1], occupancy.free(), nodes)
+  allotment.nodes = flat ? nearest_in_flat_mesh(grid_.sizes[0], grid_.sizes[1], occupancy.free(), nodes)
                          : nearest_around_a_node(machine_.network(), occupancy.free(), nodes);
-  placement.passages = Bits(machine_.rule().passage_count());
-  machine_.rule().add_passages(placement.nodes, placement.passages);
-  placement.diameter = diameter_of(machine_.network(), placement.nodes);
-  placement.closed = !placement.passages.meets(occupancy.held());
-  return placement;
+  allotment.passages = Bits(machine_.rule().passage_count());
+  machine_.rule().add_passages(allotment.nodes, allotment.passages);
+  allotment.diameter = diameter_of(machine_.network(), allotment.nodes);
+  allotment.closed = !allotment.passages.meets(occupancy.held());
+  return allotment;
 }
 
 }  // namespace
 
-std::unique_ptr<PlacementSearch> make_box_search(const AllocationMachine& machine) {
+std::unique_ptr<ClosedSearch> make_box_search(const AllocationMachine& machine) {
   return std::make_unique<BoxSearch>(machine);
 }
 

@@ -59,15 +59,15 @@ class RouteCache {
   mutable std::size_t kept_ = 0;
 };
 
-class GrowingSearch final : public PlacementSearch {
+class GrowingSearch final : public ClosedSearch {
  public:
   explicit GrowingSearch(const AllocationMachine& machine)
       : machine_(machine), routes_(machine), least_(machine.node_count() + 1, unknown) {}
 
-  std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+  std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
                                   const ClosedLimits&) const override {
     if (occupancy.free_count() < nodes) return std::nullopt;
-    std::optional<Placement> best;
+    std::optional<Allotment> best;
     std::pair<std::size_t, std::size_t> least;
     std::uint64_t steps = 0;
     occupancy.free().each([&](std::uint32_t seed) {
@@ -84,10 +84,10 @@ class GrowingSearch final : public PlacementSearch {
     return best;
   }
 
-  std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override {
+  std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override {
     if (occupancy.free_count() < nodes) return std::nullopt;
     const std::uint32_t least = least_diameter(nodes);
-    std::optional<Placement> found;
+    std::optional<Allotment> found;
     std::uint64_t steps = 0;
     occupancy.free().each([&](std::uint32_t seed) {
       if (found || steps > most_steps) return;
@@ -97,14 +97,14 @@ class GrowingSearch final : public PlacementSearch {
     return found;
   }
 
-  Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const override {
-    Placement placement;
-    placement.nodes = nearest_around_a_node(machine_.network(), occupancy.free(), nodes);
-    placement.passages = Bits(machine_.rule().passage_count());
-    machine_.rule().add_passages(placement.nodes, placement.passages);
-    placement.diameter = diameter_of(machine_.network(), placement.nodes);
-    placement.closed = !placement.passages.meets(occupancy.held());
-    return placement;
+  Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const override {
+    Allotment allotment;
+    allotment.nodes = nearest_around_a_node(machine_.network(), occupancy.free(), nodes);
+    allotment.passages = Bits(machine_.rule().passage_count());
+    machine_.rule().add_passages(allotment.nodes, allotment.passages);
+    allotment.diameter = diameter_of(machine_.network(), allotment.nodes);
+    allotment.closed = !allotment.passages.meets(occupancy.held());
+    return allotment;
   }
 
  private:
@@ -112,9 +112,9 @@ class GrowingSearch final : public PlacementSearch {
   /// Routes looked at for one answer; some tenths of a second. The first seed is always grown to its end.
   static constexpr std::uint64_t most_steps = 2'000'000;
 
-  std::optional<Placement> grow(const Occupancy& occupancy, Node seed, std::uint32_t nodes,
+  std::optional<Allotment> grow(const Occupancy& occupancy, Node seed, std::uint32_t nodes,
                                 std::uint64_t& steps) const {
-    Placement placement{{seed}, {}, Bits(machine_.rule().passage_count()), 0, true};
+    Allotment allotment{{seed}, {}, Bits(machine_.rule().passage_count()), 0, true};
     const auto own = routes_.row(seed);
     const auto passable = [&](std::span<const std::uint32_t> passages) {
       ++steps;
@@ -130,20 +130,20 @@ class GrowingSearch final : public PlacementSearch {
     std::stable_sort(others.begin(), others.end(),
                      [&](Node a, Node b) { return network.hops(seed, a) < network.hops(seed, b); });
     for (const Node node : others) {
-      if (placement.nodes.size() == nodes) break;
+      if (allotment.nodes.size() == nodes) break;
       const auto row = routes_.row(node);
-      const bool reaches_all = std::all_of(placement.nodes.begin(), placement.nodes.end(),
+      const bool reaches_all = std::all_of(allotment.nodes.begin(), allotment.nodes.end(),
                                            [&](Node chosen) { return passable(row->to(chosen)); });
       if (!reaches_all) continue;
-      for (const Node chosen : placement.nodes) {
-        for (const std::uint32_t passage : row->to(chosen)) placement.passages.set(passage);
-        placement.diameter = std::max({placement.diameter, network.hops(node, chosen), network.hops(chosen, node)});
+      for (const Node chosen : allotment.nodes) {
+        for (const std::uint32_t passage : row->to(chosen)) allotment.passages.set(passage);
+        allotment.diameter = std::max({allotment.diameter, network.hops(node, chosen), network.hops(chosen, node)});
       }
-      placement.nodes.push_back(node);
+      allotment.nodes.push_back(node);
     }
-    if (placement.nodes.size() < nodes) return std::nullopt;
-    std::sort(placement.nodes.begin(), placement.nodes.end());
-    return placement;
+    if (allotment.nodes.size() < nodes) return std::nullopt;
+    std::sort(allotment.nodes.begin(), allotment.nodes.end());
+    return allotment;
   }
 
   /// On the empty machine.
@@ -164,7 +164,7 @@ class GrowingSearch final : public PlacementSearch {
 
 }  // namespace
 
-std::unique_ptr<PlacementSearch> make_growing_search(const AllocationMachine& machine) {
+std::unique_ptr<ClosedSearch> make_growing_search(const AllocationMachine& machine) {
   return std::make_unique<GrowingSearch>(machine);
 }
 

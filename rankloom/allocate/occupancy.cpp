@@ -36,16 +36,16 @@ void Occupancy::give_back(Node node) {
   ++free_count_;
 }
 
-void Occupancy::add(const Placement& placement) {
-  for (const Node node : placement.nodes) take(node);
-  for (const Node node : placement.kept) take(node);
-  placement.passages.each([&](std::uint32_t passage) { hold(passage); });
+void Occupancy::add(const Allotment& allotment) {
+  for (const Node node : allotment.nodes) take(node);
+  for (const Node node : allotment.kept) take(node);
+  allotment.passages.each([&](std::uint32_t passage) { hold(passage); });
 }
 
-void Occupancy::remove(const Placement& placement) {
-  for (const Node node : placement.nodes) give_back(node);
-  for (const Node node : placement.kept) give_back(node);
-  placement.passages.each([&](std::uint32_t passage) { let_go(passage); });
+void Occupancy::remove(const Allotment& allotment) {
+  for (const Node node : allotment.nodes) give_back(node);
+  for (const Node node : allotment.kept) give_back(node);
+  allotment.passages.each([&](std::uint32_t passage) { let_go(passage); });
 }
 
 void Occupancy::drain(Node node, bool failed) {
@@ -67,13 +67,13 @@ void Occupancy::resume(Node node) {
   ++free_count_;
 }
 
-bool Occupancy::fits(const Placement& placement) const {
-  for (const auto* nodes : {&placement.nodes, &placement.kept}) {
+bool Occupancy::fits(const Allotment& allotment) const {
+  for (const auto* nodes : {&allotment.nodes, &allotment.kept}) {
     for (const Node node : *nodes) {
       if (!free_.test(index(node))) return false;
     }
   }
-  return !placement.closed || !placement.passages.meets(held_);
+  return !allotment.closed || !allotment.passages.meets(held_);
 }
 
 }  // namespace rankloom

@@ -11,7 +11,7 @@
 namespace rankloom {
 
 /// The nodes of one job, as a policy chose them.
-struct Placement {
+struct Allotment {
   std::vector<Node> nodes;  ///< In rising order.
   std::vector<Node>
       kept;       ///< Nodes beside these that nobody else may have while the job runs: the rest of its template.
@@ -31,8 +31,8 @@ class Occupancy {
   /// Passages that some job passes, or that are dead.
   const Bits& held() const { return held_; }
 
-  void add(const Placement& placement);
-  void remove(const Placement& placement);
+  void add(const Allotment& allotment);
+  void remove(const Allotment& allotment);
 
   /// A drained node takes no new job; a failed one also passes nothing on where it is its own router. A job that is
   /// there goes on.
@@ -41,7 +41,7 @@ class Occupancy {
   bool drained(Node node) const { return away_[index(node)] != 0; }
 
   /// The nodes of a job that was chosen from what is free.
-  bool fits(const Placement& placement) const;
+  bool fits(const Allotment& allotment) const;
 
  private:
   enum Away : std::uint8_t { here, drained_only, dead };

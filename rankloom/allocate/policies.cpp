@@ -14,7 +14,7 @@ namespace rankloom {
 
 namespace {
 
-using Found = std::optional<Placement>;
+using Found = std::optional<Allotment>;
 
 /// Numbers of neighbouring free nodes.
 struct Run {
@@ -110,7 +110,7 @@ constexpr auto table = std::to_array<PolicyInfo>({
      "Slurm, topology/tree", false, best_fit_switch},
 });
 
-std::shared_ptr<const PlacementSearch> make_search(const AllocationMachine& machine) {
+std::shared_ptr<const ClosedSearch> make_search(const AllocationMachine& machine) {
   if (std::holds_alternative<MeshShape>(machine.network().shape())) return make_box_search(machine);
   if (has_switches(machine.network())) return make_subtree_search(machine);
   return make_growing_search(machine);
@@ -145,23 +145,23 @@ Result<const PolicyInfo*> find_policy(std::string_view name) {
   return fail(Code::usage, at("--policy"), fmt::format("there is no policy '{}'", name), suggest(name, names));
 }
 
-std::optional<Placement> place(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
+std::optional<Allotment> place(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
                                std::uint32_t nodes, const PlaceOptions& options) {
   if (nodes == 0 || nodes > occupancy.free_count()) return std::nullopt;
-  auto placement = policy.place(allocator, occupancy, nodes, options);
-  if (placement || options.fallback == Fallback::wait) return placement;
+  auto allotment = policy.place(allocator, occupancy, nodes, options);
+  if (allotment || options.fallback == Fallback::wait) return allotment;
   return options.fallback == Fallback::diameter ? min_diameter(allocator, occupancy, nodes, options)
                                                 : closed_fewest(allocator, occupancy, nodes, options);
 }
 
-Placement describe(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes) {
-  Placement placement;
-  placement.passages = Bits(machine.rule().passage_count());
-  machine.rule().add_passages(nodes, placement.passages);
-  placement.diameter = diameter_of(machine.network(), nodes);
-  placement.closed = !placement.passages.meets(occupancy.held());
-  placement.nodes = std::move(nodes);
-  return placement;
+Allotment describe(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes) {
+  Allotment allotment;
+  allotment.passages = Bits(machine.rule().passage_count());
+  machine.rule().add_passages(nodes, allotment.passages);
+  allotment.diameter = diameter_of(machine.network(), nodes);
+  allotment.closed = !allotment.passages.meets(occupancy.held());
+  allotment.nodes = std::move(nodes);
+  return allotment;
 }
 
 }  // namespace rankloom

@@ -32,15 +32,15 @@ class Allocator {
   explicit Allocator(AllocationMachine machine);
 
   const AllocationMachine& machine() const { return machine_; }
-  const PlacementSearch& search() const { return *search_; }
+  const ClosedSearch& search() const { return *search_; }
 
  private:
   AllocationMachine machine_;
-  std::shared_ptr<const PlacementSearch> search_;
+  std::shared_ptr<const ClosedSearch> search_;
 };
 
 /// Nodes for a job, or none when it has to wait. Same occupancy, same answer.
-using Place = std::optional<Placement> (*)(const Allocator&, const Occupancy&, std::uint32_t nodes,
+using Place = std::optional<Allotment> (*)(const Allocator&, const Occupancy&, std::uint32_t nodes,
                                            const PlaceOptions&);
 
 struct PolicyInfo {
@@ -56,10 +56,10 @@ std::span<const PolicyInfo> policies();
 Result<const PolicyInfo*> find_policy(std::string_view name);
 
 /// The policy's answer, or the fallback's.
-std::optional<Placement> place(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
+std::optional<Allotment> place(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
                                std::uint32_t nodes, const PlaceOptions& options);
 
-/// The placement of these nodes whoever chose them: what it passes, how wide it is, whether anybody else is there.
-Placement describe(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes);
+/// The allotment of these nodes whoever chose them: what it passes, how wide it is, whether anybody else is there.
+Allotment describe(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes);
 
 }  // namespace rankloom

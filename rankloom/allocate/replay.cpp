@@ -23,7 +23,7 @@ struct SimulatedJob {
   double submit, run, estimate;
   std::uint32_t nodes;
   double start = 0;
-  Placement placement = {};
+  Allotment allotment = {};
   bool met = false;
 };
 
@@ -52,15 +52,15 @@ class Replay {
   };
   struct Reservation {
     double time = never;
-    Placement placement = {};
+    Allotment allotment = {};
   };
   /// Sizes that found no place since the occupancy last gained one: among all free nodes, or beside the reservation.
   struct Failed {
     std::uint64_t anywhere = 0, beside = 0;  // the round in which that was found
   };
 
-  std::optional<Placement> decide(const Occupancy& occupancy, std::uint32_t nodes);
-  void start(std::uint32_t job, Placement placement);
+  std::optional<Allotment> decide(const Occupancy& occupancy, std::uint32_t nodes);
+  void start(std::uint32_t job, Allotment allotment);
   void finish(std::uint32_t job);
   void note_meetings(SimulatedJob& job);
   void pass_time(double until);
@@ -88,30 +88,30 @@ class Replay {
   ReplayResult result_;
 };
 
-std::optional<Placement> Replay::decide(const Occupancy& occupancy, std::uint32_t nodes) {
+std::optional<Allotment> Replay::decide(const Occupancy& occupancy, std::uint32_t nodes) {
   if (occupancy.free_count() < nodes) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  auto placement = place(allocator_, occupancy, policy_, nodes, options_.place);
+  auto allotment = place(allocator_, occupancy, policy_, nodes, options_.place);
   result_.decision_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   ++result_.decisions;
-  return placement;
+  return allotment;
 }
 
 void Replay::note_meetings(SimulatedJob& job) {
-  if (!job.placement.passages.meets(occupancy_.held())) return;
+  if (!job.allotment.passages.meets(occupancy_.held())) return;
   job.met = true;
   for (const End& other : running_) {
-    if (jobs_[other.job].placement.passages.meets(job.placement.passages)) jobs_[other.job].met = true;
+    if (jobs_[other.job].allotment.passages.meets(job.allotment.passages)) jobs_[other.job].met = true;
   }
 }
 
-void Replay::start(std::uint32_t number, Placement placement) {
+void Replay::start(std::uint32_t number, Allotment allotment) {
   SimulatedJob& job = jobs_[number];
   job.start = now_;
-  job.placement = std::move(placement);
+  job.allotment = std::move(allotment);
   note_meetings(job);
-  if (options_.verify) result_.meetings += verifier_.start({std::to_string(number), job.placement.nodes}).size();
-  occupancy_.add(job.placement);
+  if (options_.verify) result_.meetings += verifier_.start({std::to_string(number), job.allotment.nodes}).size();
+  occupancy_.add(job.allotment);
   const End estimated{now_ + job.estimate, number};
   running_.insert(std::lower_bound(running_.begin(), running_.end(), estimated), estimated);
   ends_.push({now_ + job.run, number});
@@ -119,12 +119,12 @@ void Replay::start(std::uint32_t number, Placement placement) {
   result_.mean_wait += wait;
   result_.bounded_slowdown += std::max(1.0, (wait + job.run) / std::max(job.run, 10.0));
   result_.utilisation += job.nodes * job.run;
-  if (job.nodes > 1) result_.mean_diameter += job.placement.diameter;
+  if (job.nodes > 1) result_.mean_diameter += job.allotment.diameter;
 }
 
 void Replay::finish(std::uint32_t number) {
   SimulatedJob& job = jobs_[number];
-  occupancy_.remove(job.placement);
+  occupancy_.remove(job.allotment);
   if (options_.verify) verifier_.end(std::to_string(number));
   const End estimated{job.start + job.estimate, number};
   running_.erase(std::lower_bound(running_.begin(), running_.end(), estimated));
@@ -133,7 +133,7 @@ void Replay::finish(std::uint32_t number) {
     ++result_.parallel;
     result_.met += job.met ? 1 : 0;
   }
-  job.placement = {};
+  job.allotment = {};
 }
 
 void Replay::pass_time(double until) {
@@ -145,9 +145,9 @@ void Replay::pass_time(double until) {
 void Replay::start_from_the_front() {
   std::size_t started = 0;
   for (; started < waiting_.size(); ++started) {
-    auto placement = decide(occupancy_, jobs_[waiting_[started]].nodes);
-    if (!placement) break;
-    start(waiting_[started], std::move(*placement));
+    auto allotment = decide(occupancy_, jobs_[waiting_[started]].nodes);
+    if (!allotment) break;
+    start(waiting_[started], std::move(*allotment));
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(started));
 }
@@ -158,16 +158,16 @@ void Replay::reserve_for_the_first() {
   const std::uint32_t nodes = jobs_[waiting_.front()].nodes;
   const auto after = [&](std::size_t ended) {
     Occupancy future = occupancy_;
-    for (std::size_t i = 0; i < ended; ++i) future.remove(jobs_[running_[i].job].placement);
+    for (std::size_t i = 0; i < ended; ++i) future.remove(jobs_[running_[i].job].allotment);
     return future;
   };
   std::size_t low = 1, high = running_.size();
-  std::optional<Placement> found;
+  std::optional<Allotment> found;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (auto placement = decide(after(middle), nodes)) {
+    if (auto allotment = decide(after(middle), nodes)) {
       high = middle;
-      found = std::move(placement);
+      found = std::move(allotment);
     } else {
       low = middle + 1;
       found.reset();
@@ -187,20 +187,20 @@ void Replay::backfill(std::size_t from) {
     const std::uint32_t number = waiting_[i];
     const SimulatedJob& job = jobs_[number];
     Failed& failed = failed_[job.nodes];
-    std::optional<Placement> placement;
+    std::optional<Allotment> allotment;
     const bool ends_before = now_ + job.estimate <= reservation_.time;
     const bool hopeless = failed.anywhere == round_ || (!ends_before && failed.beside == round_);
     if (job.nodes <= occupancy_.free_count() && !hopeless) {
       if (!ends_before && !beside) {
         beside = occupancy_;
-        beside->add(reservation_.placement);
+        beside->add(reservation_.allotment);
       }
-      placement = decide(ends_before ? occupancy_ : *beside, job.nodes);
-      if (!placement) (ends_before ? failed.anywhere : failed.beside) = round_;
+      allotment = decide(ends_before ? occupancy_ : *beside, job.nodes);
+      if (!allotment) (ends_before ? failed.anywhere : failed.beside) = round_;
     }
-    if (placement) {
-      if (beside) beside->add(*placement);
-      start(number, std::move(*placement));
+    if (allotment) {
+      if (beside) beside->add(*allotment);
+      start(number, std::move(*allotment));
     } else {
       waiting_[kept++] = number;
     }
@@ -226,11 +226,11 @@ void Replay::schedule(std::size_t first_new, bool room_gained) {
 void Replay::plan_everybody() {
   struct Plan {
     double from, until;
-    const Placement* placement;
+    const Allotment* allotment;
   };
   std::vector<Plan> plans;
-  for (const End& end : running_) plans.push_back({now_, end.time, &jobs_[end.job].placement});
-  std::list<Placement> planned;
+  for (const End& end : running_) plans.push_back({now_, end.time, &jobs_[end.job].allotment});
+  std::list<Allotment> planned;
   std::vector<std::uint32_t> left;
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     const std::uint32_t number = waiting_[i];
@@ -246,19 +246,19 @@ void Replay::plan_everybody() {
     bool started = false;
     for (const double moment : moments) {
       Occupancy then(occupancy_);
-      for (const End& end : running_) then.remove(jobs_[end.job].placement);
+      for (const End& end : running_) then.remove(jobs_[end.job].allotment);
       for (const Plan& plan : plans) {
         const bool over = plan.until <= moment && moment > now_;
-        if (!over && plan.from < moment + job.estimate) then.add(*plan.placement);
+        if (!over && plan.from < moment + job.estimate) then.add(*plan.allotment);
       }
-      auto placement = decide(then, job.nodes);
-      if (!placement) continue;
+      auto allotment = decide(then, job.nodes);
+      if (!allotment) continue;
       if (moment == now_) {
-        start(number, std::move(*placement));
-        plans.push_back({now_, now_ + job.estimate, &jobs_[number].placement});
+        start(number, std::move(*allotment));
+        plans.push_back({now_, now_ + job.estimate, &jobs_[number].allotment});
         started = true;
       } else {
-        planned.push_back(std::move(*placement));
+        planned.push_back(std::move(*allotment));
         plans.push_back({moment, moment + job.estimate, &planned.back()});
       }
       break;

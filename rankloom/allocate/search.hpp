@@ -27,21 +27,21 @@ struct ClosedLimits {
   double slack = 0.25;
 };
 
-class PlacementSearch {
+class ClosedSearch {
  public:
-  virtual ~PlacementSearch() = default;
+  virtual ~ClosedSearch() = default;
 
   /// A set of n free nodes whose messages pass nothing that is held, or none.
-  virtual std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+  virtual std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
                                           const ClosedLimits& limits) const = 0;
-  /// Zhang 2014, Figure 3: the first placement of the template for n that meets no used node; all of it is kept.
-  virtual std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
+  /// Zhang 2014, Figure 3: the first place of the template for n that meets no used node; all of it is kept.
+  virtual std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
   /// n free nodes of the least diameter, closed or not. There are enough.
-  virtual Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
+  virtual Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
 };
 
-std::unique_ptr<PlacementSearch> make_box_search(const AllocationMachine& machine);
-std::unique_ptr<PlacementSearch> make_subtree_search(const AllocationMachine& machine);
-std::unique_ptr<PlacementSearch> make_growing_search(const AllocationMachine& machine);
+std::unique_ptr<ClosedSearch> make_box_search(const AllocationMachine& machine);
+std::unique_ptr<ClosedSearch> make_subtree_search(const AllocationMachine& machine);
+std::unique_ptr<ClosedSearch> make_growing_search(const AllocationMachine& machine);
 
 }  // namespace rankloom

@@ -328,7 +328,7 @@ Result<LiveState> bring_to_life(MachineState state, const std::string& path) {
                 "the file was changed by something else; restore it, or begin anew with `rankloom alloc init --force`");
   };
   for (const StoredJob& job : state.jobs) {
-    Placement placement{job.nodes, job.kept, Bits(machine.rule().passage_count()), job.diameter, job.closed};
+    Allotment allotment{job.nodes, job.kept, Bits(machine.rule().passage_count()), job.diameter, job.closed};
     for (const auto* nodes : {&job.nodes, &job.kept}) {
       for (const Node node : *nodes) {
         if (index(node) >= machine.node_count())
@@ -338,8 +338,8 @@ Result<LiveState> bring_to_life(MachineState state, const std::string& path) {
         taken.set(index(node));
       }
     }
-    machine.rule().add_passages(job.nodes, placement.passages);
-    occupancy.add(placement);
+    machine.rule().add_passages(job.nodes, allotment.passages);
+    occupancy.add(allotment);
   }
   for (const StoredDrain& drain : state.drains) {
     if (index(drain.node) >= machine.node_count())

@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
 
-class SubtreeSearch final : public PlacementSearch {
+class SubtreeSearch final : public ClosedSearch {
  public:
   explicit SubtreeSearch(const AllocationMachine& machine) : machine_(machine), tree_(machine.network()) {}
 
-  std::optional<Placement> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
+  std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
                                   const ClosedLimits& limits) const override;
-  std::optional<Placement> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
-  Placement nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
  private:
   /// What is free below each subtree; made once for each question.
@@ -46,7 +46,7 @@ class SubtreeSearch final : public PlacementSearch {
   void fill(const View& view, std::uint32_t part, std::uint32_t nodes, std::vector<Node>& chosen) const;
   void collect(const View& view, std::uint32_t part, std::vector<Node>& found) const;
   Node best_single(const View& view) const;
-  std::optional<Placement> finish(const Occupancy& occupancy, std::vector<Node> nodes, std::uint32_t top) const;
+  std::optional<Allotment> finish(const Occupancy& occupancy, std::vector<Node> nodes, std::uint32_t top) const;
 
   AllocationMachine machine_;
   TreeView tree_;
@@ -210,19 +210,19 @@ Node SubtreeSearch::best_single(const View& view) const {
   return *std::find_if(own.begin(), own.end(), [&](Node node) { return view.occupancy.free().test(index(node)); });
 }
 
-std::optional<Placement> SubtreeSearch::finish(const Occupancy& occupancy, std::vector<Node> nodes,
+std::optional<Allotment> SubtreeSearch::finish(const Occupancy& occupancy, std::vector<Node> nodes,
                                                std::uint32_t top) const {
-  Placement placement;
+  Allotment allotment;
   std::sort(nodes.begin(), nodes.end());
-  placement.nodes = std::move(nodes);
-  placement.passages = Bits(machine_.rule().passage_count());
-  machine_.rule().add_passages(placement.nodes, placement.passages);
-  placement.diameter = placement.nodes.size() > 1 ? tree_.parts()[top].diameter : 0;
-  placement.closed = !placement.passages.meets(occupancy.held());
-  return placement;
+  allotment.nodes = std::move(nodes);
+  allotment.passages = Bits(machine_.rule().passage_count());
+  machine_.rule().add_passages(allotment.nodes, allotment.passages);
+  allotment.diameter = allotment.nodes.size() > 1 ? tree_.parts()[top].diameter : 0;
+  allotment.closed = !allotment.passages.meets(occupancy.held());
+  return allotment;
 }
 
-std::optional<Placement> SubtreeSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer,
+std::optional<Allotment> SubtreeSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer,
                                                const ClosedLimits&) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   const View view = look(occupancy);
@@ -237,21 +237,21 @@ std::optional<Placement> SubtreeSearch::closed(const Occupancy& occupancy, std::
       if (best == nothing || key < least) best = top, least = key;
     }
     if (best != nothing) {
-      auto placement = finish(occupancy, *under(view, best, nodes), best);
-      if (placement->closed) return placement;
+      auto allotment = finish(occupancy, *under(view, best, nodes), best);
+      if (allotment->closed) return allotment;
     }
     if (routers) continue;
     for (const std::uint32_t top : tops) {
       if (auto chosen = by_ports(view, top, nodes)) {
-        auto placement = finish(occupancy, std::move(*chosen), top);
-        if (placement->closed) return placement;
+        auto allotment = finish(occupancy, std::move(*chosen), top);
+        if (allotment->closed) return allotment;
       }
     }
   }
   return std::nullopt;
 }
 
-std::optional<Placement> SubtreeSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
+std::optional<Allotment> SubtreeSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   if (nodes == 1) {
     std::uint32_t first = 0;
@@ -268,17 +268,17 @@ std::optional<Placement> SubtreeSearch::closed_minimum(const Occupancy& occupanc
       if (below.size() < nodes || view.free[top] < below.size() || (routers && !view.clean[top])) continue;
       std::vector<Node> all(below.begin(), below.end());
       std::sort(all.begin(), all.end());
-      auto placement = finish(occupancy, {all.begin(), all.begin() + nodes}, top);
-      if (!placement->closed) continue;
-      placement->kept.assign(all.begin() + nodes, all.end());
-      return placement;
+      auto allotment = finish(occupancy, {all.begin(), all.begin() + nodes}, top);
+      if (!allotment->closed) continue;
+      allotment->kept.assign(all.begin() + nodes, all.end());
+      return allotment;
     }
     if (large_enough) break;  // larger subtrees are not minimal
   }
   return std::nullopt;
 }
 
-Placement SubtreeSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
+Allotment SubtreeSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
   const View view = look(occupancy);
   for (const auto& tops : tree_.by_height()) {
     std::uint32_t best = nothing;
@@ -297,7 +297,7 @@ Placement SubtreeSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes
 
 }  // namespace
 
-std::unique_ptr<PlacementSearch> make_subtree_search(const AllocationMachine& machine) {
+std::unique_ptr<ClosedSearch> make_subtree_search(const AllocationMachine& machine) {
   return std::make_unique<SubtreeSearch>(machine);
 }
 

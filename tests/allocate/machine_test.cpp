@@ -71,23 +71,23 @@ TEST(AllocationMachine, KnowsTheHolesOfItsTopology) {
   EXPECT_EQ(Occupancy(machine).free_count(), 14);
 }
 
-Placement on(const AllocationMachine& machine, std::vector<Node> nodes) {
-  Placement placement;
-  placement.passages = Bits(machine.rule().passage_count());
-  machine.rule().add_passages(nodes, placement.passages);
-  placement.nodes = std::move(nodes);
-  return placement;
+Allotment on(const AllocationMachine& machine, std::vector<Node> nodes) {
+  Allotment allotment;
+  allotment.passages = Bits(machine.rule().passage_count());
+  machine.rule().add_passages(nodes, allotment.passages);
+  allotment.nodes = std::move(nodes);
+  return allotment;
 }
 
 TEST(Occupancy, IsAsBeforeWhenAllHaveLeft) {
   const auto machine = allocation_machine("torus:4x4 core:1", Exclusive::links);
   Occupancy occupancy(machine);
   Random random(1);
-  std::vector<Placement> jobs;
+  std::vector<Allotment> jobs;
   for (int i = 0; i < 5; ++i) jobs.push_back(on(machine, random_nodes(random, 16, 5)));
-  for (const Placement& job : jobs) occupancy.add(job);  // also where they overlap
+  for (const Allotment& job : jobs) occupancy.add(job);  // also where they overlap
   EXPECT_LT(occupancy.free_count(), 16);
-  for (const Placement& job : jobs) occupancy.remove(job);
+  for (const Allotment& job : jobs) occupancy.remove(job);
   EXPECT_EQ(occupancy.free_count(), 16);
   EXPECT_EQ(occupancy.free().count(), 16);
   EXPECT_EQ(occupancy.held().count(), 0);
@@ -96,7 +96,7 @@ TEST(Occupancy, IsAsBeforeWhenAllHaveLeft) {
 TEST(Occupancy, DrainsAroundTheJobThatIsThere) {
   const auto machine = allocation_machine("mesh:4x4 core:1", Exclusive::routers);
   Occupancy occupancy(machine);
-  const Placement job = on(machine, {Node{5}, Node{6}});
+  const Allotment job = on(machine, {Node{5}, Node{6}});
   occupancy.add(job);
   occupancy.drain(Node{5}, false);
   EXPECT_EQ(occupancy.free_count(), 14);

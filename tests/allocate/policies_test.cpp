@@ -21,7 +21,7 @@ using testing::random_nodes;
 
 struct Running {
   RunningJob job;
-  Placement placement;
+  Allotment allotment;
 };
 
 class EveryPolicy : public ::testing::TestWithParam<std::string> {};
@@ -40,7 +40,7 @@ TEST_P(EveryPolicy, GivesFreeNodesAndClosedOnesNeverMeet) {
       for (int step = 0; step < 120; ++step) {
         if (!running.empty() && random.below(3) == 0) {
           const auto at = running.begin() + static_cast<std::ptrdiff_t>(random.below(running.size()));
-          occupancy.remove(at->placement);
+          occupancy.remove(at->allotment);
           verifier.end(at->job.name);
           running.erase(at);
         }
@@ -86,8 +86,8 @@ Occupancy random_occupancy(const AllocationMachine& machine, Random& random, std
     const auto first = static_cast<std::uint32_t>(random.below(machine.node_count() - 1));
     std::vector<Node> nodes{Node{first}};
     if (random.below(3) > 0) nodes.push_back(Node{first + 1});
-    const Placement placement = describe(machine, occupancy, nodes);
-    if (occupancy.fits(placement) && placement.closed) occupancy.add(placement);
+    const Allotment allotment = describe(machine, occupancy, nodes);
+    if (occupancy.fits(allotment) && allotment.closed) occupancy.add(allotment);
   }
   return occupancy;
 }
@@ -179,7 +179,7 @@ TEST(ClosedBest, PutsAJobOfOneNodeIntoTheRestOfABox) {
   Occupancy occupancy(allocator.machine());
   const auto first = allocator.search().closed(occupancy, 8, Prefer::least_diameter, {});
   ASSERT_TRUE(first);
-  Placement seven = describe(allocator.machine(), occupancy, {first->nodes.begin(), first->nodes.end() - 1});
+  Allotment seven = describe(allocator.machine(), occupancy, {first->nodes.begin(), first->nodes.end() - 1});
   occupancy.add(seven);
   const auto guest = allocator.search().closed(occupancy, 1, Prefer::least_diameter, {});
   ASSERT_TRUE(guest);
