@@ -5,7 +5,7 @@ set -euo pipefail
 bin=$1
 shift
 rows=$(dirname "$bin")/bench.jsonl
-[ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record
+[ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record allocation
 failed=0
 for name in "$@"; do
   program=$bin/bench_$name

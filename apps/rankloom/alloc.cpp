@@ -140,7 +140,11 @@ class AllocVerb : public Verb {
     if (expected_.empty()) return {};
     auto topology = load_topology(expected_);
     if (!topology) return pass_on(topology);
-    if (write_machine_json(topology->spec()) == state.settings.machine) return {};
+    auto own = read_machine_json(FileText(state_, state.settings.machine));
+    if (!own) return pass_on(own);
+    MachineSpec other = topology->spec();
+    own->text = other.text = "";  // the same machine may be said in other words
+    if (write_machine_json(*own) == write_machine_json(other)) return {};
     return fail(Code::bad_input, at(state_), fmt::format("this is the state of another machine than {}", expected_),
                 "name the state file of this machine with --state, or leave -t out");
   }
@@ -167,10 +171,10 @@ class AllocVerb : public Verb {
     PlaceOptions options{live.state.settings.limits, request_policy_.place.fallback};
     auto allotment = place(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
     if (!allotment) {
-      return fail(Code::infeasible, at("request"),
-                  fmt::format("no place for {} now: {} free, but none that {} allows; nothing was changed",
-                              counted(nodes, "node"), counted(live.occupancy.free_count(), "node"), (*policy)->name),
-                  "try again when a job has been released, or give up something: --fallback diameter or closed");
+      return fail(
+          Code::infeasible, at("request"),
+          fmt::format("no place for {} now: {}; nothing was changed", counted(nodes, "node"), why_not(live, nodes)),
+          "try again when a job has been released, or give up something: --fallback diameter or closed");
     }
     job.tasks = tasks_;
     job.nodes = std::move(allotment->nodes);
@@ -179,6 +183,12 @@ class AllocVerb : public Verb {
     job.closed = allotment->closed;
     job.policy = (*policy)->name;
     return job;
+  }
+
+  static std::string why_not(const LiveState& live, std::uint64_t nodes) {
+    const std::uint32_t free = live.occupancy.free_count();
+    if (free < nodes) return fmt::format("{} {} free", counted(free, "node"), free == 1 ? "is" : "are");
+    return fmt::format("of {} free nodes no {} lie so that they meet no other job", free, nodes);
   }
 
   static std::string free_number(const MachineState& state) {

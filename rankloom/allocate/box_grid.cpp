@@ -48,6 +48,26 @@ void BitGrid::erode(std::size_t dimension, std::uint32_t extent) {
   }
 }
 
+void BitGrid::keep_ends() {
+  const std::vector<std::uint64_t> all = words_;
+  const std::uint32_t words = shape_->words;
+  for (std::uint32_t row = 0; row < shape_->rows; ++row) {
+    for (std::uint32_t word = 0; word < words; ++word) {
+      const std::size_t at = std::size_t{row} * words + word;
+      const std::uint64_t before = all[at] << 1 | (word > 0 ? all[at - 1] >> 63 : 0);
+      const std::uint64_t behind = all[at] >> 1 | (word + 1 < words ? all[at + 1] << 63 : 0);
+      words_[at] &= ~(before & behind);
+    }
+  }
+  for (std::size_t j = 1; j < shape_->dimensions(); ++j) {
+    const std::size_t step = std::size_t{shape_->row_stride(j)} * words, block = step * shape_->sizes[j];
+    for (std::size_t first = 0; first < all.size(); first += block) {
+      for (std::size_t at = first + step; at + step < first + block; ++at)
+        words_[at] &= ~(all[at - step] & all[at + step]);
+    }
+  }
+}
+
 /// row &= row >> shift, and on a torus what falls out at the low end comes in at the high one.
 void BitGrid::and_along_row(std::uint32_t shift) {
   const std::uint32_t width = shape_->sizes[0];

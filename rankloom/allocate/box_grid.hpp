@@ -50,6 +50,8 @@ class BitGrid {
   bool empty() const;
   BitGrid& operator&=(const BitGrid& other);
 
+  /// Drops the positions whose two neighbours in some dimension are both set.
+  void keep_ends();
   /// Keeps the positions from which `extent` set bits follow each other in this dimension; on a torus round the end.
   void erode(std::size_t dimension, std::uint32_t extent);
 

@@ -357,7 +357,12 @@ std::optional<Allotment> BoxSearch::closed(const Occupancy& occupancy, std::uint
       continue;
     }
     std::int64_t score = bounded ? best : std::numeric_limits<std::int64_t>::min();
-    if (auto box = best_corner(view, places, candidate, nodes, score)) {
+    BitGrid ends =
+        places;  // in the open a box has no contact, so only where it cannot be moved on both ways is it tried
+    ends.keep_ends();
+    auto box = best_corner(view, ends, candidate, nodes, score);
+    if (!box && !found) box = best_corner(view, places, candidate, nodes, score);
+    if (box) {
       found = std::move(box);
       best = score;
       if (widest == 0) widest = candidate.diameter + static_cast<std::uint32_t>(limits.slack * candidate.diameter);

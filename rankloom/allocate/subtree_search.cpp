@@ -124,67 +124,65 @@ std::optional<std::vector<Node>> SubtreeSearch::by_ports(const View& view, std::
   const auto children = tree_.children(top);
   if (children.size() < 2) return std::nullopt;
   const std::uint32_t ports = tree_.parts()[children[0]].ports;
-  if (ports < 2 || view.free[top] < nodes) return std::nullopt;
+  if (ports < 2 || view.free[top] < nodes || view.reach[top] >= nodes) return std::nullopt;
   struct Child {
-    std::vector<std::vector<Node>> at;  // by port
-    std::vector<bool> open;             // by port: a message may leave
+    std::vector<Node> nodes;           // that a message can come down to
+    std::vector<std::uint32_t> at;     // by port: how many of them
+    std::vector<std::uint8_t> leaves;  // by port: a message may leave
   };
   std::vector<Child> all(children.size());
   for (std::size_t i = 0; i < children.size(); ++i) {
     const Subtree& part = tree_.parts()[children[i]];
     all[i].at.resize(ports);
-    all[i].open.resize(ports);
-    for (std::uint32_t port = 0; port < ports; ++port) all[i].open[port] = !view.occupancy.held().test(part.port(port));
-    std::vector<Node> found;
-    collect(view, children[i], found);
-    for (const Node node : found) {
-      const std::uint32_t port = index(node) % ports;
-      if (!view.occupancy.held().test(part.port(port) + 1)) all[i].at[port].push_back(node);
-    }
-  }
-  const auto gain = [&](const Child& child, const std::vector<bool>& open) {
-    std::uint32_t sum = 0;
+    all[i].leaves.resize(ports);
     for (std::uint32_t port = 0; port < ports; ++port)
-      sum += open[port] && child.open[port] ? static_cast<std::uint32_t>(child.at[port].size()) : 0;
+      all[i].leaves[port] = view.occupancy.held().test(part.port(port)) ? 0 : 1;
+    collect(view, children[i], all[i].nodes);
+    std::erase_if(all[i].nodes,
+                  [&](Node node) { return view.occupancy.held().test(part.port(index(node) % ports) + 1); });
+    for (const Node node : all[i].nodes) ++all[i].at[index(node) % ports];
+  }
+  const auto gain = [&](const Child& child, const std::vector<std::uint8_t>& open) {
+    std::uint32_t sum = 0;
+    for (std::uint32_t port = 0; port < ports; ++port) sum += (open[port] & child.leaves[port]) * child.at[port];
     return sum;
   };
-  std::vector<Node> best;
-  std::size_t best_children = children.size() + 1;
+  std::vector<std::size_t> best;
+  std::vector<std::uint8_t> best_open;
   for (std::size_t seed = 0; seed < all.size(); ++seed) {
-    std::vector<bool> open = all[seed].open;
+    std::vector<std::uint8_t> open = all[seed].leaves;
     std::vector<std::size_t> chosen{seed};
-    std::vector<bool> used(all.size());
-    used[seed] = true;
-    while (chosen.size() < best_children) {
+    while (best.empty() || chosen.size() < best.size()) {
       std::uint32_t sum = 0;
       for (const std::size_t i : chosen) sum += gain(all[i], open);
       if (sum >= nodes && chosen.size() > 1) {
-        best.clear();
-        best_children = chosen.size();
-        for (std::uint32_t port = 0; port < ports && best.size() < nodes; ++port) {
-          for (const std::size_t i : chosen) {
-            if (!open[port]) continue;
-            for (const Node node : all[i].at[port]) {
-              if (best.size() < nodes) best.push_back(node);
-            }
-          }
-        }
+        best = chosen;
+        best_open = open;
         break;
       }
       std::size_t next = all.size();
       std::uint32_t most = 0;
       for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::uint32_t value = used[i] ? 0 : gain(all[i], open);
-        if (value > most) most = value, next = i;
+        if (std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
+        if (const std::uint32_t value = gain(all[i], open); value > most) most = value, next = i;
       }
       if (next == all.size()) break;
-      used[next] = true;
       chosen.push_back(next);
-      for (std::uint32_t port = 0; port < ports; ++port) open[port] = open[port] && all[next].open[port];
+      for (std::uint32_t port = 0; port < ports; ++port) open[port] &= all[next].leaves[port];
     }
   }
   if (best.empty()) return std::nullopt;
-  return best;
+  // As few ports as possible: those that are left serve other jobs.
+  std::vector<Node> candidates;
+  for (const std::size_t i : best) {
+    for (const Node node : all[i].nodes) {
+      if (best_open[index(node) % ports] != 0) candidates.push_back(node);
+    }
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](Node a, Node b) { return index(a) % ports < index(b) % ports; });
+  candidates.resize(nodes);
+  return candidates;
 }
 
 std::optional<std::vector<Node>> SubtreeSearch::under(const View& view, std::uint32_t top, std::uint32_t nodes) const {
