@@ -232,13 +232,13 @@ class AllocVerb : public Verb {
       std::vector<std::string_view> known;
       for (const StoredJob& job : state.jobs) known.push_back(job.name);
       for (std::size_t i = 0; i < names_.size(); ++i) {
-        const bool twice = std::find(names_.begin(), names_.begin() + static_cast<std::ptrdiff_t>(i), names_[i]) !=
-                           names_.begin() + static_cast<std::ptrdiff_t>(i);
-        if (twice || std::find(known.begin(), known.end(), names_[i]) == known.end()) {
+        const auto end = names_.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::find(names_.begin(), end, names_[i]) != end)
           return fail(Code::bad_input, at("release"),
-                      fmt::format("no job '{}' runs{}; nothing was changed", names_[i], twice ? " twice" : ""),
+                      fmt::format("job '{}' is named twice; nothing was changed", names_[i]), "name it once");
+        if (std::find(known.begin(), known.end(), names_[i]) == known.end())
+          return fail(Code::bad_input, at("release"), fmt::format("no job '{}' runs; nothing was changed", names_[i]),
                       known.empty() ? "no job runs at all" : suggest(names_[i], known));
-        }
       }
       return StateChange{.add = {}, .remove = names_, .drain = {}, .resume = {}};
     });
@@ -364,9 +364,9 @@ class AllocVerb : public Verb {
                       live.occupancy.free_count(), counted(topology.node_count(), "node"), counted(jobs.size(), "job"),
                       live.state.settings.policy, name_of(live.state.settings.exclusive)));
     print(draw_allocation(panels, uses, jobs, session.out_is_terminal));
-    for (const StoredDrain& drain : live.state.drains) {
-      if (!drain.reason.empty()) print(fmt::format("  {}: {}\n", topology.node_name(drain.node), drain.reason));
-    }
+    for (const StoredDrain& drain : live.state.drains)
+      print(fmt::format("  {} is {}{}{}\n", topology.node_name(drain.node), drain.failed ? "failed" : "drained",
+                        drain.reason.empty() ? "" : ": ", drain.reason));
     return success;
   }
 

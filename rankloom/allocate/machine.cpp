@@ -70,10 +70,19 @@ std::uint32_t diameter_of(const Network& network, std::span<const Node> nodes) {
   const auto* const mesh = std::get_if<MeshShape>(&network.shape());
   if (nodes.empty()) return 0;
   if (mesh != nullptr && !mesh->torus && mesh->sizes.size() < 6) return mesh_diameter(mesh->sizes, nodes);
-  std::uint32_t most = 0;
-  for (const Node from : nodes) {
-    for (const Node to : nodes) most = std::max(most, network.hops(from, to));
+  const auto farthest = [&](Node from) {
+    return *std::max_element(nodes.begin(), nodes.end(),
+                             [&](Node a, Node b) { return network.hops(from, a) < network.hops(from, b); });
+  };
+  // In a tree the node that is farthest from any node is an end of the farthest pair.
+  const bool tree =
+      std::holds_alternative<TreeShape>(network.shape()) || std::holds_alternative<FatTreeShape>(network.shape());
+  if (tree) {
+    const Node end = farthest(nodes[0]);
+    return network.hops(end, farthest(end));
   }
+  std::uint32_t most = 0;
+  for (const Node from : nodes) most = std::max(most, network.hops(from, farthest(from)));
   return most;
 }
 

@@ -51,7 +51,7 @@ class RoutingRule {
 /// By walking every route: the definition itself, for any network. O(nodes² · hops).
 void walk_routes(const Network& network, Exclusive exclusive, std::span<const Node> nodes, Bits& passages);
 
-/// The largest number of hops between two nodes of the set. O(nodes) in a mesh, else O(nodes²).
+/// The largest number of hops between two nodes of the set. O(nodes) in meshes and trees, else O(nodes²).
 std::uint32_t diameter_of(const Network& network, std::span<const Node> nodes);
 
 /// Immutable; copies share their data. Keeps the topology alive.

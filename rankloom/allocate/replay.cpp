@@ -346,7 +346,7 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
   }
   if (chosen.empty()) {
     return fail(Code::infeasible, at(workload.name), "no job of the trace fits this machine",
-                fmt::format("the machine has {} nodes of {} cores", machine.node_count(), machine.cores_per_node()));
+                fmt::format("its nodes are {}, the cores of each {}", machine.node_count(), machine.cores_per_node()));
   }
   const double offered = offered_load(chosen, machine);
   const double stretch = options.load > 0 && offered != never ? offered / options.load : 1;

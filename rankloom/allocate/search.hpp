@@ -19,12 +19,12 @@ enum class Prefer : std::uint8_t {
 
 /// Of boxes in meshes and tori. In trees the lowest switch decides, and nothing beyond the nodes asked for is taken.
 struct ClosedLimits {
-  /// The share of nodes beyond those asked for that a box may have: 0.25 lets a job of 8 lie in a box of 10. Nodes that
+  /// The share of nodes beyond those asked for that a box may have: 0.1 lets a job of 50 lie in a box of 55. Nodes that
   /// are left over serve jobs of a single node. Two more are always allowed.
-  double waste = 0.25;
-  /// How much wider than the least that can be had now a box may be if it packs better: 0.25 lets a diameter of 8 be
-  /// 10, and leaves those below 4 as they are. 0: the least diameter, whatever it spoils.
-  double slack = 0.25;
+  double waste = 0.1;
+  /// How much wider than the least that can be had now a box may be if it packs better: 0.34 lets a diameter of 6 be 8,
+  /// and leaves those below 3 as they are. 0: the least diameter, whatever it spoils.
+  double slack = 0.34;
 };
 
 class ClosedSearch {

@@ -20,6 +20,19 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
+/// Children from which a set is begun; more seldom find one where these do not.
+constexpr std::size_t most_seeds = 4;
+
+/// The numbers below `count` with the highest values, those first.
+template <class Value>
+std::vector<std::size_t> richest(std::size_t count, const Value& value) {
+  std::vector<std::pair<std::uint32_t, std::size_t>> order;
+  for (std::size_t i = 0; i < count; ++i) order.emplace_back(value(i), i);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < std::min(count, most_seeds); ++i) chosen.push_back(order[i].second);
+  return chosen;
+}
 
 class SubtreeSearch final : public ClosedSearch {
  public:
@@ -149,7 +162,7 @@ std::optional<std::vector<Node>> SubtreeSearch::by_ports(const View& view, std::
   };
   std::vector<std::size_t> best;
   std::vector<std::uint8_t> best_open;
-  for (std::size_t seed = 0; seed < all.size(); ++seed) {
+  for (const std::size_t seed : richest(all.size(), [&](std::size_t i) { return gain(all[i], all[i].leaves); })) {
     std::vector<std::uint8_t> open = all[seed].leaves;
     std::vector<std::size_t> chosen{seed};
     while (best.empty() || chosen.size() < best.size()) {
