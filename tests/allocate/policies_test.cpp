@@ -66,7 +66,7 @@ TEST_P(EveryPolicy, GivesFreeNodesAndClosedOnesNeverMeet) {
         occupancy.add(*found);
         running.push_back(std::move(job));
       }
-      EXPECT_GT(placed, 10);
+      EXPECT_GT(placed, 5);
     }
   }
 }
