@@ -54,9 +54,9 @@ class AllocVerb : public Verb {
     init_policy_.describe_limits(*init_);
     add_switch(*init_, "--force", "replace a state file that is there", force_, "output");
     request_ = &add_command(app, "request", "nodes for a job");
-    add_value(*request_, {"NODES", "N", "how many nodes", "input"}, count("NODES", nodes_));
+    add_value(*request_, {"NODES", "N", "how many nodes", "input"}, set_count("NODES", nodes_));
     add_value(*request_, {"--tasks", "N", "how many tasks instead: as many nodes as hold them", "input"},
-              count("--tasks", tasks_));
+              set_count("--tasks", tasks_));
     exclude(*request_, "NODES", "--tasks");
     add_text(*request_, {"--job", "NAME", "the job's name; a number when not given", "input"}, job_);
     request_policy_.describe_policy(*request_, "for this job, another than the machine's", false);
@@ -92,15 +92,6 @@ class AllocVerb : public Verb {
   }
 
  private:
-  static SetValue count(const char* name, std::uint64_t& field) {
-    return [name, &field](std::string_view value) -> Result<void> {
-      auto number = parse_count(name, value);
-      if (!number) return pass_on(number);
-      field = *number;
-      return {};
-    };
-  }
-
   Result<LiveState> look(StateStore& store) const {
     auto state = store.read();
     if (!state) return pass_on(state);

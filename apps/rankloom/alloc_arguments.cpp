@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/options.hpp"
 #include "rankloom/core/units.hpp"
 
 namespace rankloom::app {
@@ -67,11 +66,14 @@ void PolicyArguments::describe_fallback(CLI::App& app) {
             });
 }
 
-Result<std::uint64_t> parse_count(std::string_view option, std::string_view text) {
-  const auto number = parse_number(text);
-  if (!number || *number < 1 || *number > 1e15 || *number != std::floor(*number))
-    return bad_value(option, text, "a whole number from 1");
-  return static_cast<std::uint64_t>(*number);
+SetValue set_count(std::string option, std::uint64_t& field) {
+  return [option = std::move(option), &field](std::string_view value) -> Result<void> {
+    const auto number = parse_number(value);
+    if (!number || *number < 1 || *number > 1e15 || *number != std::floor(*number))
+      return bad_value(option, value, "a whole number from 1");
+    field = static_cast<std::uint64_t>(*number);
+    return {};
+  };
 }
 
 }  // namespace rankloom::app

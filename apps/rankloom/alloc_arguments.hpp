@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/rankloom/options.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/core/result.hpp"
@@ -24,8 +25,8 @@ struct PolicyArguments {
   void describe_fallback(CLI::App& app);
 };
 
-/// A whole number from 1.
-Result<std::uint64_t> parse_count(std::string_view option, std::string_view text);
+/// Sets a field to a whole number from 1.
+SetValue set_count(std::string option, std::uint64_t& field);
 
 std::unique_ptr<Verb> make_alloc_replay();
 std::unique_ptr<Verb> make_gen_workload();

@@ -52,9 +52,9 @@ class AllocReplay : public Verb {
           options_.load = *number;
           return {};
         });
-    add_value(app, {"--jobs", "N", "only the first so many", "workload"}, count("--jobs", options_.jobs));
+    add_value(app, {"--jobs", "N", "only the first so many", "workload"}, set_count("--jobs", options_.jobs));
     add_value(app, {"--depth", "N", "conservative: jobs that get a reservation", "workload", "100"},
-              count("--depth", options_.depth));
+              set_count("--depth", options_.depth));
     add_switch(app, "--verify", "check every start by walking all routes", options_.verify, "output");
   }
 
@@ -89,15 +89,6 @@ class AllocReplay : public Verb {
   }
 
  private:
-  static SetValue count(const char* name, std::uint64_t& field) {
-    return [name, &field](std::string_view value) -> Result<void> {
-      auto number = parse_count(name, value);
-      if (!number) return pass_on(number);
-      field = *number;
-      return {};
-    };
-  }
-
   Json to_json(const Workload& workload, const AllocationMachine& machine,
                std::span<const ReplayResult> results) const {
     Json json{{"trace", trace_},

@@ -15,14 +15,6 @@ namespace {
 class GenWorkload : public Verb {
  public:
   void describe(CLI::App& app) override {
-    const auto count = [&](const char* name, const char* help, const char* text, std::uint64_t& field) {
-      add_value(app, {name, "N", help, "workload", text}, [name, &field](std::string_view value) -> Result<void> {
-        auto number = parse_count(name, value);
-        if (!number) return pass_on(number);
-        field = *number;
-        return {};
-      });
-    };
     const auto share = [&](const char* name, const char* help, double& field) {
       add_value(app, {name, "X", help, "workload", format_value(field)},
                 [name, &field](std::string_view value) -> Result<void> {
@@ -32,8 +24,9 @@ class GenWorkload : public Verb {
                   return {};
                 });
     };
-    count("--jobs", "how many", "10000", options_.jobs);
-    count("--nodes", "of the machine, which is the largest job", "256", options_.nodes);
+    add_value(app, {"--jobs", "N", "how many", "workload", "10000"}, set_count("--jobs", options_.jobs));
+    add_value(app, {"--nodes", "N", "of the machine, which is the largest job", "workload", "256"},
+              set_count("--nodes", options_.nodes));
     share("--serial", "share of jobs of one node", options_.serial);
     share("--power-of-two", "share of jobs whose size is made a power of two", options_.power_of_two);
     add_value(app, {"--seed", "N", "same seed, same workload", "workload", "0"},

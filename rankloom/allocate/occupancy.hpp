@@ -40,7 +40,7 @@ class Occupancy {
   void resume(Node node);
   bool drained(Node node) const { return away_[index(node)] != 0; }
 
-  /// The nodes of a job that was chosen from what is free.
+  /// Its nodes are free, and if it is said to be closed, nobody passes what it passes.
   bool fits(const Allotment& allotment) const;
 
  private:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <limits>
 #include <list>
 #include <queue>
@@ -42,7 +41,6 @@ class Replay {
   ReplayResult run(Progress& progress);
 
  private:
-  using Order = std::vector<std::uint32_t>;
   /// When it ends, or is thought to.
   struct End {
     double time;
@@ -53,6 +51,11 @@ class Replay {
   struct Reservation {
     double time = never;
     Allotment allotment = {};
+  };
+  /// Nodes and passages that somebody has for a time.
+  struct Plan {
+    double from, until;
+    const Allotment* allotment;
   };
   /// Sizes that found no place since the occupancy last gained one: among all free nodes, or beside the reservation.
   struct Failed {
@@ -69,6 +72,7 @@ class Replay {
   void start_from_the_front();
   void reserve_for_the_first();
   void backfill(std::size_t from);
+  Reservation earliest(const SimulatedJob& job, std::span<const Plan> plans);
   void plan_everybody();
 
   const Allocator& allocator_;
@@ -221,13 +225,27 @@ void Replay::schedule(std::size_t first_new, bool room_gained) {
   }
 }
 
-/// Everybody in turn gets the first moment at which there is room for it as long as it may run, beside all that run or
-/// are planned then. Plans are made anew whenever a job ends or comes.
+/// The first moment at which there is room for a job as long as it may run, beside all that run or are planned then.
+Replay::Reservation Replay::earliest(const SimulatedJob& job, std::span<const Plan> plans) {
+  std::vector<double> moments{now_};
+  for (const Plan& plan : plans) moments.push_back(std::max(now_, plan.until));
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  for (const double moment : moments) {
+    Occupancy then = occupancy_;
+    for (const End& end : running_) then.remove(jobs_[end.job].allotment);
+    for (const Plan& plan : plans) {
+      const bool over = plan.until <= moment && moment > now_;
+      if (!over && plan.from < moment + job.estimate) then.add(*plan.allotment);
+    }
+    if (auto allotment = decide(then, job.nodes)) return {moment, std::move(*allotment)};
+  }
+  return {};
+}
+
+/// Everybody in turn, up to the depth, gets a reservation; who has one for now starts. Plans are made anew whenever a
+/// job ends or comes.
 void Replay::plan_everybody() {
-  struct Plan {
-    double from, until;
-    const Allotment* allotment;
-  };
   std::vector<Plan> plans;
   for (const End& end : running_) plans.push_back({now_, end.time, &jobs_[end.job].allotment});
   std::list<Allotment> planned;
@@ -235,35 +253,16 @@ void Replay::plan_everybody() {
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     const std::uint32_t number = waiting_[i];
     const SimulatedJob& job = jobs_[number];
-    if (i >= options_.depth) {
-      left.push_back(number);
+    Reservation found = i < options_.depth ? earliest(job, plans) : Reservation{};
+    if (found.time == now_) {
+      start(number, std::move(found.allotment));
+      plans.push_back({now_, now_ + job.estimate, &job.allotment});
       continue;
     }
-    std::vector<double> moments{now_};
-    for (const Plan& plan : plans) moments.push_back(std::max(now_, plan.until));
-    std::sort(moments.begin(), moments.end());
-    moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-    bool started = false;
-    for (const double moment : moments) {
-      Occupancy then(occupancy_);
-      for (const End& end : running_) then.remove(jobs_[end.job].allotment);
-      for (const Plan& plan : plans) {
-        const bool over = plan.until <= moment && moment > now_;
-        if (!over && plan.from < moment + job.estimate) then.add(*plan.allotment);
-      }
-      auto allotment = decide(then, job.nodes);
-      if (!allotment) continue;
-      if (moment == now_) {
-        start(number, std::move(*allotment));
-        plans.push_back({now_, now_ + job.estimate, &jobs_[number].allotment});
-        started = true;
-      } else {
-        planned.push_back(std::move(*allotment));
-        plans.push_back({moment, moment + job.estimate, &planned.back()});
-      }
-      break;
-    }
-    if (!started) left.push_back(number);
+    left.push_back(number);
+    if (found.time == never) continue;
+    planned.push_back(std::move(found.allotment));
+    plans.push_back({found.time, found.time + job.estimate, &planned.back()});
   }
   waiting_ = std::move(left);
 }

@@ -9,8 +9,6 @@
 // routing.
 #include <algorithm>
 #include <limits>
-#include <numeric>
-#include <variant>
 
 #include "rankloom/allocate/search.hpp"
 #include "rankloom/allocate/tree_view.hpp"
@@ -34,6 +32,49 @@ std::vector<std::size_t> richest(std::size_t count, const Value& value) {
   return chosen;
 }
 
+using Ports = std::vector<std::uint8_t>;  // 1: free
+
+/// A child of a switch as those see it that send over its ports.
+struct PortedChild {
+  std::vector<Node> nodes;        // that a message can come down to
+  std::vector<std::uint32_t> at;  // by port: how many of them
+  Ports leaves;                   // a message may leave
+
+  /// Nodes that can be had when these ports are free elsewhere.
+  std::uint32_t gain(const Ports& open) const {
+    std::uint32_t sum = 0;
+    for (std::size_t port = 0; port < at.size(); ++port) sum += (open[port] & leaves[port]) * at[port];
+    return sum;
+  }
+};
+
+struct PortedSet {
+  std::vector<std::size_t> chosen;  // children
+  Ports open;                       // free in all of them
+};
+
+/// Adds to the seed the child that gives most, again and again, until there are enough nodes; none when that takes
+/// `too_many` children or there are no more.
+std::optional<PortedSet> grow(const std::vector<PortedChild>& all, std::size_t seed, std::uint32_t nodes,
+                              std::size_t too_many) {
+  PortedSet set{{seed}, all[seed].leaves};
+  while (set.chosen.size() < too_many) {
+    std::uint32_t sum = 0;
+    for (const std::size_t i : set.chosen) sum += all[i].gain(set.open);
+    if (sum >= nodes && set.chosen.size() > 1) return set;
+    std::size_t next = all.size();
+    std::uint32_t most = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (std::find(set.chosen.begin(), set.chosen.end(), i) != set.chosen.end()) continue;
+      if (const std::uint32_t value = all[i].gain(set.open); value > most) most = value, next = i;
+    }
+    if (next == all.size()) break;
+    set.chosen.push_back(next);
+    for (std::size_t port = 0; port < set.open.size(); ++port) set.open[port] &= all[next].leaves[port];
+  }
+  return std::nullopt;
+}
+
 class SubtreeSearch final : public ClosedSearch {
  public:
   explicit SubtreeSearch(const AllocationMachine& machine) : machine_(machine), tree_(machine.network()) {}
@@ -55,6 +96,7 @@ class SubtreeSearch final : public ClosedSearch {
   bool is_clean(const Occupancy& occupancy, const Subtree& part) const;
 
   std::optional<std::vector<Node>> under(const View& view, std::uint32_t top, std::uint32_t nodes) const;
+  std::vector<PortedChild> children_by_port(const View& view, std::uint32_t top, std::uint32_t ports) const;
   std::optional<std::vector<Node>> by_ports(const View& view, std::uint32_t top, std::uint32_t nodes) const;
   void fill(const View& view, std::uint32_t part, std::uint32_t nodes, std::vector<Node>& chosen) const;
   void collect(const View& view, std::uint32_t part, std::vector<Node>& found) const;
@@ -129,6 +171,23 @@ void SubtreeSearch::collect(const View& view, std::uint32_t part, std::vector<No
   }
 }
 
+std::vector<PortedChild> SubtreeSearch::children_by_port(const View& view, std::uint32_t top,
+                                                         std::uint32_t ports) const {
+  const Bits& held = view.occupancy.held();
+  std::vector<PortedChild> all;
+  for (const std::uint32_t number : tree_.children(top)) {
+    const Subtree& part = tree_.parts()[number];
+    PortedChild& child = all.emplace_back();
+    child.at.resize(ports);
+    child.leaves.resize(ports);
+    for (std::uint32_t port = 0; port < ports; ++port) child.leaves[port] = held.test(part.port(port)) ? 0 : 1;
+    collect(view, number, child.nodes);
+    std::erase_if(child.nodes, [&](Node node) { return held.test(part.port(index(node) % ports) + 1); });
+    for (const Node node : child.nodes) ++child.at[index(node) % ports];
+  }
+  return all;
+}
+
 /// Links only: children whose ports are passed by others in part. A node serves if every other chosen child has the
 /// port of this node free, so children are added one by one while the ports that all of them have free still give
 /// enough.
@@ -138,58 +197,18 @@ std::optional<std::vector<Node>> SubtreeSearch::by_ports(const View& view, std::
   if (children.size() < 2) return std::nullopt;
   const std::uint32_t ports = tree_.parts()[children[0]].ports;
   if (ports < 2 || view.free[top] < nodes || view.reach[top] >= nodes) return std::nullopt;
-  struct Child {
-    std::vector<Node> nodes;           // that a message can come down to
-    std::vector<std::uint32_t> at;     // by port: how many of them
-    std::vector<std::uint8_t> leaves;  // by port: a message may leave
-  };
-  std::vector<Child> all(children.size());
-  for (std::size_t i = 0; i < children.size(); ++i) {
-    const Subtree& part = tree_.parts()[children[i]];
-    all[i].at.resize(ports);
-    all[i].leaves.resize(ports);
-    for (std::uint32_t port = 0; port < ports; ++port)
-      all[i].leaves[port] = view.occupancy.held().test(part.port(port)) ? 0 : 1;
-    collect(view, children[i], all[i].nodes);
-    std::erase_if(all[i].nodes,
-                  [&](Node node) { return view.occupancy.held().test(part.port(index(node) % ports) + 1); });
-    for (const Node node : all[i].nodes) ++all[i].at[index(node) % ports];
+  const std::vector<PortedChild> all = children_by_port(view, top, ports);
+  std::optional<PortedSet> best;
+  for (const std::size_t seed : richest(all.size(), [&](std::size_t i) { return all[i].gain(all[i].leaves); })) {
+    auto grown = grow(all, seed, nodes, best ? best->chosen.size() : all.size() + 1);
+    if (grown) best = std::move(grown);
   }
-  const auto gain = [&](const Child& child, const std::vector<std::uint8_t>& open) {
-    std::uint32_t sum = 0;
-    for (std::uint32_t port = 0; port < ports; ++port) sum += (open[port] & child.leaves[port]) * child.at[port];
-    return sum;
-  };
-  std::vector<std::size_t> best;
-  std::vector<std::uint8_t> best_open;
-  for (const std::size_t seed : richest(all.size(), [&](std::size_t i) { return gain(all[i], all[i].leaves); })) {
-    std::vector<std::uint8_t> open = all[seed].leaves;
-    std::vector<std::size_t> chosen{seed};
-    while (best.empty() || chosen.size() < best.size()) {
-      std::uint32_t sum = 0;
-      for (const std::size_t i : chosen) sum += gain(all[i], open);
-      if (sum >= nodes && chosen.size() > 1) {
-        best = chosen;
-        best_open = open;
-        break;
-      }
-      std::size_t next = all.size();
-      std::uint32_t most = 0;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        if (std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
-        if (const std::uint32_t value = gain(all[i], open); value > most) most = value, next = i;
-      }
-      if (next == all.size()) break;
-      chosen.push_back(next);
-      for (std::uint32_t port = 0; port < ports; ++port) open[port] &= all[next].leaves[port];
-    }
-  }
-  if (best.empty()) return std::nullopt;
+  if (!best) return std::nullopt;
   // As few ports as possible: those that are left serve other jobs.
   std::vector<Node> candidates;
-  for (const std::size_t i : best) {
+  for (const std::size_t i : best->chosen) {
     for (const Node node : all[i].nodes) {
-      if (best_open[index(node) % ports] != 0) candidates.push_back(node);
+      if (best->open[index(node) % ports] != 0) candidates.push_back(node);
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -54,6 +55,8 @@ void read_job(const std::array<double, fields>& values, Workload& workload) {
 }
 
 Result<FileText> inflate(const FileText& file) {
+  if (file.view().size() > std::numeric_limits<uInt>::max())
+    return fail(Code::bad_input, at(file.name()), "more than 4 GiB", "give a part of the trace");
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK)
     return fail(Code::environment, at(file.name()), "zlib cannot be used", "is there memory left?");

@@ -141,6 +141,70 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+// Of the SVG picture, in its units.
+constexpr int cell = 22, gap = 18, line = 18, margin = 12, letter_width = 8, widest = 1200;
+
+struct PanelSize {
+  int left = 0;  ///< For the titles of rows.
+  int width = 0, height = 0;
+};
+
+PanelSize measure(const PicturePanel& panel) {
+  std::size_t columns = 0, title = 0;
+  for (const auto& row : panel.rows) {
+    columns = std::max(columns, row.nodes.size());
+    title = std::max(title, row.title.size());
+  }
+  PanelSize size;
+  size.left = title > 0 ? static_cast<int>(title) * letter_width + 6 : 0;
+  size.width =
+      std::max(size.left + static_cast<int>(columns) * cell, static_cast<int>(panel.title.size()) * letter_width);
+  size.height = (panel.title.empty() ? 0 : line) + static_cast<int>(panel.rows.size()) * cell;
+  return size;
+}
+
+std::string fill_of(const NodeUse& use) {
+  switch (use.kind) {
+    case NodeUse::Kind::job:
+      return fmt::format("hsl({:.0f},60%,72%)", hue(use.job));
+    case NodeUse::Kind::kept:
+      return fmt::format("hsl({:.0f},40%,92%)", hue(use.job));
+    case NodeUse::Kind::free:
+      return "#ffffff";
+    default:
+      return "#999999";
+  }
+}
+
+std::string node_svg(const std::string& name, const NodeUse& use, std::span<const PictureJob> jobs, int x, int y) {
+  const bool owned = use.kind == NodeUse::Kind::job || use.kind == NodeUse::Kind::kept;
+  return fmt::format(
+      "<g><title>{}{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>"
+      "<text class=\"node\" x=\"{}\" y=\"{}\">{}</text></g>\n",
+      escaped(name), owned ? ": " + escaped(jobs[use.job].name) : "", x, y, cell - 2, cell - 2, fill_of(use),
+      x + (cell - 2) / 2, y + 14, use.kind == NodeUse::Kind::free ? ' ' : letter(use));
+}
+
+std::string panel_svg(const Topology& topology, const PicturePanel& panel, const PanelSize& size,
+                      std::span<const NodeUse> uses, std::span<const PictureJob> jobs, int x, int y) {
+  std::string text;
+  if (!panel.title.empty()) {
+    text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x, y + 12, escaped(panel.title));
+    y += line;
+  }
+  for (const auto& row : panel.rows) {
+    if (!row.title.empty())
+      text += fmt::format("<text class=\"row\" x=\"{}\" y=\"{}\">{}</text>\n", x, y + 15, escaped(row.title));
+    int at = x + size.left;
+    for (const Node node : row.nodes) {
+      text += node_svg(topology.node_name(node), uses[index(node)], jobs, at, y);
+      at += cell;
+    }
+    y += cell;
+  }
+  return text;
+}
+
 std::string legend_of_signs(std::span<const NodeUse> uses) {
   const auto any = [&](NodeUse::Kind kind) {
     return std::any_of(uses.begin(), uses.end(), [&](const NodeUse& use) { return use.kind == kind; });
@@ -198,49 +262,19 @@ std::string draw_allocation(std::span<const PicturePanel> panels, std::span<cons
 
 std::string allocation_svg(const Topology& topology, std::span<const PicturePanel> panels,
                            std::span<const NodeUse> uses, std::span<const PictureJob> jobs) {
-  constexpr int cell = 22, gap = 18, line = 18, margin = 12, widest = 1200;
   std::string body;
   int x = margin, y = margin, row_height = 0, width = 0;
   for (const PicturePanel& panel : panels) {
-    std::size_t columns = 0, title_width = 0;
-    for (const auto& row : panel.rows) {
-      columns = std::max(columns, row.nodes.size());
-      title_width = std::max(title_width, row.title.size());
-    }
-    const int left = static_cast<int>(title_width) * 8 + (title_width > 0 ? 6 : 0);
-    const int panel_width = std::max(left + static_cast<int>(columns) * cell, static_cast<int>(panel.title.size()) * 8);
-    const int top = panel.title.empty() ? 0 : line;
-    if (x > margin && x + panel_width > widest) {
+    const PanelSize size = measure(panel);
+    if (x > margin && x + size.width > widest) {
       x = margin;
       y += row_height + gap;
       row_height = 0;
     }
-    if (!panel.title.empty())
-      body += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x, y + 12, escaped(panel.title));
-    int at_y = y + top;
-    for (const auto& row : panel.rows) {
-      if (!row.title.empty())
-        body += fmt::format("<text class=\"row\" x=\"{}\" y=\"{}\">{}</text>\n", x, at_y + 15, escaped(row.title));
-      int at_x = x + left;
-      for (const Node node : row.nodes) {
-        const NodeUse& use = uses[index(node)];
-        const bool owned = use.kind == NodeUse::Kind::job || use.kind == NodeUse::Kind::kept;
-        const std::string fill = use.kind == NodeUse::Kind::job    ? fmt::format("hsl({:.0f},60%,72%)", hue(use.job))
-                                 : use.kind == NodeUse::Kind::kept ? fmt::format("hsl({:.0f},40%,92%)", hue(use.job))
-                                 : use.kind == NodeUse::Kind::free ? "#ffffff"
-                                                                   : "#999999";
-        body += fmt::format(
-            "<g><title>{}{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>"
-            "<text class=\"node\" x=\"{}\" y=\"{}\">{}</text></g>\n",
-            escaped(topology.node_name(node)), owned ? ": " + escaped(jobs[use.job].name) : "", at_x, at_y, cell - 2,
-            cell - 2, fill, at_x + (cell - 2) / 2, at_y + 14, use.kind == NodeUse::Kind::free ? ' ' : letter(use));
-        at_x += cell;
-      }
-      at_y += cell;
-    }
-    row_height = std::max(row_height, at_y - y);
-    width = std::max(width, x + panel_width);
-    x += panel_width + gap;
+    body += panel_svg(topology, panel, size, uses, jobs, x, y);
+    row_height = std::max(row_height, size.height);
+    width = std::max(width, x + size.width);
+    x += size.width + gap;
   }
   y += row_height + gap;
   for (std::size_t job = 0; job < jobs.size(); ++job, y += line) {
@@ -249,7 +283,7 @@ std::string allocation_svg(const Topology& topology, std::span<const PicturePane
         "<rect x=\"{}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"hsl({:.0f},60%,72%)\"/><text x=\"{}\" "
         "y=\"{}\">{}</text>\n",
         margin, y, hue(job), margin + 18, y + 11, escaped(words));
-    width = std::max(width, margin + 18 + static_cast<int>(words.size()) * 8);
+    width = std::max(width, margin + 18 + static_cast<int>(words.size()) * letter_width);
   }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n"
