@@ -21,7 +21,7 @@ void BitGrid::load(const Bits& bits, bool complement) {
     for (std::uint32_t word = 0; word < shape_->words; ++word) {
       const std::uint32_t left = std::min(64U, width - word * 64);
       const std::uint64_t all = left == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << left) - 1;
-      const std::uint64_t value = bits.window(std::size_t{row} * width + word * 64, left);
+      const std::uint64_t value = bits.window(std::size_t{row} * width + std::size_t{word} * 64, left);
       words_[std::size_t{row} * shape_->words + word] = complement ? ~value & all : value;
     }
   }

@@ -106,7 +106,7 @@ std::uint64_t size_of_job(Random& random, const LublinOptions& options) {
   const double from = low ? smallest : middle, to = low ? middle : largest;
   double log_size = from + (to - from) * random.unit();
   if (kind <= options.serial + options.power_of_two) log_size = std::floor(log_size + 0.5);
-  const auto size = static_cast<std::uint64_t>(std::exp2(log_size) + 0.5);
+  const auto size = static_cast<std::uint64_t>(std::llround(std::exp2(log_size)));
   return std::clamp<std::uint64_t>(size, 1, options.nodes);
 }
 

@@ -303,7 +303,7 @@ Result<MachineState> StateStore::read() {
 
 Result<void> StateStore::change(const std::function<Result<StateChange>(const MachineState&)>& decide) {
   if (auto begun = database_->run("BEGIN IMMEDIATE"); !begun) return begun;
-  const auto done = [&]() -> Result<void> {
+  auto done = [&]() -> Result<void> {
     auto state = database_->read();
     if (!state) return pass_on(state);
     auto change = decide(*state);

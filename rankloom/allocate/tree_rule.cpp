@@ -28,8 +28,9 @@ class TreeRule final : public RoutingRule {
     for (const std::uint32_t v : touched) {
       if (below[v] == nodes.size()) continue;
       if (exclusive() == Exclusive::links) {
-        passages.set(2 * v);
-        passages.set(2 * v + 1);
+        const std::size_t link_up = std::size_t{2} * v;
+        passages.set(link_up);
+        passages.set(link_up + 1);
       } else {
         if (v >= network().node_count()) passages.set(v);
         passages.set(index(parent_[v]));

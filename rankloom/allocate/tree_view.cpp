@@ -22,10 +22,11 @@ TreeView::TreeView(const Network& network) {
 }
 
 void TreeView::read_tree(const Network& network) {
-  const auto& [nodes, parent, text] = std::get<TreeShape>(network.shape());
+  const auto& tree = std::get<TreeShape>(network.shape());
+  const std::uint32_t nodes = tree.nodes;
+  const std::span<const Vertex> parent = tree.parent;
   std::vector<std::vector<std::uint32_t>> below(parent.size());
   for (std::uint32_t v = 0; v + 1 < parent.size(); ++v) below[index(parent[v])].push_back(v);
-  std::vector<std::vector<std::uint32_t>> children_of(parent.size());
   // Returns the number of the part, the farthest node below it and the farthest pair.
   struct Found {
     std::uint32_t part, depth, diameter;
