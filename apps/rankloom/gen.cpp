@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom gen`: synthetic profiles; one sub-verb for each row of the table of patterns.
+// apps: `rankloom gen`: synthetic profiles, one sub-verb for each row of the table of patterns; and workloads.
 #include <vector>
 
+#include "apps/rankloom/alloc_arguments.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/profile_output.hpp"
@@ -31,9 +32,12 @@ class GenVerb : public Verb {
       command->output.describe(*command->app);
       commands_.push_back(std::move(command));
     }
+    workload_ = &add_command(app, "workload", "jobs that come to a machine, for alloc replay (Lublin, Feitelson 2003)");
+    workload_verb_->describe(*workload_);
   }
 
   Result<int> run(const Session& session) override {
+    if (was_called(*workload_)) return workload_verb_->run(session);
     for (const auto& command : commands_) {
       if (was_called(*command->app)) return make(session, *command);
     }
@@ -52,6 +56,8 @@ class GenVerb : public Verb {
   }
 
   std::vector<std::unique_ptr<PatternCommand>> commands_;
+  std::unique_ptr<Verb> workload_verb_ = make_gen_workload();
+  CLI::App* workload_ = nullptr;
 };
 
 }  // namespace

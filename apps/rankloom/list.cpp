@@ -9,6 +9,7 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/allocate/policy.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/suggest.hpp"
@@ -111,18 +112,30 @@ Entries list_launchers() {
   return entries;
 }
 
+Entries list_policies() {
+  Entries entries;
+  for (const PolicyInfo& row : policies())
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       row.closed ? "jobs never meet" : "",
+                       {}});
+  return entries;
+}
+
 struct Kind {
   std::string_view name;
   std::string_view summary;
   Entries (*list)();
 };
 
-constexpr std::array<Kind, 7> kinds{
+constexpr std::array<Kind, 8> kinds{
     {{"mappers", "algorithms, for -a", list_mappers},
      {"models", "what a mapping costs, for --model", list_models},
      {"formats", "files of communication, for --from and --to", list_formats},
      {"patterns", "communication made by rule, for gen", list_patterns},
      {"launchers", "programs that start ranks, for emit --to", list_launchers},
+     {"policies", "how nodes are chosen for jobs, for alloc", list_policies},
      {"topologies", "files and strings of machines, for -t", list_topologies},
      {"collectives", "how collectives become traffic, for --collectives", list_collectives}}};
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "rankloom/allocate/policy.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/map/mapper.hpp"
@@ -102,6 +103,8 @@ ValueWords words_for(std::string_view value_name) {
     for (const FormatInfo& row : formats()) words.words.emplace_back(row.name);
   } else if (value_name == "LAUNCHER") {
     for (const LauncherInfo& row : launchers()) words.words.emplace_back(row.name);
+  } else if (value_name == "POLICY") {
+    for (const PolicyInfo& row : policies()) words.words.emplace_back(row.name);
   } else if (value_name == "PROFILE") {
     for (const GeneratorInfo& row : generators()) words.words.push_back(fmt::format("gen:{}", row.name));
     words.files = true;

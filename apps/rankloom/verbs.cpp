@@ -108,6 +108,8 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom gen stencil2d --size 16x16 --shuffle -o halo.prof\n"
      "# as a graph for partitioners\n"
      "rankloom gen rgg --ranks 4096 --to metis -o rgg.graph\n"
+     "# jobs that come to a machine of 1,024 nodes\n"
+     "rankloom gen workload --nodes 1024 --jobs 1000 -o jobs.swf\n"
      "# what there is\n"
      "rankloom list patterns",
      make_gen},
@@ -157,6 +159,20 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# what is up\n"
      "rankloom lab list",
      make_lab},
+    {"alloc", "nodes for several jobs, so that none meets another",
+     "Gives each job a set of nodes on which it meets no other job's messages, and whose diameter is small; keeps who "
+     "has what in a state file that several processes may use at once; draws the machine with its jobs, proves that no "
+     "two of them meet, and replays recorded workloads to compare policies. When a job has to wait, `request` changes "
+     "nothing and its status is 4.",
+     "# a machine, two jobs, a look at them, and the proof that they do not meet\n"
+     "rankloom alloc init -t \"mesh:8x8 core:16\" && rankloom alloc request 9 --job first && rankloom alloc request "
+     "--tasks 64 && rankloom alloc status && rankloom alloc verify\n"
+     "# a node away and back, and a job's end\n"
+     "rankloom alloc drain 63 --reason memory && rankloom alloc drain 63 --resume && rankloom alloc release first\n"
+     "# what policies would have made of a workload\n"
+     "rankloom gen workload --jobs 500 --nodes 64 -o jobs.swf && rankloom alloc replay jobs.swf -t \"mesh:8x8 core:1\" "
+     "--policy closed-best,closed-minimum,first-fit --load 1.0",
+     make_alloc},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "
      "record "

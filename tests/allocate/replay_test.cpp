@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rankloom/allocate/replay.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/allocate/allocate_support.hpp"
+
+namespace rankloom {
+namespace {
+
+using testing::allocation_machine;
+
+Workload jobs(std::vector<WorkloadJob> list) {
+  Workload workload;
+  workload.name = "by hand";
+  workload.jobs = std::move(list);
+  return workload;
+}
+
+ReplayResult run(const Allocator& allocator, std::string_view policy, const Workload& workload, ReplayOptions options) {
+  auto result = replay(allocator, **find_policy(policy), workload, options);
+  EXPECT_TRUE(result) << (result ? "" : to_string(result.error()));
+  return *result;
+}
+
+const Allocator& flat_4x4() {
+  static const Allocator allocator(allocation_machine("mesh:4x4 core:1", Exclusive::routers));
+  return allocator;
+}
+
+// A long job on half of the machine, one on all of it, then one on the other half that would end in time.
+TEST(Replay, StartsOneAfterAnotherWithFcfs) {
+  const auto list = jobs({{1, 0, 100, 100, 8}, {2, 1, 50, 50, 16}, {3, 2, 60, 60, 8}});
+  const auto result = run(flat_4x4(), "closed-best", list, {.queue = Queue::fcfs, .place = {}});
+  EXPECT_EQ(result.jobs, 3);
+  EXPECT_DOUBLE_EQ(result.makespan, 210);  // 100 + 50 + 60
+  EXPECT_DOUBLE_EQ(result.mean_wait, (0 + 99 + 148) / 3.0);
+  EXPECT_DOUBLE_EQ(result.utilisation, (8 * 100 + 16 * 50 + 8 * 60) / (16 * 210.0));
+}
+
+TEST(Replay, LetsShortJobsPassWithBackfilling) {
+  const auto list = jobs({{1, 0, 100, 100, 8}, {2, 1, 50, 50, 16}, {3, 2, 60, 60, 8}});
+  for (const Queue queue : {Queue::easy, Queue::conservative}) {
+    const auto result = run(flat_4x4(), "closed-best", list, {.queue = queue, .place = {}});
+    EXPECT_DOUBLE_EQ(result.makespan, 150) << name_of(queue);
+    EXPECT_DOUBLE_EQ(result.mean_wait, 99 / 3.0) << name_of(queue);
+  }
+}
+
+TEST(Replay, DoesNotLetLongJobsDelayTheFirst) {
+  const auto list = jobs({{1, 0, 100, 100, 8}, {2, 1, 50, 50, 16}, {3, 2, 200, 200, 8}});
+  for (const Queue queue : {Queue::easy, Queue::conservative}) {
+    const auto result = run(flat_4x4(), "closed-best", list, {.queue = queue, .place = {}});
+    EXPECT_DOUBLE_EQ(result.makespan, 350) << name_of(queue);  // the third after the second
+  }
+}
+
+// Two jobs lie side by side in one half of the machine, one until 100, the other until 1000. At 100 there are 12 free
+// nodes, but not in one box. So by number the third job begins at 100, and the fourth would be in its way; by shape it
+// begins at 1000, and until then there is time for the fourth.
+TEST(Replay, ReservesAShapeNotANumber) {
+  const auto list = jobs({{1, 0, 100, 100, 4}, {2, 0, 1000, 1000, 4}, {3, 1, 50, 50, 12}, {4, 2, 500, 500, 8}});
+  const auto by_shape = run(flat_4x4(), "closed-best", list, {.queue = Queue::easy, .place = {}});
+  EXPECT_DOUBLE_EQ(by_shape.mean_wait, (0 + 0 + 999 + 0) / 4.0);
+  const auto by_number = run(flat_4x4(), "first-fit", list, {.queue = Queue::easy, .place = {}});
+  EXPECT_DOUBLE_EQ(by_number.mean_wait, (0 + 0 + 99 + 148) / 4.0);
+}
+
+TEST(Replay, PressesArrivalsTogether) {
+  const auto made = lublin_workload({.jobs = 300, .nodes = 16});
+  const auto result = run(flat_4x4(), "first-fit", *made, {.queue = Queue::easy, .load = 2, .place = {}});
+  double work = 0;
+  for (const WorkloadJob& job : made->jobs) work += static_cast<double>(job.tasks) * job.run;
+  EXPECT_NEAR(result.utilisation, work / (16 * result.makespan), 1e-9);
+  EXPECT_GT(result.utilisation, 0.75);
+}
+
+TEST(Replay, ClosedJobsNeverMeetAndOthersDo) {
+  const auto made = lublin_workload({.jobs = 400, .nodes = 16, .seed = 3});
+  for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
+    for (const PolicyInfo& policy : policies()) {
+      ReplayOptions options{.queue = queue, .load = 1, .jobs = 150, .verify = true, .place = {}};
+      const auto result = run(flat_4x4(), policy.name, *made, options);
+      EXPECT_EQ(result.jobs, 150) << policy.name;
+      EXPECT_EQ(result.meetings == 0, result.met == 0) << policy.name;
+      if (policy.closed) {
+        EXPECT_EQ(result.meetings, 0) << policy.name;
+      }
+      if (policy.name == "sequential") {
+        EXPECT_LT(result.contention_free(), 0.9);
+      }
+    }
+  }
+}
+
+TEST(Replay, IsTheSameEachTime) {
+  const auto made = lublin_workload({.jobs = 300, .nodes = 16});
+  const ReplayOptions options{.load = 1, .place = {}};
+  const auto first = run(flat_4x4(), "closed-best", *made, options),
+             second = run(flat_4x4(), "closed-best", *made, options);
+  EXPECT_EQ(first.utilisation, second.utilisation);
+  EXPECT_EQ(first.mean_wait, second.mean_wait);
+  EXPECT_EQ(first.decisions, second.decisions);
+}
+
+TEST(Replay, LeavesOutJobsThatNeverFit) {
+  const auto result = run(flat_4x4(), "closed-best", jobs({{1, 0, 10, 10, 17}, {2, 0, 10, 10, 16}}), {.place = {}});
+  EXPECT_EQ(result.too_large, 1);
+  EXPECT_EQ(result.jobs, 1);
+  EXPECT_FALSE(replay(flat_4x4(), **find_policy("closed-best"), jobs({{1, 0, 10, 10, 17}}), {}));
+}
+
+TEST(Replay, CountsNodesNotTasks) {
+  const Allocator allocator(allocation_machine("mesh:2x2 core:8", Exclusive::routers));
+  const auto result = run(allocator, "closed-best", jobs({{1, 0, 10, 10, 9}}), {.place = {}});
+  EXPECT_DOUBLE_EQ(result.utilisation, 0.5);  // two of four nodes
+}
+
+}  // namespace
+}  // namespace rankloom
