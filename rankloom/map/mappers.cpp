@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array table{
     MapperInfo{.name = "auto",
-               .summary = "grids tiled, all else cut along the machine by multilevel methods, then searched",
-               .reference = "this project; after Fiduccia, Mattheyses 1982; Karypis, Kumar 1998; Sanders, Schulz 2011",
+               .summary = "grids tiled, all else cut along the machine; then exchanges and annealing",
+               .reference = "this project; after Karypis, Kumar 1998; Sanders, Schulz 2011",
                .baseline = false,
                .takes_start = true,
                .make = make_auto},
