@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array table{
     MapperInfo{.name = "auto",
-               .summary = "grids tiled, all else cut along the machine; then exchanges and annealing",
+               .summary = "grids are tiled, all else is cut along the machine, then searched",
                .reference = "this project; after Karypis, Kumar 1998; Sanders, Schulz 2011",
                .baseline = false,
                .takes_start = true,
