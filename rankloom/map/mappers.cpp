@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array table{
     MapperInfo{.name = "auto",
-               .summary = "best of several constructions, each refined",
-               .reference = "this project",
+               .summary = "grids are tiled, all else is cut along the machine, then searched",
+               .reference = "this project; after Karypis, Kumar 1998; Sanders, Schulz 2011",
                .baseline = false,
                .takes_start = true,
                .make = make_auto},
