@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/part_moves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -56,7 +57,7 @@ class PartHeaps {
   std::size_t size_ = 0;
 };
 
-/// far(p, q): the distance between two parts, 0 from a part to itself.
+/// far(p, q): the distance between two parts; quality knows one from a part to itself, and costs below 0.
 template <class Far>
 class PartMoves {
  public:
@@ -74,9 +75,8 @@ class PartMoves {
       held_[part_of_[vertex]] += graph_.size(vertex);
       bool at_border = false;
       for (const Edge edge : graph_.edges(vertex)) {
-        if (part_of_[edge.to] == part_of_[vertex]) continue;
         cost_ += edge.weight * far_(part_of_[vertex], part_of_[edge.to]);
-        at_border = true;
+        at_border = at_border || part_of_[edge.to] != part_of_[vertex];
       }
       if (at_border) candidates_.push_back(vertex);
     }
@@ -90,7 +90,7 @@ class PartMoves {
       const std::uint64_t overload = overload_;
       run_pass();
       if (is_tight() && overload_ == 0) run_chains();
-      if (overload_ >= overload && cost_ >= cost * (1 - worth_another_pass)) break;
+      if (overload_ >= overload && cost_ >= cost - worth_another_pass * std::abs(cost)) break;
     }
     return cost_;
   }
@@ -181,7 +181,7 @@ class PartMoves {
       const double before = cost_;
       moved_.clear();
       push_on(first);
-      const bool gained = overload_ == 0 && cost_ < before - 1e-9 * before;
+      const bool gained = overload_ == 0 && cost_ < before - 1e-9 * std::abs(before);
       chain = moved_;
       for (; !gained && !moved_.empty(); moved_.pop_back()) put(moved_.back().vertex, moved_.back().from, 0);
       if (!gained) cost_ = before;
@@ -234,7 +234,7 @@ class PartMoves {
       put(vertex, move.to, move.gain);
       overfull_ = over(move.to) > 0 ? move.to : overfull_ != nowhere && over(overfull_) > 0 ? overfull_ : nowhere;
       if (overfull_ == nowhere && overload_ > 0) find_overfull();
-      if (overload_ < best_overload || (overload_ == best_overload && cost_ < best_cost - 1e-9 * best_cost)) {
+      if (overload_ < best_overload || (overload_ == best_overload && cost_ < best_cost - 1e-9 * std::abs(best_cost))) {
         best_overload = overload_;
         best_cost = cost_;
         best_length = moved_.size();
