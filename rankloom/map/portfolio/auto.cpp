@@ -91,7 +91,9 @@ class Auto final : public Mapper {
   class Search {
    public:
     Search(const MapProblem& problem, const MapRun& run, Effort effort)
-        : problem_(problem), run_(run), plan_(plan_of(effort, problem)), pulse_(run, "auto") {}
+        : problem_(problem), run_(run), plan_(plan_of(effort, problem)), pulse_(run, "auto") {
+      plan_.cutting.cutting.division.deadline = run.deadline;
+    }
 
     Placement run() {
       construct();
@@ -143,8 +145,10 @@ class Auto final : public Mapper {
         add(multilevel::moved(problem_, program, candidates_.front().core_of, plan_.cutting.passes));
         if (!plan_.cut_grids) return;
       }
-      // Each run takes as much memory as the graph, so the largest programs are cut one run after the other.
-      const std::size_t at_once = problem_.graph.rank_count() <= most_ranks_for_much_at_once ? plan_.runs : 1;
+      // Each run takes as much memory as the graph, so the largest programs are cut one run after the other; so is
+      // everything where time is limited: one run that ends is worth more than several that do not.
+      const bool much = problem_.graph.rank_count() <= most_ranks_for_much_at_once && !run_.deadline.limited();
+      const std::size_t at_once = much ? plan_.runs : 1;
       for (std::size_t done = 0; done < plan_.runs && !pulse_.stop_now(); done += at_once) {
         std::vector<std::vector<Core>> placements(std::min(at_once, plan_.runs - done));
         parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
