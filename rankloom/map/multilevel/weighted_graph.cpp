@@ -20,8 +20,33 @@ WeightedGraph::WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Ar
   }
 }
 
+namespace {
+
+/// The traffic where time counts: a message is as many bytes as take as long from one end of the machine to the other.
+CommGraph messages_as_bytes(const CommGraph& graph, Cost far) {
+  CommGraph::Rows rows = graph.rows();
+  const double bytes = far.gap > 0 ? 1 : 0;
+  const double message = far.gap > 0 ? far.latency / far.gap : 1;
+  parallel_chunks(rows.bytes.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t edge = begin; edge < end; ++edge) {
+      const double messages = graph.has_messages() ? rows.messages[edge] : graph.default_messages();
+      rows.bytes[edge] = bytes * rows.bytes[edge] + message * messages;
+    }
+  });
+  return CommGraph(std::move(rows));
+}
+
+Affinity affinity_of(const MapProblem& problem) {
+  const std::uint32_t cores = problem.topology.core_count();
+  const Cost far = cores < 2 ? Cost{} : problem.topology.cost(Core{0}, Core{cores - 1});
+  if (problem.model != CostModel::time || far.latency == 0) return Affinity(problem.graph);
+  return Affinity(messages_as_bytes(problem.graph, far));
+}
+
+}  // namespace
+
 WeightedGraph weighted_graph(const MapProblem& problem) {
-  const Affinity affinity(problem.graph);
+  const Affinity affinity = affinity_of(problem);
   Array<std::uint64_t> offsets(affinity.offsets().begin(), affinity.offsets().end());
   Array<Edge> edges(affinity.edge_count());
   Array<std::uint32_t> sizes(affinity.size());

@@ -130,8 +130,10 @@ class Auto final : public Mapper {
       const auto grid = recognised_grid(problem_.graph);
       if (grid) {
         if (auto tiled = tiled_placement(problem_, *grid)) add(std::move(*tiled));
-        // Where every rank has a core of its own and all is regular, nothing better is known than the tiling.
-        settled_ = grid->exact && grid->spread == 0 && all_places &&
+        // Where every rank has a core of its own and all is regular, nothing better is known than the tiling. Messages
+        // may not follow the bytes, by which the grid was recognised.
+        const bool bytes_alone = problem_.model != CostModel::time || !problem_.graph.has_messages();
+        settled_ = bytes_alone && grid->exact && grid->spread == 0 && all_places &&
                    MachineTree(problem_.topology, problem_.slots).symmetric() && !problem_.topology.routed();
         if (settled_ || ranks > most_ranks_for_much_at_once) return;
       }
