@@ -17,6 +17,8 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 /// A pass that gains less of the whole is the last.
 constexpr double worth_another_pass = 5e-4;
 constexpr std::uint32_t longest_chain = 6;
+/// A vertex with more neighbours is not looked at again for every move of one of them.
+constexpr std::uint64_t often_enough = 256;
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
 /// The vertices of each part by gain, and the parts by their best.
@@ -70,7 +72,8 @@ class PartMoves {
         held_(room.size(), 0),
         place_of_part_(room.size(), nowhere),
         heap_(graph.vertex_count(), room.size()),
-        locked_(graph.vertex_count(), 0) {
+        locked_(graph.vertex_count(), 0),
+        news_(graph.vertex_count(), 0) {
     for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
       held_[part_of_[vertex]] += graph_.size(vertex);
       bool at_border = false;
@@ -174,7 +177,9 @@ class PartMoves {
   void run_chains() {
     heap_.clear();
     overfull_ = left_ = nowhere;
-    for (const std::uint32_t vertex : candidates_) offer(vertex);
+    for (const std::uint32_t vertex : candidates_) {
+      if (!is_hub(vertex)) offer(vertex);  // it would be looked at for every chain that it might be part of
+    }
     std::vector<Moved> chain, kept;
     for (const std::uint32_t first : candidates_) {
       if (!heap_.contains(first)) continue;
@@ -189,7 +194,7 @@ class PartMoves {
       for (const Moved& link : chain) {
         offer(link.vertex);
         for (const Edge edge : graph_.edges(link.vertex)) {
-          if (gained) offer(edge.to);
+          if (gained && !is_hub(edge.to)) offer(edge.to);
         }
         if (gained) kept.push_back(link);
       }
@@ -240,7 +245,7 @@ class PartMoves {
         best_length = moved_.size();
       }
       for (const Edge edge : graph_.edges(vertex)) {
-        if (locked_[edge.to] == 0) offer(edge.to);
+        if (locked_[edge.to] == 0 && is_due(edge.to)) offer(edge.to);
       }
     }
     while (moved_.size() > best_length) {
@@ -278,6 +283,19 @@ class PartMoves {
   /// The best of all, or of the part that is too full.
   std::uint32_t next_vertex() const { return overfull_ == nowhere ? heap_.top() : heap_.top(overfull_); }
 
+  /// Has far more neighbours than most.
+  bool is_hub(std::uint32_t vertex) const {
+    return graph_.edges(vertex).size() > often_enough + 16 * graph_.edge_count() / graph_.vertex_count();
+  }
+
+  /// Whether to look around the vertex again now that a neighbour has moved. Hubs wait for several, or each of those
+  /// around them would pay for all: what their gain is in truth is seen when they come to move.
+  bool is_due(std::uint32_t vertex) {
+    if (++news_[vertex] * often_enough < graph_.edges(vertex).size()) return false;
+    news_[vertex] = 0;
+    return true;
+  }
+
   void offer(std::uint32_t vertex) {
     if (const Move move = best_move(vertex, graph_.largest()); move.to != nowhere) {
       heap_.set(vertex, part_of_[vertex], move.gain);
@@ -295,6 +313,7 @@ class PartMoves {
   std::vector<Tie> around_;
   PartHeaps heap_;
   std::vector<std::uint8_t> locked_;
+  std::vector<std::uint32_t> news_;  // neighbours that moved since the last look
   std::vector<Moved> moved_;
   std::vector<std::uint32_t> candidates_;  // who may stand at a border
   std::uint32_t overfull_ = nowhere;       // the part that must give somebody away next
