@@ -78,7 +78,7 @@ TEST(FlowCut, GivesTheGainItSaysAndKeepsToTheShift) {
     auto part_of = testing::random_parts(60, 3, seed);  // a third is of no concern
     const auto before = testing::held_by(graph, part_of, 3);
     const double cut = testing::cut_of(graph, part_of);
-    const std::int64_t most_growth = seed % 4, most_loss = seed % 3;
+    const std::int64_t most_growth = seed % 4 * 8, most_loss = seed % 3 * 8;
     const auto outcome = flow.search(
         graph, [&](std::uint32_t vertex) { return part_of[vertex]; }, border_of(graph, part_of), {60, 60}, most_growth,
         most_loss);

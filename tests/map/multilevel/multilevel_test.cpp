@@ -56,7 +56,10 @@ TEST(Moved, IsNeverDearerAndKeepsToTheSlots) {
       const auto start = rankloom::testing::random_placement(150, machine, problem.slots, 1);
       const auto after = moved(problem.view(), Program(problem.view()), start, 3);
       EXPECT_TRUE(Mapping::checked(after, machine, problem.slots));
-      EXPECT_LT(problem.cost(after), problem.cost(start));
+      EXPECT_LE(problem.cost(after), problem.cost(start));
+      if (model == CostModel::bytes) {
+        EXPECT_LT(problem.cost(after), 0.95 * problem.cost(start));
+      }
     }
   }
 }

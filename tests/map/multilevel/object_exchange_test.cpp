@@ -42,13 +42,16 @@ TEST(ExchangeObjects, BringsCliquesTogetherThatLieAcrossTwoNodes) {
     testing::add_clique(lines, first, size);
     first += size;
   }
+  for (std::uint32_t a = 0; a < 64; a += 4) {  // and everybody a little with everybody
+    for (std::uint32_t b = a + 4; b < 64; b += 4) lines.push_back({a, b, 0.001F});
+  }
   const auto graph = testing::graph_of(64, lines);
   const Machine machine("node:2=100 package:8=10 core:4=1", 64);
   std::vector<Core> core_of;
   for (std::uint32_t rank = 0; rank < 64; ++rank) core_of.push_back(Core{rank});
   exchange_objects(graph, machine.tree, machine.distance, core_of, 5);
-  const auto inside_nodes = [](Core p, Core q) { return index(p) / 32 == index(q) / 32 ? 0.0 : 1.0; };
-  EXPECT_EQ(testing::cost_of(graph, core_of, inside_nodes), 0);
+  const auto between_nodes = [](Core p, Core q) { return index(p) / 32 == index(q) / 32 ? 0.0 : 1.0; };
+  EXPECT_LT(testing::cost_of(graph, core_of, between_nodes), 1);
 }
 
 TEST(ExchangeObjects, NeverEndsAboveItsStartAndKeepsWhoSitsTogether) {

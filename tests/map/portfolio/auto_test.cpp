@@ -187,9 +187,11 @@ TEST(Auto, LooksBeyondAGridWhoseMessagesAreNoGridWhereTimeCounts) {
   // Bytes form a grid in order, messages tie each rank to the one half the machine away, and cost more.
   CommGraphBuilder builder(64);
   for (std::uint32_t at = 0; at < 64; ++at) {
-    if (at % 8 < 7) builder.add(Rank{at}, Rank{at + 1}, 10);
-    if (at < 56) builder.add(Rank{at}, Rank{at + 8}, 10);
-    if (at < 32) builder.add(Rank{at}, Rank{at + 32}, 0, 1000);
+    if (at % 8 > 0) builder.add(Rank{at}, Rank{at - 1}, 10, 1);
+    if (at % 8 < 7) builder.add(Rank{at}, Rank{at + 1}, 10, 1);
+    if (at >= 8) builder.add(Rank{at}, Rank{at - 8}, 10, 1);
+    if (at < 56) builder.add(Rank{at}, Rank{at + 8}, 10, 1);
+    builder.add(Rank{at}, Rank{at ^ 32U}, 0, 500);
   }
   const auto problem =
       make_problem(std::move(builder).build(true), topology("node:8=1,2us core:8=0.1,0.1us"), CostModel::time);
