@@ -97,6 +97,7 @@ TEST(Bisect, SharesOutWhoTalksToNobody) {
 TEST(Bisect, SaysWhatDoesNotFit) {
   const std::vector<testing::Line> triangle{{0, 1}, {1, 2}, {0, 2}};
   EXPECT_EQ(checked(testing::graph_of(3, triangle, std::vector<std::uint32_t>{3, 3, 2}), {4, 4}, 1).overload, 1);
+  EXPECT_EQ(checked(testing::square(4), {7, 6}, 1).overload, 3);
 }
 
 TEST(Bisect, GivesTheSameForTheSameSeed) {
