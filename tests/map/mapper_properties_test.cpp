@@ -18,22 +18,30 @@ using testing::OwnedProblem;
 using testing::random_graph;
 using testing::topology;
 
+/// A mapper of the table, with each of its efforts where it has several.
+struct Row {
+  MapperInfo info;
+  std::string effort;  ///< Empty: it has none.
+
+  std::string spec() const { return std::string(info.name) + (effort.empty() ? "" : ":effort=" + effort); }
+};
+
 /// The row with less work to do where its options allow it: the properties do not depend on it.
-ConfiguredMapper quick(const MapperInfo& row) {
-  auto configured = testing::mapper(row.name);
+ConfiguredMapper quick(const Row& row) {
+  auto configured = testing::mapper(row.spec());
   OptionList options;
   configured.mapper->describe(options);
   const std::vector<std::pair<std::string, std::string>> less{
       {"tries", "2000"}, {"restarts", "2"}, {"kicks", "2"}, {"nodes", "20000"}};
   for (const auto& [name, value] : less) {
     if (options.find(name) != nullptr) {
-      EXPECT_TRUE(options.set(name, value, row.name));
+      EXPECT_TRUE(options.set(name, value, row.info.name));
     }
   }
   return configured;
 }
 
-class EveryMapper : public ::testing::TestWithParam<MapperInfo> {
+class EveryMapper : public ::testing::TestWithParam<Row> {
  protected:
   /// The raw result; none when the mapper refuses the problem, which only a hint excuses.
   std::optional<MapResult> run(const OwnedProblem& problem, std::uint64_t seed = 0) {
@@ -158,7 +166,7 @@ TEST_P(EveryMapper, StaysNearItsTimeBudget) {
   for (const OwnedProblem* const problem : {&big, &routed}) {
     MapRun how;
     how.deadline = Deadline::in(std::chrono::milliseconds(200));
-    const auto configured = testing::mapper(GetParam().name);  // with all the work it does by default
+    const auto configured = testing::mapper(GetParam().spec());  // with all the work it does by default
     const auto begin = std::chrono::steady_clock::now();
     const auto result = run_mapper(configured, problem->view(), how, {.keep_worse = true});
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -176,23 +184,33 @@ TEST_P(EveryMapper, IsNeverHandedOutWorseThanBlockUnlessItIsABaseline) {
     const auto problem = make_problem(std::move(chain).build(true), machine);
     const auto configured = quick(GetParam());
     const auto result = run_mapper(configured, problem.view(), MapRun{});
-    if (!result || GetParam().baseline) continue;
+    if (!result || GetParam().info.baseline) continue;
     EXPECT_LE(result->cost, result->cost_default);
     EXPECT_DOUBLE_EQ(result->cost_default,
                      problem.cost(block_placement(problem.graph.rank_count(), machine, problem.slots)));
   }
 }
 
-std::vector<MapperInfo> rows(bool only_with_start) {
-  std::vector<MapperInfo> chosen;
-  for (const MapperInfo& row : mappers()) {
-    if (row.takes_start || !only_with_start) chosen.push_back(row);
+std::vector<Row> rows(bool only_with_start) {
+  std::vector<Row> chosen;
+  for (const MapperInfo& info : mappers()) {
+    if (!info.takes_start && only_with_start) continue;
+    const auto mapper = info.make();
+    OptionList options;
+    mapper->describe(options);
+    const Option* const effort = options.find("effort");
+    if (effort == nullptr) {
+      chosen.push_back({info, ""});
+      continue;
+    }
+    for (const std::string& choice : effort->choices) chosen.push_back({info, choice});
   }
   return chosen;
 }
 
-std::string name_of(const ::testing::TestParamInfo<MapperInfo>& row) {
-  std::string name(row.param.name);
+std::string name_of(const ::testing::TestParamInfo<Row>& row) {
+  std::string name(row.param.info.name);
+  if (!row.param.effort.empty()) name += "_" + row.param.effort;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }

@@ -3,7 +3,6 @@
 #include "rankloom/map/multilevel/bisection.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 #include "rankloom/core/random.hpp"
@@ -158,7 +157,6 @@ class Bisector {
 
 Bisection bisect(const WeightedGraph& graph, std::array<std::uint64_t, 2> room, const BisectionEffort& effort,
                  std::uint64_t seed) {
-  assert(graph.total_size() <= room[0] + room[1]);
   if (graph.total_size() <= room[0]) return {std::vector<std::uint8_t>(graph.vertex_count(), 0), 0, 0};
   return Bisector(room, effort, graph.total_size()).cut(graph, seed);
 }

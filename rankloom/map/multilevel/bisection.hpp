@@ -29,8 +29,8 @@ struct BisectionEffort {
   bool flows = true;              ///< Search the border of the best by flows.
 };
 
-/// No side holds more than its room; together the rooms hold everything. Coarsening by matching, first divisions grown
-/// from random vertices, on every level moves with rollback (Fiduccia, Mattheyses 1982). One thread.
+/// No side holds more than its room where the rooms hold everything. Coarsening by matching, first divisions grown from
+/// random vertices, on every level moves with rollback (Fiduccia, Mattheyses 1982). One thread.
 Bisection bisect(const WeightedGraph& graph, std::array<std::uint64_t, 2> room, const BisectionEffort& effort,
                  std::uint64_t seed);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "rankloom/core/parallel.hpp"
@@ -40,16 +41,68 @@ std::array<std::uint64_t, 2> rooms_of(Rooms left, Rooms right, const WeightedGra
   return room;
 }
 
+/// In their order into one part after another, as many as each has room for.
+void fill(const Subgraph& share, Rooms room, std::uint32_t first, std::span<std::uint32_t> part_of) {
+  std::size_t part = 0;
+  std::uint64_t held = 0;
+  for (std::uint32_t vertex = 0; vertex < share.original.size(); ++vertex) {
+    for (; part + 1 < room.size() && held + share.graph.size(vertex) > room[part]; held = 0) ++part;
+    held += share.graph.size(vertex);
+    part_of[share.original[vertex]] = first + static_cast<std::uint32_t>(part);
+  }
+}
+
+/// Out of parts that are too full into some that are not, those first who lose least: large vertices of coarse graphs
+/// may leave what no search that moves along edges can put right.
+bool relieve(const WeightedGraph& graph, Rooms room, std::span<std::uint32_t> part_of) {
+  std::vector<std::uint64_t> held(room.size(), 0);
+  for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex) held[part_of[vertex]] += graph.size(vertex);
+  const auto too_full = [&](std::uint32_t part) { return held[part] > room[part]; };
+  const auto weight_to = [&](std::uint32_t vertex, std::uint32_t part) {
+    double weight = 0;
+    for (const Edge edge : graph.edges(vertex)) weight += part_of[edge.to] == part ? edge.weight : 0;
+    return weight;
+  };
+  std::vector<std::pair<double, std::uint32_t>> leavers;  // by what they lose
+  for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex) {
+    if (too_full(part_of[vertex])) leavers.emplace_back(weight_to(vertex, part_of[vertex]), vertex);
+  }
+  std::sort(leavers.begin(), leavers.end());
+  std::uint32_t next = 0;  // parts before have no room
+  for (const auto& [loss, vertex] : leavers) {
+    if (!too_full(part_of[vertex])) continue;
+    const auto fits = [&, mover = vertex](std::uint32_t part) { return held[part] + graph.size(mover) <= room[part]; };
+    while (next < room.size() && held[next] >= room[next]) ++next;
+    std::uint32_t best = next;
+    while (best < room.size() && !fits(best)) ++best;
+    if (best == room.size()) continue;
+    double most = weight_to(vertex, best);
+    for (const Edge edge : graph.edges(vertex)) {
+      const std::uint32_t to = part_of[edge.to];
+      if (to == best || !fits(to)) continue;
+      if (const double weight = weight_to(vertex, to); weight > most) {
+        best = to;
+        most = weight;
+      }
+    }
+    held[part_of[vertex]] -= graph.size(vertex);
+    held[best] += graph.size(vertex);
+    part_of[vertex] = best;
+  }
+  return !leavers.empty();
+}
+
 /// Cut in two until every part has its share. `first` is the number of the first part.
-void cut_apart(const Subgraph& share, Rooms room, std::uint32_t first, const BisectionEffort& effort,
-               std::uint64_t seed, std::span<std::uint32_t> part_of) {
+void cut_apart(const Subgraph& share, Rooms room, std::uint32_t first, const DivisionEffort& effort, std::uint64_t seed,
+               std::span<std::uint32_t> part_of) {
   if (room.size() == 1 || share.original.empty()) {
     for (const std::uint32_t vertex : share.original) part_of[vertex] = first;
     return;
   }
+  if (effort.deadline.passed()) return fill(share, room, first, part_of);
   const auto left = room.first(room.size() / 2);
   const auto right = room.subspan(room.size() / 2);
-  const Bisection cut = bisect(share.graph, rooms_of(left, right, share.graph), effort, seed);
+  const Bisection cut = bisect(share.graph, rooms_of(left, right, share.graph), effort.cut, seed);
   auto both = halves(share.graph, cut.side_of);
   for (Subgraph* const half : {&both.first, &both.second}) {
     for (std::uint32_t& vertex : half->original) vertex = share.original[vertex];
@@ -83,6 +136,7 @@ class Divider {
       best.part_of = std::move(fine);
       improve(finer, best);
     }
+    if (relieve(graph, room_, best.part_of)) improve(graph, best);
     return best;
   }
 
@@ -99,13 +153,16 @@ class Divider {
     Subgraph whole{graph, std::vector<std::uint32_t>(graph.vertex_count())};
     std::iota(whole.original.begin(), whole.original.end(), 0U);
     Division result{std::vector<std::uint32_t>(graph.vertex_count()), 0};
-    cut_apart(whole, room_, 0, effort_.cut, seed, result.part_of);
+    cut_apart(whole, room_, 0, effort_, seed, result.part_of);
     improve(graph, result);
     return result;
   }
 
   void improve(const WeightedGraph& graph, Division& division) const {
-    if (effort_.deadline.passed()) return;
+    if (effort_.deadline.passed()) {
+      division.cut = std::numeric_limits<double>::infinity();
+      return;
+    }
     division.cut = improve_cut(graph, room_, division.part_of, effort_.passes);
     if (effort_.flows == 0 || graph.total_size() == total(room_)) return;
     division.cut -= improve_borders(graph, room_, division.part_of, effort_.flows);

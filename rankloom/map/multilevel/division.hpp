@@ -17,16 +17,16 @@ struct DivisionEffort {
   std::uint32_t vertices_a_part = 100;  ///< Where coarsening ends.
   std::uint32_t passes = 3;             ///< Of the k-way search on every level.
   std::uint32_t flows = 1;              ///< Times that all borders are searched by flows on every level.
-  Deadline deadline;                    ///< When it has passed, parts are only cut, not refined any more.
+  Deadline deadline = {};  ///< When it passes, what is not yet cut is divided in the order of the vertices.
 };
 
 struct Division {
   std::vector<std::uint32_t> part_of;
-  double cut = 0;
+  double cut = 0;  ///< Infinite if nobody has looked, as the time was up.
 };
 
-/// No part holds more than its room, unless vertices are large or the deadline came. Multilevel: the coarsest graph is
-/// cut in two again and again, on every level improve_cut refines. One thread, but for the coarsening.
+/// No part holds more than its room, if vertices are single ranks and the rooms hold all. Multilevel: the coarsest
+/// graph is cut in two again and again, on every level improve_cut refines. One thread, but for the coarsening.
 Division divided(const WeightedGraph& graph, std::span<const std::uint64_t> room, const DivisionEffort& effort,
                  std::uint64_t seed);
 

@@ -78,10 +78,11 @@ std::vector<Core> placement(const MapProblem& problem, const Program& program, c
   const MachineTree tree(problem.topology, problem.slots);
   const Distance distance = distance_of(problem);
   auto core_of = multisected(program.graph(), tree, distance, effort.cutting, seed);
-  if (problem.graph.rank_count() <= problem.topology.core_count()) {
+  const bool in_time = !effort.cutting.division.deadline.passed();
+  if (in_time && problem.graph.rank_count() <= problem.topology.core_count()) {
     exchange_objects(program.graph(), tree, distance, core_of, effort.cutting.division.passes);
   }
-  move_vertices(problem, program.graph(), core_of, effort.passes);
+  if (in_time) move_vertices(problem, program.graph(), core_of, effort.passes);
   core_of = program.by_rank(std::move(core_of));
   if (!fits(problem, core_of)) core_of = repaired(problem, Affinity(problem.graph), std::move(core_of));
   return core_of;

@@ -35,7 +35,8 @@ class Program {
 std::vector<Core> moved(const MapProblem& problem, const Program& program, std::vector<Core> core_of,
                         std::uint32_t passes);
 
-/// A valid placement: multisection along the machine, then moves on the true distances. O(edges x levels of the
+/// A valid placement: multisection along the machine, then moves on the true distances; when the deadline of the effort
+/// passes, what is left to decide goes in order. O(edges x levels of the
 /// machine); 8 bytes a directed edge, and as much again for coarser graphs. Parallel; the same for any number of
 /// threads.
 std::vector<Core> placement(const MapProblem& problem, const Program& program, const Effort& effort,

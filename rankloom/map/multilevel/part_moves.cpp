@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/part_moves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -16,7 +17,8 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 /// A pass that gains less of the whole is the last.
 constexpr double worth_another_pass = 5e-4;
 constexpr std::uint32_t longest_chain = 6;
-constexpr std::size_t hub_degree = 2000;
+/// A vertex with more neighbours is not looked at again for every move of one of them.
+constexpr std::uint64_t often_enough = 256;
 constexpr double impossible = -std::numeric_limits<double>::infinity();
 
 /// The vertices of each part by gain, and the parts by their best.
@@ -76,7 +78,15 @@ struct Apart {
   }
 };
 
-/// far(p, q): the distance between two parts, 0 from a part to itself.
+/// Parts are cores.
+template <class D>
+struct Between {
+  static constexpr bool uniform = false;
+  const D& distance;
+  double operator()(std::uint32_t p, std::uint32_t q) const { return distance(Core{p}, Core{q}).per_byte; }
+};
+
+/// far(p, q): the distance between two parts; quality knows one from a part to itself, and costs below 0.
 template <class Far>
 class PartMoves {
  public:
@@ -89,14 +99,14 @@ class PartMoves {
         held_(room.size(), 0),
         place_of_part_(room.size(), nowhere),
         heap_(graph.vertex_count(), room.size()),
-        locked_(graph.vertex_count(), 0) {
+        locked_(graph.vertex_count(), 0),
+        news_(graph.vertex_count(), 0) {
     for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
       held_[part_of_[vertex]] += graph_.size(vertex);
       bool at_border = false;
       for (const Edge edge : graph_.edges(vertex)) {
-        if (part_of_[edge.to] == part_of_[vertex]) continue;
         cost_ += edge.weight * far_(part_of_[vertex], part_of_[edge.to]);
-        at_border = true;
+        at_border = at_border || part_of_[edge.to] != part_of_[vertex];
       }
       if (at_border) candidates_.push_back(vertex);
     }
@@ -110,7 +120,7 @@ class PartMoves {
       const std::uint64_t overload = overload_;
       run_pass();
       if (is_tight() && overload_ == 0) run_chains();
-      if (overload_ >= overload && cost_ >= cost * (1 - worth_another_pass)) break;
+      if (overload_ >= overload && cost_ >= cost - worth_another_pass * std::abs(cost)) break;
     }
     return cost_;
   }
@@ -128,8 +138,6 @@ class PartMoves {
     std::uint32_t vertex, from;
   };
 
-  /// Whoever has very many neighbours is not looked at again for each of them that moves.
-  bool is_hub(std::uint32_t vertex) const { return graph_.edges(vertex).size() > hub_degree; }
   std::uint64_t over(std::uint32_t part) const { return held_[part] > room_[part] ? held_[part] - room_[part] : 0; }
 
   /// The parts around a vertex and what it exchanges with each, its own first.
@@ -209,14 +217,16 @@ class PartMoves {
   void run_chains() {
     heap_.clear();
     overfull_ = left_ = nowhere;
-    for (const std::uint32_t vertex : candidates_) offer(vertex);
+    for (const std::uint32_t vertex : candidates_) {
+      if (!is_hub(vertex)) offer(vertex);  // it would be looked at for every chain that it might be part of
+    }
     std::vector<Moved> chain, kept;
     for (const std::uint32_t first : candidates_) {
       if (!heap_.contains(first)) continue;
       const double before = cost_;
       moved_.clear();
       push_on(first);
-      const bool gained = overload_ == 0 && cost_ < before - 1e-9 * before;
+      const bool gained = overload_ == 0 && cost_ < before - 1e-9 * std::abs(before);
       chain = moved_;
       for (; !gained && !moved_.empty(); moved_.pop_back()) put(moved_.back().vertex, moved_.back().from, 0);
       if (!gained) cost_ = before;
@@ -224,7 +234,7 @@ class PartMoves {
       for (const Moved& link : chain) {
         offer(link.vertex);
         for (const Edge edge : graph_.edges(link.vertex)) {
-          if (gained && !is_hub(edge.to)) offer(edge.to);
+          if (gained && is_due(edge.to)) offer(edge.to);
         }
         if (gained) kept.push_back(link);
       }
@@ -269,13 +279,13 @@ class PartMoves {
       put(vertex, move.to, move.gain);
       overfull_ = over(move.to) > 0 ? move.to : overfull_ != nowhere && over(overfull_) > 0 ? overfull_ : nowhere;
       if (overfull_ == nowhere && overload_ > 0) find_overfull();
-      if (overload_ < best_overload || (overload_ == best_overload && cost_ < best_cost - 1e-9 * best_cost)) {
+      if (overload_ < best_overload || (overload_ == best_overload && cost_ < best_cost - 1e-9 * std::abs(best_cost))) {
         best_overload = overload_;
         best_cost = cost_;
         best_length = moved_.size();
       }
       for (const Edge edge : graph_.edges(vertex)) {
-        if (locked_[edge.to] == 0 && !is_hub(edge.to)) offer(edge.to);
+        if (locked_[edge.to] == 0 && is_due(edge.to)) offer(edge.to);
       }
     }
     while (moved_.size() > best_length) {
@@ -313,6 +323,19 @@ class PartMoves {
   /// The best of all, or of the part that is too full.
   std::uint32_t next_vertex() const { return overfull_ == nowhere ? heap_.top() : heap_.top(overfull_); }
 
+  /// Has far more neighbours than most.
+  bool is_hub(std::uint32_t vertex) const {
+    return graph_.edges(vertex).size() > often_enough + 16 * graph_.edge_count() / graph_.vertex_count();
+  }
+
+  /// Whether to look around the vertex again now that a neighbour has moved. Hubs wait for several, or each of those
+  /// around them would pay for all: what their gain is in truth is seen when they come to move.
+  bool is_due(std::uint32_t vertex) {
+    if (++news_[vertex] * often_enough < graph_.edges(vertex).size()) return false;
+    news_[vertex] = 0;
+    return true;
+  }
+
   void offer(std::uint32_t vertex) {
     if (const Move move = best_move(vertex, graph_.largest()); move.to != nowhere) {
       heap_.set(vertex, part_of_[vertex], move.gain);
@@ -331,6 +354,7 @@ class PartMoves {
   double cost_here_ = 0;  // of the vertex that was looked at last
   PartHeaps heap_;
   std::vector<std::uint8_t> locked_;
+  std::vector<std::uint32_t> news_;  // neighbours that moved since the last look
   std::vector<Moved> moved_;
   std::vector<std::uint32_t> candidates_;  // who may stand at a border
   std::uint32_t overfull_ = nowhere;       // the part that must give somebody away next
@@ -361,12 +385,7 @@ double improve_grouping(const WeightedGraph& graph, const Distance& distance, st
 
 double improve_mapping(const WeightedGraph& graph, const Distance& distance, std::span<const std::uint64_t> room,
                        std::span<std::uint32_t> core_of, std::uint32_t passes) {
-  return std::visit(
-      [&](const auto& d) {
-        // Models may have a cost between two ranks on one core too, the same on all cores.
-        return PartMoves(graph, Apart{d, 1, d(Core{0}, Core{0}).per_byte}, room, core_of).run(passes);
-      },
-      distance);
+  return std::visit([&](const auto& d) { return PartMoves(graph, Between{d}, room, core_of).run(passes); }, distance);
 }
 
 }  // namespace rankloom::multilevel

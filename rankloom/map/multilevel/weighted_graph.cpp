@@ -23,19 +23,25 @@ WeightedGraph::WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Ar
 
 namespace {
 
-/// Both directions together. Where messages cost something by themselves, an edge counts as what it costs between the
-/// machine's two ends.
+/// The traffic where time counts: a message is as many bytes as take as long from one end of the machine to the other.
+CommGraph messages_as_bytes(const CommGraph& graph, Cost far) {
+  CommGraph::Rows rows = graph.rows();
+  const double bytes = far.gap > 0 ? 1 : 0;
+  const double message = far.gap > 0 ? far.latency / far.gap : 1;
+  parallel_chunks(rows.bytes.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t edge = begin; edge < end; ++edge) {
+      const double messages = graph.has_messages() ? rows.messages[edge] : graph.default_messages();
+      rows.bytes[edge] = bytes * rows.bytes[edge] + message * messages;
+    }
+  });
+  return CommGraph(std::move(rows));
+}
+
 Affinity affinity_of(const MapProblem& problem) {
-  if (problem.model == CostModel::congestion) return Affinity(problem.graph);
-  const PairCost far = std::visit([&](const auto& d) { return d(Core{0}, Core{problem.topology.core_count() - 1}); },
-                                  make_distance(problem.topology, problem.model));
-  if (far.per_message == 0) return Affinity(problem.graph);
-  CommGraph::Rows rows = problem.graph.rows();
-  for (std::size_t edge = 0; edge < rows.bytes.size(); ++edge) {
-    const double messages = rows.messages.empty() ? problem.graph.default_messages() : rows.messages[edge];
-    rows.bytes[edge] = rows.bytes[edge] * far.per_byte + messages * far.per_message;
-  }
-  return Affinity(CommGraph(std::move(rows)));
+  const std::uint32_t cores = problem.topology.core_count();
+  const Cost far = cores < 2 ? Cost{} : problem.topology.cost(Core{0}, Core{cores - 1});
+  if (problem.model != CostModel::time || far.latency == 0) return Affinity(problem.graph);
+  return Affinity(messages_as_bytes(problem.graph, far));
 }
 
 }  // namespace

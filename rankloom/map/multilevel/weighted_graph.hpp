@@ -47,8 +47,8 @@ class WeightedGraph {
   std::uint32_t largest_ = 0;
 };
 
-/// The problem's traffic, both directions together: bytes, or, where messages cost something too, what an edge costs
-/// between the machine's two ends. O(edges).
+/// The problem's traffic, both directions together: bytes, and under the model of time also messages, as so many bytes
+/// as take as long from one end of the machine to the other. Parallel; O(edges).
 WeightedGraph weighted_graph(const MapProblem& problem);
 
 /// Every vertex belongs to the coarse vertex coarse_of[v]; coarse vertices are numbered 0..coarse_count-1. Parallel.

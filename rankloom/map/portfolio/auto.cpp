@@ -131,9 +131,12 @@ class Auto final : public Mapper {
       const auto grid = recognised_grid(problem_.graph);
       if (grid) {
         if (auto tiled = tiled_placement(problem_, *grid)) add(std::move(*tiled));
-        // Where ranks take all places of an even tree, and all is regular, nothing better is known than the tiling.
-        settled_ = grid->exact && grid->spread == 0 && all_places &&
-                   MachineTree(problem_.topology, problem_.slots).symmetric() && problem_.topology.cost_by_bit();
+        // Where ranks take all places of an even tree and all is regular, nothing better is known than the tiling.
+        // Messages may not follow the bytes, by which the grid was recognised.
+        const bool bytes_alone = problem_.model != CostModel::time || !problem_.graph.has_messages();
+        settled_ = bytes_alone && grid->exact && grid->spread == 0 && all_places &&
+                   MachineTree(problem_.topology, problem_.slots).symmetric() &&
+                   problem_.topology.cost_by_bit().has_value();
         if (settled_ || ranks > most_ranks_for_much_at_once) return;
       }
       cut(grid.has_value());
@@ -146,9 +149,11 @@ class Auto final : public Mapper {
         add(multilevel::moved(problem_, program, candidates_.front().core_of, plan_.cutting.passes));
         if (!plan_.cut_grids) return;
       }
-      // Each run takes as much memory as the graph, so the largest programs are cut one run after the other.
-      const std::size_t at_once = problem_.graph.rank_count() <= most_ranks_for_much_at_once ? plan_.runs : 1;
-      // The first run ends without refinement when its time is up: that is still better than nothing.
+      // Each run takes as much memory as the graph, so the largest programs are cut one run after the other; so is
+      // everything where time is limited: one run that ends is worth more than several that do not.
+      const bool much = problem_.graph.rank_count() <= most_ranks_for_much_at_once && !run_.deadline.limited();
+      const std::size_t at_once = much ? plan_.runs : 1;
+      // The first run is cut short when its time is up: that is still better than nothing.
       for (std::size_t done = 0; done < plan_.runs && (done == 0 || !pulse_.stop_now()); done += at_once) {
         std::vector<std::vector<Core>> placements(std::min(at_once, plan_.runs - done));
         parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
