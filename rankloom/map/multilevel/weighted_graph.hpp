@@ -11,8 +11,9 @@
 
 namespace rankloom::multilevel {
 
-/// One direction of an edge. Weights are floats, sums over them doubles: a weight of a coarse graph is off by less than
-/// one part in 10^6, which moves no decision that matters, and every placement is judged by the true cost in the end.
+/// One direction of an edge. Weights are floats, sums over them doubles: the weights of
+/// coarse graphs are off by a few parts in a million, which moves no decision that matters, and every placement is
+/// judged by the true cost in the end.
 struct Edge {
   std::uint32_t to;
   float weight;
