@@ -167,10 +167,16 @@ class Lab(unittest.TestCase):
             try:
                 # Ranks dealt in turn: neighbours in number are not neighbours.
                 order = [f"h{rank % hosts}" for rank in range(hosts * slots)]
-                began = time.monotonic()
-                said = json.loads(run("--json", "--blind", "--seconds", "4", "--alone", "12", "--mpi", "openmpi", "--", *cluster.launcher(hosts, slots, order)).stdout)
-                print(f"probe took {time.monotonic() - began:.1f} s: {said['measured']}", file=sys.stderr)
-                self.assertEqual(sorted(map(tuple, said["groups"])), [tuple(range(host, hosts * slots, hosts)) for host in range(hosts)])
+                expected = [tuple(range(host, hosts * slots, hosts)) for host in range(hosts)]
+                # While others keep both cores busy, everybody is equally far from everybody: three chances.
+                for _ in range(3):
+                    began = time.monotonic()
+                    said = json.loads(run("--json", "--blind", "--seconds", "4", "--alone", "12", "--mpi", "openmpi", "--", *cluster.launcher(hosts, slots, order)).stdout)
+                    print(f"probe took {time.monotonic() - began:.1f} s: {said['measured']}", file=sys.stderr)
+                    groups = sorted(map(tuple, said["groups"]))
+                    if groups == expected:
+                        break
+                self.assertEqual(groups, expected)
                 gaps = {level["kind"]: level["gap"] for level in said["measured"]}
                 far = self.plain_gap(cluster, folder, ["h0", "h1"])
                 near = self.plain_gap(cluster, folder, ["h2", "h2"])

@@ -28,7 +28,8 @@ bool fits(const MapProblem& problem, std::span<const Core> core_of) {
 
 }  // namespace
 
-Program::Program(const MapProblem& problem) : graph_(weighted_graph(problem)), order_(local_order(graph_)) {
+Program::Program(const MapProblem& problem, std::span<const std::uint32_t> sizes)
+    : graph_(weighted_graph(problem, sizes)), order_(local_order(graph_)) {
   if (!order_.empty()) graph_ = reordered(graph_, order_);
 }
 

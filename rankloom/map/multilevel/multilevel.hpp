@@ -19,7 +19,8 @@ struct Effort {
 /// The traffic as the multilevel methods want it, in an order that suits the caches.
 class Program {
  public:
-  explicit Program(const MapProblem& problem);
+  /// `sizes`: how much room each rank takes; empty: one place each.
+  explicit Program(const MapProblem& problem, std::span<const std::uint32_t> sizes = {});
 
   const WeightedGraph& graph() const { return graph_; }
   /// From the order of the vertices to that of the ranks, and back.
@@ -35,8 +36,8 @@ class Program {
 std::vector<Core> moved(const MapProblem& problem, const Program& program, std::vector<Core> core_of,
                         std::uint32_t passes);
 
-/// A valid placement: multisection along the machine, then moves on the true distances; when the deadline of the effort
-/// passes, what is left to decide goes in order. O(edges x levels of the
+/// A placement, valid where ranks take one place each: multisection along the machine, then moves on the true
+/// distances; when the deadline of the effort passes, what is left to decide goes in order. O(edges x levels of the
 /// machine); 8 bytes a directed edge, and as much again for coarser graphs. Parallel; the same for any number of
 /// threads.
 std::vector<Core> placement(const MapProblem& problem, const Program& program, const Effort& effort,

@@ -46,14 +46,14 @@ Affinity affinity_of(const MapProblem& problem) {
 
 }  // namespace
 
-WeightedGraph weighted_graph(const MapProblem& problem) {
+WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> of_ranks) {
   const Affinity affinity = affinity_of(problem);
   Array<std::uint64_t> offsets(affinity.offsets().begin(), affinity.offsets().end());
   Array<Edge> edges(affinity.edge_count());
   Array<std::uint32_t> sizes(affinity.size());
   parallel_chunks(affinity.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t vertex = begin; vertex < end; ++vertex) {
-      sizes[vertex] = 1;
+      sizes[vertex] = of_ranks.empty() ? 1 : of_ranks[vertex];
       for (std::uint64_t at = offsets[vertex]; at < offsets[vertex + 1]; ++at) {
         edges[at] = {affinity.all_neighbours()[at], static_cast<float>(affinity.all_weights()[at])};
       }

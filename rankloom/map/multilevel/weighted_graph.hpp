@@ -49,8 +49,8 @@ class WeightedGraph {
 };
 
 /// The problem's traffic, both directions together: bytes, and under the model of time also messages, as so many bytes
-/// as take as long from one end of the machine to the other. Parallel; O(edges).
-WeightedGraph weighted_graph(const MapProblem& problem);
+/// as take as long from one end of the machine to the other. `sizes`: of each rank; empty: all 1. Parallel; O(edges).
+WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> sizes = {});
 
 /// Every vertex belongs to the coarse vertex coarse_of[v]; coarse vertices are numbered 0..coarse_count-1. Parallel.
 WeightedGraph contracted(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,

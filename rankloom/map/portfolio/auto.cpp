@@ -11,6 +11,7 @@
 #include "rankloom/map/deep_search/deep_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
+#include "rankloom/map/multilevel/work.hpp"
 #include "rankloom/map/portfolio/portfolios.hpp"
 #include "rankloom/map/structure/grid.hpp"
 #include "rankloom/map/structure/tiling.hpp"
@@ -82,13 +83,34 @@ class Auto final : public Mapper {
   void describe(OptionList& options) override {
     options.choice("effort", effort_, {{"fast", Effort::fast}, {"balanced", Effort::balanced}, {"best", Effort::best}},
                    "how long to search: fast, balanced, or best, which uses the time of --budget");
+    options.flag("load", load_, "where cores are shared: bound each by the load of its ranks, not by their number");
+    options.number("tolerance", tolerance_, "with load: how much more than the average a core may carry", 0, 10);
   }
+  bool balances_load() const override { return load_; }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
+    if (load_) {
+      if (const auto work = multilevel::work_of(problem, tolerance_)) return by_work(problem, run, *work);
+    }
     return Search(problem, run, effort_).run();
   }
 
  private:
+  /// Cut by the work of the ranks, then exchanges that leave no core with too much.
+  Placement by_work(const MapProblem& problem, const MapRun& run, const multilevel::Work& work) const {
+    const MapProblem in_units{problem.graph, problem.topology, work.slots, problem.model, {}};
+    Plan plan = plan_of(effort_, problem);
+    plan.cutting.cutting.division.deadline = run.deadline;
+    plan.cutting.cutting.pack = false;
+    const multilevel::Program program(problem, work.units);
+    auto core_of = multilevel::placement(in_units, program, plan.cutting, mix(run.seed));
+    Pulse pulse(run, "auto");
+    Seating seating(problem, core_of);
+    LoadLimit limit(problem.graph, problem.topology, core_of, work.limit);
+    NeighbourhoodDescent(seating, &limit).run(pulse);
+    return {seating.placement(), {}, std::string(pulse.stopped() ? stopped_note : "")};
+  }
+
   class Search {
    public:
     Search(const MapProblem& problem, const MapRun& run, Effort effort)
@@ -191,6 +213,8 @@ class Auto final : public Mapper {
   };
 
   Effort effort_ = Effort::balanced;
+  bool load_ = false;
+  double tolerance_ = 0.03;
 };
 
 }  // namespace

@@ -321,5 +321,23 @@ TEST(Auto, KeepsDisconnectedPartsWhole) {
   }
 }
 
+TEST(Auto, BoundsTheWorkOfACoreWhenAskedTo) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    CommGraph::Rows rows = testing::shuffled_grid(24, 24, seed).rows();
+    Random random(seed);
+    for (std::uint32_t rank = 0; rank < 576; ++rank) rows.loads.push_back(static_cast<double>(1 + random.below(9)));
+    auto problem = make_problem(CommGraph(std::move(rows)), topology("node:4=10 core:4=1"), CostModel::bytes,
+                                {.oversubscribe = true});
+    for (const char* spec : {"auto:load", "auto:load,effort=fast", "auto:load,tolerance=0.2"}) {
+      const auto result = run_mapper(testing::mapper(spec), problem.view(), MapRun{});
+      ASSERT_TRUE(result) << spec;
+      ASSERT_TRUE(result->load) << spec;
+      const double tolerance = std::string_view(spec).ends_with("0.2") ? 0.2 : 0.03;
+      EXPECT_LE(result->load->imbalance(), tolerance + 1e-9) << spec << ", seed " << seed;
+      EXPECT_LT(result->cost, 0.5 * result->cost_default) << spec << ", seed " << seed;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rankloom
