@@ -117,8 +117,9 @@ inline CommGraph random_graph(std::uint32_t ranks, double density, std::uint64_t
   for (std::uint32_t from = 0; from < ranks; ++from) {
     for (std::uint32_t to = 0; to < ranks; ++to) {
       if (random.unit() >= density || (undirected && to <= from)) continue;
-      builder.add(Rank{from}, Rank{to}, 2.0 * static_cast<double>(random.below(1000)),
-                  static_cast<double>(2 * random.below(10)));
+      const double bytes =
+          2.0 * static_cast<double>(random.below(1000));  // apart: compilers order arguments as they like
+      builder.add(Rank{from}, Rank{to}, bytes, static_cast<double>(2 * random.below(10)));
     }
   }
   return std::move(builder).build(true, undirected);

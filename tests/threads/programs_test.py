@@ -52,7 +52,7 @@ class Languages(RecordingTest):
 
     def test_every_call_that_gcc_can_make_is_answered(self):
         compiler = self.call("gcc", "-print-prog-name=cc1").strip()
-        wanted = {name.decode() for name in re.findall(rb"\0(__tsan_\w+)(?=\0)", pathlib.Path(compiler).read_bytes())}
+        wanted = {name.decode() for name in re.findall(rb"(__tsan_\w+)\0", pathlib.Path(compiler).read_bytes())}
         library = self.rankloom.parent.parent / "lib/rankloom/librankloom_threads.so"
         offered = set(re.findall(r" T (\w+)", self.call("nm", "-D", library)))
         self.assertGreater(len(wanted), 80)

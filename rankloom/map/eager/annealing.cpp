@@ -79,7 +79,8 @@ class Annealing {
     vicinity_.regions(here, seating_.core_of(partners[random_.below(partners.size())]), regions_);
     if (regions_.empty()) return here;
     near_.clear();
-    vicinity_.cores(regions_[random_.below(regions_.size())], random_.next(), near_);
+    const auto region = regions_[random_.below(regions_.size())];  // apart: compilers order arguments as they like
+    vicinity_.cores(region, random_.next(), near_);
     return near_.empty() ? here : near_[random_.below(near_.size())];
   }
 
