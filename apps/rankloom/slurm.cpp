@@ -108,8 +108,8 @@ class SlurmVerb : public Verb {
                   "apt install libslurm-dev slurm-wlm-basic-plugins-dev, then build again");
     }
     options.plugins = fs::path(*plugin).parent_path().string();
-    std::string text = fmt::format("topology = topology.json\nnodes = {}\npolicy = {}\n", fmt::join(options.nodes, ","),
-                                   policy_.policies.back()->name);
+    std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",
+                                   fmt::join(options.nodes, ","), options.cpus, policy_.policies.back()->name);
     if (policy_.exclusive) text += fmt::format("exclusive = {}\n", name_of(*policy_.exclusive));
     text += fmt::format("waste = {}\nslack = {}\nfallback = {}\n", policy_.place.limits.waste,
                         policy_.place.limits.slack, name_of(policy_.place.fallback));
