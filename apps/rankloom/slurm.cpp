@@ -108,7 +108,7 @@ class SlurmVerb : public Verb {
     const auto plugin = find_beside("slurm/select_cons_tres.so");
     if (!plugin) {
       return fail(Code::environment, at("--policy"), "rankloom's plugin for Slurm was not built",
-                  "apt install libslurm-dev slurm-wlm-basic-plugins-dev, then build again");
+                  "apt install libslurm-dev slurm-wlm-basic-plugins, then build again");
     }
     options.plugins = fs::path(*plugin).parent_path().string();
     std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",

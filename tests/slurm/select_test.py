@@ -110,6 +110,7 @@ class Cluster(unittest.TestCase):
         self.fail(f"after {seconds} s it is not so: {what}\n{self.slurm('squeue')}")
 
     def wait_for_start(self, job, seconds=20):
+        self.assertIsNotNone(job, "it was not allocated")
         self.wait(lambda: self.jobs().get(job, ("",))[0] == "RUNNING", f"job {job} runs", seconds)
         return self.nodes_of(job)
 
@@ -118,6 +119,15 @@ class Cluster(unittest.TestCase):
         self.wait(lambda: job not in self.jobs(), f"job {job} is gone")
         # A node is free again when its epilog is through.
         self.wait(lambda: "COMPLETING" not in self.slurm("sinfo", "-h", "-N", "-o", "%T").upper(), "no node is completing")
+
+    def drain(self, node):
+        self.slurm("scontrol", "update", f"NodeName=n{node + 1}", "State=DRAIN", "Reason=test")
+        self.addCleanup(self.resume, node)
+
+    def resume(self, node):
+        """Back, and seen to answer."""
+        self.slurm("scontrol", "update", f"NodeName=n{node + 1}", "State=RESUME", status=None)
+        self.wait(lambda: "*" not in self.slurm("sinfo", "-h", "-n", f"n{node + 1}", "-o", "%T"), f"node {node} answers")
 
     def request(self, nodes, job, *options):
         """The same of `rankloom alloc`: its nodes, or nothing when the job has to wait."""
@@ -177,13 +187,12 @@ class Select(Cluster):
             elif kind < 0.32 and len(drained) < 3:
                 node = chance.randrange(SIDE * SIDE)
                 drained.append(node)
-                self.addCleanup(self.slurm, "scontrol", "update", f"NodeName=n{node + 1}", "State=RESUME", status=None)
-                self.slurm("scontrol", "update", f"NodeName=n{node + 1}", "State=DRAIN", "Reason=test")
+                self.drain(node)
                 run(PROGRAM, "alloc", "drain", node, "--state", self.state)
             elif kind < 0.37 and drained:
                 node = drained.pop()
                 if node not in drained:
-                    self.slurm("scontrol", "update", f"NodeName=n{node + 1}", "State=RESUME")
+                    self.resume(node)
                     run(PROGRAM, "alloc", "drain", "--resume", node, "--state", self.state)
             else:
                 size = chance.choice([1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16])
@@ -199,7 +208,7 @@ class Select(Cluster):
                     self.assertIsNone(job, f"step {step}: {size} nodes")
                     waited += 1
                 else:
-                    self.assertEqual(self.nodes_of(job), expected, f"step {step}: {size} nodes")
+                    self.assertEqual(self.nodes_of(job), expected, f"step {step}: {size} nodes, {options}; drained {drained}\n{self.slurm('sinfo')}{self.slurm('squeue')}")
                     self.release(name)
                     self.assertEqual(self.request(size, job, *(["--fallback", "diameter"] if options else [])), expected)
                     running.append(job)
@@ -312,12 +321,11 @@ class Fallback(Cluster):
         self.assertTrue(is_rectangle(self.wait_for_start(job), 3))
 
     def test_a_job_waits_for_a_drained_node_that_it_needs(self):
-        self.slurm("scontrol", "update", "NodeName=n5", "State=DRAIN", "Reason=test")
-        self.addCleanup(self.slurm, "scontrol", "update", "NodeName=n5", "State=RESUME", status=None)
+        self.drain(4)
         job = self.queue(9)
         time.sleep(1.2)
         self.assertEqual(self.jobs()[job][0], "PENDING")
-        self.slurm("scontrol", "update", "NodeName=n5", "State=RESUME")
+        self.resume(4)
         self.assertEqual(self.wait_for_start(job), list(range(9)))
 
 
