@@ -178,18 +178,18 @@ class Select(Cluster):
         """A random sequence of jobs, ends, drains, and users who would rather share a router than wait."""
         chance = random.Random(5)
         running, drained, started, waited, shared = [], [], 0, 0, 0
-        for step in range(45):
+        for step in range(55):
             kind = chance.random()
-            if kind < 0.27 and running:
+            if kind < 0.22 and running:
                 job = running.pop(chance.randrange(len(running)))
                 self.end(job)
                 self.release(job)
-            elif kind < 0.32 and len(drained) < 3:
+            elif kind < 0.28 and len(drained) < 3:
                 node = chance.randrange(SIDE * SIDE)
                 drained.append(node)
                 self.drain(node)
                 run(PROGRAM, "alloc", "drain", node, "--state", self.state)
-            elif kind < 0.37 and drained:
+            elif kind < 0.33 and drained:
                 node = drained.pop()
                 if node not in drained:
                     self.resume(node)
@@ -199,7 +199,7 @@ class Select(Cluster):
                 name = f"step{step}"
                 expected = self.request(size, name)
                 options = []
-                if expected is None and chance.random() < 0.4:
+                if expected is None and waited > shared:  # in turn
                     options = ["--comment", "rankloom:fallback=diameter"]
                     expected = self.request(size, name, "--fallback", "diameter")
                     shared += expected is not None
