@@ -217,7 +217,7 @@ Finding examine_slurm_plugin() {
   return {.name = "plugin for Slurm",
           .found = found.has_value(),
           .required = false,
-          .detail = found.value_or(""),
+          .detail = found ? "built" : "",
           .needed_for = "jobs of Slurm 22.05 that do not meet",
           .remedy = found ? "" : "apt install libslurm-dev slurm-wlm-basic-plugins, then build again"};
 }
