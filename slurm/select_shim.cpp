@@ -37,7 +37,7 @@ int call_stock(const char* name, Arguments... arguments) {
 
 /// All that the plugin keeps: slurmctld calls from several threads.
 struct State {
-  std::mutex mutex;
+  std::recursive_mutex mutex;  ///< Slurm's own plugin may call functions of this one.
   std::optional<Controller> controller;
   std::optional<Chooser> chooser;
   std::string said;  ///< The last complaint, so that it is made once.

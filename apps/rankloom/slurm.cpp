@@ -40,7 +40,8 @@ class SlurmVerb : public Verb {
     topology_.describe(*up_);
     add_value(*up_, {"--nodes", "N", "how many nodes; without -t, a machine without a network", "lab", "4"},
               set_count("--nodes", nodes_));
-    add_value(*up_, {"--cpus", "N", "processors that every node says it has; else as many cores as -t gives it", "lab"},
+    add_value(*up_,
+              {"--cpus", "N", "processors that every node says it has; else the cores that -t gives it, or 4", "lab"},
               set_count("--cpus", cpus_));
     add_value(*up_, {"--port", "N", "the first of its ports, one more than nodes; else the first that are free", "lab"},
               set_count("--port", port_));
@@ -95,7 +96,8 @@ class SlurmVerb : public Verb {
       const bool numbered = name == fmt::format("node{}", index(node));
       options.nodes.push_back(numbered ? fmt::format("n{}", index(node) + 1) : name);
     }
-    if (cpus_ == 0) options.cpus = std::max(4U, topology->core_count() / topology->node_count());
+    const std::uint32_t cores = topology->core_count() / topology->node_count();
+    if (cpus_ == 0 && cores > 1) options.cpus = cores;
     options.files["topology.json"] = write_machine_json(topology->spec());
     return {};
   }
