@@ -26,6 +26,7 @@ bool mount_memory(const char* target) {
 /// /tmp of its own, but for these folders below it, which stay what they are for everybody.
 bool own_temporary_folder(const std::vector<std::string>& shared) {
   std::vector<std::pair<int, std::string>> kept;
+  kept.reserve(shared.size());
   for (const std::string& folder : shared) kept.emplace_back(::open(folder.c_str(), O_PATH | O_DIRECTORY), folder);
   bool good = mount_memory("/tmp");
   for (const auto& [file, folder] : kept) {
@@ -64,7 +65,7 @@ std::string program_path(const std::string& program) {
   std::string folders = std::string(path != nullptr ? path : "") + ":/usr/sbin:/usr/bin:/sbin:/bin";
   for (std::size_t begin = 0; begin < folders.size();) {
     const std::size_t end = std::min(folders.find(':', begin), folders.size());
-    const std::string candidate = folders.substr(begin, end - begin) + "/" + program;
+    std::string candidate = folders.substr(begin, end - begin) + "/" + program;
     if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
     begin = end + 1;
   }
@@ -97,6 +98,7 @@ int run_on(const SlurmLab& lab, const SlurmHost& host, const std::vector<std::st
         ::setenv("SLURM_CONF", lab.conf().c_str(), 1);
         ::setenv("RANKLOOM_SLURM", lab.name.c_str(), 1);
         std::vector<char*> arguments;
+        arguments.reserve(words.size() + 1);
         for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
         arguments.push_back(nullptr);
         ::execvp(arguments[0], arguments.data());
