@@ -97,13 +97,16 @@ struct ProgramRow {
   std::string_view package;
 };
 
-constexpr std::array<ProgramRow, 9> programs{{
+constexpr std::array<ProgramRow, 12> programs{{
     {"mpirun.openmpi", launcher_version, "running programs of Open MPI", "openmpi-bin"},
     {"mpirun.mpich", launcher_version, "running programs of MPICH", "mpich"},
     {"mpirun", launcher_version, "launching MPI programs", "openmpi-bin"},
     {"srun", long_flag_version, "launching under Slurm", "slurm-client"},
     {"ssh", short_flag_version, "launching on other hosts", "openssh-client"},
     {"ip", nullptr, "rankloom lab, a cluster on one machine (with root)", "iproute2"},
+    {"slurmctld", nullptr, "rankloom slurm lab, a Slurm on one machine (with root)", "slurmctld"},
+    {"slurmd", nullptr, "rankloom slurm lab", "slurmd"},
+    {"munged", nullptr, "rankloom slurm lab", "munge"},
     {"lstopo-no-graphics", long_flag_version, "looking at a node by hand", "hwloc-nox"},
     {"gcc", long_flag_version, "compiling programs that record their threads", "gcc"},
     {"man", nullptr, "reading the manual pages", "man-db"},
@@ -209,6 +212,16 @@ Finding examine_probes() {
           .remedy = names.empty() ? "apt install libopenmpi-dev or libmpich-dev, then build again" : ""};
 }
 
+Finding examine_slurm_plugin() {
+  const auto found = find_beside("slurm/select_cons_tres.so");
+  return {.name = "plugin for Slurm",
+          .found = found.has_value(),
+          .required = false,
+          .detail = found ? "built" : "",
+          .needed_for = "jobs of Slurm 22.05 that do not meet",
+          .remedy = found ? "" : "apt install libslurm-dev slurm-wlm-basic-plugins, then build again"};
+}
+
 class DoctorVerb : public Verb {
  public:
   void describe(CLI::App&) override {}
@@ -220,6 +233,7 @@ class DoctorVerb : public Verb {
     findings.push_back(examine_otf2());
     findings.push_back(examine_hwloc());
     findings.push_back(examine_probes());
+    findings.push_back(examine_slurm_plugin());
     bool healthy = true;
     for (const Finding& finding : findings) healthy = healthy && (finding.found || !finding.required);
     if (session.json) {

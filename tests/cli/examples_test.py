@@ -5,6 +5,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +34,8 @@ LAUNCHER = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 # Gigabytes and many seconds: measured by the benchmarks, not here.
 TOO_LARGE = re.compile("216x216x216")
 NEEDS_ROOT = re.compile("rankloom lab (up|exec)")
+NEEDS_SLURM = re.compile("rankloom slurm lab up")
+SLURM = os.geteuid() == 0 and shutil.which("slurmctld", path=os.environ["PATH"] + ":/usr/sbin") and (PROGRAM.parent.parent / "lib/slurm/select_cons_tres.so").exists()
 
 
 def examples(help_text):
@@ -56,6 +59,8 @@ class Help(unittest.TestCase):
             self.assertIn("map", verbs)
             for text in [overview] + [self.shell(f"rankloom {verb} --help", folder) for verb in verbs]:
                 for command in examples(text):
+                    if NEEDS_SLURM.search(command) and not SLURM:
+                        continue
                     if not TOO_LARGE.search(command) and (os.geteuid() == 0 or not NEEDS_ROOT.search(command)):
                         with self.subTest(command=command):
                             self.shell(command, folder)

@@ -5,7 +5,8 @@
 In fenced blocks marked `sh`, every line is part of a script; in blocks marked `console`, lines after "$ " are commands and
 the rest is what they printed. All blocks of one page run one after another in one temporary folder with rankloom on the
 PATH; a command that fails, fails the page. A block is left out when the line before its fence is
-<!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone.
+<!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
+is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
 """
@@ -14,22 +15,31 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-SKIP = re.compile(r"<!--\s*skip:\s*\S.*-->" if os.geteuid() == 0 else r"<!--\s*(?:skip|root):\s*\S.*-->")
+LEFT_OUT = re.compile(r"<!--\s*(skip|root|slurm):\s*\S.*-->")
 
 
-def blocks(text):
+def left_out(line, program):
+    found = LEFT_OUT.search(line)
+    kind = found.group(1) if found else ""
+    root = os.geteuid() == 0
+    slurm = shutil.which("slurmctld", path=os.environ.get("PATH", "") + ":/usr/sbin") and (program.parent.parent / "lib/slurm/select_cons_tres.so").exists()
+    return kind == "skip" or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
+
+
+def blocks(text, program):
     """(line number, script) of every block that is to run."""
     found, lines = [], text.splitlines()
     at, skip = 0, False
     while at < len(lines):
         fence = FENCE.match(lines[at])
         if not fence:
-            skip = bool(SKIP.search(lines[at])) or (skip and not lines[at].strip())
+            skip = left_out(lines[at], program) or (skip and not lines[at].strip())
             at += 1
             continue
         start, kind, body = at + 1, fence.group(1), []
@@ -61,7 +71,7 @@ def run_page(page, program):
     env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-        for line, commands in blocks(page.read_text()):
+        for line, commands in blocks(page.read_text(), program):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
             if done.returncode != 0:
