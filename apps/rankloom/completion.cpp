@@ -178,7 +178,7 @@ std::string fish_condition(const CommandPage& page) {
   std::string condition = fmt::format("__fish_seen_subcommand_from {}", page.path[1]);
   for (std::size_t at = 2; at < page.path.size(); ++at)
     condition += fmt::format("; and __fish_seen_subcommand_from {}", page.path[at]);
-  if (page.path.size() == 2 && !page.commands.empty()) {
+  if (!page.commands.empty()) {
     condition += "; and not __fish_seen_subcommand_from";
     for (const CommandPage& below : page.commands) condition += " " + below.path.back();
   }

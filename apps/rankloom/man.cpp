@@ -122,7 +122,9 @@ std::string roff(const CommandPage& page) {
   }
   append_options(text, page);
   if (is_verb) {
-    for (const CommandPage& command : page.commands) append_command(text, command);
+    for (const CommandPage& command : with_all_below(page)) {
+      if (command.path.size() > page.path.size()) append_command(text, command);
+    }
   }
   if (!page.examples.empty()) text += ".SH EXAMPLES\n";
   for (const auto& [what, command] : page.examples) {

@@ -8,6 +8,8 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/discover/host_names.hpp"
+#include "rankloom/place/slurm/job_machine.hpp"
 #include "rankloom/place/slurm/step.hpp"
 
 namespace rankloom::app {
@@ -81,13 +83,23 @@ class SlurmPlace : public Verb {
     if (request->off) return StepPlacement{};
     auto step = understand_step(*command, variables());
     if (!step) return pass_on(step);
-    std::optional<MachineSpec> network;
-    if (!network_.empty()) {
-      auto loaded = load_machine(network_);
-      if (!loaded) return pass_on(loaded);
-      network = std::move(*loaded);
+    auto network = load_network();
+    if (!network) return pass_on(network);
+    return place_step(*request, *step, *network);
+  }
+
+  Result<std::optional<MachineSpec>> load_network() const {
+    if (network_.empty()) return std::nullopt;
+    auto machine = load_machine(network_);
+    if (!machine) return pass_on(machine);
+    if (nodes_.empty()) return std::move(*machine);
+    auto names = expand_hosts(nodes_);
+    if (!names) {
+      names.error().where = at("--nodes");
+      return pass_on(names);
     }
-    return place_step(*request, *step, network);
+    if (auto named = name_nodes(*machine, *names); !named) return pass_on(named);
+    return std::move(*machine);
   }
 
   static Json to_json(const StepPlacement& placement) {
@@ -105,7 +117,7 @@ class SlurmPlace : public Verb {
     return json;
   }
 
-  std::string asked_, network_;
+  std::string asked_, network_, nodes_;
   std::vector<std::string> words_;
   bool strict_ = false;
 };

@@ -46,7 +46,7 @@ constexpr const char* asked_by_job_newer = "_SLURM_SPANK_OPTION_rankloom_rankloo
 
 /// A line of plugstack.conf: "optional spank_rankloom.so program=/usr/bin/rankloom config=/etc/slurm/rankloom.conf".
 struct Settings {
-  std::string program, topology, config;
+  std::string program, topology, nodes, config;
   std::chrono::milliseconds limit{30000};
   std::string unknown;  ///< The first word that means nothing.
 };
@@ -104,6 +104,8 @@ Settings read_settings(int count, char** words) {
       settings.program = value;
     } else if (name == "topology" && !value.empty()) {
       settings.topology = value;
+    } else if (name == "nodes" && !value.empty()) {
+      settings.nodes = value;
     } else if (name == "config" && !value.empty()) {
       settings.config = value;
     } else if (name == "timeout" && seconds > 0 && seconds <= 3600) {
@@ -201,12 +203,14 @@ void prepare_srun(const Settings& settings) {
   Words command = own_command_line();
   if (command.empty() || (asked == nullptr && !may_ask(command))) return;
   if (!settings.unknown.empty())
-    slurm_spank_log("rankloom: plugstack.conf: \"%s\" is not known; known are program=, config=, topology=, timeout=",
-                    settings.unknown.c_str());
+    slurm_spank_log(
+        "rankloom: plugstack.conf: \"%s\" is not known; known are program=, config=, topology=, nodes=, timeout=",
+        settings.unknown.c_str());
   command[0] = "srun";
   Words words{settings.program, "slurm", "place"};
   if (asked != nullptr) words.insert(words.end(), {"--asked", asked});
   if (!settings.topology.empty()) words.insert(words.end(), {"--network", settings.topology});
+  if (!settings.nodes.empty()) words.insert(words.end(), {"--nodes", settings.nodes});
   if (!settings.config.empty()) words.insert(words.end(), {"--config", settings.config});
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());

@@ -227,7 +227,7 @@ TEST_F(PlaceStep, NumberedNodesStandForTheJobsInOrder) {
   ASSERT_TRUE(machine) << to_string(machine.error());
   auto topology = Topology::build(*machine);
   EXPECT_EQ(topology->node_name(Node{1}), "n2");
-  EXPECT_THAT(to_string(machine_of_job(*step, *parse_topology_string("mesh:2x2")).error()), HasSubstr("numbers its 4"));
+  EXPECT_THAT(to_string(machine_of_job(*step, *parse_topology_string("mesh:2x2")).error()), HasSubstr("4 for 2 names"));
 }
 
 }  // namespace

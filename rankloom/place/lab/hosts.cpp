@@ -29,6 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* lab_keeper = "rankloom-lab";
+
 /// What a host sees otherwise than the machine: its name, its own shared memory, who is who. False: not allowed.
 bool furnish(const std::string& name, const std::string& folder) {
   const auto over = [&](const char* file, const char* target) {
@@ -41,12 +43,11 @@ bool furnish(const std::string& name, const std::string& folder) {
 }
 
 /// The process that a host consists of. Never returns.
-[[noreturn]] void keep(const std::string& name, const std::string& folder, int ready, bool fleeting, bool furnished) {
+[[noreturn]] void keep(const char* title, int ready, bool fleeting, const std::function<bool()>& furnish) {
   ::setsid();
   if (fleeting) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::prctl(PR_SET_NAME, "rankloom-lab");
-  const int spaces = furnished ? CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS : CLONE_NEWNET;
-  const bool made = ::unshare(spaces) == 0 && (!furnished || furnish(name, folder));
+  ::prctl(PR_SET_NAME, title);
+  const bool made = furnish();
   const char answer = made ? 'y' : 'n';
   if (::write(ready, &answer, 1) != 1) ::_exit(1);
   // Whoever waits for the end of our output must not wait for this process.
@@ -57,7 +58,7 @@ bool furnish(const std::string& name, const std::string& folder) {
   for (;;) ::pause();
 }
 
-std::vector<std::int32_t> processes_in(const std::vector<std::uint64_t>& networks) {
+std::vector<std::int32_t> processes_in(const char* kind, std::uint64_t space) {
   std::vector<std::int32_t> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
@@ -65,9 +66,7 @@ std::vector<std::int32_t> processes_in(const std::vector<std::uint64_t>& network
     std::int32_t process = 0;
     const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), process);
     if (problem != std::errc() || end != name.data() + name.size()) continue;
-    const std::uint64_t network = network_of(process);
-    if (network != 0 && std::find(networks.begin(), networks.end(), network) != networks.end())
-      found.push_back(process);
+    if (space_of(process, kind) == space) found.push_back(process);
   }
   return found;
 }
@@ -77,15 +76,8 @@ std::string content_of(const std::string& path) {
   return file ? std::string(file->view()) : std::string();
 }
 
-/// The kernel gives numbers of namespaces anew: a network is surely ours only while its keeper is there.
-bool is_kept(const LabHost& host) {
-  return network_of(host.keeper) == host.network &&
-         content_of(fmt::format("/proc/{}/comm", host.keeper)) == "rankloom-lab\n";
-}
-
-bool was_started_in(const std::string& lab, std::int32_t process) {
-  const std::string environment = content_of(fmt::format("/proc/{}/environ", process));
-  return environment.find(fmt::format("RANKLOOM_LAB={}", lab) + '\0') != std::string::npos;
+bool has_in_its_environment(const std::string& mark, std::int32_t process) {
+  return content_of(fmt::format("/proc/{}/environ", process)).find(mark + '\0') != std::string::npos;
 }
 
 }  // namespace
@@ -133,16 +125,21 @@ bool join_namespace(std::int32_t process, const char* kind) {
   return joined;
 }
 
-std::uint64_t network_of(std::int32_t process) {
+std::uint64_t space_of(std::int32_t process, const char* kind) {
   struct stat about {};
-  return ::stat(fmt::format("/proc/{}/ns/net", process).c_str(), &about) == 0 ? about.st_ino : 0;
+  return ::stat(fmt::format("/proc/{}/ns/{}", process, kind).c_str(), &about) == 0 ? about.st_ino : 0;
 }
 
-Result<LabHost> start_host(const std::string& name, const std::string& folder, bool fleeting, bool furnished) {
+std::uint64_t network_of(std::int32_t process) {
+  return space_of(process, "net");
+}
+
+Result<std::int32_t> start_keeper(const std::string& name, const char* title, bool fleeting,
+                                  const std::function<bool()>& furnish) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return lab_failure("no pipe can be made");
   const pid_t process = ::fork();
-  if (process == 0) keep(name, folder, ends[1], fleeting, furnished);
+  if (process == 0) keep(title, ends[1], fleeting, furnish);
   ::close(ends[1]);
   char answer = 'n';
   const bool answered = process > 0 && ::read(ends[0], &answer, 1) == 1;
@@ -153,28 +150,41 @@ Result<LabHost> start_host(const std::string& name, const std::string& folder, b
     return lab_failure(fmt::format("the namespaces of {} cannot be made", name),
                        "be root, with the right to mount; inside a container start that with --privileged");
   }
-  return LabHost{name, process, network_of(process)};
+  return process;
+}
+
+Result<LabHost> start_host(const std::string& name, const std::string& folder, bool fleeting, bool furnished) {
+  const int spaces = furnished ? CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS : CLONE_NEWNET;
+  auto process = start_keeper(name, lab_keeper, fleeting,
+                              [&] { return ::unshare(spaces) == 0 && (!furnished || furnish(name, folder)); });
+  if (!process) return pass_on(process);
+  return LabHost{name, *process, network_of(*process)};
+}
+
+/// The kernel gives numbers of namespaces anew: a space is surely ours only while its keeper is there.
+void end_space(const KeptSpace& space, const std::string& mark) {
+  if (space.inode == 0 || space.inode == space_of(::getpid(), space.kind)) return;
+  const bool kept = space_of(space.keeper, space.kind) == space.inode &&
+                    content_of(fmt::format("/proc/{}/comm", space.keeper)) == std::string(space.title) + "\n";
+  for (int tries = 0; tries < 200; ++tries) {
+    auto left = processes_in(space.kind, space.inode);
+    std::erase_if(left, [&](std::int32_t process) {
+      return process == space.keeper || (!kept && !has_in_its_environment(mark, process));
+    });
+    if (left.empty()) break;
+    for (const std::int32_t process : left) ::kill(process, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (kept) ::kill(space.keeper, SIGKILL);
+  ::waitpid(space.keeper, nullptr, WNOHANG);
 }
 
 /// Programs first, keepers last: as long as those are there, it is sure what belongs to the lab.
 void end_processes(const Lab& lab) {
   std::vector<LabHost> all = lab.hosts;
   all.push_back(lab.bridge);
-  std::erase_if(all, [](const LabHost& host) { return host.network == 0 || host.network == network_of(::getpid()); });
-  for (const LabHost& host : all) {
-    const bool kept = is_kept(host);
-    for (int tries = 0; tries < 200; ++tries) {
-      auto left = processes_in({host.network});
-      std::erase_if(left, [&](std::int32_t process) {
-        return process == host.keeper || (!kept && !was_started_in(lab.options.name, process));
-      });
-      if (left.empty()) break;
-      for (const std::int32_t process : left) ::kill(process, SIGKILL);
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    if (kept) ::kill(host.keeper, SIGKILL);
-    ::waitpid(host.keeper, nullptr, WNOHANG);
-  }
+  for (const LabHost& host : all)
+    end_space({"net", host.keeper, host.network, lab_keeper}, fmt::format("RANKLOOM_LAB={}", lab.options.name));
 }
 
 }  // namespace rankloom

@@ -86,7 +86,9 @@ std::string folder_of(const std::string& name) {
   return fmt::format("{}/{}", folder_of_labs, name);
 }
 
-Result<void> check_name(const std::string& name) {
+}  // namespace
+
+Result<void> check_lab_name(const std::string& name) {
   const bool good = !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   }) && name[0] != '-';
@@ -94,8 +96,6 @@ Result<void> check_name(const std::string& name) {
   return fail(Code::usage, at("--name"), fmt::format("'{}' cannot be the name of a lab", name),
               "use small letters, digits and -");
 }
-
-}  // namespace
 
 Result<double> parse_rate(const std::string& rate) {
   if (rate == "none") return 0.0;
@@ -129,7 +129,7 @@ Result<void> check_lab() {
 }
 
 Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool fleeting) {
-  if (auto good = check_name(options.name); !good) return pass_on(good);
+  if (auto good = check_lab_name(options.name); !good) return pass_on(good);
   if (auto good = parse_rate(options.rate); !good) return pass_on(good);
   if (options.hosts < 1 || options.hosts > most_hosts || options.slots < 1 || options.slots > 4096) {
     return fail(Code::usage, at("--hosts"), fmt::format("{} hosts of {} slots", options.hosts, options.slots),
@@ -166,7 +166,7 @@ Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool f
 }
 
 Result<Lab> find_lab(const std::string& name) {
-  if (auto good = check_name(name); !good) return pass_on(good);
+  if (auto good = check_lab_name(name); !good) return pass_on(good);
   const std::string folder = folder_of(name);
   const auto absent = [&](const std::string& what) {
     return fail(Code::environment, at(folder), what, fmt::format("rankloom lab up --name {}", name));
@@ -201,7 +201,7 @@ std::vector<std::string> lab_names() {
 }
 
 Result<void> lab_down(const std::string& name) {
-  if (auto good = check_name(name); !good) return good;
+  if (auto good = check_lab_name(name); !good) return good;
   std::error_code error;
   if (!fs::exists(folder_of(name), error)) {
     return fail(Code::environment, at(folder_of(name)), "there is no lab of this name", "rankloom lab list");

@@ -18,8 +18,27 @@ int in_child(const std::function<int()>& child, std::string* said = nullptr);
 bool program_is_there(const std::string& program);
 /// Moves this process into a namespace of another one: "net", "mnt", …
 bool join_namespace(std::int32_t process, const char* kind);
-/// Inode of the network that a process sees; 0 when it is gone.
+/// Inode of the namespace that a process is in ("net", "mnt", …), or of its network; 0 when it is gone.
+std::uint64_t space_of(std::int32_t process, const char* kind);
 std::uint64_t network_of(std::int32_t process);
+
+/// A process that sleeps in the namespaces that `furnish` makes, under this title. Fleeting: as long as this process.
+Result<std::int32_t> start_keeper(const std::string& name, const char* title, bool fleeting,
+                                  const std::function<bool()>& furnish);
+
+/// A namespace, and the process that holds it open.
+struct KeptSpace {
+  const char* kind;  ///< "net", "mnt", …
+  std::int32_t keeper;
+  std::uint64_t inode;
+  const char* title;  ///< Of the keeper.
+};
+/// Ends everything in it, and its keeper last. When that is gone already, only what has "NAME=value" in its
+/// environment.
+void end_space(const KeptSpace& space, const std::string& mark);
+
+/// Small letters, digits and -.
+Result<void> check_lab_name(const std::string& name);
 
 /// A host is a process that sleeps in namespaces of its own. `furnished`: with a name, files and shared memory of its
 /// own; the bridge has none of that.

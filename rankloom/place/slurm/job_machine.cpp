@@ -77,23 +77,33 @@ MachineSpec flat_machine(const SlurmStep& step) {
   return machine;
 }
 
+void write_out(ObjectSpec& object) {
+  if (is_node(object)) return;
+  std::vector<ObjectSpec> children;
+  for (ObjectSpec& child : object.children) {
+    const std::uint64_t count = std::exchange(child.repeat, 1);
+    children.insert(children.end(), count, child);
+  }
+  object.children = std::move(children);
+  for (ObjectSpec& child : object.children) write_out(child);
+}
+
+void name_in_order(ObjectSpec& object, std::span<const std::string>& left) {
+  if (is_node(object)) {
+    if (left.empty()) return;
+    object.name = left.front();
+    left = left.subspan(1);
+    return;
+  }
+  for (ObjectSpec& child : object.children) name_in_order(child, left);
+}
+
 /// Takes the nodes of the job out of a network.
 class Extractor {
  public:
   Extractor(const SlurmStep& step, const MachineSpec& network)
       : in_order_(step.nodes), routed_(network.network != nullptr), inside_(cost_inside(network)) {
     for (const JobNode& node : step.nodes) wanted_.emplace(short_name(node.name), &node);
-  }
-
-  /// Gives numbered nodes the names of the job's, in order; equal ones are written out one by one.
-  Result<void> name(MachineSpec& machine) {
-    std::size_t next = 0;
-    spread(machine.root);
-    name(machine.root, next);
-    if (next == in_order_.size()) return {};
-    return fail(Code::bad_input, at(machine.text),
-                fmt::format("the machine only numbers its {} nodes, and the job has {}", next, in_order_.size()),
-                "describe the machine with the names of its nodes");
   }
 
   bool keep(ObjectSpec& object) {
@@ -121,26 +131,6 @@ class Extractor {
   }
 
  private:
-  void spread(ObjectSpec& object) {
-    if (is_node(object)) return;
-    std::vector<ObjectSpec> children;
-    for (ObjectSpec& child : object.children) {
-      const std::uint64_t count = std::exchange(child.repeat, 1);
-      children.insert(children.end(), count, child);
-    }
-    object.children = std::move(children);
-    for (ObjectSpec& child : object.children) spread(child);
-  }
-
-  void name(ObjectSpec& object, std::size_t& next) {
-    if (is_node(object)) {
-      if (next < in_order_.size()) object.name = in_order_[next].name;
-      ++next;
-      return;
-    }
-    for (ObjectSpec& child : object.children) name(child, next);
-  }
-
   static void collect(const ObjectSpec& object, std::map<std::string, bool>& there) {
     if (is_node(object)) there.emplace(short_name(object.name), true);
     for (const ObjectSpec& child : object.children) collect(child, there);
@@ -159,20 +149,31 @@ bool has_names(const ObjectSpec& object) {
 
 }  // namespace
 
+Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names) {
+  auto topology = Topology::build(machine);  // knows how many there are, before they are written out
+  if (!topology) return pass_on(topology);
+  if (topology->node_count() != names.size()) {
+    return fail(Code::bad_input, at(machine.text),
+                fmt::format("the machine only numbers its nodes, and has {} for {} names", topology->node_count(),
+                            names.size()),
+                "describe the machine with the names of its nodes");
+  }
+  write_out(machine.root);
+  std::span<const std::string> left = names;
+  name_in_order(machine.root, left);
+  if (left.empty()) return {};
+  return fail(Code::bad_input, at(machine.text), "the level that holds the hosts is not called node",
+              "call it so: node:16 core:8");
+}
+
 Result<MachineSpec> machine_of_job(const SlurmStep& step, const std::optional<MachineSpec>& network) {
   if (!network) return flat_machine(step);
   MachineSpec machine = *network;
   Extractor extractor(step, machine);
   if (!has_names(machine.root)) {
-    auto topology = Topology::build(machine);
-    if (!topology) return pass_on(topology);
-    if (topology->node_count() != step.nodes.size()) {
-      return fail(Code::bad_input, at(machine.text),
-                  fmt::format("the machine only numbers its {} nodes, and the job has {}", topology->node_count(),
-                              step.nodes.size()),
-                  "describe the machine with the names of its nodes");
-    }
-    if (auto named = extractor.name(machine); !named) return pass_on(named);
+    std::vector<std::string> names;
+    for (const JobNode& node : step.nodes) names.push_back(node.name);
+    if (auto named = name_nodes(machine, names); !named) return pass_on(named);
   }
   const std::string missing = extractor.first_missing(machine);
   if (!missing.empty()) {

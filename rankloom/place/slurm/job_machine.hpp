@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/machine_spec.hpp"
@@ -16,5 +18,8 @@ namespace rankloom {
 /// network that only numbers its nodes must have as many as the job, and they stand for them in order. Without a
 /// network all nodes are equally far apart.
 Result<MachineSpec> machine_of_job(const SlurmStep& step, const std::optional<MachineSpec>& network);
+
+/// Gives the nodes these names, in order; equal ones are written out one by one. Fails when the numbers differ.
+Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names);
 
 }  // namespace rankloom
