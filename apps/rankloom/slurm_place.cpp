@@ -41,10 +41,12 @@ class SlurmPlace : public Verb {
         app,
         {"--network", "TOPOLOGY", "the machine, with the names of its nodes, for mappings that are made now", "input"},
         network_);
-    add_repeated(
-        app,
-        {"SRUN", "WORD", "behind --: srun with its options, --rankloom among them, and the program", "input", "", true},
-        words_);
+    add_text(app, {"--nodes", "LIST", "the names of its nodes, in order, when it only numbers them: n[1-64]", "input"},
+             nodes_);
+    add_repeated(app,
+                 {"COMMAND", "WORD", "behind --: srun with its options, --rankloom among them, and the program",
+                  "input", "", true},
+                 words_);
   }
 
   Result<int> run(const Session& session) override {

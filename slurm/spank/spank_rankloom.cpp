@@ -4,8 +4,8 @@
 // happens in it, srun has at worst a line to show and goes on as if nothing had been asked.
 //
 // In srun, the answer is there before srun reads its environment, so that its own variables carry it: SLURM_HOSTFILE
-// and SLURM_DISTRIBUTION for the order, SLURM_CPU_BIND against a second binding. On the nodes, slurmstepd finds the
-// processing units in the environment of the step, and takes them out of it.
+// and SLURM_DISTRIBUTION. On the nodes, slurmstepd finds the processing units in the environment of the step, takes
+// them out of it, and binds each rank after Slurm's own task plugins have bound it.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -93,6 +93,14 @@ std::string own_program() {
   return "rankloom";
 }
 
+/// Files of the administrator stand beside slurm.conf, unless a path says otherwise.
+std::string beside_conf(const std::string& name) {
+  const char* const given = std::getenv("SLURM_CONF");
+  const std::string conf = given != nullptr ? given : "/etc/slurm/slurm.conf";
+  const std::string path = conf.substr(0, conf.rfind('/') + 1) + name;
+  return !name.starts_with('/') && ::access(path.c_str(), F_OK) == 0 ? path : name;
+}
+
 Settings read_settings(int count, char** words) {
   Settings settings;
   for (int i = 0; i < count; ++i) {
@@ -103,11 +111,11 @@ Settings read_settings(int count, char** words) {
     if (name == "program" && !value.empty()) {
       settings.program = value;
     } else if (name == "topology" && !value.empty()) {
-      settings.topology = value;
+      settings.topology = beside_conf(value);
     } else if (name == "nodes" && !value.empty()) {
       settings.nodes = value;
     } else if (name == "config" && !value.empty()) {
-      settings.config = value;
+      settings.config = beside_conf(value);
     } else if (name == "timeout" && seconds > 0 && seconds <= 3600) {
       settings.limit = std::chrono::seconds(seconds);
     } else if (settings.unknown.empty()) {
@@ -137,6 +145,7 @@ bool may_ask(const Words& words) {
 
 /// Messages of several lines in one.
 std::string in_one_line(std::string text) {
+  if (text.starts_with("rankloom: ")) text.erase(0, 10);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) {
     const std::size_t end = text.find_first_not_of(" \n", at);
@@ -188,9 +197,7 @@ void apply(const rankloom::spank::Placement& placement) {
     return;
   }
   state().ranks = placement.hosts.size();
-  const auto variables = rankloom::spank::to_variables(placement.cpus);
-  for (const auto& [name, value] : variables) set_for_srun(name, value);
-  if (!variables.empty()) set_for_srun("SLURM_CPU_BIND", "none");
+  for (const auto& [name, value] : rankloom::spank::to_variables(placement.cpus)) set_for_srun(name, value);
 }
 
 /// Before srun reads its variables and options.
@@ -304,7 +311,7 @@ RANKLOOM_EXPORT int slurm_spank_init(spank_t handle, int count, char* words[]) {
 RANKLOOM_EXPORT int slurm_spank_init_post_opt(spank_t, int, char*[]) {
   return guarded([] {
     if (spank_context() != S_CTX_LOCAL || state().host_file < 0) return;
-    for (const char* const name : {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_CPU_BIND"}) put_back(name);
+    for (const char* const name : {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION"}) put_back(name);
     ::close(state().host_file);
     state().host_file = -1;
   });
