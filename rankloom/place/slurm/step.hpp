@@ -16,12 +16,12 @@ namespace rankloom {
 
 /// What Slurm says in the environment of srun, as text; empty where it says nothing.
 struct SlurmVariables {
-  std::string nodes;           ///< SLURM_JOB_NODELIST; empty: srun stands outside of a job.
-  std::string cpus_per_node;   ///< SLURM_JOB_CPUS_PER_NODE: "16(x3),8"
-  std::string tasks_per_node;  ///< SLURM_TASKS_PER_NODE
-  std::string tasks;           ///< SLURM_NTASKS
-  std::string cpus_per_task;   ///< SLURM_CPUS_PER_TASK
-  std::string jobs_together;   ///< SLURM_HET_SIZE: the job has several parts.
+  std::string nodes = {};           ///< SLURM_JOB_NODELIST; empty: srun stands outside of a job.
+  std::string cpus_per_node = {};   ///< SLURM_JOB_CPUS_PER_NODE: "16(x3),8"
+  std::string tasks_per_node = {};  ///< SLURM_TASKS_PER_NODE
+  std::string tasks = {};           ///< SLURM_NTASKS
+  std::string cpus_per_task = {};   ///< SLURM_CPUS_PER_TASK
+  std::string jobs_together = {};   ///< SLURM_HET_SIZE: the job has several parts.
 };
 
 struct JobNode {
