@@ -7,9 +7,6 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/host_names.hpp"
-#include "rankloom/place/slurm/job_machine.hpp"
 #include "rankloom/place/slurm/step.hpp"
 
 namespace rankloom::app {
@@ -40,9 +37,9 @@ class SlurmPlace : public Verb {
     add_text(
         app,
         {"--network", "TOPOLOGY", "the machine, with the names of its nodes, for mappings that are made now", "input"},
-        network_);
+        network_.topology);
     add_text(app, {"--nodes", "LIST", "the names of its nodes, in order, when it only numbers them: n[1-64]", "input"},
-             nodes_);
+             network_.nodes);
     add_repeated(app,
                  {"COMMAND", "WORD", "behind --: srun with its options, --rankloom among them, and the program",
                   "input", "", true},
@@ -74,34 +71,17 @@ class SlurmPlace : public Verb {
       command.error().hint = "write options of other plugins as --name=value";
       return pass_on(command);
     }
-    std::string asked = asked_;
-    if (const LaunchOption* const own = command->find("rankloom"); own != nullptr && !own->values.empty())
-      asked = own->values[0];
+    const LaunchOption* const own = command->find("rankloom");
+    const std::string asked = own != nullptr && !own->values.empty() ? own->values[0] : asked_;
     // The shell that salloc opens on a node is no program of the user's.
-    if (asked.empty() || command->find("interactive") != nullptr) return StepPlacement{};
+    if ((own == nullptr && asked.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
     strict_ = is_strict(asked);
     auto request = parse_step_request(asked);
     if (!request) return pass_on(request);
     if (request->off) return StepPlacement{};
     auto step = understand_step(*command, variables());
     if (!step) return pass_on(step);
-    auto network = load_network();
-    if (!network) return pass_on(network);
-    return place_step(*request, *step, *network);
-  }
-
-  Result<std::optional<MachineSpec>> load_network() const {
-    if (network_.empty()) return std::nullopt;
-    auto machine = load_machine(network_);
-    if (!machine) return pass_on(machine);
-    if (nodes_.empty()) return std::move(*machine);
-    auto names = expand_hosts(nodes_);
-    if (!names) {
-      names.error().where = at("--nodes");
-      return pass_on(names);
-    }
-    if (auto named = name_nodes(*machine, *names); !named) return pass_on(named);
-    return std::move(*machine);
+    return place_step(*request, *step, network_);
   }
 
   static Json to_json(const StepPlacement& placement) {
@@ -119,7 +99,8 @@ class SlurmPlace : public Verb {
     return json;
   }
 
-  std::string asked_, network_, nodes_;
+  std::string asked_;
+  SlurmNetwork network_;
   std::vector<std::string> words_;
   bool strict_ = false;
 };

@@ -106,7 +106,7 @@ class PlaceStep : public ::testing::Test {
 
   /// "n1:+0 n2:3", or the error.
   static std::string placed(const std::string& request, const std::string& srun, const SlurmVariables& variables,
-                            const std::optional<MachineSpec>& network = std::nullopt) {
+                            const SlurmNetwork& network = {}) {
     auto step = step_of(srun, variables);
     if (!step) return to_string(step.error());
     auto parsed = parse_step_request(request);
@@ -163,7 +163,8 @@ TEST_F(PlaceStep, SaysWhatDoesNotFit) {
   EXPECT_THAT(placed(map + ",topology=" + hosts, "srun -n 4 app", two_nodes()),
               HasSubstr("m2, which is no node of the job"));
   EXPECT_THAT(placed(write("crowd", "0\n1\n2\n"), "srun -n 3 -c 2 app", two_nodes()), HasSubstr("more than 2 ranks"));
-  EXPECT_THAT(placed(write("bind.txt", "0 n1 0\n0 n1 1\n"), "srun -n 2 app", two_nodes()), HasSubstr("twice"));
+  EXPECT_THAT(placed(write("bind.txt", "0 n1 0\n0 n1 1\n"), "srun -n 2 app", two_nodes()),
+              HasSubstr("bind.txt:2: here the host and the processing unit of rank 1"));
   EXPECT_THAT(placed(map, "srun -n 4 -N 1 app", two_nodes()), HasSubstr("leave -N out"));
 }
 
@@ -173,7 +174,7 @@ TEST_F(PlaceStep, MapsAProfileOntoTheJob) {
                              "%%MatrixMarket matrix coordinate integer general\n8 8 5\n1 5 1000000\n2 6 1000000\n"
                              "3 7 1000000\n4 8 1000000\n1 2 10\n");
   auto step = step_of("srun app", two_nodes());
-  auto placement = place_step(*parse_step_request("map:" + profile), *step, std::nullopt);
+  auto placement = place_step(*parse_step_request("map:" + profile), *step, {});
   ASSERT_TRUE(placement) << to_string(placement.error());
   for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(placement->seats[rank].host, placement->seats[rank + 4].host);
   EXPECT_LT(*placement->cost, *placement->cost_default);

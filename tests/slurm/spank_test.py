@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -73,8 +72,9 @@ class InSlurm(unittest.TestCase):
         return done
 
     def srun(self, ranks, *words, nodes=None, **options):
-        """srun in a job of so many nodes; all of them unless said otherwise."""
-        return self.words("salloc", "-Q", "-N", nodes or len(self.nodes), "-n", ranks, "srun", *words, **options)
+        """srun in a job of the first so many nodes; of all unless said otherwise."""
+        job = ",".join(self.nodes[:nodes])
+        return self.words("salloc", "-Q", "-w", job, "-n", ranks, "srun", *words, **options)
 
     def write(self, name, text):
         path = self.folder / name
@@ -108,7 +108,7 @@ class Order(InSlurm):
 
     def test_of_a_json_mapping_and_a_topology(self):
         self.write("m.json", json.dumps({"mapping": [5, 0, 14]}))
-        done = self.srun(3, "--rankloom=m.json,topology=mesh:2x4 core:2", "./where", nodes=8)
+        done = self.srun(16, "-n", "3", "--rankloom=m.json,topology=mesh:2x4 core:2", "./where")
         self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (5, 0, 14)])
 
     def test_leaves_nothing_for_the_program_to_see(self):
@@ -138,7 +138,7 @@ class Order(InSlurm):
     def test_of_a_job_holds_for_its_steps(self):
         cores = self.shuffled(16, 3)
         self.write("m", cores)
-        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out --rankloom=m\nsrun ./where\nsrun -n 2 --rankloom=off ./where > off.out\n")
+        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out --rankloom=m\nsrun ./where\nsrun -n 2 --rankloom=off ./where > off.out 2> /dev/null\n")
         self.words("sbatch", "--wait", "job.sh")
         self.assertEqual(self.found((self.folder / "job.out").read_text()), [self.seat(core) for core in cores])
         self.assertEqual([host for host, _ in self.found((self.folder / "off.out").read_text())], self.nodes[:2])
@@ -165,8 +165,8 @@ class WithoutPlugin(InSlurm):
         self.write("job.sh", """set -e
 rankloom topo discover --slurm -o job.json > /dev/null
 rankloom map app.prof -t job.json -o app.map > /dev/null
-rankloom emit app.map -t job.json --to slurm -o launch --program ./where | tail -1 > launch/command
-sh launch/command > seats
+rankloom emit app.map -t job.json --to slurm -o launch --program ./where | tail -1 > command
+sh command > seats
 rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
 """)
         self.words("salloc", "-Q", "-N", "8", "-n", "16", "sh", "job.sh")
@@ -293,13 +293,11 @@ class Trouble(InSlurm):
         self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (3, 0, 1, 2)])
 
     def test_with_the_plugin_itself_leaves_srun_alone(self):
-        self.plugstack.write_text("optional /nothing/spank_rankloom.so\n")
-        self.still_runs("")
         broken = self.folder / "broken.so"
         broken.write_bytes(b"\x7fELF no plugin")
-        self.plugstack.write_text(f"optional {broken}\n")
-        done = self.srun(4, "./where")
-        self.assertEqual(len(done.stdout.splitlines()), 4)
+        for plugin in ("/nothing/spank_rankloom.so", broken):  # Slurm complains, and goes on
+            self.plugstack.write_text(f"optional {plugin}\n")
+            self.assertEqual(len(self.srun(4, "./where").stdout.splitlines()), 4)
 
     def test_with_processing_units_that_do_not_exist_is_a_line_a_node(self):
         cores = [{"kind": "core", "os_index": unit} for unit in (self.units[0], 900)]

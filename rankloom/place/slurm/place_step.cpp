@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/capture/import/import.hpp"
+#include "rankloom/core/scanner.hpp"
+#include "rankloom/core/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/host_names.hpp"
 #include "rankloom/map/run.hpp"
@@ -16,7 +18,6 @@
 #include "rankloom/place/deployment.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
 #include "rankloom/place/slurm/step.hpp"
-#include "rankloom/place/verify.hpp"
 
 namespace rankloom {
 
@@ -46,19 +47,24 @@ bool is_seat_list(std::string_view text) {
 }
 
 Result<std::vector<StepSeat>> read_seat_list(const FileText& file) {
-  auto reports = read_reports(file);
-  if (!reports) return pass_on(reports);
-  std::vector<StepSeat> seats(reports->size());
-  std::vector<bool> seen(reports->size(), false);
-  for (const SeatReport& report : *reports) {
-    if (report.rank >= seats.size() || seen[report.rank] || report.cpus.size() != 1) {
-      return fail(
-          Code::bad_input, at(file.name()),
-          fmt::format("rank {} stands here twice, without others, or with several processing units", report.rank),
-          "give bind.txt as `rankloom emit --to slurm -o FOLDER` writes it");
+  std::vector<StepSeat> seats;
+  Scanner in(file.view());
+  for (in.skip_space(); !in.done(); in.skip_space()) {
+    const std::uint64_t line = in.line();
+    std::string_view text = in.take_line();
+    if (text.starts_with('#')) continue;
+    const std::size_t first = std::min(text.find(' '), text.size()), last = text.rfind(' ');
+    const auto rank = parse_number(text.substr(0, first));
+    const auto cpu = parse_number(last < text.size() ? text.substr(last + 1) : "");
+    const std::string host(last > first && last < text.size() ? text.substr(first + 1, last - first - 1) : "");
+    const bool good = rank && *rank == static_cast<double>(seats.size()) && cpu && *cpu >= 0 && *cpu < 1e6 &&
+                      is_plain_host_name(host);
+    if (!good) {
+      return fail(Code::bad_input, at(file.name(), line),
+                  fmt::format("here the host and the processing unit of rank {} are expected", seats.size()),
+                  "give bind.txt as `rankloom emit --to slurm -o FOLDER` writes it");
     }
-    seen[report.rank] = true;
-    seats[report.rank] = {.host = report.host, .by = StepSeat::By::number, .cpu = report.cpus[0]};
+    seats.push_back({.host = host, .by = StepSeat::By::number, .cpu = static_cast<std::uint32_t>(*cpu)});
   }
   return seats;
 }
@@ -109,12 +115,13 @@ Result<std::vector<StepSeat>> seats_of_mapping(const FileText& file, const StepR
   return seats_of(*deployment);
 }
 
-Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step,
-                              const std::optional<MachineSpec>& network) {
+Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network) {
   if (step.nodes.empty()) {
     return fail(Code::usage, at("--rankloom"), "there is no job yet onto whose nodes the profile could be mapped",
                 "use srun inside salloc or sbatch");
   }
+  auto mapper = make_mapper(request.mapper);
+  if (!mapper) return pass_on(mapper);
   auto imported = import_path(request.file);
   if (!imported) return pass_on(imported);
   const std::uint32_t ranks = imported->profile.rank_count();
@@ -123,13 +130,10 @@ Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step,
                 fmt::format("the profile has {} ranks, and srun starts {}", ranks, *step.ranks),
                 fmt::format("write srun -n {}, or record the program with {} ranks", ranks, *step.ranks));
   }
-  std::optional<MachineSpec> own = network;
-  if (!request.topology.empty()) {
-    auto loaded = load_machine(request.topology);
-    if (!loaded) return pass_on(loaded);
-    own = std::move(*loaded);
-  }
-  auto machine = machine_of_job(step, own);
+  const SlurmNetwork own{.topology = request.topology};
+  auto described = (request.topology.empty() ? network : own).load();
+  if (!described) return pass_on(described);
+  auto machine = machine_of_job(step, *described);
   if (!machine) return pass_on(machine);
   auto topology = Topology::build(std::move(*machine));
   if (!topology) return pass_on(topology);
@@ -138,8 +142,6 @@ Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step,
   constexpr auto collectives = CollectiveModel::tree;
   if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return pass_on(fits);
   const CommGraph graph = traffic(std::move(imported->profile), collectives);
-  auto mapper = make_mapper(request.mapper);
-  if (!mapper) return pass_on(mapper);
   const MapProblem problem{graph, *topology, *slots, CostModel::bytes, {}, 0};
   auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)});
   if (!result) return pass_on(result);
@@ -196,8 +198,7 @@ Result<void> fit_into_job(const std::string& source, const SlurmStep& step, std:
 
 }  // namespace
 
-Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step,
-                                 const std::optional<MachineSpec>& network) {
+Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network) {
   StepPlacement placement;
   bool map = request.map;
   if (!map) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine_spec.hpp"
 #include "rankloom/place/launch_command.hpp"
+#include "rankloom/place/slurm/network.hpp"
 #include "rankloom/place/slurm/request.hpp"
 
 namespace rankloom {
@@ -60,10 +60,9 @@ struct StepPlacement {
   std::optional<double> cost, cost_default;  ///< Of a mapping made here: with it, and in Slurm's own order.
 };
 
-/// The places of a mapping or, when the request asks for it, of a mapping made now. `network` is the machine that the
-/// administrator described, if he did; its nodes have names. Fails when the mapping does not fit the step or its job.
-Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step,
-                                 const std::optional<MachineSpec>& network);
+/// The places of a mapping or, when the request asks for it, of a mapping made now, on the nodes that the job has of
+/// the network. Fails when the mapping does not fit the step or its job.
+Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network);
 
 /// "ranks 16", then a line "rank host cpu" for each: "7" is a number, "+7" a position, "-" nothing.
 std::string write_placement(const StepPlacement& placement);
