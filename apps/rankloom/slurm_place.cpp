@@ -78,7 +78,8 @@ class SlurmPlace : public Verb {
     strict_ = is_strict(asked);
     auto request = parse_step_request(asked);
     if (!request) return pass_on(request);
-    if (request->off) return StepPlacement{};
+    request->of_job = own == nullptr;
+    if (request->off || (request->of_job && orders_itself(*command))) return StepPlacement{};
     auto step = understand_step(*command, variables());
     if (!step) return pass_on(step);
     return place_step(*request, *step, network_);

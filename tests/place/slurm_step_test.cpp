@@ -133,6 +133,18 @@ TEST_F(PlaceStep, CountsTheCoresOfTheJob) {
   EXPECT_EQ(placed(write("json", R"({"mapping": [7, 0]})"), "srun -n 2 app", two_nodes()), "n2:+3 n1:+0");
 }
 
+TEST_F(PlaceStep, OfAJobIsMeantForStepsOfItsSize) {
+  auto request = *parse_step_request(write("map", "7\n0\n3\n4\n"));
+  request.of_job = true;
+  const auto seats = [&](const char* srun, SlurmVariables variables) {
+    return place_step(request, *step_of(srun, variables), {});
+  };
+  EXPECT_EQ(seats("srun -n 4 app", two_nodes())->seats.size(), 4);
+  EXPECT_EQ(seats("srun -n 1 mkdir", two_nodes())->seats.size(), 0);
+  EXPECT_FALSE(seats("srun app", two_nodes())) << "the job itself has another number: that is a mistake";
+  EXPECT_TRUE(orders_itself(*understand_launch({"srun", "--ntasks-per-node=1", "orted"}, {})));
+}
+
 TEST_F(PlaceStep, GivesNumberedNodesTheNamesOfTheJobs) {
   const auto map = write("map", "5\n0\n");
   EXPECT_EQ(placed(map + ",topology=node:2 core:4", "srun -n 2 app", two_nodes()), "n2:+1 n1:+0");

@@ -138,10 +138,11 @@ class Order(InSlurm):
     def test_of_a_job_holds_for_its_steps(self):
         cores = self.shuffled(16, 3)
         self.write("m", cores)
-        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out --rankloom=m\nsrun ./where\nsrun -n 2 --rankloom=off ./where > off.out 2> /dev/null\n")
+        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out --rankloom=m\nsrun ./where\nsrun --rankloom=off ./where > off.out\nsrun -n 1 -N 1 ./where > one.out\n")
         self.words("sbatch", "--wait", "job.sh")
         self.assertEqual(self.found((self.folder / "job.out").read_text()), [self.seat(core) for core in cores])
-        self.assertEqual([host for host, _ in self.found((self.folder / "off.out").read_text())], self.nodes[:2])
+        self.assertEqual([host for host, _ in self.found((self.folder / "off.out").read_text())], sorted(self.nodes * 2))
+        self.assertEqual([host for host, _ in self.found((self.folder / "one.out").read_text())], self.nodes[:1])
 
     def test_outside_of_a_job_needs_names(self):
         self.write("hosts.txt", f"{self.nodes[3]} 2\n{self.nodes[1]} 2\n")
@@ -155,6 +156,33 @@ class Order(InSlurm):
         self.words(PROGRAM, "emit", "m", "-t", "hosts.txt", "--to", "slurm", "-o", "launch")
         done = self.srun(16, "-n", "3", "--rankloom=launch/bind.txt", "./where")
         self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (9, 2, 1)])
+
+
+class Beside(InSlurm):
+    """Slurm's own binding, and other jobs on the node."""
+
+    MESH = "mesh:1x2"
+    OPTIONS = ("--conf", "TaskPlugin=task/affinity", "--conf", "PartitionName=shared Nodes=ALL OverSubscribe=NO State=UP")
+
+    def setUp(self):
+        if len(self.units) != self.CPUS:
+            self.skipTest("task/affinity wants the real number of processing units")
+
+    def test_slurms_binding_the_mappings_counts(self):
+        self.write("m", [3, 0, 1, 2])
+        self.assertEqual(self.found(self.srun(4, "--rankloom=m", "./where").stdout), [self.seat(core) for core in (3, 0, 1, 2)])
+
+    def test_another_job_ranks_keep_to_the_cores_of_their_own(self):
+        self.write("m", [0])
+        job = ["salloc", "-Q", "-p", "shared", "-w", self.nodes[0], "-N", "1", "-n", "1", "srun", "--rankloom=m"]
+        os.mkfifo(self.folder / "wake")
+        with subprocess.Popen([*job, "sh", "-c", "./where; cat wake > /dev/null"], cwd=self.folder, env=self.env, stdout=subprocess.PIPE, text=True) as first:
+            one = first.stdout.readline().split()
+            other = self.words(*job, "./where").stdout.split()
+            with open(self.folder / "wake", "w", encoding="ascii"):
+                pass
+            first.communicate(timeout=30)
+        self.assertEqual({one[2], other[2]}, set(map(str, self.units)))
 
 
 class WithoutPlugin(InSlurm):

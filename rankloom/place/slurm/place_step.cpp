@@ -115,6 +115,11 @@ Result<std::vector<StepSeat>> seats_of_mapping(const FileText& file, const StepR
   return seats_of(*deployment);
 }
 
+/// A step of a few ranks, say to copy files, in a job whose program has a mapping.
+bool is_for_others(const StepRequest& request, const SlurmStep& step, std::size_t ranks) {
+  return request.of_job && step.counts_itself && step.ranks && *step.ranks != ranks;
+}
+
 Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network) {
   if (step.nodes.empty()) {
     return fail(Code::usage, at("--rankloom"), "there is no job yet onto whose nodes the profile could be mapped",
@@ -125,6 +130,7 @@ Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step,
   auto imported = import_path(request.file);
   if (!imported) return pass_on(imported);
   const std::uint32_t ranks = imported->profile.rank_count();
+  if (is_for_others(request, step, ranks)) return StepPlacement{};
   if (step.ranks && *step.ranks != ranks) {
     return fail(Code::bad_input, at(request.file),
                 fmt::format("the profile has {} ranks, and srun starts {}", ranks, *step.ranks),
@@ -216,6 +222,7 @@ Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& st
     if (!made) return pass_on(made);
     placement = std::move(*made);
   }
+  if (placement.seats.empty() || is_for_others(request, step, placement.seats.size())) return StepPlacement{};
   if (auto fits = fit_into_job(request.file, step, placement.seats); !fits) return pass_on(fits);
   if (!step.binds || request.bind == EmitOptions::Bind::none) {
     for (StepSeat& seat : placement.seats) seat.by = StepSeat::By::nobody;

@@ -15,6 +15,7 @@ namespace rankloom {
 struct StepRequest {
   bool off = false;      ///< As if nothing had been asked, to overrule what the job asked for.
   bool strict = false;   ///< Rather do not run than run elsewhere.
+  bool of_job = false;   ///< Asked for by the job, for those of its steps that it suits.
   bool map = false;      ///< The file is a profile of any format, to be mapped onto the allocation now.
   std::string file;      ///< A mapping; or a profile, when it is one of our own, also without `map`.
   std::string topology;  ///< The machine that the mapping was made for, or whose nodes the job has.

@@ -34,13 +34,13 @@ std::optional<std::uint32_t> number_of(const LaunchCommand& command, std::string
   return number_in(given != nullptr && !given->values.empty() ? given->values[0] : variable);
 }
 
-Result<void> refuse_rivals(const LaunchCommand& command) {
-  for (const LaunchOption& option : command.parts[0].options) {
-    if (std::find(rivals.begin(), rivals.end(), option.name) == rivals.end()) continue;
-    return fail(Code::usage, at(command.words[option.at]), "this option asks for an order of its own",
-                "leave it out: the mapping says on which node each rank runs");
+const LaunchOption* rival_in(const LaunchCommand& command) {
+  for (const LaunchPart& part : command.parts) {
+    for (const LaunchOption& option : part.options) {
+      if (std::find(rivals.begin(), rivals.end(), option.name) != rivals.end()) return &option;
+    }
   }
-  return {};
+  return nullptr;
 }
 
 Result<std::vector<JobNode>> nodes_of_job(const SlurmVariables& variables, const SlurmStep& step) {
@@ -70,13 +70,21 @@ Result<std::vector<JobNode>> nodes_of_job(const SlurmVariables& variables, const
 
 }  // namespace
 
+bool orders_itself(const LaunchCommand& command) {
+  return rival_in(command) != nullptr;
+}
+
 Result<SlurmStep> understand_step(const LaunchCommand& command, const SlurmVariables& variables) {
   if (command.parts.size() != 1 || !variables.jobs_together.empty()) {
     return fail(Code::usage, at("srun"), "the job has several parts, which cannot be mapped together",
                 "start the parts by commands of their own");
   }
-  if (auto free = refuse_rivals(command); !free) return pass_on(free);
+  if (const LaunchOption* const rival = rival_in(command); rival != nullptr) {
+    return fail(Code::usage, at(command.words[rival->at]), "this option asks for an order of its own",
+                "leave it out: the mapping says on which node each rank runs");
+  }
   SlurmStep step;
+  step.counts_itself = command.find("n") != nullptr;
   step.ranks = number_of(command, "n", variables.tasks);
   step.cpus_per_task = number_of(command, "cpus-per-task", variables.cpus_per_task).value_or(1);
   step.node_count = number_of(command, "nodes", {});

@@ -34,11 +34,15 @@ struct JobNode {
 struct SlurmStep {
   std::vector<JobNode> nodes;          ///< In Slurm's order; empty: no job yet.
   std::optional<std::uint32_t> ranks;  ///< None: as many as the mapping has.
+  bool counts_itself = false;          ///< The number stands in the command, not in the job.
   std::uint32_t cpus_per_task = 1;
   std::optional<std::uint32_t> node_count;  ///< srun -N
   bool binds = true;        ///< False when the user tells srun how to bind, or a rank has several processing units.
   bool overcommit = false;  ///< More ranks than processing units on a node are meant.
 };
+
+/// The command has options that order ranks, as those by which mpirun starts its daemons.
+bool orders_itself(const LaunchCommand& command);
 
 /// Fails when the command asks for an order of its own, which Slurm would prefer, or has several programs.
 Result<SlurmStep> understand_step(const LaunchCommand& command, const SlurmVariables& variables);
