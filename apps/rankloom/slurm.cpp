@@ -106,8 +106,11 @@ class SlurmVerb : public Verb {
     const auto plugin = find_beside("slurm/spank_rankloom.so");
     if (!plugin) return;
     std::string line = fmt::format("optional {} program={}", *plugin, own_program());
-    if (options.files.contains("topology.json"))
+    if (options.files.contains("rankloom.conf")) {
+      line += " config=rankloom.conf";
+    } else if (options.files.contains("topology.json")) {
       line += fmt::format(" topology=topology.json nodes={}", fmt::join(options.nodes, ","));
+    }
     options.files["plugstack.conf"] = line + "\n";
   }
 
@@ -122,8 +125,8 @@ class SlurmVerb : public Verb {
                   "apt install libslurm-dev slurm-wlm-basic-plugins-dev, then build again");
     }
     options.plugins = fs::path(*plugin).parent_path().string();
-    std::string text = fmt::format("topology = topology.json\nnodes = {}\npolicy = {}\n", fmt::join(options.nodes, ","),
-                                   policy_.policies.back()->name);
+    std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",
+                                   fmt::join(options.nodes, ","), options.cpus, policy_.policies.back()->name);
     if (policy_.exclusive) text += fmt::format("exclusive = {}\n", name_of(*policy_.exclusive));
     text += fmt::format("waste = {}\nslack = {}\nfallback = {}\n", policy_.place.limits.waste,
                         policy_.place.limits.slack, name_of(policy_.place.fallback));

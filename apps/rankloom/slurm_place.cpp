@@ -40,6 +40,9 @@ class SlurmPlace : public Verb {
         network_.topology);
     add_text(app, {"--nodes", "LIST", "the names of its nodes, in order, when it only numbers them: n[1-64]", "input"},
              network_.nodes);
+    add_text(app, {"--config", "FILE", "both, from the file that configures rankloom's plugins for Slurm", "input"},
+             network_.config);
+    exclude(app, "--config", "--network");
     add_repeated(app,
                  {"COMMAND", "WORD", "behind --: srun with its options, --rankloom among them, and the program",
                   "input", "", true},

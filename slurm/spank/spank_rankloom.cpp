@@ -216,9 +216,12 @@ void prepare_srun(const Settings& settings) {
   command[0] = "srun";
   Words words{settings.program, "slurm", "place"};
   if (asked != nullptr) words.insert(words.end(), {"--asked", asked});
-  if (!settings.topology.empty()) words.insert(words.end(), {"--network", settings.topology});
-  if (!settings.nodes.empty()) words.insert(words.end(), {"--nodes", settings.nodes});
-  if (!settings.config.empty()) words.insert(words.end(), {"--config", settings.config});
+  if (!settings.config.empty()) {
+    words.insert(words.end(), {"--config", settings.config});
+  } else if (!settings.topology.empty()) {
+    words.insert(words.end(), {"--network", settings.topology});
+    if (!settings.nodes.empty()) words.insert(words.end(), {"--nodes", settings.nodes});
+  }
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
 

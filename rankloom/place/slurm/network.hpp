@@ -12,6 +12,7 @@ namespace rankloom {
 
 /// Read only where it is needed: a mistake in it must not disturb who brings a mapping.
 struct SlurmNetwork {
+  std::string config = {};    ///< The file that also configures the plugin that chooses nodes; or, without it:
   std::string topology = {};  ///< A file or a string.
   std::string nodes = {};     ///< The names of its nodes, when it only numbers them: "n[1-64]".
 
