@@ -44,6 +44,8 @@ using Words = std::vector<std::string>;
 constexpr const char* asked_by_job = "SLURM_SPANK__SLURM_SPANK_OPTION_rankloom_rankloom";
 constexpr const char* asked_by_job_newer = "_SLURM_SPANK_OPTION_rankloom_rankloom";
 
+constexpr const char* fence_of_pmix = "SLURM_PMIX_FENCE";
+
 /// A line of plugstack.conf: "optional spank_rankloom.so program=/usr/bin/rankloom config=/etc/slurm/rankloom.conf".
 struct Settings {
   std::string program, topology, nodes, config;
@@ -197,6 +199,9 @@ void apply(const rankloom::spank::Placement& placement) {
     return;
   }
   state().ranks = placement.hosts.size();
+  // Seen with 22.05: over a tree of nodes in an arbitrary order, PMIx now and then loses what ranks tell each other,
+  // and Open MPI crashes in MPI_Init; round a ring it does not. The user's own choice stays.
+  if (std::getenv(fence_of_pmix) == nullptr) ::setenv(fence_of_pmix, "ring", 1);
   for (const auto& [name, value] : rankloom::spank::to_variables(placement.cpus)) set_for_srun(name, value);
 }
 

@@ -10,9 +10,11 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -238,6 +240,64 @@ class OnTheFly(InSlurm):
         self.assertEqual(sorted(hosts), sorted(self.nodes))
 
 
+class WithShapes(InSlurm):
+    """The plugin that chooses nodes and the one that orders ranks, together: jobs on closed rectangles of one mesh run real
+    MPI programs side by side, each inside its nodes and in the order of its mapping."""
+
+    MESH, CPUS, OPTIONS = "mesh:8x8", 2, ("--policy", "closed-best")
+    JOBS = (9, 4, 16, 6, 4, 9)
+
+    def place(self, node):
+        number = self.nodes.index(node)
+        return number // 8, number % 8
+
+    def is_rectangle(self, nodes):
+        rows, columns = zip(*map(self.place, nodes))
+        return len(set(nodes)) == (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+
+    def start(self, number, size):
+        """A job that waits for its turn: all have their nodes, one computes, because MPI polls and processors are few."""
+        mpi, plugin, leave = (("openmpi", "pmix", ""), ("mpich", "pmi2", "leave"))[number % 2]
+        ranks = size * self.CPUS
+        cores = self.shuffled(ranks, number)
+        self.write(f"map.{number}", cores)
+        self.words(PROGRAM, "gen", "random", "--ranks", ranks, "-o", f"prof.{number}")
+        self.write(f"job.{number}", f"""#!/bin/sh
+#SBATCH -N {size} --ntasks-per-node={self.CPUS} -o out.{number} -e err.{number}
+scontrol show hostnames > nodes.{number}
+while [ ! -e go.{number} ]; do sleep 0.1; done
+srun --mpi={plugin} --rankloom=map.{number} ./seats.{mpi} {leave} > seats.{number}
+srun --rankloom=prof.{number} ./where > mapped.{number}
+""")
+        return cores, self.words("sbatch", "--parsable", f"job.{number}").stdout.strip()
+
+    def test_side_by_side_in_the_order_of_their_mappings(self):
+        jobs = [self.start(number, size) for number, size in enumerate(self.JOBS)]
+        self.wait(lambda: all((self.folder / f"nodes.{number}").exists() for number in range(len(self.JOBS))))
+        taken = []
+        for number, (cores, job) in enumerate(jobs):
+            self.write(f"go.{number}", "")
+            self.wait(lambda: job not in self.words("squeue", "-h", "-o", "%i").stdout.split())  # pylint: disable=cell-var-from-loop
+            errors = (self.folder / f"err.{number}").read_text()
+            self.assertEqual(errors, "", errors)
+            nodes = (self.folder / f"nodes.{number}").read_text().split()
+            self.assertTrue(self.is_rectangle(nodes), nodes)
+            taken += nodes
+            text = (self.folder / f"seats.{number}").read_text()
+            self.assertNotIn("wrong", text)
+            self.assertEqual(self.found(text), [(nodes[core // self.CPUS], self.seat(core)[1]) for core in cores])
+            mapped = [host for host, _ in self.found((self.folder / f"mapped.{number}").read_text())]
+            self.assertEqual(sorted(mapped), sorted(nodes * self.CPUS))
+        self.assertEqual(len(taken), len(set(taken)), "two jobs share a node")
+
+    def wait(self, ready):
+        for _ in range(600):
+            if ready():
+                return
+            time.sleep(0.1)
+        self.fail(self.words("squeue").stdout + "".join(path.read_text() for path in self.folder.glob("err.*")))
+
+
 class Trouble(InSlurm):
     MESH = "mesh:1x2"
 
@@ -339,7 +399,13 @@ class Trouble(InSlurm):
         self.assertEqual(done.stderr.count("1 of 2 ranks"), 2, done.stderr)
 
 
+def end(*_):
+    """A test that takes too long is told to end: its Slurm shall end too."""
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, end)
     if lacks():
         print(f"skipped: there is no {', no '.join(lacks())}")
         sys.exit(SKIPPED)
