@@ -245,7 +245,7 @@ class WithShapes(InSlurm):
     MPI programs side by side, each inside its nodes and in the order of its mapping."""
 
     MESH, CPUS, OPTIONS = "mesh:8x8", 2, ("--policy", "closed-best")
-    JOBS = (9, 4, 16, 6, 4, 9)
+    JOBS = (9, 4, 16, 6, 4)
 
     def place(self, node):
         number = self.nodes.index(node)
@@ -279,7 +279,7 @@ srun --rankloom=prof.{number} ./where > mapped.{number}
             self.write(f"go.{number}", "")
             self.wait(lambda: job not in self.words("squeue", "-h", "-o", "%i").stdout.split())  # pylint: disable=cell-var-from-loop
             errors = (self.folder / f"err.{number}").read_text()
-            self.assertEqual(errors, "", errors)
+            self.assertNotRegex(errors, "rankloom|rror|ignal")  # that a step waited for the one before may stand there
             nodes = (self.folder / f"nodes.{number}").read_text().split()
             self.assertTrue(self.is_rectangle(nodes), nodes)
             taken += nodes
