@@ -83,11 +83,11 @@ std::optional<std::vector<Node>> Chooser::required_by(const Known& known) const 
   return nodes;
 }
 
-bool Chooser::concerns(const NodeBits& usable) const {
-  for (std::size_t number = 0; number < usable.size() && number < node_.size(); ++number) {
-    if (usable[number] && node_[number]) return true;
-  }
-  return false;
+bool Chooser::concerns(Job* job, const NodeBits& usable) {
+  bool some = false;
+  for (std::size_t number = 0; number < usable.size() && number < node_.size() && !some; ++number)
+    some = usable[number] && node_[number];
+  return some && required_by(know(job));
 }
 
 const SchedulerView& Chooser::view() {

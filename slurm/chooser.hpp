@@ -32,8 +32,8 @@ class Chooser {
   /// Jobs have started, ended or changed: look at them anew before the next question.
   void jobs_changed() { view_.reset(); }
 
-  /// Whether the plugin has a say: some of the nodes are of the machine.
-  bool concerns(const NodeBits& usable) const;
+  /// Whether the plugin has a say: some of the nodes are of the machine, and all that the job is known to insist on.
+  bool concerns(Job* job, const NodeBits& usable);
 
   /// Offers node sets to `take`, which says whether Slurm takes them, until it does: the policy's choice for the wanted
   /// number of nodes, then for other numbers that the job allows. False: it has to wait.

@@ -51,7 +51,11 @@ State& state() {
 void complain(State& own, const std::string& what) {
   if (!own.controller || own.said == what) return;
   own.said = what;
-  own.controller->error(what + "; nodes are chosen as Slurm does it without rankloom");
+  std::string line = what;
+  for (char& letter : line) {
+    if (static_cast<unsigned char>(letter) < ' ') letter = ' ';
+  }
+  own.controller->error(line + "; nodes are chosen as Slurm does it without rankloom");
 }
 
 void configure(State& own) {
@@ -114,13 +118,15 @@ int select_p_job_test(void* job, bitstr_t* nodes, std::uint32_t least, std::uint
   NodeBits usable;
   try {
     usable = controller.read(nodes);
-    if (own.chooser->concerns(usable)) {
+    if (own.chooser->concerns(job, usable)) {
       const Question question{job, {least, most, wanted}, mode, usable, [&](const NodeBits& chosen) {
                                 controller.write(nodes, chosen);
                                 return test(job, nodes, least, most, wanted, mode, preemptable, preempted,
                                             excluded_cores);
                               }};
-      return answer(*own.chooser, question);
+      const int result = answer(*own.chooser, question);
+      // Asked for the job's demands, it may turn out to be none of ours.
+      if (result == SLURM_SUCCESS || own.chooser->concerns(job, usable)) return result;
     }
   } catch (const std::exception& surprise) {
     complain(own, surprise.what());

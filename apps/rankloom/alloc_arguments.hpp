@@ -30,5 +30,6 @@ SetValue set_count(std::string option, std::uint64_t& field);
 
 std::unique_ptr<Verb> make_alloc_replay();
 std::unique_ptr<Verb> make_gen_workload();
+std::unique_ptr<Verb> make_slurm_check();
 
 }  // namespace rankloom::app

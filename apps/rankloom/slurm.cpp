@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom slurm`: a real Slurm on one machine.
+// apps: `rankloom slurm`: a real Slurm on one machine, and a look at any.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +65,8 @@ class SlurmVerb : public Verb {
     for (CLI::App* const command : {up_, exec_, down_}) {
       add_text(*command, {"--name", "NAME", "which one", "lab", "slurm"}, name_);
     }
+    check_ = &add_command(app, "check", "do the jobs that run in Slurm now meet? status 4 if so");
+    check_verb_->describe(*check_);
     if (const char* const inside = std::getenv("RANKLOOM_SLURM"); inside != nullptr) name_ = inside;
     place_ = &add_command(app, "place", "where the ranks of an srun go: what the plugin of `srun --rankloom` asks");
     place_verb_->describe(*place_);
@@ -72,6 +74,7 @@ class SlurmVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     if (was_called(*place_)) return place_verb_->run(session);
+    if (was_called(*check_)) return check_verb_->run(session);
     if (was_called(*up_)) return up(session);
     if (was_called(*exec_)) return exec();
     if (was_called(*status_)) return status(session);
@@ -229,9 +232,10 @@ class SlurmVerb : public Verb {
             {"port", lab.first_port}, {"cpus", lab.cpus}, {"nodes", nodes},       {"environment", environment}};
   }
 
+  CLI::App *lab_ = nullptr, *up_ = nullptr, *exec_ = nullptr, *status_ = nullptr, *down_ = nullptr, *check_ = nullptr;
+  std::unique_ptr<Verb> check_verb_ = make_slurm_check();
   std::unique_ptr<Verb> place_verb_ = make_slurm_place();
   CLI::App* place_ = nullptr;
-  CLI::App *lab_ = nullptr, *up_ = nullptr, *exec_ = nullptr, *status_ = nullptr, *down_ = nullptr;
   TopologyArguments topology_;
   PolicyArguments policy_;
   std::uint64_t nodes_ = 0, cpus_ = 0, port_ = 0;

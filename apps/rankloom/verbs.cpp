@@ -173,12 +173,14 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom gen workload --jobs 500 --nodes 64 -o jobs.swf && rankloom alloc replay jobs.swf -t \"mesh:8x8 core:1\" "
      "--policy closed-best,closed-minimum,first-fit --load 1.0",
      make_alloc},
-    {"slurm", "a real Slurm on one machine, to try things on",
-     "Starts a Slurm of its own: munged, slurmctld, and a slurmd for every node of the machine that -t names, each "
+    {"slurm", "a real Slurm on one machine, and proof that jobs in Slurm do not meet",
+     "`lab` starts a Slurm of its own: munged, slurmctld, and a slurmd for every node of the machine that -t names, "
+     "each "
      "with "
      "its own name, shared memory and /tmp, so that MPI programs take them for hosts. With --policy, the nodes of jobs "
      "are chosen by rankloom, so that no job meets another's messages. Nothing of the machine's own Slurm is touched, "
-     "and nothing is left when it is down. Needs root.",
+     "and nothing is left when it is down. Needs root. `check` asks any Slurm where its jobs are, and walks their "
+     "routes.",
      "# four nodes, a job, and away with them\n"
      "rankloom slurm lab up --nodes 4 && rankloom slurm lab exec -- srun -N 4 hostname; rankloom slurm lab down\n"
      "# a mesh on which no job meets another\n"

@@ -53,6 +53,8 @@ std::optional<Allotment> place_around(const Allocator& allocator, const Occupanc
   std::sort(by_reach.begin(), by_reach.end());
   PlaceOptions closed_only = options;
   closed_only.fallback = Fallback::wait;
+  std::optional<Allotment> best;
+  const auto size_of = [](const Allotment& one) { return std::pair(one.diameter, one.passages.count()); };
   Occupancy near = occupancy;
   for (const auto& [distance, node] : by_reach) near.drain(node, false);
   for (std::size_t i = 0; i < by_reach.size(); ++i) {
@@ -60,8 +62,9 @@ std::optional<Allotment> place_around(const Allocator& allocator, const Occupanc
     const bool last_of_its_distance = i + 1 == by_reach.size() || by_reach[i + 1].first != by_reach[i].first;
     if (!last_of_its_distance || near.free_count() < nodes) continue;
     auto found = place(allocator, near, policy, nodes, closed_only);
-    if (found && holds(*found, given)) return found;
+    if (found && holds(*found, given) && (!best || size_of(*found) < size_of(*best))) best = std::move(found);
   }
+  if (best) return best;
   // The nearest, the given ones themselves in any case.
   std::vector<Node> chosen = given;
   for (const auto& [distance, node] : by_reach) {

@@ -62,8 +62,8 @@ class SchedulerView {
 };
 
 /// Nodes for a job some of whose nodes are given. With none given, the policy's answer; otherwise the policy is asked
-/// in ever wider neighbourhoods of the given nodes, and if its answers never hold them, the nearest nodes are taken,
-/// provided that they meet nobody or the fallback allows it.
+/// in ever wider neighbourhoods of the given nodes; of its answers that hold them the narrowest counts, and if none
+/// does, the nearest nodes are taken, provided that they meet nobody or the fallback allows it.
 std::optional<Allotment> place_around(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
                                       std::uint32_t nodes, std::span<const Node> required, const PlaceOptions& options);
 

@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tests: rankloom's node selection in a real Slurm of 64 nodes, an 8 x 8 mesh. usage: select_test.py PROGRAM [CLASS]
+import glob
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+SKIP = 77
+SIDE = 8
+
+
+def missing():
+    if os.geteuid() != 0:
+        return "it needs root"
+    for tool in ("munged", "slurmctld", "slurmd", "sbatch"):
+        if not shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin"):
+            return f"there is no {tool}"
+    if not glob.glob("/usr/lib/*/slurm-wlm/select_cons_tres.so"):
+        return "there is no slurm-wlm-basic-plugins"
+    if not (PROGRAM.parent.parent / "lib" / "slurm" / "select_cons_tres.so").exists():
+        return "the plugin was not built"
+    return None
+
+
+def run(*words, env=None, status=0, timeout=60):
+    done = subprocess.run(list(map(str, words)), env=env, capture_output=True, text=True, timeout=timeout, check=False)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def expand(text):
+    """n[1-3,9] as numbers of nodes from 0."""
+    numbers = []
+    for ranges in re.findall(r"n(?:\[([^\]]*)\]|(\d+))", text):
+        for part in (ranges[0] or ranges[1]).split(","):
+            first, _, last = part.partition("-")
+            numbers += range(int(first) - 1, int(last or first))
+    return sorted(numbers)
+
+
+def is_rectangle(nodes, side=SIDE):
+    """All nodes of a box."""
+    rows, columns = {node // side for node in nodes}, {node % side for node in nodes}
+    return (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1) == len(nodes)
+
+
+class Cluster(unittest.TestCase):
+    """One Slurm for a class of tests; every test begins and ends with an empty queue."""
+
+    MACHINE = f"mesh:{SIDE}x{SIDE}"
+    POLICY = "closed-best"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.name = f"select{os.getpid()}"
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.addClassCleanup(run, PROGRAM, "slurm", "lab", "down", "--name", cls.name, status=None)
+        made = json.loads(run(PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", cls.MACHINE, "--policy", cls.POLICY, "--json", timeout=120).stdout)
+        cls.env = {**os.environ, **made["environment"]}
+        cls.folder = pathlib.Path(made["folder"])
+
+    def setUp(self):
+        self.state = os.path.join(self.scratch.name, "state")
+        run(PROGRAM, "alloc", "init", "--force", "-t", self.MACHINE, "--state", self.state)
+
+    def tearDown(self):
+        self.slurm("scancel", "-u", "root", status=None)
+        self.wait(lambda: not self.jobs(), "the queue is empty")
+
+    def slurm(self, *words, **options):
+        return run(*words, env=self.env, **options).stdout
+
+    def submit(self, nodes, *options, minutes=30):
+        """An allocation of its own, decided at once: its number, or nothing when it would have to wait."""
+        done = run("salloc", "--no-shell", "-I1", "-t", minutes, *(["-N", nodes] if nodes else []), *options, env=self.env, status=None)
+        found = re.search(r"Granted job allocation (\d+)", done.stderr)
+        return found[1] if found else None
+
+    def queue(self, nodes, *options, minutes=30):
+        """A job of the queue, which starts when it can."""
+        return self.slurm("sbatch", "--parsable", "-o", "/dev/null", "-N", nodes, "-t", minutes, *options, "--wrap", "exec sleep 1000").strip()
+
+    def jobs(self, states="all"):
+        """Job → (state, nodes)."""
+        lines = self.slurm("squeue", "-h", "-t", "PD,R,CG,S" if states == "all" else states, "-o", "%i|%T|%N").splitlines()
+        return {job: (state, expand(nodes)) for job, state, nodes in (line.split("|") for line in lines)}
+
+    def nodes_of(self, job):
+        return self.jobs().get(job, ("GONE", []))[1]
+
+    def wait(self, condition, what, seconds=20):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if condition():
+                return
+            time.sleep(0.05)
+        self.fail(f"after {seconds} s it is not so: {what}\n{self.slurm('squeue')}")
+
+    def wait_for_start(self, job, seconds=20):
+        self.wait(lambda: self.jobs().get(job, ("",))[0] == "RUNNING", f"job {job} runs", seconds)
+        return self.nodes_of(job)
+
+    def end(self, job):
+        self.slurm("scancel", job)
+        self.wait(lambda: job not in self.jobs(), f"job {job} is gone")
+        # A node is free again when its epilog is through.
+        self.wait(lambda: "COMPLETING" not in self.slurm("sinfo", "-h", "-N", "-o", "%T").upper(), "no node is completing")
+
+    def request(self, nodes, job, *options):
+        """The same of `rankloom alloc`: its nodes, or nothing when the job has to wait."""
+        done = run(PROGRAM, "alloc", "request", nodes, "--job", job, "--state", self.state, "--json", *options, status=None)
+        return sorted(json.loads(done.stdout)["nodes"]) if done.returncode == 0 else None
+
+    def release(self, job):
+        run(PROGRAM, "alloc", "release", job, "--state", self.state)
+
+    def log(self):
+        return (self.folder / "log" / "slurmctld.log").read_text()
+
+    def check_contention(self):
+        done = run(PROGRAM, "slurm", "check", "--json", env=self.env)
+        self.assertTrue(json.loads(done.stdout)["contention_free"])
+
+    def controller(self):
+        return int((self.folder / "slurmctld.pid").read_text())
+
+    def restart_controller(self):
+        old = self.controller()
+        os.kill(old, signal.SIGTERM)
+        self.wait(lambda: not pathlib.Path(f"/proc/{old}/exe").exists(), "slurmctld has ended")
+        run(PROGRAM, "slurm", "lab", "exec", "--name", self.name, "--", "slurmctld", "-f", self.env["SLURM_CONF"])
+        self.wait(lambda: "is UP" in self.slurm("scontrol", "ping", status=None), "slurmctld is up")
+
+
+class Select(Cluster):
+    def test_jobs_are_closed_rectangles_and_wait_for_room(self):
+        sizes = [9, 4, 16, 6, 4, 9, 12, 5]
+        jobs = [self.submit(size) for size in sizes[:-1]] + [self.queue(sizes[-1])]
+        running = self.jobs("R")
+        self.assertEqual(set(running), set(jobs[:-1]), "4 nodes are left for a job of 5")
+        for job, size in zip(jobs[:-1], sizes):
+            self.assertEqual(len(running[job][1]), size)
+            self.assertTrue(is_rectangle(running[job][1]), running[job])
+        self.check_contention()
+        for job, size in zip(jobs[:-1], sizes):
+            self.assertEqual(running[job][1], self.request(size, job), f"job {job} of {size} nodes")
+        self.assertIsNone(self.request(5, jobs[-1]))
+        run(PROGRAM, "alloc", "verify", "--state", self.state)
+        self.end(jobs[3])  # of 6 nodes
+        self.release(jobs[3])
+        self.assertEqual(self.wait_for_start(jobs[-1]), self.request(5, jobs[-1]))
+        self.check_contention()
+
+    def test_gives_the_nodes_that_alloc_gives(self):
+        """A random sequence of jobs, ends, drains, and users who would rather share a router than wait."""
+        chance = random.Random(5)
+        running, drained, started, waited, shared = [], [], 0, 0, 0
+        for step in range(45):
+            kind = chance.random()
+            if kind < 0.27 and running:
+                job = running.pop(chance.randrange(len(running)))
+                self.end(job)
+                self.release(job)
+            elif kind < 0.32 and len(drained) < 3:
+                node = chance.randrange(SIDE * SIDE)
+                drained.append(node)
+                self.addCleanup(self.slurm, "scontrol", "update", f"NodeName=n{node + 1}", "State=RESUME", status=None)
+                self.slurm("scontrol", "update", f"NodeName=n{node + 1}", "State=DRAIN", "Reason=test")
+                run(PROGRAM, "alloc", "drain", node, "--state", self.state)
+            elif kind < 0.37 and drained:
+                node = drained.pop()
+                if node not in drained:
+                    self.slurm("scontrol", "update", f"NodeName=n{node + 1}", "State=RESUME")
+                    run(PROGRAM, "alloc", "drain", "--resume", node, "--state", self.state)
+            else:
+                size = chance.choice([1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16])
+                name = f"step{step}"
+                expected = self.request(size, name)
+                options = []
+                if expected is None and chance.random() < 0.4:
+                    options = ["--comment", "rankloom:fallback=diameter"]
+                    expected = self.request(size, name, "--fallback", "diameter")
+                    shared += expected is not None
+                job = self.submit(size, *options)
+                if expected is None:
+                    self.assertIsNone(job, f"step {step}: {size} nodes")
+                    waited += 1
+                else:
+                    self.assertEqual(self.nodes_of(job), expected, f"step {step}: {size} nodes")
+                    self.release(name)
+                    self.assertEqual(self.request(size, job, *(["--fallback", "diameter"] if options else [])), expected)
+                    running.append(job)
+                    started += 1
+        self.assertGreater(started, 10)
+        self.assertGreater(waited, 0)
+        self.assertGreater(shared, 0)
+
+    def test_a_large_job_is_not_starved(self):
+        quarters = [self.submit(16, minutes=10) for _ in range(4)]
+        self.assertEqual(len(self.jobs("R")), 4)
+        large = self.queue(49, minutes=10)
+        small = [self.queue(4, minutes=600) for _ in range(12)]
+        short = [self.queue(4, minutes=1) for _ in range(2)]
+        for count, quarter in enumerate(quarters):
+            self.end(quarter)
+            if count == 0:  # 16 nodes are free: those who are gone before the large one starts may have them
+                for job in short:
+                    self.wait_for_start(job)
+                time.sleep(2.5)  # some cycles of backfill
+                self.assertLessEqual(len(self.jobs("R")), 3 + 2 + 15 // 4, "small ones only beside the large one's place")
+                for job in short:
+                    self.end(job)
+            else:
+                time.sleep(1.2)
+        nodes = self.wait_for_start(large)
+        self.assertEqual(len(nodes), 49)
+        self.assertTrue(is_rectangle(nodes))
+        self.check_contention()
+        self.assertTrue(any(state == "PENDING" for job, (state, _) in self.jobs().items() if job in small))
+
+    def test_honours_what_a_job_insists_on(self):
+        named = self.nodes_of(self.submit(4, "-w", "n28"))
+        self.assertIn(27, named)
+        self.assertEqual(self.nodes_of(self.submit(2, "-w", "n1,n2")), [0, 1])
+        tasks = self.submit(None, "-n", 23)
+        self.assertEqual(len(self.nodes_of(tasks)), 6, "23 tasks on nodes of 4 processors")
+        between = self.submit("3-5")
+        self.assertEqual(len(self.nodes_of(between)), 5)
+        without = self.submit(9, "-x", "n[33-64]")
+        self.assertTrue(all(node < 32 for node in self.nodes_of(without)))
+        self.check_contention()
+        interactive = self.slurm("srun", "-N", 4, "hostname").split()
+        self.assertTrue(is_rectangle(sorted(int(name[1:]) - 1 for name in interactive)))
+
+    def test_knows_running_jobs_after_a_restart(self):
+        sizes = [9, 6, 16, 12]
+        jobs = [self.submit(size) for size in sizes]
+        for job, size in zip(jobs, sizes):
+            self.assertEqual(self.nodes_of(job), self.request(size, job))
+        self.restart_controller()
+        self.assertEqual(set(self.jobs("R")), set(jobs))
+        for size in (4, 9, 2):
+            job = self.queue(size)
+            self.assertEqual(self.wait_for_start(job), self.request(size, job), f"{size} nodes after the restart")
+        self.check_contention()
+
+    def test_holds_several_partitions_apart(self):
+        self.slurm("scontrol", "create", "PartitionName=left", "Nodes=n[1-4,9-12,17-20,25-28]", "OverSubscribe=EXCLUSIVE")
+        self.addCleanup(self.slurm, "scontrol", "delete", "PartitionName=left", status=None)
+        left = self.nodes_of(self.submit(6, "-p", "left"))
+        self.assertTrue(left and all(node % SIDE < 4 and node // SIDE < 4 for node in left), left)
+        self.assertTrue(is_rectangle(left))
+        self.nodes_of(self.submit(16))
+        self.check_contention()
+        self.end(next(iter(self.jobs())))
+
+
+class Fallback(Cluster):
+    """Whatever is wrong with the configuration: slurmctld lives, says so, and jobs run as without the plugin."""
+
+    MACHINE = "mesh:3x3"
+
+    def configure(self, text):
+        path = self.folder / "rankloom.conf"
+        if text is None:
+            path.unlink()
+        else:
+            path.write_text(text)
+        before = len(self.log())
+        self.slurm("scontrol", "reconfigure")
+        self.wait(lambda: "rankloom: " in self.log()[before:], "the log speaks of it")
+        return self.log()[before:]
+
+    def test_runs_jobs_as_slurm_does(self):
+        whole = (self.folder / "rankloom.conf").read_text()
+        controller = self.controller()
+        cases = {
+            "a key that is none": whole + "polcy = closed-best\n",
+            "a policy that is none": whole.replace("closed-best", "closed-bets"),
+            "no configuration": None,
+            "a topology that is missing": whole.replace("topology.json", "nowhere.json"),
+            "a topology that is none": "topology = slurm.conf\n",
+            "too few names": re.sub("nodes = .*", "nodes = n[1-5]", whole),
+            "nodes that Slurm does not know": re.sub("nodes = .*", "nodes = m[1-9]", whole),
+            "half of them": re.sub("nodes = .*", "nodes = n[1-4],m[5-9]", whole),
+            "bytes": "\0\xff\n" * 50,
+            "an empty file": "",
+        }
+        for what, text in cases.items():
+            with self.subTest(what):
+                said = self.configure(text)
+                self.assertIn("without rankloom", said)
+                job = self.submit(5)
+                self.assertEqual(self.wait_for_start(job), list(range(5)), "the first five, as Slurm does it")
+                self.end(job)
+                self.assertEqual(self.controller(), controller)
+        self.assertIn("choosing nodes: 9 nodes", self.configure(whole))
+        job = self.submit(4)
+        self.assertTrue(is_rectangle(self.wait_for_start(job), 3))
+
+    def test_a_job_waits_for_a_drained_node_that_it_needs(self):
+        self.slurm("scontrol", "update", "NodeName=n5", "State=DRAIN", "Reason=test")
+        self.addCleanup(self.slurm, "scontrol", "update", "NodeName=n5", "State=RESUME", status=None)
+        job = self.queue(9)
+        time.sleep(1.2)
+        self.assertEqual(self.jobs()[job][0], "PENDING")
+        self.slurm("scontrol", "update", "NodeName=n5", "State=RESUME")
+        self.assertEqual(self.wait_for_start(job), list(range(9)))
+
+
+class Part(Cluster):
+    """A Slurm with nodes that are not of the machine."""
+
+    MACHINE = "mesh:3x3"
+
+    def test_leaves_other_nodes_to_slurm(self):
+        whole = (self.folder / "rankloom.conf").read_text()
+        topology = self.folder / "small.json"
+        run(PROGRAM, "topo", "convert", "mesh:2x3", "-o", topology)
+        (self.folder / "rankloom.conf").write_text(re.sub("nodes = .*", "nodes = n[1-6]", whole).replace("topology.json", "small.json"))
+        self.slurm("scontrol", "reconfigure")
+        self.wait(lambda: "3 nodes of Slurm are not of this machine" in self.log(), "the log says so")
+        self.slurm("scontrol", "create", "PartitionName=other", "Nodes=n[7-9]", "OverSubscribe=EXCLUSIVE")
+        self.assertEqual(self.nodes_of(self.submit(2, "-p", "other")), [6, 7])
+        inside = self.nodes_of(self.submit(4))
+        self.assertIn(inside, ([0, 1, 3, 4], [1, 2, 4, 5]))
+        self.assertEqual(self.nodes_of(self.submit(1, "-w", "n9")), [8])
+
+
+class Lab(unittest.TestCase):
+    def test_two_at_once_and_nothing_is_left(self):
+        names = [f"one{os.getpid()}", f"two{os.getpid()}"]
+        ports = []
+        for name in names:
+            self.addCleanup(run, PROGRAM, "slurm", "lab", "down", "--name", name, status=None)
+            made = json.loads(run(PROGRAM, "slurm", "lab", "up", "--name", name, "--nodes", 2, "--json").stdout)
+            ports.append(made["port"])
+            said = run("srun", "-N", 2, "hostname", env={**os.environ, **made["environment"]}).stdout.split()
+            self.assertEqual(sorted(said), ["n1", "n2"])
+        self.assertNotEqual(*ports)
+        again = run(PROGRAM, "slurm", "lab", "up", "--name", names[0], status=5)
+        self.assertIn("slurm lab down", again.stderr)
+        taken = run(PROGRAM, "slurm", "lab", "up", "--name", f"x{os.getpid()}", "--port", ports[0], status=5)
+        self.assertIn("taken", taken.stderr)
+        keepers = [int(line.split()[1]) for line in pathlib.Path(f"/run/rankloom-slurm/{names[0]}/keepers").read_text().splitlines()]
+        slurmctld = int(pathlib.Path(f"/run/rankloom-slurm/{names[0]}/slurmctld.pid").read_text())
+        run(PROGRAM, "slurm", "lab", "down", "--name", names[0])
+        for process in [*keepers, slurmctld]:
+            self.assertFalse(pathlib.Path(f"/proc/{process}/exe").exists(), process)
+        self.assertFalse(pathlib.Path(f"/run/rankloom-slurm/{names[0]}").exists())
+        self.assertEqual(run("srun", "-N", 2, "true", env={**os.environ, **made["environment"]}).returncode, 0, "the other lives")
+        run(PROGRAM, "slurm", "lab", "down", "--name", names[0], status=5)
+
+    def test_half_made_goes_too(self):
+        name = f"half{os.getpid()}"
+        process = subprocess.Popen([str(PROGRAM), "slurm", "lab", "up", "--name", name, "--nodes", "32"], stdout=subprocess.DEVNULL)
+        keepers = pathlib.Path(f"/run/rankloom-slurm/{name}/keepers")
+        for _ in range(400):
+            if keepers.exists() and len(keepers.read_text().splitlines()) > 5:
+                break
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        started = [int(line.split()[1]) for line in keepers.read_text().splitlines()]
+        self.assertIn("half", run(PROGRAM, "slurm", "lab", "status").stdout)
+        run(PROGRAM, "slurm", "lab", "down", "--name", name)
+        for one in started:
+            self.assertFalse(pathlib.Path(f"/proc/{one}/exe").exists(), one)
+        self.assertFalse(keepers.parent.exists())
+
+    def test_refuses_what_it_cannot_do(self):
+        for words in (["--name", "Bad/Name"], ["--nodes", "0"], ["--policy", "closed-best"], ["--nodes", "3", "-t", "mesh:2x2"], ["--policy", "closed-bets", "-t", "mesh:2x2"]):
+            run(PROGRAM, "slurm", "lab", "up", *words, status=2)
+        run(PROGRAM, "slurm", "lab", "exec", "--name", "nosuchlab", "--", "true", status=5)
+        done = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", PROGRAM, "slurm", "lab", "up", status=5)
+        self.assertIn("root", done.stderr)
+
+
+if __name__ == "__main__":
+    reason = missing()
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(SKIP)
+    names = sys.argv[2:] or ["Select", "Fallback", "Part", "Lab"]
+    unittest.main(argv=[sys.argv[0], "-v", *names])
