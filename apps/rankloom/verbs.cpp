@@ -188,8 +188,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom slurm lab down\n"
      "# what is up\n"
      "rankloom slurm lab status\n"
-     "# inside a job: where would this put the ranks?\n"
-     "rankloom slurm place -- srun --rankloom=app.map ./app",
+     "# where would this srun put its ranks?\n"
+     "printf 'n1 1\\nn2 1\\n' > two.txt && printf '1\\n0\\n' > swap.txt && rankloom slurm place -- srun "
+     "--rankloom=swap.txt,topology=two.txt ./app",
      make_slurm},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "
