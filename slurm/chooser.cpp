@@ -114,8 +114,8 @@ NodeRequest Chooser::request_of(const Known& known, const NodeBits& usable) cons
   return request;
 }
 
-/// Slurm takes nodes that it keeps for another job at the time in question away from the usable ones: such a job's plan
-/// holds its passages, too. A plan whose nodes may be used is of another time.
+/// While Slurm plans, nodes are usable whether or not somebody is on them, but for those that it keeps for another job
+/// at the time in question: that job's plan holds its passages, too. A plan whose nodes may be used is of another time.
 SchedulerView Chooser::view_beside_plans(const NodeRequest& request, std::uint32_t job) {
   SchedulerView beside = view();
   const auto now = Clock::now();
@@ -155,11 +155,11 @@ NodeBits Chooser::bits_of(const std::vector<Node>& nodes) const {
   return bits;
 }
 
-std::optional<Allotment> Chooser::offer(Job* job, const NodeBits& usable, NodeCounts counts, const Find& find,
+std::optional<Allotment> Chooser::offer(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Find& find,
                                         const Take& take) {
   Known& known = know(job);
   NodeRequest request = request_of(known, usable);
-  const SchedulerView beside = view_beside_plans(request, known.label.id);
+  const SchedulerView beside = ask == Ask::plan ? view_beside_plans(request, known.label.id) : view();
   for (;;) {
     bool refused = false;
     const auto required = required_by(known);
@@ -177,9 +177,9 @@ std::optional<Allotment> Chooser::offer(Job* job, const NodeBits& usable, NodeCo
   }
 }
 
-bool Chooser::offer_now(Job* job, const NodeBits& usable, NodeCounts counts, const Take& take) {
+bool Chooser::offer_now(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Take& take) {
   const auto find = [](const SchedulerView& view, const NodeRequest& request) { return view.now(request); };
-  if (!offer(job, usable, counts, find, take)) return false;
+  if (!offer(job, usable, counts, ask, find, take)) return false;
   plans_.erase(know(job).label.id);
   return true;
 }
@@ -190,7 +190,7 @@ bool Chooser::offer_later(Job* job, const NodeBits& usable, NodeCounts counts, c
     if (!plan) return std::nullopt;
     return std::move(plan->allotment);
   };
-  auto planned = offer(job, usable, counts, find, take);
+  auto planned = offer(job, usable, counts, Ask::plan, find, take);
   if (!planned) return false;
   plans_[know(job).label.id] = {std::move(*planned), Clock::now()};
   return true;

@@ -38,7 +38,9 @@ class Chooser {
   /// Offers node sets to `take`, which says whether Slurm takes them, until it does: the policy's choice for the wanted
   /// number of nodes, then for other numbers that the job allows. False: it has to wait.
   using Take = std::function<bool(const NodeBits&)>;
-  bool offer_now(Job* job, const NodeBits& usable, NodeCounts counts, const Take& take);
+  /// While Slurm plans ahead, the plans of other jobs count, too.
+  enum class Ask : std::uint8_t { start, plan };
+  bool offer_now(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Take& take);
   /// The same with what is free when running jobs have ended. What is taken is kept in mind as this job's plan while
   /// others ask.
   bool offer_later(Job* job, const NodeBits& usable, NodeCounts counts, const Take& take);
@@ -68,7 +70,7 @@ class Chooser {
   NodeRequest request_of(const Known& known, const NodeBits& usable) const;
   /// Tries all sizes; when Slurm refuses what is found, once more with what the job insists on.
   using Find = std::function<std::optional<Allotment>(const SchedulerView&, const NodeRequest&)>;
-  std::optional<Allotment> offer(Job* job, const NodeBits& usable, NodeCounts counts, const Find& find,
+  std::optional<Allotment> offer(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Find& find,
                                  const Take& take);
   const SchedulerView& view();
   SchedulerView view_beside_plans(const NodeRequest& request, std::uint32_t job);

@@ -88,9 +88,11 @@ int answer(Chooser& chooser, const Question& question) {
   const auto take = [&](const NodeBits& nodes) { return (result = question.ask_stock(nodes)) == SLURM_SUCCESS; };
   switch (question.mode & mode_base) {
     case run_now:
-      return chooser.offer_now(question.job, question.usable, question.counts, take) ? result : ESLURM_NODES_BUSY;
+      return chooser.offer_now(question.job, question.usable, question.counts, Chooser::Ask::start, take)
+                 ? result
+                 : ESLURM_NODES_BUSY;
     case will_run:
-      if (chooser.offer_now(question.job, question.usable, question.counts, take)) return result;
+      if (chooser.offer_now(question.job, question.usable, question.counts, Chooser::Ask::plan, take)) return result;
       return chooser.offer_later(question.job, question.usable, question.counts, take) ? result : ESLURM_NODES_BUSY;
     case test_only:
       if (!chooser.can_ever_run(question.job, question.usable, question.counts)) return SLURM_ERROR;
