@@ -140,8 +140,9 @@ class Order(InSlurm):
     def test_of_a_job_holds_for_its_steps(self):
         cores = self.shuffled(16, 3)
         self.write("m", cores)
-        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out --rankloom=m\nsrun ./where\nsrun --rankloom=off ./where > off.out\nsrun -n 1 -N 1 ./where > one.out\n")
+        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out -e job.err --rankloom=m\nsrun ./where\nsrun --rankloom=off ./where > off.out\nsrun -n 1 -N 1 ./where > one.out\n")
         self.words("sbatch", "--wait", "job.sh")
+        self.assertNotIn("rankloom", (self.folder / "job.err").read_text())  # that a step waited may stand there
         self.assertEqual(self.found((self.folder / "job.out").read_text()), [self.seat(core) for core in cores])
         self.assertEqual([host for host, _ in self.found((self.folder / "off.out").read_text())], sorted(self.nodes * 2))
         self.assertEqual([host for host, _ in self.found((self.folder / "one.out").read_text())], self.nodes[:1])
