@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,9 +69,12 @@ class SlurmVerb : public Verb {
     check_ = &add_command(app, "check", "do the jobs that run in Slurm now meet? status 4 if so");
     check_verb_->describe(*check_);
     if (const char* const inside = std::getenv("RANKLOOM_SLURM"); inside != nullptr) name_ = inside;
+    place_ = &add_command(app, "place", "where the ranks of an srun go: what the plugin of `srun --rankloom` asks");
+    place_verb_->describe(*place_);
   }
 
   Result<int> run(const Session& session) override {
+    if (was_called(*place_)) return place_verb_->run(session);
     if (was_called(*check_)) return check_verb_->run(session);
     if (was_called(*up_)) return up(session);
     if (was_called(*exec_)) return exec();
@@ -102,6 +106,19 @@ class SlurmVerb : public Verb {
     return {};
   }
 
+  /// The plugin of `srun --rankloom`, where it was built.
+  static void set_spank(SlurmLabOptions& options) {
+    const auto plugin = find_beside("slurm/spank_rankloom.so");
+    if (!plugin) return;
+    std::string line = fmt::format("optional {} program={}", *plugin, own_program());
+    if (options.files.contains("rankloom.conf")) {
+      line += " config=rankloom.conf";
+    } else if (options.files.contains("topology.json")) {
+      line += fmt::format(" topology=topology.json nodes={}", fmt::join(options.nodes, ","));
+    }
+    options.files["plugstack.conf"] = line + "\n";
+  }
+
   /// The plugin that asks rankloom for nodes, and what it reads.
   Result<void> set_policy(SlurmLabOptions& options) {
     if (policy_.policies.empty()) return {};
@@ -129,6 +146,7 @@ class SlurmVerb : public Verb {
     options.lines = lines_;
     if (auto good = set_machine(options); !good) return pass_on(good);
     if (auto good = set_policy(options); !good) return pass_on(good);
+    set_spank(options);
     for (const std::string& folder : shared_) {
       if (!fs::is_directory(folder)) return bad_value("--share", folder, "a folder that is there");
       share(options.shared, folder);
@@ -218,6 +236,8 @@ class SlurmVerb : public Verb {
 
   CLI::App *lab_ = nullptr, *up_ = nullptr, *exec_ = nullptr, *status_ = nullptr, *down_ = nullptr, *check_ = nullptr;
   std::unique_ptr<Verb> check_verb_ = make_slurm_check();
+  std::unique_ptr<Verb> place_verb_ = make_slurm_place();
+  CLI::App* place_ = nullptr;
   TopologyArguments topology_;
   PolicyArguments policy_;
   std::uint64_t nodes_ = 0, cpus_ = 0, port_ = 0;

@@ -64,6 +64,7 @@ std::unique_ptr<Verb> make_show();
 std::unique_ptr<Verb> make_record();
 std::unique_ptr<Verb> make_alloc();
 std::unique_ptr<Verb> make_lab();
+std::unique_ptr<Verb> make_slurm_place();
 std::unique_ptr<Verb> make_slurm();
 std::unique_ptr<Verb> make_cc();
 std::unique_ptr<Verb> make_cxx();

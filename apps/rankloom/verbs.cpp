@@ -180,14 +180,17 @@ constexpr auto table = std::to_array<VerbInfo>({
      "its own name, shared memory and /tmp, so that MPI programs take them for hosts. With --policy, the nodes of jobs "
      "are chosen by rankloom, so that no job meets another's messages. Nothing of the machine's own Slurm is touched, "
      "and nothing is left when it is down. Needs root. `check` asks any Slurm where its jobs are, and walks their "
-     "routes.",
+     "routes. `place` says where the ranks of an srun go: the plugin of `srun --rankloom=MAPPING` asks it.",
      "# four nodes, a job, and away with them\n"
      "rankloom slurm lab up --nodes 4 && rankloom slurm lab exec -- srun -N 4 hostname; rankloom slurm lab down\n"
      "# a mesh on which no job meets another\n"
      "rankloom slurm lab up -t mesh:3x3 --policy closed-best && rankloom slurm lab exec -- srun -N 4 hostname; "
      "rankloom slurm lab down\n"
      "# what is up\n"
-     "rankloom slurm lab status",
+     "rankloom slurm lab status\n"
+     "# where would this srun put its ranks?\n"
+     "printf 'n1 1\\nn2 1\\n' > two.txt && printf '1\\n0\\n' > swap.txt && rankloom slurm place -- srun "
+     "--rankloom=swap.txt,topology=two.txt ./app",
      make_slurm},
     {"cc", "compile C so that the program records its threads",
      "Calls the compiler (RANKLOOM_CC, CC, else gcc) with all words as they are, and adds what makes the program "

@@ -172,26 +172,6 @@ class TopologyLines {
   std::vector<std::uint32_t> sizes_;
 };
 
-/// "16(x3),8" → 16 16 16 8
-Result<std::vector<std::uint32_t>> expand_counts(std::string_view text, std::size_t nodes) {
-  const auto bad = [&](std::string_view why) {
-    return fail(Code::bad_input, at("Slurm's environment"), fmt::format("\"{}\": {}", shown(text), why),
-                "counts look like 16(x3),8");
-  };
-  std::vector<std::uint32_t> counts;
-  for (const std::string_view item : split(text, ',')) {
-    const auto open = item.find("(x");
-    const auto count = parse_size(item.substr(0, open));
-    std::optional<std::uint32_t> times = 1;
-    if (open != std::string_view::npos && item.ends_with(')'))
-      times = parse_size(item.substr(open + 2, item.size() - open - 3));
-    if (!count || !times || *times > nodes) return bad("is no list of counts for these nodes");
-    counts.insert(counts.end(), *times, *count);
-  }
-  if (counts.size() != nodes) return bad(fmt::format("{} counts for {} nodes", counts.size(), nodes));
-  return counts;
-}
-
 }  // namespace
 
 bool is_slurm_topology(std::string_view text) {
@@ -223,6 +203,25 @@ Result<MachineSpec> read_slurm_topology(const FileText& file) {
     if (auto added = lines.add(line); !added) return pass_on(added);
   }
   return std::move(lines).machine();
+}
+
+Result<std::vector<std::uint32_t>> expand_counts(std::string_view text, std::size_t nodes) {
+  const auto bad = [&](std::string_view why) {
+    return fail(Code::bad_input, at("Slurm's environment"), fmt::format("\"{}\": {}", shown(text), why),
+                "counts look like 16(x3),8");
+  };
+  std::vector<std::uint32_t> counts;
+  for (const std::string_view item : split(text, ',')) {
+    const auto open = item.find("(x");
+    const auto count = parse_size(item.substr(0, open));
+    std::optional<std::uint32_t> times = 1;
+    if (open != std::string_view::npos && item.ends_with(')'))
+      times = parse_size(item.substr(open + 2, item.size() - open - 3));
+    if (!count || !times || *times > nodes) return bad("is no list of counts for these nodes");
+    counts.insert(counts.end(), *times, *count);
+  }
+  if (counts.size() != nodes) return bad(fmt::format("{} counts for {} nodes", counts.size(), nodes));
+  return counts;
 }
 
 Result<MachineSpec> read_slurm_allocation(const SlurmAllocation& allocation) {

@@ -2,6 +2,7 @@
 // discover: what Slurm knows of the network between its nodes, and of an allocation.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,7 @@ struct SlurmAllocation {
   std::string slots;  ///< SLURM_TASKS_PER_NODE or SLURM_JOB_CPUS_PER_NODE: "16(x3),8"; empty: one each.
 };
 Result<MachineSpec> read_slurm_allocation(const SlurmAllocation& allocation);
+/// "16(x3),8" for four nodes: 16 16 16 8.
+Result<std::vector<std::uint32_t>> expand_counts(std::string_view text, std::size_t nodes);
 
 }  // namespace rankloom

@@ -391,6 +391,7 @@ constexpr auto srun = std::to_array<Row>({
     {"bbf", 1},
     {"wckey", 1},
     {"prefer", 1},
+    {"rankloom", 1},  // of our own plugin
     {"nice", 0, true},
     {"immediate|I", 0, true},
     {"kill-on-bad-exit|K", 0, true},

@@ -153,7 +153,7 @@ Result<Placing> placing(LauncherKind kind, const Deployment& deployment, const E
                      {"nodefile"},
                      {"--distribution=arbitrary", "--cpu-bind=none"},
                      {},
-                     {fmt::format("SLURM_HOSTFILE={}", options.path("hosts"))},
+                     {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), std::string(ring_of_pmix)},
                      false};
   }
   return Placing{};

@@ -46,7 +46,8 @@ TEST(LaunchPlan, ChangesTheCommandForEachLauncher) {
   EXPECT_EQ(planned("mpirun -n 2 app", intel),
             "mpirun -machinefile F/hosts -genv I_MPI_PIN off -n 2 bind --report F/report F/bind.txt app");
   EXPECT_EQ(planned("srun -N2 --mpi=pmix app", ""),
-            "SLURM_HOSTFILE=F/hosts srun -n 2 --distribution=arbitrary --cpu-bind=none -N2 --mpi=pmix bind --report "
+            "SLURM_HOSTFILE=F/hosts SLURM_PMIX_FENCE=ring srun -n 2 --distribution=arbitrary --cpu-bind=none -N2 "
+            "--mpi=pmix bind --report "
             "F/report F/bind.txt app");
 }
 

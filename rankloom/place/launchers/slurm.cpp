@@ -33,7 +33,7 @@ LaunchFiles with_host_of_each_rank(const Deployment& deployment, const EmitOptio
 Result<LaunchFiles> write_slurm(const Deployment& deployment, const EmitOptions& options) {
   return with_host_of_each_rank(
       deployment, options,
-      {{fmt::format("SLURM_HOSTFILE={}", options.path("hosts"))},
+      {{fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), std::string(ring_of_pmix)},
        {"srun", "-n", number_of_ranks(deployment), "--distribution=arbitrary", "--cpu-bind=none"}});
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// place: the network between Slurm's nodes, as the administrator described it.
+#include "rankloom/place/slurm/network.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "rankloom/allocate/scheduler_settings.hpp"
+#include "rankloom/core/file.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/discover/host_names.hpp"
+#include "rankloom/place/slurm/job_machine.hpp"
+
+namespace rankloom {
+
+namespace {
+
+Result<std::optional<MachineSpec>> load_configured(const std::string& path) {
+  auto file = read_file(path);
+  if (!file) return pass_on(file);
+  auto settings = read_scheduler_settings(*file);
+  if (!settings) return pass_on(settings);
+  auto machine = load_machine((std::filesystem::path(path).parent_path() / settings->topology).string());
+  if (!machine) return pass_on(machine);
+  if (settings->nodes.empty()) return std::move(*machine);
+  if (auto named = name_nodes(*machine, settings->nodes); !named) return pass_on(named);
+  return std::move(*machine);
+}
+
+}  // namespace
+
+Result<std::optional<MachineSpec>> SlurmNetwork::load() const {
+  if (!config.empty()) return load_configured(config);
+  if (topology.empty()) return std::nullopt;
+  auto machine = load_machine(topology);
+  if (!machine) return pass_on(machine);
+  if (nodes.empty()) return std::move(*machine);
+  auto names = expand_hosts(nodes);
+  if (!names) {
+    names.error().where = at("nodes");
+    return pass_on(names);
+  }
+  if (auto named = name_nodes(*machine, *names); !named) return pass_on(named);
+  return std::move(*machine);
+}
+
+}  // namespace rankloom
