@@ -97,6 +97,7 @@ struct RankImage {
   std::uint64_t communicators = 0;  ///< The newest; the others follow by `next`.
   std::uint64_t outside_bytes = 0, outside_messages = 0;  ///< To processes that are not in MPI_COMM_WORLD.
   std::uint64_t sizes[size_buckets]{};
+  std::uint32_t process = 0;  ///< Its number on its host, for who watches while it runs; where `again` leaves a gap.
   AgainImage again;
   char host[64]{};
   char program[256]{};

@@ -122,11 +122,13 @@ void copy(char (&to)[size], const char* from) {
 
 void describe(RankImage& image, const char* version) {
   image.rank = static_cast<std::uint32_t>(recorder.rank);
-  image.ranks = static_cast<std::uint32_t>(recorder.ranks);
+  image.process = static_cast<std::uint32_t>(::getpid());
   ::gethostname(image.host, sizeof image.host - 1);
   copy(image.program, program_invocation_name);
   copy(image.mpi, version);
   if (char* const line = std::strpbrk(image.mpi, ",\n")) *line = '\0';
+  // Last: who watches an image while it is filled takes it for one from then on.
+  __atomic_store_n(&image.ranks, static_cast<std::uint32_t>(recorder.ranks), __ATOMIC_RELEASE);
 }
 
 State start() {

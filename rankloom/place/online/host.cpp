@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/online: what an agent asks of the operating system about the processes of its node.
+#include "rankloom/place/online/host.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace rankloom::host {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
+using Mask = std::array<unsigned long, 16384 / word_bits>;
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+bool set_mask(std::uint32_t thread, const Mask& mask) {
+  return ::sched_setaffinity(static_cast<pid_t>(thread), sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) ==
+         0;
+}
+
+void add(Mask& mask, std::uint32_t cpu) {
+  if (cpu / word_bits < mask.size()) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
+}
+
+std::optional<std::uint32_t> number(const std::string& text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_alive(std::uint32_t process) {
+  const std::string line = first_line(fmt::format("/proc/{}/stat", process));
+  const std::size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] != 'Z' &&
+         line[name_end + 2] != 'X';
+}
+
+std::optional<double> cpu_seconds(std::uint32_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(static_cast<pid_t>(process), &clock) != 0 || ::clock_gettime(clock, &time) != 0)
+    return std::nullopt;
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::vector<std::uint32_t> allowed_cpus(std::uint32_t process) {
+  Mask mask{};
+  std::vector<std::uint32_t> cpus;
+  if (::sched_getaffinity(static_cast<pid_t>(process), sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) != 0)
+    return cpus;
+  for (std::uint32_t cpu = 0; cpu < mask.size() * word_bits; ++cpu) {
+    if ((mask[cpu / word_bits] >> (cpu % word_bits) & 1U) != 0) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+bool move_to(std::uint32_t process, std::uint32_t cpu) {
+  Mask mask{};
+  add(mask, cpu);
+  if (!set_mask(process, mask)) return false;
+  // Threads that begin meanwhile inherit the set of who began them; those of a moment ago are seen the second time.
+  for (int round = 0; round < 2; ++round) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
+      const auto thread = number(entry.path().filename().string());
+      if (thread && *thread != process) set_mask(*thread, mask);
+    }
+  }
+  return true;
+}
+
+bool move_self_to(std::span<const std::uint32_t> cpus) {
+  Mask mask{};
+  for (const std::uint32_t cpu : cpus) add(mask, cpu);
+  return set_mask(0, mask);
+}
+
+std::vector<std::uint32_t> memory_nodes() {
+  std::vector<std::uint32_t> node_of;
+  std::size_t nodes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/sys/devices/system/node", error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("node")) continue;
+    const auto node = number(name.substr(4));
+    if (!node) continue;
+    ++nodes;
+    for (const std::uint32_t cpu : parse_cpu_list(first_line((entry.path() / "cpulist").string()))) {
+      if (node_of.size() <= cpu) node_of.resize(cpu + 1, 0);
+      node_of[cpu] = *node;
+    }
+  }
+  return nodes > 1 ? node_of : std::vector<std::uint32_t>();
+}
+
+bool migrate_pages(std::uint32_t process, std::uint32_t from, std::uint32_t to) {
+  std::array<unsigned long, 1024 / word_bits> old_nodes{}, new_nodes{};
+  old_nodes[from / word_bits % old_nodes.size()] = 1UL << (from % word_bits);
+  new_nodes[to / word_bits % new_nodes.size()] = 1UL << (to % word_bits);
+  return ::syscall(SYS_migrate_pages, static_cast<pid_t>(process), 1024UL, old_nodes.data(), new_nodes.data()) >= 0;
+}
+
+std::vector<std::uint32_t> parse_cpu_list(const std::string& text) {
+  std::vector<std::uint32_t> cpus;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t dash = part.find('-');
+    const auto first = number(part.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : number(part.substr(dash + 1));
+    if (!first || !last || *last > (1U << 16)) continue;
+    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+}  // namespace rankloom::host

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/online: when a program begins to talk otherwise (Cruz 2019, 5.4). A window that is far from the phase that goes
+// on is a suspicion; the next one confirms it or not, so that a stray window moves nobody. A pattern that was there
+// before is recognised at once, and how long it lasted then tells how long it may last now.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "rankloom/place/online/pattern.hpp"
+
+namespace rankloom {
+
+struct PhaseOptions {
+  double leave = 0.40;  ///< Farther than this from the phase: it may be over.
+  double join = 0.25;   ///< Nearer than this to a kind of phase: it is that kind.
+};
+
+/// A stretch of time in which the ranks talk alike.
+struct OnlinePhase {
+  std::size_t kind = 0;   ///< Phases of one kind are alike.
+  double begin = 0;       ///< Of the first window that was unlike the phase before.
+  double end = 0;
+  std::size_t windows = 0;
+  std::size_t found_after = 1;  ///< Windows of it that had passed when it was found.
+};
+
+class PhaseFinder {
+ public:
+  explicit PhaseFinder(PhaseOptions options = {}) : options_(options) {}
+
+  /// True: a phase begins, or is found to have begun with the window before.
+  bool take(const OnlineWindow& window);
+
+  /// In order; the last one goes on. Empty until somebody says something.
+  const std::vector<OnlinePhase>& phases() const { return phases_; }
+  std::size_t kinds() const { return kinds_.size(); }
+  /// All that was said in phases of this kind, but for windows that belong to two; and in how many seconds.
+  const CommGraph& traffic(std::size_t kind) const { return kinds_[kind].traffic; }
+  double seconds(std::size_t kind) const { return kinds_[kind].seconds; }
+  std::size_t windows(std::size_t kind) const { return kinds_[kind].windows; }
+
+  /// How much longer the phase may last: as phases of its kind did; one that is new, or already longer than those, as
+  /// long again as it has lasted.
+  double expected_rest() const;
+
+ private:
+  struct Kind {
+    Pattern pattern;
+    CommGraph traffic;
+    double seconds = 0;
+    std::size_t windows = 0;
+    double finished_seconds = 0;  // of phases that are over
+    std::size_t finished = 0;
+  };
+  void begin(std::size_t kind, const OnlineWindow& window, double since, std::size_t windows);
+  void add(std::size_t kind, const OnlineWindow& window);
+  std::optional<std::size_t> find_kind(const Pattern& pattern) const;
+
+  PhaseOptions options_;
+  std::vector<Kind> kinds_;
+  std::vector<OnlinePhase> phases_;
+  std::optional<double> suspicion_;  // when the window began that is unlike the phase
+  std::size_t suspected_windows_ = 0;
+};
+
+}  // namespace rankloom

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/online: windows in, moves out.
+#include "rankloom/place/online/planner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "rankloom/map/local_search/move_price.hpp"
+#include "rankloom/map/run.hpp"
+#include "rankloom/model/cost_model.hpp"
+#include "rankloom/model/load_balance.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr double nanosecond = 1e-9;
+/// Less of a difference in work between cores is what the clock makes, not the program.
+constexpr double least_load_gain = 0.05;
+
+bool shares_cores(const Topology& topology, std::uint32_t ranks) {
+  return ranks > topology.core_count();
+}
+
+}  // namespace
+
+Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology, std::span<const Core> now) {
+  const std::uint32_t ranks = traffic.rank_count();
+  auto slots = Slots::of(topology, ranks, {.oversubscribe = true});
+  if (!slots) return pass_on(slots);
+  const bool shared = shares_cores(topology, ranks);
+  const MapRun run{};
+  std::vector<Core> best;
+  for (const char* const spec : {"eager", "refine"}) {
+    const bool first = best.empty();
+    auto mapper = make_mapper(first && shared ? "eager:load=true" : spec);
+    if (!mapper) return pass_on(mapper);
+    const MapProblem problem{traffic, topology, *slots, CostModel::time, best};
+    auto found = run_mapper(*mapper, problem, run, {.keep_worse = true});
+    if (!found) return pass_on(found);
+    best.assign(found->mapping.cores().begin(), found->mapping.cores().end());
+    // What balances loads may put any number of ranks on a core; `refine` would count heads again.
+    if (shared) break;
+  }
+  const MapProblem from_now{traffic, topology, *slots, CostModel::time, now};
+  return now.empty() ? best : renamed_towards_start(from_now, std::move(best));
+}
+
+double online_cost(const CommGraph& traffic, const Topology& topology, std::span<const Core> core_of) {
+  double cost = evaluate(traffic, topology, core_of, CostModel::time) * nanosecond;
+  if (shares_cores(topology, traffic.rank_count()) && !traffic.loads().empty()) {
+    cost += load_balance(traffic, topology, core_of).heaviest_core * traffic.rank_count();
+  }
+  return cost;
+}
+
+std::optional<OnlineDecision> OnlinePlanner::take(const OnlineWindow& window) {
+  ++windows_;
+  cost_online_ += online_cost(window.traffic, topology_, now_);
+  cost_stayed_ += online_cost(window.traffic, topology_, start_);
+  const bool is_new = finder_.take(window);
+  if (finder_.phases().empty() || window.traffic.edge_count() == 0) return std::nullopt;
+  auto decision = decide(window, is_new);
+  if (!decision) return std::nullopt;
+  if (decision->moves) {
+    now_ = decision->target;
+    cost_online_ += decision->price;
+    ++bursts_;
+  }
+  // A phase that goes on and is let alone says the same each time: once is enough.
+  const bool same = !is_new && !decision->moves && !decisions_.empty() && decisions_.back().kind == decision->kind &&
+                    !decisions_.back().moves && decisions_.back().moved == decision->moved;
+  if (!same) decisions_.push_back(*decision);
+  return decision;
+}
+
+std::optional<OnlineDecision> OnlinePlanner::decide(const OnlineWindow& window, bool is_new) {
+  const OnlinePhase& phase = finder_.phases().back();
+  const CommGraph& traffic = finder_.traffic(phase.kind);
+  OnlineDecision decision;
+  decision.time = window.end;
+  decision.window = windows_ - 1;
+  decision.kind = phase.kind;
+  if (targets_.size() <= phase.kind) targets_.resize(phase.kind + 1);
+  Target& target = targets_[phase.kind];
+  // What is known of a phase grows with it; a mapping for each doubling is enough.
+  if (target.core_of.empty() || finder_.windows(phase.kind) >= 2 * target.windows || is_new) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto found = fast_mapping(traffic, topology_, now_);
+    decision.mapper_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!found) return std::nullopt;
+    target = {*std::move(found), finder_.windows(phase.kind), decision.mapper_seconds};
+  }
+  const double seconds = finder_.seconds(phase.kind);
+  decision.target = target.core_of;
+  decision.cost_now = online_cost(traffic, topology_, now_) / seconds;
+  decision.cost_target = online_cost(traffic, topology_, target.core_of) / seconds;
+  decision.rest = finder_.expected_rest();
+  decision.moved = static_cast<std::uint32_t>(moved_ranks(now_, target.core_of));
+  decision.gain = (decision.cost_now - decision.cost_target) * decision.rest;
+  decision.price = decision.moved * options_.move_seconds;
+  const bool noise = shares_cores(topology_, traffic.rank_count()) &&
+                     decision.cost_now - decision.cost_target < least_load_gain * decision.cost_now;
+  decision.moves = decision.moved > 0 && decision.gain > decision.price && !noise && stay_.empty();
+  if (decision.moved == 0) {
+    decision.why = "every rank is where the mapper would put it";
+  } else if (decision.gain <= 0) {
+    decision.why = "the mapper finds nothing better";
+  } else {
+    decision.why = fmt::format("{:.3g} ms to gain in {:.2g} s, {:.3g} ms for {} moves", 1e3 * decision.gain,
+                               decision.rest, 1e3 * decision.price, decision.moved);
+    if (!stay_.empty()) decision.why += "; " + stay_;
+    if (noise) decision.why += "; less than loads vary";
+  }
+  return decision;
+}
+
+}  // namespace rankloom
