@@ -13,9 +13,8 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/processes.hpp"
+#include "apps/rankloom/recording_run.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/capture/import/import.hpp"
-#include "rankloom/capture/record/recording.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
 #include "rankloom/model/profile_file.hpp"
@@ -26,39 +25,6 @@ namespace rankloom::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An MPI that a recorder was built for.
-struct Mpi {
-  std::string_view name;
-  std::string_view title;
-  std::string_view version_words;  ///< In what its launchers say of themselves.
-};
-constexpr Mpi mpis[] = {
-    {"openmpi", "Open MPI", "Open MPI"}, {"mpich", "MPICH", "HYDRA"}, {"mpich", "MPICH", "Intel(R) MPI"}};
-
-const Mpi* find_mpi(std::string_view name) {
-  for (const Mpi& mpi : mpis) {
-    if (mpi.name == name) return &mpi;
-  }
-  return nullptr;
-}
-
-/// Of the libraries that a program is linked with. MPICH and its kin are libmpich.so, or libmpi.so.12; Open MPI's
-/// numbers are others.
-const Mpi* mpi_of_program(const std::string& program) {
-  const std::string path = output_of({"sh", "-c", "command -v -- " + shell_word(program) + " 2>/dev/null"});
-  const std::string libraries = output_of({"ldd", path.substr(0, path.find('\n'))});
-  if (libraries.find("libmpich.so") != libraries.npos || libraries.find("libmpi.so.12") != libraries.npos)
-    return find_mpi("mpich");
-  return libraries.find("libmpi.so.") != libraries.npos ? find_mpi("openmpi") : nullptr;
-}
-
-const Mpi* mpi_of_launcher(std::string_view version_text) {
-  for (const Mpi& mpi : mpis) {
-    if (version_text.find(mpi.version_words) != version_text.npos) return &mpi;
-  }
-  return version_text.find("OpenRTE") != version_text.npos ? find_mpi("openmpi") : nullptr;
-}
 
 /// The folder of a trace: a file for each rank, and one that lists them.
 namespace trace_folder {
@@ -113,26 +79,6 @@ Result<void> write_list(const fs::path& folder, std::size_t ranks) {
 }
 
 }  // namespace trace_folder
-
-/// A folder of our own beside the output, gone in the end.
-class WorkFolder {
- public:
-  explicit WorkFolder(const fs::path& output) {
-    std::string name = (fs::absolute(output).parent_path() / ".rankloom-record-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (good()) fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  bool good() const { return !path_.empty(); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void say(const std::string& text) {
   fmt::print(stderr, "rankloom: {}\n", text);
@@ -195,7 +141,7 @@ class RecordVerb : public Verb {
     auto status = run_program(words, variables, session.json);
     if (!status) return pass_on(status);
     // The program has had its run: whatever happens to the profile, the status is the program's.
-    auto profile = collect(folder.path());
+    auto profile = collect_recording(folder.path(), program_, *mpi_);
     if (profile) {
       if (auto written = write_file(output_, [&](Sink& sink) { return write_profile(*profile, sink); }); !written)
         profile = pass_on(written);
@@ -237,10 +183,7 @@ class RecordVerb : public Verb {
   }
 
   Result<std::string> choose_recorder() {
-    if (mpi_ == nullptr) mpi_ = mpi_of_program(program_);
-    if (mpi_ == nullptr) mpi_ = mpi_of_launcher(version_);
-    if (mpi_ == nullptr) mpi_ = mpi_of_launcher(output_of({"mpirun", "--version"}));
-    if (mpi_ == nullptr) mpi_ = &mpis[0];
+    if (mpi_ == nullptr) mpi_ = &guess_mpi(program_, version_);
     const auto found =
         find_beside(fmt::format("librankloom_{}_{}.so", trace_.empty() ? "record" : "trace", mpi_->name));
     if (!found) {
@@ -264,46 +207,6 @@ class RecordVerb : public Verb {
     if (window_ns_ > 0) environment.emplace_back("RANKLOOM_RECORD_WINDOW_NS", fmt::format("{:.0f}", window_ns_));
     if (!trace_.empty()) environment.emplace_back("RANKLOOM_RECORD_TRACE", trace_);
     return environment;
-  }
-
-  /// What the ranks gathered themselves, or else the pieces of those that could not.
-  Result<Profile> collect(const fs::path& folder) const {
-    std::vector<fs::path> pieces, threads;
-    std::error_code error;
-    const fs::path whole = folder / "recording";
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with("recording.") && !name.ends_with(".tmp")) pieces.push_back(entry.path());
-      if (name.starts_with("threads.")) threads.push_back(entry.path());
-    }
-    std::sort(pieces.begin(), pieces.end());
-    if (fs::exists(whole, error)) return read(whole);
-    if (!pieces.empty()) return join(pieces);
-    if (threads.size() == 1) return read(threads[0]);
-    return fail(
-        Code::environment, at(program_), "nothing was recorded: no rank of it called this MPI",
-        fmt::format("the recorder was that of {} (--mpi names another); a program that is linked statically, or uses "
-                    "no MPI, cannot be recorded so",
-                    mpi_->title));
-  }
-
-  static Result<Profile> read(const fs::path& path) {
-    auto imported = import_path(path.string());
-    if (!imported) return pass_on(imported);
-    return std::move(imported->profile);
-  }
-
-  /// A piece is as long as its head says; behind that is room that it did not need.
-  static Result<Profile> join(const std::vector<fs::path>& pieces) {
-    std::string all;
-    for (const fs::path& piece : pieces) {
-      auto file = read_file(piece.string());
-      if (!file) return pass_on(file);
-      all += used_part_of_piece(file->view());
-    }
-    auto imported = import_profile(FileText("the recording", std::move(all)), "recording");
-    if (!imported) return pass_on(imported);
-    return std::move(imported->profile);
   }
 
   void tell(const Session& session, const Profile& profile, int status, bool traced) const {
@@ -343,7 +246,7 @@ class RecordVerb : public Verb {
   std::string output_;
   std::string trace_;  ///< The folder of the trace; empty: there is none.
   double window_ns_ = 0;
-  const Mpi* mpi_ = nullptr;
+  const RecordedMpi* mpi_ = nullptr;
   Words command_;
   std::string program_;  ///< What is recorded; of several programs the first.
   Words programs_;       ///< All that the command starts.

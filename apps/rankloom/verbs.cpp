@@ -146,6 +146,18 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# with a trace that SimGrid can replay\n"
      "rankloom record --trace app.trace -- mpirun -n 4 ./app && rankloom import app.trace",
      make_record},
+    {"online", "move ranks inside a node while the program runs",
+     "Runs the command behind -- as it is, with an agent on each node that reads what the ranks send, in windows of "
+     "time. When the program begins to talk otherwise, the agent finds the best cores of its node for that, and moves "
+     "ranks there if the rest of the phase is worth the moves. Between nodes nothing moves; what a restart with "
+     "another "
+     "mapping would gain is said at the end. The exit status is the program's.",
+     "# a program, started as always\n"
+     "rankloom online -o online.json -- mpirun -n 4 ./app\n"
+     "# what would moving bring? windows of a run, replayed on a node of two packages\n"
+     "rankloom record -o app.prof --window 10ms -- mpirun -n 4 ./app && rankloom online --replay app.prof -t "
+     "\"package:2=3GB/s core:2=12GB/s\"",
+     make_online},
     {"lab", "a cluster on one machine, to try things on",
      "Makes hosts out of Linux namespaces: each has its own name, network, shared memory and message queues, joined by "
      "cables of a limited rate; files and processors are the machine's own. mpirun and mpiexec work on its hosts as "

@@ -121,8 +121,7 @@ bool LiveImage::read_once(LiveTotals& totals) const {
       }
       if (slot.messages == 0) continue;
       if (slot.other >= head().ranks || slot.kind > TrafficKind::collective) return false;
-      totals.pairs.push_back(
-          {static_cast<std::uint64_t>(slot.kind) << 32 | slot.other, slot.bytes, slot.messages});
+      totals.pairs.push_back({static_cast<std::uint64_t>(slot.kind) << 32 | slot.other, slot.bytes, slot.messages});
     }
     for (std::uint32_t i = 0; i < phase.collectives.capacity; ++i) {
       CollectiveImage slot;

@@ -137,9 +137,9 @@ class Agent {
   std::vector<Core> placement_at_start(const Topology& topology) const {
     const auto ranks = static_cast<std::uint32_t>(watch_.count());
     const auto slots = Slots::of(topology, ranks, {.oversubscribe = true});
-    std::vector<Core> core_of =
-        slots ? block_placement(ranks, topology, *slots) : std::vector<Core>(ranks, Core{0});
-    const bool all_bound = std::all_of(allowed_.begin(), allowed_.end(), [](const auto& set) { return set.size() == 1; });
+    std::vector<Core> core_of = slots ? block_placement(ranks, topology, *slots) : std::vector<Core>(ranks, Core{0});
+    const bool all_bound =
+        std::all_of(allowed_.begin(), allowed_.end(), [](const auto& set) { return set.size() == 1; });
     if (!all_bound || !options_.machine.empty()) return core_of;
     for (std::uint32_t i = 0; i < ranks; ++i) {
       const auto found = std::find(log_.cpus.begin(), log_.cpus.end(), allowed_[i].front());
@@ -152,8 +152,8 @@ class Agent {
     const auto begin = Clock::now();
     const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
     watch_.start(0);
-    const auto window = std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(options_.window_seconds));
+    const auto window =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.window_seconds));
     for (auto next = begin + window; watch_.any_running(); next += window) {
       if (next < Clock::now()) next = Clock::now() + window;  // never two windows at once after a long wait
       std::this_thread::sleep_until(next);

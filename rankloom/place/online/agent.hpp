@@ -11,11 +11,11 @@
 namespace rankloom {
 
 struct AgentOptions {
-  std::string recording;       ///< RANKLOOM_RECORD_OUT of the ranks.
+  std::string recording;  ///< RANKLOOM_RECORD_OUT of the ranks.
   double window_seconds = 0.1;
-  std::string machine;         ///< A file or string in place of the host as it is; empty: what hwloc says.
+  std::string machine;  ///< A file or string in place of the host as it is; empty: what hwloc says.
   bool migrate_pages = false;
-  bool threaded = false;       ///< Ranks are known to have threads of their own: nobody is moved.
+  bool threaded = false;  ///< Ranks are known to have threads of their own: nobody is moved.
   OnlineOptions online;
 };
 

@@ -34,8 +34,8 @@ std::string first_line(const std::string& path) {
 }
 
 bool set_mask(std::uint32_t thread, const Mask& mask) {
-  return ::sched_setaffinity(static_cast<pid_t>(thread), sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) ==
-         0;
+  return ::sched_setaffinity(static_cast<pid_t>(thread), sizeof mask,
+                             reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
 }
 
 void add(Mask& mask, std::uint32_t cpu) {

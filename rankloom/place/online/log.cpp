@@ -27,9 +27,14 @@ Json edges_json(const CommGraph& traffic) {
 }
 
 Json burst_json(const OnlineBurst& burst) {
-  return {{"time", burst.time},         {"window", burst.window}, {"bound", burst.bound},
-          {"failed", burst.failed},     {"migrated", burst.migrated},
-          {"cpus", burst.cpus},         {"loads", burst.traffic.loads()}, {"traffic", edges_json(burst.traffic)}};
+  return {{"time", burst.time},
+          {"window", burst.window},
+          {"bound", burst.bound},
+          {"failed", burst.failed},
+          {"migrated", burst.migrated},
+          {"cpus", burst.cpus},
+          {"loads", burst.traffic.loads()},
+          {"traffic", edges_json(burst.traffic)}};
 }
 
 }  // namespace

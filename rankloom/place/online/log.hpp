@@ -15,11 +15,11 @@ namespace rankloom {
 struct OnlineBurst {
   double time = 0;
   std::size_t window = 0;
-  std::uint32_t bound = 0;              ///< Ranks whose processing unit was set,
-  std::uint32_t failed = 0;             ///< and those for which the operating system refused.
-  std::uint32_t migrated = 0;           ///< Ranks whose pages followed them.
-  std::vector<std::uint32_t> cpus;      ///< By rank of the node, after it.
-  CommGraph traffic;                    ///< What the mapping was found for.
+  std::uint32_t bound = 0;          ///< Ranks whose processing unit was set,
+  std::uint32_t failed = 0;         ///< and those for which the operating system refused.
+  std::uint32_t migrated = 0;       ///< Ranks whose pages followed them.
+  std::vector<std::uint32_t> cpus;  ///< By rank of the node, after it.
+  CommGraph traffic;                ///< What the mapping was found for.
 };
 
 struct OnlineLog {

@@ -19,8 +19,8 @@ struct PhaseOptions {
 
 /// A stretch of time in which the ranks talk alike.
 struct OnlinePhase {
-  std::size_t kind = 0;   ///< Phases of one kind are alike.
-  double begin = 0;       ///< Of the first window that was unlike the phase before.
+  std::size_t kind = 0;  ///< Phases of one kind are alike.
+  double begin = 0;      ///< Of the first window that was unlike the phase before.
   double end = 0;
   std::size_t windows = 0;
   std::size_t found_after = 1;  ///< Windows of it that had passed when it was found.

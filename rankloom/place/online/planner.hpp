@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/online: windows in, moves out: at each window the phase is looked at, a mapping is found for it by a fast mapper,
-// and ranks move when that pays over the rest of the phase. No clock, no process, no file: the agent on a node and the
-// replay of recorded windows decide by the same code.
+// place/online: windows in, moves out: at each window the phase is looked at, a mapping is found for it by a fast
+// mapper, and ranks move when that pays over the rest of the phase. No clock, no process, no file: the agent on a node
+// and the replay of recorded windows decide by the same code.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,18 @@ struct OnlineDecision {
   // Of the phase as far as it is known, in seconds of all ranks together for each second of the program.
   double cost_now = 0;
   double cost_target = 0;
-  double rest = 0;       ///< Seconds that the phase may last.
-  double gain = 0;       ///< Over the rest: seconds of all ranks together,
-  double price = 0;      ///< against this for the moves.
+  double rest = 0;   ///< Seconds that the phase may last.
+  double gain = 0;   ///< Over the rest: seconds of all ranks together,
+  double price = 0;  ///< against this for the moves.
   std::uint32_t moved = 0;
   bool moves = false;
-  std::string why;       ///< For people.
+  std::string why;  ///< For people.
   double mapper_seconds = 0;
   std::vector<Core> target;
 };
 
-/// A core for every rank: EagerMap (Cruz 2019), by load where cores are shared, else made better by `refine`, with equal
-/// parts of the machine named so that many ranks stay where they are.
+/// A core for every rank: EagerMap (Cruz 2019), by load where cores are shared, else made better by `refine`, with
+/// equal parts of the machine named so that many ranks stay where they are.
 Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology, std::span<const Core> now);
 
 /// What a placement costs the ranks together, in seconds: by the model `time`, and where cores are shared, the work of
@@ -50,7 +50,10 @@ double online_cost(const CommGraph& traffic, const Topology& topology, std::span
 class OnlinePlanner {
  public:
   OnlinePlanner(Topology topology, std::vector<Core> start, OnlineOptions options)
-      : topology_(std::move(topology)), now_(start), start_(std::move(start)), options_(options),
+      : topology_(std::move(topology)),
+        now_(start),
+        start_(std::move(start)),
+        options_(options),
         finder_(options.phases) {}
 
   /// The decision of this window; one that moves has been taken over: now() is then its target.

@@ -90,8 +90,7 @@ Result<ReplayTable> replay_online(const std::vector<OnlineWindow>& windows, cons
   table.decisions = planner.decisions();
   table.windows = windows.size();
 
-  const auto add = [&](std::string name, std::string about, const char* spec,
-                       const CommGraph& graph) -> Result<void> {
+  const auto add = [&](std::string name, std::string about, const char* spec, const CommGraph& graph) -> Result<void> {
     auto core_of = mapped(spec, graph, topology, *slots);
     if (!core_of) return pass_on(core_of);
     statics.push_back({std::move(name), std::move(about), *std::move(core_of)});
@@ -101,8 +100,8 @@ Result<ReplayTable> replay_online(const std::vector<OnlineWindow>& windows, cons
   if (auto done = add("random", "any placement", "random", all); !done) return pass_on(done);
   statics.push_back({"scatter", "one for each part of the machine in turn", scattered(ranks, topology)});
   for (std::size_t kind = 0; kind < table.kinds; ++kind) {
-    if (auto done = add(fmt::format("best for {}", static_cast<char>('A' + kind % 26)),
-                        "auto, for one kind of phase", "auto", planner.phases().traffic(kind));
+    if (auto done = add(fmt::format("best for {}", static_cast<char>('A' + kind % 26)), "auto, for one kind of phase",
+                        "auto", planner.phases().traffic(kind));
         !done)
       return pass_on(done);
   }

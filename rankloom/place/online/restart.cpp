@@ -30,7 +30,8 @@ double bytes_between_nodes(const CommGraph& traffic, const Topology& topology, s
   for (const Rank from : traffic.ranks()) {
     for (std::size_t i = 0; i < traffic.degree(from); ++i) {
       const Rank to = traffic.targets(from)[i];
-      if (topology.node_of(core_of[index(from)]) != topology.node_of(core_of[index(to)])) bytes += traffic.bytes(from)[i];
+      if (topology.node_of(core_of[index(from)]) != topology.node_of(core_of[index(to)]))
+        bytes += traffic.bytes(from)[i];
     }
   }
   return bytes;

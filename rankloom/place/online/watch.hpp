@@ -15,7 +15,8 @@ namespace rankloom {
 
 class NodeWatch {
  public:
-  /// `recording` as RANKLOOM_RECORD_OUT names it: images are recording.0, recording.1, … of all hosts that see the folder.
+  /// `recording` as RANKLOOM_RECORD_OUT names it: images are recording.0, recording.1, … of all hosts that see the
+  /// folder.
   NodeWatch(std::string recording, std::string host);
 
   /// Takes in ranks of this host that are new; how many there are. After start() none is taken in any more.

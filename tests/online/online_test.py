@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks are moved while they run: phases are found, places are really set, and nothing that happens to agents or ranks harms the program.
+
+    python3 online_test.py RANKLOOM openmpi|mpich [CLASS[.TEST]]
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "record"))
+import recording  # noqa: E402
+from recording import ENVIRONMENT, RecordingTest, main  # noqa: E402
+
+recording.PROGRAMS = HERE / "programs"
+RANKS = 8
+NODE = "package:2=1GB/s,1us core:4=10GB/s,200ns"  # eight cores that this machine need not have
+PLACE = re.compile(r"rank (\d+) pid \d+ Cpus_allowed_list:\s*(\S+)")
+
+
+class OnlineTest(RecordingTest):
+    def online(self, *command, options=(), environment=None, timeout=60, status=0):
+        done = self.run_words([self.rankloom, "online", "-o", "online.json", *options, "--", *command], environment, timeout)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.done = done
+        self.assertEqual([name.name for name in self.folder.iterdir() if name.name.startswith(".rankloom")], [], "nothing is left")
+        return json.loads((self.folder / "online.json").read_text())
+
+    def two_phases(self, phases, seconds, *more):
+        return self.command(RANKS, self.program("two_phases.c"), str(phases), str(seconds), *more)
+
+    def start(self, *options, phases=2, seconds=2):
+        """In the background, until the agent has written that it is there: the child and the folder of the run."""
+        child = subprocess.Popen([str(word) for word in [self.rankloom, "online", "-o", "online.json", *options, "--", *self.two_phases(phases, seconds)]], cwd=self.folder,
+                                 env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(lambda: child.poll() is None and child.kill())
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            found = [folder for folder in self.folder.glob(".rankloom-record-*") for rank in [folder / f"recording.{RANKS - 1}"] if rank.exists()]
+            agents = [agent for folder in found for agent in folder.glob("agent.*") if agent.read_text().strip()]
+            if agents:
+                return child, found[0], int(agents[0].read_text())
+            time.sleep(0.02)
+        self.fail("no agent came")
+
+    def pids(self, folder):
+        return [int(line) for file in folder.glob("processes.*") for line in file.read_text().split()]
+
+
+class Phases(OnlineTest):
+    def test_phases_are_found_and_ranks_moved_as_the_offline_mapper_would(self):
+        log = self.online(*self.two_phases(4, 0.9), options=["-t", NODE])
+        node, = log["nodes"]
+        self.assertEqual(node["ranks"], list(range(RANKS)))
+        said = [float(at) for at in re.findall(r"phase \d+ at (\S+)", self.done.stdout)]
+        found = node["phases"]
+        self.assertEqual([phase["kind"] for phase in found], ["A", "B", "A", "B"], self.done.stderr)
+        for phase in found:
+            self.assertLessEqual(phase["found_after_windows"], 2)
+        # The agent's clock begins after the program's by what MPI_Init takes: lengths compare, not times.
+        for before, after in zip(range(4), range(1, 4)):
+            length = found[after]["begin"] - found[before]["begin"]
+            if before > 0:
+                self.assertAlmostEqual(length, said[after] - said[before], delta=0.35)
+        bursts = node["bursts"]
+        self.assertGreaterEqual(len(bursts), 2)
+        windows = [burst["window"] for burst in bursts]
+        self.assertEqual(len(windows), len(set(windows)), "at most one burst a window")
+        self.assert_decisions(node)
+        # Read back from the kernel by the ranks themselves, in the end.
+        places = dict(PLACE.findall(self.done.stdout))
+        self.assertEqual([places[str(rank)] for rank in range(RANKS)], [str(cpu) for cpu in bursts[-1]["cpus"]])
+        self.assertLess(node["effect"]["online"], node["effect"]["stayed"])
+        self.assertIsNotNone(log["restart"]["cost_mapped"])
+        self.assertIn("phases of 2 kinds", self.done.stderr)
+
+    def assert_decisions(self, node):
+        """Each mapping costs what the offline mappers reach for the same matrix."""
+        moved = {decision["window"]: decision for decision in node["decisions"] if decision["moves"]}
+        for burst in node["bursts"]:
+            lines = [f"{source} {target} {size:.0f} {messages:.0f}" for source, target, size, messages in burst["traffic"]]
+            (self.folder / "burst.pairs").write_text("\n".join(lines) + "\n")
+            tail = ["-t", NODE, "--model", "time"]
+            self.tell("map", "burst.pairs", "--from", "pairs", *tail, "-a", "eager", "--raw", "-o", "eager.txt")
+            offline = json.loads(self.tell("map", "burst.pairs", "--from", "pairs", *tail, "-a", "refine", "--start", "eager.txt", "--json"))
+            mapping = moved[burst["window"]]["mapping"]
+            (self.folder / "mine.txt").write_text("\n".join(str(core) for core in mapping) + "\n")
+            mine = json.loads(self.tell("eval", "mine.txt", "--profile", "burst.pairs", "--from", "pairs", *tail, "--json"))
+            self.assertAlmostEqual(mine["mappings"][0]["costs"]["time"], offline["cost"], delta=1e-6 * offline["cost"])
+
+    def test_the_machine_as_it_is(self):
+        log = self.online(*self.two_phases(2, 0.6, "fail"), status=3)  # the program's own status
+        node, = log["nodes"]
+        self.assertEqual(log["status"], 3)
+        self.assertGreaterEqual(len(node["phases"]), 2)
+        self.assertTrue(set(node["cpus"]) <= os.sched_getaffinity(0))
+        self.assertLess(node["agent_cpu_seconds"], 0.3)
+
+    def test_replay_of_recorded_windows(self):
+        program = self.program("two_phases.c")
+        self.record_command(self.command(RANKS, program, "4", "0.8"), ["--window", "100ms"], status=0)
+        table = json.loads(self.tell("online", "--replay", "out.prof", "-t", NODE, "--json"))
+        rows = {row["name"]: row["cost"] for row in table["rows"]}
+        self.assertEqual(table["kinds"], 2)
+        self.assertGreaterEqual(rows["online"], rows["oracle"])
+        for name, cost in rows.items():
+            if name not in ("online", "oracle"):
+                self.assertLess(rows["online"], cost, name)
+
+
+class Mishaps(OnlineTest):
+    def test_the_agent_is_killed(self):
+        child, _, agent = self.start("-t", NODE)
+        os.kill(agent, signal.SIGKILL)
+        out, err = child.communicate(timeout=40)
+        self.assertEqual(child.returncode, 0, out + err)
+        self.assertIn("left no log", err)
+
+    def test_a_rank_is_killed(self):
+        child, folder, agent = self.start("-t", NODE, phases=10)
+        time.sleep(0.5)
+        os.kill(self.pids(folder)[-1], signal.SIGKILL)
+        out, err = child.communicate(timeout=40)
+        self.assertNotEqual(child.returncode, 0, out + err)
+        deadline = time.monotonic() + 5
+        while pathlib.Path(f"/proc/{agent}").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertFalse(pathlib.Path(f"/proc/{agent}").exists(), "the agent ends with its ranks")
+
+    def test_fewer_processing_units(self):
+        one = str(min(os.sched_getaffinity(0)))
+        done = self.run_words(["taskset", "-c", one, self.rankloom, "online", "-o", "online.json", "--", *self.two_phases(2, 0.5)])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        node, = json.loads((self.folder / "online.json").read_text())["nodes"]
+        self.assertEqual(node["cpus"], [int(one)])
+        self.assertEqual({place for _, place in PLACE.findall(done.stdout)}, {one})
+
+    def test_nothing_that_is_no_launcher(self):
+        done = self.run_words([self.rankloom, "online", "--", "true"])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no launcher", done.stderr)
+
+    def test_a_program_without_mpi(self):
+        log = self.online(*self.command(2, "true"))
+        self.assertIn("nothing was recorded", log["error"])
+
+
+class Lab(OnlineTest):
+    def test_an_agent_on_each_host(self):
+        if os.geteuid() != 0:
+            self.skipTest("making hosts needs root")
+        program = self.program("two_phases.c")
+        done = self.run_words([self.rankloom, "lab", "exec", "--hosts", "2", "--slots", "4", "--", self.rankloom, "online", "-o", "online.json", "-t", NODE, "--",
+                               "mpirun", "-n", str(RANKS), program, "2", "1"], {"OMPI_MCA_btl_tcp_if_include": "", "OMPI_MCA_oob_tcp_if_include": ""}, 90)
+        if "network namespaces" in done.stderr and done.returncode == 5:
+            self.skipTest("no hosts can be made here")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        log = json.loads((self.folder / "online.json").read_text())
+        self.assertEqual(sorted(rank for node in log["nodes"] for rank in node["ranks"]), list(range(RANKS)))
+        self.assertEqual(len(log["nodes"]), 2)
+        self.assertGreater(log["restart"]["bytes_between_nodes"], log["restart"]["bytes_between_nodes_mapped"])
+        self.assertIn("between nodes", done.stderr)
+
+
+class Hpcc(OnlineTest):
+    def test_its_phases_are_listed(self):
+        if shutil.which("hpcc") is None:
+            self.skipTest("hpcc is not installed")
+        shutil.copy(HERE.parent / "record/applications/hpccinf.txt", self.folder)
+        log = self.online(*self.command(RANKS, "hpcc"), options=["-t", NODE, "--profile", "hpcc.prof"], timeout=800)
+        self.assertIn("Success=1", (self.folder / "hpccoutf.txt").read_text())
+        node, = log["nodes"]
+        kinds = collections.Counter(phase["kind"] for phase in node["phases"])
+        self.assertGreaterEqual(len(kinds), 2, self.done.stderr)
+        print(self.done.stderr)
+
+
+if __name__ == "__main__":
+    main()
