@@ -13,8 +13,9 @@ Pattern::Pattern(const CommGraph& traffic) {
     const auto bytes = traffic.bytes(from);
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (targets[i] == from || bytes[i] <= 0) continue;
-      const auto [low, high] = std::minmax(index(from), index(targets[i]));
-      shares_.emplace_back(std::uint64_t{low} << 32 | high, bytes[i]);
+      const std::uint64_t low = std::min(index(from), index(targets[i])),
+                          high = std::max(index(from), index(targets[i]));
+      shares_.emplace_back(low << 32 | high, bytes[i]);
     }
   }
   std::sort(shares_.begin(), shares_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
