@@ -85,6 +85,21 @@ TEST(PhaseFinder, IsNotMisledByOneStrayWindowOrBySilence) {
   EXPECT_EQ(found("rrsssrrr").phases().size(), 1U);
 }
 
+TEST(PhaseFinder, WaitsForEnoughMessages) {
+  // A few messages of a ring in each window, now of these ranks, now of those.
+  PhaseFinder finder;
+  for (int i = 0; i < 40; ++i) {
+    CommGraphBuilder builder(ranks);
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      const std::uint32_t from = rank + (i % 2 == 0 ? 0 : 4);
+      builder.add(Rank{from}, Rank{(from + 1) % ranks}, 4e3, 4);
+    }
+    finder.take({0.1 * i, 0.1 * (i + 1), std::move(builder).build(true)});
+  }
+  EXPECT_EQ(finder.phases().size(), 1U);
+  EXPECT_EQ(finder.phases()[0].windows, 40U);
+}
+
 TEST(PhaseFinder, RecognisesAPatternThatComesBackAtOnce) {
   PhaseFinder finder;
   const auto list = windows("rrrrpppprrrr");

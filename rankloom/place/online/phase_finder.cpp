@@ -6,23 +6,54 @@
 
 namespace rankloom {
 
+namespace {
+
+/// Two windows as one.
+OnlineWindow joined(const OnlineWindow& a, const OnlineWindow& b) {
+  std::vector<double> loads(a.traffic.loads().begin(), a.traffic.loads().end());
+  const auto more = b.traffic.loads();
+  if (loads.size() == more.size()) {
+    for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += more[i];
+  }
+  auto rows = sum(a.traffic, b.traffic).release();
+  rows.loads = std::move(loads);
+  return {a.begin, b.end, CommGraph(std::move(rows))};
+}
+
+}  // namespace
+
 bool PhaseFinder::take(const OnlineWindow& window) {
-  const Pattern pattern(window.traffic);
-  if (pattern.empty()) {  // silence says nothing of the phase, but time passes
-    if (!phases_.empty() && !suspicion_) phases_.back().end = window.end;
+  // Silence says nothing of the phase, but time passes.
+  if (!phases_.empty() && !suspicion_) phases_.back().end = window.end;
+  if (window.traffic.edge_count() == 0) {
     if (suspicion_) ++suspected_windows_;
     return false;
   }
+  OnlineWindow all = thin_ ? joined(*thin_, window) : window;
+  const std::size_t windows = thin_windows_ + 1;
+  if (all.traffic.has_messages() && all.traffic.total_messages() < options_.messages * all.traffic.rank_count()) {
+    thin_ = std::move(all);
+    thin_windows_ = windows;
+    return false;
+  }
+  thin_.reset();
+  thin_windows_ = 0;
+  return take_whole(all, windows);
+}
+
+bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
+  const Pattern pattern(window.traffic);
+  if (pattern.empty()) return false;
   if (phases_.empty()) {
     kinds_.push_back({pattern, {}, 0, 0, 0, 0});
-    begin(0, window, window.begin, 1);
+    begin(0, window, window.begin, windows);
     return true;
   }
   OnlinePhase& now = phases_.back();
   if (distance(pattern, kinds_[now.kind].pattern) <= options_.leave) {
     if (suspicion_) now.windows += suspected_windows_;
     suspicion_.reset();
-    ++now.windows;
+    now.windows += windows;
     now.end = window.end;
     add(now.kind, window);
     return false;
@@ -31,9 +62,11 @@ bool PhaseFinder::take(const OnlineWindow& window) {
   if (!suspicion_) {
     suspicion_ = window.begin;
     suspected_windows_ = 0;
+    suspicions_ = 0;
+    now.end = window.begin;
   }
-  ++suspected_windows_;
-  if (!known && suspected_windows_ < 2) return false;
+  suspected_windows_ += windows;
+  if (!known && ++suspicions_ < 2) return false;
   std::size_t kind = 0;
   if (known) {
     kind = *known;
@@ -62,14 +95,7 @@ void PhaseFinder::add(std::size_t kind, const OnlineWindow& window) {
   if (to.windows == 0) {
     to.traffic = window.traffic;
   } else {
-    std::vector<double> loads(to.traffic.loads().begin(), to.traffic.loads().end());
-    const auto more = window.traffic.loads();
-    if (loads.size() == more.size()) {
-      for (std::size_t i = 0; i < loads.size(); ++i) loads[i] += more[i];
-    }
-    auto rows = sum(to.traffic, window.traffic).release();
-    rows.loads = std::move(loads);
-    to.traffic = CommGraph(std::move(rows));
+    to.traffic = joined({0, 0, to.traffic}, window).traffic;
   }
   to.seconds += window.seconds();
   ++to.windows;

@@ -13,8 +13,9 @@
 namespace rankloom {
 
 struct PhaseOptions {
-  double leave = 0.40;  ///< Farther than this from the phase: it may be over.
-  double join = 0.25;   ///< Nearer than this to a kind of phase: it is that kind.
+  double leave = 0.40;   ///< Farther than this from the phase: it may be over.
+  double join = 0.25;    ///< Nearer than this to a kind of phase: it is that kind.
+  double messages = 16;  ///< Of each rank on average: with fewer, who was quicker tells more than who talks to whom.
 };
 
 /// A stretch of time in which the ranks talk alike.
@@ -54,6 +55,7 @@ class PhaseFinder {
     double finished_seconds = 0;  // of phases that are over
     std::size_t finished = 0;
   };
+  bool take_whole(const OnlineWindow& window, std::size_t windows);
   void begin(std::size_t kind, const OnlineWindow& window, double since, std::size_t windows);
   void add(std::size_t kind, const OnlineWindow& window);
   std::optional<std::size_t> find_kind(const Pattern& pattern) const;
@@ -61,8 +63,11 @@ class PhaseFinder {
   PhaseOptions options_;
   std::vector<Kind> kinds_;
   std::vector<OnlinePhase> phases_;
+  std::optional<OnlineWindow> thin_;  // windows with too few messages, together, until there are enough
+  std::size_t thin_windows_ = 0;
   std::optional<double> suspicion_;  // when the window began that is unlike the phase
   std::size_t suspected_windows_ = 0;
+  int suspicions_ = 0;
 };
 
 }  // namespace rankloom
