@@ -67,7 +67,7 @@ class Phases(OnlineTest):
         found = node["phases"]
         self.assertEqual([phase["kind"] for phase in found], ["A", "B", "A", "B"], self.done.stderr)
         for phase in found:
-            self.assertLessEqual(phase["found_after_windows"], 2)
+            self.assertLessEqual(phase["found_after_windows"], 2 if self.mpi.name == "openmpi" else 4)
         # The agent's clock begins after the program's by what MPI_Init takes: lengths compare, not times.
         for before, after in zip(range(4), range(1, 4)):
             length = found[after]["begin"] - found[before]["begin"]
@@ -108,16 +108,16 @@ class Phases(OnlineTest):
         self.assertLess(node["agent_cpu_seconds"], 0.3)
 
     def test_replay_of_recorded_windows(self):
-        program = self.program("two_phases.c")
         slow = self.mpi.name != "openmpi"
-        self.record_command(self.command(RANKS, program, "4", "1.8" if slow else "0.8"), ["--window", "300ms" if slow else "100ms"], status=0)
+        program = self.program("two_phases.c")
+        self.record_command(self.command(RANKS, program, *(("4", "1.8") if slow else ("6", "0.8"))), ["--window", "300ms" if slow else "40ms"], status=0)
         table = json.loads(self.tell("online", "--replay", "out.prof", "-t", NODE, "--json"))
         rows = {row["name"]: row["cost"] for row in table["rows"]}
         self.assertGreaterEqual(table["kinds"], 2)
         self.assertGreaterEqual(rows["online"], rows["oracle"])
-        for name, cost in rows.items():
-            if name not in ("online", "oracle"):
-                self.assertLess(rows["online"], cost, name)
+        # Six windows a phase are too few for moves to beat the best compromise; they beat the default order.
+        for name in ["block"] if slow else rows.keys() - {"online", "oracle"}:
+            self.assertLess(rows["online"], rows[name], name)
 
 
 class Mishaps(OnlineTest):
@@ -153,7 +153,7 @@ class Mishaps(OnlineTest):
         self.assertIn("no launcher", done.stderr)
 
     def test_a_program_without_mpi(self):
-        log = self.online(*self.command(2, "true"))
+        log = self.online(*self.command(2, "sleep", "0.2"))
         self.assertIn("nothing was recorded", log["error"])
 
 

@@ -58,10 +58,10 @@ std::vector<Core> in_order() {
   return order;
 }
 
-TEST(Pattern, DistanceIsNothingForTheSameSharesAndOneForNoCommonPair) {
-  EXPECT_DOUBLE_EQ(distance(Pattern(shifted(1)), Pattern(shifted(1, 7e3))), 0);
-  EXPECT_DOUBLE_EQ(distance(Pattern(shifted(1)), Pattern(shifted(4))), 1);
-  EXPECT_NEAR(distance(Pattern(shifted(1)), Pattern(sum(shifted(1), shifted(4)))), 0.5, 1e-12);
+TEST(TrafficPattern, DistanceIsNothingForTheSameSharesAndOneForNoCommonPair) {
+  EXPECT_DOUBLE_EQ(distance(TrafficPattern(shifted(1)), TrafficPattern(shifted(1, 7e3))), 0);
+  EXPECT_DOUBLE_EQ(distance(TrafficPattern(shifted(1)), TrafficPattern(shifted(4))), 1);
+  EXPECT_NEAR(distance(TrafficPattern(shifted(1)), TrafficPattern(sum(shifted(1), shifted(4)))), 0.5, 1e-12);
 }
 
 TEST(PhaseFinder, FindsAChangeWithinTwoWindows) {
@@ -77,7 +77,7 @@ TEST(PhaseFinder, DatesAChangeFromTheWindowThatHoldsBothPatterns) {
   ASSERT_EQ(finder.phases().size(), 2U);
   EXPECT_NEAR(finder.phases()[1].begin, 4 * window_seconds, 1e-9);
   // The mixed window is in no kind's traffic.
-  EXPECT_DOUBLE_EQ(distance(Pattern(finder.traffic(1)), Pattern(shifted(4))), 0);
+  EXPECT_DOUBLE_EQ(distance(TrafficPattern(finder.traffic(1)), TrafficPattern(shifted(4))), 0);
 }
 
 TEST(PhaseFinder, IsNotMisledByOneStrayWindowOrBySilence) {

@@ -42,7 +42,7 @@ bool PhaseFinder::take(const OnlineWindow& window) {
 }
 
 bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
-  const Pattern pattern(window.traffic);
+  const TrafficPattern pattern(window.traffic);
   if (pattern.empty()) return false;
   if (phases_.empty()) {
     kinds_.push_back({pattern, {}, 0, 0, 0, 0});
@@ -100,10 +100,10 @@ void PhaseFinder::add(std::size_t kind, const OnlineWindow& window) {
   to.seconds += window.seconds();
   ++to.windows;
   // The pattern of many windows hardly changes any more; powers of two are enough.
-  if ((to.windows & (to.windows - 1)) == 0) to.pattern = Pattern(to.traffic);
+  if ((to.windows & (to.windows - 1)) == 0) to.pattern = TrafficPattern(to.traffic);
 }
 
-std::optional<std::size_t> PhaseFinder::find_kind(const Pattern& pattern) const {
+std::optional<std::size_t> PhaseFinder::find_kind(const TrafficPattern& pattern) const {
   std::optional<std::size_t> best;
   double least = options_.join;
   for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "rankloom/place/online/pattern.hpp"
+#include "rankloom/place/online/traffic_pattern.hpp"
 
 namespace rankloom {
 
@@ -48,7 +48,7 @@ class PhaseFinder {
 
  private:
   struct Kind {
-    Pattern pattern;
+    TrafficPattern pattern;
     CommGraph traffic;
     double seconds = 0;
     std::size_t windows = 0;
@@ -58,7 +58,7 @@ class PhaseFinder {
   bool take_whole(const OnlineWindow& window, std::size_t windows);
   void begin(std::size_t kind, const OnlineWindow& window, double since, std::size_t windows);
   void add(std::size_t kind, const OnlineWindow& window);
-  std::optional<std::size_t> find_kind(const Pattern& pattern) const;
+  std::optional<std::size_t> find_kind(const TrafficPattern& pattern) const;
 
   PhaseOptions options_;
   std::vector<Kind> kinds_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rankloom/capture/record/live_image.hpp"
-#include "rankloom/place/online/pattern.hpp"
+#include "rankloom/place/online/traffic_pattern.hpp"
 
 namespace rankloom {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/online: who talks with whom in a piece of time.
-#include "rankloom/place/online/pattern.hpp"
+#include "rankloom/place/online/traffic_pattern.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace rankloom {
 
-Pattern::Pattern(const CommGraph& traffic) {
+TrafficPattern::TrafficPattern(const CommGraph& traffic) {
   for (const Rank from : traffic.ranks()) {
     const auto targets = traffic.targets(from);
     const auto bytes = traffic.bytes(from);
@@ -33,7 +33,7 @@ Pattern::Pattern(const CommGraph& traffic) {
   for (auto& share : shares_) share.second /= all;
 }
 
-double distance(const Pattern& a, const Pattern& b) {
+double distance(const TrafficPattern& a, const TrafficPattern& b) {
   double sum = 0;
   auto left = a.shares_.begin(), right = b.shares_.begin();
   while (left != a.shares_.end() || right != b.shares_.end()) {

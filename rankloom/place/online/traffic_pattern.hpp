@@ -18,18 +18,18 @@ struct OnlineWindow {
 };
 
 /// Both directions of a pair together, as a share of the whole. Empty: nobody said anything.
-class Pattern {
+class TrafficPattern {
  public:
-  Pattern() = default;
-  explicit Pattern(const CommGraph& traffic);
+  TrafficPattern() = default;
+  explicit TrafficPattern(const CommGraph& traffic);
   bool empty() const { return shares_.empty(); }
   /// 0: the same shares for the same pairs; 1: no pair in common. Half the sum of differences (total variation).
-  friend double distance(const Pattern& a, const Pattern& b);
+  friend double distance(const TrafficPattern& a, const TrafficPattern& b);
 
  private:
   std::vector<std::pair<std::uint64_t, double>> shares_;  // by pair, rising
 };
 
-double distance(const Pattern& a, const Pattern& b);
+double distance(const TrafficPattern& a, const TrafficPattern& b);
 
 }  // namespace rankloom
