@@ -73,6 +73,6 @@ int main(int argc, char** argv) {
                 0.5);
   goals.at_most("ms to map the same on 32 cores, by load", mapper_time("rgg:ranks=128,loads=zipf", narrow), 1.0, 0.5);
   goals.at_most("% of a core that the agent takes, 8 ranks, windows of 100 ms",
-                argc > 1 ? agent_share(argv[1]) : std::nullopt, 1.0, 0.5);
+                argc > 1 ? agent_share(std::filesystem::absolute(argv[1]).string()) : std::nullopt, 1.0, 0.5);
   return bench::finish("online", goals.reached(), goals.sentence(), {{"figures", goals.figures()}});
 }
