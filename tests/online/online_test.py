@@ -179,7 +179,7 @@ class Hpcc(OnlineTest):
         if shutil.which("hpcc") is None:
             self.skipTest("hpcc is not installed")
         shutil.copy(HERE.parent / "record/applications/hpccinf.txt", self.folder)
-        log = self.online(*self.command(RANKS, "hpcc"), options=["-t", NODE, "--profile", "hpcc.prof"], timeout=800)
+        log = self.online(*self.command(32, "hpcc"), options=["-t", NODE, "--profile", "hpcc.prof"], timeout=800)
         self.assertIn("Success=1", (self.folder / "hpccoutf.txt").read_text())
         node, = log["nodes"]
         kinds = collections.Counter(phase["kind"] for phase in node["phases"])

@@ -51,7 +51,7 @@ CommGraph sum_of(const std::vector<OnlineWindow>& windows) {
 }  // namespace
 
 Result<std::vector<OnlineWindow>> windows_of(const Profile& profile, CollectiveModel collectives) {
-  if (profile.phases.size() < 2) {
+  if (profile.phases.empty()) {
     return fail(Code::bad_input, at("profile"), "it has no windows of time",
                 "record it with `rankloom record --window 100ms`");
   }
