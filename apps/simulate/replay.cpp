@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
@@ -32,10 +33,9 @@ constexpr double endless_rate = 1e18;
 
 /// What is fixed for the model to be ours: no factors that were measured on somebody's Ethernet, no window of TCP, no
 /// acknowledgements that take part of the way back.
-constexpr std::array<const char*, 9> configuration{
-    "network/model:SMPI",      "smpi/bw-factor:0:1.0",   "smpi/lat-factor:0:1.0",
-    "network/TCP-gamma:0",     "network/crosstraffic:0", "smpi/host-speed:1Gf",
-    "contexts/stack-size:256", "smpi/cpu-threshold:0",   "surf/precision:1e-12"};
+constexpr std::array<const char*, 8> configuration{
+    "network/model:CM02",  "network/weight-S:8775", "network/TCP-gamma:0",     "network/crosstraffic:0",
+    "smpi/host-speed:1Gf", "smpi/cpu-threshold:0",  "contexts/stack-size:256", "surf/precision:1e-9"};
 
 /// The links of SimGrid: one for each wire that a used core can meet, and one for each rate that a message alone can
 /// have, which limits without being shared.
@@ -44,7 +44,8 @@ class Machine : public routing::NetZoneImpl {
   Machine(const Platform& platform, const std::vector<Core>& used) : NetZoneImpl("machine"), platform_(platform) {
     find_wires(used);
     for (const Core core : used) core_of_point_.push_back(core);
-    endless_ = create_limit(endless_rate);
+    endless_ = create_link("endless", {endless_rate});
+    endless_->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
   }
 
   s4u::Host* add_core(Core core, double speed) {
@@ -60,10 +61,18 @@ class Machine : public routing::NetZoneImpl {
     for (const Wire wire : route_) {
       if (const auto found = wires_.find(wire); found != wires_.end()) links_.push_back(found->second);
     }
-    const auto limit = limits_.find(platform_.fastest(from, to));
-    links_.push_back(limit == limits_.end() ? endless_ : limit->second);
+    if (links_.empty()) links_.push_back(endless_);
     latency = platform_.latency(from, to);
     return links_;
+  }
+
+  /// What a message alone gets, as a share of the slowest wire on its way: SimGrid asks for such a factor.
+  double share_of_slowest(const s4u::Host* from, const s4u::Host* to, const std::vector<s4u::Link*>& links) const {
+    const double fastest =
+        platform_.fastest(core_of_point_[from->get_netpoint()->id()], core_of_point_[to->get_netpoint()->id()]);
+    double slowest = endless_rate;
+    for (const s4u::Link* const link : links) slowest = std::min(slowest, link->get_bandwidth());
+    return std::min(fastest / slowest, 1.0);
   }
 
   void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to, routing::Route* into,
@@ -103,19 +112,11 @@ class Machine : public routing::NetZoneImpl {
       if (wires_.contains(wire) || std::isinf(platform_.rate(wire))) continue;
       wires_.emplace(wire, create_link(platform_.name(wire), {platform_.rate(wire)})->seal());
     }
-    const double rate = platform_.fastest(from, to);
-    if (!std::isinf(rate) && !limits_.contains(rate)) limits_.emplace(rate, create_limit(rate));
-  }
-
-  s4u::Link* create_limit(double rate) {
-    s4u::Link* const link = create_link(fmt::format("limit {}", limits_.size()), {rate});
-    return link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
   }
 
   const Platform& platform_;
   std::vector<Core> core_of_point_;  // by number of the zone's points, which are the hosts in the order of their making
   std::unordered_map<Wire, s4u::Link*> wires_;
-  std::unordered_map<double, s4u::Link*> limits_;
   s4u::Link* endless_ = nullptr;
   std::vector<Wire> route_;
   std::vector<s4u::Link*> links_;
@@ -165,8 +166,9 @@ class RouteCheck {
     const auto wanted = machine_.expected(used_[p], used_[q], wanted_latency);
     std::vector<s4u::Link*> links;
     hosts_[p]->route_to(hosts_[q], links, &latency);
-    double rate = std::numeric_limits<double>::infinity();
+    double rate = endless_rate;
     for (const s4u::Link* const link : links) rate = std::min(rate, link->get_bandwidth());
+    rate *= machine_.share_of_slowest(hosts_[p], hosts_[q], links);
     const double fastest = std::min(platform_.fastest(used_[p], used_[q]), endless_rate);
     constexpr double rounding = 1e-9;
     if (links == wanted && latency == wanted_latency && std::abs(rate - fastest) <= rounding * fastest) return {};
@@ -222,6 +224,9 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
   std::vector<s4u::Host*> hosts;
   constexpr double operations_per_second = 1e9;  // work is recorded in nanoseconds
   for (const Core core : used) hosts.push_back(machine->add_core(core, request.speed * operations_per_second));
+  machine->get_iface()->get_network_model()->set_bw_factor_cb(
+      [machine](double, const s4u::Host* from, const s4u::Host* to, const std::vector<s4u::Link*>& links,
+                const std::unordered_set<s4u::NetZone*>&) { return machine->share_of_slowest(from, to, links); });
   machine->get_iface()->seal();
   auto checked = RouteCheck(*machine, *platform, used, hosts).run();
   if (!checked) return pass_on(checked);
