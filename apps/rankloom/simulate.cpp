@@ -90,6 +90,7 @@ class SimulateVerb : public Verb {
       auto placement = named_placement(name, *instance, room, run_, progress);
       if (!placement) return pass_on(placement);
       requests.push_back(simulation_.request(instance->topology));
+      if (replayed->made) requests.back().eager = SynthesisedTrace::eager;
       requests.back().jobs.push_back(
           {.name = name, .traces = replayed->files, .core_of = std::move(*placement), .start = 0});
     }
@@ -161,12 +162,14 @@ class SimulateVerb : public Verb {
     auto words = job_words();
     if (!words) return pass_on(words);
     std::vector<SimulationRequest> requests{simulation_.request(*topology)};
+    bool all_made = true;
     for (const JobWords& job : *words) {
       progress.report("reading " + job.profile, -1);
       auto trace = replayed(job);
       if (!trace) return pass_on(trace);
       auto cores = place_job(job, static_cast<std::uint32_t>((*trace)->files.size()), *topology);
       if (!cores) return pass_on(cores);
+      all_made = all_made && (*trace)->made;
       requests[0].jobs.push_back(
           {.name = job.name, .traces = (*trace)->files, .core_of = std::move(*cores), .start = job.start});
     }
@@ -175,6 +178,8 @@ class SimulateVerb : public Verb {
       requests.back().jobs.push_back(requests[0].jobs[j]);
       requests.back().jobs[0].start = 0;
     }
+    for (SimulationRequest& request : requests)
+      if (all_made) request.eager = SynthesisedTrace::eager;
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return pass_on(results);
     return of_jobs(*topology, *words, requests[0], *results);

@@ -270,6 +270,7 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
 
   std::vector<std::string> words{"rankloom-simulate", "--log=root.thres:error"};
   for (const char* const entry : configuration) words.push_back(fmt::format("--cfg={}", entry));
+  words.push_back(fmt::format("--cfg=smpi/send-is-detached-thresh:{}", request.eager));
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   int count = static_cast<int>(arguments.size());

@@ -23,6 +23,8 @@ struct SynthesisedTrace {
   std::uint32_t iterations = 0;
   double rounds = 1;  ///< So many rounds are the whole run that the profile tells of.
   std::uint64_t messages = 0;
+  /// For SimulationRequest: every message is waited for, so nothing is gained by sending ahead.
+  static constexpr std::uint32_t eager = 0;
 };
 
 /// How many rounds the run consists of: the number of messages that pairs exchanged with which 95 % of the bytes went;
