@@ -73,6 +73,7 @@ class EvalVerb : public Verb {
       scores.push_back(score(name, *instance, *placement));
       if (platform && complete(*instance))
         scores.back().predicted = predict(instance->graph, *platform, *placement).seconds;
+      if (!simulate_) continue;
       requests.push_back(simulation_.request(instance->topology));
       requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace rankloom {
 struct SynthesisOptions {
   std::uint32_t iterations = 1;  ///< Rounds that are written.
   bool compute = true;           ///< With the profile's time outside MPI, where it is known.
+  /// Instead of that: seconds of work of a rank in each round, more and less by the ranks' loads where the profile has
+  /// any.
+  std::optional<double> work = std::nullopt;
   CollectiveModel collectives = CollectiveModel::tree;
 };
 
