@@ -132,6 +132,17 @@ TEST(ScratchFolder, GoesWithItsValue) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(ScratchFolder, OfAProcessThatWasKilledGoesWithTheNext) {
+  const auto mine = ScratchFolder::make();
+  const auto parent = std::filesystem::path(mine->path()).parent_path();
+  const auto abandoned = parent / "rankloom-simulate-killed";
+  std::filesystem::create_directories(abandoned);
+  ASSERT_TRUE(write_file((abandoned / "lock").string(), ""));
+  const auto next = ScratchFolder::make();
+  EXPECT_FALSE(std::filesystem::exists(abandoned));
+  EXPECT_TRUE(std::filesystem::exists(mine->path())) << "somebody works there";
+}
+
 TEST(TraceFiles, AreFoundByFolderListOrOneFile) {
   const auto folder = ScratchFolder::make();
   ASSERT_TRUE(write_file(folder->file("a.txt"), "0 init\n0 finalize\n"));

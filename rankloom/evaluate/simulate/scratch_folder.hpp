@@ -3,17 +3,21 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "rankloom/core/result.hpp"
 
 namespace rankloom {
 
+/// While it lives it holds a lock inside its folder; the folders of processes that were killed have none, and go when
+/// the next one is made.
 class ScratchFolder {
  public:
   /// In the system's folder for temporary files.
   static Result<ScratchFolder> make();
   ~ScratchFolder();
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  ScratchFolder(ScratchFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
@@ -22,8 +26,9 @@ class ScratchFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
   std::string path_;
+  int lock_ = -1;
 };
 
 }  // namespace rankloom
