@@ -222,6 +222,16 @@ Finding examine_slurm_plugin() {
           .remedy = found ? "" : "apt install libslurm-dev slurm-wlm-basic-plugins, then build again"};
 }
 
+Finding examine_simulator() {
+  const bool found = find_beside("rankloom-simulate").has_value();
+  return {.name = "SimGrid",
+          .found = found,
+          .required = false,
+          .detail = found ? "rankloom-simulate" : "",
+          .needed_for = "simulating programs: simulate, eval --simulate, tune --predict",
+          .remedy = found ? "" : "apt install libsimgrid-dev, then build again"};
+}
+
 class DoctorVerb : public Verb {
  public:
   void describe(CLI::App&) override {}
@@ -234,6 +244,7 @@ class DoctorVerb : public Verb {
     findings.push_back(examine_hwloc());
     findings.push_back(examine_probes());
     findings.push_back(examine_slurm_plugin());
+    findings.push_back(examine_simulator());
     bool healthy = true;
     for (const Finding& finding : findings) healthy = healthy && (finding.found || !finding.required);
     if (session.json) {
