@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""reproduce: calls of the real programs, each a kept step.
+
+A Run is handed to every experiment. Its words are those a user would type; a file among them is an Input, so that the
+step's name depends on what is in it and not on where it lies.
+"""
+
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import time
+
+from .steps import Steps, digest, digest_of_file, write_whole
+
+
+class Failed(Exception):
+    """A program did not do what an experiment needs; the message is what it said."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """A file among the words of a call."""
+
+    path: pathlib.Path
+
+    def __str__(self):
+        return str(self.path)
+
+
+class Run:
+    """One run of experiments: where the programs are, what was kept, how far it has come."""
+
+    def __init__(self, programs, work, progress, quick=False, at_once=None, time_limit=1800):
+        self.programs = pathlib.Path(programs)
+        self.work = pathlib.Path(work)
+        self.steps = Steps(self.work / "steps")
+        self.progress = progress
+        self.quick = quick
+        self.at_once = at_once or max(1, os.cpu_count() or 1)
+        self.time_limit = time_limit
+        # What steps depend on beside their words: the program and its helpers, byte by byte.
+        helpers = sorted(path for path in self.programs.glob("rankloom*") if path.is_file() and not path.is_symlink())
+        self.version = digest(*(word for path in helpers for word in (path.name, digest_of_file(path))))
+
+    def name(self, words, also=""):
+        return digest(self.version, also, *(digest_of_file(w.path) if isinstance(w, Input) else w for w in words))
+
+    def file(self, content, ending=".txt"):
+        """A file of this content, text or bytes, as an Input."""
+        path = self.work / "inputs" / f"{digest(content)}{ending}"
+        if not path.exists():
+            write_whole(path, content)
+        return Input(path)
+
+    def mapping(self, cores):
+        """A mapping as a file: one core a line."""
+        return self.file("".join(f"{core}\n" for core in cores), ".map")
+
+    def rankloom(self, *words):
+        """`rankloom WORDS --json`: the object that it prints."""
+        return self.steps(self.name(words), lambda: self._call(words))
+
+    def seconds(self, *words, times=5):
+        """The median wall time of the whole command `rankloom WORDS`, its output thrown away. Nothing beside it."""
+
+        def work():
+            taken = []
+            for _ in range(times):
+                start = time.monotonic()
+                self._run([self.programs / "rankloom", *words])
+                taken.append(time.monotonic() - start)
+            return statistics.median(taken)
+
+        return self.steps(self.name(words, also=f"seconds {times}"), work)
+
+    def all(self, label, calls):
+        """Many calls of rankloom, several at once: the list of their objects, in order. Shows how far it is."""
+        calls = list(calls)
+        answers = [None] * len(calls)
+        with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
+            waiting = {pool.submit(self.rankloom, *words): at for at, words in enumerate(calls)}
+            try:
+                for done, future in enumerate(concurrent.futures.as_completed(waiting)):
+                    answers[waiting[future]] = future.result()
+                    self.progress.report(label, done + 1, len(calls))
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return answers
+
+    def _call(self, words):
+        words = [self.programs / "rankloom", *words, "--json"]
+        try:
+            return json.loads(self._run(words))
+        except ValueError as error:
+            raise Failed(f"{said(words)}\nprinted no JSON: {error}") from error
+
+    def _run(self, words):
+        try:
+            done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=self.time_limit, check=False)
+        except OSError as error:
+            raise Failed(f"{words[0]}: {error.strerror}\nbuild it first: ./dev build") from error
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"{said(words)}\nwas not done in {self.time_limit} s") from error
+        if done.returncode != 0:
+            raise Failed(f"{said(words)}\nended with status {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        return done.stdout
+
+
+def said(words):
+    return " ".join(str(word) for word in words)
