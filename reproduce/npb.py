@@ -17,6 +17,7 @@ ITERATIONS = {  # of the whole benchmark
     "CG": {"A": 15, "B": 75, "C": 75}, "MG": {"A": 4, "B": 20, "C": 20}, "FT": {"A": 6, "B": 20, "C": 20},
     "IS": {"A": 10, "B": 10, "C": 10}, "EP": {"A": 1, "B": 1, "C": 1}}
 CG_ROWS = {"A": 14000, "B": 75000, "C": 150000}
+CG_ROW_PAIRS = {"A": 11 * 12, "B": 13 * 14, "C": 15 * 16}  # nonzer (nonzer + 1)
 MG_GRID = {"A": 256, "B": 256, "C": 512}
 FT_POINTS = {"W": 128 * 128 * 32, "A": 256 * 256 * 128, "B": 512 * 256 * 256, "C": 512**3}
 IS_KEYS = {"W": 2**20, "A": 2**23, "B": 2**25, "C": 2**27}
@@ -44,6 +45,13 @@ def program(name, problem, ranks, iterations=1):
     {"BT": multipartition, "SP": multipartition, "LU": wavefront, "CG": conjugate, "MG": multigrid, "FT": transposes,
      "IS": buckets, "EP": sums}[name](made, name, problem, iterations)
     return made
+
+
+def operations(name, problem):
+    """Floating-point operations of one iteration on all ranks together, as the benchmarks count them."""
+    n = GRID[problem]
+    return {"SP": 881.174 * n**3 - 4683.91 * n**2 + 11484.5 * n - 19272.4, "BT": 3478.8 * n**3 - 17655.7 * n**2 + 28023.7 * n,
+            "LU": 1984.77 * n**3 - 10923.3 * n**2 + 27770.9 * n - 144010, "CG": 2 * CG_ROWS[problem] * (3 + CG_ROW_PAIRS[problem] + 25 * (5 + CG_ROW_PAIRS[problem]) + 3)}[name]
 
 
 def multipartition(made, name, problem, iterations):

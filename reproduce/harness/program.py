@@ -64,6 +64,10 @@ class Run:
         """`rankloom WORDS --json`: the object that it prints."""
         return self.steps(self.name(words), lambda: self._call(words))
 
+    def text(self, *words):
+        """What `rankloom WORDS` prints."""
+        return self.steps(self.name(words, also="text"), lambda: self._run([self.programs / "rankloom", *words]).decode())
+
     def seconds(self, *words, times=5):
         """The median wall time of the whole command `rankloom WORDS`, its output thrown away. Nothing beside it."""
 
