@@ -11,7 +11,7 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#9
 DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2"]
 WIDTH, LEFT, RIGHT, BOTTOM = 760, 70, 16, 52
 STYLE = """<style>
- text { font: 12px sans-serif; fill: #222 } .paper { fill: #fff } .axis { stroke: #222; fill: none } .grid { stroke: #ddd }
+ text { font-family: sans-serif; font-size: 12px; fill: #222 } .paper { fill: #fff } .axis { stroke: #222; fill: none } .grid { stroke: #ddd }
  .mark { fill: #fff; stroke: #222; stroke-width: 1.5 }
  @media (prefers-color-scheme: dark) {
   text { fill: #ddd } .paper { fill: #15181c } .axis { stroke: #ddd } .grid { stroke: #3a3f45 } .mark { fill: #15181c; stroke: #ddd } }
@@ -30,18 +30,18 @@ class Series:
 def bars(title, groups, series, y_title, height=360, line_at=None):
     """One cluster of bars for each group."""
     values = [value for one in series for value in one.values if value is not None]
-    top_value = nice_top(max([*values, line_at or 0, 0])) if values else 1
-    bottom_value = -nice_top(-min(values)) if values and min(values) < 0 else 0
+    ticks = round_ticks(min([*values, 0]), max([*values, line_at or 0, 0]))
+    bottom_value, top_value = ticks[0], ticks[-1]
     page = Page(title, series, y_title, height)
-    page.y_axis([bottom_value + step * (top_value - bottom_value) / 5 for step in range(6)],
-                lambda value: (value - bottom_value) / (top_value - bottom_value))
+    page.y_axis(ticks, lambda value: (value - bottom_value) / (top_value - bottom_value))
     drawn = [one for one in series if not one.is_paper]
     room = page.inner_width / max(1, len(groups))
     width = 0.8 * room / max(1, len(drawn))
     zero = page.y(-bottom_value / (top_value - bottom_value))
     for at, group in enumerate(groups):
         left = LEFT + at * room + 0.1 * room
-        page.text(LEFT + (at + 0.5) * room, page.floor + 16, group, "middle")
+        for line, word in enumerate(in_two_lines(str(group), room)):
+            page.text(LEFT + (at + 0.5) * room, page.floor + 16 + 15 * line, word, "middle")
         for number, one in enumerate(drawn):
             value = one.values[at]
             if value is None:
@@ -65,7 +65,7 @@ def lines(title, series, x_title, y_title, height=380, log_x=True, log_y=True):
     points = [point for one in series for point in one.values if point[1] is not None]
     xs, ys = sorted({x for x, _ in points}), [y for _, y in points]
     page = Page(title, series, y_title, height)
-    y_ticks = decades(min(ys), max(ys)) if log_y else [nice_top(max(ys)) * step / 5 for step in range(6)]
+    y_ticks = decades(min(ys), max(ys)) if log_y else round_ticks(min([*ys, 0]), max(ys))
     x_at, y_at = scale(min(xs), max(xs), log_x), scale(y_ticks[0], y_ticks[-1], log_y)
     page.y_axis(y_ticks, y_at)
     last = -100.0
@@ -141,12 +141,21 @@ def diamond(x, y):
     return f'<path class="mark" d="M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z"/>'
 
 
-def nice_top(value):
-    """A round number at or above the value, of which a fifth is round, too."""
-    if value <= 0:
-        return 1
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10) if step * power >= value * 0.999999)
+def round_ticks(least, most):
+    """Round numbers, about five steps, from at or below the least to at or above the most."""
+    rough = ((most - least) or 1) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999999)
+    low, high = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    return [at * step for at in range(low, max(high, low + 1) + 1)]
+
+
+def in_two_lines(words, room):
+    """A name that is too wide for its room is broken at a blank near its middle."""
+    if 6.5 * len(words) <= room or " " not in words:
+        return [words]
+    at = min((at for at, letter in enumerate(words) if letter == " "), key=lambda at: abs(at - len(words) / 2))
+    return [words[:at], words[at + 1:]]
 
 
 def decades(least, most):

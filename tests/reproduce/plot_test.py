@@ -62,7 +62,13 @@ class Readable(unittest.TestCase):
         self.assertTrue(all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in plot.COLOURS))
 
     def test_axes_end_at_round_numbers(self):
-        self.assertEqual([plot.nice_top(value) for value in (0.7, 1, 1.2, 37, 812)], [0.75, 1, 1.5, 40, 1000])
+        self.assertEqual(plot.round_ticks(0, 9.4), [0, 2, 4, 6, 8, 10])
+        self.assertEqual(plot.round_ticks(-25, 133), [-50, 0, 50, 100, 150])
+        self.assertEqual(plot.round_ticks(0, 1), [0, 0.2, 0.4, 0.6000000000000001, 0.8, 1])
+
+    def test_wide_names_are_broken(self):
+        self.assertEqual(plot.in_two_lines("stencil2d bimodal", 80), ["stencil2d", "bimodal"])
+        self.assertEqual(plot.in_two_lines("CG", 80), ["CG"])
 
 
 if __name__ == "__main__":
