@@ -142,7 +142,7 @@ std::string ProblemArguments::words(const std::string& before_profile) const {
   return words;
 }
 
-Result<Instance> ProblemArguments::load(Progress& progress) const {
+Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) const {
   const auto no_topology = [] {
     return fail(Code::usage, at("-t"), "no machine is named",
                 "add -t FILE, or a string such as -t \"node:4=10 core:8=1\"");
@@ -170,8 +170,11 @@ Result<Instance> ProblemArguments::load(Progress& progress) const {
   if (!slots) return pass_on(slots);
   if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return pass_on(fits);
   progress.report("adding up the traffic", -1);
+  std::optional<Profile> kept;
+  if (keep_profile) kept = imported->profile;
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
-  return Instance{std::move(graph), std::move(*machine), std::move(*slots), profile_watch.seconds(), topology_seconds};
+  return Instance{std::move(graph), std::move(*machine), std::move(*slots), profile_watch.seconds(),
+                  topology_seconds, std::move(kept),     imported->format};
 }
 
 }  // namespace rankloom::app

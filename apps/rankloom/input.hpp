@@ -52,6 +52,8 @@ struct Instance {
   Slots slots;
   double profile_seconds = 0;
   double topology_seconds = 0;
+  std::optional<Profile> profile = {};  ///< What the traffic was added up from, for those who asked to keep it.
+  std::string_view format = {};         ///< The row of `rankloom list formats` that read it.
 };
 
 /// All of the above, and what may be bent to make the ranks fit.
@@ -63,7 +65,7 @@ struct ProblemArguments {
   void describe(CLI::App& app, const std::string& profile_names);
   /// "--profile P -t T" as it can be typed again, for what to type next.
   std::string words(const std::string& before_profile) const;
-  Result<Instance> load(Progress& progress) const;
+  Result<Instance> load(Progress& progress, bool keep_profile = false) const;
 };
 
 }  // namespace rankloom::app
