@@ -12,6 +12,7 @@ import os
 import pathlib
 import statistics
 import subprocess
+import tempfile
 import time
 
 from .steps import Steps, digest, digest_of_file, write_whole
@@ -64,6 +65,15 @@ class Run:
         """`rankloom WORDS --json`: the object that it prints."""
         return self.steps(self.name(words), lambda: self._call(words))
 
+    def session(self, calls):
+        """Calls that share a state file (`rankloom alloc`), one after another, as one step: the list of their objects."""
+
+        def work():
+            with tempfile.TemporaryDirectory(prefix="reproduce-") as folder:
+                return [self._call([*words, "--state", f"{folder}/state"]) for words in calls]
+
+        return self.steps(self.name([word for words in calls for word in (*words, ";")], also="session"), work)
+
     def text(self, *words):
         """What `rankloom WORDS` prints."""
         return self.steps(self.name(words, also="text"), lambda: self._run([self.programs / "rankloom", *words]).decode())
@@ -83,14 +93,18 @@ class Run:
 
     def all(self, label, calls):
         """Many calls of rankloom, several at once: the list of their objects, in order. Shows how far it is."""
-        calls = list(calls)
-        answers = [None] * len(calls)
+        return self.each(label, calls, lambda words: self.rankloom(*words))
+
+    def each(self, label, items, work):
+        """work(item) for each item, several at once, in order."""
+        items = list(items)
+        answers = [None] * len(items)
         with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
-            waiting = {pool.submit(self.rankloom, *words): at for at, words in enumerate(calls)}
+            waiting = {pool.submit(work, item): at for at, item in enumerate(items)}
             try:
                 for done, future in enumerate(concurrent.futures.as_completed(waiting)):
                     answers[waiting[future]] = future.result()
-                    self.progress.report(label, done + 1, len(calls))
+                    self.progress.report(label, done + 1, len(items))
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
