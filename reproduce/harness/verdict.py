@@ -17,9 +17,10 @@ class Verdict:
     ours: str
     paper: str
     why: str = ""
+    kind: str = ""  # where it is not the experiment's own
 
     def __post_init__(self):
-        assert self.word in WORDS, self.word
+        assert self.word in WORDS and self.kind in ("", *KINDS), (self.word, self.kind)
 
 
 @dataclasses.dataclass
