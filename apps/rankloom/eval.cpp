@@ -129,13 +129,7 @@ class EvalVerb : public Verb {
               {"model", info(run_.model).name},
               {"profile_ms", instance.profile_seconds * 1000},
               {"topology_ms", instance.topology_seconds * 1000}};
-    if (replayed_) {
-      json["simulation"] = {{"source", replayed_->source}};
-      if (replayed_->made)
-        json["simulation"].update({{"iterations", replayed_->made->iterations},
-                                   {"rounds", replayed_->made->rounds},
-                                   {"messages", replayed_->made->messages}});
-    }
+    if (replayed_) json["simulation"] = replayed_->json();
     json["mappings"] = Json::array();
     for (const Score& score : scores) json["mappings"].push_back(to_json(score));
     return json;

@@ -41,11 +41,11 @@ std::string collective_name(CollectiveModel model) {
 
 }  // namespace
 
-void ProfileArguments::describe(CLI::App& app, const std::string& names) {
+void ProfileArguments::describe(CLI::App& app, const std::string& names, bool required) {
   add_text(app,
            {names, "PROFILE",
             "who talks to whom: a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN", "input",
-            "", true},
+            "", required},
            profile);
   describe_format(app);
   add_value(app,
@@ -114,8 +114,8 @@ Result<Topology> TopologyArguments::load() const {
   return Topology::build(std::move(*spec));
 }
 
-void ProblemArguments::describe(CLI::App& app, const std::string& profile_names) {
-  profile.describe(app, profile_names);
+void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
+  profile.describe(app, profile_names, profile_required);
   topology.describe(app);
   add_switch(app, "--oversubscribe", "allow several ranks on a core when there are more ranks than places",
              fit.oversubscribe, "input");

@@ -49,6 +49,12 @@ std::string Replayed::sentence() const {
   return fmt::format("{} of {} rounds made from the profile", made->iterations, format_count(std::round(made->rounds)));
 }
 
+Json Replayed::json() const {
+  Json json{{"source", source}};
+  if (made) json.update({{"iterations", made->iterations}, {"rounds", made->rounds}, {"messages", made->messages}});
+  return json;
+}
+
 void SimulationArguments::describe_platform(CLI::App& app) {
   add_value(app,
             {"--base-rate", "RATE",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/rankloom/input.hpp"
+#include "apps/rankloom/output.hpp"
 #include "rankloom/core/progress.hpp"
 #include "rankloom/evaluate/simulate/scratch_folder.hpp"
 #include "rankloom/evaluate/simulate/simulate.hpp"
@@ -27,6 +28,8 @@ struct Replayed {
   std::shared_ptr<ScratchFolder> folder;
   /// "3 of 416 rounds of the profile", "the recorded trace"
   std::string sentence() const;
+  /// {source, iterations, rounds, messages}
+  Json json() const;
 };
 
 struct SimulationArguments {

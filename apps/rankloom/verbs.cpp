@@ -55,6 +55,19 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# two mappers, ten seeds each\n"
      "rankloom compare app.prof -t cluster.json -a mpipp:restarts=5,pair-exchange:tries=100000,order=turn --runs 10",
      make_compare},
+    {"simulate", "how long would it take? Programs replayed on a machine that need not be there",
+     "Replays what a program does, from a trace that `record --trace` wrote or in rounds made from a profile, on a "
+     "simulation of the machine by SimGrid, and says how long each mapping takes. With --job several programs run at "
+     "once, each on its own nodes, and those that share wires slow each other down; --alone also runs each by itself. "
+     "--calibrate sends messages between two cores of each level and says how well they take what the machine says.",
+     "# two mappings of a stencil on two switches of six nodes\n"
+     "rankloom simulate block random --profile gen:stencil2d:size=8x8 -t \"switch:2=4.1 node:6=3.7 core:16=1\"\n"
+     "# two jobs whose messages meet on a mesh, and how much that costs them\n"
+     "rankloom simulate --alone --job gen:alltoall:ranks=8@nodes:0,2 --job gen:alltoall:ranks=8@nodes:1,3 "
+     "-t \"mesh:4=1 core:4=1\"\n"
+     "# is a message between two nodes as slow as the machine says?\n"
+     "rankloom simulate --calibrate -t \"node:2=10,2us core:4=1,100ns\" -o calibration.json",
+     make_simulate},
     {"emit", "say a mapping in a launcher's words",
      "Turns a mapping into the files that a launcher takes and the command that uses them. The topology gives the "
      "names "

@@ -31,14 +31,18 @@ namespace s4u = simgrid::s4u;
 /// Where there is no limit SimGrid still wants a number.
 constexpr double endless_rate = 1e18;
 
+/// SMPI sends so many bytes with every message; their time is taken off the latency, so that a message alone takes what
+/// the machine says (as far as it has a latency).
+constexpr double envelope = 16;
+
 /// What is fixed for the model to be ours: no factors that were measured on somebody's Ethernet, no window of TCP, no
 /// acknowledgements that take part of the way back.
 constexpr std::array<const char*, 8> configuration{
     "network/model:CM02",  "network/weight-S:8775", "network/TCP-gamma:0",     "network/crosstraffic:0",
     "smpi/host-speed:1Gf", "smpi/cpu-threshold:0",  "contexts/stack-size:256", "surf/precision:1e-9"};
 
-/// The links of SimGrid: one for each wire that a used core can meet, and one for each rate that a message alone can
-/// have, which limits without being shared.
+/// The links of SimGrid: one for each wire that a used core can meet. How fast a message alone is, is a bound of that
+/// message: as a link that all messages of a level pass, it would join them all into one system of equations.
 class Machine : public routing::NetZoneImpl {
  public:
   Machine(const Platform& platform, const std::vector<Core>& used) : NetZoneImpl("machine"), platform_(platform) {
@@ -62,7 +66,7 @@ class Machine : public routing::NetZoneImpl {
       if (const auto found = wires_.find(wire); found != wires_.end()) links_.push_back(found->second);
     }
     if (links_.empty()) links_.push_back(endless_);
-    latency = platform_.latency(from, to);
+    latency = std::max(platform_.latency(from, to) - envelope / platform_.fastest(from, to), 0.0);
     return links_;
   }
 
