@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
@@ -31,6 +30,9 @@ namespace s4u = simgrid::s4u;
 /// Where there is no limit SimGrid still wants a number.
 constexpr double endless_rate = 1e18;
 
+/// The end of a rank that has none yet.
+constexpr double not_ended = -1;
+
 /// SMPI sends so many bytes with every message; their time is taken off the latency, so that a message alone takes what
 /// the machine says (as far as it has a latency).
 constexpr double envelope = 16;
@@ -41,49 +43,49 @@ constexpr std::array<const char*, 8> configuration{
     "network/model:CM02",  "network/weight-S:8775", "network/TCP-gamma:0",     "network/crosstraffic:0",
     "smpi/host-speed:1Gf", "smpi/cpu-threshold:0",  "contexts/stack-size:256", "surf/precision:1e-9"};
 
-/// The links of SimGrid: one for each wire that a used core can meet. How fast a message alone is, is a bound of that
-/// message: as a link that all messages of a level pass, it would join them all into one system of equations.
+/// The links of SimGrid: one for each wire that a used core can meet, and, where a message alone is slower than all its
+/// wires, a limit that is not shared. Each core has limits of its own: one that all messages of a level pass would join
+/// them into one system of equations, and take ten times as long.
 class Machine : public routing::NetZoneImpl {
  public:
-  Machine(const Platform& platform, const std::vector<Core>& used) : NetZoneImpl("machine"), platform_(platform) {
-    find_wires(used);
-    for (const Core core : used) core_of_point_.push_back(core);
-    endless_ = create_link("endless", {endless_rate});
-    endless_->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+  /// Its hosts are the used cores, in rising order; a place is a position among them.
+  Machine(const Platform& platform, std::vector<Core> used, double speed)
+      : NetZoneImpl("machine"), platform_(platform), used_(std::move(used)), limits_(used_.size()) {
+    for (const Core core : used_) {
+      hosts_.push_back(create_host(fmt::format("core{}", index(core)), {speed}));
+      hosts_.back()->seal();
+    }
+    endless_ = create_limit("endless", endless_rate);
+    find_wires();
   }
 
-  s4u::Host* add_core(Core core, double speed) {
-    s4u::Host* const host = create_host(fmt::format("core{}", index(core)), {speed});
-    host->seal();
-    return host;
+  const std::vector<Core>& used() const { return used_; }
+  s4u::Host* host(std::size_t place) const { return hosts_[place]; }
+  s4u::Host* host(Core core) const {
+    return hosts_[static_cast<std::size_t>(std::lower_bound(used_.begin(), used_.end(), core) - used_.begin())];
   }
 
-  const std::vector<s4u::Link*>& expected(Core from, Core to, double& latency) {
-    route_.clear();
+  /// The way of a message, valid until the next question.
+  const std::vector<s4u::Link*>& way(std::size_t from, std::size_t to, double& latency) {
+    const Core p = used_[from], q = used_[to];
+    const double fastest = platform_.fastest(p, q);
+    latency = std::max(platform_.latency(p, q) - envelope / fastest, 0.0);
+    ask(p, q);
     links_.clear();
-    platform_.route(from, to, route_);
     for (const Wire wire : route_) {
       if (const auto found = wires_.find(wire); found != wires_.end()) links_.push_back(found->second);
     }
+    for (const auto& [rate, limit] : limits_[from]) {
+      if (rate == fastest && slowest_ > fastest) links_.push_back(limit);
+    }
     if (links_.empty()) links_.push_back(endless_);
-    latency = std::max(platform_.latency(from, to) - envelope / platform_.fastest(from, to), 0.0);
     return links_;
-  }
-
-  /// What a message alone gets, as a share of the slowest wire on its way: SimGrid asks for such a factor.
-  double share_of_slowest(const s4u::Host* from, const s4u::Host* to, const std::vector<s4u::Link*>& links) const {
-    const double fastest =
-        platform_.fastest(core_of_point_[from->get_netpoint()->id()], core_of_point_[to->get_netpoint()->id()]);
-    double slowest = endless_rate;
-    for (const s4u::Link* const link : links) slowest = std::min(slowest, link->get_bandwidth());
-    return std::min(fastest / slowest, 1.0);
   }
 
   void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to, routing::Route* into,
                        double* latency) override {
     double seconds = 0;
-    const auto& links = expected(core_of_point_[from->id()], core_of_point_[to->id()], seconds);
-    for (const s4u::Link* const link : links) into->link_list_.push_back(link->get_impl());
+    for (const s4u::Link* const link : way(from->id(), to->id(), seconds)) into->link_list_.push_back(link->get_impl());
     if (latency != nullptr) *latency += seconds;
   }
 
@@ -91,38 +93,81 @@ class Machine : public routing::NetZoneImpl {
                  std::map<std::string, xbt_edge_t, std::less<>>*) override {}
 
  private:
-  /// Links cannot be added while a simulation runs, so all that can be met are made before. In a hierarchy two cores
-  /// that follow each other are the border of every object that holds one of them only, so they meet every wire and
-  /// limit; on a routed network all pairs of nodes are looked at.
-  void find_wires(const std::vector<Core>& used) {
-    const Topology& topology = platform_.topology();
-    std::vector<Core> first;  // of each node that is used
-    for (std::size_t i = 0; i < used.size(); ++i) {
-      if (first.empty() || topology.node_of(first.back()) != topology.node_of(used[i])) first.push_back(used[i]);
-      if (i == 0) continue;
-      meet(used[i - 1], used[i]);
-      meet(used[i], used[i - 1]);
-    }
-    if (!topology.routed()) return;
-    for (const Core p : first)
-      for (const Core q : first) meet(p, q);
-  }
-
-  void meet(Core from, Core to) {
-    if (from == to) return;
+  /// The wires between two cores, and the rate of the slowest.
+  void ask(Core from, Core to) {
     route_.clear();
     platform_.route(from, to, route_);
+    slowest_ = endless_rate;
+    for (const Wire wire : route_) slowest_ = std::min(slowest_, platform_.rate(wire));
+  }
+
+  /// Links cannot be added while a simulation runs, so all that can be met are made before. In a hierarchy two cores
+  /// that follow each other are the border of every object that holds one of them only, so they meet every wire; on a
+  /// routed network all pairs of nodes are looked at. Limits depend on the level at which two cores part, and on the
+  /// nodes.
+  void find_wires() {
+    const Topology& topology = platform_.topology();
+    std::vector<std::size_t> first;  // place of the first core of each node, with an end mark
+    for (std::size_t place = 0; place < used_.size(); ++place) {
+      if (first.empty() || topology.node_of(used_[first.back()]) != topology.node_of(used_[place]))
+        first.push_back(place);
+      if (place == 0) continue;
+      meet(place - 1, place);
+      meet(place, place - 1);
+    }
+    first.push_back(used_.size());
+    for (std::size_t node = 0; node + 1 < first.size(); ++node) {
+      if (topology.routed()) {
+        for (std::size_t other = 0; other + 1 < first.size(); ++other) meet(first[node], first[other]);
+        const auto of_node = limits_[first[node]];
+        for (std::size_t place = first[node] + 1; place < first[node + 1]; ++place)
+          for (const auto& [rate, limit] : of_node) add_limit(place, rate);
+      }
+    }
+    // Of each core, one partner at each level.
+    for (std::size_t place = 0; place < used_.size(); ++place) {
+      for (std::size_t level = 0; level < topology.levels().size(); ++level) {
+        const std::uint32_t object = topology.object_of(level, used_[place]);
+        const auto at = [&](Core core) {
+          return static_cast<std::size_t>(std::lower_bound(used_.begin(), used_.end(), core) - used_.begin());
+        };
+        const std::size_t begin = at(topology.first_core(level, object)),
+                          end = at(topology.first_core(level, object + 1));
+        if (begin > 0) meet(place, begin - 1);
+        if (end < used_.size()) meet(place, end);
+      }
+    }
+  }
+
+  void meet(std::size_t from, std::size_t to) {
+    if (from == to) return;
+    ask(used_[from], used_[to]);
     for (const Wire wire : route_) {
       if (wires_.contains(wire) || std::isinf(platform_.rate(wire))) continue;
       wires_.emplace(wire, create_link(platform_.name(wire), {platform_.rate(wire)})->seal());
     }
+    const double rate = platform_.fastest(used_[from], used_[to]);
+    if (rate < slowest_) add_limit(from, rate);
+  }
+
+  void add_limit(std::size_t place, double rate) {
+    for (const auto& limit : limits_[place])
+      if (limit.first == rate) return;
+    limits_[place].emplace_back(rate, create_limit(fmt::format("limit {}.{}", place, limits_[place].size()), rate));
+  }
+
+  s4u::Link* create_limit(const std::string& name, double rate) {
+    return create_link(name, {rate})->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
   }
 
   const Platform& platform_;
-  std::vector<Core> core_of_point_;  // by number of the zone's points, which are the hosts in the order of their making
+  std::vector<Core> used_;
+  std::vector<s4u::Host*> hosts_;
   std::unordered_map<Wire, s4u::Link*> wires_;
+  std::vector<std::vector<std::pair<double, s4u::Link*>>> limits_;  // by place: rates, few
   s4u::Link* endless_ = nullptr;
   std::vector<Wire> route_;
+  double slowest_ = 0;
   std::vector<s4u::Link*> links_;
 };
 
@@ -138,65 +183,59 @@ std::vector<Core> used_cores(const SimulationRequest& request) {
 /// message alone is as fast as the topology's cost.
 class RouteCheck {
  public:
-  RouteCheck(Machine& machine, const Platform& platform, const std::vector<Core>& used,
-             const std::vector<s4u::Host*>& hosts)
-      : machine_(machine), platform_(platform), used_(used), hosts_(hosts) {}
+  RouteCheck(Machine& machine, const Platform& platform) : machine_(machine), platform_(platform) {}
 
   /// All pairs of few cores; of many, so many at random, which meet every level of machines that have few.
   Result<std::uint64_t> run() {
     constexpr std::size_t few = 64, many = 20'000;
+    const std::size_t count = machine_.used().size();
     std::uint64_t checked = 0;
-    if (used_.size() <= few) {
-      for (std::size_t p = 0; p < used_.size(); ++p) {
-        for (std::size_t q = 0; q < used_.size(); ++q, ++checked)
+    if (count <= few) {
+      for (std::size_t p = 0; p < count; ++p) {
+        for (std::size_t q = 0; q < count; ++q, ++checked)
           if (auto same = check(p, q); !same) return pass_on(same);
       }
       return checked;
     }
     Random random(0);
     // The next core as well: far levels are met at random, near ones are not.
-    for (std::size_t p = 0; p + 1 < used_.size(); ++p, ++checked)
+    for (std::size_t p = 0; p + 1 < count; ++p, ++checked)
       if (auto same = check(p, p + 1); !same) return pass_on(same);
-    for (; checked < many; ++checked) {
-      const auto p = random.below(used_.size()), q = random.below(used_.size());
-      if (auto same = check(p, q); !same) return pass_on(same);
-    }
+    for (; checked < many; ++checked)
+      if (auto same = check(random.below(count), random.below(count)); !same) return pass_on(same);
     return checked;
   }
 
  private:
   Result<void> check(std::size_t p, std::size_t q) {
     double wanted_latency = 0, latency = 0;
-    const auto wanted = machine_.expected(used_[p], used_[q], wanted_latency);
+    const auto wanted = machine_.way(p, q, wanted_latency);
     std::vector<s4u::Link*> links;
-    hosts_[p]->route_to(hosts_[q], links, &latency);
+    machine_.host(p)->route_to(machine_.host(q), links, &latency);
     double rate = endless_rate;
     for (const s4u::Link* const link : links) rate = std::min(rate, link->get_bandwidth());
-    rate *= machine_.share_of_slowest(hosts_[p], hosts_[q], links);
-    const double fastest = std::min(platform_.fastest(used_[p], used_[q]), endless_rate);
+    const Core from = machine_.used()[p], to = machine_.used()[q];
+    const double fastest = std::min(platform_.fastest(from, to), endless_rate);
     constexpr double rounding = 1e-9;
     if (links == wanted && latency == wanted_latency && std::abs(rate - fastest) <= rounding * fastest) return {};
-    return fail(Code::environment, at("routes"),
-                fmt::format("between cores {} and {} the simulator takes {} links at {} B/s and {} s, the machine {} "
-                            "at {} B/s and {} s",
-                            index(used_[p]), index(used_[q]), links.size(), rate, latency, wanted.size(), fastest,
-                            wanted_latency),
-                "rankloom is made for SimGrid 3.32; is this another version?");
+    return fail(
+        Code::environment, at("routes"),
+        fmt::format("between cores {} and {} the simulator takes {} links at {} B/s and {} s, the machine {} at "
+                    "{} B/s and {} s",
+                    index(from), index(to), links.size(), rate, latency, wanted.size(), fastest, wanted_latency),
+        "rankloom is made for SimGrid 3.32; is this another version?");
   }
 
   Machine& machine_;
   const Platform& platform_;
-  const std::vector<Core>& used_;
-  const std::vector<s4u::Host*>& hosts_;
 };
 
-void start_job(const SimulatedJob& job, const std::string& instance, const std::vector<Core>& used,
-               const std::vector<s4u::Host*>& hosts, std::vector<double>& ends) {
+void start_job(const SimulatedJob& job, const std::string& instance, const Machine& machine,
+               std::vector<double>& ends) {
   SMPI_app_instance_register(instance.c_str(), nullptr, static_cast<int>(job.core_of.size()));
-  ends.assign(job.core_of.size(), 0);
+  ends.assign(job.core_of.size(), not_ended);
   for (std::size_t rank = 0; rank < job.core_of.size(); ++rank) {
-    const auto place = std::lower_bound(used.begin(), used.end(), job.core_of[rank]) - used.begin();
-    s4u::Actor::create(fmt::format("{}.{}", instance, rank), hosts[static_cast<std::size_t>(place)],
+    s4u::Actor::create(fmt::format("{}.{}", instance, rank), machine.host(job.core_of[rank]),
                        [&job, &ends, instance, rank] {
                          if (job.start > 0) s4u::this_actor::sleep_until(job.start);
                          const int number = static_cast<int>(rank);
@@ -206,6 +245,20 @@ void start_job(const SimulatedJob& job, const std::string& instance, const std::
                          ends[rank] = s4u::Engine::get_clock();
                        });
   }
+}
+
+/// SimGrid ends a simulation in which everybody waits, says so, and goes on.
+Result<void> check_ends(const SimulationRequest& request, const std::vector<std::vector<double>>& ends) {
+  for (std::size_t j = 0; j < ends.size(); ++j) {
+    const auto stuck = std::find(ends[j].begin(), ends[j].end(), not_ended);
+    if (stuck == ends[j].end()) continue;
+    return fail(Code::bad_input, at(request.jobs[j].traces[static_cast<std::size_t>(stuck - ends[j].begin())]),
+                fmt::format("deadlock: {} of {} ranks of {}, rank {} the first, wait for a message that nobody sends",
+                            std::count(stuck, ends[j].end(), not_ended), ends[j].size(), request.jobs[j].name,
+                            stuck - ends[j].begin()),
+                "the trace is not whole: record it again");
+  }
+  return {};
 }
 
 }  // namespace
@@ -223,22 +276,18 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
   s4u::Engine engine(&count, arguments.data());
   SMPI_init();
 
-  const std::vector<Core> used = used_cores(request);
-  auto* const machine = new Machine(*platform, used);  // the engine's from now on
-  std::vector<s4u::Host*> hosts;
   constexpr double operations_per_second = 1e9;  // work is recorded in nanoseconds
-  for (const Core core : used) hosts.push_back(machine->add_core(core, request.speed * operations_per_second));
-  machine->get_iface()->get_network_model()->set_bw_factor_cb(
-      [machine](double, const s4u::Host* from, const s4u::Host* to, const std::vector<s4u::Link*>& links,
-                const std::unordered_set<s4u::NetZone*>&) { return machine->share_of_slowest(from, to, links); });
+  // The engine's from now on.
+  auto* const machine = new Machine(*platform, used_cores(request), request.speed * operations_per_second);
   machine->get_iface()->seal();
-  auto checked = RouteCheck(*machine, *platform, used, hosts).run();
+  auto checked = RouteCheck(*machine, *platform).run();
   if (!checked) return pass_on(checked);
 
   std::vector<std::vector<double>> ends(request.jobs.size());
   for (std::size_t j = 0; j < request.jobs.size(); ++j)
-    start_job(request.jobs[j], fmt::format("job{}", j), used, hosts, ends[j]);
+    start_job(request.jobs[j], fmt::format("job{}", j), *machine, ends[j]);
   engine.run();
+  if (auto ended = check_ends(request, ends); !ended) return pass_on(ended);
   SMPI_finalize();
 
   SimulationResult result{.jobs = {}, .seconds = 0, .routes_checked = *checked, .wall_seconds = 0};
