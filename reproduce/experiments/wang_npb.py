@@ -7,7 +7,7 @@ from .. import npb
 from ..harness.outcome import Outcome
 from ..harness.plot import Series, bars, lines
 from ..harness.tables import Table
-from ..harness.verdict import Must, Verdict, of_claims
+from ..harness.verdict import NOT, PARTLY, Must, Verdict, of_claims
 from ..profile_file import profile
 from . import common
 from .simulation import Machine, simulate
@@ -116,18 +116,19 @@ def verdicts(gains, whole_gains, applications, scaling, gaps):
     beats = all(gains[name]["clustering"] >= gains[name][peer] - 0.5 for name in gains for peer in ("pe-500k", "metis:pack=true"))
     applied = [common.gain(seconds["block"], seconds["clustering"]) for seconds in applications.values()]
     grown = [common.gain(seconds["block"], seconds["clustering"]) for seconds in scaling.values()]
+    aimed = [common.gain(seconds["block"], seconds["auto"]) for seconds in scaling.values()]
     equal, total = figure_2()
     inside = figure_8()
     return [
         Verdict("Figure 7", of_claims(min(whole) > 4, still, beats), f"clustering {common.span(whole)} % of the run time ({common.span(ours['clustering'])} % of the communication) on {', '.join(others)}; "
                 f"CG {gains.get('CG', {}).get('clustering', 0):.1f} %; auto {common.span(ours['auto'])} % of the communication", "8.1 to 12.1 % of the run time; CG 0; better than pe-500k and METIS",
-                "" if beats else "That clustering beats pe-500k and METIS does not hold everywhere in the simulation."),
+                "CG cannot be improved, the others can: that holds. A gain of 8 % of the run needs communication to take half of it." + ("" if beats else " That clustering beats pe-500k and METIS does not hold here.")),
         Verdict("Figure 9", of_claims(min(applied) > 0, max(applied) > 4), f"clustering {common.span(applied)} % of the communication time", "4.3 to 12.3 % of the run time",
                 "The applications' matrices were not published; grids of their shapes stand for them."),
-        Verdict("Figure 10", of_claims(grown[-1] > grown[0]), f"clustering from {grown[0]:.1f} % on {min(scaling)} ranks to {grown[-1]:.1f} % on {max(scaling)}", "the gain rises with the number of ranks"),
+        Verdict("Figure 10", of_claims(grown[-1] > grown[0], grown == sorted(grown)), f"clustering from {grown[0]:.1f} % on {min(scaling)} ranks to {grown[-1]:.1f} % on {max(scaling)}; auto from {aimed[0]:.1f} to {aimed[-1]:.1f} %", "the gain rises with the number of ranks", "" if grown == sorted(grown) else "It rises, but for clustering not at every step."),
         Verdict("Figure 2", of_claims(equal == total), f"{equal} of {total} entries equal", "the matrix of cg.W.8", "In units of 1,000 bytes, as the paper prints.", "measured"),
-        Verdict("Figure 3", of_claims(all(abs(a / b - 1) < 0.1 for a, b in zip(gaps, (1, 3.7, 4.1)))), " : ".join(f"{gap:.2f}" for gap in gaps), "1 : 3.7 : 4.1",
-                "The platform was made so that all pairs at once get the paper's ratios; this checks that the simulation gives them."),
+        Verdict("Figure 3", PARTLY if all(abs(a / b - 1) < 0.1 for a, b in zip(gaps, (1, 3.7, 4.1))) else NOT, " : ".join(f"{gap:.2f}" for gap in gaps), "1 : 3.7 : 4.1",
+                "Not measured anew: the platform was made so that all pairs at once get these ratios, and the simulation gives them back."),
         Verdict("Figure 8", of_claims(inside > 0.7), f"{100 * inside:.0f} % of cg.C.32's bytes stay in four blocks of eight along the diagonal", "blocks along the diagonal", "By rule: the same as was measured on 8 and 128 ranks.", "computed"),
     ]
 
@@ -171,5 +172,7 @@ def parameters(gaps):
 NOTES = [
     "The paper measures run times on its cluster; ours is the communication alone, simulated, and a second table adds work at an assumed rate. The paper's bars carry no numbers.",
     "Order inside an iteration is not kept: LU's sweeps wait for each other, here every round is an exchange of all pairs at once. So LU is bound by bandwidth here, by latency in truth.",
+    "Eager is best on BT and SP although its cost is not the least: with fewer ranks than cores it spreads them over all twelve nodes, and each network card has less to carry. `auto`, which minimises bytes × distance, "
+    "fills nine nodes as block does.",
     "The paper's clustering takes twice as many clusters as nodes; ours chooses the number by itself (docs/algorithms/clustering.md).",
 ]

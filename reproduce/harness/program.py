@@ -73,6 +73,18 @@ class Run:
 
         return self.steps(self.name([word for words in calls for word in (*words, ";")], also="session"), work)
 
+    def recorded(self, ranks, *words):
+        """The traffic of an MPI program beside rankloom, recorded in a real run here, as lines of pairs."""
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
+
+        def work():
+            with tempfile.TemporaryDirectory(prefix="reproduce-") as folder:
+                self._run([self.programs / "rankloom", "record", "-o", f"{folder}/app.prof", "--", "mpirun", "--oversubscribe", "-n", str(ranks), self.programs / words[0], *words[1:]],
+                          environment)
+                return self._run([self.programs / "rankloom", "import", f"{folder}/app.prof", "--to", "pairs"]).decode()
+
+        return self.steps(self.name(words, also=f"recorded {ranks}"), work)
+
     def text(self, *words):
         """What `rankloom WORDS` prints."""
         return self.steps(self.name(words, also="text"), lambda: self._run([self.programs / "rankloom", *words]).decode())
@@ -117,10 +129,10 @@ class Run:
         except ValueError as error:
             raise Failed(f"{said(words)}\nprinted no JSON: {error}") from error
 
-    def _run(self, words):
+    def _run(self, words, environment=None):
         try:
             done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True,
-                                  timeout=self.time_limit, check=False)
+                                  timeout=self.time_limit, env=environment, check=False)
         except OSError as error:
             raise Failed(f"{words[0]}: {error.strerror}\nbuild it first: ./dev build") from error
         except subprocess.TimeoutExpired as error:
