@@ -209,6 +209,16 @@ Finding examine_probes() {
           .remedy = names.empty() ? "apt install libopenmpi-dev or libmpich-dev, then build again" : ""};
 }
 
+Finding examine_simulator() {
+  const bool found = find_beside("rankloom-simulate").has_value();
+  return {.name = "SimGrid",
+          .found = found,
+          .required = false,
+          .detail = found ? "rankloom-simulate" : "",
+          .needed_for = "simulating programs: simulate, eval --simulate, tune --predict",
+          .remedy = found ? "" : "apt install libsimgrid-dev, then build again"};
+}
+
 class DoctorVerb : public Verb {
  public:
   void describe(CLI::App&) override {}
@@ -220,6 +230,7 @@ class DoctorVerb : public Verb {
     findings.push_back(examine_otf2());
     findings.push_back(examine_hwloc());
     findings.push_back(examine_probes());
+    findings.push_back(examine_simulator());
     bool healthy = true;
     for (const Finding& finding : findings) healthy = healthy && (finding.found || !finding.required);
     if (session.json) {

@@ -42,11 +42,11 @@ Result<void> set_count(std::string_view option, std::string_view text, double mo
 
 std::string Replayed::sentence() const {
   if (!made) return "the recorded trace";
-  if (made->rounds <= made->iterations)
-    return made->iterations == 1
-               ? "the profile's traffic in one round"
-               : fmt::format("the profile's traffic, {} rounds of {}", made->iterations, format_count(made->rounds));
-  return fmt::format("{} of {} rounds made from the profile", made->iterations, format_count(std::round(made->rounds)));
+  const std::string rounds = format_count(std::round(made->rounds));
+  if (made->iterations == 1 && rounds == "1") return "the profile's traffic in one round";
+  if (made->iterations <= made->rounds)
+    return fmt::format("{} of {} rounds made from the profile", made->iterations, rounds);
+  return fmt::format("{} rounds made from the profile, which has {}", made->iterations, rounds);
 }
 
 Json Replayed::json() const {
