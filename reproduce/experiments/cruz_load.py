@@ -54,5 +54,5 @@ def run(run):
         [compared, table], {"gain": bars("Faster than the operating system by the work of the heaviest core, percent", groups, series, "percent", height=400)}, [verdict],
         notes=["Algorithms 6 and 7 let a group grow while it is below its share, so a core ends above it by up to one thread's work; `--balance` is ours and repairs that.",
                "Where one thread alone has more than a core's share (zipf, heavy), no placement can gain more than a few percent.",
-               "Run times of NAS OpenMP need the coprocessor. What is compared is the work of the heaviest core, which bounds the time from below.",
+               "Run times of NAS OpenMP need the coprocessor. What is compared is the work of the heaviest core, which is the least time that the work takes there.",
                "A real operating system moves threads while they run; the paper's baseline does, a random placement does not."])

@@ -165,7 +165,7 @@ def verdicts(times, sizes, names):
         Verdict("Table 1", PARTLY if below == total else NOT, f"communication alone is below the printed run time in {below} of {total} cases", "run times under sequential placement",
                 "Run times of another machine are taken, not repeated: what they leave beside our communication counts as work."),
         Verdict("Figure 5", of_claims(min(gains.values()) > -1, grows, still, best == "IS"), f"closed-minimum saves {', '.join(f'{mean:.1f} %' for mean in means)} in the mean of {', '.join(str(ranks) for _, ranks in sizes)} processes; most {best} {gains[best, largest]:.0f} %; EP {gains.get(('EP', largest), 0):.1f} %",
-                "closed is faster, more so with size; EP gains nothing, IS most", f"The paper's bars carry no numbers. {'' if best == 'IS' else f'On {sizes[-1][1]} processes {best} gains more than IS here: its messages are many, and neighbours who never stop talking hold up each.'}"),
+                "closed is faster, more so with size; EP gains nothing, IS most", f"The paper's bars carry no numbers.{'' if best == 'IS' else f' On {sizes[-1][1]} processes {best} gains more than IS here: its messages are many, and neighbours who never stop talking hold up each.'}"),
     ]
 
 

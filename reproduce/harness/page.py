@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 
+from .. import experiments
 from .steps import write_whole
 
 PAPERS = pathlib.Path(__file__).resolve().parent.parent / "papers"
@@ -20,7 +21,7 @@ them; *measured* ones from this project's programs on a machine of two cores; *c
 tuned to match: where ours differs, the page of the experiment says why. We do not have the papers' machines: absolute times cannot
 be compared, ratios can.
 
-<!-- skip: takes half an hour -->
+<!-- skip: takes a quarter of an hour -->
 ```sh
 ./dev reproduce all           # goes on where it was, if interrupted
 ./dev reproduce wang-npb      # one of them
@@ -30,11 +31,9 @@ be compared, ratios can.
 
 
 def load(results):
-    found = {}
-    for path in sorted(pathlib.Path(results).glob("*.json")):
-        one = json.loads(path.read_text())
-        found[one["name"]] = one
-    return found
+    """Every result that is there, in the order of the table of experiments."""
+    paths = [pathlib.Path(results) / f"{row.name}.json" for row in experiments.TABLE]
+    return {path.stem: json.loads(path.read_text()) for path in paths if path.exists()}
 
 
 def write(results, target):
