@@ -92,6 +92,7 @@ Result<std::vector<SimulationResult>> simulate_all(const Profile& profile, const
   std::vector<SimulationRequest> requests;
   for (const auto& placement : placements) {
     requests.push_back({.topology = topology});
+    requests.back().eager = SynthesisedTrace::eager;
     requests.back().jobs.push_back({.name = "bench", .traces = trace->files, .core_of = placement, .start = 0});
   }
   return simulate(requests, {.helper = helper}, Progress::none());

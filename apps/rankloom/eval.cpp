@@ -73,6 +73,7 @@ class EvalVerb : public Verb {
       scores.push_back(score(name, *instance, *placement));
       if (platform && complete(*instance))
         scores.back().predicted = predict(instance->graph, *platform, *placement).seconds;
+      if (!simulate_) continue;
       requests.push_back(simulation_.request(instance->topology));
       requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
     }
@@ -113,7 +114,10 @@ class EvalVerb : public Verb {
     progress.report("writing traces", -1);
     auto replayed = simulation_.replayed(problem_.profile, *instance.profile, instance.format);
     if (!replayed) return pass_on(replayed);
-    for (SimulationRequest& request : requests) request.jobs[0].traces = replayed->files;
+    for (SimulationRequest& request : requests) {
+      request.jobs[0].traces = replayed->files;
+      if (replayed->made) request.eager = SynthesisedTrace::eager;
+    }
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return pass_on(results);
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i].simulated = std::move((*results)[i]);

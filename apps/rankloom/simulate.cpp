@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -35,10 +36,10 @@ class SimulateVerb : public Verb {
         {"--job", "JOB",
          "a program that runs beside the others: PROFILE@MAPPING, PROFILE@nodes:0-3,8, PROFILE@MAPPING@START", "jobs"},
         job_texts_);
-    add_text(
-        app,
-        {"--jobs", "FILE", "the same as a list in JSON: name, profile, mapping or nodes, start, iterations", "jobs"},
-        jobs_file_);
+    add_text(app,
+             {"--jobs", "FILE",
+              "the same as a list in JSON: name, profile, mapping or nodes, start, iterations, compute", "jobs"},
+             jobs_file_);
     add_switch(app, "--alone", "simulate each job also by itself, and say how much the others slow it down", alone_,
                "jobs");
     add_switch(app, "--calibrate", "compare messages between two cores of each level with the machine, and fit them",
@@ -90,6 +91,7 @@ class SimulateVerb : public Verb {
       auto placement = named_placement(name, *instance, room, run_, progress);
       if (!placement) return pass_on(placement);
       requests.push_back(simulation_.request(instance->topology));
+      if (replayed->made) requests.back().eager = SynthesisedTrace::eager;
       requests.back().jobs.push_back(
           {.name = name, .traces = replayed->files, .core_of = std::move(*placement), .start = 0});
     }
@@ -139,7 +141,7 @@ class SimulateVerb : public Verb {
   /// What a job does; jobs of one profile share their files.
   Result<const Replayed*> replayed(const JobWords& job) {
     const std::uint32_t iterations = job.iterations.value_or(simulation_.synthesis.iterations);
-    const auto key = std::pair(job.profile, iterations);
+    const std::tuple key(job.profile, iterations, job.compute.value_or(-1));
     if (const auto found = replayed_.find(key); found != replayed_.end()) return &found->second;
     ProfileArguments from = problem_.profile;
     from.profile = job.profile;
@@ -147,6 +149,7 @@ class SimulateVerb : public Verb {
     if (!imported) return pass_on(imported);
     SimulationArguments how = simulation_;
     how.synthesis.iterations = iterations;
+    if (job.compute) how.synthesis.work = job.compute;
     auto made = how.replayed(from, imported->profile, imported->format);
     if (!made) return pass_on(made);
     return &replayed_.emplace(key, std::move(*made)).first->second;
@@ -156,17 +159,23 @@ class SimulateVerb : public Verb {
     if (!problem_.topology.given())
       return fail(Code::usage, at("-t"), "no machine is named",
                   "add -t FILE, or a string such as -t \"mesh:4x4 core:8\"");
+    if (!simulation_.trace.empty()) {
+      return fail(Code::usage, at("--trace"), "jobs have traces of their own",
+                  "name a trace in the place of the profile: --job app.trace@nodes:0-3");
+    }
     auto topology = problem_.topology.load();
     if (!topology) return pass_on(topology);
     auto words = job_words();
     if (!words) return pass_on(words);
     std::vector<SimulationRequest> requests{simulation_.request(*topology)};
+    bool all_made = true;
     for (const JobWords& job : *words) {
       progress.report("reading " + job.profile, -1);
       auto trace = replayed(job);
       if (!trace) return pass_on(trace);
       auto cores = place_job(job, static_cast<std::uint32_t>((*trace)->files.size()), *topology);
       if (!cores) return pass_on(cores);
+      all_made = all_made && (*trace)->made;
       requests[0].jobs.push_back(
           {.name = job.name, .traces = (*trace)->files, .core_of = std::move(*cores), .start = job.start});
     }
@@ -175,6 +184,8 @@ class SimulateVerb : public Verb {
       requests.back().jobs.push_back(requests[0].jobs[j]);
       requests.back().jobs[0].start = 0;
     }
+    for (SimulationRequest& request : requests)
+      if (all_made) request.eager = SynthesisedTrace::eager;
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return pass_on(results);
     return of_jobs(*topology, *words, requests[0], *results);
@@ -273,7 +284,7 @@ class SimulateVerb : public Verb {
   ProblemArguments problem_;
   RunArguments run_;
   SimulationArguments simulation_;
-  std::map<std::pair<std::string, std::uint32_t>, Replayed> replayed_;
+  std::map<std::tuple<std::string, std::uint32_t, double>, Replayed> replayed_;
 };
 
 }  // namespace

@@ -103,6 +103,8 @@ Result<std::vector<JobWords>> read_jobs(const std::string& path) {
         }
       } else if (key == "start" && value.is_number() && value >= 0) {
         job.start = value;
+      } else if (key == "compute" && value.is_number() && value >= 0) {
+        job.compute = value;
       } else if (key == "iterations" && value.is_number_unsigned() && value > 0) {
         job.iterations = value;
       } else {

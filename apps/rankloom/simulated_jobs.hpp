@@ -19,11 +19,13 @@ struct JobWords {
   std::string place;    ///< A mapping file, or "nodes:0-3,8": the ranks in order on the cores of these nodes.
   double start = 0;     ///< Seconds.
   std::optional<std::uint32_t> iterations;
+  std::optional<double> compute;  ///< Seconds of work of a rank in each round.
 };
 
 /// "PROFILE@PLACE" or "PROFILE@PLACE@START"
 Result<JobWords> parse_job(std::string_view text, std::size_t number);
-/// [{"name": .., "profile": .., "mapping": FILE or "nodes": [..] or "0-3,8", "start": seconds, "iterations": N}, ..]
+/// [{"name": .., "profile": .., "mapping": FILE or "nodes": [..] or "0-3,8", "start": seconds, "iterations": N,
+/// "compute": seconds}, ..]
 Result<std::vector<JobWords>> read_jobs(const std::string& path);
 
 /// The core of each rank.

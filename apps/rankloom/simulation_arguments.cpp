@@ -97,14 +97,21 @@ void SimulationArguments::describe_replay(CLI::App& app) {
       [this](std::string_view text) -> Result<void> {
         return set_count("--iterations", text, 1e6, synthesis.iterations);
       });
-  add_value(app,
-            {"--compute", "profile|none",
-             "work between rounds: the profile's time outside MPI, if it knows it, or none", "prediction", "profile"},
-            [this](std::string_view text) -> Result<void> {
-              if (text != "profile" && text != "none") return bad_value("--compute", text, "one of: profile, none");
-              synthesis.compute = text == "profile";
-              return {};
-            });
+  add_value(
+      app,
+      {"--compute", "profile|none|TIME",
+       "work of a rank in each round: the profile's time outside MPI, if it knows it, none, or so much, by the ranks' "
+       "loads if it has any",
+       "prediction", "profile"},
+      [this](std::string_view text) -> Result<void> {
+        const auto nanoseconds = parse_nanoseconds(text, 1e9);
+        if (text != "profile" && text != "none" && (!nanoseconds || *nanoseconds < 0 || *nanoseconds > 1e18))
+          return bad_value("--compute", text, "profile, none, or a time such as 2ms");
+        synthesis.compute = text == "profile";
+        synthesis.work.reset();
+        if (nanoseconds) synthesis.work = *nanoseconds * 1e-9;
+        return {};
+      });
   add_value(app,
             {"--speed", "X", "of the processors, relative to those that were recorded: 2 is twice as fast",
              "prediction", "1"},

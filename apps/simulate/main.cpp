@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps: rankloom-simulate REQUEST: one simulation, its result as JSON. `rankloom` starts it; see
 // rankloom/evaluate/simulate/simulate.hpp.
+#include <csignal>
 #include <cstdio>
 #include <string>
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include "apps/simulate/replay.hpp"
 
@@ -20,6 +22,7 @@ int show(const Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody wants the answer of a question whose asker is gone
   if (argc != 2) {
     fmt::print(stderr, "rankloom-simulate REQUEST: replays traces on a machine; `rankloom simulate` starts it\n");
     return static_cast<int>(Code::usage);

@@ -144,7 +144,7 @@ class Machine : public routing::NetZoneImpl {
     ask(used_[from], used_[to]);
     for (const Wire wire : route_) {
       if (wires_.contains(wire) || std::isinf(platform_.rate(wire))) continue;
-      wires_.emplace(wire, create_link(platform_.name(wire), {platform_.rate(wire)})->seal());
+      wires_.emplace(wire, create_link(fmt::format("wire {}", wire), {platform_.rate(wire)})->seal());
     }
     const double rate = platform_.fastest(used_[from], used_[to]);
     if (rate < slowest_) add_limit(from, rate);
@@ -270,7 +270,9 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
 
   std::vector<std::string> words{"rankloom-simulate", "--log=root.thres:error"};
   for (const char* const entry : configuration) words.push_back(fmt::format("--cfg={}", entry));
+  words.push_back(fmt::format("--cfg=smpi/send-is-detached-thresh:{}", request.eager));
   std::vector<char*> arguments;
+  arguments.reserve(words.size());
   for (std::string& word : words) arguments.push_back(word.data());
   int count = static_cast<int>(arguments.size());
   s4u::Engine engine(&count, arguments.data());

@@ -86,6 +86,15 @@ TEST_F(Simulation, TwoMessagesThroughOneWireTakeTwiceAsLongAndThroughTwoDoNot) {
       alone, 1e-9);
 }
 
+TEST_F(Simulation, TwoLevelsMayHaveTheSameName) {
+  const Topology topology = *load_topology("switch:2=30,3us switch:2=20,2us node:2=10,1us core:2=1,100ns");
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{15})}), 3e-6 + 1e6 * 30e-9, 1e-9);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{5})}), 2e-6 + 1e6 * 20e-9, 1e-9);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{15}), message(1e6, Core{5}, Core{9})}), 3e-6 + 2e6 * 30e-9,
+              1e-6)
+      << "both leave the upper switch";
+}
+
 TEST_F(Simulation, JobsSlowEachOtherDownOnlyWhereTheirRoutesMeet) {
   const Topology line = *load_topology("mesh:4=10,1us core:1");
   const auto times = [&](Core a, Core b, Core c, Core d) {

@@ -55,6 +55,17 @@ TEST(Synthesise, ARoundOfAStencilIsReceivesSendsAndAWait) {
   EXPECT_THAT(text_of(idle->files[0]), testing::Not(HasSubstr("compute")));
 }
 
+TEST(Synthesise, WorkThatIsGivenFollowsTheLoads) {
+  const auto folder = ScratchFolder::make();
+  CommGraphBuilder builder(2);
+  builder.add(Rank{0}, Rank{1}, 800, 4);
+  builder.set_loads({3, 1});
+  const auto trace =
+      synthesise(profile_of(std::move(builder).build(true)), {.iterations = 2, .work = 0.001}, folder->path());
+  EXPECT_THAT(text_of(trace->files[0]), HasSubstr("0 compute 1500000\n"));
+  EXPECT_THAT(text_of(trace->files[1]), HasSubstr("1 compute 500000\n"));
+}
+
 TEST(Synthesise, PairsWithMoreMessagesTakeTurnsAndRareOnesSendInSomeRounds) {
   const auto folder = ScratchFolder::make();
   CommGraphBuilder builder(3);

@@ -48,6 +48,7 @@ std::string write_request(const SimulationRequest& request) {
   Json json{{"machine", Json::parse(write_machine_json(request.topology.spec()))},
             {"platform", platform_json(request.platform)},
             {"speed", request.speed},
+            {"eager", request.eager},
             {"jobs", Json::array()}};
   for (const SimulatedJob& job : request.jobs) {
     std::vector<std::uint32_t> cores;
@@ -67,6 +68,7 @@ Result<SimulationRequest> read_request(const FileText& file) {
     request = SimulationRequest{.topology = std::move(*topology),
                                 .platform = platform_options(json.at("platform")),
                                 .speed = json.at("speed"),
+                                .eager = json.at("eager"),
                                 .jobs = {}};
     for (const Json& job : json.at("jobs")) {
       SimulatedJob& made = request->jobs.emplace_back();

@@ -26,6 +26,9 @@ struct SimulationRequest {
   PlatformOptions platform = {};
   double speed =
       1;  ///< Of the processors, relative to those on which work was recorded (1 ns of `compute` takes 1 ns).
+  /// Messages of fewer bytes are sent without waiting for the receiver, as MPI libraries do. Traces that were made wait
+  /// for all their messages anyway, and 0 is quicker to simulate.
+  std::uint32_t eager = 65'536;
   std::vector<SimulatedJob> jobs = {};
 };
 

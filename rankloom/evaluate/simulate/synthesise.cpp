@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -120,6 +121,19 @@ void write_collectives(TraceWriter& out, const Profile& profile, const std::vect
   }
 }
 
+/// Nanoseconds that a rank works in each round.
+double work_of(const Profile& profile, const SynthesisOptions& options, double rounds, Rank rank) {
+  constexpr double nanoseconds = 1e9;
+  if (options.work) {
+    const auto loads = profile.point_to_point.loads();
+    const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
+    const double share = all > 0 ? loads[index(rank)] * static_cast<double>(loads.size()) / all : 1;
+    return *options.work * nanoseconds * share;
+  }
+  if (!options.compute || index(rank) >= profile.activity.size()) return 0;
+  return profile.activity[index(rank)].seconds_outside * nanoseconds / rounds;
+}
+
 Result<void> check_room(const std::string& folder, double bytes) {
   std::error_code error;
   const auto space = std::filesystem::space(folder, error);
@@ -166,13 +180,10 @@ Result<SynthesisedTrace> synthesise(const Profile& profile, const SynthesisOptio
   const Exchanges exchanges(graph);
   const auto collectives = memberships(profile);
   SynthesisedTrace trace{.files = {}, .iterations = options.iterations, .rounds = rounds_of(profile), .messages = 0};
-  double written = 0;
   for (const Rank rank : graph.ranks()) {
     TraceWriter out(rank);
     const auto targets = exchanges.targets(rank), sources = exchanges.sources(rank);
-    const bool works = options.compute && index(rank) < profile.activity.size();
-    constexpr double nanoseconds = 1e9;
-    const double work = works ? profile.activity[index(rank)].seconds_outside * nanoseconds / trace.rounds : 0;
+    const double work = work_of(profile, options, trace.rounds, rank);
     out.line("init");
     for (std::uint32_t round = 0; round < options.iterations; ++round) {
       out.compute(work);
@@ -186,7 +197,6 @@ Result<SynthesisedTrace> synthesise(const Profile& profile, const SynthesisOptio
         !fits)
       return pass_on(fits);
     if (auto done = write_file(path, out.text()); !done) return pass_on(done);
-    written += static_cast<double>(out.text().size());
     trace.files.push_back(path);
     trace.messages += out.messages();
   }

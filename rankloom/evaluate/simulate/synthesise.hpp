@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace rankloom {
 struct SynthesisOptions {
   std::uint32_t iterations = 1;  ///< Rounds that are written.
   bool compute = true;           ///< With the profile's time outside MPI, where it is known.
+  /// Instead of that: seconds of work of a rank in each round, more and less by the ranks' loads where the profile has
+  /// any.
+  std::optional<double> work = std::nullopt;
   CollectiveModel collectives = CollectiveModel::tree;
 };
 
@@ -23,6 +27,8 @@ struct SynthesisedTrace {
   std::uint32_t iterations = 0;
   double rounds = 1;  ///< So many rounds are the whole run that the profile tells of.
   std::uint64_t messages = 0;
+  /// For SimulationRequest: every message is waited for, so nothing is gained by sending ahead.
+  static constexpr std::uint32_t eager = 0;
 };
 
 /// How many rounds the run consists of: the number of messages that pairs exchanged with which 95 % of the bytes went;

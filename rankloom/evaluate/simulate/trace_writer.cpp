@@ -94,7 +94,9 @@ class Member {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> children;
     binomial_children(v, size_, [&](std::uint64_t child, std::uint64_t below) { children.emplace_back(child, below); });
     for (auto child = children.rbegin(); child != children.rend(); ++child)
-      send(position(child->first), blocks ? child->second : 1);
+      out_.isend(rank(position(child->first)), TraceWriter::collective_tag,
+                 bytes_ * static_cast<double>(blocks ? child->second : 1));
+    if (!children.empty()) out_.wait_all();
   }
 
   void up(bool blocks) {
