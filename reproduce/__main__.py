@@ -12,6 +12,7 @@ Finished steps are kept in build/reproduce, by what they depend on: a run that w
 import argparse
 import json
 import pathlib
+import signal
 import sys
 import time
 
@@ -26,7 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def main(words=None):
     parser = argparse.ArgumentParser(prog="./dev reproduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("jobs", nargs="*", metavar="JOB", default=["list"])
-    parser.add_argument("--quick", action="store_true", help="smallest sizes only, in seconds, to see that it works; results go to build/reproduce/quick")
+    parser.add_argument("--quick", action="store_true",
+                        help="smallest sizes only, in seconds, to see that it works; results go to build/reproduce/quick")
     parser.add_argument("--again", action="store_true", help="forget the kept steps first")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/bin", help="where rankloom was built")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/reproduce", help="where steps are kept")
@@ -42,7 +44,8 @@ def main(words=None):
     chosen = experiments.TABLE if everything else [experiments.find(name) for name in given.jobs]
     if None in chosen:
         unknown = given.jobs[chosen.index(None)]
-        print(f"./dev reproduce: no experiment is called {unknown}; there are: {', '.join(row.name for row in experiments.TABLE)}", file=sys.stderr)
+        print(f"./dev reproduce: no experiment is called {unknown}; there are: {', '.join(row.name for row in experiments.TABLE)}",
+              file=sys.stderr)
         return 2
     if given.again:
         for step in (given.work / "steps").glob("*.json"):
@@ -75,7 +78,8 @@ def carry_out(chosen, given, results):
         progress.finish()
         outcome.write(made, experiment, results, run.version)
         print(outcome.markdown(made, experiment) if len(chosen) == 1 else made.line(experiment.name))
-        print(f"  {run.steps.ran - ran} steps run, {run.steps.kept - kept} kept from before, {time.monotonic() - start:.0f} s; {results / experiment.name}.md", flush=True)
+        print(f"  {run.steps.ran - ran} steps run, {run.steps.kept - kept} kept from before, {time.monotonic() - start:.0f} s; "
+              f"{results / experiment.name}.md", flush=True)
     return 5 if failed else 0
 
 
@@ -88,4 +92,5 @@ def show(results):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as for any program: `| head` ends it quietly
     sys.exit(main())

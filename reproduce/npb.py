@@ -63,7 +63,8 @@ def operations(name, problem):
     """Floating-point operations of one iteration on all ranks together, as the benchmarks count them."""
     n = GRID[problem]
     return {"SP": 881.174 * n**3 - 4683.91 * n**2 + 11484.5 * n - 19272.4, "BT": 3478.8 * n**3 - 17655.7 * n**2 + 28023.7 * n,
-            "LU": 1984.77 * n**3 - 10923.3 * n**2 + 27770.9 * n - 144010, "CG": 2 * CG_ROWS[problem] * (3 + CG_ROW_PAIRS[problem] + 25 * (5 + CG_ROW_PAIRS[problem]) + 3)}[name]
+            "LU": 1984.77 * n**3 - 10923.3 * n**2 + 27770.9 * n - 144010,
+            "CG": 2 * CG_ROWS[problem] * (3 + CG_ROW_PAIRS[problem] + 25 * (5 + CG_ROW_PAIRS[problem]) + 3)}[name]
 
 
 def multipartition(made, name, problem, iterations):

@@ -19,7 +19,8 @@ def profile(made, communicators=None):
         targets.append((target - before) % 2**32)
         before = target
     parts = [b"rankloom profile 1\n", chunk(b"ORIG", text("program") + text(made.name)),
-             chunk(b"GRPH", struct.pack("<IIIIQ", 0, 2, made.ranks, 0, len(edges))), chunk(b"ROWS", struct.pack(f"<{made.ranks}I", *rows))]
+             chunk(b"GRPH", struct.pack("<IIIIQ", 0, 2, made.ranks, 0, len(edges))),
+             chunk(b"ROWS", struct.pack(f"<{made.ranks}I", *rows))]
     if edges:
         parts += [chunk(b"DEST", struct.pack(f"<{len(targets)}I", *targets)),
                   chunk(b"BYTE", struct.pack(f"<{len(edges)}d", *(size for _, (size, _) in edges))),

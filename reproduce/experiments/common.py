@@ -51,5 +51,6 @@ def span(values, form="{:.1f}"):
 
 def of_this_machine():
     """Processor and cores, for what was measured."""
-    name = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "unknown")
+    name = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                 if line.startswith("model name")), "unknown")
     return f"{name}, {os.cpu_count()} cores"

@@ -46,24 +46,41 @@ def run(run):
     alike = [(100 + row["eager"]) / (100 + row["scotch"]) for row in slow.values()]
     ratio = common.geometric(alike)
     on = {cluster: max((case for case in eager if case[0] == cluster), key=eager.get)[1] for cluster in {case[0] for case in eager}}
-    interleaved = [cluster for (cluster, program), row in slow.items() if program == "MG" and row["round-robin"] > max(row.values()) - 5]
+    interleaved = [cluster for (cluster, program), row in slow.items() if program == "MG"
+                   and row["round-robin"] > max(row.values()) - 5]
     # The paper on BT and SP: Scotch is ahead but where the number of cores is a square.
-    squares = [row["eager"] >= row["scotch"] - 1 if case[0] in ("4x16", "Mixed-64") else row["scotch"] >= row["eager"] - 1 for case, row in slow.items() if case[1] in ("BT", "SP")]
+    squares = [row["eager"] >= row["scotch"] - 1 if case[0] in ("4x16", "Mixed-64") else row["scotch"] >= row["eager"] - 1
+               for case, row in slow.items() if case[1] in ("BT", "SP")]
     verdict = Verdict(
-        "Figure 11", of_claims(0.95 < ratio < 1.05, eager[best] > 100, all(on.get(cluster) in ("CG", "LU") for cluster in on), all(squares)),
-        f"eager at best +{eager[best]:.0f} % ({best[1]} on {best[0]}); against scotch × {ratio:.2f} in the mean; best program: {', '.join(f'{cluster} {program}' for cluster, program in sorted(on.items()))} (Gigabit Ethernet)",
-        "up to +394 % (CG on Mixed-32), +286 % (LU on 4x16); eager and scotch alike, on BT and SP scotch ahead but on 4x16 and Mixed-64; interleaving good for MG",
-        "Communication alone, on an assumed network: the size of the gains is the network's." + (" Where Scotch is ahead on BT and SP is as the paper says." if squares and all(squares) else "") + (f" That interleaving suits MG holds on {' and '.join(interleaved)}." if interleaved else ""))
+        "Figure 11", of_claims(0.95 < ratio < 1.05, eager[best] > 100, all(on.get(cluster) in ("CG", "LU") for cluster in on),
+                               all(squares)),
+        f"eager at best +{eager[best]:.0f} % ({best[1]} on {best[0]}); against scotch × {ratio:.2f} in the mean; best program: "
+                      f"{', '.join(f'{cluster} {program}' for cluster, program in sorted(on.items()))} (Gigabit Ethernet)",
+        "up to +394 % (CG on Mixed-32), +286 % (LU on 4x16); eager and scotch alike, on BT and SP scotch ahead but on 4x16 and "
+                      "Mixed-64; interleaving good for MG",
+        "Communication alone, on an assumed network: the size of the gains is the network's." + (" Where Scotch is ahead on BT and SP "
+                "is as the paper says." if squares and all(squares)
+                else "") + (f" That interleaving suits MG holds on {' and '.join(interleaved)}." if interleaved else ""))
     clusters = list(SHAPES)[:2] if run.quick else list(SHAPES)
-    series = [Series(name, [100 * (common.geometric([1 + slow[case][name] / 100 for case in slow if case[0] == cluster]) - 1) for cluster in clusters]) for name in MAPPERS]
+    series = [Series(name, [100 * (common.geometric([1 + slow[case][name] / 100 for case in slow if case[0] == cluster]) - 1)
+                            for cluster in clusters]) for name in MAPPERS]
     return Outcome(
-        "simulated", [("clusters", "; ".join(f"{name}: `{shape.format(net='', qpi='', mem='')}`" for name, (shape, _) in SHAPES.items())), ("network", "; ".join(f"{name} `node{words}`" for name, words in NETWORKS.items()) + "; the paper does not name its own"),
-                      ("inside nodes", f"packages `{INSIDE['qpi']}`, cores `{INSIDE['mem']}`, `--width bus=4`"), ("programs", "NPB class B, re-created by rule (reproduce/npb.py); BT and SP on 25, 64 and 121 tasks; some rounds of one iteration, communication alone"),
-                      ("random", f"mean of {RANDOM_MAPS} mappings"), ("interleave, compact of the paper", "round-robin, block here"), ("mappers", "raw results, seed 0")],
-        tables, {"gain": bars("Communication faster than under random mappings, mean of the programs but EP (Gigabit Ethernet, simulated)", clusters, series, "percent", height=380)}, [verdict],
-        notes=["The paper's figure shows run times, work included; ours communication alone, so gains are larger where the network is slow. Its bars carry no numbers but the two of the text.",
+        "simulated", [("clusters", "; ".join(f"{name}: `{shape.format(net='', qpi='', mem='')}`" for name,
+                                             (shape, _) in SHAPES.items())), ("network", "; ".join(f"{name} `node{words}`"
+                                                     for name, words in NETWORKS.items()) + "; the paper does not name its own"),
+                      ("inside nodes", f"packages `{INSIDE['qpi']}`, cores `{INSIDE['mem']}`, `--width bus=4`"),
+                      ("programs", "NPB class B, re-created by rule (reproduce/npb.py); BT and SP on 25, 64 and 121 tasks; some rounds "
+                       "of one iteration, communication alone"),
+                      ("random", f"mean of {RANDOM_MAPS} mappings"), ("interleave, compact of the paper", "round-robin, block here"),
+                      ("mappers", "raw results, seed 0")],
+        tables, {"gain": bars("Communication faster than under random mappings, mean of the programs but EP (Gigabit Ethernet, "
+                              "simulated)", clusters, series, "percent", height=380)}, [verdict],
+        notes=["The paper's figure shows run times, work included; ours communication alone, so gains are larger where the network is "
+               "slow. Its bars carry no numbers but the two of the text.",
                "EP says next to nothing: its percent are of microseconds, and are left out of the plot and the verdict.",
-               "`auto` minimises the sum over all pairs, not the busiest cable: on clusters of unequal nodes it is sometimes behind (LU on Mixed-64).", "On the InfiniBand of the second table the same mappings gain less: the gap between network and memory decides."])
+               "`auto` minimises the sum over all pairs, not the busiest cable: on clusters of unequal nodes it is sometimes behind "
+               "(LU on Mixed-64).", "On the InfiniBand of the second table the same mappings gain less: the gap between network and "
+               "memory decides."])
 
 
 def one_network(run, network, words):

@@ -42,7 +42,8 @@ def simulate(run, label, cases, specs, rounds=1, given=None, more=()):
         count = rounds[case] if isinstance(rounds, dict) else rounds
         for name, cores in placements.items():
             names.append((case, name))
-            calls.append(("eval", run.mapping(cores), "--profile", profile, *machine.simulated(), "--simulate", "--at-once", "1", "--iterations", str(count), *more))
+            calls.append(("eval", run.mapping(cores), "--profile", profile, *machine.simulated(), "--simulate", "--at-once", "1",
+                          "--iterations", str(count), *more))
     seconds = {case: {} for case in cases}
     for (case, name), answer in zip(names, run.all(f"{label}: simulating", calls)):
         seconds[case][name] = answer["mappings"][0]["simulated_seconds"]

@@ -15,7 +15,8 @@ from .simulation import Machine, simulate
 # 12 nodes of 2 x 8 cores, InfiniBand, 2 switches. Two cores alone: 5.5 GB/s through memory, 3 GB/s over the network. When all
 # cores talk at once, as the paper measures, a node's bus carries 4 messages at full rate and its network card 2, which is
 # 1 : 3.7 : 4.1 for a pair (checked below). Mappers are told just these ratios, as in the paper.
-MACHINE = Machine("switch:2=2.7GB/s,1.7us node:6=3GB/s,1.3us core:16=5.5GB/s,300ns", "node=2,bus=4,switch=12", "switch:2=4.1 node:6=3.7 core:16=1")
+MACHINE = Machine("switch:2=2.7GB/s,1.7us node:6=3GB/s,1.3us core:16=5.5GB/s,300ns", "node=2,bus=4,switch=12",
+                  "switch:2=4.1 node:6=3.7 core:16=1")
 MAPPERS = ["block", "round-robin", "pe-500k", "metis:pack=true", "clustering", "eager", "auto"]
 SHORT = {"metis:pack=true": "metis"}
 PROGRAMS = {"CG": ("A", 128), "LU": ("A", 128), "SP": ("A", 144), "BT": ("A", 144)}
@@ -33,8 +34,10 @@ def run(run):
     scaling = sp_scaling(run)
     gaps = concurrent_gaps(run)
     table = Table("Simulated time of one iteration's communication, milliseconds", ["program", *map(short, MAPPERS)])
-    relative = Table("Gain over block, percent of the communication time", ["program", *map(short, MAPPERS), "least cost possible / block's"])
-    whole = Table("Gain over block, percent of the run time, if a core does 1 Gop/s", ["program", "work, ms", "communication's share under block", *map(short, MAPPERS)])
+    relative = Table("Gain over block, percent of the communication time",
+                     ["program", *map(short, MAPPERS), "least cost possible / block's"])
+    whole = Table("Gain over block, percent of the run time, if a core does 1 Gop/s",
+                  ["program", "work, ms", "communication's share under block", *map(short, MAPPERS)])
     gains, whole_gains = {}, {}
     for name, seconds in programs.items():
         problem, ranks = PROGRAMS[name]
@@ -48,16 +51,20 @@ def run(run):
         whole.row(title, 1e3 * work, seconds["block"] / (work + seconds["block"]), *whole_gains[name].values())
     tables = [relative, whole, table, application_table(applications), scaling_table(scaling)]
     plots = {
-        "npb": bars("Communication time of NPB, gain over block (simulated)", list(gains), [Series(short(mapper), [row[mapper] for row in gains.values()]) for mapper in MAPPERS[1:]], "percent"),
-        "scaling": lines("SP class A: communication time, gain over block (simulated)", [Series(name, [(ranks, common.gain(row["block"], row[name])) for ranks, row in scaling.items()])
-                                                                                          for name in ("clustering", "auto")], "ranks", "percent", log_x=False, log_y=False),
+        "npb": bars("Communication time of NPB, gain over block (simulated)", list(gains),
+                    [Series(short(mapper), [row[mapper] for row in gains.values()]) for mapper in MAPPERS[1:]], "percent"),
+        "scaling": lines("SP class A: communication time, gain over block (simulated)",
+                         [Series(name, [(ranks, common.gain(row["block"], row[name])) for ranks, row in scaling.items()])
+                          for name in ("clustering", "auto")], "ranks", "percent", log_x=False, log_y=False),
     }
-    return Outcome("simulated", parameters(gaps), tables, plots, verdicts(gains, whole_gains, applications, scaling, gaps), musts(programs, gains, found), NOTES)
+    return Outcome("simulated", parameters(gaps), tables, plots, verdicts(gains, whole_gains, applications, scaling, gaps),
+                   musts(programs, gains, found), NOTES)
 
 
 def npb_programs(run):
     """CG and SP as measured, LU and BT by rule: one iteration each."""
-    cases = {"CG": (common.measured("cg.A.128"), MACHINE), "LU": (common.recreated(run, "LU", "A", 128), MACHINE), "SP": (common.measured("sp.A.144"), MACHINE),
+    cases = {"CG": (common.measured("cg.A.128"), MACHINE), "LU": (common.recreated(run, "LU", "A", 128), MACHINE),
+             "SP": (common.measured("sp.A.144"), MACHINE),
              "BT": (common.recreated(run, "BT", "A", 144), MACHINE)}
     if run.quick:
         cases = {"SP": cases["SP"]}
@@ -68,7 +75,8 @@ def npb_programs(run):
 
 def applications_simulated(run):
     """Figure 9: grids of the paper's shapes for its two applications, and OpenFOAM as measured on 64 ranks."""
-    cases = {"3dwing-like, 12 x 12": ("gen:stencil2d:size=12x12,block=64x64,cell=4096", MACHINE), "OpenFOAM-like, 16 x 12": ("gen:stencil2d:size=16x12,block=64x64,cell=4096", MACHINE),
+    cases = {"3dwing-like, 12 x 12": ("gen:stencil2d:size=12x12,block=64x64,cell=4096", MACHINE),
+             "OpenFOAM-like, 16 x 12": ("gen:stencil2d:size=16x12,block=64x64,cell=4096", MACHINE),
              "OpenFOAM, 64 measured": (common.measured("openfoam.cavity3d.64"), MACHINE)}
     if run.quick:
         cases = dict(list(cases.items())[:1])
@@ -102,9 +110,11 @@ def application_table(applications):
 
 
 def scaling_table(scaling):
-    table = Table("SP class A: gain over block, percent of the communication time (Figure 10)", ["ranks", "block, ms", "clustering", "auto"])
+    table = Table("SP class A: gain over block, percent of the communication time (Figure 10)",
+                  ["ranks", "block, ms", "clustering", "auto"])
     for ranks, seconds in scaling.items():
-        table.row(ranks, 1e3 * seconds["block"] / ROUNDS * math.isqrt(ranks), common.gain(seconds["block"], seconds["clustering"]), common.gain(seconds["block"], seconds["auto"]))
+        table.row(ranks, 1e3 * seconds["block"] / ROUNDS * math.isqrt(ranks), common.gain(seconds["block"], seconds["clustering"]),
+                  common.gain(seconds["block"], seconds["auto"]))
     return table
 
 
@@ -120,16 +130,28 @@ def verdicts(gains, whole_gains, applications, scaling, gaps):
     equal, total = figure_2()
     inside = figure_8()
     return [
-        Verdict("Figure 7", of_claims(min(whole) > 4, still, beats), f"clustering {common.span(whole)} % of the run time ({common.span(ours['clustering'])} % of the communication) on {', '.join(others)}; "
-                f"CG {gains.get('CG', {}).get('clustering', 0):.1f} %; auto {common.span(ours['auto'])} % of the communication", "8.1 to 12.1 % of the run time; CG 0; better than pe-500k and METIS",
-                "CG cannot be improved, the others can: that holds. A gain of 8 % of the run needs communication to take half of it." + ("" if beats else " That clustering beats pe-500k and METIS does not hold here.")),
-        Verdict("Figure 9", of_claims(min(applied) > 0, max(applied) > 4), f"clustering {common.span(applied)} % of the communication time", "4.3 to 12.3 % of the run time",
+        Verdict("Figure 7", of_claims(min(whole) > 4, still, beats),
+                f"clustering {common.span(whole)} % of the run time ({common.span(ours['clustering'])} % of the communication) on "
+                f"{', '.join(others)}; "
+                f"CG {gains.get('CG', {}).get('clustering', 0):.1f} %; auto {common.span(ours['auto'])} % of the communication",
+                "8.1 to 12.1 % of the run time; CG 0; better than pe-500k and METIS",
+                "CG cannot be improved, the others can: that holds. A gain of 8 % of the run needs communication to take half of "
+                "it." + ("" if beats else " That clustering beats pe-500k and METIS does not hold here.")),
+        Verdict("Figure 9", of_claims(min(applied) > 0, max(applied) > 4),
+                f"clustering {common.span(applied)} % of the communication time", "4.3 to 12.3 % of the run time",
                 "The applications' matrices were not published; grids of their shapes stand for them."),
-        Verdict("Figure 10", of_claims(grown[-1] > grown[0], grown == sorted(grown)), f"clustering from {grown[0]:.1f} % on {min(scaling)} ranks to {grown[-1]:.1f} % on {max(scaling)}; auto from {aimed[0]:.1f} to {aimed[-1]:.1f} %", "the gain rises with the number of ranks", "" if grown == sorted(grown) else "It rises, but for clustering not at every step."),
-        Verdict("Figure 2", of_claims(equal == total), f"{equal} of {total} entries equal", "the matrix of cg.W.8", "In units of 1,000 bytes, as the paper prints.", "measured"),
-        Verdict("Figure 3", PARTLY if all(abs(a / b - 1) < 0.1 for a, b in zip(gaps, (1, 3.7, 4.1))) else NOT, " : ".join(f"{gap:.2f}" for gap in gaps), "1 : 3.7 : 4.1",
-                "Not measured anew: the platform was made so that all pairs at once get these ratios, and the simulation gives them back."),
-        Verdict("Figure 8", of_claims(inside > 0.7), f"{100 * inside:.0f} % of cg.C.32's bytes stay in four blocks of eight along the diagonal", "blocks along the diagonal", "By rule: the same as was measured on 8 and 128 ranks.", "computed"),
+        Verdict("Figure 10", of_claims(grown[-1] > grown[0], grown == sorted(grown)),
+                f"clustering from {grown[0]:.1f} % on {min(scaling)} ranks to {grown[-1]:.1f} % on {max(scaling)}; auto from "
+                f"{aimed[0]:.1f} to {aimed[-1]:.1f} %", "the gain rises with the number of ranks", "" if grown == sorted(grown)
+                else "It rises, but for clustering not at every step."),
+        Verdict("Figure 2", of_claims(equal == total), f"{equal} of {total} entries equal", "the matrix of cg.W.8",
+                "In units of 1,000 bytes, as the paper prints.", "measured"),
+        Verdict("Figure 3", PARTLY if all(abs(a / b - 1) < 0.1 for a, b in zip(gaps, (1, 3.7, 4.1))) else NOT,
+                " : ".join(f"{gap:.2f}" for gap in gaps), "1 : 3.7 : 4.1",
+                "Not measured anew: the platform was made so that all pairs at once get these ratios, and the simulation gives them "
+                "back."),
+        Verdict("Figure 8", of_claims(inside > 0.7), f"{100 * inside:.0f} % of cg.C.32's bytes stay in four blocks of eight along the "
+                f"diagonal", "blocks along the diagonal", "By rule: the same as was measured on 8 and 128 ranks.", "computed"),
     ]
 
 
@@ -158,21 +180,32 @@ def musts(programs, gains, found):
     told = []
     for name in gains:
         answer = found[name]["auto"]
-        told.append(f"{name} {common.faster(programs[name]['block'], programs[name]['auto']):+.1f} % (bound on the cost: {100 * answer['lower_bound'] / answer['cost_default']:.0f} % of block's, auto {100 * answer['cost'] / answer['cost_default']:.0f} %)")
-    return [Must("`auto` is never slower than block (within 0.5 %)", slower[worst] <= 0.5, f"worst: {worst} {-slower[worst]:+.1f} % gain"),
-            Must("`auto` is at least 10 % faster on two of the four programs, or block is already optimal", len(faster) >= min(2, len(gains)), "; ".join(told))]
+        told.append(f"{name} {common.faster(programs[name]['block'], programs[name]['auto']):+.1f} % (bound on the cost: "
+                    f"{100 * answer['lower_bound'] / answer['cost_default']:.0f} % of block's, auto "
+                    f"{100 * answer['cost'] / answer['cost_default']:.0f} %)")
+    return [Must("`auto` is never slower than block (within 0.5 %)", slower[worst] <= 0.5,
+                 f"worst: {worst} {-slower[worst]:+.1f} % gain"),
+            Must("`auto` is at least 10 % faster on two of the four programs, or block is already optimal",
+                 len(faster) >= min(2, len(gains)), "; ".join(told))]
 
 
 def parameters(gaps):
-    return [("platform", f"`{MACHINE.platform}`, `--width {MACHINE.width}`"), ("mappers are told", f"`{MACHINE.seen}`"), ("programs", "CG.A.128 and SP.A.144 as measured; LU.A.128 and BT.A.144 re-created by rule (reproduce/npb.py); "
-            f"{ROUNDS} rounds of one message a pair are simulated and multiplied to an iteration"), ("work", f"operations as NPB counts them at {OPERATIONS_A_SECOND / 1e9:g} Gop/s a core, an assumption; added to the communication"),
-            ("mappers", "raw results, seed 0; metis with `--pack`, that is on as few nodes as block"), ("pairs at once", " : ".join(f"{gap:.2f}" for gap in gaps))]
+    return [("platform", f"`{MACHINE.platform}`, `--width {MACHINE.width}`"), ("mappers are told", f"`{MACHINE.seen}`"),
+            ("programs", "CG.A.128 and SP.A.144 as measured; LU.A.128 and BT.A.144 re-created by rule (reproduce/npb.py); "
+            f"{ROUNDS} rounds of one message a pair are simulated and multiplied to an iteration"),
+            ("work", f"operations as NPB counts them at {OPERATIONS_A_SECOND / 1e9:g} Gop/s a core, an assumption; added to the "
+             f"communication"),
+            ("mappers", "raw results, seed 0; metis with `--pack`, that is on as few nodes as block"),
+            ("pairs at once", " : ".join(f"{gap:.2f}" for gap in gaps))]
 
 
 NOTES = [
-    "The paper measures run times on its cluster; ours is the communication alone, simulated, and a second table adds work at an assumed rate. The paper's bars carry no numbers.",
-    "Order inside an iteration is not kept: LU's sweeps wait for each other, here every round is an exchange of all pairs at once. So LU is bound by bandwidth here, by latency in truth.",
-    "Eager is best on BT and SP although its cost is not the least: with fewer ranks than cores it spreads them over all twelve nodes, and each network card has less to carry. `auto`, which minimises bytes × distance, "
+    "The paper measures run times on its cluster; ours is the communication alone, simulated, and a second table adds work at an "
+         "assumed rate. The paper's bars carry no numbers.",
+    "Order inside an iteration is not kept: LU's sweeps wait for each other, here every round is an exchange of all pairs at once. So "
+         "LU is bound by bandwidth here, by latency in truth.",
+    "Eager is best on BT and SP although its cost is not the least: with fewer ranks than cores it spreads them over all twelve nodes, "
+         "and each network card has less to carry. `auto`, which minimises bytes × distance, "
     "fills nine nodes as block does.",
     "The paper's clustering takes twice as many clusters as nodes; ours chooses the number by itself (docs/algorithms/clustering.md).",
 ]

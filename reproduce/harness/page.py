@@ -83,5 +83,6 @@ def row(item, found, folder):
     verdicts = [one for one in result["verdicts"] if one["item"] == item["item"]] if result else []
     if not verdicts:
         return start + f"not run | | | `./dev reproduce {item['by']}` |\n"
-    return "".join(start + f"**{one['word']}** | {one['ours']} ({one.get('kind') or result['kind']}) | {one['paper']} | {one['why']} [{item['by']}]({folder}/{item['by']}.md) |\n"
+    return "".join(start + f"**{one['word']}** | {one['ours']} ({one.get('kind') or result['kind']}) | {one['paper']} | {one['why']} "
+                   f"[{item['by']}]({folder}/{item['by']}.md) |\n"
                    for one in verdicts)

@@ -11,7 +11,8 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#9
 DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2"]
 WIDTH, LEFT, RIGHT, BOTTOM = 760, 70, 16, 52
 STYLE = """<style>
- text { font-family: sans-serif; font-size: 12px; fill: #222 } .paper { fill: #fff } .axis { stroke: #222; fill: none } .grid { stroke: #ddd }
+ text { font-family: sans-serif; font-size: 12px; fill: #222 } .paper { fill: #fff }
+ .axis { stroke: #222; fill: none } .grid { stroke: #ddd }
  .mark { fill: #fff; stroke: #222; stroke-width: 1.5 }
  @media (prefers-color-scheme: dark) {
   text { fill: #ddd } .paper { fill: #15181c } .axis { stroke: #ddd } .grid { stroke: #3a3f45 } .mark { fill: #15181c; stroke: #ddd } }
@@ -47,7 +48,8 @@ def bars(title, groups, series, y_title, height=360, line_at=None):
             if value is None:
                 continue
             y = page.y((value - bottom_value) / (top_value - bottom_value))
-            page.add(f'<rect x="{left + number * width:.1f}" y="{min(y, zero):.1f}" width="{width * 0.92:.1f}" height="{abs(zero - y):.1f}" '
+            page.add(f'<rect x="{left + number * width:.1f}" y="{min(y, zero):.1f}" width="{width * 0.92:.1f}" '
+                     f'height="{abs(zero - y):.1f}" '
                      f'fill="{page.colour(one)}"><title>{html.escape(f"{group}, {one.name}: {value:.4g}")}</title></rect>')
         for one in series:
             if one.is_paper and one.values[at] is not None:
@@ -81,7 +83,8 @@ def lines(title, series, x_title, y_title, height=380, log_x=True, log_y=True):
         colour = page.colour(one)
         if not one.is_paper and len(known) > 1:
             path = "L".join(f"{px:.1f} {py:.1f}" for px, py, _, _ in known)
-            page.add(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{DASHES[number % len(DASHES)]}"/>')
+            page.add(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2" '
+                     f'stroke-dasharray="{DASHES[number % len(DASHES)]}"/>')
         for px, py, x, y in known:
             mark = diamond(px, py) if one.is_paper else f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3.5" fill="{colour}"/>'
             page.add(f"<g>{mark}<title>{html.escape(f'{one.name}, {x:,}: {y:.4g}')}</title></g>")
@@ -133,7 +136,8 @@ class Page:
         self.add(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-weight="{weight}">{html.escape(str(words))}</text>')
 
     def svg(self):
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" width="{WIDTH}" height="{self.height}">\n{STYLE}\n'
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height}" width="{WIDTH}" '
+                f'height="{self.height}">\n{STYLE}\n'
                 f'<rect class="paper" width="{WIDTH}" height="{self.height}"/>\n' + "\n".join(self.parts) + "\n</svg>\n")
 
 

@@ -79,7 +79,8 @@ class Run:
 
         def work():
             with tempfile.TemporaryDirectory(prefix="reproduce-") as folder:
-                self._run([self.programs / "rankloom", "record", "-o", f"{folder}/app.prof", "--", "mpirun", "--oversubscribe", "-n", str(ranks), self.programs / words[0], *words[1:]],
+                self._run([self.programs / "rankloom", "record", "-o", f"{folder}/app.prof", "--", "mpirun", "--oversubscribe", "-n",
+                           str(ranks), self.programs / words[0], *words[1:]],
                           environment)
                 return self._run([self.programs / "rankloom", "import", f"{folder}/app.prof", "--to", "pairs"]).decode()
 

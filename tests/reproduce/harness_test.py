@@ -99,7 +99,8 @@ class KeptSteps(Folder):
 
 class Killed(Folder):
     def test_goes_on_where_it_was(self):
-        script = ("import sys; sys.path.insert(0, %r); from reproduce.harness.program import Run; from reproduce.harness.progress import Progress\n"
+        script = ("import sys; sys.path.insert(0, %r); from reproduce.harness.program import Run; from reproduce.harness.progress "
+                  "import Progress\n"
                   "run = Run(%r, %r, Progress(), at_once=1)\n"
                   "run.all('steps', [('slow', '0', str(at)) for at in range(3)] + [('slow', %%s, 'last')])\n"
                   "print(run.steps.ran, run.steps.kept)") % (str(support.ROOT), str(self.path / "bin"), str(self.path / "work"))
@@ -131,7 +132,8 @@ class Verdicts(unittest.TestCase):
             verdict.Verdict("Table 1", "perhaps", "1", "2")
 
     def test_the_line_has_both_figures_and_what_was_missed(self):
-        line = verdict.line("x", "simulated", [verdict.Verdict("Table 1", "holds", "2.1", "2.0")], [verdict.Must("be quick", False, "slow")])
+        line = verdict.line("x", "simulated", [verdict.Verdict("Table 1", "holds", "2.1", "2.0")],
+                            [verdict.Must("be quick", False, "slow")])
         self.assertEqual(line, "x: holds (simulated). Table 1: 2.1 (paper: 2.0). MISSED: be quick")
 
 
@@ -169,14 +171,16 @@ class TheProgressBar(unittest.TestCase):
 
 class TheCommand(Folder):
     def command(self, *words):
-        return subprocess.run([sys.executable, "-m", "reproduce", "--programs", self.path / "bin", "--work", self.path / "work", "--results", self.path / "results", *words],
+        return subprocess.run([sys.executable, "-m", "reproduce", "--programs", self.path / "bin", "--work", self.path / "work",
+                               "--results", self.path / "results", *words],
                               cwd=support.ROOT, capture_output=True, text=True, timeout=60, check=False)
 
     def test_lists_every_experiment(self):
         done = self.command("list")
         self.assertEqual(done.returncode, 0)
         names = [line.split()[0] for line in done.stdout.splitlines()]
-        self.assertEqual(sorted(names), ["cruz-cluster", "cruz-load", "cruz-quality", "cruz-time", "getmanskiy-grid", "getmanskiy-groups", "wang-npb", "wang-time", "zhang-jobs"])
+        self.assertEqual(sorted(names), ["cruz-cluster", "cruz-load", "cruz-quality", "cruz-time", "getmanskiy-grid",
+                                         "getmanskiy-groups", "wang-npb", "wang-time", "zhang-jobs"])
         self.assertIn("not run yet", done.stdout)
 
     def test_an_unknown_name_is_refused_with_the_names(self):

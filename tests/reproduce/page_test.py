@@ -40,10 +40,12 @@ class Papers(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_what_was_not_run_says_so(self):
-        self.assertIn("| Table 1 | time to compute a mapping: 144, 144, 192 ranks; 2,000 extrapolated | not run |", page.text({}, "results"))
+        self.assertIn("| Table 1 | time to compute a mapping: 144, 144, 192 ranks; 2,000 extrapolated | not run |",
+                      page.text({}, "results"))
 
     def test_a_result_appears_with_both_figures(self):
-        found = {"wang-time": {"name": "wang-time", "paper": "p", "word": "holds", "kind": "measured", "plots": ["wang-time-time.svg"], "musts": [],
+        found = {"wang-time": {"name": "wang-time", "paper": "p", "word": "holds", "kind": "measured", "plots": ["wang-time-time.svg"],
+                               "musts": [],
                                "verdicts": [{"item": "Table 1", "word": "holds", "ours": "0.1 s", "paper": "0.2 s", "why": ""}]}}
         text = page.text(found, "r")
         self.assertIn("| **holds** | 0.1 s (measured) | 0.2 s |", text)

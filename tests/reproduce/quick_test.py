@@ -18,7 +18,8 @@ PROGRAMS = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 else support.ROOT 
 
 class Quick(unittest.TestCase):
     def reproduce(self, folder, *names):
-        return subprocess.run([sys.executable, "-m", "reproduce", *names, "--quick", "--programs", PROGRAMS, "--work", folder, "--results", pathlib.Path(folder) / "results"],
+        return subprocess.run([sys.executable, "-m", "reproduce", *names, "--quick", "--programs", PROGRAMS, "--work", folder,
+                               "--results", pathlib.Path(folder) / "results"],
                               cwd=support.ROOT, capture_output=True, text=True, timeout=250, check=False)
 
     def test_experiments_without_a_simulation(self):
