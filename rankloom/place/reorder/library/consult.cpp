@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
+#include <new>
 #include <string>
 
 #include "rankloom/place/reorder/library/surroundings.hpp"
@@ -42,6 +42,9 @@ class Line {
     char word = go_on ? 1 : 0;
     call([&] { return pmpi::Bcast(&word, 1, byte_, root, comm_); });
     return good_ && word != 0;
+  }
+  void scatter_bytes(const char* all, const int* counts, const int* begins, void* mine, int bytes) {
+    call([&] { return pmpi::Scatterv(all, counts, begins, byte_, mine, bytes, byte_, root, comm_); });
   }
   void gather_bytes(const void* mine, int bytes, char* all, const int* counts, const int* begins) {
     call([&] { return pmpi::Gatherv(mine, bytes, byte_, all, counts, begins, byte_, root, comm_); });
@@ -232,6 +235,63 @@ struct Order {
   std::int32_t changed = 0, new_rank = 0, holder = 0;
 };
 
+/// At the root: the edges of every vertex as one text for the process that plays it: how many come in, how many go out,
+/// then sources, their weights, targets, their weights.
+void sort_edges(const Collection& edges, const std::vector<Order>& orders, Collection& dealt) {
+  const auto* const triples = reinterpret_cast<const std::int32_t*>(edges.bytes.data());
+  const std::size_t count = edges.bytes.size() / (3 * sizeof(std::int32_t));
+  std::vector<Neighbours> vertices(orders.size());
+  for (std::size_t at = 0; at < count; ++at) {
+    const std::int32_t from = triples[3 * at], to = triples[3 * at + 1], weight = triples[3 * at + 2];
+    vertices[static_cast<std::size_t>(from)].targets.push_back(to);
+    vertices[static_cast<std::size_t>(from)].out_weights.push_back(weight);
+    vertices[static_cast<std::size_t>(to)].sources.push_back(from);
+    vertices[static_cast<std::size_t>(to)].in_weights.push_back(weight);
+  }
+  std::string all;
+  for (std::size_t process = 0; process < orders.size(); ++process) {
+    const bool is_changed = orders[process].changed != 0;
+    const Neighbours& mine = vertices[is_changed ? static_cast<std::size_t>(orders[process].new_rank) : process];
+    Writer writer;
+    for (const auto* list : {&mine.sources, &mine.in_weights, &mine.targets, &mine.out_weights})
+      writer.numbers(list->data(), list->size());
+    dealt.counts.push_back(static_cast<int>(writer.bytes().size()));
+    all += writer.bytes();
+  }
+  if (!dealt.prepare()) throw std::bad_alloc();
+  std::copy(all.begin(), all.end(), dealt.bytes.begin());
+}
+
+/// Every process gets the edges of its vertex; false, for everybody, when one of them could not.
+bool deal(Line& line, const Collection& edges, const std::vector<Order>& orders, Neighbours& mine) {
+  Collection dealt;
+  std::vector<char> answers;
+  const bool sorted = !line.is_root() || attempt([&] {
+    sort_edges(edges, orders, dealt);
+    answers.resize(orders.size());
+    return true;
+  });
+  if (!line.agree(sorted)) return false;
+  int bytes = 0;
+  line.scatter(dealt.counts.data(), bytes);
+  std::vector<char> received;
+  const char ready = attempt([&] {
+    received.resize(static_cast<std::size_t>(bytes));
+    return true;
+  });
+  line.gather(ready, answers.data());
+  if (!line.agree(std::find(answers.begin(), answers.end(), 0) == answers.end())) return false;
+  line.scatter_bytes(dealt.bytes.data(), dealt.counts.data(), dealt.begins.data(), received.data(), bytes);
+  const char read = line.good() && attempt([&] {
+                      Reader reader({received.data(), received.size()});
+                      for (auto* list : {&mine.sources, &mine.in_weights, &mine.targets, &mine.out_weights})
+                        *list = reader.numbers<std::int32_t>();
+                      return reader.good();
+                    });
+  line.gather(read, answers.data());
+  return line.agree(std::find(answers.begin(), answers.end(), 0) == answers.end());
+}
+
 Verdict consult_all(MPI_Comm comm, int rank, int size, const Wish& wish) {
   Line line(comm, rank, size);
   Collection seats, edges, hosts;
@@ -258,13 +318,16 @@ Verdict consult_all(MPI_Comm comm, int rank, int size, const Wish& wish) {
   std::int32_t role = stop;
   line.scatter(roles.data(), role);
   if (!line.good()) return {};
+  Verdict verdict{.decision = Decision::keep, .neighbours = {}};
   if (role == stop) {
-    if (line.is_root())
+    if (line.is_root()) {
       tell(wish, {.trouble = "all processes are on one host, and not bound to cores of it",
                   .before = {},
                   .after = {},
                   .new_rank = {}});
-    return {.decision = Decision::keep};
+    }
+    if (wish.deals_edges && !deal(line, edges, orders, verdict.neighbours)) return {};
+    return verdict;
   }
   if (role != nobody_describes) {
     std::string host;
@@ -288,9 +351,11 @@ Verdict consult_all(MPI_Comm comm, int rank, int size, const Wish& wish) {
   Order order;
   line.scatter(orders.data(), order);
   if (!line.good()) return {};
-  return {.decision = order.changed != 0 ? Decision::change : Decision::keep,
-          .new_rank = order.new_rank,
-          .holder = order.holder};
+  verdict.decision = order.changed != 0 ? Decision::change : Decision::keep;
+  verdict.new_rank = order.new_rank;
+  verdict.holder = order.holder;
+  if (wish.deals_edges && !deal(line, edges, orders, verdict.neighbours)) return {};
+  return verdict;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct Wish {
   std::vector<std::int32_t> dims, periods;  ///< Of a grid: the same on all processes.
   std::int32_t vertices = 0;
   std::vector<std::int32_t> edges;  ///< from, to, weight; every process has some of them, or the first has all.
+  bool deals_edges = false;         ///< Every process is to get the edges of its vertex, whoever told them.
 };
 
 enum class Decision : std::uint8_t {
@@ -27,10 +28,16 @@ enum class Decision : std::uint8_t {
   change,
 };
 
+/// The edges of one vertex; each list has an entry for every edge.
+struct Neighbours {
+  std::vector<std::int32_t> sources, in_weights, targets, out_weights;
+};
+
 struct Verdict {
   Decision decision = Decision::leave;
   std::int32_t new_rank = 0;
   std::int32_t holder = 0;  ///< The new rank of the process whose old rank is my new one.
+  Neighbours neighbours;    ///< When edges are dealt.
 };
 
 /// Collective; the decision is the same everywhere. Uses no point-to-point message, so that no receive of the program

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/reorder: a virtual topology on renumbered processes. A vertex is what it was; the process that plays it is
 // another. So the processes are renumbered first, by a split, and MPI then makes the topology on them in their order.
-// Grids and graphs are the same on every process, and edges of MPI_Dist_graph_create may be given by anybody: those
-// arguments stay. Only the neighbours of MPI_Dist_graph_create_adjacent belong to their process, and move to the one
-// that plays their vertex now.
+// Grids and graphs are the same on every process: those arguments stay. The neighbours of
+// MPI_Dist_graph_create_adjacent belong to their process, and move to the one that plays their vertex now; edges of
+// MPI_Dist_graph_create, which anybody may tell, are dealt out by the process that has collected them.
 #include "rankloom/place/reorder/library/create.hpp"
 
 #include <cstdlib>
@@ -45,12 +45,15 @@ Wish wish_for(const char* call, const Fill& fill) {
 }
 
 /// Asks, and makes the topology: make(comm, reorder) on whichever communicator it is to be. The renumbered one is only
-/// a step on the way. prepare(comm) comes before, on all processes, when they are renumbered.
+/// a step on the way. prepare(comm, verdict) comes before, unless everything is left to MPI.
 template <class Make, class Prepare>
 int create(MPI_Comm comm, const Group& group, const Wish& wish, int reorder, const Make& make, const Prepare& prepare) {
   const Verdict verdict = consult(comm, group.rank, group.size, wish);
   if (verdict.decision == Decision::leave) return make(comm, reorder);
-  if (verdict.decision == Decision::keep) return make(comm, 0);
+  if (verdict.decision == Decision::keep) {
+    const int outcome = prepare(comm, verdict);
+    return outcome == MPI_SUCCESS ? make(comm, 0) : outcome;
+  }
   MPI_Comm renumbered = record::comm_null();
   int outcome = pmpi::Comm_split(comm, 0, verdict.new_rank, &renumbered);
   if (outcome != MPI_SUCCESS) return outcome;
@@ -261,17 +264,40 @@ int graph_create(MPI_Comm comm, int nodes, const int* index, const int* edges, i
   return create(comm, group, wish, reorder, make, nothing_to_prepare);
 }
 
+/// The edges are at the root by now, so each process gets those of its vertex from there and hands them to MPI as its
+/// neighbours. Open MPI 4.1 loses messages now and then when it deals out the edges of MPI_Dist_graph_create itself.
 int dist_graph_create(MPI_Comm comm, int n, const int* sources, const int* degrees, const int* targets,
                       const int* weights, MPI_Info info, int reorder, MPI_Comm* created) {
+  Verdict told{.neighbours = {}};
   const auto make = [&](MPI_Comm on, int may) {
-    return pmpi::Dist_graph_create(on, n, sources, degrees, targets, weights, info, may, created);
+    if (told.decision == Decision::leave)
+      return pmpi::Dist_graph_create(on, n, sources, degrees, targets, weights, info, may, created);
+    const Neighbours& mine = told.neighbours;
+    const int nothing = 0;  // MPI wants addresses also for lists of nothing
+    const auto address = [&](const std::vector<std::int32_t>& list) { return list.empty() ? &nothing : list.data(); };
+    const auto weighing = [&](const std::vector<std::int32_t>& list) -> const int* {
+      if (weights == unweighted()) return unweighted();
+      return list.empty() ? weights_empty() : list.data();
+    };
+    return pmpi::Dist_graph_create_adjacent(on, static_cast<int>(mine.sources.size()), address(mine.sources),
+                                            weighing(mine.in_weights), static_cast<int>(mine.targets.size()),
+                                            address(mine.targets), weighing(mine.out_weights), info, may, created);
   };
   const Group group = group_of(comm);
   if (!group.is_usable) return make(comm, reorder);
   const Wish wish = wish_for("MPI_Dist_graph_create", [&](Wish& it) {
+    it.deals_edges = true;
     return fill_edges(it, n, sources, degrees, targets, weights, group.size);
   });
-  return create(comm, group, wish, reorder, make, nothing_to_prepare);
+  const auto keep_edges = [&](MPI_Comm, const Verdict& verdict) {
+    told = verdict;
+    return MPI_SUCCESS;
+  };
+  try {
+    return create(comm, group, wish, reorder, make, keep_edges);
+  } catch (...) {
+    return MPI_ERR_NO_MEM;
+  }
 }
 
 int dist_graph_create_adjacent(MPI_Comm comm, const Adjacency& mine, MPI_Info info, int reorder, MPI_Comm* created) {
@@ -287,6 +313,7 @@ int dist_graph_create_adjacent(MPI_Comm comm, const Adjacency& mine, MPI_Info in
   try {
     Moving moving(wish.is_valid ? mine : Adjacency{});
     const auto move = [&](MPI_Comm renumbered, const Verdict& verdict) {
+      if (verdict.decision != Decision::change) return MPI_SUCCESS;
       const int outcome = moving.exchange(renumbered, group.rank, verdict.holder);
       if (outcome == MPI_SUCCESS) used = moving.adjacency();
       return outcome;

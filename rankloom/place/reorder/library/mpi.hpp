@@ -32,6 +32,7 @@ RANKLOOM_PMPI(Gatherv);
 RANKLOOM_PMPI(Get_library_version);
 RANKLOOM_PMPI(Graph_create);
 RANKLOOM_PMPI(Scatter);
+RANKLOOM_PMPI(Scatterv);
 RANKLOOM_PMPI(Sendrecv);
 #undef RANKLOOM_PMPI
 }  // namespace pmpi
