@@ -63,6 +63,7 @@ std::unique_ptr<Verb> make_gen();
 std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_show();
 std::unique_ptr<Verb> make_record();
+std::unique_ptr<Verb> make_reorder();
 std::unique_ptr<Verb> make_alloc();
 std::unique_ptr<Verb> make_lab();
 std::unique_ptr<Verb> make_slurm_place();

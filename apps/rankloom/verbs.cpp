@@ -159,6 +159,20 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# with a trace that SimGrid can replay\n"
      "rankloom record --trace app.trace -- mpirun -n 4 ./app && rankloom import app.trace",
      make_record},
+    {"reorder", "let MPI's reorder=1 do what it says",
+     "Runs the command behind -- as it is, with a library in its ranks: MPI_Cart_create, MPI_Graph_create, "
+     "MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent with reorder = 1 then number the processes of the new "
+     "communicator so that neighbours sit near each other. The program is not changed and gets the same results; C, "
+     "C++ "
+     "and Fortran, Open MPI and MPICH. Nothing is to be recorded or measured before. Never worse than the given order "
+     "under the model; what goes wrong leaves that order. The exit status is the program's.",
+     "# a program, started as always\n"
+     "rankloom reorder -- mpirun -n 4 ./app\n"
+     "# with a line for each virtual topology: what it cost before and after\n"
+     "rankloom reorder --verbose -- mpirun -n 4 ./app\n"
+     "# with the switches of the machine, whose nodes are called as the hosts\n"
+     "rankloom reorder -t topology.conf -- mpirun -n 64 ./app",
+     make_reorder},
     {"lab", "a cluster on one machine, to try things on",
      "Makes hosts out of Linux namespaces: each has its own name, network, shared memory and message queues, joined by "
      "cables of a limited rate; files and processors are the machine's own. mpirun and mpiexec work on its hosts as "
