@@ -107,6 +107,7 @@ py::dict map_graph(const CommGraph& graph, const Topology& topology, const std::
   found["mapper"] = result.mapper;
   found["seed"] = result.seed;
   found["model"] = info(result.model).name;
+  found["larger_is_better"] = info(result.model).larger_is_better;
   found["cost"] = result.cost;
   found["cost_default"] = result.cost_default;
   found["lower_bound"] = result.lower_bound;

@@ -284,6 +284,7 @@ class MapResult:
     mapper: str  #: as it ran, with its options
     seed: int
     model: str
+    larger_is_better: bool  #: of the model's value
     cost: float
     cost_default: float  #: of the launcher's order
     lower_bound: Optional[float]  #: no placement costs less, if known
@@ -299,7 +300,7 @@ class MapResult:
         if self.cost == self.cost_default or self.cost_default == 0:
             return 0.0
         gain = 100 * (self.cost_default - self.cost) / abs(self.cost_default)
-        return -gain if self.model == "quality" else gain
+        return -gain if self.larger_is_better else gain
 
     def save(self, path: PathOrText) -> None:
         """Writes the mapping as `rankloom run`, `emit` and `eval` read it: one core number a line."""

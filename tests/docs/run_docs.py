@@ -3,7 +3,8 @@
 """Runs every command that the documentation shows, so that none of it can go stale.
 
 In fenced blocks marked `sh`, every line is part of a script; in blocks marked `console`, lines after "$ " are commands and
-the rest is what they printed. All blocks of one page run one after another in one temporary folder with rankloom on the
+the rest is what they printed; blocks marked `python` are run by Python, each after those before it on the page, where the module
+was built. All blocks of one page run one after another in one temporary folder with rankloom on the
 PATH; a command that fails, fails the page. A block is left out when the line before its fence is
 <!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
 is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built.
@@ -32,9 +33,13 @@ def left_out(line, program):
     return kind == "skip" or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
 
 
+def has_module(program):
+    return any((program.parent.parent / "python/rankloom").glob("_rankloom.*.so"))
+
+
 def blocks(text, program):
     """(line number, script) of every block that is to run."""
-    found, lines = [], text.splitlines()
+    found, earlier, lines = [], [], text.splitlines()
     at, skip = 0, False
     while at < len(lines):
         fence = FENCE.match(lines[at])
@@ -48,7 +53,10 @@ def blocks(text, program):
             body.append(lines[at])
             at += 1
         at += 1
-        if kind in ("sh", "console") and not skip:
+        if kind == "python" and not skip and has_module(program):
+            earlier += body
+            found.append((start, "python3 - <<'END OF PYTHON'\n" + "\n".join(earlier) + "\nEND OF PYTHON"))
+        elif kind in ("sh", "console") and not skip:
             found.append((start, script(kind, body)))
         skip = False
     return [(line, commands) for line, commands in found if commands.strip()]
@@ -69,7 +77,9 @@ def run_page(page, program):
     problems = []
     # MPI programs: perhaps as root, and on fewer cores than ranks.
     env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
-               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+               PYTHONPATH=str(program.parent.parent / "python"), PYTHONDONTWRITEBYTECODE="1",
+               PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"))
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
         for line, commands in blocks(page.read_text(), program):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
