@@ -3,9 +3,9 @@
 """Runs every command that the documentation shows, so that none of it can go stale.
 
 In fenced blocks marked `sh`, every line is part of a script; in blocks marked `console`, lines after "$ " are commands and
-the rest is what they printed; blocks marked `python` are run by Python, each after those before it on the page, where the module
-was built. All blocks of one page run one after another in one temporary folder with rankloom on the
-PATH; a command that fails, fails the page. A block is left out when the line before its fence is
+the rest is what they printed; blocks marked `python` are run by --python, each after those before it on the page. All blocks
+of one page run one after another in one temporary folder with rankloom on the PATH; a command that fails, fails the page. A
+block is left out when the line before its fence is
 <!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
 is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built.
 
@@ -33,11 +33,7 @@ def left_out(line, program):
     return kind == "skip" or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
 
 
-def has_module(program):
-    return any((program.parent.parent / "python/rankloom").glob("_rankloom.*.so"))
-
-
-def blocks(text, program):
+def blocks(text, program, python):
     """(line number, script) of every block that is to run."""
     found, earlier, lines = [], [], text.splitlines()
     at, skip = 0, False
@@ -53,9 +49,9 @@ def blocks(text, program):
             body.append(lines[at])
             at += 1
         at += 1
-        if kind == "python" and not skip and has_module(program):
+        if kind == "python" and not skip and python:
             earlier += body
-            found.append((start, "python3 - <<'END OF PYTHON'\n" + "\n".join(earlier) + "\nEND OF PYTHON"))
+            found.append((start, f"{python} - <<'END OF PYTHON'\n" + "\n".join(earlier) + "\nEND OF PYTHON"))
         elif kind in ("sh", "console") and not skip:
             found.append((start, script(kind, body)))
         skip = False
@@ -73,7 +69,7 @@ def script(kind, body):
     return "\n".join(commands)
 
 
-def run_page(page, program):
+def run_page(page, program, python):
     problems = []
     # MPI programs: perhaps as root, and on fewer cores than ranks.
     env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
@@ -81,7 +77,7 @@ def run_page(page, program):
                PYTHONPATH=str(program.parent.parent / "python"), PYTHONDONTWRITEBYTECODE="1",
                PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"))
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-        for line, commands in blocks(page.read_text(), program):
+        for line, commands in blocks(page.read_text(), program, python):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
             if done.returncode != 0:
@@ -92,9 +88,10 @@ def run_page(page, program):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--program", required=True, type=pathlib.Path)
+    arguments.add_argument("--python", default="", help="the interpreter for which the module was built; without it, Python is not run")
     arguments.add_argument("pages", nargs="*", type=pathlib.Path)
     given = arguments.parse_args()
-    problems = [problem for page in given.pages for problem in run_page(page, given.program.resolve())]
+    problems = [problem for page in given.pages for problem in run_page(page, given.program.resolve(), given.python)]
     print("\n".join(problems))
     return 1 if problems else 0
 
