@@ -79,7 +79,6 @@ std::span<const T> span_of(const T* data, std::size_t count) {
 /// The caller's struct, which may be older (shorter) or newer (longer) than ours; what it lacks keeps its default.
 template <class Struct>
 Result<Struct> from_caller(const Struct& given, const Struct& defaults, const char* name) {
-  // The first version ends with the last field of today: later fields will be cut off one by one here.
   if (given.size < sizeof(std::size_t) || given.size > 65536)
     return fail(Code::usage, at(name), fmt::format("its size is said to be {}", given.size),
                 "fill it by rankloom_map_options_init");

@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import sysconfig
 import tarfile
 import tempfile
@@ -42,9 +43,10 @@ def tag():
 
 def built_module(folder):
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRANKLOOM_TESTS=OFF",
-                    "-DRANKLOOM_PYTHON=ON"], check=True)
+                    "-DRANKLOOM_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"], check=True)
     subprocess.run(["cmake", "--build", folder, "--target", "rankloom_python"], check=True)
-    return next((pathlib.Path(folder) / "python/rankloom").glob("_rankloom.*.so"))
+    # Of the Python that asks: a build folder may hold modules for others.
+    return next((pathlib.Path(folder) / "python/rankloom").glob("_rankloom" + sysconfig.get_config_var("EXT_SUFFIX")))
 
 
 def write_wheel(path, module):

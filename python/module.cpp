@@ -221,28 +221,28 @@ void describe_graph(py::module_& module) {
       .def_property_readonly("total_bytes", &CommGraph::total_bytes)
       .def_property_readonly("total_messages", &CommGraph::total_messages)
       .def_property_readonly("offsets",
-                             [](py::object self) {
+                             [](const py::object& self) {
                                const auto& rows = self.cast<const CommGraph&>().rows();
                                return view<std::uint64_t>(rows.offsets.data(), rows.offsets.size(), self);
                              })
       .def_property_readonly("targets",
-                             [](py::object self) {
+                             [](const py::object& self) {
                                const auto& rows = self.cast<const CommGraph&>().rows();
                                return view<std::uint32_t>(rows.targets.data(), rows.targets.size(), self);
                              })
       .def_property_readonly("bytes",
-                             [](py::object self) {
+                             [](const py::object& self) {
                                const auto& rows = self.cast<const CommGraph&>().rows();
                                return view<double>(rows.bytes.data(), rows.bytes.size(), self);
                              })
       .def_property_readonly("messages",
-                             [](py::object self) -> py::object {
+                             [](const py::object& self) -> py::object {
                                const auto& graph = self.cast<const CommGraph&>();
                                if (!graph.has_messages()) return py::none();
                                const auto& messages = graph.rows().messages;
                                return view<double>(messages.data(), messages.size(), self);
                              })
-      .def_property_readonly("loads", [](py::object self) -> py::object {
+      .def_property_readonly("loads", [](const py::object& self) -> py::object {
         const auto loads = self.cast<const CommGraph&>().loads();
         if (loads.empty()) return py::none();
         return view<double>(loads.data(), loads.size(), self);
@@ -312,17 +312,18 @@ void describe_allocator(py::module_& module) {
 }  // namespace
 
 PYBIND11_MODULE(_rankloom, module) {
-  py::register_exception_translator([](std::exception_ptr thrown) {
-    try {
-      if (thrown) std::rethrow_exception(thrown);
-    } catch (const Thrown& carried) {
-      const Error& error = carried.error;
-      const py::object type = py::module_::import("rankloom._error").attr("Error");
-      std::string where = error.where.source;
-      if (error.where.line > 0) where += ":" + std::to_string(error.where.line);
-      PyErr_SetObject(type.ptr(), type(error.what, where, error.hint, static_cast<int>(error.code)).ptr());
-    }
-  });
+  py::register_exception_translator(
+      [](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param): its type is given
+        try {
+          if (thrown) std::rethrow_exception(thrown);
+        } catch (const Thrown& carried) {
+          const Error& error = carried.error;
+          const py::object type = py::module_::import("rankloom._error").attr("Error");
+          std::string where = error.where.source;
+          if (error.where.line > 0) where += ":" + std::to_string(error.where.line);
+          PyErr_SetObject(type.ptr(), type(error.what, where, error.hint, static_cast<int>(error.code)).ptr());
+        }
+      });
   module.attr("__version__") = RANKLOOM_VERSION;
   describe_graph(module);
   describe_topology(module);

@@ -7,7 +7,7 @@ the rest is what they printed; blocks marked `python` are run by --python, each 
 of one page run one after another in one temporary folder with rankloom on the PATH; a command that fails, fails the page. A
 block is left out when the line before its fence is
 <!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
-is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built.
+is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- python: why --> where Python is run.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
 """
@@ -22,15 +22,15 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-LEFT_OUT = re.compile(r"<!--\s*(skip|root|slurm):\s*\S.*-->")
+LEFT_OUT = re.compile(r"<!--\s*(skip|root|slurm|python):\s*\S.*-->")
 
 
-def left_out(line, program):
+def left_out(line, program, python):
     found = LEFT_OUT.search(line)
     kind = found.group(1) if found else ""
     root = os.geteuid() == 0
     slurm = shutil.which("slurmctld", path=os.environ.get("PATH", "") + ":/usr/sbin") and (program.parent.parent / "lib/slurm/select_cons_tres.so").exists()
-    return kind == "skip" or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
+    return kind == "skip" or (kind == "python" and not python) or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
 
 
 def blocks(text, program, python):
@@ -40,7 +40,7 @@ def blocks(text, program, python):
     while at < len(lines):
         fence = FENCE.match(lines[at])
         if not fence:
-            skip = left_out(lines[at], program) or (skip and not lines[at].strip())
+            skip = left_out(lines[at], program, python) or (skip and not lines[at].strip())
             at += 1
             continue
         start, kind, body = at + 1, fence.group(1), []
