@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #include "rankloom.h"
 
@@ -230,6 +231,21 @@ static void refuses_bad_input(void) {
   CHECK(said(rankloom_mapping_result(NULL, NULL), RANKLOOM_USAGE, "mapping"));
 }
 
+static int fail_elsewhere(void* unused) {
+  rankloom_topology* topology = NULL;
+  (void)unused;
+  return rankloom_error()[0] == '\0' && said(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string");
+}
+
+static void keeps_the_errors_of_threads_apart(void) {
+  thrd_t thread;
+  int as_expected = 0;
+  CHECK(said(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
+  CHECK(thrd_create(&thread, fail_elsewhere, NULL) == thrd_success && thrd_join(thread, &as_expected) == thrd_success);
+  CHECK(as_expected);
+  CHECK(strcmp(rankloom_error_where(), "allocator") == 0);
+}
+
 int main(void) {
   CHECK(rankloom_abi_version() == RANKLOOM_ABI_VERSION);
   CHECK(rankloom_error()[0] == '\0');
@@ -238,6 +254,7 @@ int main(void) {
   gives_nodes_to_jobs();
   tells_names();
   refuses_bad_input();
+  keeps_the_errors_of_threads_apart();
   if (failures == 0) printf("rankloom %s from C: all holds\n", rankloom_version());
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

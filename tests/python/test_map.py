@@ -100,8 +100,7 @@ def test_a_machine_goes_through_a_file(machine, tmp_path):
 
 
 def test_other_threads_run_while_a_mapper_does():
-    graph = rankloom.Graph.load("gen:random:ranks=600,degree=12") if any(
-        row["name"] == "random" for row in rankloom.patterns()) else rankloom.Graph.load("gen:groups:groups=40,per-group=16")
+    graph = rankloom.Graph.load("gen:random:ranks=600,degree=12")
     machine = rankloom.Topology("node:80=10 core:16=1")
     done = threading.Event()
 
@@ -111,11 +110,10 @@ def test_other_threads_run_while_a_mapper_does():
 
     worker = threading.Thread(target=work)
     worker.start()
-    turns, longest, last = 0, 0.0, time.monotonic()
+    turns = 0
     while not done.is_set():
         time.sleep(0.002)
-        now = time.monotonic()
-        turns, longest, last = turns + 1, max(longest, now - last), now
+        turns += 1
     worker.join()
     assert turns > 5  # with the lock held, there would be one
 
