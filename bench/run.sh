@@ -8,7 +8,7 @@ shift
 rows=$(dirname "$bin")/bench.jsonl
 [ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record \
   flagship_ranks flagship_few flagship_meshes flagship_applications flagship_qaplib flagship_scale \
-  allocation online
+  allocation prediction online
 failed=0
 for name in "$@"; do
   program=$bin/bench_$name

@@ -46,6 +46,32 @@ if rankloom lab up --name demo --hosts 4 --slots 4 --rate 400mbit >/dev/null 2>&
   tell "6. All of it with a real program, in one command: 16 ranks on four hosts made of namespaces, cables of 400 Mbit/s."
   groups=$(dirname "$program")/rankloom-groups.openmpi
   try rankloom tune --lab --runs 3 -o app.tune -- mpirun.openmpi -n 16 "$groups" --iterations 5
+
+  if command -v mpicc.openmpi >/dev/null; then
+    tell "7. Without a second run: a ring of processes that are dealt out to the hosts in turn, and MPI's own reorder, which now works."
+    cat > ring.c <<'PROGRAM'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  static char out[200000], in[200000];
+  int size, rank, left, right, periodic = 1;
+  MPI_Comm ring;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 1, &ring);
+  MPI_Comm_rank(ring, &rank);
+  MPI_Cart_shift(ring, 0, 1, &left, &right);
+  double begin = MPI_Wtime();
+  for (int i = 0; i < 20; ++i) MPI_Sendrecv(out, sizeof out, MPI_CHAR, right, 0, in, sizeof in, MPI_CHAR, left, 0, ring, MPI_STATUS_IGNORE);
+  MPI_Barrier(ring);
+  if (rank == 0) printf("20 rounds of the ring: %.2f s\n", MPI_Wtime() - begin);
+  return MPI_Finalize();
+}
+PROGRAM
+    mpicc.openmpi -O2 ring.c -o ring
+    try rankloom lab exec --name demo -- mpirun.openmpi -n 16 --map-by node ./ring
+    try rankloom lab exec --name demo -- rankloom reorder --verbose -- mpirun.openmpi -n 16 --map-by node ./ring
+  fi
 fi
 
 tell "What to type next"

@@ -222,6 +222,31 @@ Finding examine_slurm_plugin() {
           .remedy = found ? "" : "apt install libslurm-dev slurm-wlm-basic-plugins, then build again"};
 }
 
+Finding examine_simulator() {
+  const bool found = find_beside("rankloom-simulate").has_value();
+  return {.name = "SimGrid",
+          .found = found,
+          .required = false,
+          .detail = found ? "rankloom-simulate" : "",
+          .needed_for = "simulating programs: simulate, eval --simulate, tune --predict",
+          .remedy = found ? "" : "apt install libsimgrid-dev, then build again"};
+}
+
+/// The library of any MPI, and the program that maps for it.
+Finding examine_reorder() {
+  std::string names;
+  for (const std::string_view mpi : {"openmpi", "mpich"}) {
+    if (find_beside("rankloom-reorder") && find_beside(fmt::format("librankloom_reorder_{}.so", mpi)))
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", mpi);
+  }
+  return {.name = "rankloom-reorder",
+          .found = !names.empty(),
+          .required = false,
+          .detail = names,
+          .needed_for = "renumbering virtual topologies of MPI",
+          .remedy = names.empty() ? "apt install libopenmpi-dev or libmpich-dev, then build again" : ""};
+}
+
 class DoctorVerb : public Verb {
  public:
   void describe(CLI::App&) override {}
@@ -234,6 +259,8 @@ class DoctorVerb : public Verb {
     findings.push_back(examine_hwloc());
     findings.push_back(examine_probes());
     findings.push_back(examine_slurm_plugin());
+    findings.push_back(examine_simulator());
+    findings.push_back(examine_reorder());
     bool healthy = true;
     for (const Finding& finding : findings) healthy = healthy && (finding.found || !finding.required);
     if (session.json) {

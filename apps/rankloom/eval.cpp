@@ -9,9 +9,11 @@
 #include "apps/rankloom/mapping_run.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/simulation_arguments.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/evaluate/predict.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -27,7 +29,9 @@ struct Score {
   double cost = 0;
   Metrics metrics;  ///< Levels always, the rest only when complete.
   bool complete = false;
-  double seconds = 0;  ///< Of the scoring alone.
+  double seconds = 0;                    ///< Of the scoring alone.
+  std::optional<double> predicted = {};  ///< Seconds of communication, by arithmetic.
+  std::optional<SimulationResult> simulated = {};
 };
 
 class EvalVerb : public Verb {
@@ -43,21 +47,38 @@ class EvalVerb : public Verb {
                fmt::format("every model and link even with more than {} million edges", many_edges / 1'000'000), all_,
                "output");
     add_switch(app, "--links", "show the links that carry most", links_, "output");
+    add_switch(app, "--simulate", "replay the program under each mapping in a simulation of the machine, by SimGrid",
+               simulate_, "prediction");
+    simulation_.describe_platform(app);
+    simulation_.describe_replay(app);
   }
 
   Result<int> run(const Session& session) override {
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-    auto instance = problem_.load(progress);
+    if (auto prepared = simulation_.prepare(); !prepared) return pass_on(prepared);
+    auto instance = problem_.load(progress, simulate_);
     if (!instance) return pass_on(instance);
+    auto platform = Platform::of(instance->topology, simulation_.platform);
+    // What has no wires is not predicted, unless somebody insists.
+    if (!platform && (simulate_ || platform.error().code == Code::usage)) return pass_on(platform);
     // A mapping that balances loads may hold any number of ranks on a core; scoring it is no place to object.
     const Slots room = instance->slots.bounded_by_work(instance->topology, instance->graph.rank_count());
     std::vector<Score> scores;
+    std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
       auto placement = named_placement(name, *instance, room, run_, progress);
       if (!placement) return pass_on(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
+      if (platform && complete(*instance))
+        scores.back().predicted = predict(instance->graph, *platform, *placement).seconds;
+      if (!simulate_) continue;
+      requests.push_back(simulation_.request(instance->topology));
+      requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
+    }
+    if (simulate_) {
+      if (auto done = simulate_all(*instance, requests, scores, progress); !done) return pass_on(done);
     }
     progress.finish();
     if (session.json) {
@@ -88,6 +109,22 @@ class EvalVerb : public Verb {
     return score;
   }
 
+  Result<void> simulate_all(const Instance& instance, std::vector<SimulationRequest>& requests,
+                            std::vector<Score>& scores, Progress& progress) {
+    progress.report("writing traces", -1);
+    auto replayed = simulation_.replayed(problem_.profile, *instance.profile, instance.format);
+    if (!replayed) return pass_on(replayed);
+    for (SimulationRequest& request : requests) {
+      request.jobs[0].traces = replayed->files;
+      if (replayed->made) request.eager = SynthesisedTrace::eager;
+    }
+    auto results = simulate(requests, simulation_.options, progress);
+    if (!results) return pass_on(results);
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i].simulated = std::move((*results)[i]);
+    replayed_ = std::move(*replayed);
+    return {};
+  }
+
   Json to_json(const Instance& instance, const std::vector<Score>& scores) const {
     Json json{{"profile", problem_.profile.profile},
               {"ranks", instance.graph.rank_count()},
@@ -96,6 +133,7 @@ class EvalVerb : public Verb {
               {"model", info(run_.model).name},
               {"profile_ms", instance.profile_seconds * 1000},
               {"topology_ms", instance.topology_seconds * 1000}};
+    if (replayed_) json["simulation"] = replayed_->json();
     json["mappings"] = Json::array();
     for (const Score& score : scores) json["mappings"].push_back(to_json(score));
     return json;
@@ -118,6 +156,11 @@ class EvalVerb : public Verb {
       for (const LinkLoad& link : metrics.hottest)
         json["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}});
     }
+    if (score.predicted) json["predicted_seconds"] = *score.predicted;
+    if (score.simulated) {
+      json["simulated_seconds"] = score.simulated->seconds;
+      json["simulation_ms"] = score.simulated->wall_seconds * 1000;
+    }
     json["time_ms"] = score.seconds * 1000;
     return json;
   }
@@ -127,6 +170,7 @@ class EvalVerb : public Verb {
         fmt::format("{}, {} on {}\n\n", counted(instance.graph.rank_count(), "rank"),
                     counted(instance.graph.edge_count(), "edge"), counted(instance.topology.core_count(), "core"));
     text += costs(scores) + "\n" + levels(scores);
+    if (scores[0].predicted || scores[0].simulated) text += "\n" + times(scores);
     if (!instance.graph.loads().empty() && complete(instance)) text += "\n" + loads(scores);
     if (links_) text += "\n" + links(scores);
     double seconds = 0;
@@ -192,6 +236,28 @@ class EvalVerb : public Verb {
     return table.text();
   }
 
+  /// Seconds by arithmetic, and by simulation of what was replayed.
+  std::string times(const std::vector<Score>& scores) const {
+    const bool simulated = scores[0].simulated.has_value();
+    std::vector<Table::Column> columns{{"time"}, {"predicted", Table::Align::right}};
+    if (simulated) columns.push_back({"simulated", Table::Align::right});
+    if (scores.size() > 1) columns.push_back({""});
+    Table table(columns);
+    const auto time_of = [&](const Score& score) { return simulated ? score.simulated->seconds : *score.predicted; };
+    double best = time_of(scores[0]);
+    for (const Score& score : scores) best = std::min(best, time_of(score));
+    for (const Score& score : scores) {
+      std::vector<std::string> row{score.name, score.predicted ? format_seconds(*score.predicted) : "-"};
+      if (simulated) row.push_back(format_seconds(score.simulated->seconds));
+      const double longer = best > 0 ? 100 * (time_of(score) - best) / best : 0;
+      if (scores.size() > 1) row.push_back(time_of(score) == best ? "best" : fmt::format("{:.1f} % longer", longer));
+      table.row(std::move(row));
+    }
+    std::string text = table.text();
+    if (replayed_) text += fmt::format("  simulated: {}\n", replayed_->sentence());
+    return text;
+  }
+
   static std::string loads(const std::vector<Score>& scores) {
     Table table({{"heaviest core"}, {"load", Table::Align::right}, {"above the least possible", Table::Align::right}});
     for (const Score& score : scores) {
@@ -217,6 +283,9 @@ class EvalVerb : public Verb {
   RunArguments run_;
   bool all_ = false;
   bool links_ = false;
+  bool simulate_ = false;
+  SimulationArguments simulation_;
+  std::optional<Replayed> replayed_;
 };
 
 }  // namespace

@@ -41,11 +41,11 @@ std::string collective_name(CollectiveModel model) {
 
 }  // namespace
 
-void ProfileArguments::describe(CLI::App& app, const std::string& names) {
+void ProfileArguments::describe(CLI::App& app, const std::string& names, bool required) {
   add_text(app,
            {names, "PROFILE",
             "who talks to whom: a file of any format of `rankloom list formats`, - for a pipe, or gen:PATTERN", "input",
-            "", true},
+            "", required},
            profile);
   describe_format(app);
   add_value(app,
@@ -114,8 +114,8 @@ Result<Topology> TopologyArguments::load() const {
   return Topology::build(std::move(*spec));
 }
 
-void ProblemArguments::describe(CLI::App& app, const std::string& profile_names) {
-  profile.describe(app, profile_names);
+void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
+  profile.describe(app, profile_names, profile_required);
   topology.describe(app);
   add_switch(app, "--oversubscribe", "allow several ranks on a core when there are more ranks than places",
              fit.oversubscribe, "input");
@@ -142,7 +142,7 @@ std::string ProblemArguments::words(const std::string& before_profile) const {
   return words;
 }
 
-Result<Instance> ProblemArguments::load(Progress& progress) const {
+Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) const {
   const auto no_topology = [] {
     return fail(Code::usage, at("-t"), "no machine is named",
                 "add -t FILE, or a string such as -t \"node:4=10 core:8=1\"");
@@ -170,8 +170,11 @@ Result<Instance> ProblemArguments::load(Progress& progress) const {
   if (!slots) return pass_on(slots);
   if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return pass_on(fits);
   progress.report("adding up the traffic", -1);
+  std::optional<Profile> kept;
+  if (keep_profile) kept = imported->profile;
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
-  return Instance{std::move(graph), std::move(*machine), std::move(*slots), profile_watch.seconds(), topology_seconds};
+  return Instance{std::move(graph), std::move(*machine), std::move(*slots), profile_watch.seconds(),
+                  topology_seconds, std::move(kept),     imported->format};
 }
 
 }  // namespace rankloom::app

@@ -26,7 +26,7 @@ struct ProfileArguments {
   CollectiveModel collectives = CollectiveModel::tree;
 
   /// `names` is "PROFILE" where it is an argument, "--profile" where it is an option.
-  void describe(CLI::App& app, const std::string& names);
+  void describe(CLI::App& app, const std::string& names, bool required = true);
   void describe_format(CLI::App& app);
   bool is_pattern() const { return profile.starts_with("gen:"); }
   Result<Imported> load() const;
@@ -52,6 +52,8 @@ struct Instance {
   Slots slots;
   double profile_seconds = 0;
   double topology_seconds = 0;
+  std::optional<Profile> profile = {};  ///< What the traffic was added up from, for those who asked to keep it.
+  std::string_view format = {};         ///< The row of `rankloom list formats` that read it.
 };
 
 /// All of the above, and what may be bent to make the ranks fit.
@@ -60,10 +62,10 @@ struct ProblemArguments {
   TopologyArguments topology;
   Slots::Options fit;
 
-  void describe(CLI::App& app, const std::string& profile_names);
+  void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
   /// "--profile P -t T" as it can be typed again, for what to type next.
   std::string words(const std::string& before_profile) const;
-  Result<Instance> load(Progress& progress) const;
+  Result<Instance> load(Progress& progress, bool keep_profile = false) const;
 };
 
 }  // namespace rankloom::app

@@ -14,6 +14,7 @@
 #include "apps/rankloom/online_replay.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/preload.hpp"
 #include "apps/rankloom/processes.hpp"
 #include "apps/rankloom/recording_run.hpp"
 #include "rankloom/core/units.hpp"
@@ -29,7 +30,6 @@ namespace rankloom::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Environment = std::vector<std::pair<std::string, std::string>>;
 
 void say(const std::string& text) {
   fmt::print(stderr, "rankloom: {}\n", text);
@@ -112,12 +112,12 @@ class OnlineVerb : public Verb {
     if (output_.empty()) output_ = "online.json";
     if (auto possible = check_output(output_); !possible) return pass_on(possible);
     if (auto possible = check_output(profile_); !possible) return pass_on(possible);
-    auto launch = understand_launch(command_, launcher_version(command_));
-    if (!launch) return not_launched(std::move(launch).error());
+    if (auto launch = understand_launch(command_, launcher_version(command_)); !launch)
+      return not_launched(std::move(launch).error());
     const WorkFolder folder(output_);
     if (!folder.good())
       return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
-    auto words = prepare(*launch, folder.path());
+    auto words = prepare(folder.path());
     if (!words) return pass_on(words);
     auto status = run_program(*words, {}, session.json);
     if (!status) return pass_on(status);
@@ -158,18 +158,16 @@ class OnlineVerb : public Verb {
     return Failure(std::move(error));
   }
 
-  Result<Words> prepare(const LaunchCommand& launch, const fs::path& folder) {
-    std::vector<std::string> programs;
-    for (const LaunchPart& part : launch.parts) programs.push_back(launch.words[part.program]);
-    program_ = programs.front();
-    if (mpi_ == nullptr) mpi_ = &guess_mpi(program_, launcher_version(command_));
-    const auto recorder = find_beside(fmt::format("librankloom_record_{}.so", mpi_->name));
+  Result<Words> prepare(const fs::path& folder) {
+    const StartedCommand started = look_at(command_, "the recorder");
+    program_ = started.program;
+    mpi_ = mpi_of(started, mpi_);
+    auto recorder = find_library("record", *mpi_, "the recorder");
+    if (!recorder) return pass_on(recorder);
     const auto agent = find_beside("rankloom-agent");
-    if (!recorder || !agent) {
-      return fail(Code::environment, at("online"),
-                  !agent ? "rankloom-agent is not beside this program"
-                         : fmt::format("the recorder for {} is not beside this program", mpi_->title),
-                  fmt::format("install {} with its headers and build rankloom again", mpi_->title));
+    if (!agent) {
+      return fail(Code::environment, at("online"), "rankloom-agent is not beside this program",
+                  "build rankloom again: ./dev build");
     }
     Words wrapper{*agent, "--window", fmt::format("{}ns", 1e9 * window_seconds_), "--move-cost",
                   fmt::format("{}ns", 1e9 * online_.move_seconds)};
@@ -180,14 +178,9 @@ class OnlineVerb : public Verb {
       wrapper.insert(wrapper.end(), {"--machine", *file});
     }
     wrapper.emplace_back("--");
-    const char* const others = std::getenv("LD_PRELOAD");
-    Environment environment{
-        {"LD_PRELOAD", others != nullptr && *others != '\0' ? fmt::format("{}:{}", *recorder, others) : *recorder},
-        {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
-    const bool all_hear = std::all_of(programs.begin(), programs.end(),
-                                      [this](const std::string& program) { return mpi_of_program(program) == mpi_; });
-    if (!all_hear) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
-    return rewrite(launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = wrapper});
+    RankEnvironment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
+    if (!all_use(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
+    return rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = wrapper});
   }
 
   /// Agents on other hosts know no file of the user's by the name that he gave.
@@ -301,7 +294,7 @@ class OnlineVerb : public Verb {
   double window_seconds_ = 0.1;
   bool migrate_pages_ = false;
   OnlineOptions online_;
-  const RecordedMpi* mpi_ = nullptr;
+  const Mpi* mpi_ = nullptr;
   Words command_;
 };
 

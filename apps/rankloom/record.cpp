@@ -12,13 +12,14 @@
 
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/processes.hpp"
+#include "apps/rankloom/preload.hpp"
 #include "apps/rankloom/recording_run.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/capture/import/import.hpp"
+#include "rankloom/capture/record/recording.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
 #include "rankloom/model/profile_file.hpp"
-#include "rankloom/place/launch_command.hpp"
 
 namespace rankloom::app {
 
@@ -84,8 +85,6 @@ void say(const std::string& text) {
   fmt::print(stderr, "rankloom: {}\n", text);
 }
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
 class RecordVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
@@ -114,10 +113,11 @@ class RecordVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    auto launch = understand();
-    if (output_.empty()) output_ = fs::path(program_).filename().string() + ".prof";
+    auto started = look_at(command_, "the recorder");
+    mpi_ = mpi_of(started, mpi_);
+    if (output_.empty()) output_ = fs::path(started.program).filename().string() + ".prof";
     if (auto possible = check_output(output_); !possible) return pass_on(possible);
-    auto recorder = choose_recorder();
+    auto recorder = find_library(trace_.empty() ? "record" : "trace", *mpi_, "the recorder");
     if (!recorder) return pass_on(recorder);
     if (!trace_.empty()) {
       trace_ = fs::absolute(trace_).lexically_normal().string();
@@ -127,21 +127,11 @@ class RecordVerb : public Verb {
     if (!folder.good()) {
       return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
     }
-    const Environment environment = for_ranks(*recorder, folder.path());
-    Words words = command_;
-    if (launch) {
-      auto changed = rewrite(*launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = {}});
-      if (!changed) return pass_on(changed);
-      words = *std::move(changed);
-    }
-    std::vector<std::string> variables;
-    if (!launch) {
-      for (const auto& [name, value] : environment) variables.push_back(fmt::format("{}={}", name, value));
-    }
-    auto status = run_program(words, variables, session.json);
+    const RankEnvironment environment = for_ranks(started, *recorder, folder.path());
+    auto status = run_with(started, environment, session.json);
     if (!status) return pass_on(status);
     // The program has had its run: whatever happens to the profile, the status is the program's.
-    auto profile = collect_recording(folder.path(), program_, *mpi_);
+    auto profile = collect_recording(folder.path(), started.program, *mpi_);
     if (profile) {
       if (auto written = write_file(output_, [&](Sink& sink) { return write_profile(*profile, sink); }); !written)
         profile = pass_on(written);
@@ -162,48 +152,12 @@ class RecordVerb : public Verb {
   }
 
  private:
-  /// What launches the program, and which program it is. Nothing: the command is the program itself, or a script.
-  std::optional<LaunchCommand> understand() {
-    program_ = command_[0];
-    programs_ = {program_};
-    const std::size_t launcher = launcher_position(command_);
-    version_ = launcher_version(command_);
-    auto launch = understand_launch(command_, version_);
-    if (!launch) {
-      const std::string name = fs::path(command_[std::min(launcher, command_.size() - 1)]).filename().string();
-      if (name.starts_with("mpirun") || name.starts_with("mpiexec") || name == "srun") {
-        say(fmt::format("{}; the recorder goes into the environment of the whole command", launch.error().what));
-      }
-      return std::nullopt;
-    }
-    programs_.clear();
-    for (const LaunchPart& part : launch->parts) programs_.push_back(launch->words[part.program]);
-    program_ = programs_.front();
-    return *std::move(launch);
-  }
-
-  Result<std::string> choose_recorder() {
-    if (mpi_ == nullptr) mpi_ = &guess_mpi(program_, version_);
-    const auto found =
-        find_beside(fmt::format("librankloom_{}_{}.so", trace_.empty() ? "record" : "trace", mpi_->name));
-    if (!found) {
-      return fail(Code::environment, at("record"),
-                  fmt::format("the recorder for {} is not beside this program", mpi_->title),
-                  fmt::format("install {} with its headers and build rankloom again", mpi_->title));
-    }
-    return *found;
-  }
-
-  Environment for_ranks(const std::string& recorder, const fs::path& folder) const {
-    const char* const others = std::getenv("LD_PRELOAD");
-    Environment environment{
-        {"LD_PRELOAD", others != nullptr && *others != '\0' ? fmt::format("{}:{}", recorder, others) : recorder},
-        {"RANKLOOM_RECORD_OUT", (folder / "recording").string()},
-        {"RANKLOOM_THREADS_OUT", (folder / "threads.%p.prof").string()}};
+  RankEnvironment for_ranks(const StartedCommand& started, const std::string& recorder, const fs::path& folder) const {
+    RankEnvironment environment{preload(recorder),
+                                {"RANKLOOM_RECORD_OUT", (folder / "recording").string()},
+                                {"RANKLOOM_THREADS_OUT", (folder / "threads.%p.prof").string()}};
     // A rank that cannot hear the recorder would keep the others waiting in the end.
-    const bool all_hear = std::all_of(programs_.begin(), programs_.end(),
-                                      [this](const std::string& program) { return mpi_of_program(program) == mpi_; });
-    if (!all_hear) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
+    if (!all_use(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
     if (window_ns_ > 0) environment.emplace_back("RANKLOOM_RECORD_WINDOW_NS", fmt::format("{:.0f}", window_ns_));
     if (!trace_.empty()) environment.emplace_back("RANKLOOM_RECORD_TRACE", trace_);
     return environment;
@@ -246,11 +200,8 @@ class RecordVerb : public Verb {
   std::string output_;
   std::string trace_;  ///< The folder of the trace; empty: there is none.
   double window_ns_ = 0;
-  const RecordedMpi* mpi_ = nullptr;
+  const Mpi* mpi_ = nullptr;
   Words command_;
-  std::string program_;  ///< What is recorded; of several programs the first.
-  Words programs_;       ///< All that the command starts.
-  std::string version_;
 };
 
 }  // namespace

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/output.hpp"
-#include "apps/rankloom/processes.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/capture/record/recording.hpp"
 
@@ -18,16 +16,6 @@ namespace rankloom::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr RecordedMpi mpis[] = {
-    {"openmpi", "Open MPI", "Open MPI"}, {"mpich", "MPICH", "HYDRA"}, {"mpich", "MPICH", "Intel(R) MPI"}};
-
-const RecordedMpi* mpi_of_launcher(std::string_view version_text) {
-  for (const RecordedMpi& mpi : mpis) {
-    if (version_text.find(mpi.version_words) != version_text.npos) return &mpi;
-  }
-  return version_text.find("OpenRTE") != version_text.npos ? find_mpi("openmpi") : nullptr;
-}
 
 Result<Profile> read(const fs::path& path) {
   auto imported = import_path(path.string());
@@ -50,29 +38,6 @@ Result<Profile> join(const std::vector<fs::path>& pieces) {
 
 }  // namespace
 
-const RecordedMpi* find_mpi(std::string_view name) {
-  for (const RecordedMpi& mpi : mpis) {
-    if (mpi.name == name) return &mpi;
-  }
-  return nullptr;
-}
-
-/// MPICH and its kin are libmpich.so, or libmpi.so.12; Open MPI's numbers are others.
-const RecordedMpi* mpi_of_program(const std::string& program) {
-  const std::string path = output_of({"sh", "-c", "command -v -- " + shell_word(program) + " 2>/dev/null"});
-  const std::string libraries = output_of({"ldd", path.substr(0, path.find('\n'))});
-  if (libraries.find("libmpich.so") != libraries.npos || libraries.find("libmpi.so.12") != libraries.npos)
-    return find_mpi("mpich");
-  return libraries.find("libmpi.so.") != libraries.npos ? find_mpi("openmpi") : nullptr;
-}
-
-const RecordedMpi& guess_mpi(const std::string& program, std::string_view launcher_version) {
-  const RecordedMpi* mpi = mpi_of_program(program);
-  if (mpi == nullptr) mpi = mpi_of_launcher(launcher_version);
-  if (mpi == nullptr) mpi = mpi_of_launcher(output_of({"mpirun", "--version"}));
-  return mpi != nullptr ? *mpi : mpis[0];
-}
-
 WorkFolder::WorkFolder(const fs::path& output) {
   std::string name = (fs::absolute(output).parent_path() / ".rankloom-record-XXXXXX").string();
   if (::mkdtemp(name.data()) != nullptr) path_ = name;
@@ -83,7 +48,7 @@ WorkFolder::~WorkFolder() {
   if (good()) fs::remove_all(path_, ignored);
 }
 
-Result<Profile> collect_recording(const fs::path& folder, const std::string& program, const RecordedMpi& mpi) {
+Result<Profile> collect_recording(const fs::path& folder, const std::string& program, const Mpi& mpi) {
   std::vector<fs::path> pieces, threads;
   std::error_code error;
   const fs::path whole = folder / "recording";

@@ -56,6 +56,9 @@ class TuneVerb : public Verb {
                 runs_ = static_cast<std::size_t>(*number);
                 return {};
               });
+    add_switch(app, "--predict",
+               "simulate both orders before they are run, say what they would gain, and stop when that is nothing",
+               predict_, "measuring");
     add_switch(app, "--dry-run", "show every command, and run none", dry_run_, "output");
     add_text(app,
              {"-o,--output", "FOLDER", "where everything is kept; all hosts must see it", "output", "PROGRAM.tune"},
@@ -124,6 +127,11 @@ class TuneVerb : public Verb {
     if (shared) words.emplace_back("--oversubscribe");
     return words;
   }
+  /// What the recorded messages take in the default order and as placed, by simulation.
+  Words predict_step() const {
+    return own({"eval", "block", file("mapping.txt"), "--simulate", "--profile", profile(), "-t", machine(),
+                "--oversubscribe", "--json"});
+  }
   Words run_step() const {
     return before_command(own({"run", file("mapping.txt"), "-t", machine(), "--json", "-o", file("launch")}));
   }
@@ -144,6 +152,7 @@ class TuneVerb : public Verb {
     if (topology_.empty()) line("the machine", machine_step());
     line("how much of the time could be saved", show_step());
     line("a place for every rank", map_step(false));
+    if (predict_) line("what that would gain", predict_step());
     for (std::size_t i = 0; i < runs_; ++i) {
       line("as it is now", command_);
       line("as rankloom places it", run_step());
@@ -229,9 +238,32 @@ class TuneVerb : public Verb {
       return result;
     }
     tell(fmt::format("mapping    {} less far to go than in the default order", percent(100 * (1 - after / before))));
+    if (predict_) {
+      if (auto foreseen = foresee(result); !foreseen) return pass_on(foreseen);
+      if (result.contains("gain")) return result;
+    }
     if (auto measured = measure(result); !measured) return pass_on(measured);
     if (result["gain"].get<bool>()) result["use"] = command_to_use();
     return result;
+  }
+
+  /// The gain that a simulation sees; when it sees none, nothing is run.
+  Result<void> foresee(Json& result) {
+    auto simulated = ask(predict_step(), "predict.log");
+    if (!simulated) return pass_on(simulated);
+    const double now = (*simulated)["mappings"][0]["simulated_seconds"];
+    const double placed = (*simulated)["mappings"][1]["simulated_seconds"];
+    const double speedup = placed > 0 ? now / placed : 1;
+    result["simulated"] = {{"now_seconds", now}, {"placed_seconds", placed}, {"speedup", speedup}};
+    tell(fmt::format("predicted  {:.2f} times faster: {} now, {} placed, simulated", speedup, format_seconds(now),
+                     format_seconds(placed)));
+    constexpr double least_speedup = 1.005;
+    if (speedup < least_speedup) {
+      result["gain"] = false;
+      result["reason"] =
+          reason(result, fmt::format("in a simulation the placed program is {:.2f} times as fast", speedup));
+    }
+    return {};
   }
 
   /// The launcher's own words, with the program in the place of the example's; nothing when there are several programs.
@@ -349,7 +381,7 @@ class TuneVerb : public Verb {
   std::string profile_, topology_, output_;
   std::string mapper_ = "auto";
   std::size_t runs_ = 3;
-  bool probe_ = false, lab_ = false, dry_run_ = false, quiet_ = false;
+  bool probe_ = false, lab_ = false, dry_run_ = false, quiet_ = false, predict_ = false;
   std::vector<std::string> command_;
   Words launcher_, program_;
   LauncherKind kind_ = LauncherKind::openmpi4;

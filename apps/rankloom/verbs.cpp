@@ -55,6 +55,19 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# two mappers, ten seeds each\n"
      "rankloom compare app.prof -t cluster.json -a mpipp:restarts=5,pair-exchange:tries=100000,order=turn --runs 10",
      make_compare},
+    {"simulate", "how long would it take? Programs replayed on a machine that need not be there",
+     "Replays what a program does, from a trace that `record --trace` wrote or in rounds made from a profile, on a "
+     "simulation of the machine by SimGrid, and says how long each mapping takes. With --job several programs run at "
+     "once, each on its own nodes, and those that share wires slow each other down; --alone also runs each by itself. "
+     "--calibrate sends messages between two cores of each level and says how well they take what the machine says.",
+     "# two mappings of a stencil on two switches of six nodes\n"
+     "rankloom simulate block random --profile gen:stencil2d:size=8x8 -t \"switch:2=4.1 node:6=3.7 core:16=1\"\n"
+     "# two jobs whose messages meet on a mesh, and how much that costs them\n"
+     "rankloom simulate --alone --job gen:alltoall:ranks=8@nodes:0,2 --job gen:alltoall:ranks=8@nodes:1,3 "
+     "-t \"mesh:4=1 core:4=1\"\n"
+     "# is a message between two nodes as slow as the machine says?\n"
+     "rankloom simulate --calibrate -t \"node:2=10,2us core:4=1,100ns\" -o calibration.json",
+     make_simulate},
     {"emit", "say a mapping in a launcher's words",
      "Turns a mapping into the files that a launcher takes and the command that uses them. The topology gives the "
      "names "
@@ -158,6 +171,20 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom record -o app.prof --window 10ms -- mpirun -n 4 ./app && rankloom online --replay app.prof -t "
      "\"package:2=3GB/s core:2=12GB/s\"",
      make_online},
+    {"reorder", "let MPI's reorder=1 do what it says",
+     "Runs the command behind -- as it is, with a library in its ranks: MPI_Cart_create, MPI_Graph_create, "
+     "MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent with reorder = 1 then number the processes of the new "
+     "communicator so that neighbours sit near each other. The program is not changed and gets the same results; C, "
+     "C++ "
+     "and Fortran, Open MPI and MPICH. Nothing is to be recorded or measured before. Never worse than the given order "
+     "under the model; what goes wrong leaves that order. The exit status is the program's.",
+     "# a program, started as always\n"
+     "rankloom reorder -- mpirun -n 4 ./app\n"
+     "# with a line for each virtual topology: what it cost before and after\n"
+     "rankloom reorder --verbose -- mpirun -n 4 ./app\n"
+     "# with the switches of the machine, whose nodes are called as the hosts\n"
+     "rankloom reorder -t topology.conf -- mpirun -n 64 ./app",
+     make_reorder},
     {"lab", "a cluster on one machine, to try things on",
      "Makes hosts out of Linux namespaces: each has its own name, network, shared memory and message queues, joined by "
      "cables of a limited rate; files and processors are the machine's own. mpirun and mpiexec work on its hosts as "

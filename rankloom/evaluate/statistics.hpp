@@ -16,4 +16,10 @@ struct Sample {
 /// Of at least one value.
 Sample summarise(std::span<const double> values);
 
+/// Do two lists put the same things into the same order? 1: the same, -1: the opposite, 0 when one of them is all
+/// equal. Spearman's rho: correlation of the ranks, ties sharing theirs. O(n log n).
+double spearman_correlation(std::span<const double> a, std::span<const double> b);
+/// Kendall's tau-b: of the pairs that neither list ties, those in the same order less those in the other. O(n²).
+double kendall_correlation(std::span<const double> a, std::span<const double> b);
+
 }  // namespace rankloom

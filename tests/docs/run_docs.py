@@ -3,10 +3,11 @@
 """Runs every command that the documentation shows, so that none of it can go stale.
 
 In fenced blocks marked `sh`, every line is part of a script; in blocks marked `console`, lines after "$ " are commands and
-the rest is what they printed. All blocks of one page run one after another in one temporary folder with rankloom on the
-PATH; a command that fails, fails the page. A block is left out when the line before its fence is
+the rest is what they printed; blocks marked `python` are run by --python, each after those before it on the page. All blocks
+of one page run one after another in one temporary folder with rankloom on the PATH; a command that fails, fails the page. A
+block is left out when the line before its fence is
 <!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
-is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built.
+is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- python: why --> where Python is run.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
 """
@@ -21,25 +22,25 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-LEFT_OUT = re.compile(r"<!--\s*(skip|root|slurm):\s*\S.*-->")
+LEFT_OUT = re.compile(r"<!--\s*(skip|root|slurm|python):\s*\S.*-->")
 
 
-def left_out(line, program):
+def left_out(line, program, python):
     found = LEFT_OUT.search(line)
     kind = found.group(1) if found else ""
     root = os.geteuid() == 0
     slurm = shutil.which("slurmctld", path=os.environ.get("PATH", "") + ":/usr/sbin") and (program.parent.parent / "lib/slurm/select_cons_tres.so").exists()
-    return kind == "skip" or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
+    return kind == "skip" or (kind == "python" and not python) or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
 
 
-def blocks(text, program):
+def blocks(text, program, python):
     """(line number, script) of every block that is to run."""
-    found, lines = [], text.splitlines()
+    found, earlier, lines = [], [], text.splitlines()
     at, skip = 0, False
     while at < len(lines):
         fence = FENCE.match(lines[at])
         if not fence:
-            skip = left_out(lines[at], program) or (skip and not lines[at].strip())
+            skip = left_out(lines[at], program, python) or (skip and not lines[at].strip())
             at += 1
             continue
         start, kind, body = at + 1, fence.group(1), []
@@ -48,7 +49,10 @@ def blocks(text, program):
             body.append(lines[at])
             at += 1
         at += 1
-        if kind in ("sh", "console") and not skip:
+        if kind == "python" and not skip and python:
+            earlier += body
+            found.append((start, f"{python} - <<'END OF PYTHON'\n" + "\n".join(earlier) + "\nEND OF PYTHON"))
+        elif kind in ("sh", "console") and not skip:
             found.append((start, script(kind, body)))
         skip = False
     return [(line, commands) for line, commands in found if commands.strip()]
@@ -65,13 +69,15 @@ def script(kind, body):
     return "\n".join(commands)
 
 
-def run_page(page, program):
+def run_page(page, program, python):
     problems = []
     # MPI programs: perhaps as root, and on fewer cores than ranks.
     env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
-               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+               PYTHONPATH=str(program.parent.parent / "python"), PYTHONDONTWRITEBYTECODE="1",
+               PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"))
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
-        for line, commands in blocks(page.read_text(), program):
+        for line, commands in blocks(page.read_text(), program, python):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
             if done.returncode != 0:
@@ -82,9 +88,10 @@ def run_page(page, program):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--program", required=True, type=pathlib.Path)
+    arguments.add_argument("--python", default="", help="the interpreter for which the module was built; without it, Python is not run")
     arguments.add_argument("pages", nargs="*", type=pathlib.Path)
     given = arguments.parse_args()
-    problems = [problem for page in given.pages for problem in run_page(page, given.program.resolve())]
+    problems = [problem for page in given.pages for problem in run_page(page, given.program.resolve(), given.python)]
     print("\n".join(problems))
     return 1 if problems else 0
 

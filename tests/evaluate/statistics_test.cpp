@@ -3,6 +3,8 @@
 #include "rankloom/evaluate/statistics.hpp"
 
 #include <array>
+#include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +27,23 @@ TEST(Statistics, DivideByOneLessThanTheNumberOfValues) {
   EXPECT_NEAR(sample.spread, 2.13809, 1e-5);
   EXPECT_EQ(sample.least, 2);
   EXPECT_EQ(sample.most, 9);
+}
+
+TEST(RankCorrelation, SeesTheOrderAlone) {
+  const std::vector<double> rising{1, 2, 3, 4}, steep{1, 10, 100, 1000}, falling{4, 3, 2, 1}, flat{1, 1, 1, 1};
+  EXPECT_DOUBLE_EQ(spearman_correlation(rising, steep), 1);
+  EXPECT_DOUBLE_EQ(kendall_correlation(rising, steep), 1);
+  EXPECT_DOUBLE_EQ(spearman_correlation(rising, falling), -1);
+  EXPECT_DOUBLE_EQ(kendall_correlation(rising, falling), -1);
+  EXPECT_EQ(spearman_correlation(rising, flat), 0);
+  EXPECT_EQ(kendall_correlation(rising, flat), 0);
+}
+
+TEST(RankCorrelation, TiesShareTheirPlaces) {
+  // By hand: places 0 1.5 1.5 3 against 0 1 2 3, and of six pairs five in order, one tied in the first list.
+  const std::vector<double> tied{1, 2, 2, 3}, rising{1, 2, 3, 4};
+  EXPECT_NEAR(spearman_correlation(tied, rising), 4.5 / std::sqrt(4.5 * 5), 1e-12);
+  EXPECT_NEAR(kendall_correlation(tied, rising), 5 / std::sqrt(5.0 * 6), 1e-12);
 }
 
 }  // namespace

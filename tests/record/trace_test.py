@@ -3,6 +3,7 @@
 """Traces of `record --trace`: SimGrid replays them to their end, and rankloom reads in them what the profile says."""
 
 import collections
+import json
 import re
 import shutil
 
@@ -33,7 +34,14 @@ class TraceTest(RecordingTest):
         (self.folder / "hosts").write_text("".join(f"node-{rank}\n" for rank in range(ranks)))
         done = self.run_words(["smpirun", "-np", ranks, "-hostfile", "hosts", "-platform", "platform.xml", "-replay", f"{folder}/smpi_simgrid.txt"])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return float(re.search(r"Simulation time ([0-9.]+)", done.stdout + done.stderr)[1])
+        seconds = float(re.search(r"Simulation time ([0-9.]+)", done.stdout + done.stderr)[1])
+        self.simulate(ranks, folder, seconds)
+        return seconds
+
+    def simulate(self, ranks, folder, seconds):
+        """Our own replay of it takes about as long, on a machine of nodes with one core."""
+        told = json.loads(self.tell("simulate", "block", "--profile", folder, "-t", f"node:{max(ranks, 2)}=1,4us core:1", "--json"))
+        self.assertAlmostEqual(told["mappings"][0]["seconds"], seconds, delta=0.15 * seconds + 0.02)
 
     def pairs(self, path):
         rows = [line.split() for line in self.tell("import", path, "--to", "pairs").splitlines() if not line.startswith("#")]

@@ -101,6 +101,20 @@ class Host(TuneTest):
         self.assertIn("mpirun.openmpi -n 2 ./app --its-own", commands)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_what_the_simulation_does_not_see_as_a_gain_is_not_run(self):
+        if not (RANKLOOM.parent / "rankloom-simulate").exists():
+            self.skipTest("SimGrid is missing")
+        # Ranks 0 and 2 talk, but so little that latency is all: fewer bytes go far, and nothing becomes faster.
+        (self.folder / "app.pairs").write_text("# app; ranks=4\n0 1 1000 1\n0 2 1100 1\n1 3 1100 1\n2 3 1000 1\n")
+        result = json.loads(self.rankloom("tune", "--json", "--predict", "--profile", "app.pairs", "-t", "node:2=0.001,1s core:2=0.0001,1s",
+                                          "--", "mpirun.openmpi", "-n", 4, "./never-run"))
+        self.assertLess(result["cost"], result["cost_default"])
+        self.assertFalse(result["gain"])
+        self.assertAlmostEqual(result["simulated"]["speedup"], 1, places=2)
+        self.assertIn("in a simulation", result["reason"])
+        text = self.rankloom("tune", "--dry-run", "--predict", "--", "mpirun.openmpi", "-n", 2, "./app")
+        self.assertIn("rankloom eval block app.tune/mapping.txt --simulate", text)
+
     def test_a_program_that_cannot_be_started_is_told_as_such(self):
         self.rankloom("tune", "--", "mpirun.openmpi", "-n", 2, "./nothing-here", status=5)
         self.assertIn("nothing was recorded", self.err)

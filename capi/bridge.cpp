@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// capi: what the C library and the Python module share about traffic and mappings.
+#include "capi/bridge.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/capture/import/import.hpp"
+#include "rankloom/core/parallel.hpp"
+#include "rankloom/core/suggest.hpp"
+#include "rankloom/model/profile.hpp"
+
+namespace rankloom::bridge {
+
+namespace {
+
+Result<CollectiveModel> collective_model(std::string_view name) {
+  if (name.empty()) return CollectiveModel::tree;
+  std::vector<std::string_view> known;
+  for (const auto& row : collective_models()) {
+    if (row.name == name) return row.model;
+    known.push_back(row.name);
+  }
+  return fail(Code::usage, at("collectives"), fmt::format("'{}' is no way to expand collectives", name),
+              suggest(name, known));
+}
+
+Result<Imported> load_profile(const std::string& profile, const std::string& format) {
+  if (profile.empty()) return fail(Code::usage, at("profile"), "no profile is named", "a file, or gen:PATTERN");
+  if (profile == "-")
+    return fail(Code::usage, at("profile"), "a library does not read standard input", "write it to a file first");
+  if (!profile.starts_with("gen:")) return import_path(profile, format);
+  if (!format.empty()) return fail(Code::usage, at("format"), "a generated pattern has no format", "leave it out");
+  auto made = generate(std::string_view(profile).substr(4));
+  if (!made) return pass_on(made);
+  return Imported{.profile = std::move(*made), .topology = std::nullopt, .format = "gen"};
+}
+
+/// A number that can be an amount.
+bool amount(double value) {
+  return std::isfinite(value) && value >= 0;
+}
+
+Failure wrong_size(const char* what, std::size_t is, std::size_t should_be) {
+  return fail(Code::bad_input, at(what), fmt::format("has {} entries where {} are expected", is, should_be),
+              "give one for each");
+}
+
+Result<void> check_edges(std::uint32_t ranks, const Edges& edges) {
+  const std::size_t count = edges.from.size();
+  if (edges.to.size() != count) return wrong_size("to", edges.to.size(), count);
+  if (edges.bytes.size() != count) return wrong_size("bytes", edges.bytes.size(), count);
+  if (!edges.messages.empty() && edges.messages.size() != count)
+    return wrong_size("messages", edges.messages.size(), count);
+  if (!edges.loads.empty() && edges.loads.size() != ranks) return wrong_size("loads", edges.loads.size(), ranks);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto wrong = [&](const char* source, const std::string& what) {
+      return fail(Code::bad_input, at(source), fmt::format("entry {}: {}", i, what),
+                  fmt::format("ranks are 0 to {}, amounts are finite and not negative", std::int64_t{ranks} - 1));
+    };
+    if (edges.from[i] >= ranks) return wrong("from", fmt::format("{} is no rank", edges.from[i]));
+    if (edges.to[i] >= ranks) return wrong("to", fmt::format("{} is no rank", edges.to[i]));
+    if (!amount(edges.bytes[i])) return wrong("bytes", fmt::format("{} is no amount", edges.bytes[i]));
+    if (!edges.messages.empty() && !amount(edges.messages[i]))
+      return wrong("messages", fmt::format("{} is no amount", edges.messages[i]));
+  }
+  for (std::size_t i = 0; i < edges.loads.size(); ++i) {
+    if (!amount(edges.loads[i]))
+      return fail(Code::bad_input, at("loads"), fmt::format("rank {}: {} is no amount", i, edges.loads[i]),
+                  "amounts are finite and not negative");
+  }
+  return {};
+}
+
+Result<ConfiguredMapper> configured(const MapRequest& request) {
+  auto made = make_mapper(request.mapper);
+  if (!made) return made;
+  OptionList list;
+  made->mapper->describe(list);
+  for (const auto& [name, value] : request.options) {
+    if (auto done = list.set(name, value, made->info->name); !done) return pass_on(done);
+    made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<Traffic> load_traffic(const std::string& profile, const std::string& format, std::string_view collectives) {
+  auto model = collective_model(collectives);
+  if (!model) return pass_on(model);
+  auto imported = load_profile(profile, format);
+  if (!imported) return pass_on(imported);
+  if (auto fits = check_traffic_fits(imported->profile, *model); !fits) return pass_on(fits);
+  return Traffic{traffic(std::move(imported->profile), *model), std::move(imported->topology)};
+}
+
+Result<CommGraph> graph_of(std::uint32_t ranks, const Edges& edges) {
+  if (auto fine = check_edges(ranks, edges); !fine) return pass_on(fine);
+  CommGraphBuilder builder(ranks);
+  builder.reserve(edges.from.size());
+  for (std::size_t i = 0; i < edges.from.size(); ++i) {
+    if (edges.from[i] == edges.to[i]) continue;
+    builder.add(Rank{edges.from[i]}, Rank{edges.to[i]}, edges.bytes[i],
+                edges.messages.empty() ? 1.0 : edges.messages[i]);
+  }
+  if (!edges.loads.empty()) builder.set_loads({edges.loads.begin(), edges.loads.end()});
+  return std::move(builder).build(!edges.messages.empty(), edges.undirected);
+}
+
+Result<CostModel> cost_model(std::string_view name) {
+  if (name.empty()) return CostModel::bytes;
+  if (const auto found = find_cost_model(name)) return *found;
+  std::vector<std::string_view> known;
+  for (const auto& row : cost_models()) known.push_back(row.name);
+  return fail(Code::usage, at("model"), fmt::format("there is no cost model '{}'", name), suggest(name, known));
+}
+
+Result<MapResult> map(const CommGraph& graph, const Topology& topology, const MapRequest& request) {
+  auto model = cost_model(request.model);
+  if (!model) return pass_on(model);
+  auto mapper = configured(request);
+  if (!mapper) return pass_on(mapper);
+  if (!amount(request.fit.imbalance) || request.fit.imbalance > 1000)
+    return fail(Code::usage, at("imbalance"), fmt::format("{} is no share", request.fit.imbalance),
+                "a number from 0, such as 0.03 for three hundredths");
+  if (!amount(request.move_price))
+    return fail(Code::usage, at("move_price"), fmt::format("{} is no price", request.move_price), "a number from 0");
+  if (request.threads > 4096)
+    return fail(Code::usage, at("threads"), fmt::format("{} threads are too many", request.threads), "at most 4096");
+  if (request.budget_ms > 1'000'000'000'000)
+    return fail(Code::usage, at("budget"), "more than thirty years", "a time in milliseconds; 0: no limit");
+  if (request.move_price > 0 && !request.start)
+    return fail(Code::usage, at("move_price"), "there is no mapping from which ranks could move",
+                "say with start where they are");
+  if (request.start && !mapper->info->takes_start)
+    return fail(Code::usage, at("start"),
+                fmt::format("the mapper {} does not begin from a mapping", mapper->info->name),
+                "choose another, such as refine");
+  auto slots = Slots::of(topology, graph.rank_count(), request.fit);
+  if (!slots) return pass_on(slots);
+  std::vector<Core> start;
+  if (request.start) {
+    auto cores = placement(*request.start, graph, topology);
+    if (!cores) return pass_on(cores);
+    auto checked = Mapping::checked(std::move(*cores), topology, *slots, "start");
+    if (!checked) return pass_on(checked);
+    start.assign(checked->cores().begin(), checked->cores().end());
+  }
+  const ThreadLimit limit(request.threads);
+  const Deadline deadline = request.budget_ms > 0
+                                ? Deadline::in(std::chrono::milliseconds(static_cast<std::int64_t>(request.budget_ms)))
+                                : Deadline();
+  const MapProblem problem{graph, topology, *slots, *model, start, request.move_price};
+  return run_mapper(*mapper, problem, {.seed = request.seed, .deadline = deadline}, request.run);
+}
+
+Result<std::vector<Core>> placement(std::span<const std::uint32_t> cores, const CommGraph& graph,
+                                    const Topology& topology) {
+  if (cores.size() != graph.rank_count()) {
+    return fail(Code::bad_input, at("mapping"),
+                fmt::format("places {} ranks, but the program has {}", cores.size(), graph.rank_count()),
+                "is it a mapping of another program?");
+  }
+  std::vector<Core> placed(cores.size());
+  for (std::size_t rank = 0; rank < cores.size(); ++rank) {
+    if (cores[rank] >= topology.core_count())
+      return fail(Code::bad_input, at("mapping"), fmt::format("rank {} is on core {}", rank, cores[rank]),
+                  fmt::format("cores are 0 to {}", topology.core_count() - 1));
+    placed[rank] = Core{cores[rank]};
+  }
+  return placed;
+}
+
+}  // namespace rankloom::bridge

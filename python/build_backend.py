@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python: what `pip install .` calls (PEP 517): builds the module through CMake and puts it into a wheel. No package of
+Python is needed for it.
+
+Settings (`pip install . --config-settings=NAME=VALUE`):
+    build-dir   a build folder to use and keep, instead of a temporary one
+    module      a module that is built already
+"""
+
+import base64
+import hashlib
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python/rankloom"
+
+
+def version():
+    return re.search(r"project\(rankloom VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+def metadata():
+    return (f"Metadata-Version: 2.1\nName: rankloom\nVersion: {version()}\n"
+            "Summary: Places the processes of a parallel program where they talk\nLicense: Apache-2.0\n"
+            "Requires-Python: >=3.9\nRequires-Dist: numpy\nProvides-Extra: sparse\nRequires-Dist: scipy; extra == \"sparse\"\n"
+            "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text())
+
+
+def tag():
+    python = "cp" + sysconfig.get_config_var("py_version_nodot")
+    platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    return f"{python}-{python}-{platform}"
+
+
+def built_module(folder):
+    subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRANKLOOM_TESTS=OFF",
+                    "-DRANKLOOM_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"], check=True)
+    subprocess.run(["cmake", "--build", folder, "--target", "rankloom_python"], check=True)
+    # Of the Python that asks: a build folder may hold modules for others.
+    return next((pathlib.Path(folder) / "python/rankloom").glob("_rankloom" + sysconfig.get_config_var("EXT_SUFFIX")))
+
+
+def write_wheel(path, module):
+    info = f"rankloom-{version()}.dist-info"
+    wheel = f"Wheel-Version: 1.0\nGenerator: rankloom\nRoot-Is-Purelib: false\nTag: {tag()}\n"
+    files = {f"rankloom/{source.name}": source.read_bytes() for source in sorted(PACKAGE.iterdir()) if source.is_file()}
+    files[f"rankloom/{module.name}"] = module.read_bytes()
+    files[f"{info}/METADATA"] = metadata().encode()
+    files[f"{info}/WHEEL"] = wheel.encode()
+    record = ""
+    for name, content in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        record += f"{name},sha256={digest},{len(content)}\n"
+    files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
+    temporary = path.with_suffix(".part")
+    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            entry = zipfile.ZipInfo(name)  # of 1980: the same content gives the same file
+            entry.external_attr = (0o755 if name.endswith(".so") else 0o644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    os.replace(temporary, path)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    settings = config_settings or {}
+    name = f"rankloom-{version()}-{tag()}.whl"
+    path = pathlib.Path(wheel_directory) / name
+    if "module" in settings:
+        write_wheel(path, pathlib.Path(settings["module"]))
+    elif "build-dir" in settings:
+        write_wheel(path, built_module(settings["build-dir"]))
+    else:
+        with tempfile.TemporaryDirectory(prefix="rankloom-") as folder:
+            write_wheel(path, built_module(folder))
+    return name
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """All that git knows."""
+    base = f"rankloom-{version()}"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
+    with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz") as archive:
+        for name in filter(None, map(os.fsdecode, listed)):
+            archive.add(ROOT / name, f"{base}/{name}")
+        entry = tarfile.TarInfo(f"{base}/PKG-INFO")
+        entry.size = len(metadata().encode())
+        archive.addfile(entry, io.BytesIO(metadata().encode()))
+    return f"{base}.tar.gz"

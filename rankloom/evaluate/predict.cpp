@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: how long a program communicates under a placement, by arithmetic alone.
+#include "rankloom/evaluate/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rankloom {
+
+namespace {
+
+template <class Visit>
+void for_each_edge(const CommGraph& graph, std::span<const Core> core_of, const Visit& visit) {
+  for (const Rank rank : graph.ranks()) {
+    const auto targets = graph.targets(rank);
+    const auto bytes = graph.bytes(rank);
+    const auto messages = graph.messages(rank);
+    for (std::size_t edge = 0; edge < targets.size(); ++edge) {
+      if (core_of[index(rank)] == core_of[index(targets[edge])]) continue;
+      visit(rank, targets[edge], bytes[edge], messages.empty() ? graph.default_messages() : messages[edge]);
+    }
+  }
+}
+
+}  // namespace
+
+Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
+  std::vector<double> busy(platform.wire_count(), 0.0);  // seconds
+  std::vector<Wire> route;
+  for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double) {
+    route.clear();
+    platform.route(core_of[index(from)], core_of[index(to)], route);
+    for (const Wire wire : route) busy[wire] += bytes;
+  });
+  Prediction prediction;
+  for (Wire wire = 0; wire < busy.size(); ++wire) {
+    if (busy[wire] == 0) continue;
+    busy[wire] /= platform.rate(wire);
+    if (busy[wire] > prediction.busiest_seconds) {
+      prediction.busiest_seconds = busy[wire];
+      prediction.busiest = wire;
+    }
+  }
+  std::vector<double> out(graph.rank_count(), 0.0), in(graph.rank_count(), 0.0);
+  prediction.rank_seconds.assign(graph.rank_count(), 0.0);
+  for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double messages) {
+    const Core p = core_of[index(from)], q = core_of[index(to)];
+    const double latency = messages * platform.latency(p, q);
+    out[index(from)] += latency;
+    in[index(to)] += latency;
+    double slowest = bytes / platform.fastest(p, q);
+    route.clear();
+    platform.route(p, q, route);
+    for (const Wire wire : route) slowest = std::max(slowest, busy[wire]);
+    for (const Rank end : {from, to})
+      prediction.rank_seconds[index(end)] = std::max(prediction.rank_seconds[index(end)], slowest);
+  });
+  for (std::size_t rank = 0; rank < out.size(); ++rank) {
+    prediction.rank_seconds[rank] += std::max(out[rank], in[rank]);
+    prediction.seconds = std::max(prediction.seconds, prediction.rank_seconds[rank]);
+  }
+  return prediction;
+}
+
+}  // namespace rankloom

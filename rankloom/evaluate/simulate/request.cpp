@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: what is asked of the simulator and what it answers, as JSON.
+#include "rankloom/evaluate/simulate/request.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/topology_json.hpp"
+
+namespace rankloom {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// What another program wrote may lack anything; nothing of ours does.
+template <class Fill>
+Result<void> fill_from(const FileText& file, const Fill& fill) {
+  auto json = parse_json(file);
+  if (!json) return pass_on(json);
+  try {
+    return fill(*json);
+  } catch (const Json::exception& error) {
+    return fail(Code::bad_input, at(file.name()), fmt::format("this is no message of the simulator: {}", error.what()),
+                "the two programs must be of one version: build both again");
+  }
+}
+
+Json platform_json(const PlatformOptions& options) {
+  Json json{{"rate", options.rate}, {"latency", options.latency}, {"width", options.width}, {"factors", Json::array()}};
+  for (const auto& factor : options.factors) json["factors"].push_back({factor.gap, factor.latency});
+  return json;
+}
+
+PlatformOptions platform_options(const Json& json) {
+  PlatformOptions options{.rate = json.at("rate"), .latency = json.at("latency"), .width = {}, .factors = {}};
+  options.width = json.at("width").get<std::map<std::string, double>>();
+  for (const Json& factor : json.at("factors")) options.factors.push_back({factor.at(0), factor.at(1)});
+  return options;
+}
+
+}  // namespace
+
+std::string write_request(const SimulationRequest& request) {
+  Json json{{"machine", Json::parse(write_machine_json(request.topology.spec()))},
+            {"platform", platform_json(request.platform)},
+            {"speed", request.speed},
+            {"eager", request.eager},
+            {"jobs", Json::array()}};
+  for (const SimulatedJob& job : request.jobs) {
+    std::vector<std::uint32_t> cores;
+    for (const Core core : job.core_of) cores.push_back(index(core));
+    json["jobs"].push_back({{"name", job.name}, {"traces", job.traces}, {"cores", cores}, {"start", job.start}});
+  }
+  return json.dump() + "\n";
+}
+
+Result<SimulationRequest> read_request(const FileText& file) {
+  std::optional<SimulationRequest> request;
+  auto filled = fill_from(file, [&](const Json& json) -> Result<void> {
+    auto spec = read_machine_json(FileText(file.name(), json.at("machine").dump()));
+    if (!spec) return pass_on(spec);
+    auto topology = Topology::build(std::move(*spec));
+    if (!topology) return pass_on(topology);
+    request = SimulationRequest{.topology = std::move(*topology),
+                                .platform = platform_options(json.at("platform")),
+                                .speed = json.at("speed"),
+                                .eager = json.at("eager"),
+                                .jobs = {}};
+    for (const Json& job : json.at("jobs")) {
+      SimulatedJob& made = request->jobs.emplace_back();
+      made.name = job.at("name");
+      made.traces = job.at("traces").get<std::vector<std::string>>();
+      for (const Json& core : job.at("cores")) made.core_of.push_back(Core{core.get<std::uint32_t>()});
+      made.start = job.at("start");
+    }
+    return check_request(*request);
+  });
+  if (!filled) return pass_on(filled);
+  return std::move(*request);
+}
+
+std::string write_result(const SimulationResult& result) {
+  Json json{{"seconds", result.seconds},
+            {"routes_checked", result.routes_checked},
+            {"wall_seconds", result.wall_seconds},
+            {"jobs", Json::array()}};
+  for (const JobTimes& job : result.jobs)
+    json["jobs"].push_back(
+        {{"name", job.name}, {"seconds", job.seconds}, {"start", job.start}, {"ranks", job.rank_seconds}});
+  return json.dump() + "\n";
+}
+
+Result<SimulationResult> read_result(const FileText& file) {
+  SimulationResult result;
+  auto filled = fill_from(file, [&](const Json& json) -> Result<void> {
+    result.seconds = json.at("seconds");
+    result.routes_checked = json.at("routes_checked");
+    result.wall_seconds = json.at("wall_seconds");
+    for (const Json& job : json.at("jobs"))
+      result.jobs.push_back(
+          {job.at("name"), job.at("seconds"), job.at("start"), job.at("ranks").get<std::vector<double>>()});
+    return {};
+  });
+  if (!filled) return pass_on(filled);
+  return result;
+}
+
+Result<void> check_request(const SimulationRequest& request) {
+  if (request.jobs.empty()) return fail(Code::usage, at("simulate"), "no job is named", "name at least one");
+  for (const SimulatedJob& job : request.jobs) {
+    if (job.traces.size() != job.core_of.size() || job.traces.empty()) {
+      return fail(Code::bad_input, at(job.name),
+                  fmt::format("the trace has {} ranks, the mapping {}", job.traces.size(), job.core_of.size()),
+                  "use a mapping that was made for this program");
+    }
+    for (std::size_t rank = 0; rank < job.core_of.size(); ++rank) {
+      if (index(job.core_of[rank]) >= request.topology.core_count()) {
+        return fail(Code::bad_input, at(job.name),
+                    fmt::format("rank {} is on core {}, the machine has cores 0 to {}", rank, index(job.core_of[rank]),
+                                request.topology.core_count() - 1),
+                    "use a mapping that was made for this machine");
+      }
+    }
+    if (!(job.start >= 0) || !std::isfinite(job.start))
+      return fail(Code::bad_input, at(job.name), "a job cannot start before 0 s", "give a time from 0");
+  }
+  return {};
+}
+
+}  // namespace rankloom

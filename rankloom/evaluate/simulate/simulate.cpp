@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: simulations, each in a process of its own.
+#include "rankloom/evaluate/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/units.hpp"
+#include "rankloom/evaluate/simulate/children.hpp"
+#include "rankloom/evaluate/simulate/scratch_folder.hpp"
+
+namespace rankloom {
+
+namespace {
+
+/// The last lines that a program said on its standard error, without what it calls a back trace.
+std::string last_words(const std::string& path) {
+  constexpr std::size_t most_lines = 6;
+  auto file = read_file(path);
+  if (!file) return {};
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = file->view(); !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.empty() && !line.starts_with("  ->") && line.find("acktrace:") == std::string_view::npos)
+      lines.push_back(line);
+  }
+  std::string text;
+  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
+    text += fmt::format("\n  {}", lines[i]);
+  return text;
+}
+
+std::string name_of(const SimulationRequest& request) {
+  return request.jobs.size() == 1 ? request.jobs[0].name : fmt::format("{} jobs", request.jobs.size());
+}
+
+/// What went wrong with one of them.
+Result<void> check_end(const SimulationRequest& request, const Child& child, const ChildEnd& end,
+                       const SimulationOptions& options) {
+  if (end.timed_out) {
+    return fail(Code::environment, at(name_of(request)),
+                fmt::format("its simulation was not done after {}",
+                            format_seconds(std::chrono::duration<double>(options.time_limit).count())),
+                "give it longer with --time-limit, or simulate fewer --iterations");
+  }
+  if (end.status == 0) return {};
+  const std::string words = last_words(child.errors);
+  const bool said_why = end.status < 128 && !words.empty();
+  return fail(said_why ? Code::bad_input : Code::environment, at(name_of(request)),
+              fmt::format("the simulator ended with status {}{}{}", end.status,
+                          words.empty() ? " and said nothing" : ", and said:", words),
+              "a trace that was cut short or changed by hand cannot be replayed; `rankloom import TRACE` checks one");
+}
+
+}  // namespace
+
+Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest> requests,
+                                               const SimulationOptions& options, Progress& progress) {
+  if (options.helper.empty()) {
+    return fail(Code::environment, at("rankloom-simulate"), "it was not built, because SimGrid was missing",
+                "install the Debian package libsimgrid-dev and build again: ./dev build");
+  }
+  auto folder = ScratchFolder::make();
+  if (!folder) return pass_on(folder);
+  std::vector<Child> children;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (auto sound = check_request(requests[i]); !sound) return pass_on(sound);
+    if (auto possible = Platform::of(requests[i].topology, requests[i].platform); !possible) return pass_on(possible);
+    const std::string request = folder->file(fmt::format("request{}.json", i));
+    if (auto written = write_file(request, write_request(requests[i])); !written) return pass_on(written);
+    children.push_back({.words = {options.helper, request},
+                        .output = folder->file(fmt::format("result{}.json", i)),
+                        .errors = folder->file(fmt::format("errors{}.txt", i))});
+  }
+  const std::uint32_t at_once =
+      options.at_once > 0 ? options.at_once : std::max(std::thread::hardware_concurrency(), 1U);
+  const auto tell = [&](std::size_t done) {
+    progress.report(
+        requests.size() == 1 ? "simulating" : fmt::format("simulating, {} of {} done", done, requests.size()),
+        requests.size() == 1 ? -1 : static_cast<double>(done) / static_cast<double>(requests.size()));
+  };
+  tell(0);
+  auto ends = run_children(children, at_once, options.time_limit, tell);
+  if (!ends) return pass_on(ends);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (auto fine = check_end(requests[i], children[i], (*ends)[i], options); !fine) return pass_on(fine);
+  }
+  std::vector<SimulationResult> results;
+  for (const Child& child : children) {
+    auto file = read_file(child.output);
+    if (!file) return pass_on(file);
+    auto result = read_result(*file);
+    if (!result) return pass_on(result);
+    results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: collectives as lines of a trace, in an order in which they can be carried out: who passes on what it got
+// receives before it sends; who exchanges does so partner by partner, as MPI libraries do.
+#include "rankloom/evaluate/simulate/trace_writer.hpp"
+
+namespace rankloom {
+
+namespace {
+
+using collective_shapes::binomial_children;
+using collective_shapes::lowest_bit;
+using collective_shapes::Shape;
+using collective_shapes::subtree;
+
+/// One member of a group during one step.
+class Member {
+ public:
+  Member(TraceWriter& out, std::span<const Rank> members, std::uint64_t size, std::uint64_t root,
+         std::uint64_t position, double bytes)
+      : out_(out), members_(members), size_(size), root_(root), p_(position), bytes_(bytes) {}
+
+  void take(Shape shape) {
+    switch (shape) {
+      case Shape::star_out:
+        return star(true);
+      case Shape::star_in:
+        return star(false);
+      case Shape::pairs:
+        for (std::uint64_t step = 1; step < size_; ++step) exchange(after(step), after(size_ - step));
+        return;
+      case Shape::upward:
+        for (std::uint64_t step = 1; step < size_; ++step)
+          exchange(p_ + step < size_ ? p_ + step : nobody, p_ >= step ? p_ - step : nobody);
+        return;
+      case Shape::binomial_down:
+      case Shape::scatter_down:
+        return down(shape == Shape::scatter_down);
+      case Shape::binomial_up:
+      case Shape::gather_up:
+        return up(shape == Shape::gather_up);
+      case Shape::doubling:
+        return doubling();
+      case Shape::ring:
+        return exchange(after(1), after(size_ - 1));
+      case Shape::partial_doubling:
+        for (std::uint64_t bit = 1; bit < size_; bit *= 2)
+          if ((p_ ^ bit) < size_) exchange(p_ ^ bit, p_ ^ bit);
+        return;
+      case Shape::dissemination:
+        for (std::uint64_t bit = 1; bit < size_; bit *= 2) exchange(after(bit), after(size_ - bit % size_));
+        return;
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+
+  Rank rank(std::uint64_t position) const {
+    return members_.empty() ? Rank{static_cast<std::uint32_t>(position)} : members_[position];
+  }
+  std::uint64_t after(std::uint64_t places) const { return (p_ + places) % size_; }
+  std::uint64_t from_root() const { return (p_ + size_ - root_) % size_; }
+  std::uint64_t position(std::uint64_t from_root) const { return (from_root + root_) % size_; }
+
+  void send(std::uint64_t to, std::uint64_t blocks = 1) {
+    out_.send(rank(to), TraceWriter::collective_tag, bytes_ * static_cast<double>(blocks));
+  }
+  void receive(std::uint64_t from, std::uint64_t blocks = 1) {
+    out_.recv(rank(from), TraceWriter::collective_tag, bytes_ * static_cast<double>(blocks));
+  }
+  void exchange(std::uint64_t to, std::uint64_t from) {
+    if (to != nobody) out_.isend(rank(to), TraceWriter::collective_tag, bytes_);
+    if (from != nobody) receive(from);
+    if (to != nobody) out_.wait_all();
+  }
+
+  void star(bool out) {
+    if (p_ != root_) return out ? receive(root_) : send(root_);
+    for (std::uint64_t q = 0; q < size_; ++q) {
+      if (q == root_) continue;
+      if (out) {
+        out_.isend(rank(q), TraceWriter::collective_tag, bytes_);
+      } else {
+        out_.irecv(rank(q), TraceWriter::collective_tag, bytes_);
+      }
+    }
+    out_.wait_all();
+  }
+
+  /// The far child first, as its subtree is the deepest.
+  void down(bool blocks) {
+    const std::uint64_t v = from_root();
+    if (v > 0) receive(position(v - lowest_bit(v)), blocks ? subtree(v, size_) : 1);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> children;
+    binomial_children(v, size_, [&](std::uint64_t child, std::uint64_t below) { children.emplace_back(child, below); });
+    for (auto child = children.rbegin(); child != children.rend(); ++child)
+      out_.isend(rank(position(child->first)), TraceWriter::collective_tag,
+                 bytes_ * static_cast<double>(blocks ? child->second : 1));
+    if (!children.empty()) out_.wait_all();
+  }
+
+  void up(bool blocks) {
+    const std::uint64_t v = from_root();
+    binomial_children(v, size_,
+                      [&](std::uint64_t child, std::uint64_t below) { receive(position(child), blocks ? below : 1); });
+    if (v > 0) send(position(v - lowest_bit(v)), blocks ? subtree(v, size_) : 1);
+  }
+
+  void doubling() {
+    const std::uint64_t core = std::bit_floor(size_);
+    const std::uint64_t folded = size_ - core;
+    const auto place = [&](std::uint64_t v) { return v < folded ? 2 * v + 1 : v + folded; };
+    const bool aside = p_ < 2 * folded && p_ % 2 == 0, takes_in = p_ < 2 * folded && p_ % 2 == 1;
+    if (aside) {
+      send(p_ + 1);
+      return receive(p_ + 1);
+    }
+    if (takes_in) receive(p_ - 1);
+    const std::uint64_t v = p_ < 2 * folded ? p_ / 2 : p_ - folded;
+    for (std::uint64_t bit = 1; bit < core; bit *= 2) exchange(place(v ^ bit), place(v ^ bit));
+    if (takes_in) send(p_ - 1);
+  }
+
+  TraceWriter& out_;
+  std::span<const Rank> members_;
+  std::uint64_t size_, root_, p_;
+  double bytes_;
+};
+
+}  // namespace
+
+void TraceWriter::collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
+                             std::uint32_t root, std::uint32_t position, double bytes) {
+  const std::uint64_t size = members.empty() ? ranks : members.size();
+  const double each = bytes * step.blocks / step.messages;
+  for (double message = 0; message < step.messages; ++message)
+    Member(*this, members, size, root, position, each).take(step.shape);
+}
+
+}  // namespace rankloom

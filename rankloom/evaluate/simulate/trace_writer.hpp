@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: the lines of one rank in a time-independent trace, and collectives as such lines.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/ids.hpp"
+#include "rankloom/model/collective_shapes.hpp"
+
+namespace rankloom {
+
+/// Collects the lines of one rank as text.
+class TraceWriter {
+ public:
+  explicit TraceWriter(Rank rank) : rank_(index(rank)) {}
+
+  static constexpr int exchange_tag = 0, collective_tag = 1;
+  /// SimGrid counts in an int and holds a buffer of the largest message.
+  static constexpr double largest_message = 256.0 * (1 << 20);
+
+  void line(std::string_view action) { fmt::format_to(std::back_inserter(text_), "{} {}\n", rank_, action); }
+  void compute(double nanoseconds) {
+    if (nanoseconds >= 1) fmt::format_to(std::back_inserter(text_), "{} compute {:.0f}\n", rank_, nanoseconds);
+  }
+  void isend(Rank to, int tag, double bytes) { message("isend", to, tag, bytes, true); }
+  void send(Rank to, int tag, double bytes) { message("send", to, tag, bytes, true); }
+  void irecv(Rank from, int tag, double bytes) { message("irecv", from, tag, bytes, false); }
+  void recv(Rank from, int tag, double bytes) { message("recv", from, tag, bytes, false); }
+  void wait_all() { line("waitall"); }
+
+  /// One step of a collective as its member number `position` sees it.
+  void collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
+                  std::uint32_t root, std::uint32_t position, double bytes);
+
+  std::string& text() { return text_; }
+  std::uint64_t messages() const { return messages_; }
+
+ private:
+  /// 6 is SimGrid's code of a byte. A replay takes a receive of 0 bytes for one of unknown size.
+  void message(std::string_view action, Rank other, int tag, double bytes, bool counts) {
+    do {
+      const double piece = bytes < largest_message ? bytes : largest_message;
+      const double said = counts || piece >= 1 ? piece : 1;
+      fmt::format_to(std::back_inserter(text_), "{} {} {} {} {:.0f} 6\n", rank_, action, index(other), tag, said);
+      bytes -= piece;
+      if (counts) ++messages_;
+    } while (bytes >= 1);
+  }
+
+  std::uint32_t rank_;
+  std::string text_;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace rankloom

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/reorder: the same calls from Fortran. Open MPI's Fortran calls nothing in C that could be heard, so every name
+// that it has is ours here. MPICH's mpif.h and `use mpi` call C; only its mpi_f08 does not.
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+#include "rankloom/place/reorder/library/create.hpp"
+
+namespace rankloom::reorder {
+
+namespace {
+
+static_assert(sizeof(MPI_Fint) == sizeof(int), "lists of Fortran are lists of C");
+
+template <class T>
+T* address(Word word) {
+  return reinterpret_cast<T*>(word);
+}
+
+int number(Word word) {
+  return *address<const MPI_Fint>(word);
+}
+
+const int* list(Word word) {
+  return address<const int>(word);
+}
+
+#if defined(OPEN_MPI)
+constinit Function<decltype(PMPI_Comm_f2c)> comm_f2c{"PMPI_Comm_f2c"};
+constinit Function<decltype(PMPI_Comm_c2f)> comm_c2f{"PMPI_Comm_c2f"};
+constinit Function<decltype(PMPI_Info_f2c)> info_f2c{"PMPI_Info_f2c"};
+MPI_Comm comm_of(Word word) {
+  return comm_f2c(number(word));
+}
+MPI_Info info_of(Word word) {
+  return info_f2c(number(word));
+}
+MPI_Fint to_fortran(MPI_Comm comm) {
+  return comm_c2f(comm);
+}
+#else
+MPI_Comm comm_of(Word word) {
+  return number(word);
+}
+MPI_Info info_of(Word word) {
+  return number(word);
+}
+MPI_Fint to_fortran(MPI_Comm comm) {
+  return comm;
+}
+#endif
+
+/// A variable of Fortran whose address means something.
+template <std::size_t N>
+bool is_one_of(Word word, const std::array<const char*, N>& names) {
+  for (const char* const name : names) {
+    if (void* const found = find_symbol(name); found != nullptr && found == address<void>(word)) return true;
+  }
+  return false;
+}
+
+const int* weights_of(Word word) {
+#if defined(OPEN_MPI)
+  constexpr std::array none{"mpi_fortran_unweighted_", "mpi_fortran_unweighted", "mpi_fortran_unweighted__",
+                            "MPI_FORTRAN_UNWEIGHTED"};
+  constexpr std::array empty{"mpi_fortran_weights_empty_", "mpi_fortran_weights_empty", "mpi_fortran_weights_empty__",
+                             "MPI_FORTRAN_WEIGHTS_EMPTY"};
+#else
+  constexpr std::array none{"__mpi_f08_link_constants_MOD_mpi_unweighted"};
+  constexpr std::array empty{"__mpi_f08_link_constants_MOD_mpi_weights_empty"};
+#endif
+  if (is_one_of(word, none)) return unweighted();
+  return is_one_of(word, empty) ? weights_empty() : list(word);
+}
+
+bool concerns(Word reorder) {
+  return number(reorder) != 0 && is_on();
+}
+
+/// Hands the communicator and the outcome over; in mpi_f08 nobody may want the latter.
+void give(int outcome, MPI_Comm comm, Word created, Word error) {
+  if (outcome == MPI_SUCCESS) *address<MPI_Fint>(created) = to_fortran(comm);
+  if (error != 0) *address<MPI_Fint>(error) = outcome;
+}
+
+void cart(Real& real, Word comm, Word ndims, Word dims, Word periods, Word reorder, Word created, Word error) {
+  if (!concerns(reorder)) {
+    real(comm, ndims, dims, periods, reorder, created, error);
+    return;
+  }
+  MPI_Comm made = record::comm_null();
+  const int outcome = cart_create(comm_of(comm), number(ndims), list(dims), list(periods), 1, &made);
+  give(outcome, made, created, error);
+}
+
+void graph(Real& real, Word comm, Word nodes, Word index, Word edges, Word reorder, Word created, Word error) {
+  if (!concerns(reorder)) {
+    real(comm, nodes, index, edges, reorder, created, error);
+    return;
+  }
+  MPI_Comm made = record::comm_null();
+  const int outcome = graph_create(comm_of(comm), number(nodes), list(index), list(edges), 1, &made);
+  give(outcome, made, created, error);
+}
+
+void dist_graph(Real& real, Word comm, Word n, Word sources, Word degrees, Word targets, Word weights, Word info,
+                Word reorder, Word created, Word error) {
+  if (!concerns(reorder)) {
+    real(comm, n, sources, degrees, targets, weights, info, reorder, created, error);
+    return;
+  }
+  MPI_Comm made = record::comm_null();
+  const int outcome = dist_graph_create(comm_of(comm), number(n), list(sources), list(degrees), list(targets),
+                                        weights_of(weights), info_of(info), 1, &made);
+  give(outcome, made, created, error);
+}
+
+void adjacent(Real& real, Word comm, Word in, Word sources, Word in_weights, Word out, Word targets, Word out_weights,
+              Word info, Word reorder, Word created, Word error) {
+  if (!concerns(reorder)) {
+    real(comm, in, sources, in_weights, out, targets, out_weights, info, reorder, created, error);
+    return;
+  }
+  MPI_Comm made = record::comm_null();
+  const Adjacency mine{.in = number(in),
+                       .sources = list(sources),
+                       .in_weights = weights_of(in_weights),
+                       .out = number(out),
+                       .targets = list(targets),
+                       .out_weights = weights_of(out_weights)};
+  const int outcome = dist_graph_create_adjacent(comm_of(comm), mine, info_of(info), 1, &made);
+  give(outcome, made, created, error);
+}
+
+}  // namespace
+
+#define RANKLOOM_SEVEN(identifier, symbol, real_symbol, call)                                              \
+  extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word) asm(symbol);                        \
+  [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g) { \
+    static constinit Real real(real_symbol);                                                               \
+    call(real, a, b, c, d, e, f, g);                                                                       \
+  }
+#define RANKLOOM_TEN(identifier, symbol, real_symbol, call)                                                      \
+  extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) asm(symbol);            \
+  [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, \
+                                                 Word i, Word j) {                                               \
+    static constinit Real real(real_symbol);                                                                     \
+    call(real, a, b, c, d, e, f, g, h, i, j);                                                                    \
+  }
+#define RANKLOOM_ELEVEN(identifier, symbol, real_symbol, call)                                                   \
+  extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) asm(symbol);      \
+  [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, \
+                                                 Word i, Word j, Word k) {                                       \
+    static constinit Real real(real_symbol);                                                                     \
+    call(real, a, b, c, d, e, f, g, h, i, j, k);                                                                 \
+  }
+
+#if defined(OPEN_MPI)
+#define RANKLOOM_NAMES(kind, identifier, lower, upper, call)              \
+  kind(identifier##_one, "mpi_" lower "_", "pmpi_" lower "_", call)       \
+      kind(identifier##_two, "mpi_" lower "__", "pmpi_" lower "__", call) \
+          kind(identifier##_bare, "mpi_" lower, "pmpi_" lower, call)      \
+              kind(identifier##_upper, "MPI_" upper, "PMPI_" upper, call) \
+                  kind(identifier##_f08, "mpi_" lower "_f08_", "pmpi_" lower "_f08_", call)
+#else
+#define RANKLOOM_NAMES(kind, identifier, lower, upper, call) \
+  kind(identifier##_f08, "mpi_" lower "_f08_", "pmpir_" lower "_f08_", call)
+#endif
+
+RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_cart_create, "cart_create", "CART_CREATE", cart)
+RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_graph_create, "graph_create", "GRAPH_CREATE", graph)
+RANKLOOM_NAMES(RANKLOOM_TEN, fortran_dist_graph_create, "dist_graph_create", "DIST_GRAPH_CREATE", dist_graph)
+RANKLOOM_NAMES(RANKLOOM_ELEVEN, fortran_dist_graph_create_adjacent, "dist_graph_create_adjacent",
+               "DIST_GRAPH_CREATE_ADJACENT", adjacent)
+
+}  // namespace rankloom::reorder

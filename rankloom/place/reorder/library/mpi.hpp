@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/reorder: what the library calls of the program's MPI, found when it is needed, as the recorder does.
+#pragma once
+
+#include "rankloom/capture/record/languages.hpp"
+#include "rankloom/capture/record/mpi.hpp"
+
+namespace rankloom::reorder {
+
+using record::find_symbol;
+using record::Function;
+using record::handle_from;
+using record::Real;
+using record::Word;
+
+namespace pmpi {
+#define RANKLOOM_PMPI(name)                               \
+  inline constinit Function<decltype(PMPI_##name)> name { \
+    "PMPI_" #name                                         \
+  }
+RANKLOOM_PMPI(Bcast);
+RANKLOOM_PMPI(Cart_create);
+RANKLOOM_PMPI(Comm_free);
+RANKLOOM_PMPI(Comm_rank);
+RANKLOOM_PMPI(Comm_size);
+RANKLOOM_PMPI(Comm_split);
+RANKLOOM_PMPI(Comm_test_inter);
+RANKLOOM_PMPI(Dist_graph_create);
+RANKLOOM_PMPI(Dist_graph_create_adjacent);
+RANKLOOM_PMPI(Gather);
+RANKLOOM_PMPI(Gatherv);
+RANKLOOM_PMPI(Get_library_version);
+RANKLOOM_PMPI(Graph_create);
+RANKLOOM_PMPI(Scatter);
+RANKLOOM_PMPI(Scatterv);
+RANKLOOM_PMPI(Sendrecv);
+#undef RANKLOOM_PMPI
+}  // namespace pmpi
+
+// Words for weights: constants in one MPI, variables in the other.
+#if defined(OPEN_MPI)
+inline int* unweighted() {
+  return MPI_UNWEIGHTED;
+}
+inline int* weights_empty() {
+  return MPI_WEIGHTS_EMPTY;
+}
+#else
+inline int* weights_variable(const char* name) {
+  void* const found = find_symbol(name);
+  return found != nullptr ? *static_cast<int**>(found) : nullptr;
+}
+inline int* unweighted() {
+  return weights_variable("MPI_UNWEIGHTED");
+}
+inline int* weights_empty() {
+  return weights_variable("MPI_WEIGHTS_EMPTY");
+}
+#endif
+inline bool has_weights(const int* weights) {
+  return weights != nullptr && weights != unweighted() && weights != weights_empty();
+}
+
+}  // namespace rankloom::reorder

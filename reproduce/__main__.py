@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiments of the four papers, repeated: ./dev reproduce JOB
+
+  list          the experiments, and what was found
+  NAME…         some of them: tables and plots into reproduce/results/, a verdict each
+  all           all of them, then the page
+  page          docs/reproduction.md from the results, without running anything
+
+Finished steps are kept in build/reproduce, by what they depend on: a run that was interrupted goes on where it was.
+"""
+
+import argparse
+import json
+import pathlib
+import signal
+import sys
+import time
+
+from . import experiments
+from .harness import outcome, page
+from .harness.program import Failed, Run
+from .harness.progress import Progress
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def main(words=None):
+    parser = argparse.ArgumentParser(prog="./dev reproduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("jobs", nargs="*", metavar="JOB", default=["list"])
+    parser.add_argument("--quick", action="store_true",
+                        help="smallest sizes only, in seconds, to see that it works; results go to build/reproduce/quick")
+    parser.add_argument("--again", action="store_true", help="forget the kept steps first")
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/bin", help="where rankloom was built")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build/reproduce", help="where steps are kept")
+    parser.add_argument("--results", type=pathlib.Path, help="where tables and plots go [reproduce/results]")
+    given = parser.parse_args(words)
+    results = given.results or (given.work / "quick" if given.quick else ROOT / "reproduce/results")
+    if given.jobs == ["list"]:
+        return show(results)
+    if given.jobs == ["page"]:
+        page.write(results, ROOT / "docs/reproduction.md")
+        return 0
+    everything = given.jobs == ["all"]
+    chosen = experiments.TABLE if everything else [experiments.find(name) for name in given.jobs]
+    if None in chosen:
+        unknown = given.jobs[chosen.index(None)]
+        print(f"./dev reproduce: no experiment is called {unknown}; there are: {', '.join(row.name for row in experiments.TABLE)}",
+              file=sys.stderr)
+        return 2
+    if given.again:
+        for step in (given.work / "steps").glob("*.json"):
+            step.unlink()
+    status = carry_out(chosen, given, results)
+    if status == 0 and everything and not given.quick:
+        page.write(results, ROOT / "docs/reproduction.md")
+        print("docs/reproduction.md")
+    return status
+
+
+def carry_out(chosen, given, results):
+    progress = Progress()
+    run = Run(given.programs, given.work, progress, quick=given.quick)
+    failed = 0
+    for experiment in chosen:
+        start, ran, kept = time.monotonic(), run.steps.ran, run.steps.kept
+        progress.begin(experiment.name)
+        try:
+            made = experiment.run(run)
+        except Failed as error:
+            progress.finish()
+            print(f"{experiment.name}: cannot be run: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        except KeyboardInterrupt:
+            progress.finish()
+            print(f"interrupted in {experiment.name}; what is finished was kept: the same command goes on from here", file=sys.stderr)
+            return 130
+        progress.finish()
+        outcome.write(made, experiment, results, run.version)
+        print(outcome.markdown(made, experiment) if len(chosen) == 1 else made.line(experiment.name))
+        print(f"  {run.steps.ran - ran} steps run, {run.steps.kept - kept} kept from before, {time.monotonic() - start:.0f} s; "
+              f"{results / experiment.name}.md", flush=True)
+    return 5 if failed else 0
+
+
+def show(results):
+    for row in experiments.TABLE:
+        path = results / f"{row.name}.json"
+        found = json.loads(path.read_text())["word"] if path.exists() else "not run yet"
+        print(f"{row.name:<19}{row.title:<46}{row.paper:<46}{found}")
+    return 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # as for any program: `| head` ends it quietly
+    sys.exit(main())

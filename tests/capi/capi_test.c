@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The C library from C11: what it gives, and what it says to bad input. Prints what failed; the exit status counts it. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "rankloom.h"
+
+static int failures = 0;
+
+#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
+
+static void check(int holds, const char* condition, int line) {
+  if (holds) return;
+  ++failures;
+  fprintf(stderr, "capi_test.c:%d: %s does not hold (last error: %s: %s (%s))\n", line, condition, rankloom_error_where(),
+          rankloom_error(), rankloom_error_hint());
+}
+
+/* The call failed so, and said what and how to go on. */
+static int said(int status, int expected, const char* where) {
+  return status == expected && strcmp(rankloom_error_where(), where) == 0 && rankloom_error()[0] != '\0' &&
+         rankloom_error_hint()[0] != '\0';
+}
+
+/* Ranks i and i + 4 talk: the launcher's order puts them on different nodes. */
+static const uint32_t from[] = {0, 1, 2, 3, 3, 0};
+static const uint32_t to[] = {4, 5, 6, 7, 7, 0};
+static const double bytes[] = {100, 100, 100, 60, 40, 999};
+
+static void maps_what_talks_together(void) {
+  rankloom_graph* graph = NULL;
+  rankloom_topology* topology = NULL;
+  rankloom_mapping* mapping = NULL;
+  rankloom_map_options options;
+  rankloom_map_result result = {sizeof(result), 0, 0, 0, 0, 0, 0};
+  double cost = 0;
+  uint32_t node = 9;
+  CHECK(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, &graph) == RANKLOOM_OK);
+  CHECK(rankloom_graph_ranks(graph) == 8 && rankloom_graph_edges(graph) == 4);
+  CHECK(rankloom_topology_load("node:4=10 core:2=1", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_topology_cores(topology) == 8 && rankloom_topology_nodes(topology) == 4);
+  CHECK(rankloom_topology_distance(topology, 0, 1, &cost) == RANKLOOM_OK && cost == 1);
+  CHECK(rankloom_topology_distance(topology, 0, 2, &cost) == RANKLOOM_OK && cost == 10);
+  CHECK(rankloom_topology_locate(topology, 5, &node, NULL) == RANKLOOM_OK && node == 2);
+
+  CHECK(rankloom_map_options_init(&options, RANKLOOM_MAP_OPTIONS_SIZE) == RANKLOOM_OK);
+  options.seed = 7;
+  options.threads = 1;
+  options.effort = "fast";
+  options.lower_bound = 1;
+  CHECK(rankloom_map(graph, topology, NULL, &options, &mapping) == RANKLOOM_OK);
+  CHECK(rankloom_mapping_result(mapping, &result) == RANKLOOM_OK);
+  CHECK(result.cost == 400 && result.cost_default == 4000 && result.fell_back == 0);
+  CHECK(result.lower_bound <= 400 && result.lower_bound > 0);
+  CHECK(rankloom_mapping_ranks(mapping) == 8);
+  if (mapping != NULL) {
+    const uint32_t* cores = rankloom_mapping_cores(mapping);
+    for (uint32_t rank = 0; rank < 4; ++rank) CHECK(cores[rank] / 2 == cores[rank + 4] / 2);
+    CHECK(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost) == RANKLOOM_OK && cost == 400);
+    CHECK(rankloom_evaluate(graph, topology, cores, 8, "hopbytes", &cost) == RANKLOOM_OK && cost >= 0);
+
+    /* From its own result, with moves that cost: nothing moves. */
+    rankloom_mapping* again = NULL;
+    options.effort = NULL;
+    options.start = cores;
+    options.start_ranks = 8;
+    options.move_price = 5;
+    CHECK(rankloom_map(graph, topology, "refine", &options, &again) == RANKLOOM_OK);
+    if (again != NULL) CHECK(memcmp(rankloom_mapping_cores(again), cores, 8 * sizeof(uint32_t)) == 0);
+    rankloom_mapping_free(again);
+  }
+  rankloom_graph_free(graph);
+  rankloom_topology_free(topology);
+  CHECK(rankloom_mapping_cores(mapping) != NULL); /* a mapping lives on its own */
+  rankloom_mapping_free(mapping);
+}
+
+static void reads_patterns_and_counts_messages(void) {
+  rankloom_graph* graph = NULL;
+  rankloom_topology* topology = NULL;
+  const double messages[] = {1, 2, 3, 4, 5, 6};
+  const uint32_t cores[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  double cost = 0;
+  CHECK(rankloom_graph_load("gen:groups:groups=4,per-group=4", NULL, NULL, &graph) == RANKLOOM_OK);
+  CHECK(rankloom_graph_ranks(graph) == 16);
+  rankloom_graph_free(graph);
+  CHECK(rankloom_graph_from_edges(8, 6, from, to, bytes, messages, &graph) == RANKLOOM_OK);
+  /* 400 bytes at 10 each, 15 messages at 100 each. */
+  CHECK(rankloom_topology_load("node:4=10,100 core:2=1", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_evaluate(graph, topology, cores, 8, "time", &cost) == RANKLOOM_OK && cost == 5500);
+  rankloom_topology_free(topology);
+  rankloom_graph_free(graph);
+  CHECK(rankloom_graph_from_edges(3, 0, NULL, NULL, NULL, NULL, &graph) == RANKLOOM_OK);
+  CHECK(rankloom_graph_ranks(graph) == 3 && rankloom_graph_edges(graph) == 0);
+  rankloom_graph_free(graph);
+}
+
+static void gives_nodes_to_jobs(void) {
+  rankloom_topology* topology = NULL;
+  rankloom_allocator* allocator = NULL;
+  rankloom_job_info info = {sizeof(info), 0, 0, 0, 0};
+  uint64_t first = 0, second = 0, third = 0;
+  uint32_t nodes[4] = {99, 99, 99, 99};
+  CHECK(rankloom_topology_load("mesh:4x4 core:2", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_create(topology, NULL, NULL, &allocator) == RANKLOOM_OK);
+  rankloom_topology_free(topology); /* the allocator keeps what it needs */
+  CHECK(rankloom_allocator_free_nodes(allocator) == 16);
+  CHECK(rankloom_allocator_request(allocator, 4, NULL, NULL, &first) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_job(allocator, first, &info) == RANKLOOM_OK);
+  CHECK(info.nodes == 4 && info.closed == 1 && info.diameter == 2);
+  CHECK(rankloom_allocator_job_nodes(allocator, first, nodes, 3) == RANKLOOM_OK);
+  CHECK(nodes[0] < nodes[1] && nodes[1] < nodes[2] && nodes[2] < 16 && nodes[3] == 99);
+  CHECK(rankloom_allocator_request(allocator, 13, NULL, NULL, &second) == RANKLOOM_WAIT && second == 0);
+  CHECK(rankloom_allocator_request(allocator, 8, NULL, NULL, &second) == RANKLOOM_OK && second != first);
+  CHECK(rankloom_allocator_free_nodes(allocator) == 4);
+  CHECK(rankloom_allocator_release(allocator, first) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_free_nodes(allocator) == 8);
+  CHECK(said(rankloom_allocator_release(allocator, first), RANKLOOM_BAD_INPUT, "job"));
+  CHECK(rankloom_allocator_release(allocator, second) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_drain(allocator, 5, 1) == RANKLOOM_OK && rankloom_allocator_free_nodes(allocator) == 15);
+  CHECK(rankloom_allocator_drain(allocator, 5, 0) == RANKLOOM_OK && rankloom_allocator_free_nodes(allocator) == 15);
+  CHECK(rankloom_allocator_request(allocator, 16, NULL, NULL, &third) == RANKLOOM_WAIT);
+  CHECK(rankloom_allocator_resume(allocator, 5) == RANKLOOM_OK);
+  CHECK(rankloom_allocator_request(allocator, 16, NULL, NULL, &third) == RANKLOOM_OK);
+  CHECK(said(rankloom_allocator_request(allocator, 17, NULL, NULL, &third), RANKLOOM_INFEASIBLE, "nodes"));
+  CHECK(said(rankloom_allocator_request(allocator, 0, NULL, NULL, &third), RANKLOOM_USAGE, "nodes"));
+  CHECK(said(rankloom_allocator_request(allocator, 1, NULL, "pray", &third), RANKLOOM_USAGE, "fallback"));
+  CHECK(rankloom_allocator_request(allocator, 1, "no-such-policy", NULL, &third) == RANKLOOM_USAGE);
+  CHECK(said(rankloom_allocator_drain(allocator, 16, 0), RANKLOOM_BAD_INPUT, "node"));
+  info.size = 3;
+  CHECK(said(rankloom_allocator_job(allocator, third, &info), RANKLOOM_USAGE, "info"));
+  rankloom_allocator_free(allocator);
+}
+
+static void tells_names(void) {
+  rankloom_topology* topology = NULL;
+  char name[64] = "";
+  char cut[3] = "";
+  size_t length = 0, rows = 0;
+  CHECK(rankloom_topology_load("node:2=5 core:2=1", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_topology_node_name(topology, 1, NULL, 0, &length) == RANKLOOM_OK && length > 2);
+  CHECK(rankloom_topology_node_name(topology, 1, name, sizeof(name), NULL) == RANKLOOM_OK && strlen(name) == length);
+  CHECK(rankloom_topology_node_name(topology, 1, cut, sizeof(cut), NULL) == RANKLOOM_OK && strncmp(cut, name, 2) == 0 &&
+        cut[2] == '\0');
+  CHECK(said(rankloom_topology_node_name(topology, 2, name, sizeof(name), NULL), RANKLOOM_BAD_INPUT, "node"));
+  rankloom_topology_free(topology);
+  while (rankloom_mapper_name(rows) != NULL) ++rows;
+  CHECK(rows >= 10 && strcmp(rankloom_mapper_name(0), "auto") == 0);
+  rows = 0;
+  while (rankloom_policy_name(rows) != NULL) ++rows;
+  CHECK(rows >= 2);
+}
+
+static void refuses_bad_input(void) {
+  rankloom_graph* graph = NULL;
+  rankloom_topology* topology = NULL;
+  rankloom_mapping* mapping = (rankloom_mapping*)&failures; /* must be set to NULL */
+  rankloom_map_options options;
+  const double negative[] = {1, 1, -1, 1, 1, 1};
+  const double nan_bytes[] = {1, 1, NAN, 1, 1, 1};
+  uint32_t cores[] = {0, 1, 2, 3, 4, 5, 6, 8};
+  double cost = 0;
+  CHECK(said(rankloom_graph_from_edges(8, 6, NULL, to, bytes, NULL, &graph), RANKLOOM_USAGE, "from"));
+  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, NULL, NULL, &graph), RANKLOOM_USAGE, "bytes"));
+  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, NULL), RANKLOOM_USAGE, "graph"));
+  CHECK(said(rankloom_graph_from_edges(7, 6, from, to, bytes, NULL, &graph), RANKLOOM_BAD_INPUT, "to"));
+  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, negative, NULL, &graph), RANKLOOM_BAD_INPUT, "bytes"));
+  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, nan_bytes, NULL, &graph), RANKLOOM_BAD_INPUT, "bytes"));
+  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, bytes, negative, &graph), RANKLOOM_BAD_INPUT, "messages"));
+  CHECK(graph == NULL);
+  CHECK(said(rankloom_graph_load(NULL, NULL, NULL, &graph), RANKLOOM_USAGE, "profile"));
+  CHECK(said(rankloom_graph_load("/no/such/file", NULL, NULL, &graph), RANKLOOM_BAD_INPUT, "/no/such/file"));
+  CHECK(rankloom_graph_load("gen:no-such-pattern", NULL, NULL, &graph) != RANKLOOM_OK);
+  CHECK(said(rankloom_graph_load("gen:groups", NULL, "sideways", &graph), RANKLOOM_USAGE, "collectives"));
+  CHECK(said(rankloom_graph_load("-", NULL, NULL, &graph), RANKLOOM_USAGE, "profile"));
+  CHECK(rankloom_topology_load("no machine at all", &topology) != RANKLOOM_OK && topology == NULL);
+  CHECK(said(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string"));
+
+  CHECK(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, &graph) == RANKLOOM_OK);
+  CHECK(said(rankloom_map(graph, NULL, NULL, NULL, &mapping), RANKLOOM_USAGE, "topology") && mapping == NULL);
+  CHECK(rankloom_topology_load("node:2=10 core:2=1", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_map(graph, topology, NULL, NULL, &mapping) == RANKLOOM_INFEASIBLE); /* 8 ranks, 4 cores */
+  CHECK(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost) == RANKLOOM_BAD_INPUT);
+  CHECK(said(rankloom_evaluate(graph, topology, cores, 7, NULL, &cost), RANKLOOM_BAD_INPUT, "mapping"));
+  CHECK(said(rankloom_evaluate(graph, topology, NULL, 8, NULL, &cost), RANKLOOM_USAGE, "cores"));
+  rankloom_topology_free(topology);
+  CHECK(rankloom_topology_load("node:4=10 core:2=1", &topology) == RANKLOOM_OK);
+  CHECK(rankloom_map(graph, topology, "no-such-mapper", NULL, &mapping) == RANKLOOM_USAGE);
+  CHECK(said(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost), RANKLOOM_BAD_INPUT, "mapping")); /* core 8 */
+  cores[7] = 7;
+  CHECK(said(rankloom_evaluate(graph, topology, cores, 8, "beauty", &cost), RANKLOOM_USAGE, "model"));
+  CHECK(said(rankloom_topology_distance(topology, 0, 8, &cost), RANKLOOM_BAD_INPUT, "core"));
+
+  memset(&options, 0, sizeof(options)); /* not initialised: size 0 */
+  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "options"));
+  CHECK(said(rankloom_map_options_init(NULL, 8), RANKLOOM_USAGE, "options"));
+  CHECK(said(rankloom_map_options_init(&options, 1), RANKLOOM_USAGE, "size"));
+  /* A program with an older, shorter struct: the rest has its defaults. */
+  CHECK(rankloom_map_options_init(&options, offsetof(rankloom_map_options, threads)) == RANKLOOM_OK);
+  options.threads = 5000; /* beyond what it says to have: not looked at */
+  CHECK(rankloom_map(graph, topology, "block", &options, &mapping) == RANKLOOM_OK);
+  rankloom_mapping_free(mapping);
+  CHECK(rankloom_map_options_init(&options, RANKLOOM_MAP_OPTIONS_SIZE) == RANKLOOM_OK);
+  options.imbalance = NAN;
+  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "imbalance"));
+  options.imbalance = 0;
+  options.move_price = 1;
+  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "move_price"));
+  options.start = cores;
+  options.start_ranks = 7;
+  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_BAD_INPUT, "mapping"));
+  options.start_ranks = 8;
+  CHECK(said(rankloom_map(graph, topology, "block", &options, &mapping), RANKLOOM_USAGE, "start"));
+  options.move_price = 0;
+  options.start = NULL;
+  options.effort = "heroic";
+  CHECK(rankloom_map(graph, topology, NULL, &options, &mapping) == RANKLOOM_USAGE && mapping == NULL);
+  rankloom_graph_free(graph);
+  rankloom_topology_free(topology);
+
+  rankloom_graph_free(NULL);
+  rankloom_topology_free(NULL);
+  rankloom_mapping_free(NULL);
+  rankloom_allocator_free(NULL);
+  CHECK(rankloom_graph_ranks(NULL) == 0 && rankloom_topology_cores(NULL) == 0 && rankloom_mapping_cores(NULL) == NULL);
+  CHECK(said(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
+  CHECK(said(rankloom_mapping_result(NULL, NULL), RANKLOOM_USAGE, "mapping"));
+}
+
+static int fail_elsewhere(void* unused) {
+  rankloom_topology* topology = NULL;
+  (void)unused;
+  return rankloom_error()[0] == '\0' && said(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string");
+}
+
+static void keeps_the_errors_of_threads_apart(void) {
+  thrd_t thread;
+  int as_expected = 0;
+  CHECK(said(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
+  CHECK(thrd_create(&thread, fail_elsewhere, NULL) == thrd_success && thrd_join(thread, &as_expected) == thrd_success);
+  CHECK(as_expected);
+  CHECK(strcmp(rankloom_error_where(), "allocator") == 0);
+}
+
+int main(void) {
+  CHECK(rankloom_abi_version() == RANKLOOM_ABI_VERSION);
+  CHECK(rankloom_error()[0] == '\0');
+  maps_what_talks_together();
+  reads_patterns_and_counts_messages();
+  gives_nodes_to_jobs();
+  tells_names();
+  refuses_bad_input();
+  keeps_the_errors_of_threads_apart();
+  if (failures == 0) printf("rankloom %s from C: all holds\n", rankloom_version());
+  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: a machine as wires that messages share.
+#include "rankloom/evaluate/simulate/platform.hpp"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/discover/discover.hpp"
+
+namespace rankloom {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> way(const Platform& platform, std::uint32_t from, std::uint32_t to) {
+  std::vector<Wire> wires;
+  platform.route(Core{from}, Core{to}, wires);
+  std::vector<std::string> names;
+  for (const Wire wire : wires) names.push_back(platform.name(wire));
+  return names;
+}
+
+double rate_of(const Platform& platform, const std::string& name) {
+  for (Wire wire = 0; wire < platform.wire_count(); ++wire)
+    if (platform.name(wire) == name) return platform.rate(wire);
+  return 0;
+}
+
+TEST(Platform, AMessagePassesTheWiresBelowTheLevelAtWhichItsEndsPart) {
+  const Topology topology = *load_topology("switch:2=4,3us node:3=3,2us core:4=1,100ns");
+  const Platform platform = *Platform::of(topology, {});
+  EXPECT_THAT(way(platform, 0, 0), ElementsAre());
+  EXPECT_THAT(way(platform, 0, 1), ElementsAre("core 0 out", "core 1 in"));
+  EXPECT_THAT(way(platform, 1, 4), ElementsAre("core 1 out", "node 0 out", "node 1 in", "core 4 in"));
+  EXPECT_THAT(way(platform, 0, 12),
+              ElementsAre("core 0 out", "node 0 out", "switch 0 out", "switch 1 in", "node 3 in", "core 12 in"));
+}
+
+TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
+  const Topology topology = *load_topology("node:2=4 core:2=2");
+  const Platform plain = *Platform::of(topology, {});
+  EXPECT_DOUBLE_EQ(plain.fastest(Core{0}, Core{1}), 0.5e9);
+  EXPECT_DOUBLE_EQ(plain.fastest(Core{0}, Core{2}), 0.25e9);
+  EXPECT_EQ(plain.latency(Core{0}, Core{2}), 0);
+  const Platform scaled = *Platform::of(topology, {.rate = 5e9, .latency = 1e-7});
+  EXPECT_DOUBLE_EQ(scaled.fastest(Core{0}, Core{1}), 5e9);
+  EXPECT_DOUBLE_EQ(scaled.fastest(Core{0}, Core{2}), 2.5e9);
+  EXPECT_DOUBLE_EQ(scaled.latency(Core{0}, Core{1}), 1e-7);
+  EXPECT_DOUBLE_EQ(scaled.latency(Core{0}, Core{2}), 2e-7);
+}
+
+TEST(Platform, AWidthLetsMoreMessagesPassSideBySide) {
+  const Topology topology = *load_topology("switch:2=4 node:2=2 package:2=1.5 core:2=1");
+  const Platform plain = *Platform::of(topology, {});
+  EXPECT_DOUBLE_EQ(rate_of(plain, "switch 0 out"), 0.25e9);
+  EXPECT_DOUBLE_EQ(rate_of(plain, "node 1 in"), 0.5e9);
+  EXPECT_EQ(rate_of(plain, "package 0 out"), 0) << "nobody said that packages limit anything";
+  const Platform wide = *Platform::of(topology, {.width = {{"switch", 4}, {"bus", 3}, {"package", 2}}});
+  EXPECT_DOUBLE_EQ(rate_of(wide, "switch 0 out"), 1e9);
+  EXPECT_DOUBLE_EQ(rate_of(wide, "node 3 bus"), 3e9);
+  EXPECT_DOUBLE_EQ(rate_of(wide, "package 0 out"), 2 / 1.5 * 1e9);
+  EXPECT_THAT(way(wide, 0, 1), ElementsAre("core 0 out", "node 0 bus", "core 1 in"));
+  EXPECT_DOUBLE_EQ(wide.fastest(Core{0}, Core{8}), 0.25e9) << "a message alone is no faster";
+}
+
+TEST(Platform, RoutesOfANetworkAreTheNetworksOwn) {
+  for (const char* text : {"torus:4x3=2,1us core:2=1", "mesh:3x3 core:2", "fattree:4,4/2,1=2 core:2=1",
+                           "dragonfly:4,2,2=2 core:1", "tree:3,3 core:2"}) {
+    const Topology topology = *load_topology(text);
+    if (!topology.routed()) continue;
+    const Platform platform = *Platform::of(topology, {});
+    for (const Node from : topology.nodes()) {
+      for (const Node to : topology.nodes()) {
+        if (from == to) continue;
+        std::vector<Link> links;
+        topology.network().route(from, to, links);
+        std::vector<std::string> wanted{"core " + std::to_string(index(topology.first_core(0, index(from)))) + " out"};
+        for (const Link link : links) wanted.push_back("link " + std::to_string(index(link)));
+        wanted.push_back("core " + std::to_string(index(topology.first_core(0, index(to)))) + " in");
+        ASSERT_EQ(way(platform, index(topology.first_core(0, index(from))), index(topology.first_core(0, index(to)))),
+                  wanted)
+            << text;
+      }
+    }
+  }
+}
+
+TEST(Platform, NoWireIsSlowerThanAMessageAloneThatPassesIt) {
+  for (const char* text : {"switch:2=1 node:2=5 core:3=2", "node:2=4,1us core:2=1", "torus:4x4=0.5 core:4=3",
+                           "mesh:3x3 package:2 core:2"}) {
+    const Topology topology = *load_topology(text);
+    const Platform platform = *Platform::of(topology, {.width = {{"bus", 1}}});
+    for (const Core p : topology.cores()) {
+      for (const Core q : topology.cores()) {
+        std::vector<Wire> wires;
+        platform.route(p, q, wires);
+        for (const Wire wire : wires)
+          ASSERT_GE(platform.rate(wire) * (1 + 1e-12), platform.fastest(p, q)) << text << ": " << platform.name(wire);
+      }
+    }
+  }
+}
+
+TEST(Platform, SaysWhatItCannotBe) {
+  const Topology topology = *load_topology("node:2=4,1us core:2=2");
+  EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().what, HasSubstr("rack"));
+  EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().hint, HasSubstr("node"));
+  EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what, HasSubstr("not even one message"));
+  EXPECT_THAT(Platform::of(topology, {.latency = 1e-6}).error().what, HasSubstr("latencies of its own"));
+  EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0}), {}).error().what, HasSubstr("table of distances"));
+}
+
+}  // namespace
+}  // namespace rankloom

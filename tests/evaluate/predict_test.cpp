@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: the analytic prediction, by hand.
+#include "rankloom/evaluate/predict.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rankloom/discover/discover.hpp"
+
+namespace rankloom {
+namespace {
+
+CommGraph graph_of(std::uint32_t ranks,
+                   std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double, double>> edges) {
+  CommGraphBuilder builder(ranks);
+  for (const auto& [from, to, bytes, messages] : edges) builder.add(Rank{from}, Rank{to}, bytes, messages);
+  return std::move(builder).build(true);
+}
+
+constexpr std::array<Core, 4> in_order{Core{0}, Core{1}, Core{2}, Core{3}};
+
+TEST(Predict, AMessageAloneTakesItsLatencyAndItsBytes) {
+  const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
+  const Platform platform = *Platform::of(topology, {});
+  const auto far = predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order);
+  EXPECT_DOUBLE_EQ(far.seconds, 2e-6 + 1000 * 10e-9);
+  EXPECT_DOUBLE_EQ(far.rank_seconds[2], far.seconds);
+  EXPECT_EQ(far.rank_seconds[1], 0);
+  EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 1, 1000, 5}}), platform, in_order).seconds, 5 * 100e-9 + 1000 * 1e-9);
+}
+
+TEST(Predict, MessagesThatLeaveANodeTogetherShareItsWire) {
+  const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
+  const Platform platform = *Platform::of(topology, {});
+  const auto both = predict(graph_of(4, {{0, 1, 1000, 1}, {0, 2, 1000, 1}, {1, 3, 1000, 1}}), platform, in_order);
+  EXPECT_DOUBLE_EQ(both.rank_seconds[0], 2.1e-6 + 2000 * 10e-9);
+  EXPECT_DOUBLE_EQ(both.rank_seconds[1], 2e-6 + 2000 * 10e-9);
+  EXPECT_DOUBLE_EQ(both.seconds, both.rank_seconds[0]);
+  EXPECT_EQ(platform.name(both.busiest), "node 0 out");
+  EXPECT_DOUBLE_EQ(both.busiest_seconds, 20e-6);
+}
+
+TEST(Predict, FarNodesAreSlowAndSharedLinksSlower) {
+  const Topology topology = *load_topology("mesh:4=10,1us core:1");
+  const Platform platform = *Platform::of(topology, {});
+  EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order).seconds, 2e-6 + 1000 * 20e-9);
+  // The link between nodes 1 and 2 passes on 3,000 bytes.
+  const auto crowded = predict(graph_of(4, {{0, 2, 1000, 1}, {1, 3, 1000, 1}, {1, 2, 1000, 1}}), platform, in_order);
+  EXPECT_DOUBLE_EQ(crowded.busiest_seconds, 3000 * 10e-9);
+  EXPECT_DOUBLE_EQ(crowded.rank_seconds[0], 2e-6 + 30e-6);
+}
+
+TEST(Predict, RanksOfOneCoreTalkForNothing) {
+  const Topology topology = *load_topology("node:2=10 core:2=1");
+  const Platform platform = *Platform::of(topology, {});
+  const std::array<Core, 2> same{Core{1}, Core{1}};
+  EXPECT_EQ(predict(graph_of(2, {{0, 1, 1e9, 1}}), platform, same).seconds, 0);
+}
+
+}  // namespace
+}  // namespace rankloom

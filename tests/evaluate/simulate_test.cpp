@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate: simulations by SimGrid itself.
+#include "rankloom/evaluate/simulate/simulate.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/core/file.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/evaluate/predict.hpp"
+#include "rankloom/evaluate/simulate/calibrate.hpp"
+#include "rankloom/evaluate/simulate/scratch_folder.hpp"
+#include "rankloom/evaluate/simulate/synthesise.hpp"
+
+namespace rankloom {
+namespace {
+
+using testing::HasSubstr;
+
+const SimulationOptions with_helper{.helper = RANKLOOM_SIMULATE};
+
+class Simulation : public testing::Test {
+ protected:
+  /// A rank does what its text says.
+  SimulatedJob job(const std::vector<std::string>& texts, std::vector<Core> cores) {
+    SimulatedJob made{.name = fmt::format("job{}", jobs_++), .traces = {}, .core_of = std::move(cores), .start = 0};
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+      made.traces.push_back(folder_->file(fmt::format("{}.{}.txt", made.name, rank)));
+      EXPECT_TRUE(write_file(made.traces.back(), texts[rank]));
+    }
+    return made;
+  }
+  /// Rank 0 sends so many bytes to rank 1.
+  SimulatedJob message(double bytes, Core from, Core to) {
+    return job({fmt::format("0 init\n0 send 1 0 {:.0f} 6\n0 finalize\n", bytes),
+                fmt::format("1 init\n1 recv 0 0 {:.0f} 6\n1 finalize\n", bytes)},
+               {from, to});
+  }
+  SimulationResult result(const Topology& topology, std::vector<SimulatedJob> jobs, PlatformOptions platform = {}) {
+    const SimulationRequest request{
+        .topology = topology, .platform = std::move(platform), .speed = 1, .jobs = std::move(jobs)};
+    auto results = simulate(std::span(&request, 1), with_helper, Progress::none());
+    EXPECT_TRUE(results) << (results ? "" : to_string(results.error()));
+    return results ? results->front() : SimulationResult{};
+  }
+  double seconds(const Topology& topology, std::vector<SimulatedJob> jobs, PlatformOptions platform = {}) {
+    return result(topology, std::move(jobs), std::move(platform)).seconds;
+  }
+
+  Result<ScratchFolder> folder_ = ScratchFolder::make();
+  int jobs_ = 0;
+};
+
+TEST_F(Simulation, APingPongBetweenEachPairOfLevelsTakesWhatTheTopologySays) {
+  for (const char* text :
+       {"switch:2=4.1,3us node:3=3.7,2us package:2=2,300ns core:4=1,100ns", "torus:4x3=2,1us core:2=1,100ns",
+        "fattree:4,4/2,1=2,1us core:2=1,100ns", "dragonfly:4,2,2=2,500ns core:2=1,100ns"}) {
+    const auto found = calibrate(*load_topology(text), {}, with_helper, Progress::none());
+    ASSERT_TRUE(found) << to_string(found.error());
+    EXPECT_GE(found->pairs.size(), 3) << text;
+    EXPECT_LT(found->worst(), 1e-6) << text;
+    for (const CalibratedPair& pair : found->pairs) {
+      EXPECT_NEAR(pair.untouched.gap / pair.wanted.gap, 1, 1e-6) << text;
+      EXPECT_NEAR(pair.untouched.latency / pair.wanted.latency, 1, 1e-4) << text;
+    }
+  }
+}
+
+TEST_F(Simulation, TwoMessagesThroughOneWireTakeTwiceAsLongAndThroughTwoDoNot) {
+  const Topology topology = *load_topology("node:4=10,2us core:2=1,100ns");
+  const double alone = seconds(topology, {message(1e6, Core{0}, Core{2})});
+  EXPECT_NEAR(alone, 2e-6 + 1e6 * 10e-9, 1e-9);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{4})}), 2e-6 + 2e6 * 10e-9,
+              1e-6);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{4}, Core{6})}), alone, 1e-9);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{3}, Core{1})}), alone, 1e-9)
+      << "out and in do not meet";
+  EXPECT_NEAR(
+      seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{4})}, {.width = {{"node", 2}}}),
+      alone, 1e-9);
+}
+
+TEST_F(Simulation, TwoLevelsMayHaveTheSameName) {
+  const Topology topology = *load_topology("switch:2=30,3us switch:2=20,2us node:2=10,1us core:2=1,100ns");
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{15})}), 3e-6 + 1e6 * 30e-9, 1e-9);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{5})}), 2e-6 + 1e6 * 20e-9, 1e-9);
+  EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{15}), message(1e6, Core{5}, Core{9})}), 3e-6 + 2e6 * 30e-9,
+              1e-6)
+      << "both leave the upper switch";
+}
+
+TEST_F(Simulation, JobsSlowEachOtherDownOnlyWhereTheirRoutesMeet) {
+  const Topology line = *load_topology("mesh:4=10,1us core:1");
+  const auto times = [&](Core a, Core b, Core c, Core d) {
+    return result(line, {message(1e6, a, b), message(1e6, c, d)}).jobs;
+  };
+  const auto closed = times(Core{0}, Core{1}, Core{2}, Core{3});
+  EXPECT_NEAR(closed[0].seconds, 1e-6 + 1e6 * 10e-9, 1e-9);
+  EXPECT_NEAR(closed[1].seconds, closed[0].seconds, 1e-9);
+  // Both pass the link between nodes 1 and 2; a message alone would take half of it, so three of them share it.
+  const auto three =
+      result(line, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{3}), message(1e6, Core{1}, Core{2})});
+  EXPECT_GT(three.jobs[0].seconds, 1.2 * (2e-6 + 1e6 * 20e-9));
+}
+
+TEST_F(Simulation, AJobCanStartLater) {
+  const Topology topology = *load_topology("node:2=10,2us core:1");
+  SimulatedJob late = message(1e6, Core{0}, Core{1});
+  late.start = 1;
+  const auto both = result(topology, {message(1e6, Core{0}, Core{1}), late});
+  EXPECT_NEAR(both.jobs[0].seconds, both.jobs[1].seconds, 1e-9);
+  EXPECT_NEAR(both.seconds, 1 + both.jobs[1].seconds, 1e-9);
+}
+
+TEST_F(Simulation, WorkTakesTheTimeOfItsProcessor) {
+  const Topology topology = *load_topology("node:1 core:2=1");
+  const SimulatedJob work =
+      job({"0 init\n0 compute 1000000\n0 finalize\n", "1 init\n1 compute 3000000\n1 finalize\n"}, {Core{0}, Core{1}});
+  EXPECT_NEAR(seconds(topology, {work}), 3e-3, 1e-9);
+  SimulatedJob shared = work;
+  shared.core_of = {Core{0}, Core{0}};
+  EXPECT_NEAR(seconds(topology, {shared}), 4e-3, 1e-9) << "two ranks on a core share it";
+}
+
+TEST_F(Simulation, TheSameNumberTwice) {
+  const Profile profile = *generate("stencil2d:size=6x6,block=64x64,shuffle");
+  const auto trace = synthesise(profile, {.iterations = 2}, folder_->path());
+  SimulatedJob stencil{.name = "stencil", .traces = trace->files, .core_of = {}, .start = 0};
+  for (std::uint32_t rank = 0; rank < 36; ++rank) stencil.core_of.push_back(Core{rank});
+  const Topology topology = *load_topology("torus:3x3=2,1us core:4=1,100ns");
+  const auto once = result(topology, {stencil});
+  EXPECT_EQ(once.jobs[0].rank_seconds, result(topology, {stencil}).jobs[0].rank_seconds);
+  EXPECT_EQ(once.routes_checked, 36 * 36);
+}
+
+TEST_F(Simulation, EqualsSmpirun) {
+  if (std::system("command -v smpirun >/dev/null") != 0) GTEST_SKIP() << "the Debian package simgrid is missing";
+  const Profile profile = *generate("random:ranks=4,degree=3,weights=random,heaviest=1000000,directed,seed=5");
+  const auto trace = synthesise(profile, {.iterations = 3}, folder_->path());
+  ASSERT_TRUE(trace);
+  std::string list, platform =
+                        "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform "
+                        "version=\"4.1\">"
+                        "<zone id=\"z\" routing=\"Full\">";
+  // SMPI sends 16 bytes with each message: 160 ns of the 2 µs.
+  for (int n = 0; n < 4; ++n)
+    platform += fmt::format(
+        "<host id=\"h{0}\" speed=\"1Gf\"/><link id=\"out{0}\" bandwidth=\"100MBps\" latency=\"1840ns\"/>"
+        "<link id=\"in{0}\" bandwidth=\"100MBps\" latency=\"0ns\"/>",
+        n);
+  for (int a = 0; a < 4; ++a)
+    for (int b = 0; b < 4; ++b)
+      if (a != b)
+        platform += fmt::format(
+            "<route src=\"h{0}\" dst=\"h{1}\" symmetrical=\"NO\"><link_ctn id=\"out{0}\"/><link_ctn "
+            "id=\"in{1}\"/></route>",
+            a, b);
+  platform += "</zone></platform>";
+  for (const std::string& file : trace->files) list += file + "\n";
+  ASSERT_TRUE(write_file(folder_->file("platform.xml"), platform));
+  ASSERT_TRUE(write_file(folder_->file("list.txt"), list));
+  ASSERT_TRUE(write_file(folder_->file("hosts.txt"), "h0\nh1\nh2\nh3\n"));
+  const std::string said = folder_->file("said.txt");
+  const std::string command = fmt::format(
+      "timeout 60 smpirun -np 4 -platform {0}/platform.xml -hostfile {0}/hosts.txt -replay {0}/list.txt "
+      "--cfg=smpi/bw-factor:0:1.0 --cfg=smpi/lat-factor:0:1.0 --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 "
+      "--cfg=smpi/host-speed:1Gf >{1} 2>&1",
+      folder_->path(), said);
+  ASSERT_EQ(std::system(command.c_str()), 0) << read_file(said)->view();
+  const std::string text(read_file(said)->view());
+  const std::size_t at = text.find("Simulation time ");
+  ASSERT_NE(at, std::string::npos) << text;
+  const double theirs = std::stod(text.substr(at + 16));
+  const double ours = seconds(
+      *load_topology("node:4=10,2us core:1"),
+      {{.name = "random", .traces = trace->files, .core_of = {Core{0}, Core{1}, Core{2}, Core{3}}, .start = 0}});
+  EXPECT_NEAR(ours, theirs, 2e-5 * theirs);
+}
+
+TEST_F(Simulation, SaysWhatIsWrong) {
+  const Topology topology = *load_topology("node:2=10 core:1");
+  const auto error_of = [&](SimulatedJob one, SimulationOptions options = with_helper) {
+    const SimulationRequest request{.topology = topology, .platform = {}, .speed = 1, .jobs = {std::move(one)}};
+    auto results = simulate(std::span(&request, 1), options, Progress::none());
+    EXPECT_FALSE(results);
+    return results ? Error{Code::usage, {}, "", ""} : results.error();
+  };
+  const SimulatedJob sound = message(1e6, Core{0}, Core{1});
+  SimulatedJob other_size = sound;
+  other_size.core_of.push_back(Core{0});
+  EXPECT_THAT(error_of(other_size).what, HasSubstr("the trace has 2 ranks, the mapping 3"));
+  SimulatedJob outside = sound;
+  outside.core_of[1] = Core{7};
+  EXPECT_THAT(error_of(outside).what, HasSubstr("rank 1 is on core 7"));
+  const Error missing = error_of(sound, {.helper = ""});
+  EXPECT_EQ(missing.code, Code::environment);
+  EXPECT_THAT(missing.hint, HasSubstr("libsimgrid-dev"));
+  const Error unknown = error_of(job({"0 init\n0 dance 1\n0 finalize\n", "1 init\n1 finalize\n"}, {Core{0}, Core{1}}));
+  EXPECT_THAT(unknown.what, HasSubstr("and said:"));
+  const Error waiting =
+      error_of(job({"0 init\n0 recv 1 0 10 6\n0 finalize\n", "1 init\n1 finalize\n"}, {Core{0}, Core{1}}));
+  EXPECT_THAT(waiting.what, HasSubstr("eadlock")) << "nobody sends";
+  std::string endless = "0 init\n";
+  for (int i = 0; i < 200'000; ++i) endless += "0 compute 1\n";
+  const Error slow = error_of(job({endless, "1 init\n"}, {Core{0}, Core{1}}),
+                              {.helper = RANKLOOM_SIMULATE, .time_limit = std::chrono::milliseconds(30)});
+  EXPECT_THAT(slow.what, HasSubstr("not done after"));
+  EXPECT_THAT(error_of(sound, {.helper = "/bin/false"}).what, HasSubstr("status 1 and said nothing"));
+}
+
+}  // namespace
+}  // namespace rankloom

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes for several jobs: as `rankloom alloc` gives them."""
+
+import pytest
+import rankloom
+
+
+@pytest.mark.parametrize("machine", ["mesh:6x6 core:4", "torus:4x4x4 core:2", "switch:4=4 node:8=2 core:4=1"])
+def test_jobs_get_the_nodes_that_the_program_gives(program, tmp_path, machine):
+    program("alloc", "init", "-t", machine, cwd=tmp_path)
+    allocator = rankloom.Allocator(rankloom.Topology(machine))
+    for request in ({"nodes": 4}, {"nodes": 7}, {"nodes": 1}, {"release": 1}, {"nodes": 5}, {"tasks": 9}):
+        if "release" in request:
+            program("alloc", "release", request["release"], cwd=tmp_path)
+            allocator.release(request["release"])
+            continue
+        words = ["--tasks", request["tasks"]] if "tasks" in request else [request["nodes"]]
+        said = program("alloc", "request", *words, cwd=tmp_path, may_wait=True)
+        job = allocator.request(**request)
+        if said is None:
+            assert job is None
+            continue
+        assert job.nodes.tolist() == said["nodes"] and job.names == said["names"] and job.kept.tolist() == said["kept"]
+        assert (job.diameter, job.closed) == (said["diameter"], said["closed"])
+    assert len(allocator.jobs) >= 2
+
+
+def test_no_place_is_none_and_changes_nothing():
+    allocator = rankloom.Allocator(rankloom.Topology("mesh:4x4 core:2"))
+    first = allocator.request(8)
+    assert allocator.request(9) is None and allocator.free_nodes == 8
+    assert [job.id for job in allocator.jobs] == [first.id]
+    allocator.release(first)
+    assert allocator.free_nodes == allocator.nodes == 16
+
+
+def test_drained_nodes_are_given_to_nobody():
+    allocator = rankloom.Allocator(rankloom.Topology("mesh:2x2 core:2"), exclusive="routers")
+    allocator.drain(3)
+    assert allocator.request(4) is None
+    assert 3 not in allocator.request(3, fallback="diameter").nodes
+    allocator.resume(3)
+    assert allocator.request(1).nodes.tolist() == [3]
+
+
+@pytest.mark.parametrize("call", [
+    lambda allocator: allocator.request(),
+    lambda allocator: allocator.request(4, tasks=4),
+    lambda allocator: allocator.request(0),
+    lambda allocator: allocator.request(1.5),
+    lambda allocator: allocator.request(17),
+    lambda allocator: allocator.request(1, policy="no-such-policy"),
+    lambda allocator: allocator.request(1, fallback="pray"),
+    lambda allocator: allocator.release(99),
+    lambda allocator: allocator.drain(16),
+    lambda allocator: rankloom.Allocator(rankloom.Topology("mesh:4x4 core:2"), exclusive="chairs"),
+    lambda allocator: rankloom.Allocator(rankloom.Topology.from_matrix([[0, 1], [1, 0]])),
+])
+def test_bad_requests_are_errors_with_a_hint(call):
+    with pytest.raises(rankloom.Error) as caught:
+        call(rankloom.Allocator(rankloom.Topology("mesh:4x4 core:2")))
+    assert caught.value.what and caught.value.hint and caught.value.where

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A renumbered communicator is what MPI says it is: the same numbers come out of it, from whatever order of processes."""
+
+import os
+import re
+
+from reordering import HERE, ReorderTest, main
+
+
+class Comparison(ReorderTest):
+    """With and without the library, with and without reorder."""
+
+    def compare(self, ranks, hosts, *words, gains=None):
+        kind, rest = words[0], words[1:]
+        program = self.topologies()
+        plain = self.run_ranks(ranks, hosts, program, kind, 0, 1, 0, *rest, library=False)
+        asked = self.run_ranks(ranks, hosts, program, kind, 1, 1, 0, *rest)
+        self.assertEqual(self.results(asked), self.results(plain))
+        if gains is not None:
+            self.assertEqual(int(asked["crossing"]) < int(plain["crossing"]), gains, f"{plain}\n{asked}")
+            self.assertEqual(int(asked["moved"]) > 0, gains, asked)
+        return plain, asked
+
+
+class Same(Comparison):
+    def test_grids(self):
+        self.compare(8, 4, "grid", "4x2", gains=True)
+        self.compare(9, 3, "grid", "3px3p", gains=False)  # every row and every column is as good
+        self.compare(12, 3, "grid", "2x3x2", gains=True)
+        self.compare(8, 2, "grid", "2px2px2")  # both neighbours are one
+
+    def test_grids_with_processes_left_out(self):
+        plain, asked = self.compare(10, 3, "grid", "4x2", gains=True)
+        self.assertEqual(asked["left out"], "2")
+        self.compare(3, 3, "grid", "1", gains=False)
+
+    def test_graph(self):
+        self.compare(9, 3, "graph", "none", gains=True)
+
+    def test_edges_from_anywhere(self):
+        for weights in ("none", "numbers"):
+            self.compare(9, 3, "edges", weights, gains=True)
+
+    def test_neighbours(self):
+        for weights in ("none", "numbers"):
+            self.compare(9, 3, "adjacent", weights, gains=True)
+
+    def test_weights_of_nothing_change_nothing(self):
+        self.compare(6, 3, "adjacent", "zero", gains=False)
+
+    def test_two_ranks(self):
+        self.compare(2, 2, "adjacent", "none", gains=False)
+
+    def test_without_being_asked_nothing_changes(self):
+        program = self.topologies()
+        for words in (("grid", 0, 1, 0, "3x2"), ("adjacent", 0, 1, 0, "numbers")):
+            self.assertEqual(self.run_ranks(6, 3, program, *words)["moved"], "0")
+
+    def test_one_host_stays_as_it_is(self):
+        self.compare(4, 1, "grid", "4", gains=False)
+
+
+class Many(Comparison):
+    """More ranks, which oversubscribe a small machine by far."""
+
+    def test_many(self):
+        self.compare(64, 4, "grid", "4px4x4", gains=True)
+        self.compare(48, 4, "grid", "6x7", gains=True)
+        self.compare(33, 4, "graph", "none", gains=True)
+        self.compare(32, 4, "edges", "numbers", gains=True)
+        self.compare(40, 4, "adjacent", "numbers", gains=True)
+
+
+class Control(ReorderTest):
+    WORDS = ("grid", 1, 1, 0, "4x4")
+    SMALL = ("grid", 1, 1, 0, "4x2")
+
+    def test_off(self):
+        said = self.run_ranks(8, 4, self.topologies(), *self.SMALL, environment={"RANKLOOM_REORDER": "0"})
+        self.assertEqual(said["moved"], "0")
+
+    def test_says_what_it_gained(self):
+        said = self.run_ranks(16, 4, self.topologies(), *self.WORDS, options=["--verbose"])
+        self.assertEqual(said["crossing"], "16")
+        self.assertIn("MPI_Cart_create: reordered: ", self.err)
+        self.assertIn("between hosts 24 before, 16 after", self.err)
+        self.assertEqual(self.err.count("rankloom reorder:"), 1)
+        self.run_ranks(8, 4, self.topologies(), *self.SMALL)
+        self.assertNotIn("rankloom", self.err)
+
+    def test_reaches_what_the_offline_mapper_reaches(self):
+        grid = self.run_ranks(16, 4, self.topologies(), *self.WORDS)
+        self.assertEqual(float(grid["crossing"]), self.offline_grid("4x4", 4, 4))
+        graph = self.run_ranks(16, 4, self.topologies(), "adjacent", 1, 1, 0, "none")
+        self.assertLessEqual(float(graph["crossing"]), self.offline_graph(16, 4, 4))
+
+    def test_ranks_that_are_bound_tell_cores_apart(self):
+        if len(os.sched_getaffinity(0)) < 2 or not {0, 1} <= os.sched_getaffinity(0):
+            self.skipTest("needs two processing units")
+        # Ranks 0, 2, 4, 6 on the first host, 0 and 4 on its first unit: a row of eight is cut once between hosts and once inside each.
+        words = ("grid", 1, 1, 0, "8")
+        said = self.run_ranks(8, 2, self.topologies(), *words, options=["--verbose"], environment={"BIND": "2"})
+        self.assertEqual(said["crossing"], "2")
+        before, after = (float(word) for word in re.search(r"distance (\S+) before, (\S+) after", self.err).groups())
+        self.assertLess(after, before)
+        # Hosts alone: each crossing costs the same. Here what stays in a host but leaves its unit costs something, too.
+        self.run_ranks(8, 2, self.topologies(), *words, options=["--verbose"])
+        between = float(re.search(r"distance \S+ before, (\S+) after", self.err).group(1))
+        self.assertNotAlmostEqual(after / between, round(after / between), places=6)
+
+    def test_switches(self):
+        switches = "SwitchName=a Nodes=n[0,2]\nSwitchName=b Nodes=n[1,3]\nSwitchName=top Switches=a,b\n"
+        (self.folder / "topology.conf").write_text(switches)
+        named = self.run_ranks(8, 4, self.topologies(), "grid", 1, 1, 0, "8", options=["-t", "topology.conf", "--verbose"])
+        self.assertEqual(named["crossing"], "6")
+        self.assertIn("reordered", self.err)
+        self.run_ranks(8, 4, self.topologies(), "grid", 1, 1, 0, "8", options=["-t", "switch:2=10 node:2=5 core:4=1", "--verbose"])
+        # Of three cuts between four hosts in a row, one is between the switches: 2 (5 + 10 + 5), against 2 times 7 of 5 or 10.
+        self.assertIn(" 40 after", self.err)
+
+    def test_a_machine_that_does_not_fit_leaves_the_order(self):
+        said = self.run_ranks(8, 4, self.topologies(), *self.SMALL, options=["-t", "node:3 core:8", "--verbose"])
+        self.assertEqual(said["moved"], "0")
+        self.assertIn("order kept: node:3 core:8: has 3 nodes", self.err)
+
+    def test_a_machine_that_nobody_can_read_is_an_error(self):
+        self.run_ranks(16, 4, self.topologies(), *self.WORDS, options=["-t", "nothing:"], status=3)
+
+    def test_program_status_is_handed_on(self):
+        done = self.run_words([self.rankloom, "reorder", "--", "sh", "-c", "exit 7"])
+        self.assertEqual(done.returncode, 7)
+
+
+class Broken(ReorderTest):
+    """Whatever happens to the helper, the program goes on in the order that was given."""
+
+    def with_helper(self, text):
+        library = self.folder / "lib"
+        library.mkdir()
+        name = f"librankloom_reorder_{self.mpi.name}.so"
+        (library / name).write_bytes((self.rankloom.parent.parent / "lib/rankloom" / name).read_bytes())
+        if text:
+            helper = library / "rankloom-reorder"
+            helper.write_text("#!/bin/sh\n" + text)
+            helper.chmod(0o755)
+        command = self.mpi.launch(8, self.place, "env", f"LD_PRELOAD={library / name}", self.topologies(), "grid", 1, 1, 0, "4x2")
+        done = self.run_words(command, {"HOSTS": "4", "RANKLOOM_REORDER_VERBOSE": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("moved 0", done.stdout)
+        self.assertIn("order kept", done.stderr)
+
+    def test_none(self):
+        self.with_helper("")
+
+    def test_dies(self):
+        self.with_helper("kill -SEGV $$\n")
+
+    def test_fails(self):
+        self.with_helper("cat > /dev/null; exit 1\n")
+
+    def test_talks_nonsense(self):
+        self.with_helper("cat > /dev/null; echo hello\n")
+
+    def test_says_nothing(self):
+        self.with_helper("exec <&- >&-\n")
+
+
+class Fortran(ReorderTest):
+    def check(self, flag):
+        said = self.run_ranks(8, 3, self.program(HERE / "programs/fortran.F90", flag))
+        self.assertEqual(len(said), 7, said)
+        for call, moved in said.items():
+            self.assertGreater(int(moved), 0, call)
+
+    def test_include_file(self):
+        self.check("-DMPIF")
+
+    def test_module(self):
+        self.check("-DMODULE")
+
+    def test_module_of_2008(self):
+        self.check("-DF08")
+
+
+class Errors(ReorderTest):
+    """What MPI refuses, it refuses itself, in its own words and by the program's error handler."""
+
+    def test_codes(self):
+        plain = self.run_words(self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c")), {"HOSTS": "3"})
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        self.assertIn("too large a grid: refused", plain.stdout)
+        done = self.run_words([self.rankloom, "reorder", "--mpi", self.mpi.name, "--", *self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c"))], {"HOSTS": "3"})
+        self.assertEqual(sorted(done.stdout.splitlines()), sorted(plain.stdout.splitlines()))
+
+
+if __name__ == "__main__":
+    main()
