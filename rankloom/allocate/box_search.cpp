@@ -337,7 +337,12 @@ std::optional<Allotment> BoxSearch::closed(const Occupancy& occupancy, std::uint
   const View view = look(occupancy);
   const auto& shapes = shapes_for(nodes);
   const bool bounded = prefer == Prefer::least_diameter;
-  const auto most = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
+  auto most = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
+  // Rings have closed boxes of few sizes: what wastes least may waste more than that, and a job must not wait for ever.
+  const auto least = std::min_element(shapes.begin(), shapes.end(), [](const BoxShape& one, const BoxShape& other) {
+    return one.volume < other.volume;
+  });
+  if (least != shapes.end()) most = std::max(most, least->volume);
   std::vector<const BoxShape*> failed;
   std::optional<Box> found;
   std::int64_t best = std::numeric_limits<std::int64_t>::min();

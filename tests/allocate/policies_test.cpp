@@ -165,6 +165,16 @@ TEST(ClosedBest, GivesTheTemplatesDiameterOnAnEmptyTree) {
   }
 }
 
+TEST_P(EveryPolicy, HasAPlaceForEverySizeOnAnEmptyMachine) {
+  const Allocator allocator(allocation_machine(GetParam(), Exclusive::links));
+  for (const PolicyInfo& policy : policies()) {
+    for (std::uint32_t nodes = 1; nodes <= allocator.machine().node_count(); ++nodes) {
+      const Occupancy empty(allocator.machine());
+      EXPECT_TRUE(place(allocator, empty, policy, nodes, {})) << policy.name << " " << nodes;
+    }
+  }
+}
+
 TEST(ClosedBest, LaysABoxAroundAJobOfOneNode) {
   const Allocator allocator(allocation_machine("mesh:3x3 core:1", Exclusive::routers));
   Occupancy occupancy(allocator.machine());
