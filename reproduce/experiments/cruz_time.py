@@ -68,7 +68,8 @@ def run(run):
                 "That EagerMap is the fastest holds at every size, by more than the paper says against Scotch. TreeMatch and MPIPP are "
                 "not as far behind: both are our own "
                 "implementations here, which list only groups that talk and keep a table of exchanges."),
-        Verdict("Figure 7", of_claims(speed_ups[-1] > 1.05), f"2 threads: {common.span(speed_ups, '{:.2f}')} times as fast",
+        Verdict("Figure 7", of_claims(speed_ups[-1] >= 1.3),  # less is within what other work on the machine does
+                f"2 threads: {common.span(speed_ups, '{:.2f}')} times as fast",
                 "below linear, rising with the number of tasks",
                 "The paper spreads the search for the next task over threads; in our near-linear version that search is gone, so there "
                 "is little left to spread."),
