@@ -2,7 +2,9 @@
 // capture/record: the recorder inside one process: when it is on, what it counts into, and the guard around each call.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "rankloom/capture/record/clock.hpp"
@@ -47,9 +49,10 @@ constexpr bool is_tracing = false;
 /// Calls of MPI by MPI itself are not the program's.
 extern thread_local constinit int depth __attribute__((tls_model("initial-exec")));
 
-/// Which calls of one function are timed. Reading the clock twice can take longer than a short call: of calls that are
-/// short, one in 32 is timed, at random distances, and counts 32 times, which is right in the mean; one in 256, when
-/// long ones have not come for long. After a long one, all are; for a trace, too.
+/// Which calls of one function are timed. Reading the clock twice costs some 50 ns, right where another rank may wait
+/// for this one: calls are timed at random distances, so rarely that it costs a two-hundredth of them, at most one in
+/// 32, and count as often, which is right in the mean. One in 256, when all have been short for long. Long calls are
+/// timed each, and those that follow a long one; for a trace, all are.
 class Pace {
  public:
   /// Whether the next call is timed.
@@ -58,16 +61,17 @@ class Pace {
   /// What the time of this call is to be multiplied with; 0: it is not timed.
   std::uint32_t weight() { return --left_ > 0 ? 0 : weight_; }
   void learn(std::uint64_t duration) {
-    constexpr std::uint64_t long_call = 2000;  // ticks: one or two microseconds where it matters
-    constexpr std::uint32_t patience = 16, long_since = 64;
-    eager_ = duration > long_call ? patience : eager_ > 0 ? eager_ - 1 : 0;
-    calm_ = eager_ > 0 ? 0 : calm_ < long_since ? calm_ + 1 : calm_;
-    random_ = random_ * 1664525 + 1013904223;
+    constexpr std::uint32_t most = 32, rare = 256, long_since = 64;
+    const std::uint64_t long_call = rough_ticks(10'000);
+    typical_ += (std::min(duration, 64 * long_call) >> 2) - (typical_ >> 2);
+    const auto shift = static_cast<int>(std::bit_width(long_call)) - static_cast<int>(std::bit_width(typical_));
+    std::uint32_t mean = is_tracing || shift <= 0 ? 1 : shift < 5 ? 1U << shift : most;
+    calm_ = mean < most ? 0 : calm_ < long_since ? calm_ + 1 : calm_;
     // Windows of time end at calls that are timed, so those must not become rare.
-    const bool may_be_rare = calm_ == long_since && recorder.counters.phase_ends() == UINT64_MAX;
-    const std::uint32_t mean = is_tracing || eager_ > 0 ? 1 : may_be_rare ? 256 : 32;
+    if (calm_ == long_since && recorder.counters.phase_ends() == UINT64_MAX) mean = rare;
+    random_ = random_ * 1664525 + 1013904223;
     weight_ = mean;
-    left_ = static_cast<std::int32_t>(1 + (random_ >> 8) % (2 * mean - 1));  // that many in the mean
+    left_ = static_cast<std::int32_t>(1 + ((random_ >> 16) * (2 * mean - 1) >> 16));  // that many in the mean
   }
 
  private:
@@ -75,8 +79,8 @@ class Pace {
   std::int32_t left_ = 1;
   std::uint32_t weight_ = 1;
   std::uint32_t random_ = 1;
-  std::uint32_t eager_ = 16;  // so many more are timed, each
-  std::uint32_t calm_ = 0;    // so many were short since then
+  std::uint32_t calm_ = 0;                     // so many were short in a row
+  std::uint64_t typical_ = UINT64_C(1) << 32;  // ticks of the latest calls; the first ones are timed each
 };
 
 /// Whether calls are counted now.
