@@ -81,7 +81,8 @@ class Phases(OnlineTest):
         self.assertTrue(is_within(["A", "B", "A", "B"], kinds), self.done.stderr)
         self.assertLessEqual(len(kinds), 8, self.done.stderr)
         self.assertLessEqual(len(set(kinds)), 3, self.done.stderr)
-        self.assertLessEqual(min(phase["found_after_windows"] for phase in found[1:]), 2)
+        # Windows in which MPICH's ranks hardly come to say anything count, too.
+        self.assertLessEqual(min(phase["found_after_windows"] for phase in found[1:]), 2 if self.mpi.name == "openmpi" else 6)
         if len(found) == 4:
             # The agent's clock begins after the program's by what MPI_Init takes: lengths compare, not times.
             for which in (1, 2):
