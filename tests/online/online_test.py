@@ -71,7 +71,7 @@ def is_within(short, long):
 class Phases(OnlineTest):
     def test_phases_are_found_and_ranks_moved_as_the_offline_mapper_would(self):
         window = 0.1
-        log = self.online(*self.two_phases(4, 1.2), options=["-t", self.node, "--window", f"{window}s", "--move-cost", "20us"])
+        log = self.online(*self.two_phases(4, 1), options=["-t", self.node, "--window", f"{window}s", "--move-cost", "20us"])
         node, = log["nodes"]
         self.assertEqual(node["ranks"], list(range(self.ranks)))
         said = [float(at) for at in re.findall(r"phase \d+ at (\S+)", self.done.stdout)]
@@ -123,7 +123,7 @@ class Phases(OnlineTest):
         self.assertLess(node["agent_cpu_seconds"], 0.3)
 
     def test_replay_of_recorded_windows(self):
-        self.record_command(self.two_phases(4, 1), ["--window", "50ms"], status=0)
+        self.record_command(self.two_phases(4, 0.8), ["--window", "40ms"], status=0)
         # Moves for nothing: how much is said in a window, and so what a move gains, is up to the load of the machine.
         table = json.loads(self.tell("online", "--replay", "out.prof", "-t", self.node, "--move-cost", "0us", "--json"))
         rows = {row["name"]: row["cost"] for row in table["rows"]}
