@@ -28,7 +28,8 @@ CommGraph shifted(std::uint32_t distance, double bytes = 1e6) {
   return std::move(builder).build(true);
 }
 
-/// A letter for each window: r(ing), p(airs), m(ixed), s(ilence).
+/// A letter for each window: r(ing), p(airs), m(ixed), s(ilence), and two that were starved: a few messages between the
+/// ranks (h) that were let run, or (o) between others.
 std::vector<OnlineWindow> windows(const std::string& letters) {
   std::vector<OnlineWindow> list;
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -36,6 +37,12 @@ std::vector<OnlineWindow> windows(const std::string& letters) {
     if (letters[i] == 'r') traffic = shifted(1);
     if (letters[i] == 'p') traffic = shifted(ranks / 2);
     if (letters[i] == 'm') traffic = sum(shifted(1, 5e5), shifted(ranks / 2, 5e5));
+    if (letters[i] == 'h' || letters[i] == 'o') {
+      CommGraphBuilder few(ranks);
+      for (std::uint32_t rank = letters[i] == 'h' ? 0 : 1; rank < ranks; rank += 2)
+        few.add(Rank{rank}, Rank{(rank + 1) % ranks}, 5e4, 50);
+      traffic = std::move(few).build(true);
+    }
     const double begin = window_seconds * static_cast<double>(i);
     list.push_back({begin, begin + window_seconds, std::move(traffic)});
   }
@@ -83,6 +90,32 @@ TEST(PhaseFinder, DatesAChangeFromTheWindowThatHoldsBothPatterns) {
 TEST(PhaseFinder, IsNotMisledByOneStrayWindowOrBySilence) {
   EXPECT_EQ(found("rrrprrrr").phases().size(), 1U);
   EXPECT_EQ(found("rrsssrrr").phases().size(), 1U);
+}
+
+TEST(PhaseFinder, AWindowWithFarFewerMessagesThanUsualIsNoEvidence) {
+  // Half of the ring each, together a ring: with as many messages as usual they would be two other patterns.
+  EXPECT_EQ(found("rrrrrhohorrr").phases().size(), 1U);
+  EXPECT_EQ(found("rrrrrhorhorhorrr").phases().size(), 1U);
+  // A program that talks less from now on is believed.
+  EXPECT_EQ(found("rrrrrhhhhhhhh").kinds(), 2U);
+}
+
+TEST(PhaseFinder, TheWayFromOneKnownPhaseToTheOtherIsNoNewKind) {
+  const auto finder = found("rrrrppppmmrrrrmmmpppp");
+  EXPECT_EQ(finder.kinds(), 2U);
+  EXPECT_EQ(finder.phases().size(), 4U);
+  // What lasts is no way from here to there.
+  EXPECT_EQ(found("rrrrppppmmmmmmmm").kinds(), 3U);
+}
+
+TEST(PhaseFinder, ANewKindNeedsTwoWindowsThatAreAlike) {
+  PhaseFinder finder;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    // Now and then two strays in a row, each unlike all others.
+    const std::uint32_t far = i % 6 < 4 ? 1 : i % 6 - 2;
+    finder.take({0.1 * i, 0.1 * (i + 1), shifted(far)});
+  }
+  EXPECT_EQ(finder.kinds(), 1U);
 }
 
 TEST(PhaseFinder, WaitsForEnoughMessages) {

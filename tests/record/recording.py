@@ -4,9 +4,9 @@
     python3 NAME_test.py RANKLOOM openmpi|mpich [CLASS[.TEST]]
 """
 
-import atexit
 import collections
 import ctypes
+import hashlib
 import os
 import pathlib
 import shutil
@@ -223,14 +223,6 @@ class RecordingTest(unittest.TestCase):
     rankloom = None
     mpi = None
     maxDiff = None
-    built = {}
-    bin = None
-
-    @classmethod
-    def setUpClass(cls):
-        if RecordingTest.bin is None:
-            RecordingTest.bin = pathlib.Path(tempfile.mkdtemp(prefix="record-programs-"))
-            atexit.register(shutil.rmtree, RecordingTest.bin, True)
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="record-", ignore_cleanup_errors=True)
@@ -242,21 +234,35 @@ class RecordingTest(unittest.TestCase):
             self.skipTest(why)
 
     def program(self, source, *flags, mpi=None, linker=(), out=None):
-        """A program of programs/, compiled once for each MPI and set of flags."""
+        """A program of programs/, compiled once for each MPI and set of flags, and kept in the build folder for the next test."""
         mpi = mpi or self.mpi
-        key = (mpi.name, source, flags, linker)
-        if key not in self.built:
-            stem = pathlib.Path(source).stem
-            name = self.bin / f"{mpi.name}-{len(self.built)}" / (out or stem)
-            name.parent.mkdir()
-            suffix = pathlib.Path(source).suffix
-            # Fortran's old interface takes buffers of any type under one name.
-            strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if suffix == ".c" else ["-fallow-argument-mismatch", "-ffree-line-length-none", "-w", "-J", str(name.parent)]
-            done = subprocess.run([mpi.compilers[suffix], "-O1", "-g", *strict, *flags, "-o", name, PROGRAMS / source, *linker],
-                                  env=ENVIRONMENT, capture_output=True, text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.built[key] = name
-        return self.built[key]
+        source = PROGRAMS / source
+        # Fortran's old interface takes buffers of any type under one name.
+        strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if source.suffix == ".c" else ["-fallow-argument-mismatch", "-ffree-line-length-none", "-w"]
+        words = [mpi.compilers[source.suffix], "-O1", "-g", *strict, *flags]
+        kept = self.kept_programs() / self.fingerprint(source, [*words, *linker]) / (out or source.stem)
+        if not kept.exists():
+            kept.parent.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=kept.parent.parent) as folder:  # tests run side by side: the last one to be ready is kept
+                modules = [] if source.suffix == ".c" else ["-J", folder]
+                done = subprocess.run([*words, *modules, "-o", pathlib.Path(folder) / kept.name, source, *linker], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                kept.parent.mkdir(exist_ok=True)
+                (pathlib.Path(folder) / kept.name).replace(kept)
+        return kept
+
+    @classmethod
+    def kept_programs(cls):
+        return cls.rankloom.parent.parent / "test-programs"
+
+    @staticmethod
+    def fingerprint(source, words):
+        """Of all that a program is made of: its text, the headers beside it, the compiler and what it is told."""
+        compiler = pathlib.Path(shutil.which(words[0])).resolve()
+        mark = hashlib.sha256(repr((words, compiler, compiler.stat().st_mtime_ns)).encode())
+        for file in [source, *sorted(source.parent.glob("*.h"))]:
+            mark.update(file.read_bytes())
+        return mark.hexdigest()[:16]
 
     def run_words(self, words, environment=None, timeout=60, folder=None):
         """Runs a command; a hang is a failure, and nothing of it is left behind."""

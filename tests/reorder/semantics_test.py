@@ -22,29 +22,40 @@ class Comparison(ReorderTest):
             self.assertEqual(int(asked["moved"]) > 0, gains, asked)
         return plain, asked
 
+    def setUp(self):
+        super().setUp()
+        self.some = (9, 3) if self.mpi.name == "openmpi" else (8, 2)
+
 
 class Same(Comparison):
+    """MPICH's ranks wait without giving way, so that a few more of them take a multiple of the time: it gets the small cases."""
+
     def test_grids(self):
-        self.compare(8, 4, "grid", "4x2", gains=True)
-        self.compare(9, 3, "grid", "3px3p", gains=False)  # every row and every column is as good
-        self.compare(12, 3, "grid", "2x3x2", gains=True)
+        self.compare(6, 3, "grid", "3x2", gains=True)
         self.compare(8, 2, "grid", "2px2px2")  # both neighbours are one
+        self.compare(4, 2, "grid", "2x2", gains=False)  # every row and every column is as good
+
+    def test_larger_grids(self):
+        self.only("openmpi", "ranks that poll")
+        self.compare(8, 4, "grid", "4x2", gains=True)
+        self.compare(9, 3, "grid", "3px3p", gains=False)
+        self.compare(12, 3, "grid", "2x3x2", gains=True)
 
     def test_grids_with_processes_left_out(self):
-        plain, asked = self.compare(10, 3, "grid", "4x2", gains=True)
+        plain, asked = self.compare(8, 3, "grid", "3x2", gains=True)
         self.assertEqual(asked["left out"], "2")
         self.compare(3, 3, "grid", "1", gains=False)
 
     def test_graph(self):
-        self.compare(9, 3, "graph", "none", gains=True)
+        self.compare(*self.some, "graph", "none", gains=True)
 
     def test_edges_from_anywhere(self):
         for weights in ("none", "numbers"):
-            self.compare(9, 3, "edges", weights, gains=True)
+            self.compare(*self.some, "edges", weights, gains=True)
 
     def test_neighbours(self):
         for weights in ("none", "numbers"):
-            self.compare(9, 3, "adjacent", weights, gains=True)
+            self.compare(*self.some, "adjacent", weights, gains=True)
 
     def test_weights_of_nothing_change_nothing(self):
         self.compare(6, 3, "adjacent", "zero", gains=False)
@@ -73,27 +84,33 @@ class Many(Comparison):
 
 
 class Control(ReorderTest):
-    WORDS = ("grid", 1, 1, 0, "4x4")
     SMALL = ("grid", 1, 1, 0, "4x2")
+
+    def setUp(self):
+        """Fewer for MPICH's ranks, which wait without giving way."""
+        super().setUp()
+        self.ranks, self.size = (16, "4x4") if self.mpi.name == "openmpi" else (8, "4x2")
+        self.words = ("grid", 1, 1, 0, self.size)
 
     def test_off(self):
         said = self.run_ranks(8, 4, self.topologies(), *self.SMALL, environment={"RANKLOOM_REORDER": "0"})
         self.assertEqual(said["moved"], "0")
 
     def test_says_what_it_gained(self):
-        said = self.run_ranks(16, 4, self.topologies(), *self.WORDS, options=["--verbose"])
-        self.assertEqual(said["crossing"], "16")
+        said = self.run_ranks(self.ranks, 4, self.topologies(), *self.words, options=["--verbose"])
+        before, after = ("24", "16") if self.ranks == 16 else ("20", "12")
+        self.assertEqual(said["crossing"], after)
         self.assertIn("MPI_Cart_create: reordered: ", self.err)
-        self.assertIn("between hosts 24 before, 16 after", self.err)
+        self.assertIn(f"between hosts {before} before, {after} after", self.err)
         self.assertEqual(self.err.count("rankloom reorder:"), 1)
         self.run_ranks(8, 4, self.topologies(), *self.SMALL)
         self.assertNotIn("rankloom", self.err)
 
     def test_reaches_what_the_offline_mapper_reaches(self):
-        grid = self.run_ranks(16, 4, self.topologies(), *self.WORDS)
-        self.assertEqual(float(grid["crossing"]), self.offline_grid("4x4", 4, 4))
-        graph = self.run_ranks(16, 4, self.topologies(), "adjacent", 1, 1, 0, "none")
-        self.assertLessEqual(float(graph["crossing"]), self.offline_graph(16, 4, 4))
+        grid = self.run_ranks(self.ranks, 4, self.topologies(), *self.words)
+        self.assertEqual(float(grid["crossing"]), self.offline_grid(self.size, 4, self.ranks // 4))
+        graph = self.run_ranks(self.ranks, 4, self.topologies(), "adjacent", 1, 1, 0, "none")
+        self.assertLessEqual(float(graph["crossing"]), self.offline_graph(self.ranks, 4, self.ranks // 4))
 
     def test_ranks_that_are_bound_tell_cores_apart(self):
         if len(os.sched_getaffinity(0)) < 2 or not {0, 1} <= os.sched_getaffinity(0):
@@ -125,7 +142,7 @@ class Control(ReorderTest):
         self.assertIn("order kept: node:3 core:8: has 3 nodes", self.err)
 
     def test_a_machine_that_nobody_can_read_is_an_error(self):
-        self.run_ranks(16, 4, self.topologies(), *self.WORDS, options=["-t", "nothing:"], status=3)
+        self.run_ranks(2, 2, self.topologies(), "grid", 1, 1, 0, "2", options=["-t", "nothing:"], status=3)
 
     def test_program_status_is_handed_on(self):
         done = self.run_words([self.rankloom, "reorder", "--", "sh", "-c", "exit 7"])

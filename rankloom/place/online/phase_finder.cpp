@@ -3,10 +3,14 @@
 #include "rankloom/place/online/phase_finder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rankloom {
 
 namespace {
+
+/// Windows over which the usual number of messages is taken.
+constexpr double usual_span = 8;
 
 /// Two windows as one.
 OnlineWindow joined(const OnlineWindow& a, const OnlineWindow& b) {
@@ -31,7 +35,7 @@ bool PhaseFinder::take(const OnlineWindow& window) {
   }
   OnlineWindow all = thin_ ? joined(*thin_, window) : window;
   const std::size_t windows = thin_windows_ + 1;
-  if (all.traffic.has_messages() && all.traffic.total_messages() < options_.messages * all.traffic.rank_count()) {
+  if (all.traffic.has_messages() && is_thin(all, windows)) {
     thin_ = std::move(all);
     thin_windows_ = windows;
     return false;
@@ -41,9 +45,21 @@ bool PhaseFinder::take(const OnlineWindow& window) {
   return take_whole(all, windows);
 }
 
+/// Too few messages say who was quicker. Far fewer than usual say that ranks were kept waiting, or that the program now
+/// talks less: the second window tells.
+bool PhaseFinder::is_thin(const OnlineWindow& window, std::size_t windows) const {
+  const double messages = window.traffic.total_messages();
+  return messages < options_.messages * window.traffic.rank_count() ||
+         (windows == 1 && messages < options_.starved * usual_messages_);
+}
+
 bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
   const TrafficPattern pattern(window.traffic);
   if (pattern.empty()) return false;
+  if (window.traffic.has_messages()) {
+    const double messages = window.traffic.total_messages() / static_cast<double>(windows);
+    usual_messages_ = phases_.empty() ? messages : usual_messages_ + (messages - usual_messages_) / usual_span;
+  }
   if (phases_.empty()) {
     kinds_.push_back({pattern, {}, 0, 0, 0, 0});
     begin(0, window, window.begin, windows);
@@ -58,23 +74,46 @@ bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
     add(now.kind, window);
     return false;
   }
-  const auto known = find_kind(pattern);
+  suspect(window, windows, pattern);
+  std::size_t kind = 0;
+  if (const auto known = find_kind(pattern); known) {
+    kind = *known;
+  } else if (is_confirmed(pattern)) {
+    kind = kinds_.size();
+    kinds_.push_back({pattern, {}, 0, 0, 0, 0});
+  } else {
+    return false;
+  }
+  begin(kind, window, *suspicion_, suspected_windows_);
+  return true;
+}
+
+void PhaseFinder::suspect(const OnlineWindow& window, std::size_t windows, const TrafficPattern& pattern) {
   if (!suspicion_) {
     suspicion_ = window.begin;
     suspected_windows_ = 0;
     suspicions_ = 0;
-    now.end = window.begin;
+    phases_.back().end = window.begin;
   }
   suspected_windows_ += windows;
-  if (!known && ++suspicions_ < 2) return false;
-  std::size_t kind = 0;
-  if (known) {
-    kind = *known;
-  } else {
-    kind = kinds_.size();
-    kinds_.push_back({pattern, {}, 0, 0, 0, 0});
+  ++suspicions_;
+  suspected_before_ = std::exchange(suspected_, pattern);
+}
+
+/// A new kind: the window before was like this one, or was the one in which the phase ended and this one began. Not new
+/// is what lies between the phase and a known one, unless it lasts.
+bool PhaseFinder::is_confirmed(const TrafficPattern& pattern) const {
+  if (suspicions_ < 2) return false;
+  const TrafficPattern& phase = kinds_[phases_.back().kind].pattern;
+  // Shares of a mixture are between the shares of its parts, so in this distance it is on the straight way.
+  const auto mixes = [&](const TrafficPattern& mixture, const TrafficPattern& other) {
+    return distance(phase, mixture) + distance(mixture, other) <= distance(phase, other) + options_.between;
+  };
+  if (distance(suspected_before_, pattern) > options_.leave && !mixes(suspected_before_, pattern)) return false;
+  if (suspicions_ > options_.mixed_windows) return true;
+  for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+    if (kind != phases_.back().kind && mixes(pattern, kinds_[kind].pattern)) return false;
   }
-  begin(kind, window, *suspicion_, suspected_windows_);
   return true;
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/online: when a program begins to talk otherwise (Cruz 2019, 5.4). A window that is far from the phase that goes
 // on is a suspicion; the next one confirms it or not, so that a stray window moves nobody. A pattern that was there
-// before is recognised at once, and how long it lasted then tells how long it may last now.
+// before is recognised at once, and how long it lasted then tells how long it may last now. No new kind begins with a
+// window that only looks new: one with hardly any messages (its ranks were kept waiting), one that is like none of its
+// neighbours, or one in which one phase ended and a known one began.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +15,12 @@
 namespace rankloom {
 
 struct PhaseOptions {
-  double leave = 0.40;   ///< Farther than this from the phase: it may be over.
-  double join = 0.25;    ///< Nearer than this to a kind of phase: it is that kind.
-  double messages = 16;  ///< Of each rank on average: with fewer, who was quicker tells more than who talks to whom.
+  double leave = 0.40;    ///< Farther than this from the phase: it may be over.
+  double join = 0.25;     ///< Nearer than this to a kind of phase: it is that kind.
+  double messages = 16;   ///< Of each rank on average: with fewer, who was quicker tells more than who talks to whom.
+  double starved = 0.25;  ///< Of the messages that windows usually have: with fewer, the window waits for the next.
+  double between = 0.10;  ///< A mixture of two patterns is no farther than this from the way between them.
+  int mixed_windows = 4;  ///< A mixture that lasts longer than this many windows is a pattern of its own.
 };
 
 /// A stretch of time in which the ranks talk alike.
@@ -55,7 +60,10 @@ class PhaseFinder {
     double finished_seconds = 0;  // of phases that are over
     std::size_t finished = 0;
   };
+  bool is_thin(const OnlineWindow& window, std::size_t windows) const;
   bool take_whole(const OnlineWindow& window, std::size_t windows);
+  void suspect(const OnlineWindow& window, std::size_t windows, const TrafficPattern& pattern);
+  bool is_confirmed(const TrafficPattern& pattern) const;
   void begin(std::size_t kind, const OnlineWindow& window, double since, std::size_t windows);
   void add(std::size_t kind, const OnlineWindow& window);
   std::optional<std::size_t> find_kind(const TrafficPattern& pattern) const;
@@ -68,6 +76,8 @@ class PhaseFinder {
   std::optional<double> suspicion_;  // when the window began that is unlike the phase
   std::size_t suspected_windows_ = 0;
   int suspicions_ = 0;
+  TrafficPattern suspected_, suspected_before_;  // the latest window that is unlike the phase, and the one before it
+  double usual_messages_ = 0;                    // of a window, the latest ones counting most
 };
 
 }  // namespace rankloom
