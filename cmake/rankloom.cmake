@@ -35,5 +35,5 @@ function(rankloom_test folder)
   # Most of their time goes into these headers; and what they check is optimised, not they.
   target_precompile_headers(${folder}_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <nlohmann/json.hpp>)
   target_compile_options(${folder}_tests PRIVATE $<$<CONFIG:Release>:-O1>)
-  gtest_discover_tests(${folder}_tests TEST_PREFIX "${folder}." DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${folder}_tests TEST_PREFIX "${folder}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
