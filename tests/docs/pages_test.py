@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every mapper of the table has a page with a picture, and no page links to what does not exist.
+"""Every mapper of the table has a page with a picture, no page links to what does not exist, and no command stands in a block
+that is not run.
 
     pages_test.py RANKLOOM FOLDER_OF_THE_PROJECT
 """
@@ -25,6 +26,14 @@ def broken_links(page, root):
             yield f"{page}: names {path}, which does not exist"
 
 
+def commands_that_are_not_run(page):
+    """run_docs.py runs blocks marked sh, console and python; commands in others would go stale unseen."""
+    for fence, body in re.findall(r"^[ \t]*```[ \t]*(\w*)\n(.*?)^[ \t]*```", page.read_text(), flags=re.S | re.M):
+        command = re.search(r"^\s*(\$ )?((rankloom|mpirun|mpiexec|srun|\./dev|apt) .*)", body, flags=re.M)
+        if fence not in ("sh", "console", "python") and command:
+            yield f"{page}: the block with {command.group(2)!r} is not marked sh"
+
+
 def missing_pages(mappers, index):
     rows = {name: row for row in index.read_text().splitlines() if row.startswith("| [") for name in re.findall(r"`([\w-]+)`", row)}
     for mapper in mappers:
@@ -45,7 +54,7 @@ def main():
     listed = json.loads(subprocess.run([program, "list", "mappers", "--json"], check=True, capture_output=True).stdout)
     mappers = [row["name"] for row in listed["mappers"]]
     pages = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
-    problems = [problem for page in pages for problem in broken_links(page, root)]
+    problems = [problem for page in pages for problem in (*broken_links(page, root), *commands_that_are_not_run(page))]
     problems += missing_pages(mappers, root / "docs/algorithms/README.md")
     print("\n".join(problems))
     return 1 if problems or len(mappers) < 10 or len(pages) < 10 else 0
