@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every mapper of the table has a page with a picture, and no page links to what does not exist.
+"""Every mapper of the table has a page with a picture, no page links to what does not exist, no command stands in a block
+that is not run, and CITATION.cff names this version and the four papers.
 
     pages_test.py RANKLOOM FOLDER_OF_THE_PROJECT
 """
@@ -25,6 +26,14 @@ def broken_links(page, root):
             yield f"{page}: names {path}, which does not exist"
 
 
+def commands_that_are_not_run(page):
+    """run_docs.py runs blocks marked sh, console and python; commands in others would go stale unseen."""
+    for fence, body in re.findall(r"^[ \t]*```[ \t]*(\w*)\n(.*?)^[ \t]*```", page.read_text(), flags=re.S | re.M):
+        command = re.search(r"^\s*(\$ )?((rankloom|mpirun|mpiexec|srun|\./dev|apt) .*)", body, flags=re.M)
+        if fence not in ("sh", "console", "python") and command:
+            yield f"{page}: the block with {command.group(2)!r} is not marked sh"
+
+
 def missing_pages(mappers, index):
     rows = {name: row for row in index.read_text().splitlines() if row.startswith("| [") for name in re.findall(r"`([\w-]+)`", row)}
     for mapper in mappers:
@@ -40,13 +49,27 @@ def missing_pages(mappers, index):
             yield f"{page}: does not show how to use {mapper}"
 
 
+def wrong_citation(root):
+    """The version is that of the build, and the papers are those that docs/reproduction.md judges."""
+    citation = (root / "CITATION.cff").read_text()
+    version = re.search(r"project\(rankloom VERSION (\S+)", (root / "CMakeLists.txt").read_text()).group(1)
+    if f"\nversion: {version}\n" not in citation:
+        yield f"CITATION.cff: its version is not {version}"
+    papers = re.findall(r"^[A-Z][a-z]+ [A-Z]\.[^:]*: (.+?)\. ", (root / "docs/reproduction.md").read_text(), flags=re.M)
+    if len(papers) != 4:
+        yield f"docs/reproduction.md: {len(papers)} papers were found in it"
+    for paper in papers:
+        if paper not in citation:
+            yield f"CITATION.cff: lacks {paper}"
+
+
 def main():
     program, root = sys.argv[1], pathlib.Path(sys.argv[2])
     listed = json.loads(subprocess.run([program, "list", "mappers", "--json"], check=True, capture_output=True).stdout)
     mappers = [row["name"] for row in listed["mappers"]]
     pages = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
-    problems = [problem for page in pages for problem in broken_links(page, root)]
-    problems += missing_pages(mappers, root / "docs/algorithms/README.md")
+    problems = [problem for page in pages for problem in (*broken_links(page, root), *commands_that_are_not_run(page))]
+    problems += [*missing_pages(mappers, root / "docs/algorithms/README.md"), *wrong_citation(root)]
     print("\n".join(problems))
     return 1 if problems or len(mappers) < 10 or len(pages) < 10 else 0
 

@@ -6,7 +6,7 @@ In fenced blocks marked `sh`, every line is part of a script; in blocks marked `
 the rest is what they printed; blocks marked `python` are run by --python, each after those before it on the page. All blocks
 of one page run one after another in one temporary folder with rankloom on the PATH; a command that fails, fails the page. A
 block is left out when the line before its fence is
-<!-- skip: why it cannot run here -->; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
+<!-- skip: why it cannot run here -->, or tree or built, which mapper_example_test.py runs; when it is <!-- root: why it needs root --> the block runs for root alone, and when it
 is <!-- slurm: why it needs Slurm --> for root where Slurm is installed and its plugin was built; <!-- python: why --> where Python is run.
 
     run_docs.py --program build/bin/rankloom README.md docs/*.md
@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^\s*```\s*(\w*)")
-LEFT_OUT = re.compile(r"<!--\s*(skip|root|slurm|python):\s*\S.*-->")
+LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|python):\s*\S.*-->")
 
 
 def left_out(line, program, python):
@@ -30,7 +30,7 @@ def left_out(line, program, python):
     kind = found.group(1) if found else ""
     root = os.geteuid() == 0
     slurm = shutil.which("slurmctld", path=os.environ.get("PATH", "") + ":/usr/sbin") and (program.parent.parent / "lib/slurm/select_cons_tres.so").exists()
-    return kind == "skip" or (kind == "python" and not python) or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
+    return kind in ("skip", "tree", "built") or (kind == "python" and not python) or (kind == "root" and not root) or (kind == "slurm" and not (root and slurm))
 
 
 def blocks(text, program, python):
