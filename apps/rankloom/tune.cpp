@@ -342,8 +342,21 @@ class TuneVerb : public Verb {
     const bool apart = runs_ >= 3 && slowest * 1.02 < quickest;
     const bool gain = apart || ratio.value - 2 * ratio.spread > 1.02;
     result["gain"] = gain;
-    if (!gain) result["reason"] = reason(result, "what could be saved is within what runs differ by themselves");
+    const bool slower = runs_ >= 3 && *std::min_element(after.begin(), after.end()) >
+                                          1.02 * *std::max_element(before.begin(), before.end());
+    result["slower"] = slower;
+    if (slower) {
+      result["reason"] = why_slower(result);
+    } else if (!gain) {
+      result["reason"] = reason(result, "what could be saved is within what runs differ by themselves");
+    }
     return {};
+  }
+
+  static std::string why_slower(const Json& result) {
+    if (result["ranks"].get<std::uint64_t>() > result["cores"].get<std::uint64_t>())
+      return "there are more ranks than cores, and ranks that are bound cannot go to a core that is idle";
+    return "sending may cost otherwise than the topology says; measure it with --probe";
   }
 
   static std::string reason(const Json& result, std::string why) {
@@ -371,7 +384,8 @@ class TuneVerb : public Verb {
                             shell_word(machine()), command_text(command_));
         return text;
       }
-      text += fmt::format("no measurable gain ({:.2f} ± {:.2f}); keep the default\n", speedup, spread);
+      text += fmt::format("{} ({:.2f} ± {:.2f}); keep the default\n",
+                          result["slower"].get<bool>() ? "slower, not faster" : "no measurable gain", speedup, spread);
     } else {
       text += "no measurable gain; keep the default\n";
     }
