@@ -10,6 +10,7 @@
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "rankloom/core/sha256.hpp"
+#include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/model/json_place.hpp"
 #include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/document/results.hpp"
@@ -79,6 +80,7 @@ std::string ReportArguments::words() const {
   } else if (!tuned_ && problem.topology.given()) {
     text += " " + problem.topology.text();
   }
+  if (!tuned_ && named && problem.fit.oversubscribe) text += " --oversubscribe";
   if (run.seed != 0) text += fmt::format(" --seed {}", run.seed);
   if (run.model != CostModel::bytes) text += fmt::format(" --model {}", info(run.model).name);
   return text;
@@ -214,12 +216,13 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
       block_placement(instance->graph.rank_count(), instance->topology, instance->slots), {}, {}, run.model};
   // Of several the best is shown as the proposal, and all stand in the table.
   double best = 0;
-  std::vector<MapperRow> rows;
+  std::vector<MapperRow> rows{{"block", evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
+                               std::nullopt, 1, false, "the default order"}};
   for (const std::string& name : placements_) {
     auto placement = named_placement(name, *instance, room, run, progress);
     if (!placement) return pass_on(placement);
     const double cost = evaluate(instance->graph, instance->topology, *placement, run.model);
-    rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
+    if (name != "block") rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
     if (!placements.after.empty() && objective(run.model, cost) >= best) continue;
     best = objective(run.model, cost);
     placements.after = std::move(*placement);
@@ -231,10 +234,14 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     MapperRow& shown = known != document.mappers.end() ? *known : document.mappers.emplace_back(row);
     shown.chosen = row.name == placements.after_label;
   }
+  if (!document.lower_bound) {
+    const MapProblem whole{instance->graph, instance->topology, instance->slots, run.model, {}};
+    const auto bound = lower_bound(whole);
+    if (bound) document.lower_bound = objective(run.model, *bound);
+  }
   progress.report("what changes", -1);
   describe_profile(*instance->profile, document);
-  if (document.title.empty())
-    document.title = fmt::format("{} on {}", problem.profile.profile, machine_words(instance->topology));
+  document.title = fmt::format("{} on {}", problem.profile.profile, machine_words(instance->topology));
   // What an evaluation said of the same orders gives way to what is computed here.
   document.orders.clear();
   document.levels.clear();

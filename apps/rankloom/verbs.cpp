@@ -146,7 +146,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# for scripts\n"
      "rankloom show app.prof --json",
      make_show},
-    {"report", "everything about a result in one file to send, or as pictures here",
+    {"report", "everything about a result on one page, or as pictures",
      "Shows what was found: a verdict in a sentence with the commands to type, who talks to whom before and after as "
      "heat maps, the machine with the ranks on their cores, bytes across each level, the hottest links, message sizes, "
      "collectives, phases, mappers side by side, jobs over time, and how to reproduce it, with SHA-256 of every file. "

@@ -2,12 +2,14 @@
 // report/document: what a mapping changes.
 #include <algorithm>
 #include <numeric>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/evaluate/predict.hpp"
 #include "rankloom/model/link_loads.hpp"
+#include "rankloom/model/network/networks.hpp"
 #include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/document/shown_traffic.hpp"
 
@@ -22,6 +24,9 @@ constexpr std::size_t most_links = 10;
 std::string vertex_label(const Topology& topology, Vertex vertex) {
   const std::uint32_t nodes = topology.network().node_count();
   if (index(vertex) < nodes) return node_label(topology, Node{index(vertex)});
+  // A tree of switches has one above all.
+  const bool tree = std::holds_alternative<TreeShape>(topology.network().shape());
+  if (tree && index(vertex) + 1 == topology.network().vertex_count()) return "top switch";
   return fmt::format("switch {}", index(vertex) - nodes);
 }
 
@@ -113,7 +118,7 @@ void describe_placements(CommGraph graph, const Topology& topology, Placements p
     document.orders.push_back({std::move(id), std::move(label), std::move(core_of), cost});
   };
   const bool compared = !placements.after.empty();
-  add("before", "default order (block)", placements.before);
+  add("before", default_order, placements.before);
   if (compared) add("after", placements.after_label, placements.after);
   if (!document.cost_default) document.cost_default = document.orders.front().cost;
   show(std::move(graph), document);

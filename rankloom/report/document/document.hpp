@@ -137,6 +137,9 @@ struct Reproduction {
   std::vector<std::string> libraries;
 };
 
+/// The label of what launchers do by themselves.
+inline const std::string default_order = "default order (block)";
+
 struct ReportDocument {
   std::string title;
   Verdict verdict;
@@ -160,6 +163,11 @@ struct ReportDocument {
   std::optional<AllocationSection> allocation;
   std::optional<OnlineSection> online;
   Reproduction reproduce;
+
+  /// What a mapping is compared with, in a sentence.
+  std::string baseline() const {
+    return orders.empty() || orders.front().label == default_order ? "the default order" : orders.front().label;
+  }
 };
 
 }  // namespace rankloom

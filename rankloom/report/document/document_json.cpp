@@ -120,7 +120,8 @@ void add_traffic(const ReportDocument& document, Json& json) {
   if (!document.traffic) return;
   json["traffic"] = traffic_json(document, *document.traffic);
   if (document.traffic_mapped) json["traffic_mapped"] = traffic_json(document, *document.traffic_mapped);
-  if (document.traffic->block == 1 && !document.orders.empty()) json["orders"] = orders_json(document.orders);
+  const bool placed = !document.orders.empty() && !document.orders.front().core_of.empty();
+  if (document.traffic->block == 1 && placed) json["orders"] = orders_json(document.orders);
   if (!document.heat_orders.empty()) json["heatmap"] = heat_json(document);
 }
 

@@ -48,12 +48,18 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
       document.mappers.push_back({row.at("name"), row.at("cost"), 0, std::nullopt, 1, false, {}});
     if (document.title.empty()) document.title = fmt::format("Mappings of {}", json.at("profile").get<std::string>());
     if (mappings.size() < 2 || !document.levels.empty()) return;
-    // Without the profile itself, the figures of the first and the last are what there is to compare.
-    const Json& before = mappings.front();
-    const Json& after = mappings.back();
-    document.orders = {{"before", before.at("name"), {}, before.at("cost")},
-                       {"after", after.at("name"), {}, after.at("cost")}};
-    document.cost_default = before.at("cost").get<double>();
+    // Without the profile itself, these figures are what there is to compare: of the default order, or of the first
+    // one, and of the last other one.
+    std::size_t first = 0;
+    while (first + 1 < mappings.size() && mappings[first].at("name") != "block") ++first;
+    const bool has_default = mappings[first].at("name") == "block";
+    if (!has_default) first = 0;
+    const Json& before = mappings[first];
+    const Json& after = mappings[first + 1 == mappings.size() ? first - 1 : mappings.size() - 1];
+    document.orders = {
+        {"before", has_default ? default_order : before.at("name").get<std::string>(), {}, before.at("cost")},
+        {"after", after.at("name"), {}, after.at("cost")}};
+    if (has_default) document.cost_default = before.at("cost").get<double>();
     for (std::size_t at = 0; at < before.at("levels").size(); ++at) {
       const Json& one = before.at("levels").at(at);
       const Json& other = after.at("levels").at(at);

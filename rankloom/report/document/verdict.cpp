@@ -9,6 +9,7 @@
 
 #include "rankloom/core/units.hpp"
 #include "rankloom/model/cost_model.hpp"
+#include "rankloom/report/duration.hpp"
 
 namespace rankloom {
 
@@ -33,24 +34,25 @@ void conclude_mapping(ReportDocument& document) {
   const double now = worth(document, before.cost), then = worth(document, after.cost);
   const double gain = now != 0 ? (now - then) / std::abs(now) : 0;
   verdict.kind = gain > least_gain ? "gain" : "none";
+  const std::string than = document.baseline();
   if (gain > least_gain) {
     verdict.sentence =
-        fmt::format("{}: {} less cost than the default order (model {}).", after.label, percent(gain), document.model);
+        fmt::format("{}: {} less cost than {} (model {}).", after.label, percent(gain), than, document.model);
     if (verdict.predicted && verdict.predicted->second > 0) {
       const double times = verdict.predicted->first / verdict.predicted->second;
       verdict.sentence +=
-          times > 1.005 ? fmt::format(" Communication predicted {:.2f} times faster; not measured.", times)
-                        : fmt::format(" Yet communication is predicted {:.2f} times as fast; not measured.", times);
+          times > 1 + least_gain
+              ? fmt::format(" Communication predicted {:.2f} times faster; not measured.", times)
+              : fmt::format(" Yet communication is predicted {:.2f} times as fast; not measured.", times);
     } else {
       verdict.sentence += " Not measured.";
     }
   } else if (gain < -least_gain) {
-    verdict.sentence = fmt::format("{} costs {} more than the default order (model {}): keep the default order.",
-                                   after.label, percent(-gain), document.model);
+    verdict.sentence = fmt::format("{} costs {} more than {} (model {}): keep {}.", after.label, percent(-gain), than,
+                                   document.model, than);
   } else {
-    verdict.sentence =
-        fmt::format("Nothing gained: {} costs as much as the default order (model {}). Keep the default.", after.label,
-                    document.model);
+    verdict.sentence = fmt::format("Nothing gained: {} costs as much as {} (model {}). Keep {}.", after.label, than,
+                                   document.model, than);
   }
 }
 
@@ -64,8 +66,11 @@ void note_limits(ReportDocument& document) {
   }
   if (document.lower_bound && document.orders.size() > 1) {
     const double cost = document.orders.back().cost, bound = *document.lower_bound;
-    if (cost > 0 && bound > 0)
-      verdict.notes.push_back(fmt::format("No placement costs less than {:.6g}; this one costs {:.6g}.", bound, cost));
+    if (cost > 0 && bound > 0) {
+      verdict.notes.push_back(
+          fmt::format("No placement costs less than {:.6g}: at most {} of what is left could be saved.", bound,
+                      percent(std::max(0.0, (cost - bound) / cost))));
+    }
   }
   if (!document.in_mpi.empty()) {
     double in = 0, out = 0;
@@ -97,7 +102,7 @@ void conclude_allocation(ReportDocument& document) {
     verdict.sentence +=
         fmt::format("{}{}: {} of the parallel jobs share no link or router, utilisation {}, mean wait {}.",
                     verdict.sentence.empty() ? "" : " ", row.policy, percent(row.contention_free),
-                    percent(row.utilisation), format_seconds(row.mean_wait));
+                    percent(row.utilisation), format_duration(row.mean_wait));
     if (row.jobs.empty() && row.jobs_run > 0)
       verdict.notes.push_back(
           fmt::format("The replay kept no jobs of {}: rankloom alloc replay --detail keeps them.", row.policy));

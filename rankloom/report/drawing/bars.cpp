@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // report/drawing: figures as bars.
 #include <algorithm>
+#include <cmath>
 
 #include "rankloom/report/drawing/drawings.hpp"
 #include "rankloom/report/table.hpp"
@@ -23,8 +24,9 @@ Drawing draw_bars(std::string name, std::string title, const std::vector<BarRow>
   const auto bar = [&](Meaning meaning, double value, const std::string& text) {
     const double length = most > 0 && value > 0 ? std::max(0.25, room * value / most) : 0;
     if (length > 0) list.rectangle(meaning, left, y, length, 1, value, {}, text);
-    list.text(Meaning::label, left + length + 1, y, text);
-    list.width = std::max(list.width, left + length + 1 + static_cast<double>(display_width(text)));
+    const double end = length > 0 ? left + std::max(1.0, std::round(length)) + 1 : left;
+    list.text(Meaning::label, end, y, text);
+    list.width = std::max(list.width, end + static_cast<double>(display_width(text)));
     ++y;
   };
   for (const BarRow& row : rows) {

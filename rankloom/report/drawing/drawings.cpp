@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/units.hpp"
+#include "rankloom/report/duration.hpp"
+#include "rankloom/report/layout/heat_map_layout.hpp"
 
 namespace rankloom {
 
@@ -25,13 +27,18 @@ std::string order_title(const ReportDocument& document, const std::string& id) {
   return "ranks by their numbers";
 }
 
-void add_heat_maps(const ReportDocument& document, const DrawingOptions& options, std::vector<Drawing>& drawings) {
+/// Before and after are shown on one scale.
+void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::vector<Drawing>& drawings) {
   if (!document.traffic) return;
-  for (const HeatOrder& order : document.heat_orders) {
-    const bool mapped = order.id == "after" && document.traffic_mapped;
-    drawings.push_back(draw_heat_map(mapped ? *document.traffic_mapped : *document.traffic, order,
-                                     "who sends to whom: " + order_title(document, order.id), options));
-  }
+  const auto traffic_of = [&](const HeatOrder& order) -> const ShownTraffic& {
+    return order.id == "after" && document.traffic_mapped ? *document.traffic_mapped : *document.traffic;
+  };
+  for (const HeatOrder& order : document.heat_orders)
+    options.heat_most =
+        std::max(options.heat_most, heat_cells(traffic_of(order).graph, order.ranks, options.heat_cells).most);
+  for (const HeatOrder& order : document.heat_orders)
+    drawings.push_back(
+        draw_heat_map(traffic_of(order), order, "who sends to whom: " + order_title(document, order.id), options));
 }
 
 void add_machine(const ReportDocument& document, const MachineLayout& machine, std::vector<Drawing>& drawings) {
@@ -56,7 +63,8 @@ void add_comparison(const ReportDocument& document, const DrawingOptions& option
     rows.back().after = row.bytes_after;
     rows.back().after_text = bytes_and_messages(row.bytes_after, row.messages_after);
   }
-  const std::string two = compared ? "; default order above, mapped below" : "";
+  const std::string two =
+      compared ? fmt::format("; {} above, {} below", document.baseline(), document.orders.back().label) : "";
   if (!rows.empty()) drawings.push_back(draw_bars("levels", "bytes between parts of the machine" + two, rows, options));
   rows.clear();
   for (const LinkRow& row : document.links) {
@@ -125,7 +133,7 @@ void add_allocation(const AllocationSection& allocation, const DrawingOptions& o
       "policies", "share of the machine in use, and of parallel jobs that share no link or router", rows, options));
   rows.clear();
   for (const PolicyRow& policy : allocation.policies) {
-    rows.push_back({policy.policy, policy.mean_wait, format_seconds(policy.mean_wait)});
+    rows.push_back({policy.policy, policy.mean_wait, format_duration(policy.mean_wait)});
     rows.back().meaning = Meaning::figure;
   }
   drawings.push_back(draw_bars("waits", "mean waiting time", rows, options));

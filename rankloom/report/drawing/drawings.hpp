@@ -18,6 +18,7 @@ struct DrawingOptions {
   double heat_rows = 32;           ///< Rows of characters that it takes at most.
   std::size_t columns = 100;       ///< Of charts and time lines.
   std::size_t time_rows = 24;      ///< Rows of a picture of nodes over time, at most.
+  double heat_most = 0;            ///< Bytes of a pair that the darkest shade stands for at least.
   bool all_of_the_machine = true;  ///< Else a large machine is shown as far as it fits.
 };
 

@@ -34,10 +34,10 @@ double label_rows(const HeatOrder& order, std::size_t ranks, std::size_t cells, 
     labels.emplace_back(y, std::move(text));
   };
   const double scale = cell_height * static_cast<double>(cells) / static_cast<double>(ranks);
-  for (std::size_t i = 0; i < order.borders.size(); ++i) add(std::floor(order.borders[i] * scale), order.nodes[i]);
+  for (std::size_t i = 0; i < order.borders.size(); ++i) add(order.borders[i] * scale, order.nodes[i]);
   if (order.borders.empty()) {
     for (std::size_t row = 0; row < cells; ++row)
-      add(std::floor(static_cast<double>(row) * cell_height), fmt::format("{}", first_in_row(row, ranks, cells)));
+      add(static_cast<double>(row) * cell_height, fmt::format("{}", first_in_row(row, ranks, cells)));
   }
   for (auto& [y, text] : labels) list.text(Meaning::label, width, top + y, std::move(text), DisplayItem::Align::right);
   return width;
@@ -48,7 +48,8 @@ double label_rows(const HeatOrder& order, std::size_t ranks, std::size_t cells, 
 Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::string title,
                       const DrawingOptions& options) {
   Drawing drawing{"heat-" + order.id, std::move(title), {}};
-  const HeatCells heat = heat_cells(traffic.graph, order.ranks, options.heat_cells);
+  HeatCells heat = heat_cells(traffic.graph, order.ranks, options.heat_cells);
+  heat.most = std::max(heat.most, options.heat_most);
   if (heat.cells == 0) return drawing;
   const std::size_t ranks = traffic.graph.rank_count(), cells = heat.cells;
   const double height = std::min(1.0, options.heat_rows / static_cast<double>(cells)), width = 2 * height;
@@ -79,9 +80,9 @@ Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::
     }
   }
   list.text(Meaning::note, left, top + square,
-            fmt::format("most: {} between two {}; each shade below is a factor of ten or less", format_bytes(heat.most),
-                        traffic.block > 1 ? "blocks" : "ranks"));
-  list.width = left + std::max(2 * square, 60.0);
+            fmt::format("darkest: {} for each pair of {}; paler by the logarithm, down to a ten thousandth",
+                        format_bytes(heat.most), traffic.block > 1 ? "blocks" : "ranks"));
+  list.width = left + std::max(2 * square, 96.0);
   list.height = top + square + 1;
   return drawing;
 }

@@ -59,7 +59,7 @@ constexpr std::string_view style =
     ".in{font-size:11px;text-anchor:middle}.container{fill:#f4f6f8;stroke:#9aa5b1}.node{fill:#fff;stroke:#52606d}"
     ".core{fill:#eef1f4;stroke:#fff}.core.taken{fill:#bcd7f0}.wire{stroke:#b0bac5;stroke-width:2}"
     ".heat.none{fill:#fbfbfb;stroke:#ccc}.border{stroke:#444;stroke-width:.5}.before{fill:#9aa5b1}.after{fill:#1f77b4}"
-    ".figure{fill:#5b8a72}.shared{fill:#d62728}.mark{fill:#d62728}";
+    ".figure{fill:#5b8a72}.job,.shared{stroke:#fff;stroke-width:.6}.shared{fill:#d62728}.mark{fill:#d62728}";
 
 /// Pale yellow over red to nearly black: also apart when printed without colours.
 std::string heat_colour(double value) {
@@ -75,9 +75,9 @@ std::string heat_colour(double value) {
   return fmt::format("#{:02x}{:02x}{:02x}", mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b));
 }
 
-/// Hues by the golden angle: neighbours in a list are never alike.
+/// Hues by the golden angle: neighbours in a list are never alike; red is left to what is shared.
 std::string hue(double number) {
-  return fmt::format("hsl({:.0f},55%,68%)", std::fmod(number * 137.508, 360));
+  return fmt::format("hsl({:.0f},55%,68%)", 40 + std::fmod(number * 137.508, 280));
 }
 
 std::string rectangle(const DisplayItem& item, double x, double y) {

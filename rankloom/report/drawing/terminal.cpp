@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/drawing: display lists as characters: each item fills the characters whose middle it covers.
+// report/drawing: display lists as characters.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -76,7 +76,9 @@ std::size_t code_points(std::string_view text) {
 }
 
 void fill(Canvas& canvas, const DisplayItem& item, std::string_view character, bool red = false) {
-  const std::ptrdiff_t left = rounded(item.x), top = rounded(item.y);
+  // What is smaller than a character still fills the one in which it begins.
+  const auto left = static_cast<std::ptrdiff_t>(std::floor(item.x + 1e-9));
+  const auto top = static_cast<std::ptrdiff_t>(std::floor(item.y + 1e-9));
   const std::ptrdiff_t right = std::max(left + 1, rounded(item.x + item.width));
   const std::ptrdiff_t bottom = std::max(top + 1, rounded(item.y + item.height));
   for (std::ptrdiff_t y = top; y < bottom; ++y) {
@@ -167,7 +169,7 @@ std::string to_text(const Drawing& drawing, const TerminalStyle& style) {
         const double shift = item.align == DisplayItem::Align::left     ? 0
                              : item.align == DisplayItem::Align::middle ? length / 2
                                                                         : length;
-        canvas.write(rounded(item.x - shift), rounded(item.y), item.text);
+        canvas.write(rounded(item.x - shift), static_cast<std::ptrdiff_t>(std::floor(item.y + 1e-9)), item.text);
         break;
       }
     }

@@ -31,8 +31,8 @@ double HeatCells::shade(std::size_t row, std::size_t column) const {
   const double value = density[row * cells + column];
   if (!(value > 0)) return -1;
   // Four factors of ten are shown; what is below is as pale as the last.
-  const double lowest = std::max(least, most / 1e4);
-  return lowest >= most ? 1 : std::clamp(std::log(value / lowest) / std::log(most / lowest), 0.0, 1.0);
+  constexpr double factors = 4;
+  return std::clamp(1 + std::log10(value / most) / factors, 0.0, 1.0);
 }
 
 HeatCells heat_cells(const CommGraph& graph, std::span<const std::uint32_t> order, std::size_t cells) {
@@ -60,9 +60,7 @@ HeatCells heat_cells(const CommGraph& graph, std::span<const std::uint32_t> orde
   for (std::size_t at = 0; at < heat.density.size(); ++at) {
     double& value = heat.density[at];
     value /= sizes[at / cells] * sizes[at % cells];
-    if (!(value > 0)) continue;
     heat.most = std::max(heat.most, value);
-    heat.least = heat.least > 0 ? std::min(heat.least, value) : value;
   }
   return heat;
 }

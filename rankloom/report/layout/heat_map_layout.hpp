@@ -30,9 +30,8 @@ struct HeatCells {
   std::size_t cells = 0;
   std::vector<double> density;
   double most = 0;
-  double least = 0;  ///< Above nothing.
 
-  /// From 0, the least shown, to 1, the most, by the logarithm; negative: nothing.
+  /// From 1, the most, to 0, a ten thousandth of it and less, by the logarithm; negative: nothing.
   double shade(std::size_t row, std::size_t column) const;
 };
 
