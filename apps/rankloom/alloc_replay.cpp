@@ -10,6 +10,8 @@
 #include "apps/rankloom/output.hpp"
 #include "rankloom/allocate/replay.hpp"
 #include "rankloom/core/units.hpp"
+#include "rankloom/model/topology_json.hpp"
+#include "rankloom/report/document/allocation_json.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -55,6 +57,9 @@ class AllocReplay : public Verb {
     add_value(app, {"--jobs", "N", "only the first so many", "workload"}, set_count("--jobs", options_.jobs));
     add_value(app, {"--depth", "N", "conservative: jobs that get a reservation", "workload", "100"},
               set_count("--depth", options_.depth));
+    add_switch(app, "--detail",
+               "with --json: every job with its times and nodes, and the machine, for `rankloom report`",
+               options_.keep_jobs, "output");
     add_switch(app, "--verify", "check every start by walking all routes", options_.verify, "output");
   }
 
@@ -114,8 +119,26 @@ class AllocReplay : public Verb {
                                   {"decisions", result.decisions},
                                   {"decisions_per_s", result.decisions_per_second()}});
       if (options_.verify) json["policies"].back()["meetings"] = result.meetings;
+      if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
     }
+    if (options_.keep_jobs) json["machine"] = Json::parse(write_machine_json(machine.topology().spec()));
     return json;
+  }
+
+  static Json job_list(const ReplayResult& result) {
+    Json list = Json::array();
+    for (const ReplayedJob& job : result.job_list) {
+      std::vector<std::uint32_t> nodes;
+      for (const Node node : job.nodes) nodes.push_back(index(node));
+      list.push_back({{"id", std::to_string(job.number)},
+                      {"size", nodes.size()},
+                      {"submit", job.submit},
+                      {"start", job.start},
+                      {"end", job.end},
+                      {"nodes", ranges(nodes)},
+                      {"shares_links", job.met}});
+    }
+    return list;
   }
 
   std::string to_text(const Workload& workload, const AllocationMachine& machine,

@@ -90,11 +90,18 @@ class TuneVerb : public Verb {
     quiet_ = session.json;
     auto result = tune();
     if (!result) return pass_on(result);
+    if (!profile_.empty()) (*result)["profile"] = profile_;
+    if (!topology_.empty()) (*result)["topology"] = topology_;
     if (auto written = write_file(file("result.json"), to_line(*result)); !written) return pass_on(written);
+    // Everything is measured by now: a report that cannot be made spoils nothing.
+    const bool reported = ask(report_step(), "report.log").has_value();
     if (session.json) {
       print_json(*result);
     } else {
       print(conclusion(*result));
+      if (reported)
+        print(fmt::format("all of it: {} (again: {})\n", file("report.html"),
+                          command_text({"rankloom", "report", output_, "-o", "report.html"})));
     }
     return success;
   }
@@ -135,6 +142,7 @@ class TuneVerb : public Verb {
   Words run_step() const {
     return before_command(own({"run", file("mapping.txt"), "-t", machine(), "--json", "-o", file("launch")}));
   }
+  Words report_step() const { return own({"report", output_, "-o", file("report.html"), "--json"}); }
   Words emit_step() const {
     return own({"emit", file("mapping.txt"), "-t", machine(), "--to", std::string(name_of(kind_)), "-o", file("launch"),
                 "--json"});
@@ -158,6 +166,7 @@ class TuneVerb : public Verb {
       line("as rankloom places it", run_step());
     }
     line("the files to use from now on", emit_step());
+    line("all of it on one page", report_step());
     return success;
   }
 

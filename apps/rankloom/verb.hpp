@@ -62,6 +62,7 @@ std::unique_ptr<Verb> make_topo();
 std::unique_ptr<Verb> make_gen();
 std::unique_ptr<Verb> make_import();
 std::unique_ptr<Verb> make_show();
+std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_record();
 std::unique_ptr<Verb> make_online();
 std::unique_ptr<Verb> make_reorder();

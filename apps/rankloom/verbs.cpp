@@ -146,6 +146,24 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# for scripts\n"
      "rankloom show app.prof --json",
      make_show},
+    {"report", "everything about a result on one page, or as pictures",
+     "Shows what was found: a verdict in a sentence with the commands to type, who talks to whom before and after as "
+     "heat maps, the machine with the ranks on their cores, bytes across each level, the hottest links, message sizes, "
+     "collectives, phases, mappers side by side, jobs over time, and how to reproduce it, with SHA-256 of every file. "
+     "The page is one HTML file without anything to load from elsewhere. Nothing is run but mappers that are named; a "
+     "profile with a machine is mapped by auto. What was not measured is called predicted, and no gain is called so.",
+     "# what tune found, as a page\n"
+     "rankloom report app.tune -o report.html\n"
+     "# a mapping against the default order, with the mappers of a comparison\n"
+     "rankloom report mapping.txt compare.json -p app.prof -t cluster.json -o report.html\n"
+     "# in the terminal: a pattern mapped by auto\n"
+     "rankloom report gen:groups:groups=4,per-group=4 -t \"node:4=10 core:4=1\"\n"
+     "# pictures for a paper\n"
+     "rankloom report app.prof -t cluster.json --svg pictures\n"
+     "# a workload replayed under two policies\n"
+     "rankloom alloc replay jobs.swf -t \"mesh:8x8 core:1\" --detail --json > replay.json\n"
+     "rankloom report replay.json -o report.html",
+     make_report},
     {"record", "run a program once and see who talks to whom",
      "Runs the command behind -- as it is, with a recorder in its ranks, and writes a profile: what each rank sends to "
      "each, in how many messages of which size, the collectives, and the time inside and outside MPI. The program is "

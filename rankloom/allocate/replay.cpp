@@ -7,6 +7,7 @@
 #include <limits>
 #include <list>
 #include <queue>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 struct SimulatedJob {
+  std::uint64_t number;
   double submit, run, estimate;
   std::uint32_t nodes;
   double start = 0;
@@ -67,6 +69,7 @@ class Replay {
   void finish(std::uint32_t job);
   void note_meetings(SimulatedJob& job);
   void pass_time(double until);
+  void keep(const SimulatedJob& job);
 
   void schedule(std::size_t first_new, bool room_gained);
   void start_from_the_front();
@@ -137,7 +140,15 @@ void Replay::finish(std::uint32_t number) {
     ++result_.parallel;
     result_.met += job.met ? 1 : 0;
   }
+  if (options_.keep_jobs) keep(job);
   job.allotment = {};
+}
+
+void Replay::keep(const SimulatedJob& job) {
+  const double first = jobs_.front().submit;
+  ReplayedJob kept{job.number, job.submit - first, job.start - first, now_ - first, job.allotment.nodes, job.met};
+  std::sort(kept.nodes.begin(), kept.nodes.end());
+  result_.job_list.push_back(std::move(kept));
 }
 
 void Replay::pass_time(double until) {
@@ -290,6 +301,9 @@ ReplayResult Replay::run(Progress& progress) {
       progress.report(policy_.name, static_cast<double>(result_.jobs) / static_cast<double>(jobs_.size()));
   }
   result_.makespan = now_ - begin;
+  std::sort(result_.job_list.begin(), result_.job_list.end(), [](const ReplayedJob& a, const ReplayedJob& b) {
+    return std::tie(a.start, a.submit, a.number) < std::tie(b.start, b.submit, b.number);
+  });
   const auto jobs = static_cast<double>(std::max<std::uint64_t>(1, result_.jobs));
   const double capacity =
       (allocator_.machine().node_count() - static_cast<double>(allocator_.machine().holes().count())) *
@@ -353,7 +367,8 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
   std::vector<SimulatedJob> jobs;
   jobs.reserve(chosen.size());
   for (const WorkloadJob& job : chosen)
-    jobs.push_back({first + (job.submit - first) * stretch, job.run, job.estimate, machine.nodes_for(job.tasks)});
+    jobs.push_back(
+        {job.number, first + (job.submit - first) * stretch, job.run, job.estimate, machine.nodes_for(job.tasks)});
   ReplayResult result = Replay(allocator, policy, options, std::move(jobs)).run(progress);
   result.too_large = too_large;
   return result;

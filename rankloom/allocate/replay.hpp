@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/allocate/workload.hpp"
@@ -30,7 +31,16 @@ struct ReplayOptions {
   std::uint64_t jobs = 0;     ///< Only so many, from the first; 0: all.
   std::uint64_t depth = 100;  ///< Conservative only: jobs that get a reservation.
   bool verify = false;        ///< Every start is also checked by the verifier, which walks all routes.
+  bool keep_jobs = false;     ///< The result lists every job with its times and nodes.
   PlaceOptions place;
+};
+
+/// What became of a job.
+struct ReplayedJob {
+  std::uint64_t number = 0;               ///< In the workload.
+  double submit = 0, start = 0, end = 0;  ///< Seconds since the first submission.
+  std::vector<Node> nodes;                ///< In rising order.
+  bool met = false;                       ///< It shared a passage with another at some time.
 };
 
 struct ReplayResult {
@@ -48,6 +58,7 @@ struct ReplayResult {
   double fragmentation = 0;     ///< Share of all node time that was free while the first waiting job asked for no more.
   std::uint64_t decisions = 0;
   double decision_seconds = 0;
+  std::vector<ReplayedJob> job_list;  ///< With `keep_jobs`, by their starts.
 
   double contention_free() const {
     return parallel == 0 ? 1 : 1 - static_cast<double>(met) / static_cast<double>(parallel);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/model/network/networks.hpp"
+#include "rankloom/report/escape.hpp"
 #include "rankloom/report/table.hpp"
 
 namespace rankloom {
@@ -116,29 +117,6 @@ double hue(std::size_t job) {
 std::string coloured(char text, std::size_t job) {
   constexpr int colours[] = {31, 32, 33, 34, 35, 36, 91, 92, 93, 94, 95, 96};
   return fmt::format("\033[{}m{}\033[0m", colours[job % std::size(colours)], text);
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
 }
 
 // Of the SVG picture, in its units.

@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "rankloom/report/layout/heat_map_layout.hpp"
 #include "rankloom/report/table.hpp"
 
 namespace rankloom {
@@ -17,22 +17,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> shades{"·", "░", "▒", "▓",
                                                  "█"};  // nothing, then factors of ten up to the most
-
-/// Bytes for each pair of ranks of a cell, by row and column.
-std::vector<double> densities(const CommGraph& graph, std::size_t cells) {
-  const std::size_t ranks = graph.rank_count();
-  std::vector<double> sums(cells * cells, 0.0), sizes(cells, 0.0);
-  const auto cell = [&](Rank rank) { return index(rank) * cells / ranks; };
-  for (const Rank from : graph.ranks()) {
-    sizes[cell(from)] += 1;
-    for (std::size_t edge = 0; edge < graph.degree(from); ++edge) {
-      const Rank to = graph.targets(from)[edge];
-      if (from != to) sums[cell(from) * cells + cell(to)] += graph.bytes(from)[edge];
-    }
-  }
-  for (std::size_t at = 0; at < sums.size(); ++at) sums[at] /= sizes[at / cells] * sizes[at % cells];
-  return sums;
-}
 
 std::string_view shade(double value, double most) {
   if (!(value > 0)) return shades.front();
@@ -47,16 +31,15 @@ std::string heat_map(const CommGraph& graph, std::size_t cells) {
   const std::size_t ranks = graph.rank_count();
   cells = std::min(cells, ranks);
   if (cells == 0) return {};
-  const auto density = densities(graph, cells);
-  const double most = *std::max_element(density.begin(), density.end());
-  const auto first_rank = [&](std::size_t row) { return (row * ranks + cells - 1) / cells; };
+  const HeatCells heat = heat_cells(graph, {}, cells);
+  const auto first_rank = [&](std::size_t row) { return first_in_row(row, ranks, cells); };
   const std::size_t width = fmt::format("{}", first_rank(cells - 1)).size();
   std::string text;
   for (std::size_t row = 0; row < cells; ++row) {
     text += "  " + pad_left(fmt::format("{}", first_rank(row)), width) + " ";
     // Two characters a cell, so that it is about as wide as high.
     for (std::size_t column = 0; column < cells; ++column) {
-      const std::string_view mark = shade(density[row * cells + column], most);
+      const std::string_view mark = shade(heat.density[row * cells + column], heat.most);
       text += fmt::format("{}{}", mark, mark);
     }
     text += "\n";

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/allocate/replay.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include <gtest/gtest.h>
 
 #include "tests/allocate/allocate_support.hpp"
@@ -91,6 +94,32 @@ TEST(Replay, ClosedJobsNeverMeetAndOthersDo) {
       }
     }
   }
+}
+
+TEST(Replay, KeepsJobsThatNeverShareANode) {
+  auto made = lublin_workload({.jobs = 200, .nodes = 16, .seed = 3});
+  ASSERT_TRUE(made);
+  const auto result = run(flat_4x4(), "first-fit", *made, {.load = 1, .keep_jobs = true, .place = {}});
+  ASSERT_EQ(result.job_list.size(), result.jobs);
+  std::uint64_t met = 0;
+  for (std::size_t i = 0; i < result.job_list.size(); ++i) {
+    const ReplayedJob& job = result.job_list[i];
+    EXPECT_LE(job.submit, job.start);
+    EXPECT_LT(job.start, job.end);
+    EXPECT_TRUE(std::is_sorted(job.nodes.begin(), job.nodes.end()));
+    met += job.met ? 1 : 0;
+    for (std::size_t j = 0; j < i; ++j) {
+      const ReplayedJob& other = result.job_list[j];
+      EXPECT_LE(other.start, job.start);
+      if (other.end <= job.start) continue;
+      std::vector<Node> both;
+      std::set_intersection(job.nodes.begin(), job.nodes.end(), other.nodes.begin(), other.nodes.end(),
+                            std::back_inserter(both));
+      EXPECT_TRUE(both.empty()) << job.number << " and " << other.number;
+    }
+  }
+  EXPECT_EQ(met, result.met);
+  EXPECT_GT(met, 0);
 }
 
 TEST(Replay, IsTheSameEachTime) {

@@ -93,11 +93,12 @@ class Host(TuneTest):
         self.assertFalse(result["gain"])
         self.assertEqual(result["nodes"], 1)
         self.assertIn("default order is good", result["reason"])
+        self.assertIn("No gain to expect", (self.folder / "app.tune" / "report.html").read_text())
 
     def test_what_it_would_run_is_shown_and_nothing_is_run(self):
         text = self.rankloom("tune", "--dry-run", "--runs", 1, "--", "mpirun.openmpi", "-n", 2, "./app", "--its-own")
         commands = [line for line in text.splitlines() if not line.startswith("#")]
-        self.assertEqual([line.split()[1] for line in commands if line.startswith("rankloom")], ["doctor", "record", "topo", "show", "map", "run", "emit"])
+        self.assertEqual([line.split()[1] for line in commands if line.startswith("rankloom")], ["doctor", "record", "topo", "show", "map", "run", "emit", "report"])
         self.assertIn("mpirun.openmpi -n 2 ./app --its-own", commands)
         self.assertEqual(os.listdir(self.folder), [])
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/document: the parts of the document's JSON that are pictures of machines and of time.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "rankloom/report/document/document.hpp"
+
+namespace rankloom {
+
+/// Places in units of a picture: eight to a column of characters, sixteen to a row.
+nlohmann::ordered_json machine_json(const MachineLayout& machine);
+nlohmann::ordered_json allocation_json(const AllocationSection& allocation);
+nlohmann::ordered_json online_json(const OnlineSection& online);
+
+/// "0-3,8": the numbers in rising order, neighbours as ranges.
+std::string ranges(std::vector<std::uint32_t> numbers);
+
+}  // namespace rankloom

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/document: everything that a report shows, as plain values. Readers fill it from results, layouts add places;
+// the web page, SVG files and the terminal show it. docs/report.md describes its JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/report/layout/heat_map_layout.hpp"
+#include "rankloom/report/layout/machine_layout.hpp"
+
+namespace rankloom {
+
+struct Measured {
+  std::vector<double> before, after;  ///< Seconds of each run.
+  double speedup = 1, spread = 0;
+};
+
+struct Verdict {
+  std::string kind;  ///< "gain", "none", "profile", "allocation" or "online"
+  std::string sentence;
+  std::vector<std::string> notes;
+  std::vector<std::string> commands;                   ///< What to type.
+  std::optional<std::pair<double, double>> predicted;  ///< Seconds of communication before and after, by arithmetic.
+  std::optional<std::pair<double, double>> simulated;  ///< The same by simulation.
+  std::optional<Measured> measured;
+};
+
+/// Who sends to whom. With block > 1, vertices stand for so many consecutive ranks.
+struct ShownTraffic {
+  CommGraph graph;
+  std::uint32_t block = 1;
+  std::uint32_t world = 0;  ///< Ranks of the program.
+};
+
+struct ShownOrder {
+  std::string id, label;
+  std::vector<Core> core_of;
+  double cost = 0;
+};
+
+struct LevelRow {
+  std::string label;
+  double bytes_before = 0, messages_before = 0;
+  double bytes_after = 0, messages_after = 0;
+};
+
+struct LinkRow {
+  std::string label;
+  double before = 0, after = 0;
+};
+
+struct SizeRow {
+  std::uint64_t from = 0, to = 0, messages = 0;
+};
+
+struct CollectiveRow {
+  std::string operation, communicator;
+  std::uint64_t members = 0;
+  double count = 0, bytes = 0;  ///< Bytes as the program asked for them.
+};
+
+struct PhaseRow {
+  std::string label;
+  double begin = 0, end = 0;
+  double bytes = 0, messages = 0;
+};
+
+struct MapperRow {
+  std::string name;
+  double cost = 0, cost_spread = 0;
+  std::optional<double> time_ms;  ///< None: it was not run for this.
+  std::uint64_t seeds = 1;
+  bool chosen = false;
+  std::string note;
+};
+
+struct JobRow {
+  std::string id;
+  std::uint32_t size = 0;
+  double submit = 0, start = 0, end = 0;
+  std::vector<std::uint32_t> nodes;
+  bool shares_links = false;
+};
+
+struct PolicyRow {
+  std::string policy;
+  double utilisation = 0, contention_free = 0, bounded_slowdown = 0, mean_wait = 0;
+  std::uint64_t jobs_run = 0;
+  std::vector<JobRow> jobs;  ///< In order of their starts; empty when the replay kept none.
+  std::string jobs_note;
+};
+
+struct AllocationSection {
+  std::uint32_t nodes = 0;
+  std::string trace;
+  std::optional<MachineLayout> machine;
+  std::vector<PolicyRow> policies;
+};
+
+struct OnlineNode {
+  std::string name;
+  std::vector<std::uint32_t> ranks;
+  double seconds = 0;
+  struct Stretch {
+    std::string kind;
+    double begin = 0, end = 0;
+  };
+  std::vector<Stretch> phases;
+  std::vector<std::pair<double, std::uint32_t>> bursts;         ///< When, and how many ranks were moved.
+  std::vector<double> decision_time, cost_stayed, cost_online;  ///< A second of model time, at each decision.
+  double stayed = 0, online = 0;                                ///< Over the run.
+};
+
+struct OnlineSection {
+  std::string program;
+  std::uint64_t windows = 0;
+  double window_seconds = 0;
+  std::vector<OnlineNode> nodes;
+  std::optional<std::pair<double, double>> restart;  ///< Cost as placed now, and as `auto` would place it anew.
+};
+
+struct SourceFile {
+  std::string name, sha256;
+  std::uint64_t bytes = 0;
+};
+
+struct Reproduction {
+  std::string version;
+  std::uint64_t seed = 0;
+  std::vector<std::string> commands;
+  std::vector<SourceFile> files;
+  std::vector<std::string> libraries;
+};
+
+/// The label of what launchers do by themselves.
+inline const std::string default_order = "default order (block)";
+
+struct ReportDocument {
+  std::string title;
+  Verdict verdict;
+  std::optional<ShownTraffic> traffic;
+  std::optional<ShownTraffic> traffic_mapped;  ///< Blocks of the mapped order, where traffic has blocks.
+  double total_bytes = 0, total_messages = 0;
+  bool undirected = false;
+  std::vector<ShownOrder> orders;      ///< Before, after.
+  std::vector<HeatOrder> heat_orders;  ///< Of the same ids.
+  std::optional<MachineLayout> machine;
+  std::vector<LevelRow> levels;
+  std::vector<LinkRow> links;
+  std::vector<SizeRow> sizes;
+  std::optional<double> point_to_point;
+  std::vector<CollectiveRow> collectives;
+  std::vector<float> in_mpi, outside;  ///< Seconds, by rank.
+  std::vector<PhaseRow> phases;
+  std::vector<MapperRow> mappers;
+  std::optional<double> lower_bound, cost_default;
+  std::string model;  ///< Of all costs.
+  std::optional<AllocationSection> allocation;
+  std::optional<OnlineSection> online;
+  Reproduction reproduce;
+
+  /// What a mapping is compared with, in a sentence.
+  std::string baseline() const {
+    return orders.empty() || orders.front().label == default_order ? "the default order" : orders.front().label;
+  }
+};
+
+}  // namespace rankloom

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/document: the document as JSON.
+#include "rankloom/report/document/document_json.hpp"
+
+#include "rankloom/report/document/allocation_json.hpp"
+#include "rankloom/report/document/packed_array.hpp"
+
+namespace rankloom {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json verdict_json(const Verdict& verdict) {
+  Json json{
+      {"kind", verdict.kind}, {"sentence", verdict.sentence}, {"notes", verdict.notes}, {"commands", verdict.commands}};
+  const auto pair = [](const std::pair<double, double>& seconds) {
+    return Json{{"before", seconds.first}, {"after", seconds.second}, {"unit", "s"}};
+  };
+  if (verdict.predicted) json["predicted"] = pair(*verdict.predicted);
+  if (verdict.simulated) json["simulated"] = pair(*verdict.simulated);
+  if (verdict.measured) {
+    const Measured& measured = *verdict.measured;
+    json["measured"] = {{"before", measured.before},
+                        {"after", measured.after},
+                        {"unit", "s"},
+                        {"speedup", measured.speedup},
+                        {"spread", measured.spread}};
+  }
+  return json;
+}
+
+Json traffic_json(const ReportDocument& document, const ShownTraffic& shown) {
+  const CommGraph& graph = shown.graph;
+  std::vector<std::uint32_t> rows{0}, columns;
+  std::vector<float> bytes, messages;
+  for (const Rank rank : graph.ranks()) {
+    for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) {
+      columns.push_back(index(graph.targets(rank)[edge]));
+      bytes.push_back(static_cast<float>(graph.bytes(rank)[edge]));
+      if (graph.has_messages()) messages.push_back(static_cast<float>(graph.messages(rank)[edge]));
+    }
+    rows.push_back(static_cast<std::uint32_t>(columns.size()));
+  }
+  Json json{{"ranks", graph.rank_count()},
+            {"unit", "bytes"},
+            {"total_bytes", document.total_bytes},
+            {"total_messages", document.total_messages},
+            {"rows", packed(rows)},
+            {"columns", packed(columns)},
+            {"bytes", packed(bytes)}};
+  if (graph.has_messages()) json["messages"] = packed(messages);
+  json["block"] = shown.block;
+  if (shown.block > 1) {
+    json["world_ranks"] = shown.world;
+    json["blocks_note"] = "too many ranks or pairs to show each: neighbours in the order are shown together";
+  }
+  if (document.undirected) json["undirected"] = true;
+  return json;
+}
+
+Json heat_json(const ReportDocument& document) {
+  Json json{{"labels", "sender rows, receiver columns"}, {"orders", Json::array()}};
+  for (const HeatOrder& order : document.heat_orders)
+    json["orders"].push_back(
+        {{"id", order.id}, {"ranks", packed(order.ranks)}, {"borders", order.borders}, {"nodes", order.nodes}});
+  double least = 0, most = 0;
+  const CommGraph& graph = document.traffic->graph;
+  for (const Rank rank : graph.ranks()) {
+    for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) {
+      const double bytes = graph.bytes(rank)[edge];
+      if (!(bytes > 0) || graph.targets(rank)[edge] == rank) continue;
+      most = std::max(most, bytes);
+      least = least > 0 ? std::min(least, bytes) : bytes;
+    }
+  }
+  json["scale"] = {{"min", least}, {"max", most}};
+  return json;
+}
+
+Json orders_json(const std::vector<ShownOrder>& orders) {
+  Json json = Json::array();
+  for (const ShownOrder& order : orders) {
+    std::vector<std::uint32_t> cores;
+    cores.reserve(order.core_of.size());
+    for (const Core core : order.core_of) cores.push_back(index(core));
+    json.push_back({{"id", order.id}, {"label", order.label}, {"core_of", packed(cores)}, {"cost", order.cost}});
+  }
+  return json;
+}
+
+Json mappers_json(const ReportDocument& document) {
+  Json json = Json::array();
+  const double whole = document.cost_default.value_or(0);
+  for (const MapperRow& row : document.mappers) {
+    json.push_back({{"name", row.name},
+                    {"cost", row.cost},
+                    {"cost_spread", row.cost_spread},
+                    {"seeds", row.seeds},
+                    {"chosen", row.chosen}});
+    if (row.time_ms) json.back()["time_ms"] = *row.time_ms;
+    if (whole != 0) json.back()["relative"] = row.cost / whole;
+    if (!row.note.empty()) json.back()["note"] = row.note;
+  }
+  return json;
+}
+
+Json reproduce_json(const Reproduction& reproduce) {
+  Json files = Json::array();
+  for (const SourceFile& file : reproduce.files)
+    files.push_back({{"name", file.name}, {"sha256", file.sha256}, {"bytes", file.bytes}});
+  return {{"version", reproduce.version},
+          {"seed", reproduce.seed},
+          {"commands", reproduce.commands},
+          {"files", std::move(files)},
+          {"libraries", reproduce.libraries}};
+}
+
+void add_traffic(const ReportDocument& document, Json& json) {
+  if (!document.traffic) return;
+  json["traffic"] = traffic_json(document, *document.traffic);
+  if (document.traffic_mapped) json["traffic_mapped"] = traffic_json(document, *document.traffic_mapped);
+  const bool placed = !document.orders.empty() && !document.orders.front().core_of.empty();
+  if (document.traffic->block == 1 && placed) json["orders"] = orders_json(document.orders);
+  if (!document.heat_orders.empty()) json["heatmap"] = heat_json(document);
+}
+
+void add_comparison(const ReportDocument& document, Json& json) {
+  const bool compared = document.orders.size() > 1;
+  for (const LevelRow& row : document.levels) {
+    Json line{{"label", row.label}, {"bytes_before", row.bytes_before}, {"messages_before", row.messages_before}};
+    if (compared) {
+      line["bytes_after"] = row.bytes_after;
+      line["messages_after"] = row.messages_after;
+    }
+    json["levels"].push_back(std::move(line));
+  }
+  for (const LinkRow& row : document.links) {
+    json["links"].push_back({{"label", row.label}, {"before", row.before}});
+    if (compared) json["links"].back()["after"] = row.after;
+  }
+}
+
+void add_profile(const ReportDocument& document, Json& json) {
+  for (const SizeRow& row : document.sizes)
+    json["sizes"].push_back({{"from", row.from}, {"to", row.to}, {"messages", row.messages}});
+  if (document.point_to_point) {
+    json["kinds"] = {{"point_to_point", *document.point_to_point}, {"collectives", Json::array()}};
+    for (const CollectiveRow& row : document.collectives)
+      json["kinds"]["collectives"].push_back({{"op", row.operation},
+                                              {"communicator", row.communicator},
+                                              {"members", row.members},
+                                              {"count", row.count},
+                                              {"bytes", row.bytes}});
+  }
+  if (!document.in_mpi.empty())
+    json["ranks"] = {{"in_mpi", packed(document.in_mpi)}, {"outside", packed(document.outside)}};
+  for (const PhaseRow& row : document.phases)
+    json["phases"].push_back({{"label", row.label},
+                              {"begin", row.begin},
+                              {"end", row.end},
+                              {"bytes", row.bytes},
+                              {"messages", row.messages}});
+}
+
+}  // namespace
+
+Json to_json(const ReportDocument& document) {
+  Json json{{"schema", "rankloom-report/1"}, {"title", document.title}};
+  if (!document.verdict.kind.empty()) json["verdict"] = verdict_json(document.verdict);
+  add_traffic(document, json);
+  if (document.machine) json["machine"] = machine_json(*document.machine);
+  add_comparison(document, json);
+  add_profile(document, json);
+  if (!document.mappers.empty()) json["mappers"] = mappers_json(document);
+  if (!document.model.empty()) json["model"] = document.model;
+  if (document.lower_bound) json["lower_bound"] = *document.lower_bound;
+  if (document.cost_default) json["cost_default"] = *document.cost_default;
+  if (document.allocation) json["allocation"] = allocation_json(*document.allocation);
+  if (document.online) json["online"] = online_json(*document.online);
+  json["reproduce"] = reproduce_json(document.reproduce);
+  return json;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/document: one HTML file that holds everything: the page of web/, built into this library, with the data put
+// in.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rankloom {
+
+/// The page without data, as web/dist/report.html.
+std::string_view report_page();
+
+/// The page with the JSON text in its element `rankloom-data`, and the title in its head.
+std::string page_with(std::string_view page, std::string_view json, std::string_view title);
+
+}  // namespace rankloom

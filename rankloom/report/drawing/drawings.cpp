@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/drawing: all pictures of a document, in reading order.
+#include "rankloom/report/drawing/drawings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/units.hpp"
+#include "rankloom/report/duration.hpp"
+#include "rankloom/report/layout/heat_map_layout.hpp"
+
+namespace rankloom {
+
+namespace {
+
+std::string number(double value) {
+  return std::abs(value) >= 1000 && std::abs(value) < 1e15 ? format_count(std::round(value))
+                                                           : fmt::format("{:.6g}", value);
+}
+
+std::string order_title(const ReportDocument& document, const std::string& id) {
+  for (const ShownOrder& order : document.orders) {
+    if (order.id == id) return "ranks by their cores, " + order.label;
+  }
+  return "ranks by their numbers";
+}
+
+/// Before and after are shown on one scale.
+void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::vector<Drawing>& drawings) {
+  if (!document.traffic) return;
+  const auto traffic_of = [&](const HeatOrder& order) -> const ShownTraffic& {
+    return order.id == "after" && document.traffic_mapped ? *document.traffic_mapped : *document.traffic;
+  };
+  for (const HeatOrder& order : document.heat_orders)
+    options.heat_most =
+        std::max(options.heat_most, heat_cells(traffic_of(order).graph, order.ranks, options.heat_cells).most);
+  for (const HeatOrder& order : document.heat_orders)
+    drawings.push_back(
+        draw_heat_map(traffic_of(order), order, "who sends to whom: " + order_title(document, order.id), options));
+}
+
+void add_machine(const ReportDocument& document, const MachineLayout& machine, std::vector<Drawing>& drawings) {
+  if (machine.boxes.empty()) return;
+  for (const ShownOrder& order : document.orders) {
+    if (!order.core_of.empty())
+      drawings.push_back(
+          draw_machine(machine, order.core_of, "machine-" + order.id, "where the ranks sit: " + order.label));
+  }
+}
+
+std::string bytes_and_messages(double bytes, double messages) {
+  return fmt::format("{} in {} messages", format_bytes(bytes), format_count(std::round(messages)));
+}
+
+void add_comparison(const ReportDocument& document, const DrawingOptions& options, std::vector<Drawing>& drawings) {
+  const bool compared = document.orders.size() > 1;
+  std::vector<BarRow> rows;
+  for (const LevelRow& row : document.levels) {
+    rows.push_back({row.label, row.bytes_before, bytes_and_messages(row.bytes_before, row.messages_before)});
+    if (!compared) continue;
+    rows.back().after = row.bytes_after;
+    rows.back().after_text = bytes_and_messages(row.bytes_after, row.messages_after);
+  }
+  const std::string two =
+      compared ? fmt::format("; {} above, {} below", document.baseline(), document.orders.back().label) : "";
+  if (!rows.empty()) drawings.push_back(draw_bars("levels", "bytes between parts of the machine" + two, rows, options));
+  rows.clear();
+  for (const LinkRow& row : document.links) {
+    rows.push_back({row.label, row.before, format_bytes(row.before)});
+    if (!compared) continue;
+    rows.back().after = row.after;
+    rows.back().after_text = format_bytes(row.after);
+  }
+  if (!rows.empty()) drawings.push_back(draw_bars("links", "the links that carry most" + two, rows, options));
+}
+
+void add_profile(const ReportDocument& document, const DrawingOptions& options, std::vector<Drawing>& drawings) {
+  std::vector<BarRow> rows;
+  const auto add = [&](std::string label, double value, std::string text, Meaning meaning = Meaning::figure) {
+    rows.push_back({std::move(label), value, std::move(text)});
+    rows.back().meaning = meaning;
+  };
+  const auto finish = [&](std::string name, std::string title) {
+    if (!rows.empty()) drawings.push_back(draw_bars(std::move(name), std::move(title), rows, options));
+    rows.clear();
+  };
+  for (const SizeRow& row : document.sizes)
+    add(row.from == 0 ? "0 B" : "from " + format_bytes(static_cast<double>(row.from)),
+        static_cast<double>(row.messages), format_count(static_cast<double>(row.messages)));
+  finish("sizes", "messages by their size");
+  if (document.point_to_point && !document.collectives.empty()) {
+    add("point to point", *document.point_to_point, format_bytes(*document.point_to_point));
+    for (const CollectiveRow& row : document.collectives)
+      add(fmt::format("{} on {}", row.operation, row.communicator), row.bytes,
+          fmt::format("{} in {} calls", format_bytes(row.bytes), format_count(std::round(row.count))));
+    finish("kinds", "bytes point to point, and as collectives were asked for");
+  }
+  for (const PhaseRow& row : document.phases) add(row.label, row.bytes, format_bytes(row.bytes));
+  finish("phases", "point-to-point bytes of each phase");
+}
+
+void add_mappers(const ReportDocument& document, const DrawingOptions& options, std::vector<Drawing>& drawings) {
+  std::vector<BarRow> rows;
+  for (const MapperRow& row : document.mappers) {
+    const std::string spread =
+        row.seeds > 1 ? fmt::format(" ± {} of {} seeds", number(row.cost_spread), row.seeds) : "";
+    const std::string time = row.time_ms ? ", " + format_seconds(*row.time_ms / 1e3) : "";
+    rows.push_back({row.name, row.cost, number(row.cost) + spread + time});
+    rows.back().meaning = row.chosen ? Meaning::after : Meaning::figure;
+  }
+  if (rows.empty()) return;
+  if (document.lower_bound)
+    rows.push_back({"lower bound", *document.lower_bound, number(*document.lower_bound), {}, {}, Meaning::figure});
+  drawings.push_back(draw_bars("mappers", "cost of each mapping (" + document.model + "), and how long it took to find",
+                               rows, options));
+}
+
+void add_allocation(const AllocationSection& allocation, const DrawingOptions& options,
+                    std::vector<Drawing>& drawings) {
+  std::vector<BarRow> rows;
+  double begin = 1e300, end = -1e300;
+  for (const PolicyRow& policy : allocation.policies) {
+    rows.push_back({policy.policy, policy.utilisation, fmt::format("{:.1f} % used", 100 * policy.utilisation),
+                    policy.contention_free, fmt::format("{:.1f} % share nothing", 100 * policy.contention_free)});
+    for (const JobRow& job : policy.jobs) {
+      begin = std::min(begin, job.submit);
+      end = std::max(end, job.end);
+    }
+  }
+  drawings.push_back(draw_bars(
+      "policies", "share of the machine in use, and of parallel jobs that share no link or router", rows, options));
+  rows.clear();
+  for (const PolicyRow& policy : allocation.policies) {
+    rows.push_back({policy.policy, policy.mean_wait, format_duration(policy.mean_wait)});
+    rows.back().meaning = Meaning::figure;
+  }
+  drawings.push_back(draw_bars("waits", "mean waiting time", rows, options));
+  for (const PolicyRow& policy : allocation.policies) {
+    if (!policy.jobs.empty()) drawings.push_back(draw_policy(policy, allocation.nodes, begin, end, options));
+  }
+}
+
+}  // namespace
+
+std::vector<Drawing> draw(const ReportDocument& document, const Topology* topology, const DrawingOptions& options) {
+  std::vector<Drawing> drawings;
+  add_heat_maps(document, options, drawings);
+  if (document.machine) {
+    if (options.all_of_the_machine || topology == nullptr) {
+      add_machine(document, *document.machine, drawings);
+    } else {
+      const MachineLayoutOptions narrow{.most_columns = static_cast<std::uint32_t>(options.columns)};
+      add_machine(document, lay_out_machine(*topology, narrow), drawings);
+    }
+  }
+  add_comparison(document, options, drawings);
+  add_profile(document, options, drawings);
+  add_mappers(document, options, drawings);
+  if (document.allocation) add_allocation(*document.allocation, options, drawings);
+  if (document.online) {
+    for (const OnlineNode& node : document.online->nodes) drawings.push_back(draw_online(node, options));
+  }
+  return drawings;
+}
+
+}  // namespace rankloom

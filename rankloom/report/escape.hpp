@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// report: text inside SVG and HTML.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rankloom {
+
+inline std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') result += c;  // others no XML may hold
+    }
+  }
+  return result;
+}
+
+}  // namespace rankloom

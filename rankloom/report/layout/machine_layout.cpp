@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/layout: a machine as boxes inside boxes: first the insides of nodes, from the cores up, then what the nodes
+// stand in.
+#include "rankloom/report/layout/machine_layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "rankloom/model/network/networks.hpp"
+#include "rankloom/report/allocation_picture.hpp"
+#include "rankloom/report/layout/grid.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr double frame = 1;  // a box has a row above and below and a column beside what is in it
+
+class MachineLayouter {
+ public:
+  MachineLayouter(const Topology& topology, const MachineLayoutOptions& options)
+      : topology_(topology), options_(options), levels_(topology.levels()) {
+    // A chip holds the number of a rank; there may be more ranks than cores, so one digit more than cores need.
+    chip_ = static_cast<double>(std::max<std::size_t>(3, std::to_string(topology.core_count() - 1).size() + 1));
+  }
+
+  MachineLayout lay_out() {
+    layout_.cores = topology_.core_count();
+    describe_levels();
+    if (topology_.node_count() <= options_.most_nodes) {
+      make_templates();
+    } else {
+      layout_.note = fmt::format("{} nodes are too many to draw each", topology_.node_count());
+    }
+    if (topology_.routed()) {
+      if (!inside_.empty()) place_network();
+    } else {
+      place_levels();
+    }
+    return std::move(layout_);
+  }
+
+ private:
+  struct Size {
+    double width = 0, height = 0;
+  };
+
+  void describe_levels() {
+    for (std::size_t at = 0; at < levels_.size(); ++at) {
+      const Topology::Level& level = levels_[at];
+      MachineLayout::Level row{level.kind, level_label(topology_, at), level.objects};
+      if (level.cost) {
+        row.gap = level.cost->gap;
+        row.latency = level.cost->latency;
+        row.has_cost = true;
+      }
+      layout_.levels.push_back(std::move(row));
+    }
+  }
+
+  std::uint32_t first_core(std::size_t level, std::uint32_t object) const {
+    return index(topology_.first_core(level, object));
+  }
+  std::uint32_t end_core(std::size_t level, std::uint32_t object) const {
+    return object + 1 < levels_[level].objects ? first_core(level, object + 1) : topology_.core_count();
+  }
+  /// The next level below in which there is a choice; the cores' level is always one.
+  std::size_t below(std::size_t level) const {
+    std::size_t next = level + 1;
+    while (next + 1 < levels_.size() && levels_[next].is_private()) ++next;
+    return next;
+  }
+
+  /// How the inside of a node is divided: equal texts, equal insides.
+  std::string shape_of(std::size_t level, std::uint32_t object) const {
+    const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
+    if (level + 1 >= levels_.size() || below(level) + 1 >= levels_.size()) return std::to_string(end - begin);
+    const std::size_t next = below(level);
+    std::string text = "(";
+    for (std::uint32_t core = begin; core < end;) {
+      const std::uint32_t child = topology_.object_of(next, Core{core});
+      text += shape_of(next, child) + " ";
+      core = end_core(next, child);
+    }
+    return text + ")";
+  }
+
+  void make_templates() {
+    std::map<std::string, std::int32_t> known;
+    const std::size_t level = topology_.node_level();
+    for (const Node node : topology_.nodes()) {
+      const auto [entry, fresh] =
+          known.try_emplace(shape_of(level, index(node)), static_cast<std::int32_t>(layout_.templates.size()));
+      if (fresh) layout_.templates.push_back(make_template(level, index(node)));
+      inside_.push_back(entry->second);
+    }
+  }
+
+  MachineTemplate make_template(std::size_t level, std::uint32_t node) const {
+    MachineTemplate made;
+    const std::uint32_t offset = first_core(level, node);
+    const Size size = add_inside(made.boxes, level, node, frame, frame, offset);
+    made.width = std::max(size.width + 2 * frame, 12.0);  // a node's name needs some room
+    made.height = size.height + 2 * frame;
+    return made;
+  }
+
+  /// Adds what is inside an object at a place, and says how large that is.
+  Size add_inside(std::vector<MachineBox>& boxes, std::size_t level, std::uint32_t object, double x, double y,
+                  std::uint32_t offset) const {
+    const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
+    const std::size_t next = level + 1 < levels_.size() ? below(level) : levels_.size() - 1;
+    if (next + 1 >= levels_.size()) {
+      const Grid grid = fitting_grid(end - begin, chip_, 1, 2.2);
+      for (std::uint32_t core = begin; core < end; ++core) {
+        const std::uint32_t at = core - begin;
+        boxes.push_back({-1, levels_.back().kind, fmt::format("{} {}", levels_.back().kind, core - offset),
+                         x + chip_ * (at % grid.columns), y + at / grid.columns, chip_, 1, core - offset, 1});
+      }
+      return {chip_ * grid.columns, static_cast<double>(grid.rows)};
+    }
+    // Children one after another in a grid; rows are as high as their highest.
+    std::vector<std::uint32_t> children;
+    for (std::uint32_t core = begin; core < end;) {
+      children.push_back(topology_.object_of(next, Core{core}));
+      core = end_core(next, children.back());
+    }
+    Flow flow(x, y, 0);
+    std::optional<Grid> grid;
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const std::size_t at = boxes.size();
+      const std::uint32_t first = first_core(next, children[i]) - offset;
+      boxes.push_back({-1, levels_[next].kind, fmt::format("{} {}", levels_[next].kind, i), 0, 0, 0, 0, first,
+                       end_core(next, children[i]) - offset - first});
+      const Size inner = add_inside(boxes, next, children[i], frame, frame, offset);
+      const Size outer{std::max(inner.width + 2 * frame, static_cast<double>(boxes[at].label.size()) + 3),
+                       inner.height + 2 * frame};
+      if (!grid) {
+        grid = fitting_grid(static_cast<std::uint32_t>(children.size()), outer.width, outer.height, 2.2);
+        flow.columns = grid->columns;
+      }
+      const auto [left, top] = flow.next(outer.width, outer.height);
+      boxes[at].width = outer.width;
+      boxes[at].height = outer.height;
+      for (std::size_t inside = at; inside < boxes.size(); ++inside) {
+        boxes[inside].x += left;
+        boxes[inside].y += top;
+      }
+    }
+    return {flow.width() - x, flow.height() - y};
+  }
+
+  // ----- nodes in a hierarchy
+
+  void place_levels() {
+    const std::size_t node_level = topology_.node_level();
+    std::size_t top = 0;
+    while (top < node_level && levels_[top].is_private()) ++top;
+    std::size_t lowest = node_level;
+    while (inside_.empty() && lowest > top && levels_[lowest].objects > options_.most_nodes) --lowest;
+    if (inside_.empty() && levels_[lowest].objects > options_.most_nodes) return;
+    const Size size = add_objects(top, 0, static_cast<std::uint32_t>(levels_[top].objects), -1, 0, 0, lowest);
+    layout_.width = size.width;
+    layout_.height = size.height;
+  }
+
+  Size add_objects(std::size_t level, std::uint32_t begin, std::uint32_t end, std::int32_t parent, double x, double y,
+                   std::size_t lowest) {
+    Flow flow(x, y, parent < 0 ? options_.most_columns : 0);
+    bool known = false;
+    for (std::uint32_t object = begin; object < end; ++object) {
+      const auto at = layout_.boxes.size();
+      const Size size = add_object(level, object, parent, lowest);
+      if (!known && flow.most_width == 0)
+        flow.columns = fitting_grid(end - begin, size.width, size.height, 1.6).columns;
+      known = true;
+      const auto [left, top] = flow.next(size.width, size.height);
+      for (std::size_t inside = at; inside < layout_.boxes.size(); ++inside) {
+        layout_.boxes[inside].x += left;
+        layout_.boxes[inside].y += top;
+      }
+    }
+    return {flow.width() - x, flow.height() - y};
+  }
+
+  /// The box of an object with everything in it, its corner at 0, 0.
+  Size add_object(std::size_t level, std::uint32_t object, std::int32_t parent, std::size_t lowest) {
+    const auto at = layout_.boxes.size();
+    const std::uint32_t first = first_core(level, object), end = end_core(level, object);
+    const bool is_node = level == topology_.node_level();
+    MachineBox box{parent, levels_[level].kind, fmt::format("{} {}", levels_[level].kind, object), 0, 0, 0, 0,
+                   first,  end - first};
+    Size size;
+    if (is_node) box.label = node_label(topology_, Node{object});
+    if (is_node && !inside_.empty()) {
+      box.inside = inside_[object];
+      const MachineTemplate& inside = layout_.templates[static_cast<std::size_t>(box.inside)];
+      size = {inside.width, inside.height};
+    } else if (level >= lowest) {
+      box.label += fmt::format(": {} cores", end - first);
+      size = {static_cast<double>(box.label.size()) + 4, 3};
+    }
+    layout_.boxes.push_back(box);
+    if (size.width == 0) {
+      std::size_t next = level + 1;
+      while (next < lowest && levels_[next].is_private()) ++next;
+      const std::uint32_t begin = topology_.object_of(next, Core{first});
+      const std::uint32_t after = topology_.object_of(next, Core{end - 1}) + 1;
+      const Size inner = add_objects(next, begin, after, static_cast<std::int32_t>(at), frame, frame, lowest);
+      size = {inner.width + 2 * frame, inner.height + 2 * frame};
+    }
+    layout_.boxes[at].width = size.width;
+    layout_.boxes[at].height = size.height;
+    return size;
+  }
+
+  // ----- nodes in a network
+
+  MachineBox node_box(Node node, std::int32_t parent, double x, double y) const {
+    const std::size_t level = topology_.node_level();
+    const std::int32_t inside = inside_[index(node)];
+    const MachineTemplate& shape = layout_.templates[static_cast<std::size_t>(inside)];
+    const std::uint32_t first = first_core(level, index(node));
+    return {parent,
+            levels_[level].kind,
+            node_label(topology_, node),
+            x,
+            y,
+            shape.width,
+            shape.height,
+            first,
+            end_core(level, index(node)) - first,
+            inside};
+  }
+
+  void place_network() {
+    const std::vector<PicturePanel> panels = rankloom::lay_out(topology_);
+    const bool mesh = std::holds_alternative<MeshShape>(topology_.network().shape());
+    const double gap_x = mesh ? 3 : 1, gap_y = mesh ? 1 : 0;
+    double widest = 0, highest = 0;
+    for (const MachineTemplate& shape : layout_.templates) {
+      widest = std::max(widest, shape.width);
+      highest = std::max(highest, shape.height);
+    }
+    std::vector<std::uint32_t> box_of(topology_.node_count());
+    Flow flow(0, 0, options_.most_columns);
+    for (std::size_t at = 0; at < panels.size(); ++at) {
+      const PicturePanel& panel = panels[at];
+      std::size_t columns = 1;
+      for (const auto& row : panel.rows) columns = std::max(columns, row.nodes.size());
+      const bool framed = !panel.title.empty();
+      const double edge = framed ? frame : 0;
+      const double width = static_cast<double>(columns) * (widest + gap_x) - gap_x + 2 * edge;
+      const double height = static_cast<double>(panel.rows.size()) * (highest + gap_y) - gap_y + 2 * edge;
+      if (at == 0 && flow.most_width == 0)
+        flow.columns = fitting_grid(static_cast<std::uint32_t>(panels.size()), width, height, 1.6).columns;
+      const auto [left, top] = flow.next(width, height);
+      std::int32_t parent = -1;
+      if (framed) {
+        parent = static_cast<std::int32_t>(layout_.boxes.size());
+        const std::uint32_t first = first_core(topology_.node_level(), index(panel.rows.front().nodes.front()));
+        const std::uint32_t end = end_core(topology_.node_level(), index(panel.rows.back().nodes.back()));
+        layout_.boxes.push_back({-1, "group", panel.title, left, top, width, height, first, end - first});
+      }
+      double y = top + edge;
+      for (const auto& row : panel.rows) {
+        double x = left + edge;
+        for (const Node node : row.nodes) {
+          box_of[index(node)] = static_cast<std::uint32_t>(layout_.boxes.size());
+          layout_.boxes.push_back(node_box(node, parent, x, y));
+          x += widest + gap_x;
+        }
+        y += highest + gap_y;
+      }
+    }
+    layout_.width = flow.width();
+    layout_.height = flow.height();
+    add_wires(box_of);
+  }
+
+  void add_wires(const std::vector<std::uint32_t>& box_of) {
+    const Network& network = topology_.network();
+    if (network.link_count() > 2 * options_.most_wires) return;
+    for (std::uint32_t link = 0; link < network.link_count(); ++link) {
+      const auto [from, to] = network.ends(Link{link});
+      if (index(from) >= box_of.size() || index(to) >= box_of.size()) continue;
+      const auto ends = std::minmax(box_of[index(from)], box_of[index(to)]);
+      layout_.wires.emplace_back(ends.first, ends.second);
+    }
+    std::sort(layout_.wires.begin(), layout_.wires.end());
+    layout_.wires.erase(std::unique(layout_.wires.begin(), layout_.wires.end()), layout_.wires.end());
+  }
+
+  const Topology& topology_;
+  const MachineLayoutOptions& options_;
+  std::span<const Topology::Level> levels_;
+  double chip_ = 3;
+  MachineLayout layout_;
+  std::vector<std::int32_t> inside_;  // by node; empty: nodes are not drawn
+};
+
+}  // namespace
+
+MachineLayout lay_out_machine(const Topology& topology, const MachineLayoutOptions& options) {
+  if (topology.is_matrix()) {
+    MachineLayout layout;
+    layout.cores = topology.core_count();
+    layout.note = "a table of distances has no parts to draw";
+    return layout;
+  }
+  return MachineLayouter(topology, options).lay_out();
+}
+
+std::string node_label(const Topology& topology, Node node) {
+  std::string label = topology.node_name(node);
+  const auto* mesh = std::get_if<MeshShape>(&topology.network().shape());
+  if (!topology.routed() || mesh == nullptr || mesh->sizes.size() < 2) return label;
+  std::string place;
+  std::uint32_t rest = index(node);
+  for (std::size_t i = mesh->sizes.size(); i-- > 0; rest /= mesh->sizes[i])
+    place = fmt::format("{}{}{}", rest % mesh->sizes[i], place.empty() ? "" : ",", place);
+  return fmt::format("{} ({})", label, place);
+}
+
+std::string level_label(const Topology& topology, std::size_t level) {
+  const std::string& kind = topology.levels()[level].kind;
+  const bool hisses = kind.ends_with("s") || kind.ends_with("x") || kind.ends_with("ch") || kind.ends_with("sh");
+  std::string label = fmt::format("between {}{}", kind, hisses ? "es" : "s");
+  std::size_t above = level;  // the next level in which there is a choice
+  while (above > 0 && topology.levels()[above - 1].is_private()) --above;
+  if (above > 0) label += fmt::format(" of a {}", topology.levels()[above - 1].kind);
+  return label;
+}
+
+}  // namespace rankloom

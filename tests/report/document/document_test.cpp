@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of report/document: a mapping described, concluded and written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/report/document/describe.hpp"
+#include "rankloom/report/document/document_json.hpp"
+#include "rankloom/report/document/html.hpp"
+#include "rankloom/report/document/verdict.hpp"
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::topology;
+
+/// Ranks 0 and 2, 1 and 3 talk; two nodes of two cores.
+CommGraph pairs_apart() {
+  CommGraphBuilder builder(4);
+  builder.add(Rank{0}, Rank{2}, 1000, 10);
+  builder.add(Rank{3}, Rank{1}, 500, 5);
+  return std::move(builder).build(true);
+}
+
+std::vector<Core> cores(std::initializer_list<std::uint32_t> list) {
+  std::vector<Core> result;
+  for (const std::uint32_t core : list) result.push_back(Core{core});
+  return result;
+}
+
+ReportDocument described(std::vector<Core> after) {
+  ReportDocument document;
+  document.title = "pairs";
+  describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
+                      {cores({0, 1, 2, 3}), std::move(after), "mapping.txt", CostModel::bytes}, document);
+  conclude(document);
+  return document;
+}
+
+TEST(Document, SaysWhatAMappingGains) {
+  const ReportDocument document = described(cores({0, 2, 1, 3}));
+  EXPECT_EQ(document.verdict.kind, "gain");
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("90.0 % less cost"));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("not measured"));
+  ASSERT_EQ(document.levels.size(), 2);
+  EXPECT_EQ(document.levels[0].label, "between nodes");
+  EXPECT_DOUBLE_EQ(document.levels[0].bytes_before, 1500);
+  EXPECT_DOUBLE_EQ(document.levels[0].bytes_after, 0);
+  EXPECT_EQ(document.levels[1].label, "between cores of a node");
+  EXPECT_DOUBLE_EQ(document.levels[1].messages_after, 15);
+  ASSERT_TRUE(document.verdict.predicted);
+  EXPECT_GT(document.verdict.predicted->first, document.verdict.predicted->second);
+}
+
+TEST(Document, SaysThatNothingIsGained) {
+  const ReportDocument document = described(cores({0, 1, 2, 3}));
+  EXPECT_EQ(document.verdict.kind, "none");
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("Nothing gained"));
+}
+
+TEST(Document, SaysThatAMappingIsWorse) {
+  ReportDocument document;
+  describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
+                      {cores({0, 2, 1, 3}), cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
+  conclude(document);
+  EXPECT_EQ(document.verdict.kind, "none");
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("more than the default order"));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("keep the default"));
+}
+
+TEST(Document, NamesTheHottestLinksOfATree) {
+  const ReportDocument document = described(cores({0, 2, 1, 3}));
+  ASSERT_EQ(document.links.size(), 4);  // up and down of two nodes
+  EXPECT_EQ(document.links[0].label, "node0 → top switch");
+  EXPECT_DOUBLE_EQ(document.links[0].before, 1000);
+  EXPECT_DOUBLE_EQ(document.links[0].after, 0);
+}
+
+TEST(Document, LinksThatOnlyTheMappingLoadsAreShownToo) {
+  ReportDocument document;
+  describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
+                      {cores({0, 2, 1, 3}), cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
+  ASSERT_FALSE(document.links.empty());
+  EXPECT_DOUBLE_EQ(document.links[0].before, 0);
+  EXPECT_GT(document.links[0].after, 0);
+}
+
+TEST(Document, HoldsOnlySectionsThatThereAre) {
+  ReportDocument document;
+  document.title = "nothing";
+  const auto json = to_json(document);
+  EXPECT_EQ(json.size(), 3);  // schema, title, reproduce
+  EXPECT_EQ(json["schema"], "rankloom-report/1");
+}
+
+TEST(Document, IsTheSameEachTime) {
+  EXPECT_EQ(to_json(described(cores({0, 2, 1, 3}))).dump(), to_json(described(cores({0, 2, 1, 3}))).dump());
+}
+
+TEST(Document, HasTheSectionsOfTheSchema) {
+  const auto json = to_json(described(cores({0, 2, 1, 3})));
+  EXPECT_EQ(json["traffic"]["ranks"], 4);
+  EXPECT_EQ(json["traffic"]["rows"]["length"], 5);
+  EXPECT_EQ(json["traffic"]["columns"]["length"], 2);
+  EXPECT_EQ(json["orders"].size(), 2);
+  EXPECT_EQ(json["heatmap"]["orders"][1]["borders"], nlohmann::ordered_json({0, 2}));
+  EXPECT_EQ(json["heatmap"]["scale"]["max"], 1000);
+  EXPECT_EQ(json["machine"]["cores"], 4);
+  EXPECT_EQ(json["machine"]["templates"].size(), 1);
+}
+
+TEST(Document, ProfilesTellSizesCollectivesAndTime) {
+  Profile profile;
+  profile.point_to_point = pairs_apart();
+  profile.sizes = {{0, 3}, {64, 7}};
+  profile.communicators = {{"", {}}, {"rows", {Rank{0}, Rank{1}}}};
+  profile.collectives = {{0, CollectiveOp::allreduce, 0, 8, 100}, {1, CollectiveOp::bcast, 0, 1000, 1}};
+  profile.activity = {{1, 3, 0}, {1, 3, 0}, {1, 3, 0}, {1, 3, 0}};
+  ReportDocument document;
+  describe_profile(profile, document);
+  describe_traffic(pairs_apart(), document);
+  conclude(document);
+  EXPECT_EQ(document.verdict.kind, "profile");
+  EXPECT_DOUBLE_EQ(*document.point_to_point, 1500);
+  ASSERT_EQ(document.collectives.size(), 2);
+  EXPECT_EQ(document.collectives[0].communicator, "rows");
+  EXPECT_EQ(document.collectives[0].members, 2);
+  EXPECT_EQ(document.collectives[1].communicator, "MPI_COMM_WORLD");
+  EXPECT_DOUBLE_EQ(document.collectives[1].bytes, 800);
+  EXPECT_EQ(document.sizes[1].to, 127);
+  EXPECT_THAT(document.verdict.notes, ::testing::Contains(HasSubstr("25.0 % of the time is spent in MPI")));
+}
+
+TEST(Html, ThePageHasAPlaceForTheData) {
+  EXPECT_THAT(std::string(report_page()), HasSubstr("<script type=\"application/json\" id=\"rankloom-data\">"));
+}
+
+TEST(Html, DataCannotEndItsElement) {
+  const std::string page =
+      page_with("<title>x</title><script type=\"application/json\" id=\"rankloom-data\"></script><p>end",
+                R"({"title":"</script><!--"})", "a < b");
+  EXPECT_EQ(page,
+            "<title>a &lt; b</title><script type=\"application/json\" id=\"rankloom-data\">"
+            "{\"title\":\"\\u003c/script>\\u003c!--\"}</script><p>end");
+  EXPECT_EQ(nlohmann::json::parse(R"({"title":"\u003c/script>"})")["title"], "</script>");
+}
+
+}  // namespace
+}  // namespace rankloom

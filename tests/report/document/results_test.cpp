@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of report/document: results of other verbs.
+#include "rankloom/report/document/results.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/report/document/allocation_json.hpp"
+#include "rankloom/report/document/document_json.hpp"
+#include "rankloom/report/document/verdict.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+TEST(Results, AreToldByTheirKeys) {
+  EXPECT_EQ(kind_of_result(Json::parse(R"({"mappers":[],"cost_default":1})")), ResultKind::comparison);
+  EXPECT_EQ(kind_of_result(Json::parse(R"({"mappings":[]})")), ResultKind::evaluation);
+  EXPECT_EQ(kind_of_result(Json::parse(R"({"mapping":[0,1]})")), ResultKind::mapping);
+  EXPECT_EQ(kind_of_result(Json::parse(R"({"format":"rankloom online 1"})")), ResultKind::online);
+  EXPECT_EQ(kind_of_result(Json::parse(R"({"trace":"t","policies":[]})")), ResultKind::replay);
+  EXPECT_EQ(kind_of_result(Json::parse(R"({"something":1})")), std::nullopt);
+  EXPECT_EQ(kind_of_result(Json::parse("[1]")), std::nullopt);
+}
+
+TEST(Results, WhatIsNoResultNamesTheVerbThatWritesOne) {
+  ReportDocument document;
+  const auto read = read_comparison(Json::parse(R"({"mappers":[],"cost_default":1})"), "c.json", document);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Code::bad_input);
+  EXPECT_EQ(read.error().where.source, "c.json");
+  EXPECT_THAT(read.error().what, HasSubstr("model"));
+  EXPECT_THAT(read.error().hint, HasSubstr("rankloom compare --json"));
+}
+
+TEST(Results, ANumberInThePlaceOfAListIsAnError) {
+  ReportDocument document;
+  EXPECT_FALSE(
+      read_online(Json::parse(R"({"program":"p","nodes":3,"restart":null,"silent_agents":[]})"), "o", document));
+}
+
+Json scored(const char* first, double first_cost, const char* second, double second_cost) {
+  const auto row = [](const char* name, double cost) {
+    return Json{{"name", name}, {"cost", cost}, {"levels", {{{"level", "node"}, {"bytes", cost}, {"messages", 1}}}}};
+  };
+  return {{"model", "bytes"}, {"profile", "p"}, {"mappings", {row(first, first_cost), row(second, second_cost)}}};
+}
+
+TEST(Results, EvaluationsAreComparedWithTheDefaultOrderWhereItIsThere) {
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(scored("good.txt", 50, "block", 100), "eval.json", document));
+  conclude(document);
+  EXPECT_EQ(document.verdict.sentence,
+            "good.txt: 50.0 % less cost than the default order (model bytes). Not measured.");
+}
+
+TEST(Results, EvaluationsWithoutTheDefaultOrderDoNotPretendToKnowIt) {
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(scored("a.txt", 50, "b.txt", 100), "eval.json", document));
+  conclude(document);
+  EXPECT_EQ(document.verdict.kind, "none");
+  EXPECT_EQ(document.verdict.sentence, "b.txt costs 100.0 % more than a.txt (model bytes): keep a.txt.");
+}
+
+const char* const tuned = R"({"command":"mpirun -n 4 ./app","folder":"app.tune","speedup":1.26,"speedup_spread":0.02,
+  "verified":true,"before_seconds":[1.2,1.3],"after_seconds":[1.0,0.98],"gain":true,"use":"mpirun --rankfile f ./app"})";
+
+TEST(Results, TuneSaysItsGainWithItsSpread) {
+  ReportDocument document;
+  ASSERT_TRUE(read_tune(Json::parse(tuned), "result.json", document));
+  EXPECT_EQ(document.verdict.sentence, "1.26 ± 0.02 times faster than the default order (2 runs each).");
+  EXPECT_THAT(document.verdict.commands, ElementsAre("mpirun --rankfile f ./app"));
+  conclude(document);
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("1.26 ± 0.02"));  // what was measured stays
+}
+
+TEST(Results, TuneWithoutGainSaysSoAndWhy) {
+  Json json = Json::parse(tuned);
+  json["gain"] = false;
+  json["reason"] = "runs differ more by themselves";
+  json.erase("use");
+  ReportDocument document;
+  ASSERT_TRUE(read_tune(json, "result.json", document));
+  EXPECT_EQ(document.verdict.kind, "none");
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("No measurable gain (1.26 ± 0.02"));
+  EXPECT_THAT(document.verdict.notes, ::testing::Contains("Why: runs differ more by themselves."));
+}
+
+Json replayed() {
+  return Json::parse(R"({"trace":"jobs.swf","nodes":4,"policies":[{"policy":"first-fit","jobs":2,"utilisation":0.5,
+    "contention_free":0.5,"bounded_slowdown":2,"mean_wait_s":60,"job_list":[
+      {"id":"1","size":3,"submit":0,"start":0,"end":10,"nodes":"0-1,3","shares_links":true},
+      {"id":"2","size":1,"submit":1,"start":2,"end":4,"nodes":"2","shares_links":false}]}]})");
+}
+
+TEST(Results, ReplayedJobsKnowTheirNodes) {
+  ReportDocument document;
+  ASSERT_TRUE(read_replay(replayed(), "replay.json", document));
+  const PolicyRow& policy = document.allocation->policies[0];
+  EXPECT_THAT(policy.jobs[0].nodes, ElementsAre(0, 1, 3));
+  EXPECT_TRUE(policy.jobs[0].shares_links);
+  const auto json = allocation_json(*document.allocation)["policies"][0];
+  EXPECT_EQ(json["jobs"][0]["nodes"], "0-1,3");
+  EXPECT_EQ(json["busy"]["time"].dump(), "[0.0,2.0,4.0,10.0]");
+  EXPECT_EQ(json["busy"]["nodes"].dump(), "[3,4,3,0]");
+}
+
+TEST(Results, ANodeThatTheMachineDoesNotHaveIsAnError) {
+  for (const char* const nodes : {"4", "0-9", "2-1", "x", "1,,2", "-1"}) {
+    Json json = replayed();
+    json["policies"][0]["job_list"][1]["nodes"] = nodes;
+    ReportDocument document;
+    const auto read = read_replay(json, "replay.json", document);
+    ASSERT_FALSE(read) << nodes;
+    EXPECT_EQ(read.error().where.source, "replay.json");
+  }
+}
+
+TEST(Results, RangesAreShort) {
+  EXPECT_EQ(ranges({}), "");
+  EXPECT_EQ(ranges({5}), "5");
+  EXPECT_EQ(ranges({8, 0, 2, 1}), "0-2,8");
+}
+
+}  // namespace
+}  // namespace rankloom
