@@ -22,6 +22,13 @@ export function heat(share: number, dark: boolean): Rgb {
   return [a[0] + f * (b[0] - a[0]), a[1] + f * (b[1] - a[1]), a[2] + f * (b[2] - a[2])];
 }
 
+/** The same for areas rather than dots: little is pale, so a calm picture looks calm. */
+export function soft_heat(share: number, dark: boolean): Rgb {
+  const colour = heat(share, dark), weight = Math.min(1, 0.3 + 1.4 * Math.max(0, share));
+  const ground = dark ? 34 : 255;
+  return [ground + weight * (colour[0] - ground), ground + weight * (colour[1] - ground), ground + weight * (colour[2] - ground)];
+}
+
 export function css(colour: Rgb, alpha = 1): string {
   return `rgb(${Math.round(colour[0])} ${Math.round(colour[1])} ${Math.round(colour[2])} / ${alpha})`;
 }

@@ -3,7 +3,7 @@
 import { CATEGORIES, ink_on } from "./colour";
 import { element, svg } from "./dom";
 import { figure, section } from "./figure";
-import { number, percent, plural, seconds } from "./format";
+import { clock, number, percent, plural, seconds, time_ticks } from "./format";
 import type { Report } from "./report";
 import type { OnlineNode } from "./schema";
 import { series_chart } from "./series";
@@ -15,8 +15,8 @@ function hex_ink(hex: string): string {
 }
 
 /** Bands of phases, triangles where ranks moved. */
-function timeline(nodes: OnlineNode[], kinds: string[]): SVGSVGElement {
-  const width = 1000, left = 120, row = 54;
+function timeline(nodes: OnlineNode[], kinds: string[], width: number): SVGSVGElement {
+  const left = width < 500 ? 64 : 120, row = 54;
   const end = Math.max(...nodes.flatMap((node) => [...(node.phases ?? []).map((p) => p.end), ...(node.bursts ?? []).map((b) => b.at), ...(node.cost?.time ?? [])]), 1e-9);
   const x = (t: number) => left + (t / end) * (width - left - 12);
   const parts: SVGElement[] = [];
@@ -27,7 +27,7 @@ function timeline(nodes: OnlineNode[], kinds: string[]): SVGSVGElement {
       const colour = CATEGORIES[Math.max(0, kinds.indexOf(phase.kind)) % CATEGORIES.length];
       const w = Math.max(1, x(phase.end) - x(phase.begin) - 1);
       parts.push(svg("rect", { x: x(phase.begin), y, width: w, height: 26, rx: 3, fill: colour }, svg("title", {}, `phase ${phase.kind}: ${seconds(phase.begin)} to ${seconds(phase.end)}`)));
-      if (w > 10 + 8 * phase.kind.length) parts.push(svg("text", { x: x(phase.begin) + w / 2, y: y + 18, "text-anchor": "middle", fill: hex_ink(colour), class: "on-colour" }, phase.kind));
+      if (w > 10 + 8 * phase.kind.length) parts.push(svg("text", { x: x(phase.begin) + w / 2, y: y + 18, "text-anchor": "middle", style: `fill:${hex_ink(colour)}`, class: "on-colour" }, phase.kind));
     }
     for (const burst of node.bursts ?? []) {
       const bx = x(burst.at);
@@ -36,10 +36,8 @@ function timeline(nodes: OnlineNode[], kinds: string[]): SVGSVGElement {
     }
   });
   const height = 18 + nodes.length * row + 22;
-  for (let i = 0; i <= 5; ++i) {
-    const t = (end * i) / 5;
-    parts.push(svg("text", { x: x(t), y: height - 6, "text-anchor": i === 5 ? "end" : i === 0 ? "start" : "middle", class: "small" }, seconds(Number(t.toPrecision(3)))));
-  }
+  for (const t of time_ticks(0, end, Math.max(2, Math.floor(width / 110))))
+    parts.push(svg("text", { x: x(t), y: height - 6, "text-anchor": t === 0 ? "start" : x(t) > width - 40 ? "end" : "middle", class: "small" }, clock(t, end)));
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "timeline", role: "img", "aria-label": `Phases of ${plural(nodes.length, "node")} over ${seconds(end)}; ${plural(nodes.reduce((sum, node) => sum + (node.bursts?.length ?? 0), 0), "burst")} of moves. The table has them all.` }, ...parts);
 }
 
@@ -53,7 +51,7 @@ function cost_figure(node: OnlineNode): HTMLElement | null {
     `Moving cost ${percent(share)} of what staying would have cost.`,
     series_chart(
       "Cost of the traffic over time; the table has the values",
-      { name: "time", values: cost.time, words: (v) => seconds(Number(v.toPrecision(6))) },
+      { name: "time", values: cost.time, words: seconds, time: true },
       [
         { name: "had they stayed", values: cost.stayed, colour: "--before-ink", dashed: true, stepped: true },
         { name: "online", values: cost.online, colour: "--after", filled: true, stepped: true },
@@ -84,6 +82,13 @@ export function online_section(report: Report): HTMLElement | undefined {
     ...(node.phases ?? []).map((phase) => ({ node: node.name, what: `phase ${phase.kind}`, begin: phase.begin, end: phase.end as number | undefined, moved: 0 })),
     ...(node.bursts ?? []).map((burst) => ({ node: node.name, what: "burst of moves", begin: burst.at, end: undefined as number | undefined, moved: burst.moved })),
   ]);
+  const host = element("div", { class: "timeline-box" });
+  let width = 0;
+  new ResizeObserver(() => {
+    if (host.clientWidth === width || host.clientWidth === 0) return;
+    width = host.clientWidth;
+    host.replaceChildren(timeline(online.nodes, kinds, width));
+  }).observe(host);
   const { restart } = online;
   const advice = restart && restart.cost_now > 0
     ? restart.cost_mapped < restart.cost_now * 0.98
@@ -99,7 +104,7 @@ export function online_section(report: Report): HTMLElement | undefined {
     figure(
       "Phases and moves",
       "A letter for each kind of phase; a triangle where ranks moved, with how many.",
-      timeline(online.nodes, kinds),
+      host,
       folded_table("Table: phases and moves", () =>
         make_table(
           "Phases and moves",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import uPlot from "uplot";
 import { element } from "./dom";
+import { clock, time_steps } from "./format";
 import { on_theme, token } from "./theme";
 
 export interface Series {
@@ -16,7 +17,7 @@ export interface Series {
 
 export function series_chart(
   name: string,
-  x: { name: string; values: ArrayLike<number>; words: (value: number) => string },
+  x: { name: string; values: ArrayLike<number>; words: (value: number) => string; time?: boolean },
   series: Series[],
   words: (value: number) => string,
   height = 200,
@@ -25,6 +26,7 @@ export function series_chart(
   const data = [x.values, ...series.map((s) => s.values)] as unknown as uPlot.AlignedData;
   let plot: uPlot | undefined, width = 0;
 
+  const span = x.values.length > 0 ? x.values[x.values.length - 1] - x.values[0] : 1;
   const make = () => {
     plot?.destroy();
     const axis = { stroke: token("--ink-soft"), grid: { stroke: token("--line"), width: 1 }, ticks: { stroke: token("--line"), width: 1 }, font: `11px ${token("--font")}` };
@@ -36,7 +38,7 @@ export function series_chart(
         cursor: { drag: { x: true, y: false }, points: { size: 6 } },
         legend: { live: true },
         axes: [
-          { ...axis, values: (_u, ticks) => ticks.map(x.words), size: 34, space: 70 },
+          { ...axis, values: (_u, ticks) => ticks.map((tick) => (x.time ? clock(tick, span) : x.words(tick))), size: 34, space: 70, ...(x.time ? { incrs: time_steps() } : {}) },
           { ...axis, values: (_u, ticks) => ticks.map(words), size: 68 },
         ],
         series: [

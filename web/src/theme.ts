@@ -7,10 +7,11 @@ type Wish = "auto" | "light" | "dark";
 const system_dark = matchMedia("(prefers-color-scheme: dark)");
 const listeners: (() => void)[] = [];
 let wish: Wish = "auto";
+const paper = matchMedia("print");
 let printing = false;
 
 export function is_dark(): boolean {
-  return !printing && (wish === "dark" || (wish === "auto" && system_dark.matches));
+  return !printing && !paper.matches && (wish === "dark" || (wish === "auto" && system_dark.matches));
 }
 
 /** A colour of the style sheet, such as "--ink". */
@@ -41,7 +42,7 @@ export function start_theme(): HTMLElement {
     printing = value;
     apply();
   };
-  matchMedia("print").addEventListener("change", (event) => set_printing(event.matches));
+  paper.addEventListener("change", apply);
   addEventListener("beforeprint", () => set_printing(true));
   addEventListener("afterprint", () => set_printing(false));
   return choice<Wish>(

@@ -176,7 +176,7 @@ function phases(rows: PhaseDocument[]): HTMLElement {
     `Bytes a second over the run; busiest: ${heaviest.label}.`,
     series_chart(
       "Bytes a second over time; the table has the values",
-      { name: "time", values: x, words: (v) => seconds(Number(v.toPrecision(6))) },
+      { name: "time", values: x, words: seconds, time: true },
       [{ name: "bytes a second", values: [...values, values[values.length - 1]], colour: "--after", filled: true, stepped: true }],
       (v) => `${bytes(v)}/s`,
     ),

@@ -1,7 +1,7 @@
 // Allocation, second step: nodes × time, a rectangle for each job; and the machine at one time.
 // SPDX-License-Identifier: Apache-2.0
 import { element } from "../dom";
-import { count, plural, seconds } from "../format";
+import { clock, count, plural, seconds, time_ticks } from "../format";
 import { attach_gestures } from "../gestures";
 import { Places } from "../places";
 import type { MachineDocument } from "../schema";
@@ -76,11 +76,11 @@ export function job_chart(jobs: Job[], nodes: number, pick: (time: number) => vo
       context.textAlign = "right";
       const step = Math.max(1, 2 ** Math.ceil(Math.log2(18 / h)));
       for (let node = 0; node < nodes; node += step) context.fillText(count(node), LEFT - 6, TOP + (node + 0.5) * h);
-      const ticks = Math.max(2, Math.floor(s.width / 120));
-      for (let i = 0; i <= ticks; ++i) {
-        const t = from + ((to - from) * i) / ticks, x = x_of(t);
-        context.textAlign = i === 0 ? "left" : i === ticks ? "right" : "center";
-        context.fillText(seconds(Math.round(t)), x, s.height - BOTTOM / 2 + 2);
+      for (const t of time_ticks(from, to, Math.max(2, Math.floor(s.width / 90)))) {
+        const x = x_of(t);
+        context.textAlign = x > s.width - 24 ? "right" : "center";
+        context.fillText(clock(t, to - from), x, s.height - BOTTOM / 2 + 2);
+        context.fillRect(x, s.height - BOTTOM, 1, 4);
       }
     },
   );

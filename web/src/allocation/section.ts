@@ -115,7 +115,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
   const key = element(
     "p",
     { class: "key" },
-    element("span", { class: "swatch alarm" }, `⚠ shares links with another job (${count(sharing)} of ${count(jobs.length)})`),
+    sharing > 0 ? element("span", { class: "swatch alarm" }, `⚠ shares links with another job (${count(sharing)} of ${count(jobs.length)})`) : element("span", {}, "Every job has its links to itself."),
   );
   const busy = policy.busy?.time.length
     ? figure(
@@ -123,7 +123,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
         `Of ${plural(allocation.nodes, "node")}.`,
         series_chart(
           "Nodes in use over time; the table of jobs has the values",
-          { name: "time", values: policy.busy.time, words: seconds },
+          { name: "time", values: policy.busy.time, words: seconds, time: true },
           [{ name: "nodes", values: policy.busy.nodes, colour: "--after", filled: true, stepped: true }],
           (v) => number(v),
           150,

@@ -16,11 +16,16 @@ export interface HeatCell {
 const TILE_MS = 7;
 const LIGHT = heat_pixels(false), DARK = heat_pixels(true);
 
+/** 1, 2, 5, 10, 20, … not below a value. */
+function round_step(least: number): number {
+  for (let size = 1; ; size *= 10) for (const digit of [1, 2, 5]) if (digit * size >= least) return digit * size;
+}
+
 export class HeatMap {
   readonly surface: Surface;
   readonly tiles: Tiles;
   cursor?: HeatCell;
-  private margin = { left: 58, top: 40, right: 2, bottom: 2 };
+  private margin = { left: 66, top: 40, right: 2, bottom: 2 };
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -200,40 +205,40 @@ export class HeatMap {
 
     context.font = `11px ${token("--font")}`;
     const ticks = this.ticks();
-    let last_x = -Infinity, last_y = -Infinity;
-    for (const { at, text } of ticks) {
+    const widest = Math.max(...ticks.map(({ text }) => context.measureText(text).width), 1);
+    const apart = ticks.length > 1 ? Math.abs(ticks[1].at - ticks[0].at) * this.scale : Infinity;
+    const every_x = round_step((widest + 10) / apart), every_y = round_step(15 / apart);
+    for (const { at, text, number } of ticks) {
       const x = left + (at - view.x) * this.scale, y = top + (at - view.y) * this.scale;
       const width = context.measureText(text).width;
-      if (x >= left && x <= left + side && x - width / 2 > last_x) {
+      if (x >= left && x <= left + side && number % every_x === 0) {
         const centre = Math.min(left + side - width / 2, Math.max(left + width / 2, x));
         context.textAlign = "center";
         context.fillText(text, centre, top - 12);
         context.fillRect(Math.round(x), top - 4, 1, 4);
-        last_x = centre + width / 2 + 8;
       }
-      if (y >= top && y <= top + side && y - 7 > last_y) {
+      if (y >= top && y <= top + side && number % every_y === 0) {
         context.textAlign = "right";
-        context.fillText(text, left - 7, Math.min(top + side - 6, Math.max(top + 6, y)), left - 22);
+        context.fillText(text, left - 7, Math.min(top + side - 6, Math.max(top + 6, y)), left - 24);
         context.fillRect(left - 4, Math.round(y), 4, 1);
-        last_y = y + 7;
       }
     }
   }
 
   /** Ranks when cells are large, else nodes, else row numbers. */
-  private ticks(): { at: number; text: string }[] {
+  private ticks(): { at: number; text: string; number: number }[] {
     const { view, matrix } = this, { order } = matrix, block = order.traffic.block;
     const from = Math.max(0, Math.floor(Math.min(view.x, view.y))), to = Math.min(matrix.count, Math.ceil(Math.max(view.x, view.y) + view.span));
     if (this.scale >= 13 && block === 1) {
       const ticks = [];
-      for (let i = from; i < to; ++i) ticks.push({ at: i + 0.5, text: String(order.ranks[i]) });
+      for (let i = from; i < to; ++i) ticks.push({ at: i + 0.5, text: String(order.ranks[i]), number: i });
       return ticks;
     }
     if (order.nodes.length > 1 && order.nodes.length === order.borders.length)
-      return this.seen_nodes().map(({ first, last, index }) => ({ at: (first + last) / 2, text: order.nodes[index] }));
+      return this.seen_nodes().map(({ first, last, index }) => ({ at: (first + last) / 2, text: order.nodes[index], number: index }));
     const step = 10 ** Math.max(0, Math.ceil(Math.log10(view.span / 10)));
     const ticks = [];
-    for (let i = Math.ceil(from / step) * step; i < to; i += step) ticks.push({ at: i + 0.5, text: String(i * block) });
+    for (let i = Math.ceil(from / step) * step; i < to; i += step) ticks.push({ at: i + 0.5, text: String(i * block), number: i / step });
     return ticks;
   }
 }

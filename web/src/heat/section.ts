@@ -131,7 +131,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     const other = maps.find((m) => m !== map);
     if (linked && other?.cursor && places) {
       const { core_of, ranks } = other.matrix.order;
-      if (core_of) words.lines.push({ name: `in ${other.matrix.order.id}`, text: places.between_words(core_of[ranks[other.cursor.row]], core_of[ranks[other.cursor.column]]) });
+      if (core_of) words.lines.push({ name: other.matrix.order.id, text: places.between_words(core_of[ranks[other.cursor.row]], core_of[ranks[other.cursor.column]]) });
     }
     return words;
   };
@@ -176,7 +176,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
       },
       drag: (dx, dy) => {
         hide_tooltip();
-        const side = canvas.clientWidth - 60;
+        const side = canvas.clientWidth - 68;
         view.pan(-dx / side, -dy / side);
       },
       zoom: (factor, x, y) => {

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Rectangle } from "../places";
 
+// Pixels around the whole machine, for wires that lead around its edges.
+const AIR = 10;
+
 export class Camera {
   /** Layout units at the canvas's corner, and pixels a layout unit. */
   x = 0;
@@ -13,7 +16,7 @@ export class Camera {
   constructor(readonly size: [number, number]) {}
 
   private get least_scale(): number {
-    return Math.min(this.width / this.size[0], this.height / this.size[1]);
+    return Math.min((this.width - 2 * AIR) / this.size[0], (this.height - 2 * AIR) / this.size[1]);
   }
 
   get whole(): boolean {
@@ -36,8 +39,9 @@ export class Camera {
   private settle(): void {
     this.scale = Math.min(Math.max(this.scale, this.least_scale), Math.max(80, this.least_scale));
     const wide = this.width / this.scale, high = this.height / this.scale;
-    this.x = wide >= this.size[0] ? (this.size[0] - wide) / 2 : Math.min(this.size[0] - wide, Math.max(0, this.x));
-    this.y = high >= this.size[1] ? (this.size[1] - high) / 2 : Math.min(this.size[1] - high, Math.max(0, this.y));
+    const air = AIR / this.scale;
+    this.x = wide >= this.size[0] + 2 * air ? (this.size[0] - wide) / 2 : Math.min(this.size[0] + air - wide, Math.max(-air, this.x));
+    this.y = high >= this.size[1] + 2 * air ? (this.size[1] - high) / 2 : Math.min(this.size[1] + air - high, Math.max(-air, this.y));
   }
 
   zoom(factor: number, px = this.width / 2, py = this.height / 2): boolean {

@@ -1,6 +1,6 @@
 // Machine, second step: draws boxes, folded nodes, chips and the lines to a rank's partners.
 // SPDX-License-Identifier: Apache-2.0
-import { css, heat, ink_on, log_share, type Rgb } from "../colour";
+import { css, ink_on, log_share, soft_heat, type Rgb } from "../colour";
 import type { Rectangle } from "../places";
 import type { MachineBox } from "../schema";
 import { is_dark, token } from "../theme";
@@ -49,6 +49,7 @@ export class MachinePainter {
   private readonly well = token("--well");
   private readonly accent = token("--accent");
   private readonly font = token("--font");
+  private readonly head_rooms = new Map<number, number>();
   private readonly amounts = new Map<number, number>();
   private most = 0;
   private least = Infinity;
@@ -72,8 +73,9 @@ export class MachinePainter {
       const on = this.scene.camera.to_screen(box);
       if (this.scene.camera.sees(on)) this.draw_box(box, on);
     }
-    this.draw_chips();
+    // Beneath the chips, whose numbers stay readable.
     this.draw_lines();
+    this.draw_chips();
   }
 
   private draw_wires(): void {
@@ -85,14 +87,19 @@ export class MachinePainter {
     for (const [a, b] of machine.wires) {
       const one = this.middle_of(a), other = this.middle_of(b);
       if (!one || !other) continue;
-      // A wire around the edge of a torus would cross everything in between: it bends out.
-      const long = Math.hypot(one.x - other.x, one.y - other.y) > 2.5 * Math.max(one.w, one.h);
-      context.moveTo(one.x, one.y);
-      if (long) {
-        const flat = Math.abs(one.y - other.y) < Math.abs(one.x - other.x);
-        const bend = 0.62 * (flat ? one.h : one.w);
-        context.quadraticCurveTo((one.x + other.x) / 2 + (flat ? 0 : bend), (one.y + other.y) / 2 + (flat ? bend : 0), other.x, other.y);
-      } else context.lineTo(other.x, other.y);
+      const dx = other.x - one.x, dy = other.y - one.y;
+      const aligned = Math.abs(dx) < 1 || Math.abs(dy) < 1;
+      if (aligned && Math.hypot(dx, dy) > 2.5 * Math.max(one.w, one.h)) {
+        // A wire around the edge of a torus leaves on one side and comes in on the other.
+        const reach = 0.66;
+        context.moveTo(one.x, one.y);
+        context.lineTo(one.x - Math.sign(dx) * one.w * reach, one.y - Math.sign(dy) * one.h * reach);
+        context.moveTo(other.x, other.y);
+        context.lineTo(other.x + Math.sign(dx) * other.w * reach, other.y + Math.sign(dy) * other.h * reach);
+      } else {
+        context.moveTo(one.x, one.y);
+        context.lineTo(other.x, other.y);
+      }
     }
     context.stroke();
   }
@@ -119,7 +126,7 @@ export class MachinePainter {
     context.stroke();
     const template = places.template_of(box);
     if (!template) {
-      this.label(box.label, on, 18 * (on.h / box.h));
+      this.label(box.label, on, this.head_room(box) * (on.h / box.h));
       return;
     }
     const sx = on.w / template.w, sy = on.h / template.h;
@@ -141,16 +148,29 @@ export class MachinePainter {
     }
   }
 
+  /** Layout units between the top of a box and what is in it. */
+  private head_room(box: MachineBox): number {
+    const known = this.head_rooms.get(box.h);
+    if (known !== undefined) return known;
+    const inside = this.scene.to.places.machine.boxes.filter((other) => other.parent === box.id);
+    const room = inside.length > 0 ? Math.min(...inside.map((other) => other.y)) - box.y : box.h;
+    this.head_rooms.set(box.h, room);
+    return room;
+  }
+
   /** Writes a label into the room above the insides, if it fits. */
   private label(text: string, on: Rectangle, room: number): void {
     const { context } = this;
-    const size = Math.min(13, room * 0.72);
-    if (size < 7.5) return;
+    let size = Math.min(13, room * 0.72);
+    context.font = `${size}px ${this.font}`;
+    const wide = context.measureText(text).width;
+    if (wide > on.w - 8) size *= (on.w - 8) / wide;
+    if (size < 7) return;
     context.font = `${size}px ${this.font}`;
     context.fillStyle = this.soft;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    if (context.measureText(text).width < on.w - 8) context.fillText(text, on.x + 5, on.y + room / 2 + 0.5);
+    context.fillText(text, on.x + 5, on.y + Math.min(room, 22) / 2 + 0.5);
   }
 
   /** A node as one tile: the mean of what its chips would show. */
@@ -170,10 +190,10 @@ export class MachinePainter {
     const old = value(scene.from), now = value(scene.to), t = scene.progress;
     let colour: Rgb | undefined;
     if (scene.chosen === undefined) {
-      if (now.ranks > 0) colour = heat(((1 - t) * old.sum) / Math.max(1, old.ranks) + (t * now.sum) / now.ranks, this.dark);
+      if (now.ranks > 0) colour = soft_heat(((1 - t) * old.sum) / Math.max(1, old.ranks) + (t * now.sum) / now.ranks, this.dark);
     } else {
       const sum = (1 - t) * old.sum + t * now.sum;
-      if (sum > 0) colour = heat(0.15 + 0.85 * log_share(sum, this.least, Math.max(this.most, sum)), this.dark);
+      if (sum > 0) colour = soft_heat(0.2 + 0.8 * log_share(sum, this.least, Math.max(this.most, sum)), this.dark);
     }
     const gap = Math.min(1, on.w * 0.05);
     const r = { x: on.x + gap, y: on.y + gap, w: on.w - 2 * gap, h: on.h - 2 * gap };
@@ -217,12 +237,13 @@ export class MachinePainter {
     if (units.length > 0 && is_folded(units[0], scene)) return;
     const old_leaving = scene.leaving.get(scene.from), new_leaving = scene.leaving.get(scene.to), t = scene.progress;
     const late: number[] = [];
+    const digits = String(scene.to.core_of.length - 1).length;
     const paint = (rank: number, r: Rectangle) => {
       const amount = this.amounts.get(rank);
       let colour: Rgb | undefined;
       if (scene.chosen === undefined) {
-        if (old_leaving && new_leaving) colour = heat((1 - t) * old_leaving[rank] + t * new_leaving[rank], this.dark);
-      } else if (amount !== undefined) colour = heat(0.15 + 0.85 * log_share(amount, this.least, this.most), this.dark);
+        if (old_leaving && new_leaving) colour = soft_heat((1 - t) * old_leaving[rank] + t * new_leaving[rank], this.dark);
+      } else if (amount !== undefined) colour = soft_heat(0.2 + 0.8 * log_share(amount, this.least, this.most), this.dark);
       const chosen = rank === scene.chosen;
       const inset = Math.min(1, r.w * 0.06);
       rounded(context, { x: r.x + inset, y: r.y + inset, w: r.w - 2 * inset, h: r.h - 2 * inset }, 3);
@@ -239,7 +260,7 @@ export class MachinePainter {
         context.stroke();
       }
       const text = String(rank);
-      const size = Math.min(12, r.h * 0.55, (r.w * 1.5) / Math.max(2, text.length));
+      const size = Math.min(12, r.h * 0.55, (r.w * 1.5) / Math.max(2, digits));
       if (size < 6) return;
       context.font = `${size}px ${this.font}`;
       context.fillStyle = chosen ? token("--accent-ink") : colour ? ink_on(colour) : this.soft;
@@ -260,7 +281,7 @@ export class MachinePainter {
 
   private draw_lines(): void {
     const { context, scene } = this;
-    if (scene.chosen === undefined) return;
+    if (scene.chosen === undefined || scene.partners.length === 0) return;
     const centre = (rank: number) => {
       const r = this.chip(rank);
       return { x: r.x + r.w / 2, y: r.y + r.h / 2 };

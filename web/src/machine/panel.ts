@@ -51,7 +51,10 @@ export function partner_panel(
               }),
             },
             ...(report.traffic!.messages ? [{ name: "Messages", cell: (p: { messages: number }) => ({ show: count(p.messages), value: p.messages }) }] : []),
-            { name: "Where", cell: (p) => `${places.unit_label(occupants.core_of[p.rank])}, ${places.between(core, occupants.core_of[p.rank])?.label ?? "same core"}` },
+            { name: "Where", cell: (p) => {
+                const unit = places.unit_label(occupants.core_of[p.rank]), level = places.between(core, occupants.core_of[p.rank])?.label ?? "same core";
+                return { show: element("span", {}, unit, element("span", { class: "sub" }, level)), value: `${unit} ${level}` };
+              } },
           ],
           partners.slice(0, MOST_ROWS),
         ),

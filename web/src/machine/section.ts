@@ -1,6 +1,6 @@
 // Machine, last step: the picture with its switch, keys, panel of partners and table.
 // SPDX-License-Identifier: Apache-2.0
-import { css, heat } from "../colour";
+import { css, soft_heat } from "../colour";
 import { button, choice, element, fresh_id } from "../dom";
 import { figure, section } from "../figure";
 import { bytes, count, percent, plural } from "../format";
@@ -13,7 +13,7 @@ import { folded_table, make_table } from "../table";
 import { is_dark, on_theme } from "../theme";
 import { hide_tooltip, say, show_tooltip } from "../tooltip";
 import { Camera } from "./camera";
-import { Occupants, PartnerBook } from "./occupants";
+import { Occupants, PartnerBook, type Partner } from "./occupants";
 import { is_folded, MachinePainter, type MachineScene } from "./painter";
 import { partner_panel } from "./panel";
 
@@ -31,12 +31,21 @@ export function ranges(values: number[]): string {
   return parts.join(", ");
 }
 
-function share_legend(): HTMLElement {
+/** What the colours say: of a chosen rank its bytes, else the share that leaves the node. */
+function ramp_legend(): { root: HTMLElement; show: (partners: Partner[], rank: number | undefined) => void } {
   const bar = element("span", { class: "ramp", "aria-hidden": "true" });
-  const paint = () => (bar.style.background = `linear-gradient(to right, ${Array.from({ length: 9 }, (_, i) => css(heat(i / 8, is_dark()))).join(", ")})`);
+  const paint = () => (bar.style.background = `linear-gradient(to right, ${Array.from({ length: 9 }, (_, i) => css(soft_heat(i / 8, is_dark()))).join(", ")})`);
   paint();
   on_theme(paint);
-  return element("span", { class: "ramp-legend" }, "traffic that leaves the node: 0 %", bar, "100 %");
+  const low = element("span"), high = element("span");
+  const show = (partners: Partner[], rank: number | undefined) => {
+    const amounts = partners.map((p) => p.sent + p.received);
+    const chosen = rank !== undefined && amounts.length > 0;
+    low.textContent = chosen ? `bytes with rank ${rank}: ${bytes(Math.min(...amounts))}` : "traffic that leaves the node: 0 %";
+    high.textContent = chosen ? bytes(Math.max(...amounts)) : "100 %";
+  };
+  show([], undefined);
+  return { root: element("span", { class: "ramp-legend" }, low, bar, high), show };
 }
 
 export function machine_section(report: Report, selection: Selection): HTMLElement | undefined {
@@ -64,13 +73,14 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   const [wide, high] = places.machine.size;
   const surface = new Surface(
     canvas,
-    (width) => Math.min(680, Math.max(width < 600 ? 300 : 380, (width * high) / wide)),
+    (width) => Math.min(680, Math.max(width < 600 ? 240 : 300, (width * high) / wide)),
     (s) => {
       scene.camera.resize(s.width, s.height);
       new MachinePainter(s.context, scene).draw();
     },
   );
 
+  const legend = ramp_legend();
   const panel = partner_panel(report, book, () => scene.to, (rank) => selection.select(rank));
 
   // Who chose it decides whether the picture follows: it does unless the rank is seen anyway.
@@ -82,6 +92,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
       if (!scene.camera.whole) scene.camera.reveal(scene.to.chip(rank), 4);
     }
     panel.show(rank);
+    legend.show(scene.partners, rank);
     surface.invalidate();
   });
 
@@ -250,7 +261,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     element("label", { class: "find", for: find_id }, "Rank"),
     find,
     element("span", { class: "spread" }),
-    share_legend(),
+    legend.root,
   );
 
   const table = folded_table(
