@@ -28,7 +28,7 @@ interface Line {
 
 /** Bars of the means, a dot for each run, a diamond for the prediction. */
 function times_picture(lines: Line[], unit: string): SVGSVGElement {
-  const width = 420, left = 64, right = 72, row = 46;
+  const width = 430, left = 76, right = 72, row = 46;
   const most = Math.max(...lines.flatMap((line) => [...line.runs, line.predicted ?? 0]));
   const x = (value: number) => left + (value / most) * (width - left - right);
   const parts: SVGElement[] = [];

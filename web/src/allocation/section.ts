@@ -98,7 +98,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
     chart.set_time(time);
     machine?.set_time(time);
     const running = new Set(jobs_at(jobs, allocation.nodes, time).filter((job): job is Job => job !== undefined));
-    const sharing = [...running].filter((job) => job.shares_links);
+    const sharing = [...running].filter((job) => job.shares_links).sort((a, b) => a.index - b.index);
     const busy = [...running].reduce((sum, job) => sum + job.size, 0);
     state.textContent = `at ${seconds(time)}: ${plural(running.size, "job")} on ${count(busy)} of ${plural(allocation.nodes, "node")}${sharing.length > 0 ? `; sharing links: ${sharing.map((job) => job.id).join(", ")}` : "; none shares links"}`;
   }

@@ -45,5 +45,5 @@ export function cell_sentence(words: CellWords): string {
 }
 
 export function whole_sentence(matrix: HeatMatrix): string {
-  return `${matrix.order.label}: ${plural(matrix.count, "row")}, ${plural(matrix.columns.length, "pair")} with traffic`;
+  return `${plural(matrix.count, "row")}, ${plural(matrix.columns.length, "pair")} with traffic`;
 }

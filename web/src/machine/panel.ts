@@ -14,7 +14,7 @@ export function partner_panel(
   order: () => Occupants,
   choose: (rank: number | undefined) => void,
 ): { root: HTMLElement; show: (rank: number | undefined) => void } {
-  const root = element("aside", { class: "card panel", "aria-label": "Partners of the chosen rank", "aria-live": "polite" });
+  const root = element("div", { class: "card panel", role: "region", "aria-label": "Partners of the chosen rank", "aria-live": "polite" });
   const places = report.places!;
 
   function show(rank: number | undefined): void {
