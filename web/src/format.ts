@@ -76,7 +76,8 @@ export function percent(share: number): string {
 export function number(value: number, digits = 3): string {
   const size = Math.abs(value);
   if (size >= 1e15 || (size > 0 && size < 1e-3)) return value.toExponential(digits - 1);
-  return size >= 1e6 ? short(value) : significant(value, digits);
+  if (size >= 1e6) return short(value);
+  return size >= 1000 ? GROUPED.format(value) : significant(value, digits);
 }
 
 export function plural(amount: number, one: string, many = `${one}s`): string {

@@ -37,13 +37,13 @@ export function mappers_section(report: Report): HTMLElement | undefined {
         name: "Spread over seeds",
         cell: (row) => (row.cost_spread === undefined ? "–" : { show: (row.seeds ?? 1) > 1 ? `± ${percent(row.cost > 0 ? row.cost_spread / row.cost : 0)} of ${row.seeds}` : "one run", value: row.cost_spread }),
       },
-      {
+      ...(mappers.every((row) => row.time_ms === undefined) ? [] : [{
         name: "Time",
-        cell: (row) =>
+        cell: (row: MapperDocument) =>
           row.time_ms === undefined
             ? "–"
             : { show: element("span", { class: "bar-cell", style: `--share:${(row.time_ms / slowest).toFixed(4)}` }, seconds(row.time_ms / 1000)), value: row.time_ms },
-      },
+      }]),
       ...(noted ? [{ name: "Note", cell: (row: MapperDocument) => row.note ?? "" }] : []),
     ],
     mappers,

@@ -45,7 +45,8 @@ function cost_figure(node: OnlineNode): HTMLElement | null {
   const { cost } = node;
   if (!cost?.time.length) return null;
   const sum = (values: number[]) => values.reduce((a, b) => a + b, 0);
-  const share = sum(cost.stayed) > 0 ? sum(cost.online) / sum(cost.stayed) : 1;
+  const [stayed, online] = node.effect ? [node.effect.stayed, node.effect.online] : [sum(cost.stayed), sum(cost.online)];
+  const share = stayed > 0 ? online / stayed : 1;
   return figure(
     `Cost on ${node.name}`,
     `Moving cost ${percent(share)} of what staying would have cost.`,

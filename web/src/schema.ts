@@ -14,6 +14,7 @@ export interface VerdictDocument {
   notes?: string[];
   commands?: string[];
   predicted?: { before: number; after: number; unit: string };
+  simulated?: { before: number; after: number; unit: string };
   measured?: { before: number[]; after: number[]; unit: string; speedup?: number; spread?: number };
 }
 
@@ -28,6 +29,10 @@ export interface TrafficDocument {
   messages?: PackedArray;
   block?: number;
   blocks_note?: string;
+  /** Of the program, where rows are blocks. */
+  world_ranks?: number;
+  /** The source told pairs without direction. */
+  undirected?: boolean;
 }
 
 export interface OrderDocument {
@@ -74,6 +79,7 @@ export interface MachineDocument {
   boxes: MachineBox[];
   templates?: { w: number; h: number; boxes: TemplateBox[] }[];
   wires?: [number, number][];
+  note?: string;
   cores: number;
 }
 
@@ -130,6 +136,7 @@ export interface PolicyDocument {
   mean_wait?: number;
   jobs?: JobDocument[];
   jobs_note?: string;
+  jobs_run?: number;
   busy?: { time: number[]; nodes: number[] };
 }
 
@@ -145,6 +152,8 @@ export interface OnlineNode {
   phases?: { kind: string; begin: number; end: number }[];
   bursts?: { at: number; moved: number }[];
   cost?: { time: number[]; stayed: number[]; online: number[] };
+  /** Cost of the whole run, had they stayed and as it was. */
+  effect?: { stayed: number; online: number };
 }
 
 export interface OnlineDocument {

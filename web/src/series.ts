@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import uPlot from "uplot";
 import { element } from "./dom";
-import { clock, time_steps } from "./format";
+import { clock, seconds, time_steps } from "./format";
 import { on_theme, token } from "./theme";
 
 export interface Series {
@@ -27,6 +27,7 @@ export function series_chart(
   let plot: uPlot | undefined, width = 0;
 
   const span = x.values.length > 0 ? x.values[x.values.length - 1] - x.values[0] : 1;
+  const time_values = words === seconds;
   const make = () => {
     plot?.destroy();
     const axis = { stroke: token("--ink-soft"), grid: { stroke: token("--line"), width: 1 }, ticks: { stroke: token("--line"), width: 1 }, font: `11px ${token("--font")}` };
@@ -39,7 +40,7 @@ export function series_chart(
         legend: { live: true },
         axes: [
           { ...axis, values: (_u, ticks) => ticks.map((tick) => (x.time ? clock(tick, span) : x.words(tick))), size: 34, space: 70, ...(x.time ? { incrs: time_steps() } : {}) },
-          { ...axis, values: (_u, ticks) => ticks.map(words), size: 68 },
+          { ...axis, values: (_u, ticks) => ticks.map((tick) => (time_values ? clock(tick, ticks[ticks.length - 1]) : words(tick))), size: 68, ...(time_values ? { incrs: time_steps() } : {}) },
         ],
         series: [
           { label: x.name, value: (_u, v) => (v === null ? "–" : x.words(v)) },

@@ -202,12 +202,12 @@ export function traffic_section(report: Report): HTMLElement | undefined {
     document.levels?.length ? levels(document.levels) : null,
     document.links?.length ? links(document.links) : null,
     document.sizes?.length ? sizes(document.sizes) : null,
-    document.kinds ? kinds(document.kinds) : null,
+    document.kinds?.collectives?.length ? kinds(document.kinds) : null,
     report.in_mpi?.length ? time_in_mpi(report.in_mpi, report.outside) : null,
     document.phases?.length ? phases(document.phases) : null,
   ].filter(Boolean);
   if (figures.length === 0) return undefined;
   const total = document.traffic?.total_bytes, messages = document.traffic?.total_messages;
-  const lead = total === undefined ? null : `${bytes(total)}${messages ? ` in ${plural(messages, "message")}` : ""} between ${plural(document.traffic!.ranks * (document.traffic!.block ?? 1), "rank")}.`;
+  const lead = total === undefined ? null : `${bytes(total)}${messages ? ` in ${plural(messages, "message")}` : ""} between ${plural(document.traffic!.world_ranks ?? document.traffic!.ranks * (document.traffic!.block ?? 1), "rank")}.`;
   return section("figures", "The traffic in figures", lead, element("div", { class: "grid" }, ...figures));
 }

@@ -21,6 +21,7 @@ function policies_table(policies: PolicyDocument[]): HTMLElement {
     "Policies side by side",
     [
       { name: "Policy", cell: (row) => row.policy },
+      ...(policies.some((row) => row.jobs_run !== undefined) ? [{ name: "Jobs", cell: (row: PolicyDocument) => row.jobs_run ?? "–" }] : []),
       { name: "Nodes in use", cell: (row) => share_cell(row.utilisation) },
       { name: "Jobs with links of their own", cell: (row) => share_cell(row.contention_free) },
       { name: "Bounded slowdown", cell: (row) => (row.bounded_slowdown === undefined ? "–" : { show: number(row.bounded_slowdown), value: row.bounded_slowdown }) },
@@ -84,6 +85,20 @@ function jobs_table(jobs: Job[]): HTMLElement {
   );
 }
 
+/** When most nodes are in use: the most telling moment to begin with. */
+function busiest_time(jobs: Job[]): number {
+  const changes = jobs.flatMap((job) => [{ at: job.start, size: job.size }, { at: job.end, size: -job.size }]).sort((a, b) => a.at - b.at || a.size - b.size);
+  let busy = 0, most = -1, best = 0;
+  changes.forEach((change, i) => {
+    busy += change.size;
+    if (busy > most && i + 1 < changes.length && changes[i + 1].at > change.at) {
+      most = busy;
+      best = (change.at + changes[i + 1].at) / 2;
+    }
+  });
+  return best;
+}
+
 function policy_view(allocation: AllocationDocument, policy: PolicyDocument, jobs: Job[]): HTMLElement {
   if (jobs.length === 0) return element("p", { class: "note" }, policy.jobs_note ?? "The jobs of this policy are not in this report.");
   const begin = Math.min(...jobs.map((job) => job.start)), end = Math.max(...jobs.map((job) => job.end));
@@ -110,7 +125,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
     event.preventDefault();
     set_time(Math.min(end, Math.max(begin, Number(slider.value) + (step * (end - begin)) / 100)));
   });
-  set_time(begin + (end - begin) / 3);
+  set_time(busiest_time(jobs));
   const sharing = jobs.filter((job) => job.shares_links).length;
   const key = element(
     "p",

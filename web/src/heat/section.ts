@@ -192,7 +192,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
       set_cursor(map, undefined);
       hide_tooltip();
     });
-    return figure(title, report.heat.length > 1 && order.id === "before" ? "Rows send, columns receive; ranks in the order of their cores." : "The same traffic, the same colours.", canvas, pair_table(report, matrix), { class: "card map" });
+    return figure(title, report.heat.length > 1 && order.id !== "before" ? "The same traffic, the same colours." : `Rows send, columns receive${order.borders.length > 1 ? "; ranks in the order of their cores" : ""}.`, canvas, pair_table(report, matrix), { class: "card map" });
   });
 
   function on_key(map: HeatMap, event: KeyboardEvent): boolean {
@@ -272,6 +272,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
   );
   const notes = [
     report.traffic.blocks_note,
+    report.document.traffic?.undirected && "The source told how much pairs exchange, but not who sends: both directions are shown alike.",
     view.count > 512 && "Zoomed out, a pixel has the colour of the heaviest pair beneath it, so nothing vanishes.",
   ].filter((note): note is string => typeof note === "string");
   return section(
@@ -279,7 +280,9 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     "Who talks to whom",
     report.heat.length > 1
       ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network. Point at a cell to find the same pair in both orders."
-      : "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network.",
+      : report.heat[0].borders.length > 1
+        ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
+        : null,
     tools,
     element("div", { class: report.heat.length > 1 ? "pair" : "single" }, ...figures),
     ...notes.map((note) => element("p", { class: "note" }, note)),

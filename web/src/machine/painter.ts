@@ -22,12 +22,12 @@ export interface MachineScene {
 }
 
 // Below this a core is no longer a box but a part of its node's summary.
-const LEAST_CORE_PIXELS = 3.2;
+const LEAST_CORE_PIXELS = 3;
 const MOST_LINES = 48;
 
 export function is_folded(box: MachineBox, scene: MachineScene): boolean {
   const core = scene.to.places.rectangle(box.first_core);
-  return core.w * scene.camera.scale < LEAST_CORE_PIXELS;
+  return Math.min(core.w, core.h) * scene.camera.scale < LEAST_CORE_PIXELS;
 }
 
 function rounded(context: CanvasRenderingContext2D, r: Rectangle, radius: number): void {

@@ -286,6 +286,6 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     "The machine",
     `${count(traffic.ranks)} ranks on ${plural(places.units.length, "node")}. Choose a rank to see whom it talks to, and how far they are.`,
     tools,
-    element("div", { class: "machine" }, figure("Ranks on their cores", "", wrapper, table, { class: "card" }), panel.root),
+    element("div", { class: "machine" }, figure("Ranks on their cores", places.machine.note ?? "", wrapper, table, { class: "card" }), panel.root),
   );
 }
