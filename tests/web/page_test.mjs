@@ -1,0 +1,377 @@
+// The page does what it says: pointing, clicking, keys, zoom, switches, colours, paper.
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { check, fixture, run, unpack } from "./harness.mjs";
+
+const tune = fixture("tune");
+const rows = unpack(tune.traffic.rows), columns = unpack(tune.traffic.columns), bytes = unpack(tune.traffic.bytes), messages = unpack(tune.traffic.messages);
+const cores = tune.orders.map((order) => unpack(order.core_of));
+const heat_rows = tune.heatmap.orders.map((order) => unpack(order.ranks));
+
+// Where heat/map.ts puts the map on its canvas.
+const MARGIN = { left: 66, top: 40, right: 2 };
+
+/** The middle of the cell of a pair, in the window. */
+async function cell_point(page, which, sender, receiver) {
+  const canvas = page.locator("#traffic canvas").nth(which);
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  const side = (box.width - MARGIN.left - MARGIN.right) / tune.traffic.ranks;
+  return { x: box.x + MARGIN.left + (heat_rows[which].indexOf(receiver) + 0.5) * side, y: box.y + MARGIN.top + (heat_rows[which].indexOf(sender) + 0.5) * side };
+}
+
+/** The middle of a rank's core in the whole machine, in the window. */
+async function chip_point(page, order, rank) {
+  const canvas = page.locator("#machine canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox(), [wide, high] = tune.machine.size;
+  const scale = Math.min((box.width - 20) / wide, (box.height - 20) / high);
+  const core = cores[order][rank];
+  const node = tune.machine.boxes.find((b) => b.kind === "node" && core >= b.first_core && core < b.first_core + b.cores);
+  const inner = tune.machine.templates[0].boxes.find((b) => b.kind === "core" && b.first_core === core - node.first_core);
+  return {
+    x: box.x + (box.width - wide * scale) / 2 + (node.x + inner.x + inner.w / 2) * scale,
+    y: box.y + (box.height - high * scale) / 2 + (node.y + inner.y + inner.h / 2) * scale,
+  };
+}
+
+const where = (order, rank) => {
+  const core = cores[order][rank];
+  return `node ${Math.floor(core / 16)} · package ${Math.floor((core % 16) / 8)} · core ${core % 16}`;
+};
+const megabytes = (value) => `${Number((value / 1e6).toPrecision(3))} MB`;
+const pixels = (page, selector) => page.locator(selector).first().evaluate((canvas) => canvas.toDataURL());
+const voice = (page) => page.locator("[role=status]").textContent();
+/** Two frames: what was asked for has been drawn. */
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+// The heaviest partner of rank 7.
+const sender = 7;
+let heaviest = rows[sender];
+for (let e = rows[sender]; e < rows[sender + 1]; ++e) if (bytes[e] > bytes[heaviest]) heaviest = e;
+const receiver = columns[heaviest];
+
+check("Every kind of report opens without an error and without a request", async (browser) => {
+  for (const name of ["tune", "allocation", "online"]) {
+    const page = await browser.open(fixture(name));
+    assert.deepEqual(page.trouble, []);
+    assert.match(await page.title(), /rankloom report/);
+    assert.equal(await page.locator("h1").textContent(), fixture(name).title);
+  }
+});
+
+check("Only the sections that the data has are shown, in reading order", async (browser) => {
+  const ids = async (document) => (await browser.open(document)).locator("main > section").evaluateAll((all) => all.map((s) => s.id));
+  assert.deepEqual(await ids(tune), ["verdict", "traffic", "machine", "figures", "mappers", "reproduce"]);
+  assert.deepEqual(await ids(fixture("allocation")), ["verdict", "allocation", "reproduce"]);
+  assert.deepEqual(await ids(fixture("online")), ["verdict", "online", "reproduce"]);
+  assert.deepEqual(await ids({ schema: tune.schema, title: "nothing else", reproduce: tune.reproduce }), ["reproduce"]);
+});
+
+check("The verdict says the measured gain with its spread, the prediction, and what to type", async (browser) => {
+  const page = await browser.open(tune);
+  const text = await page.locator("#verdict").innerText();
+  assert.match(text, /2\.43×/);
+  assert.ok(text.includes(tune.verdict.sentence));
+  for (const command of tune.verdict.commands) assert.ok(text.includes(command));
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]).catch(() => {});
+  await page.locator("#verdict .copy").first().click();
+  await page.waitForFunction(() => document.querySelector("#verdict .copy").textContent === "Copied");
+});
+
+check("Pointing at a cell shows both ranks, bytes, messages, places and level, in both maps", async (browser) => {
+  const page = await browser.open(tune);
+  for (const which of [0, 1]) {
+    const point = await cell_point(page, which, sender, receiver);
+    await page.mouse.move(point.x, point.y);
+    const text = await page.locator(".tooltip").innerText();
+    assert.ok(text.includes(`rank ${sender} → rank ${receiver}`), text);
+    assert.ok(text.includes(megabytes(bytes[heaviest])), text);
+    assert.ok(text.includes(`${messages[heaviest]}, `), text);
+    assert.ok(text.includes(where(which, sender)) && text.includes(where(which, receiver)), text);
+    const same_switch = Math.floor(cores[0][sender] / 96) === Math.floor(cores[0][receiver] / 96);
+    assert.ok(text.includes(same_switch ? "between nodes (cost 3.7)" : "between switches (cost 4.1)"), text);
+    const same_package = Math.floor(cores[1][sender] / 8) === Math.floor(cores[1][receiver] / 8);
+    assert.ok(text.includes(same_package ? "within a package (cost 1)" : "between packages (cost 1.4)"), text);
+  }
+  await page.mouse.move(2, 2);
+  assert.equal(await page.locator(".tooltip").isVisible(), false);
+});
+
+check("Pointing in one map marks the same pair in the other", async (browser) => {
+  const page = await browser.open(tune);
+  const before = await page.locator("#traffic canvas").nth(1).evaluate((canvas) => canvas.toDataURL());
+  const point = await cell_point(page, 0, sender, receiver);
+  await page.mouse.move(point.x, point.y);
+  await drawn(page);
+  const box = await page.locator("#traffic canvas").nth(1).boundingBox();
+  const there = await cell_point(page, 1, sender, receiver);
+  // The cross of the cursor goes through the row of the sender: its pixels changed, far rows' did not.
+  const changed = await page.locator("#traffic canvas").nth(1).evaluate(
+    async (canvas, [old, y, far]) => {
+      const image = new Image();
+      image.src = old;
+      await image.decode();
+      const copy = document.createElement("canvas");
+      [copy.width, copy.height] = [canvas.width, canvas.height];
+      copy.getContext("2d").drawImage(image, 0, 0);
+      const line = (c, at) => c.getContext("2d").getImageData(70, at, 12, 1).data.join();
+      return [line(copy, y) !== line(canvas, y), line(copy, far) !== line(canvas, far)];
+    },
+    [before, Math.round(there.y - box.y), Math.round(there.y - box.y < 200 ? 400 : 100)],
+  );
+  assert.deepEqual(changed, [true, false]);
+});
+
+check("A click on a cell chooses its sender in the machine", async (browser) => {
+  const page = await browser.open(tune);
+  const point = await cell_point(page, 1, sender, receiver);
+  await page.mouse.click(point.x, point.y);
+  assert.equal(await page.locator("#machine .panel h3").textContent(), `Rank ${sender}`);
+});
+
+check("Wheel, buttons and keys zoom both maps together, dragging moves them, All shows everything", async (browser) => {
+  const page = await browser.open(tune);
+  const shown = () => page.locator("#traffic output").textContent();
+  const both = async () => [await pixels(page, "#traffic canvas >> nth=0"), await pixels(page, "#traffic canvas >> nth=1")];
+  assert.equal(await shown(), "");
+  const whole = await both();
+  const point = await cell_point(page, 0, heat_rows[0][96], heat_rows[0][96]);
+  await page.waitForTimeout(300); // the page has come to rest: the wheel is for the map
+  await page.mouse.move(point.x, point.y);
+  await page.mouse.wheel(0, -240);
+  await page.waitForFunction(() => /^\d+ of 192 rows$/.test(document.querySelector("#traffic output").textContent));
+  await drawn(page);
+  const near = await both();
+  assert.notEqual(near[0], whole[0]);
+  assert.notEqual(near[1], whole[1]);
+  await page.mouse.down();
+  await page.mouse.move(point.x - 80, point.y - 60, { steps: 4 });
+  await page.mouse.up();
+  await drawn(page);
+  const moved = await both();
+  assert.notEqual(moved[0], near[0]);
+  assert.notEqual(moved[1], near[1]);
+  await page.getByRole("button", { name: "Show all" }).first().click();
+  await page.mouse.move(2, 2);
+  assert.equal(await shown(), "");
+  await drawn(page);
+  assert.equal((await both())[1], whole[1]);
+  await page.getByRole("button", { name: "Zoom in" }).first().click();
+  assert.equal(await shown(), "128 of 192 rows");
+  await page.getByRole("button", { name: "Zoom out" }).first().click();
+  assert.equal(await shown(), "");
+});
+
+check("The heat map is read by keys alone", async (browser) => {
+  const page = await browser.open(tune);
+  await page.locator("#traffic canvas").first().focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await voice(page), new RegExp(`^rank ${heat_rows[0][0]} → rank ${heat_rows[0][0]}: traffic none`));
+  await page.keyboard.press("ArrowDown");
+  assert.match(await voice(page), new RegExp(`^rank ${heat_rows[0][1]} → rank ${heat_rows[0][0]}:`));
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("n");
+  const first = Math.min(...columns.slice(rows[0], rows[1]));
+  assert.match(await voice(page), new RegExp(`^rank 0 → rank ${first}: traffic \\S+ [kM]?B`));
+  await page.keyboard.press("+");
+  assert.equal(await page.locator("#traffic output").textContent(), "128 of 192 rows");
+  await page.keyboard.press("0");
+  assert.equal(await page.locator("#traffic output").textContent(), "");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#machine .panel h3").textContent(), "Rank 0");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "SUMMARY", "Tab leaves the map");
+});
+
+check("A click on a rank lists its partners with bytes, messages and where they are", async (browser) => {
+  const page = await browser.open(tune);
+  const point = await chip_point(page, 1, sender);
+  await page.mouse.click(point.x, point.y);
+  const panel = page.locator("#machine .panel");
+  assert.equal(await panel.locator("h3").textContent(), `Rank ${sender}`);
+  assert.ok((await panel.innerText()).includes(where(1, sender)));
+  const sums = new Map();
+  for (let rank = 0; rank < tune.traffic.ranks; ++rank)
+    for (let e = rows[rank]; e < rows[rank + 1]; ++e) {
+      const other = rank === sender ? columns[e] : columns[e] === sender ? rank : -1;
+      if (other >= 0 && other !== sender) sums.set(other, (sums.get(other) ?? 0) + bytes[e]);
+    }
+  assert.equal(await panel.locator("tbody tr").count(), sums.size);
+  const [best, most] = [...sums].sort((a, b) => b[1] - a[1])[0];
+  const row = await panel.locator("tbody tr").first().innerText();
+  assert.ok(row.includes(String(best)) && row.includes(megabytes(most)), row);
+  await page.mouse.click(point.x, point.y);
+  assert.equal(await panel.locator("h3").textContent(), "No rank chosen");
+});
+
+check("The machine is read by keys alone, and any rank is found by its number", async (browser) => {
+  const page = await browser.open(tune);
+  await page.locator("#machine canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  const first = heat_rows[1][0], second = heat_rows[1][1];
+  assert.match(await voice(page), new RegExp(`^rank ${first}: sits on node 0`));
+  await page.keyboard.press("ArrowRight");
+  assert.match(await voice(page), new RegExp(`^rank ${second}: sits on node 0`));
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#machine .panel h3").textContent(), `Rank ${second}`);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#machine .panel h3").textContent(), "No rank chosen");
+  await page.getByLabel("Rank", { exact: true }).fill("100");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#machine .panel h3").textContent(), "Rank 100");
+});
+
+check("Before and after: the ranks move, smoothly, and the panel follows", async (browser) => {
+  const page = await browser.open(tune, { still: false });
+  await page.getByLabel("Rank", { exact: true }).fill(String(sender));
+  await page.keyboard.press("Enter");
+  assert.ok((await page.locator("#machine .panel").innerText()).includes(where(1, sender)));
+  // All pictures that are drawn on the way.
+  const seen = page.locator("#machine canvas").evaluate(async (canvas) => {
+    const found = new Set();
+    for (let end = performance.now() + 1300; performance.now() < end; ) {
+      found.add(canvas.toDataURL().length);
+      await new Promise(requestAnimationFrame);
+    }
+    return found.size;
+  });
+  await page.getByRole("radio", { name: "Before" }).check({ force: true });
+  assert.ok((await seen) > 3, `only ${await seen} different pictures`);
+  assert.ok((await page.locator("#machine .panel").innerText()).includes(where(0, sender)));
+});
+
+check("Nodes that are small are folded, and a click unfolds them", async (browser) => {
+  // A machine of so many nodes that cores would be dots: made of the same data, laid out on a small part of the room.
+  const small = structuredClone(tune);
+  small.machine.size = small.machine.size.map((side) => side * 8);
+  const folded = await browser.open(small, { width: 390, height: 844 });
+  const point = await folded.locator("#machine canvas").evaluate((canvas, [size, box]) => {
+    canvas.scrollIntoView({ block: "center" });
+    const r = canvas.getBoundingClientRect(), scale = Math.min((r.width - 20) / size[0], (r.height - 20) / size[1]);
+    return { x: r.left + (r.width - size[0] * scale) / 2 + (box.x + box.w / 2) * scale, y: r.top + (r.height - size[1] * scale) / 2 + (box.y + box.h / 2) * scale };
+  }, [small.machine.size, tune.machine.boxes[1]]);
+  await folded.waitForTimeout(300);
+  await folded.mouse.move(point.x, point.y);
+  assert.match(await folded.locator(".tooltip").innerText(), /node 0[\s\S]*16 ranks[\s\S]*click to unfold/);
+  await folded.mouse.click(point.x, point.y);
+  assert.match(await voice(folded), /node 0 unfolded/);
+  // The node fills the picture now, and its ranks can be pointed at.
+  const box = await folded.locator("#machine canvas").boundingBox(), seen = new Set();
+  for (let i = 1; i < 12; ++i) {
+    await folded.mouse.move(box.x + (box.width * i) / 12, box.y + box.height / 2);
+    if (await folded.locator(".tooltip").isVisible()) seen.add((await folded.locator(".tooltip strong").textContent()).replace(/\d+/, "N"));
+  }
+  assert.deepEqual([...seen], ["rank N"]);
+  assert.deepEqual(folded.trouble, []);
+});
+
+check("Tables sort by their heads, both ways, and say so", async (browser) => {
+  const page = await browser.open(tune);
+  const names = () => page.locator("#mappers tbody th").allInnerTexts();
+  await page.locator("#mappers").getByRole("button", { name: "Cost" }).click();
+  assert.match((await names())[0], /^auto/);
+  assert.equal(await page.locator("#mappers th[aria-sort]").getAttribute("aria-sort"), "ascending");
+  await page.locator("#mappers").getByRole("button", { name: "Cost" }).click();
+  assert.match((await names())[0], /^block/);
+  await page.locator("#mappers").getByRole("button", { name: "Mapper" }).click();
+  assert.deepEqual((await names()).map((name) => name.replace(/\s*chosen$/, "")), ["auto", "block", "greedy", "refine", "scotch"]);
+});
+
+check("Dark by the system and by the switch; pictures follow", async (browser) => {
+  const dark = await browser.open(tune, { dark: true });
+  assert.equal(await dark.evaluate(() => document.documentElement.dataset.theme), "dark");
+  const page = await browser.open(tune);
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = [await ground(), await pixels(page, "#traffic canvas"), await pixels(page, "#machine canvas")];
+  await page.getByRole("radio", { name: "Dark" }).check({ force: true });
+  await drawn(page);
+  const now = [await ground(), await pixels(page, "#traffic canvas"), await pixels(page, "#machine canvas")];
+  now.forEach((value, i) => assert.notEqual(value, light[i]));
+  assert.deepEqual(page.trouble, []);
+});
+
+check("On paper: light, without controls, everything within the page", async (browser) => {
+  const page = await browser.open(tune, { dark: true, width: 794 });
+  await page.emulateMedia({ media: "print" });
+  await drawn(page);
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  for (const hidden of [".contents", ".copy", ".choice", ".tools button"]) assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "wider than the paper");
+  const pdf = await page.pdf({ format: "A4" });
+  const sheets = (pdf.toString("latin1").match(/\/Type\s*\/Page\b/g) ?? []).length;
+  assert.ok(sheets >= 2 && sheets <= 8, `${sheets} sheets`);
+});
+
+check("Allocation: time moves through the jobs, sharing is named, policies switch", async (browser) => {
+  const document = fixture("allocation"), page = await browser.open(document);
+  const state = () => page.locator("#allocation output").textContent();
+  const at = (policy, time) => document.allocation.policies[policy].jobs.filter((job) => job.start <= time && time < job.end);
+  const slider = page.locator("#allocation input[type=range]");
+  const old = await state();
+  await slider.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await state(), old);
+  const time = Number(await slider.inputValue());
+  assert.ok((await state()).includes(`${at(0, time).length} jobs on ${at(0, time).reduce((sum, job) => sum + job.size, 0)} of 64 nodes; none shares links`), await state());
+  await page.getByRole("radio", { name: "first-fit" }).check({ force: true });
+  const later = Number(await page.locator("#allocation input[type=range]").inputValue());
+  const sharing = at(1, later).filter((job) => job.shares_links).map((job) => job.id);
+  assert.ok(sharing.length > 0 && (await state()).endsWith(`sharing links: ${sharing.join(", ")}`), await state());
+  assert.match(await page.locator("#allocation table").first().innerText(), /closed-best[\s\S]*91 %[\s\S]*first-fit[\s\S]*42 %/);
+});
+
+check("Allocation: pointing at a job tells its nodes, wait and links", async (browser) => {
+  const document = fixture("allocation"), page = await browser.open(document);
+  const { jobs } = document.allocation.policies[0];
+  const job = jobs.reduce((best, j) => (j.size * (j.end - j.start) > best.size * (best.end - best.start) ? j : best));
+  const begin = Math.min(...jobs.map((j) => j.start)), end = Math.max(...jobs.map((j) => j.end));
+  const canvas = page.locator("#allocation .canvas-box canvas").first();
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  const node = Number(job.nodes.split(",")[0]);
+  await page.mouse.move(box.x + 44 + (((job.start + job.end) / 2 - begin) / (end - begin)) * (box.width - 46), box.y + 4 + ((node + 0.5) * (box.height - 28)) / 64);
+  const text = await page.locator(".tooltip").innerText();
+  assert.ok(await page.locator(".tooltip").isVisible());
+  assert.ok(text.includes(`job ${job.id}`) && text.includes(`${job.size}: `) && text.includes("its own"), text);
+});
+
+check("Online: phases, moves, the cost of staying, and whether to restart", async (browser) => {
+  const page = await browser.open(fixture("online"));
+  assert.match(await page.locator("#online .advice").innerText(), /42 %/);
+  assert.equal(await page.locator("#online .timeline rect").count(), 6);
+  assert.equal(await page.locator("#online .timeline .burst").count(), 6);
+  assert.match(await page.locator("#online").innerText(), /Cost on host-a[\s\S]*46 % of what staying/);
+});
+
+check("Blocks of ranks: the maps show blocks and say so, the machine is left out", async (browser) => {
+  const document = structuredClone(tune);
+  document.traffic.block = 16;
+  document.traffic.blocks_note = "Each row stands for 16 ranks.";
+  document.traffic_mapped = document.traffic;
+  document.orders.forEach((order) => delete order.core_of);
+  document.heatmap.orders.forEach((order) => delete order.ranks);
+  const page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  assert.equal(await page.locator("#machine").count(), 0);
+  await page.locator("#traffic canvas").first().focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await voice(page), /^ranks 0–15 → ranks 0–15:/);
+  assert.match(await page.locator("#traffic").innerText(), /Each row stands for 16 ranks/);
+});
+
+check("Text of the data stays text, and damaged data is told in a sentence", async (browser) => {
+  const document = structuredClone(tune);
+  document.title = '</script><img src=x onerror="document.title=1"><!--<script>';
+  const page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  assert.equal(await page.locator("h1").textContent(), document.title);
+  assert.equal(await page.locator("main img").count(), 0);
+  const short = structuredClone(tune);
+  short.traffic.bytes.length += 1;
+  assert.match(await (await browser.open(short)).locator("main").innerText(), /the file is damaged/);
+  assert.match(await (await browser.open({ ...tune, schema: "rankloom-report/9" })).locator("main").innerText(), /rankloom-report\/1/);
+  assert.match(await (await browser.open(undefined)).locator("main").innerText(), /rankloom report RESULT/);
+});
+
+await run();

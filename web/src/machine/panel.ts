@@ -1,0 +1,66 @@
+// Machine: the list beside the picture, partners of the chosen rank.
+// SPDX-License-Identifier: Apache-2.0
+import { button, element } from "../dom";
+import { bytes, count, percent, plural } from "../format";
+import type { Report } from "../report";
+import { make_table } from "../table";
+import type { Occupants, PartnerBook } from "./occupants";
+
+const MOST_ROWS = 200;
+
+export function partner_panel(
+  report: Report,
+  book: PartnerBook,
+  order: () => Occupants,
+  choose: (rank: number | undefined) => void,
+): { root: HTMLElement; show: (rank: number | undefined) => void } {
+  const root = element("div", { class: "card panel", role: "region", "aria-label": "Partners of the chosen rank", "aria-live": "polite" });
+  const places = report.places!;
+
+  function show(rank: number | undefined): void {
+    if (rank === undefined) {
+      root.replaceChildren(
+        element("h3", {}, "No rank chosen"),
+        element("p", { class: "soft" }, "Click a rank, type its number, or press Enter on it. Its partners light up here and in the picture."),
+      );
+      return;
+    }
+    const occupants = order(), partners = book.of(rank), core = occupants.core_of[rank];
+    const total = partners.reduce((sum, p) => sum + p.sent + p.received, 0);
+    const most = partners.length > 0 ? partners[0].sent + partners[0].received : 1;
+    const inside = partners.filter((p) => places.unit_of_core[occupants.core_of[p.rank]] === places.unit_of_core[core]).reduce((sum, p) => sum + p.sent + p.received, 0);
+    root.replaceChildren(
+      element("div", { class: "panel-head" }, element("h3", {}, `Rank ${rank}`), button("Let go of this rank", () => choose(undefined), { class: "quiet" }, "×")),
+      element("p", { class: "soft" }, `${places.words(core)} · ${occupants.order.label}`),
+      element(
+        "p",
+        {},
+        `${plural(partners.length, "partner")}, ${bytes(total)} sent and received`,
+        total > 0 ? `, ${percent(inside / total)} of it within the node.` : ".",
+      ),
+      ...(partners.length === 0 ? [] : [
+        make_table(
+          `Partners of rank ${rank}${partners.length > MOST_ROWS ? `, the ${MOST_ROWS} heaviest` : ""}`,
+          [
+            { name: "Rank", cell: (p) => ({ show: button(`${p.rank}`, () => choose(p.rank), { class: "link", "aria-label": `Choose rank ${p.rank}` }), value: p.rank }) },
+            {
+              name: "Bytes",
+              cell: (p) => ({
+                show: element("span", { class: "bar-cell", style: `--share:${((p.sent + p.received) / most).toFixed(3)}` }, bytes(p.sent + p.received)),
+                value: p.sent + p.received,
+              }),
+            },
+            ...(report.traffic!.messages ? [{ name: "Messages", cell: (p: { messages: number }) => ({ show: count(p.messages), value: p.messages }) }] : []),
+            { name: "Where", cell: (p) => {
+                const unit = places.unit_label(occupants.core_of[p.rank]), level = places.between(core, occupants.core_of[p.rank])?.label ?? "same core";
+                return { show: element("span", {}, unit, element("span", { class: "sub" }, level)), value: `${unit} ${level}` };
+              } },
+          ],
+          partners.slice(0, MOST_ROWS),
+        ),
+      ]),
+    );
+  }
+  show(undefined);
+  return { root, show };
+}

@@ -1,0 +1,291 @@
+// Machine, last step: the picture with its switch, keys, panel of partners and table.
+// SPDX-License-Identifier: Apache-2.0
+import { css, soft_heat } from "../colour";
+import { button, choice, element, fresh_id } from "../dom";
+import { figure, section } from "../figure";
+import { bytes, count, percent, plural } from "../format";
+import { attach_gestures } from "../gestures";
+import type { Report } from "../report";
+import type { MachineBox } from "../schema";
+import type { Selection } from "../selection";
+import { Surface } from "../surface";
+import { folded_table, make_table } from "../table";
+import { is_dark, on_theme } from "../theme";
+import { hide_tooltip, say, show_tooltip } from "../tooltip";
+import { Camera } from "./camera";
+import { Occupants, PartnerBook, type Partner } from "./occupants";
+import { is_folded, MachinePainter, type MachineScene } from "./painter";
+import { partner_panel } from "./panel";
+
+const MOVE_MS = 700;
+
+/** "0–15, 32" */
+export function ranges(values: number[]): string {
+  const sorted = [...values].sort((a, b) => a - b), parts: string[] = [];
+  for (let i = 0; i < sorted.length; ) {
+    let j = i;
+    while (j + 1 < sorted.length && sorted[j + 1] === sorted[j] + 1) ++j;
+    parts.push(j > i + 1 ? `${sorted[i]}–${sorted[j]}` : sorted.slice(i, j + 1).join(", "));
+    i = j + 1;
+  }
+  return parts.join(", ");
+}
+
+/** What the colours say: of a chosen rank its bytes, else the share that leaves the node. */
+function ramp_legend(): { root: HTMLElement; show: (partners: Partner[], rank: number | undefined) => void } {
+  const bar = element("span", { class: "ramp", "aria-hidden": "true" });
+  const paint = () => (bar.style.background = `linear-gradient(to right, ${Array.from({ length: 9 }, (_, i) => css(soft_heat(i / 8, is_dark()))).join(", ")})`);
+  paint();
+  on_theme(paint);
+  const low = element("span"), high = element("span");
+  const show = (partners: Partner[], rank: number | undefined) => {
+    const amounts = partners.map((p) => p.sent + p.received);
+    const chosen = rank !== undefined && amounts.length > 0;
+    low.textContent = chosen ? `bytes with rank ${rank}: ${bytes(Math.min(...amounts))}` : "traffic that leaves the node: 0 %";
+    high.textContent = chosen ? bytes(Math.max(...amounts)) : "100 %";
+  };
+  show([], undefined);
+  return { root: element("span", { class: "ramp-legend" }, low, bar, high), show };
+}
+
+export function machine_section(report: Report, selection: Selection): HTMLElement | undefined {
+  const { places, traffic } = report;
+  const orders = report.orders.filter((order) => order.core_of);
+  if (!places || !traffic || traffic.block !== 1 || orders.length === 0) return undefined;
+  const occupants = orders.map((order) => new Occupants(order, order.core_of!, places));
+  const book = new PartnerBook(traffic);
+  const last = occupants[occupants.length - 1];
+  const scene: MachineScene = {
+    camera: new Camera(places.machine.size),
+    from: last,
+    to: last,
+    progress: 1,
+    leaving: new Map(occupants.map((o) => [o, o.leaving(traffic)])),
+    partners: [],
+  };
+  const canvas = element("canvas", {
+    tabindex: 0,
+    role: "application",
+    "aria-roledescription": "picture of the machine",
+    "aria-label": `The machine: ${plural(places.units.length, "node")}, ${plural(places.machine.cores, "core")}, ${plural(traffic.ranks, "rank")}. Arrow keys go from rank to rank, Enter chooses one and lists its partners, Escape lets go, plus and minus zoom, 0 shows all.`,
+  });
+  const wrapper = element("div", { class: "canvas-box" }, canvas);
+  const [wide, high] = places.machine.size;
+  const surface = new Surface(
+    canvas,
+    (width) => Math.min(680, Math.max(width < 600 ? 240 : 300, (width * high) / wide)),
+    (s) => {
+      scene.camera.resize(s.width, s.height);
+      new MachinePainter(s.context, scene).draw();
+    },
+  );
+
+  const legend = ramp_legend();
+  const panel = partner_panel(report, book, () => scene.to, (rank) => selection.select(rank));
+
+  // Who chose it decides whether the picture follows: it does unless the rank is seen anyway.
+  selection.on_change((rank) => {
+    scene.chosen = rank;
+    scene.partners = rank === undefined ? [] : book.of(rank);
+    if (rank !== undefined) {
+      scene.cursor = rank;
+      if (!scene.camera.whole) scene.camera.reveal(scene.to.chip(rank), 4);
+    }
+    panel.show(rank);
+    legend.show(scene.partners, rank);
+    surface.invalidate();
+  });
+
+  function switch_to(id: string): void {
+    const next = occupants.find((o) => o.order.id === id)!;
+    if (next === scene.to) return;
+    scene.from = scene.to;
+    scene.to = next;
+    panel.show(scene.chosen);
+    say(`Showing ${next.order.label}.`);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      scene.progress = 1;
+      surface.invalidate();
+      return;
+    }
+    const begin = performance.now();
+    const step = (now: number) => {
+      if (scene.to !== next) return;
+      const t = Math.min(1, Math.max(0, (now - begin) / MOVE_MS));
+      scene.progress = t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2;
+      surface.invalidate();
+      if (t < 1) requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  }
+
+  const unit_at = (x: number, y: number): MachineBox | undefined => {
+    const at = scene.camera.from_screen(x, y);
+    return places.units.find((box) => at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h);
+  };
+  const rank_at = (x: number, y: number): number | undefined => {
+    const unit = unit_at(x, y);
+    if (!unit || is_folded(unit, scene)) return undefined;
+    const at = scene.camera.from_screen(x, y);
+    for (let i = scene.to.starts[unit.first_core]; i < scene.to.starts[unit.first_core + unit.cores]; ++i) {
+      const box = scene.to.chip(scene.to.ranks[i]);
+      if (at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h) return scene.to.ranks[i];
+    }
+    return undefined;
+  };
+  const ranks_in = (box: MachineBox, o: Occupants) => [...o.ranks.subarray(o.starts[box.first_core], o.starts[box.first_core + box.cores])];
+  const leaving_of = (ranks: number[], o: Occupants) => (ranks.length === 0 ? 0 : ranks.reduce((sum, rank) => sum + scene.leaving.get(o)![rank], 0) / ranks.length);
+
+  const describe_rank = (rank: number) => {
+    const lines = [
+      { name: "sits on", text: places.words(scene.to.core_of[rank]) },
+      { name: "leaves its node", text: percent(scene.leaving.get(scene.to)![rank]) },
+    ];
+    if (scene.chosen !== undefined && scene.chosen !== rank) {
+      const partner = scene.partners.find((p) => p.rank === rank);
+      lines.push({ name: `with rank ${scene.chosen}`, text: partner ? bytes(partner.sent + partner.received) : "no traffic" });
+    }
+    return lines;
+  };
+
+  attach_gestures(canvas, {
+    point: (x, y) => {
+      const rank = rank_at(x, y), unit = unit_at(x, y);
+      canvas.style.cursor = rank !== undefined || (unit && is_folded(unit, scene)) ? "pointer" : scene.camera.whole ? "default" : "grab";
+      if (rank !== undefined) show_tooltip(canvas, x, y, `rank ${rank}`, describe_rank(rank));
+      else if (unit && is_folded(unit, scene)) {
+        const inside = ranks_in(unit, scene.to);
+        show_tooltip(canvas, x, y, unit.label, [
+          { name: "ranks", text: inside.length > 12 ? `${plural(inside.length, "rank")}` : ranges(inside) },
+          { name: "leaves the node", text: percent(leaving_of(inside, scene.to)) },
+          { name: "", text: "click to unfold" },
+        ]);
+      } else hide_tooltip();
+    },
+    leave: hide_tooltip,
+    press: (x, y) => {
+      canvas.focus({ preventScroll: true });
+      const rank = rank_at(x, y);
+      if (rank !== undefined) {
+        selection.select(rank === scene.chosen ? undefined : rank);
+        return;
+      }
+      const unit = unit_at(x, y);
+      if (unit && is_folded(unit, scene)) {
+        hide_tooltip();
+        scene.camera.show(unit);
+        say(`${unit.label} unfolded.`);
+        surface.invalidate();
+      } else selection.select(undefined);
+    },
+    drag: (dx, dy) => {
+      scene.camera.pan(dx, dy);
+      hide_tooltip();
+      surface.invalidate();
+    },
+    zoom: (factor, x, y) => {
+      hide_tooltip();
+      const changed = scene.camera.zoom(factor, x, y);
+      surface.invalidate();
+      return changed;
+    },
+    zoomed: () => !scene.camera.whole,
+  });
+
+  /** The next rank from a rank in a direction, by the middle of their chips. */
+  function neighbour(rank: number, dx: number, dy: number): number {
+    const from = scene.to.chip(rank);
+    let best = rank, least = Infinity;
+    for (const other of scene.to.ranks) {
+      if (other === rank) continue;
+      const to = scene.to.chip(other);
+      const along = dx * (to.x + to.w / 2 - from.x - from.w / 2) + dy * (to.y + to.h / 2 - from.y - from.h / 2);
+      const across = Math.abs(dy * (to.x + to.w / 2 - from.x - from.w / 2) + dx * (to.y + to.h / 2 - from.y - from.h / 2));
+      if (along <= from.w * 0.2 || across > along * 1.5) continue;
+      const far = along + 3 * across;
+      if (far < least) {
+        least = far;
+        best = other;
+      }
+    }
+    return best;
+  }
+
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const arrows: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const arrow = arrows[event.key];
+    if (arrow && event.shiftKey) scene.camera.pan(-arrow[0] * 60, -arrow[1] * 60);
+    else if (arrow) {
+      scene.cursor = scene.cursor === undefined ? scene.to.ranks[0] : neighbour(scene.cursor, arrow[0], arrow[1]);
+      scene.camera.reveal(scene.to.chip(scene.cursor), 8);
+      say(`rank ${scene.cursor}: ${describe_rank(scene.cursor).map((line) => `${line.name} ${line.text}`).join("; ")}`);
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (scene.cursor !== undefined) selection.select(scene.cursor === scene.chosen ? undefined : scene.cursor);
+    } else if (event.key === "Escape") selection.select(undefined);
+    else if (event.key === "+" || event.key === "=") scene.camera.zoom(1.5);
+    else if (event.key === "-") scene.camera.zoom(1 / 1.5);
+    else if (event.key === "0" || event.key === "Home") scene.camera.reset();
+    else return;
+    event.preventDefault();
+    surface.invalidate();
+  });
+  canvas.addEventListener("blur", () => {
+    if (scene.chosen === undefined) scene.cursor = undefined;
+    surface.invalidate();
+  });
+
+  const find_id = fresh_id("find");
+  const find = element("input", { id: find_id, type: "number", min: 0, max: traffic.ranks - 1, step: 1, inputmode: "numeric", placeholder: "rank" });
+  const go = () => {
+    const rank = Number(find.value);
+    if (find.value === "" || !Number.isInteger(rank) || rank < 0 || rank >= traffic.ranks) return;
+    selection.select(rank);
+    scene.camera.reveal(scene.to.chip(rank), 8);
+    surface.invalidate();
+  };
+  find.addEventListener("change", go);
+
+  const step = (act: () => void) => () => {
+    act();
+    surface.invalidate();
+  };
+  const tools = element(
+    "div",
+    { class: "tools" },
+    orders.length > 1 &&
+      choice("Order", orders.map((o) => ({ value: o.id, label: o.id === "before" ? "Before" : o.id === "after" ? "After" : o.label })), last.order.id, switch_to).root,
+    button("Zoom in", step(() => scene.camera.zoom(1.5)), {}, "+"),
+    button("Zoom out", step(() => scene.camera.zoom(1 / 1.5)), {}, "−"),
+    button("Show all", step(() => scene.camera.reset()), {}, "All"),
+    element("label", { class: "find", for: find_id }, "Rank"),
+    find,
+    element("span", { class: "spread" }),
+    legend.root,
+  );
+
+  const table = folded_table(
+    `Table: who sits on which of ${plural(places.units.length, "node")}`,
+    () =>
+      make_table(
+        "Ranks of each node",
+        [
+          { name: "Node", cell: (box: MachineBox) => box.label },
+          ...occupants.flatMap((o) => [
+            { name: `Ranks, ${o.order.label}`, cell: (box: MachineBox) => ranges(ranks_in(box, o)) || "–" },
+            { name: "Leaves the node", cell: (box: MachineBox) => ({ show: percent(leaving_of(ranks_in(box, o), o)), value: leaving_of(ranks_in(box, o), o) }) },
+          ]),
+        ],
+        places.units,
+        { sortable: true },
+      ),
+    false,
+  );
+  return section(
+    "machine",
+    "The machine",
+    `${count(traffic.ranks)} ranks on ${plural(places.units.length, "node")}. Choose a rank to see whom it talks to, and how far they are.`,
+    tools,
+    element("div", { class: "machine" }, figure("Ranks on their cores", places.machine.note ?? "", wrapper, table, { class: "card" }), panel.root),
+  );
+}

@@ -1,0 +1,57 @@
+// Section: what every mapper reached, next to the lower bound.
+// SPDX-License-Identifier: Apache-2.0
+import { element } from "./dom";
+import { section } from "./figure";
+import { number, percent, seconds } from "./format";
+import type { Report } from "./report";
+import type { MapperDocument } from "./schema";
+import { make_table } from "./table";
+
+export function mappers_section(report: Report): HTMLElement | undefined {
+  const { mappers, lower_bound } = report.document;
+  if (!mappers?.length) return undefined;
+  const most = Math.max(...mappers.map((row) => row.cost), lower_bound ?? 0);
+  const bound = lower_bound !== undefined && lower_bound > 0 ? lower_bound : undefined;
+  const slowest = Math.max(...mappers.map((row) => row.time_ms ?? 0), 1e-9);
+  const chosen = mappers.find((row) => row.chosen);
+  const noted = mappers.some((row) => row.note);
+  const above = (row: MapperDocument) => row.cost / bound! - 1;
+  const table = make_table(
+    "Mappers",
+    [
+      { name: "Mapper", cell: (row: MapperDocument) => ({ show: element("span", {}, row.name, row.chosen && element("span", { class: "badge small" }, "chosen")), value: row.name }) },
+      {
+        name: "Cost",
+        cell: (row) => ({
+          show: element(
+            "span",
+            { class: `bar-cell wide${row.chosen ? " chosen" : ""}`, style: `--share:${(row.cost / most).toFixed(4)};${bound ? `--mark:${(bound / most).toFixed(4)}` : ""}` },
+            number(row.cost),
+          ),
+          value: row.cost,
+        }),
+      },
+      { name: "To the default order", cell: (row) => (row.relative === undefined ? "–" : { show: percent(row.relative), value: row.relative }) },
+      ...(bound ? [{ name: "Above the lower bound", cell: (row: MapperDocument) => ({ show: above(row) < 5e-7 ? "0 %: the best there is" : percent(above(row)), value: above(row) }) }] : []),
+      {
+        name: "Spread over seeds",
+        cell: (row) => (row.cost_spread === undefined ? "–" : { show: (row.seeds ?? 1) > 1 ? `± ${percent(row.cost > 0 ? row.cost_spread / row.cost : 0)} of ${row.seeds}` : "one run", value: row.cost_spread }),
+      },
+      ...(mappers.every((row) => row.time_ms === undefined) ? [] : [{
+        name: "Time",
+        cell: (row: MapperDocument) =>
+          row.time_ms === undefined
+            ? "–"
+            : { show: element("span", { class: "bar-cell", style: `--share:${(row.time_ms / slowest).toFixed(4)}` }, seconds(row.time_ms / 1000)), value: row.time_ms },
+      }]),
+      ...(noted ? [{ name: "Note", cell: (row: MapperDocument) => row.note ?? "" }] : []),
+    ],
+    mappers,
+    { sortable: true, row: (line, row) => row.chosen && line.classList.add("chosen") },
+  );
+  table.classList.add("card", "mappers");
+  const lead = bound
+    ? `No order can cost less than ${number(bound)} under this model (the mark in each bar)${chosen ? `; ${chosen.name} is ${above(chosen) < 5e-7 ? "exactly there" : `${percent(above(chosen))} above it`}` : ""}.`
+    : "What each mapper reached; less is better.";
+  return section("mappers", "Mappers", lead, table);
+}

@@ -1,0 +1,124 @@
+// Beside report.ts: where a core sits in the machine, in boxes and in words, and what lies between two cores.
+// SPDX-License-Identifier: Apache-2.0
+import type { MachineBox, MachineDocument, MachineLevel, TemplateBox } from "./schema";
+
+export interface Rectangle {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export class Places {
+  readonly machine: MachineDocument;
+  /** The innermost box of each core, an index of machine.boxes; -1: none. */
+  readonly box_of_core: Int32Array;
+  /** Boxes whose insides are folded away when they are small: nodes. */
+  readonly units: MachineBox[];
+  /** Index into units of each core; -1: none. */
+  readonly unit_of_core: Int32Array;
+  private readonly by_id: Map<number, MachineBox>;
+  /** x, y, w, h of each core in layout units. */
+  private readonly rectangles: Float32Array;
+
+  constructor(machine: MachineDocument) {
+    this.machine = machine;
+    this.by_id = new Map(machine.boxes.map((box) => [box.id, box]));
+    const parents = new Set(machine.boxes.map((box) => box.parent));
+    const leaves = machine.boxes.filter((box) => !parents.has(box.id));
+    const nodes = machine.boxes.filter((box) => box.kind === "node");
+    this.units = nodes.length > 0 ? nodes : leaves;
+    this.box_of_core = new Int32Array(machine.cores).fill(-1);
+    this.unit_of_core = new Int32Array(machine.cores).fill(-1);
+    this.rectangles = new Float32Array(4 * machine.cores);
+    machine.boxes.forEach((box, index) => this.cover(this.box_of_core, box, index));
+    this.units.forEach((box, index) => this.cover(this.unit_of_core, box, index));
+    for (const box of leaves) this.place_cores(box);
+  }
+
+  private cover(into: Int32Array, box: TemplateBox, value: number): void {
+    into.fill(value, box.first_core, box.first_core + box.cores);
+  }
+
+  private place_cores(box: MachineBox): void {
+    const template = this.template_of(box);
+    if (template) {
+      const sx = box.w / template.w, sy = box.h / template.h;
+      for (const inner of template.boxes)
+        this.split({ x: box.x + inner.x * sx, y: box.y + inner.y * sy, w: inner.w * sx, h: inner.h * sy }, box.first_core + inner.first_core, inner.cores);
+    } else {
+      this.split(box, box.first_core, box.cores);
+    }
+  }
+
+  /** Gives the cores of a box that shows none of its insides a grid of equal parts. */
+  private split(box: Rectangle, first: number, cores: number): void {
+    const columns = Math.max(1, Math.ceil(Math.sqrt((cores * box.w) / box.h)));
+    const rows = Math.ceil(cores / columns);
+    for (let i = 0; i < cores; ++i) {
+      const at = 4 * (first + i);
+      this.rectangles[at] = box.x + (box.w * (i % columns)) / columns;
+      this.rectangles[at + 1] = box.y + (box.h * Math.floor(i / columns)) / rows;
+      this.rectangles[at + 2] = box.w / columns;
+      this.rectangles[at + 3] = box.h / rows;
+    }
+  }
+
+  template_of(box: MachineBox): { w: number; h: number; boxes: TemplateBox[] } | undefined {
+    return box.template !== undefined && box.template >= 0 ? this.machine.templates?.[box.template] : undefined;
+  }
+
+  box(id: number): MachineBox | undefined {
+    return this.by_id.get(id);
+  }
+
+  rectangle(core: number): Rectangle {
+    const [x, y, w, h] = this.rectangles.subarray(4 * core, 4 * core + 4);
+    return { x, y, w, h };
+  }
+
+  /** The boxes around a core, outermost first. */
+  path(core: number): TemplateBox[] {
+    const found: TemplateBox[] = [];
+    const innermost = this.machine.boxes[this.box_of_core[core]];
+    for (let box: MachineBox | undefined = innermost; box; box = this.box(box.parent)) found.unshift(box);
+    const template = innermost && this.template_of(innermost);
+    if (template)
+      for (const inner of template.boxes) {
+        const first = innermost.first_core + inner.first_core;
+        if (core >= first && core < first + inner.cores) found.push({ ...inner, first_core: first });
+      }
+    return found;
+  }
+
+  /** "node 3 · package 0 · core 5" */
+  words(core: number): string {
+    const labels = this.path(core).map((box) => box.label);
+    return labels.length > 0 ? labels.slice(-3).join(" · ") : `core ${core}`;
+  }
+
+  /** The label of the node around a core. */
+  unit_label(core: number): string {
+    return this.units[this.unit_of_core[core]]?.label ?? `core ${core}`;
+  }
+
+  /** What two cores' messages have to cross; undefined on the same core. */
+  between(a: number, b: number): MachineLevel | undefined {
+    if (a === b) return undefined;
+    const first = this.path(a), second = this.path(b);
+    const levels = this.machine.levels ?? [];
+    for (const level of levels) {
+      const one = first.find((box) => box.kind === level.kind), other = second.find((box) => box.kind === level.kind);
+      if (one && other && one.first_core !== other.first_core) return level;
+    }
+    return levels.at(-1);
+  }
+
+  /** The same in words: "between nodes (gap 3.7)". */
+  between_words(a: number, b: number): string {
+    if (a === b) return "same core";
+    const level = this.between(a, b);
+    if (!level) return "";
+    return level.gap !== undefined ? `${level.label} (cost ${Number(level.gap.toPrecision(4))})` : level.label;
+  }
+}

@@ -1,0 +1,194 @@
+// What the program hands over: the JSON of "rankloom-report/1" as types. decode.ts turns it into the values of report.ts.
+// SPDX-License-Identifier: Apache-2.0
+
+/** Base64 of zlib of little-endian values. */
+export interface PackedArray {
+  type: "u32" | "f32";
+  length: number;
+  data: string;
+}
+
+export interface VerdictDocument {
+  kind: "gain" | "none" | "profile" | "allocation" | "online";
+  sentence: string;
+  notes?: string[];
+  commands?: string[];
+  predicted?: { before: number; after: number; unit: string };
+  simulated?: { before: number; after: number; unit: string };
+  measured?: { before: number[]; after: number[]; unit: string; speedup?: number; spread?: number };
+}
+
+export interface TrafficDocument {
+  ranks: number;
+  unit?: string;
+  total_bytes?: number;
+  total_messages?: number;
+  rows: PackedArray;
+  columns: PackedArray;
+  bytes: PackedArray;
+  messages?: PackedArray;
+  block?: number;
+  blocks_note?: string;
+  /** Of the program, where rows are blocks. */
+  world_ranks?: number;
+  /** The source told pairs without direction. */
+  undirected?: boolean;
+}
+
+export interface OrderDocument {
+  id: string;
+  label: string;
+  core_of?: PackedArray;
+  cost?: number;
+}
+
+export interface HeatMapDocument {
+  labels?: string;
+  orders: { id: string; ranks?: PackedArray; borders?: number[]; nodes?: string[] }[];
+  scale?: { min: number; max: number };
+}
+
+export interface TemplateBox {
+  kind: string;
+  label: string;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  first_core: number;
+  cores: number;
+}
+
+export interface MachineBox extends TemplateBox {
+  id: number;
+  parent: number;
+  template?: number;
+}
+
+export interface MachineLevel {
+  kind: string;
+  count?: number;
+  gap?: number;
+  latency?: number;
+  label: string;
+}
+
+export interface MachineDocument {
+  size: [number, number];
+  levels?: MachineLevel[];
+  boxes: MachineBox[];
+  templates?: { w: number; h: number; boxes: TemplateBox[] }[];
+  wires?: [number, number][];
+  note?: string;
+  cores: number;
+}
+
+export interface LevelDocument {
+  label: string;
+  bytes_before: number;
+  bytes_after?: number;
+  messages_before?: number;
+  messages_after?: number;
+}
+
+export interface CollectiveDocument {
+  op: string;
+  communicator?: string;
+  members?: number;
+  count?: number;
+  bytes: number;
+}
+
+export interface PhaseDocument {
+  label: string;
+  begin: number;
+  end: number;
+  bytes: number;
+  messages?: number;
+}
+
+export interface MapperDocument {
+  name: string;
+  cost: number;
+  cost_spread?: number;
+  seeds?: number;
+  time_ms?: number;
+  chosen?: boolean;
+  relative?: number;
+  note?: string;
+}
+
+export interface JobDocument {
+  id: string | number;
+  size: number;
+  submit: number;
+  start: number;
+  end: number;
+  nodes: string | number[] | PackedArray;
+  shares_links?: boolean;
+}
+
+export interface PolicyDocument {
+  policy: string;
+  utilisation?: number;
+  contention_free?: number;
+  bounded_slowdown?: number;
+  mean_wait?: number;
+  jobs?: JobDocument[];
+  jobs_note?: string;
+  jobs_run?: number;
+  busy?: { time: number[]; nodes: number[] };
+}
+
+export interface AllocationDocument {
+  machine?: MachineDocument;
+  nodes: number;
+  policies: PolicyDocument[];
+}
+
+export interface OnlineNode {
+  name: string;
+  ranks?: number[];
+  phases?: { kind: string; begin: number; end: number }[];
+  bursts?: { at: number; moved: number }[];
+  cost?: { time: number[]; stayed: number[]; online: number[] };
+  /** Cost of the whole run, had they stayed and as it was. */
+  effect?: { stayed: number; online: number };
+}
+
+export interface OnlineDocument {
+  windows?: number;
+  window_s?: number;
+  nodes: OnlineNode[];
+  restart?: { cost_mapped: number; cost_now: number };
+}
+
+export interface ReproduceDocument {
+  version: string;
+  seed?: number;
+  commands?: string[];
+  files?: { name: string; sha256: string; bytes: number }[];
+  libraries?: string[];
+}
+
+export interface ReportDocument {
+  schema: string;
+  title: string;
+  verdict?: VerdictDocument;
+  traffic?: TrafficDocument;
+  traffic_mapped?: TrafficDocument;
+  orders?: OrderDocument[];
+  heatmap?: HeatMapDocument;
+  machine?: MachineDocument;
+  levels?: LevelDocument[];
+  links?: { label: string; before: number; after?: number }[];
+  sizes?: { from: number; to: number; messages: number }[];
+  kinds?: { point_to_point: number; collectives?: CollectiveDocument[] };
+  ranks?: { in_mpi: PackedArray; outside?: PackedArray } | { rank: number; in_mpi: number; outside: number }[];
+  phases?: PhaseDocument[];
+  mappers?: MapperDocument[];
+  lower_bound?: number;
+  allocation?: AllocationDocument;
+  online?: OnlineDocument;
+  reproduce: ReproduceDocument;
+}

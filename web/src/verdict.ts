@@ -1,0 +1,132 @@
+// First section: what came out, in one sentence, with its spread, and what to type.
+// SPDX-License-Identifier: Apache-2.0
+import { command_line } from "./copy";
+import { element, svg } from "./dom";
+import { figure } from "./figure";
+import { number, plural, seconds } from "./format";
+import type { Report } from "./report";
+import type { VerdictDocument } from "./schema";
+import { folded_table, make_table } from "./table";
+
+const BADGES: Record<VerdictDocument["kind"], string> = {
+  gain: "Gain",
+  none: "No gain",
+  profile: "Profile",
+  allocation: "Allocation",
+  online: "Moved while running",
+};
+
+function mean(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+interface Line {
+  name: string;
+  predicted?: number;
+  simulated?: number;
+  runs: number[];
+}
+
+/** What the bar shows: what was measured, else what was simulated, else what was predicted. */
+function bar_value(line: Line): number {
+  return line.runs.length > 0 ? mean(line.runs) : (line.simulated ?? line.predicted ?? 0);
+}
+
+function time_words(value: number, unit: string): string {
+  return unit === "s" ? seconds(value) : `${number(value)} ${unit}`;
+}
+
+/** Bars, a dot for each run, a diamond for the prediction and a square for the simulation where the bar is neither. */
+function times_picture(lines: Line[], unit: string): SVGSVGElement {
+  const width = 430, left = 76, right = 72, row = 46;
+  const most = Math.max(...lines.flatMap((line) => [...line.runs, line.predicted ?? 0, line.simulated ?? 0]), 1e-300);
+  const x = (value: number) => left + (value / most) * (width - left - right);
+  const parts: SVGElement[] = [];
+  lines.forEach((line, i) => {
+    const y = 8 + i * row, middle = y + 15;
+    const value = bar_value(line);
+    parts.push(svg("text", { x: left - 10, y: middle + 4, "text-anchor": "end", class: "strong" }, line.name));
+    parts.push(svg("rect", { x: left, y, width: Math.max(1, x(value) - left), height: 30, rx: 3, class: i === 0 ? "before" : "after" }));
+    for (const run of line.runs) parts.push(svg("circle", { cx: x(run), cy: middle, r: 4, class: "run" }));
+    const others = [line.runs.length > 0 ? line.simulated : undefined, line.runs.length > 0 || line.simulated !== undefined ? line.predicted : undefined];
+    if (others[0] !== undefined) parts.push(svg("rect", { x: x(others[0]) - 5, y: middle - 5, width: 10, height: 10, class: "prediction" }));
+    if (others[1] !== undefined) parts.push(svg("path", { d: `M${x(others[1])} ${middle - 7}l6 7l-6 7l-6 -7z`, class: "prediction" }));
+    const end = Math.max(x(value), ...line.runs.map(x), ...others.map((other) => (other === undefined ? 0 : x(other))));
+    parts.push(svg("text", { x: end + 12, y: middle + 4 }, time_words(value, unit)));
+  });
+  const height = lines.length * row + 2;
+  return svg(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, class: "times", role: "img", "aria-label": lines.map((line) => `${line.name}: ${time_words(bar_value(line), unit)}`).join(", ") },
+    ...parts,
+  );
+}
+
+function times(verdict: VerdictDocument): HTMLElement | undefined {
+  const { measured, predicted, simulated } = verdict;
+  const unit = (measured ?? simulated ?? predicted)?.unit;
+  if (unit === undefined) return undefined;
+  const lines: Line[] = [
+    { name: "before", predicted: predicted?.before, simulated: simulated?.before, runs: measured?.before ?? [] },
+    { name: "after", predicted: predicted?.after, simulated: simulated?.after, runs: measured?.after ?? [] },
+  ];
+  const runs = measured ? Math.max(measured.before.length, measured.after.length) : 0;
+  const note = measured ? `Bars: mean of ${plural(runs, "run")}; dots: each run${simulated ? "; squares: simulated" : ""}${predicted ? "; diamonds: predicted" : ""}.`
+    : simulated
+      ? `Communication as simulated${predicted ? "; diamonds: predicted by arithmetic" : ""}; not measured.`
+      : "Predicted, not measured.";
+  const cell = (value: number | undefined) => (value === undefined ? "–" : { show: time_words(value, unit), value });
+  const table = make_table(
+    "Times before and after",
+    [
+      { name: "Order", cell: (line: Line) => line.name },
+      ...(predicted ? [{ name: "Predicted", cell: (line: Line) => cell(line.predicted) }] : []),
+      ...(simulated ? [{ name: "Simulated", cell: (line: Line) => cell(line.simulated) }] : []),
+      ...(measured ? [{ name: "Measured, mean", cell: (line: Line) => cell(mean(line.runs)) }] : []),
+      ...Array.from({ length: runs }, (_, i) => ({ name: `Run ${i + 1}`, cell: (line: Line) => cell(line.runs[i]) })),
+    ],
+    lines,
+  );
+  return figure("Time", note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
+}
+
+/** "2.43×" where that is the answer. */
+function headline(verdict: VerdictDocument): { figure: string; words: string } | undefined {
+  if (verdict.kind === "none") return { figure: "1×", words: "no measurable gain" };
+  const { measured, predicted, simulated } = verdict;
+  if (measured) {
+    const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
+    const spread = measured.spread === undefined ? "" : ` ± ${number(measured.spread, 2)}`;
+    return { figure: `${speedup.toFixed(2)}×`, words: `${speedup >= 1 ? "faster" : "as fast"}, measured${spread}` };
+  }
+  if (simulated && simulated.after > 0 && verdict.kind === "gain") return { figure: `${number(simulated.before / simulated.after)}×`, words: "faster, simulated" };
+  if (predicted && predicted.after > 0 && verdict.kind === "gain") return { figure: `${number(predicted.before / predicted.after)}×`, words: "faster communication, predicted" };
+  return undefined;
+}
+
+export function verdict_section(report: Report): HTMLElement | undefined {
+  const { verdict } = report.document;
+  if (!verdict) return undefined;
+  const head = headline(verdict), picture = times(verdict);
+  return element(
+    "section",
+    { id: "verdict", class: "verdict", "aria-labelledby": "verdict-title" },
+    element("h2", { id: "verdict-title", class: "visually-hidden" }, "Verdict"),
+    element(
+      "div",
+      { class: picture ? "verdict-grid" : "" },
+      element(
+        "div",
+        {},
+        element("span", { class: `badge ${verdict.kind}` }, BADGES[verdict.kind] ?? verdict.kind),
+        head && element("p", { class: "headline" }, element("span", { class: "figure" }, head.figure), " ", element("span", { class: "words" }, head.words)),
+        element("p", { class: "sentence" }, verdict.sentence),
+        verdict.notes?.length ? element("ul", { class: "notes" }, ...verdict.notes.map((note) => element("li", {}, note))) : null,
+      ),
+      picture,
+    ),
+    verdict.commands?.length
+      ? element("div", { class: "commands" }, element("h3", {}, "What to type"), ...verdict.commands.map(command_line))
+      : null,
+  );
+}
