@@ -14,7 +14,8 @@ else()
 endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C date -u -R -d @${source_time} OUTPUT_VARIABLE debian_date
   OUTPUT_STRIP_TRAILING_WHITESPACE)
-set(ENV{TZ} UTC)
+string(REGEX MATCH "20[0-9][0-9]" source_year "${debian_date}")
+set(CPACK_RANKLOOM_TIME ${source_time})
 find_program(RANKLOOM_GZIP gzip)
 mark_as_advanced(RANKLOOM_GZIP)
 
