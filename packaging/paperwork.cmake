@@ -6,8 +6,10 @@ set(paperwork ${CMAKE_CURRENT_BINARY_DIR}/paperwork)
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   set(source_time $ENV{SOURCE_DATE_EPOCH})
 else()
-  execute_process(COMMAND git log -1 --format=%ct WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE source_time
-    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/.git)
+    execute_process(COMMAND git log -1 --format=%ct WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE source_time
+      OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
   if(NOT source_time)
     file(TIMESTAMP ${PROJECT_SOURCE_DIR}/CMakeLists.txt source_time "%s" UTC)
   endif()

@@ -96,14 +96,25 @@ def source_files():
     return sorted(str(path) for path in files if not built.match(path.parts[0]) and "__pycache__" not in path.parts and str(path) != "PKG-INFO")
 
 
+def source_time():
+    """When the sources were made: their commit; without git, what the release has given its files."""
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        return int(os.environ["SOURCE_DATE_EPOCH"])
+    if (ROOT / ".git").exists():
+        return int(subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True).stdout)
+    return int((ROOT / "CMakeLists.txt").stat().st_mtime)
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    """The sources and PKG-INFO, without times and owners: the same sources give the same file."""
+    """The sources and PKG-INFO, all of one time and without owners: the same sources give the same file."""
     base = f"rankloom-{version()}"
     path = pathlib.Path(sdist_directory) / f"{base}.tar.gz"
     temporary = path.with_suffix(".part")
+    time = source_time()
 
     def anonymous(entry):
-        entry.uid = entry.gid = entry.mtime = 0
+        entry.uid = entry.gid = 0
+        entry.mtime = time
         entry.uname = entry.gname = "root"
         entry.mode = 0o755 if entry.mode & 0o100 else 0o644
         return entry

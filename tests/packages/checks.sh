@@ -104,6 +104,7 @@ done
 
 check "a second installation changes nothing" "$install --reinstall ./*.deb && rankloom --version && rankloom-groups --help"
 names=$(for file in ./*.deb; do dpkg -f "$file" Package; done | tr '\n' ' ')
+check "docs/installing.md names every package" "for name in $names; do grep -F \"| \\\`\$name\\\` |\" project/docs/installing.md; done"
 check "all packages are removed" "apt-get purge -y -q $names"
 check "nothing of them is left" "
   ! dpkg-query -W -f='\${Package}\n' '*rankloom*' 2>/dev/null | grep .
