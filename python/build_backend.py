@@ -56,6 +56,7 @@ def write_wheel(path, module):
     files = {f"rankloom/{source.name}": source.read_bytes() for source in sorted(PACKAGE.iterdir()) if source.is_file()}
     files[f"rankloom/{module.name}"] = module.read_bytes()
     files[f"{info}/METADATA"] = metadata().encode()
+    files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     files[f"{info}/WHEEL"] = wheel.encode()
     record = ""
     for name, content in files.items():

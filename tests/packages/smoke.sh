@@ -39,6 +39,7 @@ configure_apt() {
   mkdir -p "$root/usr/share/keyrings"
   cp -n /usr/share/keyrings/*.gpg "$root/usr/share/keyrings/" 2>/dev/null || true
   cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+  echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"  # which Debian's installer writes, not debootstrap
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/quick"  # this system will not live long
 }
 
