@@ -70,7 +70,11 @@ began=$SECONDS
 root=$(mktemp -d "${TMPDIR:-/tmp}/rankloom-smoke.XXXXXX")
 child=
 leave() {
-  [ -z "$child" ] || { kill "$child" 2>/dev/null || true; wait "$child" 2>/dev/null || true; }
+  if [ "$child" ]; then
+    kill -KILL "$child" 2>/dev/null || true  # unshare hears nothing else; what it started dies with it
+    wait "$child" 2>/dev/null || true
+    sleep 1
+  fi
   if [ "${RANKLOOM_SMOKE_KEEP:-}" ]; then echo "kept: $root"; else rm -rf --one-file-system "$root" "$root.log"; fi
 }
 trap leave EXIT
