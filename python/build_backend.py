@@ -8,6 +8,7 @@ Settings (`pip install . --config-settings=NAME=VALUE`):
 """
 
 import base64
+import gzip
 import hashlib
 import io
 import os
@@ -55,6 +56,7 @@ def write_wheel(path, module):
     files = {f"rankloom/{source.name}": source.read_bytes() for source in sorted(PACKAGE.iterdir()) if source.is_file()}
     files[f"rankloom/{module.name}"] = module.read_bytes()
     files[f"{info}/METADATA"] = metadata().encode()
+    files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     files[f"{info}/WHEEL"] = wheel.encode()
     record = ""
     for name, content in files.items():
@@ -85,14 +87,45 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
+def source_files():
+    """All that git knows; of sources that came without it, all but what was built."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
+        return sorted(filter(None, map(os.fsdecode, listed)))
+    files = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file() or path.is_symlink())
+    built = re.compile(r"build(-.*)?$")
+    return sorted(str(path) for path in files if not built.match(path.parts[0]) and "__pycache__" not in path.parts and str(path) != "PKG-INFO")
+
+
+def source_time():
+    """When the sources were made: their commit; without git, what the release has given its files."""
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        return int(os.environ["SOURCE_DATE_EPOCH"])
+    if (ROOT / ".git").exists():
+        return int(subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True).stdout)
+    return int((ROOT / "CMakeLists.txt").stat().st_mtime)
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    """All that git knows."""
+    """The sources and PKG-INFO, all of one time and without owners: the same sources give the same file."""
     base = f"rankloom-{version()}"
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
-    with tarfile.open(pathlib.Path(sdist_directory) / f"{base}.tar.gz", "w:gz") as archive:
-        for name in filter(None, map(os.fsdecode, listed)):
-            archive.add(ROOT / name, f"{base}/{name}")
+    path = pathlib.Path(sdist_directory) / f"{base}.tar.gz"
+    temporary = path.with_suffix(".part")
+    time = source_time()
+
+    def anonymous(entry):
+        entry.uid = entry.gid = 0
+        entry.mtime = time
+        entry.uname = entry.gname = "root"
+        entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+        return entry
+
+    with open(temporary, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in source_files():
+            archive.add(ROOT / name, f"{base}/{name}", recursive=False, filter=anonymous)
         entry = tarfile.TarInfo(f"{base}/PKG-INFO")
         entry.size = len(metadata().encode())
-        archive.addfile(entry, io.BytesIO(metadata().encode()))
-    return f"{base}.tar.gz"
+        archive.addfile(anonymous(entry), io.BytesIO(metadata().encode()))
+    os.replace(temporary, path)
+    return path.name

@@ -209,7 +209,9 @@ Finding examine_probes() {
           .required = false,
           .detail = names,
           .needed_for = "measuring a machine",
-          .remedy = names.empty() ? "apt install libopenmpi-dev or libmpich-dev, then build again" : ""};
+          .remedy = names.empty() ? remedy_for_part("rankloom-record-openmpi or rankloom-record-mpich",
+                                                    "libopenmpi-dev or libmpich-dev")
+                                  : ""};
 }
 
 Finding examine_slurm_plugin() {
@@ -219,7 +221,7 @@ Finding examine_slurm_plugin() {
           .required = false,
           .detail = found ? "built" : "",
           .needed_for = "jobs of Slurm 22.05 that do not meet",
-          .remedy = found ? "" : "apt install libslurm-dev slurm-wlm-basic-plugins, then build again"};
+          .remedy = found ? "" : remedy_for_part("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins")};
 }
 
 Finding examine_simulator() {
@@ -229,7 +231,7 @@ Finding examine_simulator() {
           .required = false,
           .detail = found ? "rankloom-simulate" : "",
           .needed_for = "simulating programs: simulate, eval --simulate, tune --predict",
-          .remedy = found ? "" : "apt install libsimgrid-dev, then build again"};
+          .remedy = found ? "" : remedy_for_part("rankloom-simulate", "libsimgrid-dev")};
 }
 
 /// The library of any MPI, and the program that maps for it.
@@ -244,7 +246,9 @@ Finding examine_reorder() {
           .required = false,
           .detail = names,
           .needed_for = "renumbering virtual topologies of MPI",
-          .remedy = names.empty() ? "apt install libopenmpi-dev or libmpich-dev, then build again" : ""};
+          .remedy = names.empty() ? remedy_for_part("rankloom-record-openmpi or rankloom-record-mpich",
+                                                    "libopenmpi-dev or libmpich-dev")
+                                  : ""};
 }
 
 class DoctorVerb : public Verb {

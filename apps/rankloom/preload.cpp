@@ -89,7 +89,7 @@ Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::str
   if (!found) {
     return fail(Code::environment, at(std::string(kind)),
                 fmt::format("{} for {} is not beside this program", title, mpi.title),
-                fmt::format("install {} with its headers and build rankloom again", mpi.title));
+                remedy_for_part(fmt::format("rankloom-record-{}", mpi.name), fmt::format("lib{}-dev", mpi.name)));
   }
   return *found;
 }

@@ -198,6 +198,11 @@ std::optional<std::string> find_beside(const std::string& file) {
   return std::nullopt;
 }
 
+std::string remedy_for_part(std::string_view package, std::string_view needed) {
+  return own_program() == "/usr/bin/rankloom" ? fmt::format("apt install {}", package)
+                                              : fmt::format("apt install {}, then build again", needed);
+}
+
 std::optional<std::uint64_t> first_number_of(const std::vector<const char*>& variables) {
   for (const char* const variable : variables) {
     const char* const value = std::getenv(variable);

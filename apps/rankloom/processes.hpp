@@ -38,6 +38,9 @@ std::string this_host();
 /// A program or library of ours, beside this program as it was built or installed.
 std::optional<std::string> find_beside(const std::string& file);
 
+/// How to get a part of ours that is not there: its package where this program came in one, else what its build needs.
+std::string remedy_for_part(std::string_view package, std::string_view needed);
+
 /// The first of these variables that holds a number: a rank, in whatever launcher's words.
 std::optional<std::uint64_t> first_number_of(const std::vector<const char*>& variables);
 

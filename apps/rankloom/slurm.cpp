@@ -126,8 +126,8 @@ class SlurmVerb : public Verb {
       return fail(Code::usage, at("--policy"), "a policy needs a machine with a network", "add -t mesh:8x8");
     const auto plugin = find_beside("slurm/select_cons_tres.so");
     if (!plugin) {
-      return fail(Code::environment, at("--policy"), "rankloom's plugin for Slurm was not built",
-                  "apt install libslurm-dev slurm-wlm-basic-plugins, then build again");
+      return fail(Code::environment, at("--policy"), "rankloom's plugin for Slurm is not here",
+                  remedy_for_part("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins"));
     }
     options.plugins = fs::path(*plugin).parent_path().string();
     std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",

@@ -134,8 +134,8 @@ class TopoProbe : public Verb {
     if (mpi.empty())
       return fail(Code::environment, at(launcher_[0]), "does not say which MPI it belongs to",
                   "add --mpi openmpi or --mpi mpich");
-    return fail(Code::environment, at("topo probe"), fmt::format("rankloom-probe was not built for {}", mpi),
-                fmt::format("apt install lib{}-dev, then build again", mpi));
+    return fail(Code::environment, at("topo probe"), fmt::format("there is no rankloom-probe for {}", mpi),
+                remedy_for_part(fmt::format("rankloom-record-{}", mpi), fmt::format("lib{}-dev", mpi)));
   }
 
   Result<ProbedMachine> analyse(const ProbeTable& table) const {

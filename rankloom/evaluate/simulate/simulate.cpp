@@ -61,8 +61,8 @@ Result<void> check_end(const SimulationRequest& request, const Child& child, con
 Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest> requests,
                                                const SimulationOptions& options, Progress& progress) {
   if (options.helper.empty()) {
-    return fail(Code::environment, at("rankloom-simulate"), "it was not built, because SimGrid was missing",
-                "install the Debian package libsimgrid-dev and build again: ./dev build");
+    return fail(Code::environment, at("rankloom-simulate"), "it is not here",
+                "apt install rankloom-simulate; from the sources: apt install libsimgrid-dev, then ./dev build");
   }
   auto folder = ScratchFolder::make();
   if (!folder) return pass_on(folder);

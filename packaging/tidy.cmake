@@ -1,0 +1,28 @@
+# Run by CPack when packages are made: what it cannot say itself, and what it says too much.
+# CPACK_PACKAGE_FILES are the packages; CPACK_RANKLOOM_MULTIARCH names those that may stand beside those of another architecture.
+foreach(package IN LISTS CPACK_PACKAGE_FILES)
+  set(folder ${CPACK_TEMPORARY_DIRECTORY}/tidy)
+  file(REMOVE_RECURSE ${folder})
+  execute_process(COMMAND dpkg-deb -R ${package} ${folder} COMMAND_ERROR_IS_FATAL ANY)
+  # CPack calls ldconfig for any library below /usr/lib, ours of /usr/lib/rankloom too; a trigger does it for the one that needs it.
+  foreach(script postinst postrm)
+    set(path ${folder}/DEBIAN/${script})
+    if(EXISTS ${path})
+      file(READ ${path} text)
+      if(text MATCHES "^#!/bin/sh[\n]+set -e[\n]+if \\[[^\n]*\\]; then[\n\t ]+ldconfig[\n]+fi[\n]*$")
+        file(REMOVE ${path})
+      endif()
+    endif()
+  endforeach()
+  file(READ ${folder}/DEBIAN/control control)
+  string(REGEX MATCH "Package: ([^\n]+)" name "${control}")
+  if(CMAKE_MATCH_1 IN_LIST CPACK_RANKLOOM_MULTIARCH)
+    string(REPLACE "${name}\n" "${name}\nMulti-Arch: same\n" control "${control}")
+  endif()
+  string(STRIP "${control}" control)
+  file(WRITE ${folder}/DEBIAN/control "${control}\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env SOURCE_DATE_EPOCH=${CPACK_RANKLOOM_TIME} dpkg-deb --root-owner-group -Zxz -b ${folder} ${package}.part
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(RENAME ${package}.part ${package})
+  file(REMOVE_RECURSE ${folder})
+endforeach()
