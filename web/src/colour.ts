@@ -12,6 +12,9 @@ const VIRIDIS: Rgb[] = [
 /** Okabe and Ito's eight, without black, which is the text's. */
 export const CATEGORIES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a400"];
 
+/** Those for jobs: vermillion is kept for trouble. */
+export const JOB_COLOURS = CATEGORIES.filter((colour) => colour !== "#d55e00");
+
 /** Little to much, 0 to 1: towards the contrast with the page, so much is dark on light and bright on dark. */
 export function heat(share: number, dark: boolean): Rgb {
   const s = Math.min(1, Math.max(0, share));

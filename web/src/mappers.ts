@@ -15,7 +15,8 @@ export function mappers_section(report: Report): HTMLElement | undefined {
   const slowest = Math.max(...mappers.map((row) => row.time_ms ?? 0), 1e-9);
   const chosen = mappers.find((row) => row.chosen);
   const noted = mappers.some((row) => row.note);
-  const above = (row: MapperDocument) => row.cost / bound! - 1;
+  // As the program says it: how much of the cost could still go.
+  const gap = (row: MapperDocument) => Math.max(0, 1 - bound! / row.cost);
   const table = make_table(
     "Mappers",
     [
@@ -32,7 +33,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
         }),
       },
       { name: "To the default order", cell: (row) => (row.relative === undefined ? "–" : { show: percent(row.relative), value: row.relative }) },
-      ...(bound ? [{ name: "Above the lower bound", cell: (row: MapperDocument) => ({ show: above(row) < 5e-7 ? "0 %: the best there is" : percent(above(row)), value: above(row) }) }] : []),
+      ...(bound ? [{ name: "Could be saved at most", cell: (row: MapperDocument) => ({ show: gap(row) < 5e-7 ? "nothing" : percent(gap(row)), value: gap(row) }) }] : []),
       {
         name: "Spread over seeds",
         cell: (row) => (row.cost_spread === undefined ? "–" : { show: (row.seeds ?? 1) > 1 ? `± ${percent(row.cost > 0 ? row.cost_spread / row.cost : 0)} of ${row.seeds}` : "one run", value: row.cost_spread }),
@@ -51,7 +52,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
   );
   table.classList.add("card", "mappers");
   const lead = bound
-    ? `No order can cost less than ${number(bound)} under this model (the mark in each bar)${chosen ? `; ${chosen.name} is ${above(chosen) < 5e-7 ? "exactly there" : `${percent(above(chosen))} above it`}` : ""}.`
+    ? `No order can cost less than ${number(bound)} under this model (the mark in each bar)${chosen ? `; ${gap(chosen) < 5e-7 ? `${chosen.name} is there` : `at most ${percent(gap(chosen))} of what ${chosen.name} costs could be saved`}` : ""}.`
     : "What each mapper reached; less is better.";
   return section("mappers", "Mappers", lead, table);
 }

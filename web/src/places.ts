@@ -53,7 +53,7 @@ export class Places {
 
   /** Gives the cores of a box that shows none of its insides a grid of equal parts. */
   private split(box: Rectangle, first: number, cores: number): void {
-    const columns = Math.max(1, Math.ceil(Math.sqrt((cores * box.w) / box.h)));
+    const columns = Math.min(cores, Math.max(1, Math.ceil(Math.sqrt((cores * box.w) / box.h))));
     const rows = Math.ceil(cores / columns);
     for (let i = 0; i < cores; ++i) {
       const at = 4 * (first + i);

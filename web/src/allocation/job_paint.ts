@@ -1,6 +1,6 @@
 // Allocation: how a job looks, in the chart over time and in the machine. Sharing links is red, striped and marked.
 // SPDX-License-Identifier: Apache-2.0
-import { CATEGORIES, ink_on, type Rgb } from "../colour";
+import { ink_on, JOB_COLOURS, type Rgb } from "../colour";
 import { token } from "../theme";
 import type { Job } from "./jobs";
 
@@ -8,9 +8,6 @@ function rgb(hex: string): Rgb {
   const value = parseInt(hex.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
-
-// Vermillion is kept for trouble.
-const COLOURS = CATEGORIES.filter((colour) => colour !== "#d55e00");
 
 export class JobPaint {
   private readonly red = token("--alarm");
@@ -34,7 +31,7 @@ export class JobPaint {
   }
 
   colour(job: Job): string {
-    return job.shares_links ? this.red : COLOURS[job.index % COLOURS.length];
+    return job.shares_links ? this.red : JOB_COLOURS[job.colour];
   }
 
   rectangle(job: Job, x: number, y: number, w: number, h: number): void {

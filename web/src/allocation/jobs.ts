@@ -1,5 +1,6 @@
 // Allocation, first step: jobs with their nodes as ranges.
 // SPDX-License-Identifier: Apache-2.0
+import { JOB_COLOURS } from "../colour";
 import { decode_u32 } from "../decode";
 import type { JobDocument } from "../schema";
 
@@ -11,6 +12,8 @@ export interface Job {
   start: number;
   end: number;
   shares_links: boolean;
+  /** One of the colours; jobs that run at the same time differ as far as colours go. */
+  colour: number;
   /** First and last node of each run of neighbours. */
   ranges: [number, number][];
 }
@@ -38,9 +41,24 @@ function from_words(text: string): [number, number][] {
   );
 }
 
-export async function decode_jobs(jobs: JobDocument[]): Promise<Job[]> {
-  return Promise.all(
-    jobs.map(async (job, index) => ({
+/** Gives each job, by its start, the colour that the fewest running jobs have. */
+function give_colours(jobs: Job[], colours: number): void {
+  let running: Job[] = [], next = 0;
+  for (const job of [...jobs].sort((a, b) => a.start - b.start || a.index - b.index)) {
+    running = running.filter((other) => other.end > job.start);
+    const used = new Array<number>(colours).fill(0);
+    for (const other of running) used[other.colour] += other.size;
+    // Round and round among the least used, so that jobs one after the other differ, too.
+    const least = Math.min(...used);
+    while (used[next % colours] > least) ++next;
+    job.colour = next++ % colours;
+    running.push(job);
+  }
+}
+
+export async function decode_jobs(documents: JobDocument[]): Promise<Job[]> {
+  const jobs = await Promise.all(
+    documents.map(async (job, index) => ({
       id: String(job.id),
       index,
       size: job.size,
@@ -48,9 +66,12 @@ export async function decode_jobs(jobs: JobDocument[]): Promise<Job[]> {
       start: job.start,
       end: job.end,
       shares_links: job.shares_links ?? false,
+      colour: 0,
       ranges: typeof job.nodes === "string" ? from_words(job.nodes) : from_list(Array.isArray(job.nodes) ? job.nodes : await decode_u32(job.nodes)),
     })),
   );
+  give_colours(jobs, JOB_COLOURS.length);
+  return jobs;
 }
 
 export function range_words(job: Job): string {

@@ -272,7 +272,6 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
   );
   const notes = [
     report.traffic.blocks_note,
-    report.document.traffic?.undirected && "The source told how much pairs exchange, but not who sends: both directions are shown alike.",
     view.count > 512 && "Zoomed out, a pixel has the colour of the heaviest pair beneath it, so nothing vanishes.",
   ].filter((note): note is string => typeof note === "string");
   return section(

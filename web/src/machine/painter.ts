@@ -161,11 +161,11 @@ export class MachinePainter {
   /** Writes a label into the room above the insides, if it fits. */
   private label(text: string, on: Rectangle, room: number): void {
     const { context } = this;
-    let size = Math.min(13, room * 0.72);
+    let size = Math.min(13, room * 0.72 > 9 ? room * 0.72 : Math.min(9, room * 0.92));
     context.font = `${size}px ${this.font}`;
     const wide = context.measureText(text).width;
     if (wide > on.w - 8) size *= (on.w - 8) / wide;
-    if (size < 7) return;
+    if (size < 6.8) return;
     context.font = `${size}px ${this.font}`;
     context.fillStyle = this.soft;
     context.textBaseline = "middle";

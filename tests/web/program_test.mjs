@@ -1,0 +1,57 @@
+// The program and the page together: what `rankloom report` writes opens, and shows what the program said.
+// SPDX-License-Identifier: Apache-2.0
+//   node program_test.mjs RANKLOOM
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { check, run, unpack } from "./harness.mjs";
+
+const program = process.argv[2];
+const rankloom = (folder, ...words) => execFileSync(program, words, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+const MACHINE = "switch:2=4 node:2=3 package:2=2 core:4=1";
+
+check("A profile on a machine: sentence, maps, machine and mappers", async (browser) => {
+  rankloom(browser.folder, "gen", "groups", "--groups", "8", "--per-group", "4", "-o", "app.prof");
+  rankloom(browser.folder, "report", "app.prof", "-t", MACHINE, "-o", "report.html");
+  rankloom(browser.folder, "report", "app.prof", "-t", MACHINE, "-o", "report.json");
+  const document = JSON.parse(readFileSync(join(browser.folder, "report.json"), "utf8"));
+  const page = await browser.open_file(join(browser.folder, "report.html"));
+  assert.deepEqual(page.trouble, []);
+  assert.equal(await page.locator("h1").textContent(), document.title);
+  assert.ok((await page.locator("#verdict").innerText()).includes(document.verdict.sentence));
+  assert.equal(await page.locator("#traffic canvas").count(), document.orders.length);
+  // The partners of rank 5, counted here from the program's own arrays.
+  const rows = unpack(document.traffic.rows), columns = unpack(document.traffic.columns), partners = new Set();
+  for (let rank = 0; rank < document.traffic.ranks; ++rank)
+    for (let e = rows[rank]; e < rows[rank + 1]; ++e) {
+      if (rank === 5 && columns[e] !== 5) partners.add(columns[e]);
+      if (columns[e] === 5 && rank !== 5) partners.add(rank);
+    }
+  assert.ok(partners.size > 0);
+  await page.getByLabel("Rank", { exact: true }).fill("5");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#machine .panel tbody tr").count(), partners.size);
+  const core = unpack(document.orders.at(-1).core_of)[5];
+  assert.ok((await page.locator("#machine .panel").innerText()).includes(`core ${core % 8}`) || (await page.locator("#machine .panel").innerText()).includes(`core ${core % 4}`));
+  const levels = await page.locator("#figures .bar-label").allInnerTexts();
+  for (const level of document.levels) assert.ok(levels.includes(level.label), level.label);
+});
+
+check("A profile alone: one map, no machine", async (browser) => {
+  rankloom(browser.folder, "gen", "groups", "--groups", "3", "--per-group", "4", "-o", "alone.prof");
+  rankloom(browser.folder, "report", "alone.prof", "-o", "alone.html");
+  const page = await browser.open_file(join(browser.folder, "alone.html"));
+  assert.deepEqual(page.trouble, []);
+  assert.equal(await page.locator("#traffic canvas").count(), 1);
+  assert.equal(await page.locator("#machine").count(), 0);
+});
+
+check("More ranks than can be drawn one by one: blocks, and it says so", async (browser) => {
+  rankloom(browser.folder, "report", "gen:ring:ranks=20000", "-o", "many.html");
+  const page = await browser.open_file(join(browser.folder, "many.html"));
+  assert.deepEqual(page.trouble, []);
+  assert.equal(await page.locator("#traffic canvas").count(), 1);
+});
+
+await run();
