@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "rankloom-pictures-"));
 const rankloom = (...words) => execFileSync(program, words, { cwd: folder, encoding: "utf8" });
 const machine = "switch:2=4.1 node:8=3.7 package:2=1.4 core:8=1";
 
-rankloom("gen", "stencil3d", "--size", "8x8x4", "--points", "27", "--shuffle", "-o", "halo.prof");
+rankloom("gen", "stencil3d", "--size", "8x8x4", "--points", "27", "--block", "48x48x48", "--shuffle", "-o", "halo.prof");
 writeFileSync(join(folder, "compare.json"), rankloom("compare", "halo.prof", "-t", machine, "-a", "auto", "-a", "greedy", "-a", "refine", "-a", "scotch", "--json"));
 rankloom("map", "halo.prof", "-t", machine, "-o", "halo.map");
 rankloom("report", "halo.map", "compare.json", "-p", "halo.prof", "-t", machine, "-o", "report.html");
