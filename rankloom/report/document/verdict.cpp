@@ -120,13 +120,14 @@ void conclude_online(ReportDocument& document) {
     moved += node.online;
     bursts += node.bursts.size();
   }
+  const std::string times = bursts == 1 ? "once" : fmt::format("{} times", bursts);
   if (bursts == 0) {
     verdict.sentence = "No rank was moved: the program went on as it was placed.";
   } else if (stayed > 0 && moved < stayed) {
-    verdict.sentence = fmt::format("Moving ranks {} times saved {} of the cost of communication, by the model.", bursts,
+    verdict.sentence = fmt::format("Moving ranks {} saved {} of the cost of communication, by the model.", times,
                                    percent(1 - moved / stayed));
   } else {
-    verdict.sentence = fmt::format("Ranks were moved {} times, and nothing was saved by the model.", bursts);
+    verdict.sentence = fmt::format("Ranks were moved {}, and nothing was saved by the model.", times);
   }
   if (online.restart && online.restart->first > 0 && online.restart->second < online.restart->first)
     verdict.notes.push_back(fmt::format("Started anew where `auto` puts it, it would cost {} less, by the model.",
