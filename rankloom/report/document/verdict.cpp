@@ -80,6 +80,8 @@ void note_limits(ReportDocument& document) {
       verdict.notes.push_back(
           fmt::format("{} of the time is spent in MPI: no mapping can save more than that.", percent(in / (in + out))));
   }
+  if (document.machine && !document.machine->note.empty())
+    verdict.notes.push_back(fmt::format("The machine is not drawn whole: {}.", document.machine->note));
   if (document.undirected)
     verdict.notes.push_back(
         "The profile knows no directions: each direction is shown with half the traffic of its pair.");
