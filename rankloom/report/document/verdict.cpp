@@ -58,6 +58,10 @@ void conclude_mapping(ReportDocument& document) {
 
 void note_limits(ReportDocument& document) {
   Verdict& verdict = document.verdict;
+  if (verdict.measured && verdict.predicted && verdict.predicted->second > 0) {
+    verdict.notes.push_back(fmt::format("Communication alone was predicted {:.2f} times faster.",
+                                        verdict.predicted->first / verdict.predicted->second));
+  }
   if (verdict.predicted) {
     verdict.notes.push_back(
         "Predicted by arithmetic: latencies, rates and the busiest wire; who waits for whom is left out, and so is "
