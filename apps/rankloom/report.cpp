@@ -13,6 +13,7 @@
 #include "rankloom/report/document/html.hpp"
 #include "rankloom/report/drawing/backends.hpp"
 #include "rankloom/report/drawing/drawings.hpp"
+#include "rankloom/report/escape.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -78,7 +79,7 @@ class ReportVerb : public Verb {
     } else if (files.empty()) {
       print(here(*loaded, session.out_is_terminal));
     } else {
-      print(fmt::format("{}\n{}\n", loaded->document.verdict.sentence,
+      print(fmt::format("{}\n{}\n", without_controls(loaded->document.verdict.sentence),
                         output_.empty() ? fmt::format("{} in {}", counted(files.size(), "picture"), svg_)
                                         : fmt::format("{}: the report", output_)));
     }
@@ -127,13 +128,13 @@ class ReportVerb : public Verb {
 
   static std::string here(const LoadedReport& loaded, bool colours) {
     const ReportDocument& document = loaded.document;
-    std::string text = document.title + "\n" + document.verdict.sentence + "\n";
+    std::string text = without_controls(document.title) + "\n" + without_controls(document.verdict.sentence) + "\n";
     for (const std::string& note : document.verdict.notes) {
-      for (const std::string& line : wrap(note, 96)) text += "  " + line + "\n";
+      for (const std::string& line : wrap(without_controls(note), 96)) text += "  " + line + "\n";
     }
     for (const Drawing& drawing : draw(document, loaded.topology ? &*loaded.topology : nullptr, coarse))
       text += "\n" + to_text(drawing, {.colours = colours, .most_columns = 120, .most_rows = 60});
-    for (const std::string& command : document.verdict.commands) text += "next: " + command + "\n";
+    for (const std::string& command : document.verdict.commands) text += "next: " + without_controls(command) + "\n";
     return text;
   }
 

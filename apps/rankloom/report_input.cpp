@@ -50,6 +50,11 @@ bool is_plain_mapping(std::string_view text) {
   return any;
 }
 
+/// The name of its file, without the way there.
+std::string title_of(const ProfileArguments& profile) {
+  return profile.is_pattern() ? profile.profile : fs::path(profile.profile).filename().string();
+}
+
 std::string machine_words(const Topology& topology) {
   const std::uint32_t nodes = topology.node_count(), cores = topology.core_count();
   if (topology.is_matrix()) return "a table of distances";
@@ -202,7 +207,7 @@ Result<void> ReportArguments::show_profile(ReportDocument& document, Progress& p
   describe_profile(imported->profile, document);
   const std::uint32_t ranks = imported->profile.rank_count();
   describe_traffic(traffic(std::move(imported->profile), problem.profile.collectives), document);
-  if (document.title.empty()) document.title = fmt::format("{}: {}", problem.profile.profile, counted(ranks, "rank"));
+  if (document.title.empty()) document.title = fmt::format("{}: {}", title_of(problem.profile), counted(ranks, "rank"));
   return {};
 }
 
@@ -241,7 +246,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   }
   progress.report("what changes", -1);
   describe_profile(*instance->profile, document);
-  document.title = fmt::format("{} on {}", problem.profile.profile, machine_words(instance->topology));
+  document.title = fmt::format("{} on {}", title_of(problem.profile), machine_words(instance->topology));
   // What an evaluation said of the same orders gives way to what is computed here.
   document.orders.clear();
   document.levels.clear();

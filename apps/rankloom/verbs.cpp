@@ -162,6 +162,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom report app.prof -t cluster.json --svg pictures\n"
      "# a workload replayed under two policies\n"
      "rankloom alloc replay jobs.swf -t \"mesh:8x8 core:1\" --detail --json > replay.json\n"
+     "# and its jobs over time\n"
      "rankloom report replay.json -o report.html",
      make_report},
     {"record", "run a program once and see who talks to whom",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: text inside SVG and HTML.
+// report: text inside SVG, HTML and the terminal.
 #pragma once
 
 #include <string>
@@ -26,6 +26,17 @@ inline std::string escaped(std::string_view text) {
       default:
         if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') result += c;  // others no XML may hold
     }
+  }
+  return result;
+}
+
+/// What a terminal would obey instead of showing becomes a question mark; results are files that anybody may have
+/// written.
+inline std::string without_controls(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
   }
   return result;
 }

@@ -20,6 +20,7 @@ rankloom gen ring --ranks 16 --to metis -o mesh.graph
 rankloom import mesh.graph -o mesh.prof
 rankloom topo convert "switch:2=4.1 node:6=3.7 core:16=1" -o cluster.json
 rankloom map app.prof -t cluster.json -a block -o mapping.txt
+rankloom compare app.prof -t cluster.json -a block,greedy --json > compare.json
 printf '3\\n0 1 2\\n1 0 3\\n2 3 0\\n0 1 1\\n1 0 1\\n1 1 0\\n' > nug12.dat
 printf '#include <omp.h>\\nint main(void) { int sum = 0;\\n#pragma omp parallel num_threads(2) reduction(+ : sum)\\nsum += omp_get_thread_num(); return sum != 1; }\\n' > threads.c
 printf '#include <thread>\\nint main() { std::thread([] {}).join(); }\\n' > threads.cpp

@@ -76,6 +76,7 @@ class Lab(TuneTest):
         self.assertEqual(json.loads((self.folder / "kept" / "result.json").read_text()), result)
         self.assertIn("--rankfile kept/launch/rankfile", result["use"])
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
+        self.assertIn("times faster than the default order (2 runs each)", (self.folder / "kept" / "report.html").read_text())
 
     def test_a_program_in_which_all_talk_alike_keeps_the_default(self):
         self.compile(UNIFORM)

@@ -169,7 +169,7 @@ Json to_json(const ReportDocument& document) {
   Json json{{"schema", "rankloom-report/1"}, {"title", document.title}};
   if (!document.verdict.kind.empty()) json["verdict"] = verdict_json(document.verdict);
   add_traffic(document, json);
-  if (document.machine) json["machine"] = machine_json(*document.machine);
+  if (document.machine && !document.machine->boxes.empty()) json["machine"] = machine_json(*document.machine);
   add_comparison(document, json);
   add_profile(document, json);
   if (!document.mappers.empty()) json["mappers"] = mappers_json(document);

@@ -104,7 +104,8 @@ Result<void> read_replay(const Json& json, const std::string& source, ReportDocu
       }
       section.machine = lay_out_machine(*topology);
     }
-    if (document.title.empty()) document.title = fmt::format("{} on {} nodes", section.trace, section.nodes);
+    if (document.title.empty())
+      document.title = fmt::format("{} on {} nodes", section.trace.substr(section.trace.rfind('/') + 1), section.nodes);
     document.allocation = std::move(section);
   });
   return read ? inside : read;

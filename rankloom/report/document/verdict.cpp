@@ -58,6 +58,10 @@ void conclude_mapping(ReportDocument& document) {
 
 void note_limits(ReportDocument& document) {
   Verdict& verdict = document.verdict;
+  if (verdict.measured && verdict.predicted && verdict.predicted->second > 0) {
+    verdict.notes.push_back(fmt::format("Communication alone was predicted {:.2f} times faster.",
+                                        verdict.predicted->first / verdict.predicted->second));
+  }
   if (verdict.predicted) {
     verdict.notes.push_back(
         "Predicted by arithmetic: latencies, rates and the busiest wire; who waits for whom is left out, and so is "
@@ -80,6 +84,8 @@ void note_limits(ReportDocument& document) {
       verdict.notes.push_back(
           fmt::format("{} of the time is spent in MPI: no mapping can save more than that.", percent(in / (in + out))));
   }
+  if (document.machine && !document.machine->note.empty())
+    verdict.notes.push_back(fmt::format("The machine is not drawn whole: {}.", document.machine->note));
   if (document.undirected)
     verdict.notes.push_back(
         "The profile knows no directions: each direction is shown with half the traffic of its pair.");
@@ -120,13 +126,14 @@ void conclude_online(ReportDocument& document) {
     moved += node.online;
     bursts += node.bursts.size();
   }
+  const std::string times = bursts == 1 ? "once" : fmt::format("{} times", bursts);
   if (bursts == 0) {
     verdict.sentence = "No rank was moved: the program went on as it was placed.";
   } else if (stayed > 0 && moved < stayed) {
-    verdict.sentence = fmt::format("Moving ranks {} times saved {} of the cost of communication, by the model.", bursts,
+    verdict.sentence = fmt::format("Moving ranks {} saved {} of the cost of communication, by the model.", times,
                                    percent(1 - moved / stayed));
   } else {
-    verdict.sentence = fmt::format("Ranks were moved {} times, and nothing was saved by the model.", bursts);
+    verdict.sentence = fmt::format("Ranks were moved {}, and nothing was saved by the model.", times);
   }
   if (online.restart && online.restart->first > 0 && online.restart->second < online.restart->first)
     verdict.notes.push_back(fmt::format("Started anew where `auto` puts it, it would cost {} less, by the model.",

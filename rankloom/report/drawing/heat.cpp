@@ -37,7 +37,7 @@ double label_rows(const HeatOrder& order, std::size_t ranks, std::size_t cells, 
   for (std::size_t i = 0; i < order.borders.size(); ++i) add(order.borders[i] * scale, order.nodes[i]);
   if (order.borders.empty()) {
     for (std::size_t row = 0; row < cells; ++row)
-      add(static_cast<double>(row) * cell_height, fmt::format("{}", first_in_row(row, ranks, cells)));
+      add(static_cast<double>(row) * cell_height, fmt::format("{}", order.ranks[first_in_row(row, ranks, cells)]));
   }
   for (auto& [y, text] : labels) list.text(Meaning::label, width, top + y, std::move(text), DisplayItem::Align::right);
   return width;

@@ -10,6 +10,7 @@
 
 #include "rankloom/report/allocation_picture.hpp"
 #include "rankloom/report/drawing/backends.hpp"
+#include "rankloom/report/escape.hpp"
 
 namespace rankloom {
 
@@ -27,6 +28,8 @@ class Canvas {
   bool is_free(std::ptrdiff_t x, std::ptrdiff_t y) { return inside(x, y) && at(x, y).text.empty(); }
 
   void write(std::ptrdiff_t x, std::ptrdiff_t y, std::string_view text) {
+    const std::string shown = without_controls(text);
+    text = shown;
     for (std::size_t begin = 0; begin < text.size(); ++x) {
       std::size_t end = begin + 1;
       while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
@@ -174,7 +177,7 @@ std::string to_text(const Drawing& drawing, const TerminalStyle& style) {
       }
     }
   }
-  std::string text = drawing.title + "\n" + canvas.text(style.colours);
+  std::string text = without_controls(drawing.title) + "\n" + canvas.text(style.colours);
   if (rows < all) text += fmt::format("  … {} rows more; -o report.html or --svg shows all\n", all - rows);
   if (wide > style.most_columns) text += "  … cut at the right; -o report.html or --svg shows all\n";
   return text;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/layout: a machine as boxes inside boxes: first the insides of nodes, from the cores up, then what the nodes
-// stand in.
+// report/layout: a machine as boxes inside boxes: nodes in what they stand in, and what is around that.
 #include "rankloom/report/layout/machine_layout.hpp"
 
 #include <algorithm>
-#include <map>
 #include <variant>
 
 #include <fmt/format.h>
@@ -12,26 +10,24 @@
 #include "rankloom/model/network/networks.hpp"
 #include "rankloom/report/allocation_picture.hpp"
 #include "rankloom/report/layout/grid.hpp"
+#include "rankloom/report/layout/node_templates.hpp"
 
 namespace rankloom {
 
 namespace {
 
-constexpr double frame = 1;  // a box has a row above and below and a column beside what is in it
-
 class MachineLayouter {
  public:
   MachineLayouter(const Topology& topology, const MachineLayoutOptions& options)
-      : topology_(topology), options_(options), levels_(topology.levels()) {
-    // A chip holds the number of a rank; there may be more ranks than cores, so one digit more than cores need.
-    chip_ = static_cast<double>(std::max<std::size_t>(3, std::to_string(topology.core_count() - 1).size() + 1));
-  }
+      : topology_(topology), options_(options), levels_(topology.levels()) {}
 
   MachineLayout lay_out() {
     layout_.cores = topology_.core_count();
     describe_levels();
     if (topology_.node_count() <= options_.most_nodes) {
-      make_templates();
+      NodeTemplates inside = node_templates(topology_);
+      layout_.templates = std::move(inside.templates);
+      inside_ = std::move(inside.of_node);
     } else {
       layout_.note = fmt::format("{} nodes are too many to draw each", topology_.node_count());
     }
@@ -62,97 +58,11 @@ class MachineLayouter {
   }
 
   std::uint32_t first_core(std::size_t level, std::uint32_t object) const {
-    return index(topology_.first_core(level, object));
+    return rankloom::first_core(topology_, level, object);
   }
   std::uint32_t end_core(std::size_t level, std::uint32_t object) const {
-    return object + 1 < levels_[level].objects ? first_core(level, object + 1) : topology_.core_count();
+    return rankloom::end_core(topology_, level, object);
   }
-  /// The next level below in which there is a choice; the cores' level is always one.
-  std::size_t below(std::size_t level) const {
-    std::size_t next = level + 1;
-    while (next + 1 < levels_.size() && levels_[next].is_private()) ++next;
-    return next;
-  }
-
-  /// How the inside of a node is divided: equal texts, equal insides.
-  std::string shape_of(std::size_t level, std::uint32_t object) const {
-    const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
-    if (level + 1 >= levels_.size() || below(level) + 1 >= levels_.size()) return std::to_string(end - begin);
-    const std::size_t next = below(level);
-    std::string text = "(";
-    for (std::uint32_t core = begin; core < end;) {
-      const std::uint32_t child = topology_.object_of(next, Core{core});
-      text += shape_of(next, child) + " ";
-      core = end_core(next, child);
-    }
-    return text + ")";
-  }
-
-  void make_templates() {
-    std::map<std::string, std::int32_t> known;
-    const std::size_t level = topology_.node_level();
-    for (const Node node : topology_.nodes()) {
-      const auto [entry, fresh] =
-          known.try_emplace(shape_of(level, index(node)), static_cast<std::int32_t>(layout_.templates.size()));
-      if (fresh) layout_.templates.push_back(make_template(level, index(node)));
-      inside_.push_back(entry->second);
-    }
-  }
-
-  MachineTemplate make_template(std::size_t level, std::uint32_t node) const {
-    MachineTemplate made;
-    const std::uint32_t offset = first_core(level, node);
-    const Size size = add_inside(made.boxes, level, node, frame, frame, offset);
-    made.width = std::max(size.width + 2 * frame, 12.0);  // a node's name needs some room
-    made.height = size.height + 2 * frame;
-    return made;
-  }
-
-  /// Adds what is inside an object at a place, and says how large that is.
-  Size add_inside(std::vector<MachineBox>& boxes, std::size_t level, std::uint32_t object, double x, double y,
-                  std::uint32_t offset) const {
-    const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
-    const std::size_t next = level + 1 < levels_.size() ? below(level) : levels_.size() - 1;
-    if (next + 1 >= levels_.size()) {
-      const Grid grid = fitting_grid(end - begin, chip_, 1, 2.2);
-      for (std::uint32_t core = begin; core < end; ++core) {
-        const std::uint32_t at = core - begin;
-        boxes.push_back({-1, levels_.back().kind, fmt::format("{} {}", levels_.back().kind, core - offset),
-                         x + chip_ * (at % grid.columns), y + at / grid.columns, chip_, 1, core - offset, 1});
-      }
-      return {chip_ * grid.columns, static_cast<double>(grid.rows)};
-    }
-    // Children one after another in a grid; rows are as high as their highest.
-    std::vector<std::uint32_t> children;
-    for (std::uint32_t core = begin; core < end;) {
-      children.push_back(topology_.object_of(next, Core{core}));
-      core = end_core(next, children.back());
-    }
-    Flow flow(x, y, 0);
-    std::optional<Grid> grid;
-    for (std::size_t i = 0; i < children.size(); ++i) {
-      const std::size_t at = boxes.size();
-      const std::uint32_t first = first_core(next, children[i]) - offset;
-      boxes.push_back({-1, levels_[next].kind, fmt::format("{} {}", levels_[next].kind, i), 0, 0, 0, 0, first,
-                       end_core(next, children[i]) - offset - first});
-      const Size inner = add_inside(boxes, next, children[i], frame, frame, offset);
-      const Size outer{std::max(inner.width + 2 * frame, static_cast<double>(boxes[at].label.size()) + 3),
-                       inner.height + 2 * frame};
-      if (!grid) {
-        grid = fitting_grid(static_cast<std::uint32_t>(children.size()), outer.width, outer.height, 2.2);
-        flow.columns = grid->columns;
-      }
-      const auto [left, top] = flow.next(outer.width, outer.height);
-      boxes[at].width = outer.width;
-      boxes[at].height = outer.height;
-      for (std::size_t inside = at; inside < boxes.size(); ++inside) {
-        boxes[inside].x += left;
-        boxes[inside].y += top;
-      }
-    }
-    return {flow.width() - x, flow.height() - y};
-  }
-
   // ----- nodes in a hierarchy
 
   void place_levels() {
@@ -209,8 +119,8 @@ class MachineLayouter {
       while (next < lowest && levels_[next].is_private()) ++next;
       const std::uint32_t begin = topology_.object_of(next, Core{first});
       const std::uint32_t after = topology_.object_of(next, Core{end - 1}) + 1;
-      const Size inner = add_objects(next, begin, after, static_cast<std::int32_t>(at), frame, frame, lowest);
-      size = {inner.width + 2 * frame, inner.height + 2 * frame};
+      const Size inner = add_objects(next, begin, after, static_cast<std::int32_t>(at), box_frame, box_frame, lowest);
+      size = {inner.width + 2 * box_frame, inner.height + 2 * box_frame};
     }
     layout_.boxes[at].width = size.width;
     layout_.boxes[at].height = size.height;
@@ -252,7 +162,7 @@ class MachineLayouter {
       std::size_t columns = 1;
       for (const auto& row : panel.rows) columns = std::max(columns, row.nodes.size());
       const bool framed = !panel.title.empty();
-      const double edge = framed ? frame : 0;
+      const double edge = framed ? box_frame : 0;
       const double width = static_cast<double>(columns) * (widest + gap_x) - gap_x + 2 * edge;
       const double height = static_cast<double>(panel.rows.size()) * (highest + gap_y) - gap_y + 2 * edge;
       if (at == 0 && flow.most_width == 0)
@@ -297,7 +207,6 @@ class MachineLayouter {
   const Topology& topology_;
   const MachineLayoutOptions& options_;
   std::span<const Topology::Level> levels_;
-  double chip_ = 3;
   MachineLayout layout_;
   std::vector<std::int32_t> inside_;  // by node; empty: nodes are not drawn
 };

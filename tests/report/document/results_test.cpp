@@ -89,6 +89,25 @@ TEST(Results, TuneWithoutGainSaysSoAndWhy) {
   EXPECT_THAT(document.verdict.notes, ::testing::Contains("Why: runs differ more by themselves."));
 }
 
+TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {
+  const Json log = Json::parse(R"({"format":"rankloom online 1","program":"./app","silent_agents":["b"],
+    "restart":{"cost":3,"cost_mapped":2},"nodes":[{"host":"a","window":0.1,"seconds":2,"windows":20,"ranks":[0,1],
+      "phases":[{"kind":"A","begin":0,"end":1},{"kind":"B","begin":1,"end":2}],
+      "bursts":[{"time":1.2,"bound":2,"failed":0}],
+      "decisions":[{"time":1.2,"cost_per_second":10,"cost_per_second_moved":4,"moves":true},
+                   {"time":1.8,"cost_per_second":4,"cost_per_second_moved":3,"moves":false}],
+      "effect":{"online":8,"stayed":10}}]})");
+  ASSERT_EQ(kind_of_result(log), ResultKind::online);
+  ReportDocument document;
+  ASSERT_TRUE(read_online(log, "online.json", document));
+  const OnlineNode& node = document.online->nodes[0];
+  EXPECT_EQ(node.phases[1].kind, "B");
+  EXPECT_THAT(node.cost_online, ElementsAre(4, 4));  // the second decision was to stay
+  conclude(document);
+  EXPECT_EQ(document.verdict.sentence, "Moving ranks once saved 20.0 % of the cost of communication, by the model.");
+  EXPECT_THAT(document.verdict.notes, ::testing::Contains("The agent of b left no log."));
+}
+
 Json replayed() {
   return Json::parse(R"({"trace":"jobs.swf","nodes":4,"policies":[{"policy":"first-fit","jobs":2,"utilisation":0.5,
     "contention_free":0.5,"bounded_slowdown":2,"mean_wait_s":60,"job_list":[

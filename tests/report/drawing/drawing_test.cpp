@@ -85,6 +85,13 @@ TEST(Drawing, WhatIsTooLargeIsCutAndSaidToBe) {
   EXPECT_THAT(text, HasSubstr("rows more"));
 }
 
+TEST(Drawing, WordsOfUsersDoNotCommandTheTerminal) {
+  const Drawing drawing = draw_bars("x", "a\033[2J", {{"b\033[31m", 1, "c\r"}}, {});
+  EXPECT_THAT(to_text(drawing), Not(HasSubstr("\033")));
+  EXPECT_THAT(to_text(drawing), Not(HasSubstr("\r")));
+  EXPECT_THAT(to_text(drawing), HasSubstr("a?[2J"));
+}
+
 TEST(Drawing, WordsOfUsersAreEscaped) {
   const Drawing drawing = draw_bars("x", "<b>", {{"<script>", 1, "\"&\""}}, {});
   EXPECT_THAT(to_svg(drawing), Not(HasSubstr("<script>")));
