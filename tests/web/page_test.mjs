@@ -1,6 +1,7 @@
 // The page does what it says: pointing, clicking, keys, zoom, switches, colours, paper.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
+import { deflateSync } from "node:zlib";
 import { check, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -348,7 +349,7 @@ check("Online: phases, moves, the cost of staying, and whether to restart", asyn
 check("Blocks of ranks: the maps show blocks and say so, the machine is left out", async (browser) => {
   const document = structuredClone(tune);
   document.traffic.block = 16;
-  document.traffic.blocks_note = "Each row stands for 16 ranks.";
+  document.traffic.blocks_note = "too many to show each";
   document.traffic_mapped = document.traffic;
   document.orders.forEach((order) => delete order.core_of);
   document.heatmap.orders.forEach((order) => delete order.ranks);
@@ -358,7 +359,26 @@ check("Blocks of ranks: the maps show blocks and say so, the machine is left out
   await page.locator("#traffic canvas").first().focus();
   await page.keyboard.press("ArrowRight");
   assert.match(await voice(page), /^ranks 0–15 → ranks 0–15:/);
-  assert.match(await page.locator("#traffic").innerText(), /Each row stands for 16 ranks/);
+  assert.match(await page.locator("#traffic").innerText(), /Each row and column stands for 16 neighbours: too many to show each\./);
+});
+
+check("A program that says nothing, on one core, has a report, too", async (browser) => {
+  const document = structuredClone(tune), none = { type: "u32", length: 0, data: "" };
+  const one = { type: "u32", length: 1, data: deflateSync(Buffer.alloc(4)).toString("base64") };
+  Object.assign(document.traffic, { ranks: 1, total_bytes: 0, total_messages: 0, rows: { type: "u32", length: 2, data: deflateSync(Buffer.alloc(8)).toString("base64") }, columns: none, bytes: { ...none, type: "f32" }, messages: { ...none, type: "f32" } });
+  document.orders.forEach((order) => (order.core_of = one));
+  document.heatmap = { orders: document.heatmap.orders.map(({ id }) => ({ id, ranks: one, borders: [0], nodes: ["node 0"] })), scale: { min: 0, max: 0 } };
+  document.levels = document.levels.map(({ label }) => ({ label, bytes_before: 0, bytes_after: 0 }));
+  document.mappers = [{ name: "auto", cost: 0, cost_spread: 0, seeds: 1, chosen: true, relative: 1 }];
+  document.lower_bound = 0;
+  const page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  await page.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
+  await page.getByLabel("Rank", { exact: true }).fill("0");
+  await page.keyboard.press("Enter");
+  assert.match(await page.locator("#machine .panel").innerText(), /0 partners/);
+  assert.doesNotMatch(await page.locator("main").innerText(), /NaN|Infinity|undefined/);
+  assert.deepEqual(page.trouble, []);
 });
 
 check("Text of the data stays text, and damaged data is told in a sentence", async (browser) => {

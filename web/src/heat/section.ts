@@ -145,7 +145,8 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
 
   const figures = report.heat.map((order) => {
     const matrix = new HeatMatrix(order, scale);
-    const title = report.heat.length > 1 ? `${order.id === "before" ? "Before" : order.id === "after" ? "After" : order.id}: ${order.label}` : "Who talks to whom";
+    const name = order.id === "before" ? "Before" : order.id === "after" ? "After" : order.id;
+    const title = report.heat.length === 1 ? "All pairs" : order.label === order.id ? name : `${name}: ${order.label}`;
     const canvas = element("canvas", {
       tabindex: 0,
       role: "application",
@@ -270,18 +271,22 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     element("span", { class: "soft" }, "bytes a pair"),
     legend(scale),
   );
+  const lead = [
+    report.heat[0].borders.length > 1
+      ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
+      : report.heat.length > 1 && "Traffic near the diagonal stays near; the farther from it, the farther it goes.",
+    report.heat.length > 1 && linked && "Point at a cell to find the same pair in both orders.",
+  ]
+    .filter(Boolean)
+    .join(" ");
   const notes = [
-    report.traffic.blocks_note,
+    report.traffic.blocks_note && `Each row and column stands for ${report.traffic.block} neighbours: ${report.traffic.blocks_note}.`,
     view.count > 512 && "Zoomed out, a pixel has the colour of the heaviest pair beneath it, so nothing vanishes.",
   ].filter((note): note is string => typeof note === "string");
   return section(
     "traffic",
     "Who talks to whom",
-    report.heat.length > 1
-      ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network. Point at a cell to find the same pair in both orders."
-      : report.heat[0].borders.length > 1
-        ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
-        : null,
+    lead,
     tools,
     element("div", { class: report.heat.length > 1 ? "pair" : "single" }, ...figures),
     ...notes.map((note) => element("p", { class: "note" }, note)),
