@@ -164,6 +164,33 @@ check("Wheel, buttons and keys zoom both maps together, dragging moves them, All
   assert.equal(await shown(), "");
 });
 
+check("Two fingers zoom, and bring the page along no more than they should", async (browser) => {
+  const page = await browser.open(tune, { width: 390, height: 844 });
+  const action = () => page.locator("#traffic canvas").first().evaluate((canvas) => canvas.style.touchAction);
+  assert.equal(await action(), "pan-y", "a finger on the whole map scrolls the page");
+  await page.locator("#traffic canvas").first().evaluate((canvas) => {
+    canvas.setPointerCapture = () => {};
+    const box = canvas.getBoundingClientRect();
+    const send = (type, pointerId, x) => canvas.dispatchEvent(new PointerEvent(type, { pointerId, pointerType: "touch", button: 0, clientX: box.left + x, clientY: box.top + 150, bubbles: true }));
+    send("pointerdown", 1, 140);
+    send("pointerdown", 2, 200);
+    for (let i = 1; i <= 10; ++i) send("pointermove", 2, 200 + 6 * i);
+    send("pointerup", 1, 140);
+    send("pointerup", 2, 260);
+  });
+  // 60 pixels apart, then 120: twice as near.
+  assert.equal(await page.locator("#traffic output").textContent(), "96 of 192 rows");
+  assert.equal(await action(), "none", "a finger on a part of the map moves the map");
+});
+
+check("The table under a map has its heaviest pairs, heaviest first", async (browser) => {
+  const page = await browser.open(tune);
+  await page.locator("#traffic summary").first().click();
+  const top = [...bytes].sort((a, b) => b - a).slice(0, 100);
+  const shown = await page.locator("#traffic figure").first().locator("tbody tr td:nth-child(3)").evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
+  assert.deepEqual(shown, top);
+});
+
 check("The heat map is read by keys alone", async (browser) => {
   const page = await browser.open(tune);
   await page.locator("#traffic canvas").first().focus();

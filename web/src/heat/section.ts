@@ -57,13 +57,15 @@ function scale_of(report: Report): { min: number; max: number } {
   return max > 0 ? { min, max } : { min: 1, max: 1 };
 }
 
-/** The heaviest pairs, without sorting all of them. */
+/** The heaviest pairs, without sorting all of them: only those whose shade is among the darkest. */
 function heaviest_pairs(matrix: HeatMatrix, most: number): number[] {
   const { bytes: amounts } = matrix.order.traffic;
-  const sample = Float32Array.from(matrix.entries, (entry) => amounts[entry]).sort();
-  const threshold = sample[Math.max(0, sample.length - most)] ?? 0;
+  const of_shade = new Uint32Array(256);
+  for (const shade of matrix.shades) ++of_shade[shade];
+  let least = 255;
+  for (let sum = of_shade[255]; sum < most && least > 1; sum += of_shade[least]) --least;
   const found: number[] = [];
-  for (let at = 0; at < matrix.entries.length; ++at) if (amounts[matrix.entries[at]] >= threshold) found.push(at);
+  for (let at = 0; at < matrix.entries.length; ++at) if (matrix.shades[at] >= least) found.push(at);
   return found.sort((a, b) => amounts[matrix.entries[b]] - amounts[matrix.entries[a]] || a - b).slice(0, most);
 }
 
@@ -81,7 +83,6 @@ function pair_table(report: Report, matrix: HeatMatrix): HTMLElement {
   const { places } = report, { traffic, ranks, core_of } = matrix.order;
   const total = matrix.entries.length;
   const what = traffic.block > 1 ? "block" : "rank";
-  const rows = heaviest_pairs(matrix, TABLE_ROWS).map((place) => ({ place, row: row_at(matrix, place) }));
   return folded_table(
     `Table: ${total > TABLE_ROWS ? `the ${TABLE_ROWS} heaviest of ${count(total)} pairs` : `all ${count(total)} pairs`}`,
     () =>
@@ -100,7 +101,7 @@ function pair_table(report: Report, matrix: HeatMatrix): HTMLElement {
               ]
             : []),
         ],
-        rows,
+        heaviest_pairs(matrix, TABLE_ROWS).map((place) => ({ place, row: row_at(matrix, place) })),
         { sortable: true },
       ),
     false,
@@ -257,7 +258,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
   const position = element("output", { class: "soft" });
   view.on_change(() => {
     for (const map of maps) map.surface.invalidate();
-    position.textContent = view.whole ? "" : `${count(Math.ceil(view.span))} of ${count(view.count)} rows`;
+    position.textContent = view.whole ? "" : `${count(Math.ceil(view.span - 1e-6))} of ${count(view.count)} rows`;
   });
 
   const tools = element(
