@@ -1,6 +1,7 @@
 // The page does what it says: pointing, clicking, keys, zoom, switches, colours, paper.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
+import { deflateSync } from "node:zlib";
 import { check, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -163,6 +164,33 @@ check("Wheel, buttons and keys zoom both maps together, dragging moves them, All
   assert.equal(await shown(), "");
 });
 
+check("Two fingers zoom, and bring the page along no more than they should", async (browser) => {
+  const page = await browser.open(tune, { width: 390, height: 844 });
+  const action = () => page.locator("#traffic canvas").first().evaluate((canvas) => canvas.style.touchAction);
+  assert.equal(await action(), "pan-y", "a finger on the whole map scrolls the page");
+  await page.locator("#traffic canvas").first().evaluate((canvas) => {
+    canvas.setPointerCapture = () => {};
+    const box = canvas.getBoundingClientRect();
+    const send = (type, pointerId, x) => canvas.dispatchEvent(new PointerEvent(type, { pointerId, pointerType: "touch", button: 0, clientX: box.left + x, clientY: box.top + 150, bubbles: true }));
+    send("pointerdown", 1, 140);
+    send("pointerdown", 2, 200);
+    for (let i = 1; i <= 10; ++i) send("pointermove", 2, 200 + 6 * i);
+    send("pointerup", 1, 140);
+    send("pointerup", 2, 260);
+  });
+  // 60 pixels apart, then 120: twice as near.
+  assert.equal(await page.locator("#traffic output").textContent(), "96 of 192 rows");
+  assert.equal(await action(), "none", "a finger on a part of the map moves the map");
+});
+
+check("The table under a map has its heaviest pairs, heaviest first", async (browser) => {
+  const page = await browser.open(tune);
+  await page.locator("#traffic summary").first().click();
+  const top = [...bytes].sort((a, b) => b - a).slice(0, 100);
+  const shown = await page.locator("#traffic figure").first().locator("tbody tr td:nth-child(3)").evaluateAll((cells) => cells.map((cell) => Number(cell.dataset.value)));
+  assert.deepEqual(shown, top);
+});
+
 check("The heat map is read by keys alone", async (browser) => {
   const page = await browser.open(tune);
   await page.locator("#traffic canvas").first().focus();
@@ -236,7 +264,8 @@ check("Before and after: the ranks move, smoothly, and the panel follows", async
     }
     return found.size;
   });
-  await page.getByRole("radio", { name: "Before" }).check({ force: true });
+  await page.getByRole("radio", { name: "Before" }).focus();
+  await page.keyboard.press("Space");
   assert.ok((await seen) > 3, `only ${await seen} different pictures`);
   assert.ok((await page.locator("#machine .panel").innerText()).includes(where(0, sender)));
 });
@@ -347,7 +376,7 @@ check("Online: phases, moves, the cost of staying, and whether to restart", asyn
 check("Blocks of ranks: the maps show blocks and say so, the machine is left out", async (browser) => {
   const document = structuredClone(tune);
   document.traffic.block = 16;
-  document.traffic.blocks_note = "Each row stands for 16 ranks.";
+  document.traffic.blocks_note = "too many to show each";
   document.traffic_mapped = document.traffic;
   document.orders.forEach((order) => delete order.core_of);
   document.heatmap.orders.forEach((order) => delete order.ranks);
@@ -357,7 +386,26 @@ check("Blocks of ranks: the maps show blocks and say so, the machine is left out
   await page.locator("#traffic canvas").first().focus();
   await page.keyboard.press("ArrowRight");
   assert.match(await voice(page), /^ranks 0–15 → ranks 0–15:/);
-  assert.match(await page.locator("#traffic").innerText(), /Each row stands for 16 ranks/);
+  assert.match(await page.locator("#traffic").innerText(), /Each row and column stands for 16 neighbours: too many to show each\./);
+});
+
+check("A program that says nothing, on one core, has a report, too", async (browser) => {
+  const document = structuredClone(tune), none = { type: "u32", length: 0, data: "" };
+  const one = { type: "u32", length: 1, data: deflateSync(Buffer.alloc(4)).toString("base64") };
+  Object.assign(document.traffic, { ranks: 1, total_bytes: 0, total_messages: 0, rows: { type: "u32", length: 2, data: deflateSync(Buffer.alloc(8)).toString("base64") }, columns: none, bytes: { ...none, type: "f32" }, messages: { ...none, type: "f32" } });
+  document.orders.forEach((order) => (order.core_of = one));
+  document.heatmap = { orders: document.heatmap.orders.map(({ id }) => ({ id, ranks: one, borders: [0], nodes: ["node 0"] })), scale: { min: 0, max: 0 } };
+  document.levels = document.levels.map(({ label }) => ({ label, bytes_before: 0, bytes_after: 0 }));
+  document.mappers = [{ name: "auto", cost: 0, cost_spread: 0, seeds: 1, chosen: true, relative: 1 }];
+  document.lower_bound = 0;
+  const page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  await page.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
+  await page.getByLabel("Rank", { exact: true }).fill("0");
+  await page.keyboard.press("Enter");
+  assert.match(await page.locator("#machine .panel").innerText(), /0 partners/);
+  assert.doesNotMatch(await page.locator("main").innerText(), /NaN|Infinity|undefined/);
+  assert.deepEqual(page.trouble, []);
 });
 
 check("Text of the data stays text, and damaged data is told in a sentence", async (browser) => {

@@ -10,13 +10,13 @@ import { make_table } from "./table";
 export function mappers_section(report: Report): HTMLElement | undefined {
   const { mappers, lower_bound } = report.document;
   if (!mappers?.length) return undefined;
-  const most = Math.max(...mappers.map((row) => row.cost), lower_bound ?? 0);
+  const most = Math.max(...mappers.map((row) => row.cost), lower_bound ?? 0, 1e-300);
   const bound = lower_bound !== undefined && lower_bound > 0 ? lower_bound : undefined;
   const slowest = Math.max(...mappers.map((row) => row.time_ms ?? 0), 1e-9);
   const chosen = mappers.find((row) => row.chosen);
   const noted = mappers.some((row) => row.note);
   // As the program says it: how much of the cost could still go.
-  const gap = (row: MapperDocument) => Math.max(0, 1 - bound! / row.cost);
+  const gap = (row: MapperDocument) => (row.cost > 0 ? Math.max(0, 1 - bound! / row.cost) : 0);
   const table = make_table(
     "Mappers",
     [

@@ -1,5 +1,6 @@
 // Beside report.ts: where a core sits in the machine, in boxes and in words, and what lies between two cores.
 // SPDX-License-Identifier: Apache-2.0
+import { plural } from "./format";
 import type { MachineBox, MachineDocument, MachineLevel, TemplateBox } from "./schema";
 
 export interface Rectangle {
@@ -8,6 +9,9 @@ export interface Rectangle {
   w: number;
   h: number;
 }
+
+// Layout units.
+const LABEL_ROOM = 16;
 
 export class Places {
   readonly machine: MachineDocument;
@@ -47,7 +51,9 @@ export class Places {
       for (const inner of template.boxes)
         this.split({ x: box.x + inner.x * sx, y: box.y + inner.y * sy, w: inner.w * sx, h: inner.h * sy }, box.first_core + inner.first_core, inner.cores);
     } else {
-      this.split(box, box.first_core, box.cores);
+      // The top is left to the label.
+      const head = Math.min(LABEL_ROOM, box.h / 3), side = Math.min(head, box.w, box.h) / 4;
+      this.split({ x: box.x + side, y: box.y + head, w: box.w - 2 * side, h: box.h - head - side }, box.first_core, box.cores);
     }
   }
 
@@ -102,19 +108,35 @@ export class Places {
     return this.units[this.unit_of_core[core]]?.label ?? `core ${core}`;
   }
 
-  /** What two cores' messages have to cross; undefined on the same core. */
+  /** What two cores' messages have to cross; undefined on the same core, or where the drawing does not tell. */
   between(a: number, b: number): MachineLevel | undefined {
     if (a === b) return undefined;
     const first = this.path(a), second = this.path(b);
-    const levels = this.machine.levels ?? [];
-    for (const level of levels) {
+    for (const level of this.machine.levels ?? []) {
       const one = first.find((box) => box.kind === level.kind), other = second.find((box) => box.kind === level.kind);
-      if (one && other && one.first_core !== other.first_core) return level;
+      if (one && other) {
+        if (one.first_core !== other.first_core) return level;
+      } else if (level.count && this.machine.cores % level.count === 0) {
+        // Parts that are not drawn, but all of a size.
+        const size = this.machine.cores / level.count;
+        if (Math.floor(a / size) !== Math.floor(b / size)) return level;
+      } else return undefined;
     }
-    return levels.at(-1);
+    return undefined;
   }
 
-  /** The same in words: "between nodes (gap 3.7)". */
+  /** What the folded boxes are called, mostly "node". */
+  get unit_word(): string {
+    return this.units[0]?.kind ?? "node";
+  }
+
+  /** "3 nodes", "2 switches" */
+  units_words(amount = this.units.length): string {
+    const word = this.unit_word;
+    return plural(amount, word, /(s|x|ch|sh)$/.test(word) ? `${word}es` : `${word}s`);
+  }
+
+  /** The same in words: "between nodes (cost 3.7)". */
   between_words(a: number, b: number): string {
     if (a === b) return "same core";
     const level = this.between(a, b);

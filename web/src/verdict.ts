@@ -90,6 +90,11 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   return figure("Time", note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
 }
 
+/** As the sentence says it: with two digits. */
+function times_words(factor: number): string {
+  return `${factor < 1000 ? factor.toFixed(2) : number(factor)}×`;
+}
+
 /** "2.43×" where that is the answer. */
 function headline(verdict: VerdictDocument): { figure: string; words: string } | undefined {
   if (verdict.kind === "none") return { figure: "1×", words: "no measurable gain" };
@@ -97,10 +102,10 @@ function headline(verdict: VerdictDocument): { figure: string; words: string } |
   if (measured) {
     const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
     const spread = measured.spread === undefined ? "" : ` ± ${number(measured.spread, 2)}`;
-    return { figure: `${speedup.toFixed(2)}×`, words: `${speedup >= 1 ? "faster" : "as fast"}, measured${spread}` };
+    return { figure: times_words(speedup), words: `${speedup >= 1 ? "faster" : "as fast"}, measured${spread}` };
   }
-  if (simulated && simulated.after > 0 && verdict.kind === "gain") return { figure: `${number(simulated.before / simulated.after)}×`, words: "faster, simulated" };
-  if (predicted && predicted.after > 0 && verdict.kind === "gain") return { figure: `${number(predicted.before / predicted.after)}×`, words: "faster communication, predicted" };
+  if (simulated && simulated.after > 0 && verdict.kind === "gain") return { figure: times_words(simulated.before / simulated.after), words: "faster, simulated" };
+  if (predicted && predicted.after > 0 && verdict.kind === "gain") return { figure: times_words(predicted.before / predicted.after), words: "faster communication, predicted" };
   return undefined;
 }
 

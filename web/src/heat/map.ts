@@ -237,7 +237,7 @@ export class HeatMap {
     }
     if (order.nodes.length > 1 && order.nodes.length === order.borders.length)
       return this.seen_nodes().map(({ first, last, index }) => ({ at: (first + last) / 2, text: order.nodes[index], number: index }));
-    const step = 10 ** Math.max(0, Math.ceil(Math.log10(view.span / 10)));
+    const step = round_step(view.span / 8);
     const ticks = [];
     for (let i = Math.ceil(from / step) * step; i < to; i += step) ticks.push({ at: i + 0.5, text: String(i * block), number: i / step });
     return ticks;

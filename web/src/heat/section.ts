@@ -57,13 +57,15 @@ function scale_of(report: Report): { min: number; max: number } {
   return max > 0 ? { min, max } : { min: 1, max: 1 };
 }
 
-/** The heaviest pairs, without sorting all of them. */
+/** The heaviest pairs, without sorting all of them: only those whose shade is among the darkest. */
 function heaviest_pairs(matrix: HeatMatrix, most: number): number[] {
   const { bytes: amounts } = matrix.order.traffic;
-  const sample = Float32Array.from(matrix.entries, (entry) => amounts[entry]).sort();
-  const threshold = sample[Math.max(0, sample.length - most)] ?? 0;
+  const of_shade = new Uint32Array(256);
+  for (const shade of matrix.shades) ++of_shade[shade];
+  let least = 255;
+  for (let sum = of_shade[255]; sum < most && least > 1; sum += of_shade[least]) --least;
   const found: number[] = [];
-  for (let at = 0; at < matrix.entries.length; ++at) if (amounts[matrix.entries[at]] >= threshold) found.push(at);
+  for (let at = 0; at < matrix.entries.length; ++at) if (matrix.shades[at] >= least) found.push(at);
   return found.sort((a, b) => amounts[matrix.entries[b]] - amounts[matrix.entries[a]] || a - b).slice(0, most);
 }
 
@@ -81,7 +83,6 @@ function pair_table(report: Report, matrix: HeatMatrix): HTMLElement {
   const { places } = report, { traffic, ranks, core_of } = matrix.order;
   const total = matrix.entries.length;
   const what = traffic.block > 1 ? "block" : "rank";
-  const rows = heaviest_pairs(matrix, TABLE_ROWS).map((place) => ({ place, row: row_at(matrix, place) }));
   return folded_table(
     `Table: ${total > TABLE_ROWS ? `the ${TABLE_ROWS} heaviest of ${count(total)} pairs` : `all ${count(total)} pairs`}`,
     () =>
@@ -100,7 +101,7 @@ function pair_table(report: Report, matrix: HeatMatrix): HTMLElement {
               ]
             : []),
         ],
-        rows,
+        heaviest_pairs(matrix, TABLE_ROWS).map((place) => ({ place, row: row_at(matrix, place) })),
         { sortable: true },
       ),
     false,
@@ -145,7 +146,8 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
 
   const figures = report.heat.map((order) => {
     const matrix = new HeatMatrix(order, scale);
-    const title = report.heat.length > 1 ? `${order.id === "before" ? "Before" : order.id === "after" ? "After" : order.id}: ${order.label}` : "Who talks to whom";
+    const name = order.id === "before" ? "Before" : order.id === "after" ? "After" : order.id;
+    const title = report.heat.length === 1 ? "All pairs" : order.label === order.id ? name : `${name}: ${order.label}`;
     const canvas = element("canvas", {
       tabindex: 0,
       role: "application",
@@ -256,7 +258,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
   const position = element("output", { class: "soft" });
   view.on_change(() => {
     for (const map of maps) map.surface.invalidate();
-    position.textContent = view.whole ? "" : `${count(Math.ceil(view.span))} of ${count(view.count)} rows`;
+    position.textContent = view.whole ? "" : `${count(Math.ceil(view.span - 1e-6))} of ${count(view.count)} rows`;
   });
 
   const tools = element(
@@ -270,18 +272,22 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     element("span", { class: "soft" }, "bytes a pair"),
     legend(scale),
   );
+  const lead = [
+    report.heat[0].borders.length > 1
+      ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
+      : report.heat.length > 1 && "Traffic near the diagonal stays near; the farther from it, the farther it goes.",
+    report.heat.length > 1 && linked && "Point at a cell to find the same pair in both orders.",
+  ]
+    .filter(Boolean)
+    .join(" ");
   const notes = [
-    report.traffic.blocks_note,
+    report.traffic.blocks_note && `Each row and column stands for ${report.traffic.block} neighbours: ${report.traffic.blocks_note}.`,
     view.count > 512 && "Zoomed out, a pixel has the colour of the heaviest pair beneath it, so nothing vanishes.",
   ].filter((note): note is string => typeof note === "string");
   return section(
     "traffic",
     "Who talks to whom",
-    report.heat.length > 1
-      ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network. Point at a cell to find the same pair in both orders."
-      : report.heat[0].borders.length > 1
-        ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
-        : null,
+    lead,
     tools,
     element("div", { class: report.heat.length > 1 ? "pair" : "single" }, ...figures),
     ...notes.map((note) => element("p", { class: "note" }, note)),

@@ -161,7 +161,7 @@ export class MachinePainter {
   /** Writes a label into the room above the insides, if it fits. */
   private label(text: string, on: Rectangle, room: number): void {
     const { context } = this;
-    let size = Math.min(13, room * 0.72 > 9 ? room * 0.72 : Math.min(9, room * 0.92));
+    let size = Math.min(13, room * 0.72 > 9 ? room * 0.72 : Math.min(9, room * 0.85));
     context.font = `${size}px ${this.font}`;
     const wide = context.measureText(text).width;
     if (wide > on.w - 8) size *= (on.w - 8) / wide;
@@ -250,7 +250,7 @@ export class MachinePainter {
       context.fillStyle = chosen ? this.accent : colour ? css(colour) : this.well;
       context.fill();
       if (!colour && !chosen) {
-        context.strokeStyle = this.faint;
+        context.strokeStyle = this.dark ? this.line : this.faint;
         context.lineWidth = 1;
         context.stroke();
       }

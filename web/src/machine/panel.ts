@@ -36,7 +36,7 @@ export function partner_panel(
         "p",
         {},
         `${plural(partners.length, "partner")}, ${bytes(total)} sent and received`,
-        total > 0 ? `, ${percent(inside / total)} of it within the node.` : ".",
+        total > 0 ? `, ${percent(inside / total)} of it within the ${places.unit_word}.` : ".",
       ),
       ...(partners.length === 0 ? [] : [
         make_table(
@@ -52,7 +52,7 @@ export function partner_panel(
             },
             ...(report.traffic!.messages ? [{ name: "Messages", cell: (p: { messages: number }) => ({ show: count(p.messages), value: p.messages }) }] : []),
             { name: "Where", cell: (p) => {
-                const unit = places.unit_label(occupants.core_of[p.rank]), level = places.between(core, occupants.core_of[p.rank])?.label ?? "same core";
+                const unit = places.unit_label(occupants.core_of[p.rank]), level = places.between(core, occupants.core_of[p.rank])?.label ?? (occupants.core_of[p.rank] === core ? "same core" : "");
                 return { show: element("span", {}, unit, element("span", { class: "sub" }, level)), value: `${unit} ${level}` };
               } },
           ],

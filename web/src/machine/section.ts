@@ -32,7 +32,7 @@ export function ranges(values: number[]): string {
 }
 
 /** What the colours say: of a chosen rank its bytes, else the share that leaves the node. */
-function ramp_legend(): { root: HTMLElement; show: (partners: Partner[], rank: number | undefined) => void } {
+function ramp_legend(unit: string): { root: HTMLElement; show: (partners: Partner[], rank: number | undefined) => void } {
   const bar = element("span", { class: "ramp", "aria-hidden": "true" });
   const paint = () => (bar.style.background = `linear-gradient(to right, ${Array.from({ length: 9 }, (_, i) => css(soft_heat(i / 8, is_dark()))).join(", ")})`);
   paint();
@@ -41,7 +41,7 @@ function ramp_legend(): { root: HTMLElement; show: (partners: Partner[], rank: n
   const show = (partners: Partner[], rank: number | undefined) => {
     const amounts = partners.map((p) => p.sent + p.received);
     const chosen = rank !== undefined && amounts.length > 0;
-    low.textContent = chosen ? `bytes with rank ${rank}: ${bytes(Math.min(...amounts))}` : "traffic that leaves the node: 0 %";
+    low.textContent = chosen ? `bytes with rank ${rank}: ${bytes(Math.min(...amounts))}` : `traffic that leaves the ${unit}: 0 %`;
     high.textContent = chosen ? bytes(Math.max(...amounts)) : "100 %";
   };
   show([], undefined);
@@ -67,7 +67,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     tabindex: 0,
     role: "application",
     "aria-roledescription": "picture of the machine",
-    "aria-label": `The machine: ${plural(places.units.length, "node")}, ${plural(places.machine.cores, "core")}, ${plural(traffic.ranks, "rank")}. Arrow keys go from rank to rank, Enter chooses one and lists its partners, Escape lets go, plus and minus zoom, 0 shows all.`,
+    "aria-label": `The machine: ${places.units_words()}, ${plural(places.machine.cores, "core")}, ${plural(traffic.ranks, "rank")}. Arrow keys go from rank to rank, Enter chooses one and lists its partners, Escape lets go, plus and minus zoom, 0 shows all.`,
   });
   const wrapper = element("div", { class: "canvas-box" }, canvas);
   const [wide, high] = places.machine.size;
@@ -80,7 +80,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     },
   );
 
-  const legend = ramp_legend();
+  const legend = ramp_legend(places.unit_word);
   const panel = partner_panel(report, book, () => scene.to, (rank) => selection.select(rank));
 
   // Who chose it decides whether the picture follows: it does unless the rank is seen anyway.
@@ -139,7 +139,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   const describe_rank = (rank: number) => {
     const lines = [
       { name: "sits on", text: places.words(scene.to.core_of[rank]) },
-      { name: "leaves its node", text: percent(scene.leaving.get(scene.to)![rank]) },
+      { name: `leaves its ${places.unit_word}`, text: percent(scene.leaving.get(scene.to)![rank]) },
     ];
     if (scene.chosen !== undefined && scene.chosen !== rank) {
       const partner = scene.partners.find((p) => p.rank === rank);
@@ -157,7 +157,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
         const inside = ranks_in(unit, scene.to);
         show_tooltip(canvas, x, y, unit.label, [
           { name: "ranks", text: inside.length > 12 ? `${plural(inside.length, "rank")}` : ranges(inside) },
-          { name: "leaves the node", text: percent(leaving_of(inside, scene.to)) },
+          { name: `leaves the ${places.unit_word}`, text: percent(leaving_of(inside, scene.to)) },
           { name: "", text: "click to unfold" },
         ]);
       } else hide_tooltip();
@@ -265,15 +265,15 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   );
 
   const table = folded_table(
-    `Table: who sits on which of ${plural(places.units.length, "node")}`,
+    `Table: who sits on which of ${places.units_words()}`,
     () =>
       make_table(
-        "Ranks of each node",
+        `Ranks of each ${places.unit_word}`,
         [
-          { name: "Node", cell: (box: MachineBox) => box.label },
+          { name: places.unit_word[0].toUpperCase() + places.unit_word.slice(1), cell: (box: MachineBox) => box.label },
           ...occupants.flatMap((o) => [
             { name: `Ranks, ${o.order.label}`, cell: (box: MachineBox) => ranges(ranks_in(box, o)) || "–" },
-            { name: "Leaves the node", cell: (box: MachineBox) => ({ show: percent(leaving_of(ranks_in(box, o), o)), value: leaving_of(ranks_in(box, o), o) }) },
+            { name: `Leaves the ${places.unit_word}`, cell: (box: MachineBox) => ({ show: percent(leaving_of(ranks_in(box, o), o)), value: leaving_of(ranks_in(box, o), o) }) },
           ]),
         ],
         places.units,
@@ -284,7 +284,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   return section(
     "machine",
     "The machine",
-    `${count(traffic.ranks)} ranks on ${plural(places.units.length, "node")}. Choose a rank to see whom it talks to, and how far they are.`,
+    `${count(traffic.ranks)} ranks on ${places.units_words()}. Choose a rank to see whom it talks to, and how far they are.`,
     tools,
     element("div", { class: "machine" }, figure("Ranks on their cores", places.machine.note ?? "", wrapper, table, { class: "card" }), panel.root),
   );
