@@ -59,8 +59,11 @@ double online_cost(const CommGraph& traffic, const Topology& topology, std::span
 
 std::optional<OnlineDecision> OnlinePlanner::take(const OnlineWindow& window) {
   ++windows_;
-  cost_online_ += online_cost(window.traffic, topology_, now_);
-  cost_stayed_ += online_cost(window.traffic, topology_, start_);
+  const double online = online_cost(window.traffic, topology_, now_);
+  const double stayed = online_cost(window.traffic, topology_, start_);
+  cost_online_ += online;
+  cost_stayed_ += stayed;
+  history_.add({window.end, stayed, online});
   const bool is_new = finder_.take(window);
   if (finder_.phases().empty() || window.traffic.edge_count() == 0) return std::nullopt;
   auto decision = decide(window, is_new);
@@ -68,6 +71,7 @@ std::optional<OnlineDecision> OnlinePlanner::take(const OnlineWindow& window) {
   if (decision->moves) {
     now_ = decision->target;
     cost_online_ += decision->price;
+    history_.add_price(decision->price);
     ++bursts_;
   }
   // A phase that goes on and is let alone says the same each time: once is enough.
@@ -86,25 +90,22 @@ std::optional<OnlineDecision> OnlinePlanner::decide(const OnlineWindow& window, 
   decision.kind = phase.kind;
   if (targets_.size() <= phase.kind) targets_.resize(phase.kind + 1);
   Target& target = targets_[phase.kind];
-  // What is known of a phase grows with it; a mapping for each doubling is enough.
-  if (target.core_of.empty() || finder_.windows(phase.kind) >= 2 * target.windows || is_new) {
+  const auto map_anew = [&] {
     const auto begin = std::chrono::steady_clock::now();
     auto found = fast_mapping(traffic, topology_, now_);
     decision.mapper_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!found) return std::nullopt;
-    target = {*std::move(found), finder_.windows(phase.kind), decision.mapper_seconds};
+    if (found) target = {*std::move(found), finder_.windows(phase.kind), decision.mapper_seconds};
+    return found.has_value();
+  };
+  // What is known of a phase grows with it; a mapping for each doubling is enough to see whether a move may pay,
+  const bool stale = target.core_of.empty() || finder_.windows(phase.kind) >= 2 * target.windows || is_new;
+  if (stale && !map_anew()) return std::nullopt;
+  bool noise = weigh(decision, target, traffic);
+  // but who moves shall move to what is best by all that is known.
+  if (decision.moves && target.windows != finder_.windows(phase.kind)) {
+    if (!map_anew()) return std::nullopt;
+    noise = weigh(decision, target, traffic);
   }
-  const double seconds = finder_.seconds(phase.kind);
-  decision.target = target.core_of;
-  decision.cost_now = online_cost(traffic, topology_, now_) / seconds;
-  decision.cost_target = online_cost(traffic, topology_, target.core_of) / seconds;
-  decision.rest = finder_.expected_rest();
-  decision.moved = static_cast<std::uint32_t>(moved_ranks(now_, target.core_of));
-  decision.gain = (decision.cost_now - decision.cost_target) * decision.rest;
-  decision.price = decision.moved * options_.move_seconds;
-  const bool noise = shares_cores(topology_, traffic.rank_count()) &&
-                     decision.cost_now - decision.cost_target < least_load_gain * decision.cost_now;
-  decision.moves = decision.moved > 0 && decision.gain > decision.price && !noise && stay_.empty();
   if (decision.moved == 0) {
     decision.why = "every rank is where the mapper would put it";
   } else if (decision.gain <= 0) {
@@ -116,6 +117,22 @@ std::optional<OnlineDecision> OnlinePlanner::decide(const OnlineWindow& window, 
     if (noise) decision.why += "; less than loads vary";
   }
   return decision;
+}
+
+/// What moving to the target would gain and cost. True: the gain is no more than loads vary.
+bool OnlinePlanner::weigh(OnlineDecision& decision, const Target& target, const CommGraph& traffic) const {
+  const double seconds = finder_.seconds(decision.kind);
+  decision.target = target.core_of;
+  decision.cost_now = online_cost(traffic, topology_, now_) / seconds;
+  decision.cost_target = online_cost(traffic, topology_, target.core_of) / seconds;
+  decision.rest = finder_.expected_rest();
+  decision.moved = static_cast<std::uint32_t>(moved_ranks(now_, target.core_of));
+  decision.gain = (decision.cost_now - decision.cost_target) * decision.rest;
+  decision.price = decision.moved * options_.move_seconds;
+  const bool noise = shares_cores(topology_, traffic.rank_count()) &&
+                     decision.cost_now - decision.cost_target < least_load_gain * decision.cost_now;
+  decision.moves = decision.moved > 0 && decision.gain > decision.price && !noise && stay_.empty();
+  return noise;
 }
 
 }  // namespace rankloom

@@ -12,6 +12,7 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/mapping.hpp"
+#include "rankloom/place/online/cost_history.hpp"
 #include "rankloom/place/online/phase_finder.hpp"
 
 namespace rankloom {
@@ -73,6 +74,7 @@ class OnlinePlanner {
   /// moved.
   double cost_online() const { return cost_online_; }
   double cost_stayed() const { return cost_stayed_; }
+  const CostHistory& history() const { return history_; }
 
  private:
   struct Target {
@@ -81,6 +83,7 @@ class OnlinePlanner {
     double seconds = 0;
   };
   std::optional<OnlineDecision> decide(const OnlineWindow& window, bool is_new);
+  bool weigh(OnlineDecision& decision, const Target& target, const CommGraph& traffic) const;
 
   Topology topology_;
   std::vector<Core> now_, start_;
@@ -92,6 +95,7 @@ class OnlinePlanner {
   std::size_t windows_ = 0;
   std::uint32_t bursts_ = 0;
   double cost_online_ = 0, cost_stayed_ = 0;
+  CostHistory history_;
 };
 
 }  // namespace rankloom
