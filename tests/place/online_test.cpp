@@ -157,6 +157,36 @@ TEST(OnlinePlanner, MovesOnceForAPhaseThatPaysAndNeverTwiceInAWindow) {
   EXPECT_LT(planner.cost_online(), planner.cost_stayed());
 }
 
+TEST(OnlinePlanner, CountsWhatTheNextPhaseCostsUntilItIsFound) {
+  // Long calm phases in which a move gains little, and short heavy ones for which the start is right.
+  std::vector<OnlineWindow> list;
+  for (int i = 0; i < 60; ++i) {
+    const bool heavy = i % 10 >= 8;
+    list.push_back({0.1 * i, 0.1 * (i + 1), heavy ? shifted(1, 1e8) : shifted(ranks / 2, 1e6)});
+  }
+  OnlinePlanner planner(two_packages(), in_order(), {});
+  std::uint32_t after_the_first = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto decision = planner.take(list[i]);
+    if (i >= 12 && decision && decision->moves && !decision->back && decision->kind == 0) ++after_the_first;
+  }
+  EXPECT_EQ(after_the_first, 0U);
+}
+
+TEST(CostHistory, HoldsAllOfALongRunInFewPoints) {
+  CostHistory history;
+  for (int i = 0; i < 100'000; ++i) history.add({0.1 * (i + 1), 2, 1});
+  EXPECT_LE(history.points().size(), 2048U);
+  double stayed = 0, online = 0;
+  for (const auto& point : history.points()) {
+    stayed += point.stayed;
+    online += point.online;
+  }
+  EXPECT_DOUBLE_EQ(stayed, 200'000);
+  EXPECT_DOUBLE_EQ(online, 100'000);
+  EXPECT_NEAR(history.points().back().end, 10'000, 1e-6);
+}
+
 TEST(OnlinePlanner, StaysWhereMovesCostMoreThanThePhaseIsWorth) {
   OnlineOptions dear;
   dear.move_seconds = 10;

@@ -71,10 +71,12 @@ Json to_json(const OnlineDecision& decision) {
           {"cost_per_second", decision.cost_now},
           {"cost_per_second_moved", decision.cost_target},
           {"expected_rest", decision.rest},
+          {"cost_after", decision.after},
           {"gain", decision.gain},
           {"price", decision.price},
           {"moved", decision.moved},
           {"moves", decision.moves},
+          {"back", decision.back},
           {"why", decision.why},
           {"mapper_seconds", decision.mapper_seconds},
           {"mapping", cores_json(decision.target)}};

@@ -61,7 +61,7 @@ bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
     usual_messages_ = phases_.empty() ? messages : usual_messages_ + (messages - usual_messages_) / usual_span;
   }
   if (phases_.empty()) {
-    kinds_.push_back({pattern, {}, 0, 0, 0, 0});
+    kinds_.push_back({pattern, {}, 0, 0, 0, 0, 0});
     begin(0, window, window.begin, windows);
     return true;
   }
@@ -80,7 +80,7 @@ bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
     kind = *known;
   } else if (is_confirmed(pattern)) {
     kind = kinds_.size();
-    kinds_.push_back({pattern, {}, 0, 0, 0, 0});
+    kinds_.push_back({pattern, {}, 0, 0, 0, 0, 0});
   } else {
     return false;
   }
@@ -124,6 +124,7 @@ void PhaseFinder::begin(std::size_t kind, const OnlineWindow& window, double sin
     ++before.finished;
   }
   phases_.push_back({kind, since, window.end, windows, windows});
+  ++kinds_[kind].times;
   suspicion_.reset();
   suspected_windows_ = 0;
   add(kind, window);
@@ -152,6 +153,17 @@ std::optional<std::size_t> PhaseFinder::find_kind(const TrafficPattern& pattern)
     best = kind;
   }
   return best;
+}
+
+double PhaseFinder::found_after_seconds() const {
+  double seconds = 0, windows = 0, found = 0;
+  for (const Kind& kind : kinds_) {
+    seconds += kind.seconds;
+    windows += static_cast<double>(kind.windows);
+  }
+  for (std::size_t i = 1; i < phases_.size(); ++i) found += static_cast<double>(phases_[i].found_after);
+  const double usual = phases_.size() > 1 ? found / static_cast<double>(phases_.size() - 1) : 2;
+  return windows > 0 ? usual * seconds / windows : 0;
 }
 
 double PhaseFinder::expected_rest() const {

@@ -100,12 +100,20 @@ std::optional<OnlineDecision> OnlinePlanner::decide(const OnlineWindow& window, 
   // What is known of a phase grows with it; a mapping for each doubling is enough to see whether a move may pay,
   const bool stale = target.core_of.empty() || finder_.windows(phase.kind) >= 2 * target.windows || is_new;
   if (stale && !map_anew()) return std::nullopt;
-  bool noise = weigh(decision, target, traffic);
+  weigh(decision, target.core_of, traffic);
   // but who moves shall move to what is best by all that is known.
   if (decision.moves && target.windows != finder_.windows(phase.kind)) {
     if (!map_anew()) return std::nullopt;
-    noise = weigh(decision, target, traffic);
+    weigh(decision, target.core_of, traffic);
   }
+  // The start is what the user chose: where it serves this phase and those after it better, back.
+  OnlineDecision home = decision;
+  weigh(home, start_, traffic);
+  if (home.moves && home.gain - home.price > (decision.moves ? decision.gain - decision.price : 0)) {
+    decision = std::move(home);
+    decision.back = true;
+  }
+  const bool noise = is_noise(decision);
   if (decision.moved == 0) {
     decision.why = "every rank is where the mapper would put it";
   } else if (decision.gain <= 0) {
@@ -119,20 +127,37 @@ std::optional<OnlineDecision> OnlinePlanner::decide(const OnlineWindow& window, 
   return decision;
 }
 
-/// What moving to the target would gain and cost. True: the gain is no more than loads vary.
-bool OnlinePlanner::weigh(OnlineDecision& decision, const Target& target, const CommGraph& traffic) const {
+/// The gain is no more than loads vary.
+bool OnlinePlanner::is_noise(const OnlineDecision& decision) const {
+  return shares_cores(topology_, static_cast<std::uint32_t>(now_.size())) &&
+         decision.cost_now - decision.cost_target < least_load_gain * decision.cost_now;
+}
+
+/// What moving to the target would gain and cost.
+void OnlinePlanner::weigh(OnlineDecision& decision, std::span<const Core> target, const CommGraph& traffic) const {
   const double seconds = finder_.seconds(decision.kind);
-  decision.target = target.core_of;
+  decision.target.assign(target.begin(), target.end());
   decision.cost_now = online_cost(traffic, topology_, now_) / seconds;
-  decision.cost_target = online_cost(traffic, topology_, target.core_of) / seconds;
+  decision.cost_target = online_cost(traffic, topology_, target) / seconds;
   decision.rest = finder_.expected_rest();
-  decision.moved = static_cast<std::uint32_t>(moved_ranks(now_, target.core_of));
-  decision.gain = (decision.cost_now - decision.cost_target) * decision.rest;
+  decision.moved = static_cast<std::uint32_t>(moved_ranks(now_, target));
+  decision.after = decision.moved > 0 ? cost_after(decision.kind, target) - cost_after(decision.kind, now_) : 0;
+  decision.gain = (decision.cost_now - decision.cost_target) * decision.rest - decision.after;
   decision.price = decision.moved * options_.move_seconds;
-  const bool noise = shares_cores(topology_, traffic.rank_count()) &&
-                     decision.cost_now - decision.cost_target < least_load_gain * decision.cost_now;
-  decision.moves = decision.moved > 0 && decision.gain > decision.price && !noise && stay_.empty();
-  return noise;
+  decision.moves = decision.moved > 0 && decision.gain > decision.price && !is_noise(decision) && stay_.empty();
+}
+
+/// When a phase ends, everybody is still where it suited that one, until the next is found. Which one comes is not
+/// known: of those that have been, each as often as it has been.
+double OnlinePlanner::cost_after(std::size_t kind, std::span<const Core> core_of) const {
+  double cost = 0, times = 0;
+  for (std::size_t other = 0; other < finder_.kinds(); ++other) {
+    if (other == kind || finder_.seconds(other) <= 0) continue;
+    const auto often = static_cast<double>(finder_.times(other));
+    cost += often * online_cost(finder_.traffic(other), topology_, core_of) / finder_.seconds(other);
+    times += often;
+  }
+  return times > 0 ? finder_.found_after_seconds() * cost / times : 0;
 }
 
 }  // namespace rankloom

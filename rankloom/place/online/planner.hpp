@@ -31,13 +31,15 @@ struct OnlineDecision {
   double cost_now = 0;
   double cost_target = 0;
   double rest = 0;   ///< Seconds that the phase may last.
-  double gain = 0;   ///< Over the rest: seconds of all ranks together,
+  double after = 0;  ///< More than now for the phase that comes then, until it is found: seconds of all ranks together.
+  double gain = 0;   ///< Over the rest, less what comes after: seconds of all ranks together,
   double price = 0;  ///< against this for the moves.
   std::uint32_t moved = 0;
   bool moves = false;
   std::string why;  ///< For people.
   double mapper_seconds = 0;
   std::vector<Core> target;
+  bool back = false;  ///< The target is not the mapping for the phase, but where everybody was at the start.
 };
 
 /// A core for every rank: EagerMap (Cruz 2019), by load where cores are shared, else made better by `refine`, with
@@ -83,7 +85,9 @@ class OnlinePlanner {
     double seconds = 0;
   };
   std::optional<OnlineDecision> decide(const OnlineWindow& window, bool is_new);
-  bool weigh(OnlineDecision& decision, const Target& target, const CommGraph& traffic) const;
+  void weigh(OnlineDecision& decision, std::span<const Core> target, const CommGraph& traffic) const;
+  bool is_noise(const OnlineDecision& decision) const;
+  double cost_after(std::size_t kind, std::span<const Core> core_of) const;
 
   Topology topology_;
   std::vector<Core> now_, start_;
