@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "rankloom/capture/record/live_image.hpp"
+#include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/place/online/host.hpp"
@@ -171,6 +172,30 @@ TEST(OnlinePlanner, CountsWhatTheNextPhaseCostsUntilItIsFound) {
     if (i >= 12 && decision && decision->moves && !decision->back && decision->kind == 0) ++after_the_first;
   }
   EXPECT_EQ(after_the_first, 0U);
+}
+
+/// Eight ranks on two cores; how much each works.
+CommGraph working(const std::vector<double>& loads) {
+  auto rows = shifted(1, 1e3).release();
+  rows.loads = loads;
+  return CommGraph(std::move(rows));
+}
+
+TEST(OnlinePlanner, FollowsWorkThatStaysAndNotWorkThatIsChance) {
+  const Topology topology = *load_topology("core:2=10GB/s,200ns");
+  const std::vector<Core> start{Core{0}, Core{0}, Core{0}, Core{0}, Core{1}, Core{1}, Core{1}, Core{1}};
+  OnlinePlanner steady(topology, start, {}), chance(topology, start, {});
+  Random random(1);
+  for (int i = 0; i < 60; ++i) {
+    std::vector<double> drawn(ranks);
+    for (double& load : drawn) load = 0.05 * random.unit();
+    steady.take({0.1 * i, 0.1 * (i + 1), working({0.09, 0.09, 0.002, 0.002, 0.002, 0.002, 0.002, 0.002})});
+    chance.take({0.1 * i, 0.1 * (i + 1), working(drawn)});
+  }
+  EXPECT_EQ(steady.bursts(), 1U);
+  EXPECT_NE(steady.now()[0], steady.now()[1]);
+  EXPECT_LT(steady.cost_online(), 0.7 * steady.cost_stayed());
+  EXPECT_LE(chance.cost_online(), 1.02 * chance.cost_stayed());
 }
 
 TEST(CostHistory, HoldsAllOfALongRunInFewPoints) {

@@ -42,7 +42,7 @@ struct OnlineDecision {
   bool back = false;  ///< The target is not the mapping for the phase, but where everybody was at the start.
 };
 
-/// A core for every rank: EagerMap (Cruz 2019), by load where cores are shared, else made better by `refine`, with
+/// A core for every rank: EagerMap (Cruz 2019), by load and balanced where cores are shared, else made better by `refine`, with
 /// equal parts of the machine named so that many ranks stay where they are.
 Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology, std::span<const Core> now);
 
@@ -83,9 +83,13 @@ class OnlinePlanner {
     std::vector<Core> core_of;
     std::size_t windows = 0;  // of the kind, when it was computed
     double seconds = 0;
+    // What later windows cost, which it was not made of: as everybody is, and there.
+    std::size_t proved_windows = 0;
+    double proof_now = 0, proof_there = 0;
   };
   std::optional<OnlineDecision> decide(const OnlineWindow& window, bool is_new);
   void weigh(OnlineDecision& decision, std::span<const Core> target, const CommGraph& traffic) const;
+  void prove(const OnlineWindow& window);
   bool is_noise(const OnlineDecision& decision) const;
   double cost_after(std::size_t kind, std::span<const Core> core_of) const;
 
