@@ -110,6 +110,7 @@ class Agent {
     if (!here) return pass_on(here);
     log_.machine = here->json;
     log_.cpus = here->cpus;
+    if (here->cpus.size() > units.size()) watch_.leave_out_work();
     if (!options_.machine.empty()) log_.remarks.push_back("the machine is the one of -t, not the host as it is");
     planner_.emplace(here->topology, placement_at_start(here->topology), options_.online);
     cpu_of_.assign(watch_.count(), unbound);

@@ -42,8 +42,8 @@ struct OnlineDecision {
   bool back = false;  ///< The target is not the mapping for the phase, but where everybody was at the start.
 };
 
-/// A core for every rank: EagerMap (Cruz 2019), by load and balanced where cores are shared, else made better by `refine`, with
-/// equal parts of the machine named so that many ranks stay where they are.
+/// A core for every rank: EagerMap (Cruz 2019), by load and balanced where cores are shared, else made better by
+/// `refine`, with equal parts of the machine named so that many ranks stay where they are.
 Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology, std::span<const Core> now);
 
 /// What a placement costs the ranks together, in seconds: by the model `time`, and where cores are shared, the work of

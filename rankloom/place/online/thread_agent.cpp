@@ -67,6 +67,7 @@ class ThreadAgent {
     if (!here) return pass_on(here);
     log_.machine = here->json;
     log_.cpus = here->cpus;
+    if (here->cpus.size() > units.size()) watch_.leave_out_work();
     if (!options_.machine.empty()) log_.remarks.push_back("the machine is the one of -t, not the host as it is");
     topology_ = std::move(here->topology);
     return {};

@@ -65,7 +65,7 @@ OnlineWindow ThreadWatch::window() const {
       pairs.add(Rank{from}, Rank{to}, lines * line_bytes, lines);
     }
   }
-  pairs.set_loads(std::move(loads));
+  if (with_work_) pairs.set_loads(std::move(loads));
   return {begin_, end_, std::move(pairs).build(true)};
 }
 

@@ -27,6 +27,8 @@ class ThreadWatch {
   bool read(double now);
   /// What was read last. One row for each of numbers(); those that have ended meanwhile are silent.
   OnlineWindow window() const;
+  /// Windows without loads, as NodeWatch has it.
+  void leave_out_work() { with_work_ = false; }
 
   /// The recorder's numbers of the threads that work, rising.
   const std::vector<std::uint32_t>& numbers() const { return workers_; }
@@ -48,6 +50,7 @@ class ThreadWatch {
   std::vector<Thread> threads_;  // by number
   std::vector<std::uint32_t> workers_;
   double begin_ = 0, end_ = 0;
+  bool with_work_ = true;
 };
 
 }  // namespace rankloom
