@@ -91,6 +91,11 @@ TEST(PhaseFinder, DatesAChangeFromTheWindowThatHoldsBothPatterns) {
 TEST(PhaseFinder, IsNotMisledByOneStrayWindowOrBySilence) {
   EXPECT_EQ(found("rrrprrrr").phases().size(), 1U);
   EXPECT_EQ(found("rrsssrrr").phases().size(), 1U);
+  // What was said before a long silence is no part of what begins after it.
+  const auto finder = found("rrrrpssssssspppp");
+  ASSERT_EQ(finder.phases().size(), 2U);
+  EXPECT_DOUBLE_EQ(finder.phases()[1].begin, 12 * window_seconds);
+  EXPECT_LE(finder.phases()[1].found_after, 2U);
 }
 
 TEST(PhaseFinder, AWindowWithFarFewerMessagesThanUsualIsNoEvidence) {

@@ -11,6 +11,8 @@ namespace {
 
 /// Windows over which the usual number of messages is taken.
 constexpr double usual_span = 8;
+/// Windows without a word after which nothing goes on that began before.
+constexpr std::size_t long_silence = 2;
 
 /// Two windows as one.
 OnlineWindow joined(const OnlineWindow& a, const OnlineWindow& b) {
@@ -27,9 +29,15 @@ OnlineWindow joined(const OnlineWindow& a, const OnlineWindow& b) {
 }  // namespace
 
 bool PhaseFinder::take(const OnlineWindow& window) {
-  // Silence says nothing of the phase, but time passes.
+  // Silence says nothing of the phase, but time passes; and what was suspected before a long one is over.
+  const bool silent = window.traffic.edge_count() == 0;
+  silent_windows_ = silent ? silent_windows_ + 1 : 0;
+  if (silent_windows_ >= long_silence) {
+    if (suspicion_) phases_.back().windows += suspected_windows_;
+    suspicion_.reset();
+  }
   if (!phases_.empty() && !suspicion_) phases_.back().end = window.end;
-  if (window.traffic.edge_count() == 0) {
+  if (silent) {
     if (suspicion_) ++suspected_windows_;
     return false;
   }

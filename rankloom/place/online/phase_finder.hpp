@@ -80,7 +80,7 @@ class PhaseFinder {
   std::optional<OnlineWindow> thin_;  // windows with too few messages, together, until there are enough
   std::size_t thin_windows_ = 0;
   std::optional<double> suspicion_;  // when the window began that is unlike the phase
-  std::size_t suspected_windows_ = 0;
+  std::size_t suspected_windows_ = 0, silent_windows_ = 0;
   int suspicions_ = 0;
   TrafficPattern suspected_, suspected_before_;  // the latest window that is unlike the phase, and the one before it
   double usual_messages_ = 0;                    // of a window, the latest ones counting most
