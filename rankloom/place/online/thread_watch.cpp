@@ -14,8 +14,8 @@ namespace {
 constexpr double line_bytes = 64;
 /// A thread that is on a processing unit for less than this of a window waits for others.
 constexpr double least_work = 0.02;
-/// One that only starts others is busy once.
-constexpr int least_windows = 2;
+/// One that only starts others is busy for a moment.
+constexpr int least_windows = 3;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ bool ThreadWatch::read(double now) {
     const auto cpu = system_id > 0 ? host::thread_cpu_seconds(table_->process(), system_id) : std::nullopt;
     thread.load = cpu ? std::max(0.0, *cpu - thread.cpu) : 0;
     if (cpu) thread.cpu = *cpu;
-    thread.busy_windows = thread.load < least_work * (end_ - begin_) ? 0 : thread.busy_windows + 1;
+    if (thread.load >= least_work * (end_ - begin_)) ++thread.busy_windows;
     if (thread.works || thread.busy_windows < least_windows) continue;
     thread.works = more = true;
     workers_.insert(std::ranges::upper_bound(workers_, number), number);

@@ -41,7 +41,7 @@ class ThreadWatch {
   struct Thread {
     std::uint32_t system_id = 0;
     double cpu = 0, load = 0;  // seconds, since it began and in the window
-    int busy_windows = 0;      // in a row
+    int busy_windows = 0;
     bool works = false;
     std::vector<std::uint64_t> received, before;
   };
