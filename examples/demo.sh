@@ -85,8 +85,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  for (int i = 0; i < 2400; ++i) {
-    int pairs = i / 600 % 2, to = (rank + (pairs ? ranks / 2 : 1)) % ranks, from = (rank + ranks - (pairs ? ranks / 2 : 1)) % ranks;
+  for (int i = 0; i < 1600; ++i) {
+    int pairs = i / 400 % 2, to = (rank + (pairs ? ranks / 2 : 1)) % ranks, from = (rank + ranks - (pairs ? ranks / 2 : 1)) % ranks;
     MPI_Sendrecv(out, sizeof out, MPI_CHAR, to, 0, in, sizeof in, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     usleep(1000);
   }
@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
 PROGRAM
   mpicc.openmpi -O2 phases.c -o phases
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  try rankloom online --window 50ms -t "package:2=1GB/s,1us core:2=10GB/s,200ns" -- mpirun.openmpi --oversubscribe --bind-to none -n 4 ./phases
+  try rankloom online --window 50ms -t "package:2=1GB/s,1us core:2=10GB/s,200ns" -- mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 4 ./phases
 fi
 
 tell "What to type next"
