@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench: what `rankloom online` costs: the mapper of a decision at 128 ranks (at most 1 ms), and the agent's CPU time
-// in a run of 8 ranks with windows of 100 ms (at most 1 % of a core). Run: bench_online BIN
+// bench: what `rankloom online` costs: the mapper of a decision at 128 ranks (at most 1 ms), the agent's CPU time in a
+// run of 8 ranks with windows of 100 ms (at most 1 % of a core), and how much slower a program is beside it (at most
+// 1 %). Run: bench_online BIN
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -62,6 +66,99 @@ std::optional<double> agent_share(const std::string& bin) {
   return share;
 }
 
+struct Piece {
+  double end = 0, cpu = 0;
+};
+
+/// Of `folder`, if the agent is there and knows its process id.
+int agent_of(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& run : std::filesystem::directory_iterator(folder, error)) {
+    if (!run.is_directory()) continue;
+    for (const auto& file : std::filesystem::directory_iterator(run.path(), error)) {
+      int process = 0;
+      if (file.path().filename().string().starts_with("agent.") && std::ifstream(file.path()) >> process)
+        return process;
+    }
+  }
+  return 0;
+}
+
+double monotonic() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Slowdown {
+  double percent = 0;  ///< Of the CPU time of equal pieces of work,
+  double stolen = 0;   ///< and of a core for the agent itself: at worst, all of it from one rank.
+  std::size_t pairs = 0;
+};
+
+/// In one run of the program, the agent is stopped and let go on in turn: neighbouring stretches of time differ by
+/// nothing else. CPU time, because others may use the machine, too.
+std::optional<Slowdown> slowdown(const std::string& bin) {
+  constexpr double seconds = 24, stretch = 0.4;
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("rankloom-slowdown-{}", ::getpid());
+  std::filesystem::create_directories(folder);
+  const std::string command = fmt::format(
+      "cd '{0}' && mpicc.openmpi -O2 '{1}/online.c' -o pieces && OMPI_ALLOW_RUN_AS_ROOT=1 "
+      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 '{2}/rankloom' online -o online.json -t 'package:2=1GB/s,1us "
+      "core:1=10GB/s,200ns' -- mpirun.openmpi --oversubscribe --bind-to none --mca btl_vader_single_copy_mechanism "
+      "none -n 2 ./pieces {3} '{0}/pieces' >/dev/null 2>&1",
+      folder.string(), RANKLOOM_BENCH_PROGRAMS, bin, seconds);
+  std::thread program([&] { [[maybe_unused]] const int status = std::system(command.c_str()); });
+  const double patience = monotonic() + 60;
+  while (!std::filesystem::exists(folder / "pieces.1") && monotonic() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const int agent = agent_of(folder);
+  std::vector<double> changes;  // the agent runs from the first on, stands from the second on, and so on
+  for (const double end = monotonic() + seconds - 1; agent > 0 && monotonic() < end;) {
+    ::kill(agent, changes.size() % 2 == 0 ? SIGCONT : SIGSTOP);
+    changes.push_back(monotonic());
+    std::this_thread::sleep_for(std::chrono::duration<double>(stretch));
+  }
+  if (agent > 0) ::kill(agent, SIGCONT);
+  program.join();
+  std::vector<double> ratios;
+  for (const int rank : {0, 1}) {
+    std::vector<std::vector<double>> stretches(changes.size());
+    std::ifstream file(folder / fmt::format("pieces.{}", rank));
+    for (Piece piece; file >> piece.end >> piece.cpu;) {
+      const auto next = std::upper_bound(changes.begin(), changes.end(), piece.end) - changes.begin();
+      // Those at the edges belong to both.
+      if (next > 0 && piece.end - changes[static_cast<std::size_t>(next) - 1] > 0.05)
+        stretches[static_cast<std::size_t>(next) - 1].push_back(piece.cpu);
+    }
+    for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
+      if (stretches[i].size() < 5 || stretches[i + 1].size() < 5) continue;
+      const double first = median(stretches[i]), second = median(stretches[i + 1]);
+      ratios.push_back(i % 2 == 0 ? first / second : second / first);
+    }
+  }
+  std::ifstream file(folder / "online.json");
+  const auto log = nlohmann::json::parse(file, nullptr, false);
+  std::optional<Slowdown> found;
+  if (ratios.size() >= 20 && log.is_object() && !log["nodes"].empty()) {
+    const auto& node = log["nodes"][0];
+    // It ran half of the time.
+    const double stolen = 2 * 100 * node["agent_cpu_seconds"].get<double>() / node["seconds"].get<double>();
+    found = Slowdown{100 * (median(ratios) - 1), stolen, ratios.size()};
+    fmt::print(
+        "  median of {} neighbouring stretches: {:+.2f} % CPU time a piece; the agent takes {:.2f} % of a core\n",
+        found->pairs, found->percent, found->stolen);
+  }
+  std::filesystem::remove_all(folder);
+  return found;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,5 +171,8 @@ int main(int argc, char** argv) {
   goals.at_most("ms to map the same on 32 cores, by load", mapper_time("rgg:ranks=128,loads=zipf", narrow), 1.0, 0.5);
   goals.at_most("% of a core that the agent takes, 8 ranks, windows of 100 ms",
                 argc > 1 ? agent_share(std::filesystem::absolute(argv[1]).string()) : std::nullopt, 1.0, 0.5);
+  const auto slower = argc > 1 ? slowdown(std::filesystem::absolute(argv[1]).string()) : std::nullopt;
+  goals.at_most("% slower beside the agent at worst, windows of 100 ms",
+                slower ? std::optional(std::max(0.0, slower->percent) + slower->stolen) : std::nullopt, 1.0, 0.5);
   return bench::finish("online", goals.reached(), goals.sentence(), {{"figures", goals.figures()}});
 }

@@ -74,6 +74,30 @@ PROGRAM
   fi
 fi
 
+if command -v mpicc.openmpi >/dev/null; then
+  tell "8. While it runs: a program that talks in a ring, then in pairs, and so on. Its ranks move when that pays, here on a node of two packages."
+  cat > phases.c <<'PROGRAM'
+#include <mpi.h>
+#include <unistd.h>
+static char out[16384], in[16384];
+int main(int argc, char** argv) {
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int i = 0; i < 1600; ++i) {
+    int pairs = i / 400 % 2, to = (rank + (pairs ? ranks / 2 : 1)) % ranks, from = (rank + ranks - (pairs ? ranks / 2 : 1)) % ranks;
+    MPI_Sendrecv(out, sizeof out, MPI_CHAR, to, 0, in, sizeof in, MPI_CHAR, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    usleep(1000);
+  }
+  return MPI_Finalize();
+}
+PROGRAM
+  mpicc.openmpi -O2 phases.c -o phases
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  try rankloom online --window 50ms -t "package:2=1GB/s,1us core:2=10GB/s,200ns" -- mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 4 ./phases
+fi
+
 tell "What to type next"
 cat <<'TEXT'
   export PATH=$PWD/build/bin:$PATH             (after ./dev build)

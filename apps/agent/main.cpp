@@ -27,7 +27,8 @@ constexpr const char* help =
     R"(rankloom-agent [--window TIME] [--move-cost TIME] [--machine FILE] [--migrate-pages] -- PROGRAM [ARGUMENT..]
 
 What `rankloom online` puts in front of a program. The ranks count into the folder of RANKLOOM_RECORD_OUT; the first one on
-a host leaves an agent there that reads what they count and moves them to processing units of that host.
+a host leaves an agent there that reads what they count and moves them to processing units of that host. With
+RANKLOOM_THREADS_LIVE it is the threads of the program, compiled by `rankloom cc`, that are watched and moved.
 )";
 
 std::string host_name() {
@@ -100,10 +101,14 @@ int main(int count, char** words) {
     std::fputs(help, stderr);
     return usage_status;
   }
-  if (const char* const recording = std::getenv("RANKLOOM_RECORD_OUT"); recording != nullptr && *recording != '\0') {
+  if (const char* const threads = std::getenv("RANKLOOM_THREADS_LIVE"); threads != nullptr && *threads != '\0') {
+    options.recording = options.threads = threads;
+    leave_agent(options);
+  } else if (const char* const recording = std::getenv("RANKLOOM_RECORD_OUT");
+             recording != nullptr && *recording != '\0') {
     options.recording = recording;
-    const char* const threads = std::getenv("OMP_NUM_THREADS");
-    options.threaded = threads != nullptr && std::atoi(threads) > 1;
+    const char* const team = std::getenv("OMP_NUM_THREADS");
+    options.threaded = team != nullptr && std::atoi(team) > 1;
     leave_agent(options);
   }
   char** const program = words + at + 1;

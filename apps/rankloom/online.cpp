@@ -12,6 +12,7 @@
 #include <signal.h>
 
 #include "apps/rankloom/online_replay.hpp"
+#include "apps/rankloom/online_threads.hpp"
 #include "apps/rankloom/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/preload.hpp"
@@ -112,14 +113,19 @@ class OnlineVerb : public Verb {
     if (output_.empty()) output_ = "online.json";
     if (auto possible = check_output(output_); !possible) return pass_on(possible);
     if (auto possible = check_output(profile_); !possible) return pass_on(possible);
-    if (auto launch = understand_launch(command_, launcher_version(command_)); !launch)
-      return not_launched(std::move(launch).error());
+    if (auto launch = understand_launch(command_, launcher_version(command_)); !launch) {
+      const auto program = program_with_threads(command_);
+      if (!program) return not_launched(std::move(launch).error());
+      of_threads_ = true;
+      program_ = *program;
+    }
     const WorkFolder folder(output_);
     if (!folder.good())
       return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
-    auto words = prepare(folder.path());
+    auto words = of_threads_ ? with_agent(folder.path()) : prepare(folder.path());
     if (!words) return pass_on(words);
-    auto status = run_program(*words, {}, session.json);
+    if (of_threads_) words->insert(words->end(), command_.begin(), command_.end());
+    auto status = run_program(*words, of_threads_ ? thread_environment(folder.path()) : Words{}, session.json);
     if (!status) return pass_on(status);
     // The program has had its run: whatever happens to the log, the status is the program's.
     const Json log = make_log(folder.path(), *status);
@@ -150,10 +156,8 @@ class OnlineVerb : public Verb {
     const std::string name = fs::path(command_[std::min(launcher_position(command_), command_.size() - 1)]).filename();
     if (!name.starts_with("mpi") && name != "srun") {
       error.code = Code::usage;
-      error.what = fmt::format("'{}' is no launcher of ranks", name);
-      error.hint =
-          "start it by mpirun, mpiexec or srun; threads of one program are not moved while it runs: record them with "
-          "`rankloom cc` and place them once";
+      error.what = fmt::format("'{}' is no launcher of ranks, and no program that records its threads", name);
+      error.hint = "start it by mpirun, mpiexec or srun, or compile it with `rankloom cc` or `rankloom c++`";
     }
     return Failure(std::move(error));
   }
@@ -164,6 +168,15 @@ class OnlineVerb : public Verb {
     mpi_ = mpi_of(started, mpi_);
     auto recorder = find_library("record", *mpi_, "the recorder");
     if (!recorder) return pass_on(recorder);
+    auto wrapper = with_agent(folder);
+    if (!wrapper) return pass_on(wrapper);
+    RankEnvironment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
+    if (!all_use(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
+    return rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = *wrapper});
+  }
+
+  /// What stands before the program.
+  Result<Words> with_agent(const fs::path& folder) const {
     const auto agent = find_beside("rankloom-agent");
     if (!agent) {
       return fail(Code::environment, at("online"), "rankloom-agent is not beside this program",
@@ -178,9 +191,15 @@ class OnlineVerb : public Verb {
       wrapper.insert(wrapper.end(), {"--machine", *file});
     }
     wrapper.emplace_back("--");
-    RankEnvironment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
-    if (!all_use(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
-    return rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = wrapper});
+    return wrapper;
+  }
+
+  /// The recorder counts where the agent reads, and leaves its profile where we find it, unless the user wants it.
+  static Words thread_environment(const fs::path& folder) {
+    Words variables{fmt::format("RANKLOOM_THREADS_LIVE={}", (folder / "threads").string())};
+    if (std::getenv("RANKLOOM_THREADS_OUT") == nullptr)
+      variables.push_back(fmt::format("RANKLOOM_THREADS_OUT={}", (folder / "threads.prof").string()));
+    return variables;
   }
 
   /// Agents on other hosts know no file of the user's by the name that he gave.
@@ -206,6 +225,7 @@ class OnlineVerb : public Verb {
     log["nodes"] = logs;
     log["silent_agents"] = missing;
     log["restart"] = nullptr;
+    if (of_threads_) return thread_log(folder, std::move(log));
     auto profile = collect_recording(folder, program_, *mpi_);
     if (!profile) {
       log["error"] = profile.error().what;
@@ -216,6 +236,19 @@ class OnlineVerb : public Verb {
       if (!written) show_error(written.error(), false);
     }
     log["restart"] = restart(logs, *std::move(profile));
+    return log;
+  }
+
+  Json thread_log(const fs::path& folder, Json log) const {
+    for (const Json& node : log["nodes"])
+      if (node["ranks"].empty()) log["error"] = "nothing was moved: no two threads worked at the same time";
+    if (profile_.empty()) return log;
+    const auto profile = read_file((folder / "threads.prof").string());
+    if (!profile) {
+      show_error(profile.error(), false);
+    } else if (auto written = write_file(profile_, profile->view()); !written) {
+      show_error(written.error(), false);
+    }
     return log;
   }
 
@@ -278,7 +311,8 @@ class OnlineVerb : public Verb {
       failed += burst["failed"].get<std::uint64_t>();
     }
     const double seconds = node["seconds"];
-    say(fmt::format("{}: {}, {} in {}, {} of {}; {} set in {}{}", host, counted(node["ranks"].size(), "rank"),
+    say(fmt::format("{}: {}, {} in {}, {} of {}; {} set in {}{}", host,
+                    counted(node["ranks"].size(), node["of"] == "threads" ? "thread" : "rank"),
                     counted(node["windows"].get<std::uint64_t>(), "window"), format_seconds(seconds),
                     counted(phases.size(), "phase"), counted(kinds, "kind"), counted(bound, "place"),
                     counted(moves.size(), "burst"), failed > 0 ? fmt::format(", {} refused", failed) : ""));
@@ -294,6 +328,7 @@ class OnlineVerb : public Verb {
   double window_seconds_ = 0.1;
   bool migrate_pages_ = false;
   OnlineOptions online_;
+  bool of_threads_ = false;
   const Mpi* mpi_ = nullptr;
   Words command_;
 };

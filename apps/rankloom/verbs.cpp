@@ -178,14 +178,16 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# with a trace that SimGrid can replay\n"
      "rankloom record --trace app.trace -- mpirun -n 4 ./app && rankloom import app.trace",
      make_record},
-    {"online", "move ranks inside a node while the program runs",
+    {"online", "move ranks or threads inside a node while the program runs",
      "Runs the command behind -- as it is, with an agent on each node that reads what the ranks send, in windows of "
      "time. When the program begins to talk otherwise, the agent finds the best cores of its node for that, and moves "
      "ranks there if the rest of the phase is worth the moves. Between nodes nothing moves; what a restart with "
-     "another "
-     "mapping would gain is said at the end. The exit status is the program's.",
+     "another mapping would gain is said at the end. A program that was compiled by `rankloom cc` or `rankloom c++` "
+     "needs no launcher: its threads are moved. The exit status is the program's.",
      "# a program, started as always\n"
      "rankloom online -o online.json -- mpirun -n 4 ./app\n"
+     "# threads of a program, compiled for it\n"
+     "rankloom cc -O2 -fopenmp threads.c -o threads && rankloom online -- ./threads\n"
      "# what would moving bring? windows of a run, replayed on a node of two packages\n"
      "rankloom record -o app.prof --window 10ms -- mpirun -n 4 ./app && rankloom online --replay app.prof -t "
      "\"package:2=3GB/s core:2=12GB/s\"",

@@ -36,6 +36,8 @@ TABLE = [
                "Equation 7 on four processors × 8 cores × 2 threads, relative to the mean of 30 random mappings."),
     Experiment("cruz-cluster", "NPB on six clusters", "Cruz 2019, Figure 11",
                "Run time of the communication of eight programs under five mappings.", simulates=True),
+    Experiment("cruz-online", "mapped anew at every phase", "Cruz 2019, Figure 9",
+               "Recorded windows of HPCC and of a program of two phases: online, every fixed mapping, and an oracle."),
     Experiment("cruz-load", "work of unequal threads", "Cruz 2019, Figure 10",
                "228 threads of unequal work on 57 cores × 4 hardware threads."),
 ]

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "rankloom/capture/record/live_image.hpp"
+#include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/place/online/host.hpp"
@@ -90,6 +91,11 @@ TEST(PhaseFinder, DatesAChangeFromTheWindowThatHoldsBothPatterns) {
 TEST(PhaseFinder, IsNotMisledByOneStrayWindowOrBySilence) {
   EXPECT_EQ(found("rrrprrrr").phases().size(), 1U);
   EXPECT_EQ(found("rrsssrrr").phases().size(), 1U);
+  // What was said before a long silence is no part of what begins after it.
+  const auto finder = found("rrrrpssssssspppp");
+  ASSERT_EQ(finder.phases().size(), 2U);
+  EXPECT_DOUBLE_EQ(finder.phases()[1].begin, 12 * window_seconds);
+  EXPECT_LE(finder.phases()[1].found_after, 2U);
 }
 
 TEST(PhaseFinder, AWindowWithFarFewerMessagesThanUsualIsNoEvidence) {
@@ -155,6 +161,60 @@ TEST(OnlinePlanner, MovesOnceForAPhaseThatPaysAndNeverTwiceInAWindow) {
   for (std::uint32_t rank = 0; rank < ranks / 2; ++rank)
     EXPECT_EQ(planner.topology().parting_level(planner.now()[rank], planner.now()[rank + 4]), 2U) << rank;
   EXPECT_LT(planner.cost_online(), planner.cost_stayed());
+}
+
+TEST(OnlinePlanner, CountsWhatTheNextPhaseCostsUntilItIsFound) {
+  // Long calm phases in which a move gains little, and short heavy ones for which the start is right.
+  std::vector<OnlineWindow> list;
+  for (int i = 0; i < 60; ++i) {
+    const bool heavy = i % 10 >= 8;
+    list.push_back({0.1 * i, 0.1 * (i + 1), heavy ? shifted(1, 1e8) : shifted(ranks / 2, 1e6)});
+  }
+  OnlinePlanner planner(two_packages(), in_order(), {});
+  std::uint32_t after_the_first = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto decision = planner.take(list[i]);
+    if (i >= 12 && decision && decision->moves && !decision->back && decision->kind == 0) ++after_the_first;
+  }
+  EXPECT_EQ(after_the_first, 0U);
+}
+
+/// Eight ranks on two cores; how much each works.
+CommGraph working(const std::vector<double>& loads) {
+  auto rows = shifted(1, 1e3).release();
+  rows.loads = loads;
+  return CommGraph(std::move(rows));
+}
+
+TEST(OnlinePlanner, FollowsWorkThatStaysAndNotWorkThatIsChance) {
+  const Topology topology = *load_topology("core:2=10GB/s,200ns");
+  const std::vector<Core> start{Core{0}, Core{0}, Core{0}, Core{0}, Core{1}, Core{1}, Core{1}, Core{1}};
+  OnlinePlanner steady(topology, start, {}), chance(topology, start, {});
+  Random random(1);
+  for (int i = 0; i < 60; ++i) {
+    std::vector<double> drawn(ranks);
+    for (double& load : drawn) load = 0.05 * random.unit();
+    steady.take({0.1 * i, 0.1 * (i + 1), working({0.09, 0.09, 0.002, 0.002, 0.002, 0.002, 0.002, 0.002})});
+    chance.take({0.1 * i, 0.1 * (i + 1), working(drawn)});
+  }
+  EXPECT_EQ(steady.bursts(), 1U);
+  EXPECT_NE(steady.now()[0], steady.now()[1]);
+  EXPECT_LT(steady.cost_online(), 0.7 * steady.cost_stayed());
+  EXPECT_LE(chance.cost_online(), 1.02 * chance.cost_stayed());
+}
+
+TEST(CostHistory, HoldsAllOfALongRunInFewPoints) {
+  CostHistory history;
+  for (int i = 0; i < 100'000; ++i) history.add({0.1 * (i + 1), 2, 1});
+  EXPECT_LE(history.points().size(), 2048U);
+  double stayed = 0, online = 0;
+  for (const auto& point : history.points()) {
+    stayed += point.stayed;
+    online += point.online;
+  }
+  EXPECT_DOUBLE_EQ(stayed, 200'000);
+  EXPECT_DOUBLE_EQ(online, 100'000);
+  EXPECT_NEAR(history.points().back().end, 10'000, 1e-6);
 }
 
 TEST(OnlinePlanner, StaysWhereMovesCostMoreThanThePhaseIsWorth) {

@@ -17,7 +17,7 @@ class Comparison(RecordingTest):
     def pairs(self, mpi, source, ranks, *words, options=()):
         """The text of the pairs of a run."""
         RecordingTest.mpi = mpi
-        self.record(ranks, self.program(source), *words, options=options)
+        self.record_command(self.command(ranks, self.program(source), *words), options, status=0)
         return self.tell("import", "out.prof", "--to", "pairs")
 
     def test_both_mpis_give_the_same_bytes(self):

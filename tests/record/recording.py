@@ -223,6 +223,7 @@ class RecordingTest(unittest.TestCase):
     rankloom = None
     mpi = None
     maxDiff = None
+    plain_runs = {}
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="record-", ignore_cleanup_errors=True)
@@ -305,9 +306,12 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(recorded.returncode, plain.returncode, recorded.stderr)
 
     def record(self, ranks, program, *words, options=(), environment=None, status=0, timeout=60):
-        """The profile of a run which must print and return what the plain program does."""
+        """The profile of a run which must print and return what the plain program does. That one runs once in a test."""
         command = self.command(ranks, program, *words)
-        plain = self.run_words(command, environment, timeout)
+        key = (*map(str, command), *sorted((environment or {}).items()))
+        if key not in self.plain_runs:
+            self.plain_runs[key] = self.run_words(command, environment, timeout)
+        plain = self.plain_runs[key]
         self.assertEqual(plain.returncode, status, f"the program itself fails: {plain.stdout}{plain.stderr}")
         self.plain = plain
         profile = self.record_command(command, options, environment, timeout=timeout)

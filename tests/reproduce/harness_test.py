@@ -179,7 +179,7 @@ class TheCommand(Folder):
         done = self.command("list")
         self.assertEqual(done.returncode, 0)
         names = [line.split()[0] for line in done.stdout.splitlines()]
-        self.assertEqual(sorted(names), ["cruz-cluster", "cruz-load", "cruz-quality", "cruz-time", "getmanskiy-grid",
+        self.assertEqual(sorted(names), ["cruz-cluster", "cruz-load", "cruz-online", "cruz-quality", "cruz-time", "getmanskiy-grid",
                                          "getmanskiy-groups", "wang-npb", "wang-time", "zhang-jobs"])
         self.assertIn("not run yet", done.stdout)
 

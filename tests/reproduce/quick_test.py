@@ -24,17 +24,17 @@ class Quick(unittest.TestCase):
 
     def test_experiments_without_a_simulation(self):
         with tempfile.TemporaryDirectory(prefix="reproduce-") as folder:
-            first = self.reproduce(folder, "cruz-quality", "cruz-load", "cruz-time")
+            first = self.reproduce(folder, "cruz-quality", "cruz-load", "cruz-time", "cruz-online")
             self.assertEqual(first.returncode, 0, first.stderr)
-            for name, kind in (("cruz-quality", "computed"), ("cruz-load", "computed"), ("cruz-time", "measured")):
+            for name, kind in (("cruz-quality", "computed"), ("cruz-load", "computed"), ("cruz-time", "measured"), ("cruz-online", "computed")):
                 result = json.loads((pathlib.Path(folder) / f"results/{name}.json").read_text())
                 self.assertEqual(result["kind"], kind)
                 self.assertTrue(result["verdicts"] and result["tables"] and result["parameters"])
                 self.assertIn(result["line"], first.stdout)
                 for plot in result["plots"]:
                     self.assertTrue((pathlib.Path(folder) / "results" / plot).exists())
-            again = self.reproduce(folder, "cruz-quality", "cruz-load", "cruz-time")
-            self.assertEqual(again.stdout.count("  0 steps run"), 3, again.stdout)
+            again = self.reproduce(folder, "cruz-quality", "cruz-load", "cruz-time", "cruz-online")
+            self.assertEqual(again.stdout.count("  0 steps run"), 4, again.stdout)
 
     def test_a_simulated_experiment(self):
         if not (PROGRAMS / "rankloom-simulate").exists():

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "rankloom/capture/threads/live.hpp"
 #include "rankloom/capture/threads/recording.hpp"
 #include "rankloom/capture/threads/work.hpp"
 
@@ -45,6 +46,7 @@ pid_t system_id() {
 void thread_ends(void* which) {
   Place& ending = *static_cast<Place*>(which);
   add_up_work(ending);
+  tell_live_thread(static_cast<std::uint32_t>(&ending - places), 0);
   if (ending.detached.load(std::memory_order_relaxed)) {
     give_back(ending);
   } else {
@@ -61,6 +63,7 @@ void start() {
   const std::uint64_t lines = read_settings();
   auto* const memory = static_cast<Line*>(map_zeros(lines * sizeof(Line)));
   if (memory == nullptr || ::pthread_key_create(&end_of_thread, thread_ends) != 0) return;  // for ever starting
+  open_live_table();
   table.lines = memory;
   table.mask = lines - 1;
   places[0].state.store(PlaceState::taken, std::memory_order_relaxed);  // the main thread's, whoever comes first
@@ -102,11 +105,13 @@ void give_back(Place& place) {
 
 bool occupy(Place& place) {
   const auto number = static_cast<std::uint64_t>(&place - places);
+  if (place.received == nullptr) place.received = live_row(static_cast<std::uint32_t>(number));
   if (place.received == nullptr)
     place.received = static_cast<std::uint64_t*>(map_zeros(most_threads * sizeof(std::uint64_t)));
   if (place.received == nullptr) return false;
   place.handle.store(::pthread_self(), std::memory_order_relaxed);
   place.system_id = system_id();
+  tell_live_thread(static_cast<std::uint32_t>(number), place.system_id);
   self.number = number;
   start_counting_work(place);
   place.state.store(PlaceState::running, std::memory_order_release);
@@ -123,6 +128,7 @@ void note_openmp_number() {
   self.openmp_unknown = false;
   places[self.number].openmp_number = omp_get_thread_num();
   places[self.number].openmp_seen = true;
+  tell_live_openmp_number(static_cast<std::uint32_t>(self.number), places[self.number].openmp_number);
 }
 
 void was_joined(pthread_t handle) {
@@ -150,6 +156,7 @@ void was_detached(pthread_t handle) {
 
 void begin_anew_in_child() {
   if (!is_recording()) return;
+  leave_live_table();
   ::madvise(table.lines, (table.mask + 1) * sizeof(Line), MADV_DONTNEED);
   for (std::uint32_t number = 0; number < places_in_use(); ++number) {
     Place& old = places[number];
@@ -178,7 +185,9 @@ void finish() {
   if (!is_recording() || ::getpid() != owner) return;
   // A child that was forked is usually a helper; only one with threads of its own is worth a file.
   if (is_fork_child && places_in_use() < 2) return;
-  if (!finished.exchange(true, std::memory_order_acq_rel)) write_recording(is_fork_child);
+  if (finished.exchange(true, std::memory_order_acq_rel)) return;
+  end_live_table();
+  write_recording(is_fork_child);
 }
 
 }  // namespace rankloom::threads

@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 #include "rankloom/core/file.hpp"
-#include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/hwloc.hpp"
-#include "rankloom/model/topology_json.hpp"
 #include "rankloom/place/online/host.hpp"
 #include "rankloom/place/online/log.hpp"
+#include "rankloom/place/online/machine_here.hpp"
+#include "rankloom/place/online/thread_agent.hpp"
 #include "rankloom/place/online/watch.hpp"
 
 namespace rankloom {
@@ -107,22 +106,13 @@ class Agent {
     if (all.empty())
       return fail(Code::environment, at(host_), "its ranks are gone already", "nothing is to be done about it");
     const std::vector<std::uint32_t> units(all.begin(), all.end());
-    host::move_self_to(units);  // it was started inside one rank's set
-    auto spec = options_.machine.empty() ? discover_host({.bound = true}) : load_machine(options_.machine);
-    if (!spec) return pass_on(spec);
-    log_.machine = write_machine_json(*spec);
-    auto topology = Topology::build(*std::move(spec));
-    if (!topology) return pass_on(topology);
-    if (topology->node_count() != 1) {
-      return fail(Code::bad_input, at("-t"), fmt::format("the machine has {} nodes", topology->node_count()),
-                  "it stands for one node: name what is inside it");
-    }
-    for (const Core core : topology->cores()) {
-      const bool real = options_.machine.empty();
-      log_.cpus.push_back(real ? topology->os_index(core) : units[index(core) % units.size()]);
-    }
+    auto here = machine_here(options_.machine, units);
+    if (!here) return pass_on(here);
+    log_.machine = here->json;
+    log_.cpus = here->cpus;
+    if (here->cpus.size() > units.size()) watch_.leave_out_work();
     if (!options_.machine.empty()) log_.remarks.push_back("the machine is the one of -t, not the host as it is");
-    planner_.emplace(*topology, placement_at_start(*topology), options_.online);
+    planner_.emplace(here->topology, placement_at_start(here->topology), options_.online);
     cpu_of_.assign(watch_.count(), unbound);
     for (std::size_t i = 0; i < watch_.count(); ++i)
       if (allowed_[i].size() == 1) cpu_of_[i] = allowed_[i].front();
@@ -221,7 +211,7 @@ std::string log_file(const std::string& recording, const std::string& host) {
 }
 
 Result<void> run_agent(const AgentOptions& options) {
-  return Agent(options).run();
+  return options.threads.empty() ? Agent(options).run() : run_thread_agent(options, host_name());
 }
 
 }  // namespace rankloom

@@ -11,7 +11,8 @@
 namespace rankloom {
 
 struct AgentOptions {
-  std::string recording;  ///< RANKLOOM_RECORD_OUT of the ranks.
+  std::string recording;  ///< RANKLOOM_RECORD_OUT of the ranks; files of the agent are beside it.
+  std::string threads;    ///< RANKLOOM_THREADS_LIVE of a program whose threads are to be moved, in place of ranks.
   double window_seconds = 0.1;
   std::string machine;  ///< A file or string in place of the host as it is; empty: what hwloc says.
   bool migrate_pages = false;

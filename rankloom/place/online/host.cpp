@@ -91,6 +91,28 @@ bool move_to(std::uint32_t process, std::uint32_t cpu) {
   return true;
 }
 
+std::optional<double> thread_cpu_seconds(std::uint32_t process, std::uint32_t thread) {
+  // In nanoseconds where the kernel keeps them, else in the ticks that everybody knows.
+  double nanoseconds = 0;
+  if (std::ifstream exact(fmt::format("/proc/{}/task/{}/schedstat", process, thread)); exact >> nanoseconds)
+    return 1e-9 * nanoseconds;
+  const std::string line = first_line(fmt::format("/proc/{}/task/{}/stat", process, thread));
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0;
+  if (!(fields >> user >> system)) return std::nullopt;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
+bool move_thread_to(std::uint32_t thread, std::uint32_t cpu) {
+  Mask mask{};
+  add(mask, cpu);
+  return set_mask(thread, mask);
+}
+
 bool move_self_to(std::span<const std::uint32_t> cpus) {
   Mask mask{};
   for (const std::uint32_t cpu : cpus) add(mask, cpu);

@@ -19,6 +19,9 @@ std::optional<double> cpu_seconds(std::uint32_t process);
 std::vector<std::uint32_t> allowed_cpus(std::uint32_t process);
 /// Of all its threads; false when not even the first could be moved: it is gone, or the unit is not ours any more.
 bool move_to(std::uint32_t process, std::uint32_t cpu);
+/// One thread of a process, which has a clock of its own and a place of its own.
+std::optional<double> thread_cpu_seconds(std::uint32_t process, std::uint32_t thread);
+bool move_thread_to(std::uint32_t thread, std::uint32_t cpu);
 /// This process itself.
 bool move_self_to(std::span<const std::uint32_t> cpus);
 

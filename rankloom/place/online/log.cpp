@@ -26,6 +26,17 @@ Json edges_json(const CommGraph& traffic) {
   return list;
 }
 
+/// Columns, for pictures.
+Json history_json(const CostHistory& history) {
+  Json time = Json::array(), stayed = Json::array(), online = Json::array();
+  for (const CostHistory::Point& point : history.points()) {
+    time.push_back(point.end);
+    stayed.push_back(point.stayed);
+    online.push_back(point.online);
+  }
+  return {{"windows_each", history.windows_each()}, {"time", time}, {"stayed", stayed}, {"online", online}};
+}
+
 Json burst_json(const OnlineBurst& burst) {
   return {{"time", burst.time},
           {"window", burst.window},
@@ -60,10 +71,12 @@ Json to_json(const OnlineDecision& decision) {
           {"cost_per_second", decision.cost_now},
           {"cost_per_second_moved", decision.cost_target},
           {"expected_rest", decision.rest},
+          {"cost_after", decision.after},
           {"gain", decision.gain},
           {"price", decision.price},
           {"moved", decision.moved},
           {"moves", decision.moves},
+          {"back", decision.back},
           {"why", decision.why},
           {"mapper_seconds", decision.mapper_seconds},
           {"mapping", cores_json(decision.target)}};
@@ -71,6 +84,7 @@ Json to_json(const OnlineDecision& decision) {
 
 Json to_json(const OnlineLog& log) {
   return {{"host", log.host},
+          {"of", log.of_threads ? "threads" : "ranks"},
           {"window", log.window_seconds},
           {"seconds", log.seconds},
           {"agent_cpu_seconds", log.cpu_seconds},
@@ -92,6 +106,7 @@ Json to_json(const OnlineLog& log, const OnlinePlanner& planner) {
   for (const OnlineDecision& decision : planner.decisions()) json["decisions"].push_back(to_json(decision));
   json["bursts"] = Json::array();
   for (const OnlineBurst& burst : log.bursts) json["bursts"].push_back(burst_json(burst));
+  json["cost"] = history_json(planner.history());
   json["effect"] = {{"online", planner.cost_online()}, {"stayed", planner.cost_stayed()}};
   return json;
 }

@@ -28,7 +28,8 @@ struct OnlineLog {
   double seconds = 0;      ///< From the first window to the last.
   double cpu_seconds = 0;  ///< Of the agent itself.
   std::uint64_t torn = 0;
-  std::vector<std::uint32_t> ranks;  ///< In the world.
+  bool of_threads = false;           ///< Of one program, in place of ranks.
+  std::vector<std::uint32_t> ranks;  ///< In the world; or the recorder's numbers of threads.
   std::vector<std::uint32_t> cpus;   ///< What ranks of the node may be moved to, by core of the machine.
   std::string machine;               ///< As topology JSON.
   std::vector<OnlineBurst> bursts;

@@ -11,6 +11,8 @@ namespace {
 
 /// Windows over which the usual number of messages is taken.
 constexpr double usual_span = 8;
+/// Windows without a word after which nothing goes on that began before.
+constexpr std::size_t long_silence = 2;
 
 /// Two windows as one.
 OnlineWindow joined(const OnlineWindow& a, const OnlineWindow& b) {
@@ -27,9 +29,15 @@ OnlineWindow joined(const OnlineWindow& a, const OnlineWindow& b) {
 }  // namespace
 
 bool PhaseFinder::take(const OnlineWindow& window) {
-  // Silence says nothing of the phase, but time passes.
+  // Silence says nothing of the phase, but time passes; and what was suspected before a long one is over.
+  const bool silent = window.traffic.edge_count() == 0;
+  silent_windows_ = silent ? silent_windows_ + 1 : 0;
+  if (silent_windows_ >= long_silence) {
+    if (suspicion_) phases_.back().windows += suspected_windows_;
+    suspicion_.reset();
+  }
   if (!phases_.empty() && !suspicion_) phases_.back().end = window.end;
-  if (window.traffic.edge_count() == 0) {
+  if (silent) {
     if (suspicion_) ++suspected_windows_;
     return false;
   }
@@ -61,7 +69,7 @@ bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
     usual_messages_ = phases_.empty() ? messages : usual_messages_ + (messages - usual_messages_) / usual_span;
   }
   if (phases_.empty()) {
-    kinds_.push_back({pattern, {}, 0, 0, 0, 0});
+    kinds_.push_back({pattern, {}, 0, 0, 0, 0, 0});
     begin(0, window, window.begin, windows);
     return true;
   }
@@ -80,7 +88,7 @@ bool PhaseFinder::take_whole(const OnlineWindow& window, std::size_t windows) {
     kind = *known;
   } else if (is_confirmed(pattern)) {
     kind = kinds_.size();
-    kinds_.push_back({pattern, {}, 0, 0, 0, 0});
+    kinds_.push_back({pattern, {}, 0, 0, 0, 0, 0});
   } else {
     return false;
   }
@@ -124,6 +132,7 @@ void PhaseFinder::begin(std::size_t kind, const OnlineWindow& window, double sin
     ++before.finished;
   }
   phases_.push_back({kind, since, window.end, windows, windows});
+  ++kinds_[kind].times;
   suspicion_.reset();
   suspected_windows_ = 0;
   add(kind, window);
@@ -152,6 +161,17 @@ std::optional<std::size_t> PhaseFinder::find_kind(const TrafficPattern& pattern)
     best = kind;
   }
   return best;
+}
+
+double PhaseFinder::found_after_seconds() const {
+  double seconds = 0, windows = 0, found = 0;
+  for (const Kind& kind : kinds_) {
+    seconds += kind.seconds;
+    windows += static_cast<double>(kind.windows);
+  }
+  for (std::size_t i = 1; i < phases_.size(); ++i) found += static_cast<double>(phases_[i].found_after);
+  const double usual = phases_.size() > 1 ? found / static_cast<double>(phases_.size() - 1) : 2;
+  return windows > 0 ? usual * seconds / windows : 0;
 }
 
 double PhaseFinder::expected_rest() const {

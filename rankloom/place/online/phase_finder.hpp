@@ -47,6 +47,11 @@ class PhaseFinder {
   double seconds(std::size_t kind) const { return kinds_[kind].seconds; }
   std::size_t windows(std::size_t kind) const { return kinds_[kind].windows; }
 
+  /// Phases of this kind so far, the one that goes on included.
+  std::size_t times(std::size_t kind) const { return kinds_[kind].times; }
+  /// How long it takes until a phase that has begun is found, on average; two windows until one was found.
+  double found_after_seconds() const;
+
   /// How much longer the phase may last: as phases of its kind did; one that is new, or already longer than those, as
   /// long again as it has lasted.
   double expected_rest() const;
@@ -59,6 +64,7 @@ class PhaseFinder {
     std::size_t windows = 0;
     double finished_seconds = 0;  // of phases that are over
     std::size_t finished = 0;
+    std::size_t times = 0;
   };
   bool is_thin(const OnlineWindow& window, std::size_t windows) const;
   bool take_whole(const OnlineWindow& window, std::size_t windows);
@@ -74,7 +80,7 @@ class PhaseFinder {
   std::optional<OnlineWindow> thin_;  // windows with too few messages, together, until there are enough
   std::size_t thin_windows_ = 0;
   std::optional<double> suspicion_;  // when the window began that is unlike the phase
-  std::size_t suspected_windows_ = 0;
+  std::size_t suspected_windows_ = 0, silent_windows_ = 0;
   int suspicions_ = 0;
   TrafficPattern suspected_, suspected_before_;  // the latest window that is unlike the phase, and the one before it
   double usual_messages_ = 0;                    // of a window, the latest ones counting most

@@ -12,6 +12,7 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/mapping.hpp"
+#include "rankloom/place/online/cost_history.hpp"
 #include "rankloom/place/online/phase_finder.hpp"
 
 namespace rankloom {
@@ -30,17 +31,19 @@ struct OnlineDecision {
   double cost_now = 0;
   double cost_target = 0;
   double rest = 0;   ///< Seconds that the phase may last.
-  double gain = 0;   ///< Over the rest: seconds of all ranks together,
+  double after = 0;  ///< More than now for the phase that comes then, until it is found: seconds of all ranks together.
+  double gain = 0;   ///< Over the rest, less what comes after: seconds of all ranks together,
   double price = 0;  ///< against this for the moves.
   std::uint32_t moved = 0;
   bool moves = false;
   std::string why;  ///< For people.
   double mapper_seconds = 0;
   std::vector<Core> target;
+  bool back = false;  ///< The target is not the mapping for the phase, but where everybody was at the start.
 };
 
-/// A core for every rank: EagerMap (Cruz 2019), by load where cores are shared, else made better by `refine`, with
-/// equal parts of the machine named so that many ranks stay where they are.
+/// A core for every rank: EagerMap (Cruz 2019), by load and balanced where cores are shared, else made better by
+/// `refine`, with equal parts of the machine named so that many ranks stay where they are.
 Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology, std::span<const Core> now);
 
 /// What a placement costs the ranks together, in seconds: by the model `time`, and where cores are shared, the work of
@@ -73,14 +76,22 @@ class OnlinePlanner {
   /// moved.
   double cost_online() const { return cost_online_; }
   double cost_stayed() const { return cost_stayed_; }
+  const CostHistory& history() const { return history_; }
 
  private:
   struct Target {
     std::vector<Core> core_of;
     std::size_t windows = 0;  // of the kind, when it was computed
     double seconds = 0;
+    // What later windows cost, which it was not made of: as everybody is, and there.
+    std::size_t proved_windows = 0;
+    double proof_now = 0, proof_there = 0;
   };
   std::optional<OnlineDecision> decide(const OnlineWindow& window, bool is_new);
+  void weigh(OnlineDecision& decision, std::span<const Core> target, const CommGraph& traffic) const;
+  void prove(const OnlineWindow& window);
+  bool is_noise(const OnlineDecision& decision) const;
+  double cost_after(std::size_t kind, std::span<const Core> core_of) const;
 
   Topology topology_;
   std::vector<Core> now_, start_;
@@ -92,6 +103,7 @@ class OnlinePlanner {
   std::size_t windows_ = 0;
   std::uint32_t bursts_ = 0;
   double cost_online_ = 0, cost_stayed_ = 0;
+  CostHistory history_;
 };
 
 }  // namespace rankloom

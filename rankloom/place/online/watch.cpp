@@ -124,7 +124,7 @@ OnlineWindow NodeWatch::next(double now) {
       }
     }
   }
-  pairs.set_loads(std::move(loads));
+  if (with_work_) pairs.set_loads(std::move(loads));
   OnlineWindow window{begin_, now, std::move(pairs).build(true)};
   begin_ = now;
   return window;

@@ -24,6 +24,8 @@ class NodeWatch {
   /// From here on windows are counted. The ranks are numbered by their rank in the world.
   void start(double now);
   OnlineWindow next(double now);
+  /// Windows without loads: CPU times of a host say nothing of a machine that has more cores than the host has units.
+  void leave_out_work() { with_work_ = false; }
 
   std::size_t count() const { return ranks_.size(); }
   std::uint32_t world_rank(std::size_t i) const { return ranks_[i].image->rank(); }
@@ -51,7 +53,7 @@ class NodeWatch {
   std::vector<std::uint32_t> local_;  // by rank in the world; others are `elsewhere`
   double begin_ = 0;
   std::uint64_t torn_ = 0, windows_ = 0;
-  bool threaded_ = false;
+  bool threaded_ = false, with_work_ = true;
 };
 
 }  // namespace rankloom

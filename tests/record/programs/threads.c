@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 4 threads on each of 2 ranks send at the same time, 1,000 messages each, half of them in a communicator of the
+ * 4 threads on each of 2 ranks send at the same time, 300 messages each, half of them in a communicator of the
  * thread's own. */
 #include <pthread.h>
 
 #include "program.h"
 
-enum { threads = 4, turns = 1000 };
+enum { threads = 4, turns = 300 };
 static MPI_Comm own[threads];
 
 static void* talk(void* number) {
