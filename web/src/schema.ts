@@ -13,6 +13,8 @@ export interface VerdictDocument {
   sentence: string;
   notes?: string[];
   commands?: string[];
+  /** Share of the cost, by the model. */
+  saved?: number;
   predicted?: { before: number; after: number; unit: string };
   simulated?: { before: number; after: number; unit: string };
   measured?: { before: number[]; after: number[]; unit: string; speedup?: number; spread?: number };

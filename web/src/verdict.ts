@@ -95,17 +95,16 @@ function times_words(factor: number): string {
   return `${factor < 1000 ? factor.toFixed(2) : number(factor)}×`;
 }
 
-/** "2.43×" where that is the answer. */
+/** "2.43×" where that was measured, else what the model saves: a prediction is no headline. */
 function headline(verdict: VerdictDocument): { figure: string; words: string } | undefined {
-  if (verdict.kind === "none") return { figure: "1×", words: "no measurable gain" };
-  const { measured, predicted, simulated } = verdict;
+  const { measured, saved } = verdict;
   if (measured) {
     const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
     const spread = measured.spread === undefined ? "" : ` ± ${number(measured.spread, 2)}`;
-    return { figure: times_words(speedup), words: `${speedup >= 1 ? "faster" : "as fast"}, measured${spread}` };
+    const words = verdict.kind === "none" ? "as fast, no measurable gain" : speedup >= 1 ? "faster, measured" : "as fast, measured";
+    return { figure: times_words(speedup), words: words + spread };
   }
-  if (simulated && simulated.after > 0 && verdict.kind === "gain") return { figure: times_words(simulated.before / simulated.after), words: "faster, simulated" };
-  if (predicted && predicted.after > 0 && verdict.kind === "gain") return { figure: times_words(predicted.before / predicted.after), words: "faster communication, predicted" };
+  if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: "less cost, by the model" };
   return undefined;
 }
 

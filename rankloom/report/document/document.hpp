@@ -25,6 +25,7 @@ struct Verdict {
   std::string sentence;
   std::vector<std::string> notes;
   std::vector<std::string> commands;                   ///< What to type.
+  std::optional<double> saved;                         ///< Share of the cost, by the model.
   std::optional<std::pair<double, double>> predicted;  ///< Seconds of communication before and after, by arithmetic.
   std::optional<std::pair<double, double>> simulated;  ///< The same by simulation.
   std::optional<Measured> measured;

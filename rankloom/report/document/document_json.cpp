@@ -17,6 +17,7 @@ Json verdict_json(const Verdict& verdict) {
   const auto pair = [](const std::pair<double, double>& seconds) {
     return Json{{"before", seconds.first}, {"after", seconds.second}, {"unit", "s"}};
   };
+  if (verdict.saved) json["saved"] = *verdict.saved;
   if (verdict.predicted) json["predicted"] = pair(*verdict.predicted);
   if (verdict.simulated) json["simulated"] = pair(*verdict.simulated);
   if (verdict.measured) {

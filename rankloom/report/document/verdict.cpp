@@ -34,6 +34,7 @@ void conclude_mapping(ReportDocument& document) {
   const double now = worth(document, before.cost), then = worth(document, after.cost);
   const double gain = now != 0 ? (now - then) / std::abs(now) : 0;
   verdict.kind = gain > least_gain ? "gain" : "none";
+  verdict.saved = gain;
   const std::string than = document.baseline();
   if (gain > least_gain) {
     verdict.sentence =
@@ -65,8 +66,7 @@ void note_limits(ReportDocument& document) {
   if (verdict.predicted) {
     verdict.notes.push_back(
         "Predicted by arithmetic: latencies, rates and the busiest wire; who waits for whom is left out, and so is "
-        "what "
-        "the program computes.");
+        "what the program computes. Seconds are real only where the machine has real rates, not ratios.");
   }
   if (document.lower_bound && document.orders.size() > 1) {
     const double cost = document.orders.back().cost, bound = *document.lower_bound;
@@ -158,6 +158,7 @@ void conclude(ReportDocument& document) {
       const double now = worth(document, document.cost_default.value_or(best.cost)), then = worth(document, best.cost);
       const double gain = now != 0 ? (now - then) / std::abs(now) : 0;
       document.verdict.kind = gain > least_gain ? "gain" : "none";
+      document.verdict.saved = gain;
       document.verdict.sentence = gain > least_gain
                                       ? fmt::format("{} saves {} of the cost of the default order (model {}).",
                                                     best.name, percent(gain), document.model)
