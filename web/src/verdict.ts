@@ -101,7 +101,7 @@ function headline(verdict: VerdictDocument): { figure: string; words: string } |
   if (measured) {
     const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
     const spread = measured.spread === undefined ? "" : ` ± ${number(measured.spread, 2)}`;
-    const words = verdict.kind === "none" ? "as fast, no measurable gain" : speedup >= 1 ? "faster, measured" : "as fast, measured";
+    const words = verdict.kind === "none" ? "as fast, no gain measured" : speedup >= 1 ? "faster, measured" : "as fast, measured";
     return { figure: times_words(speedup), words: words + spread };
   }
   if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: "less cost, by the model" };

@@ -97,7 +97,8 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
           measured.before.size() == 1 ? "1 run each" : fmt::format("{} runs each", measured.before.size());
       verdict.sentence = gain ? fmt::format("{:.2f} ± {:.2f} times faster than the default order ({}){}.",
                                             measured.speedup, measured.spread, runs, predicted)
-                              : fmt::format("No measurable gain ({:.2f} ± {:.2f}, {}){}: keep the default order.",
+                              : fmt::format("{} ({:.2f} ± {:.2f}, {}){}: keep the default order.",
+                                            json.value("slower", false) ? "Slower, not faster" : "No measurable gain",
                                             measured.speedup, measured.spread, runs, predicted);
       if (json.at("verified").is_boolean())
         verdict.notes.push_back(json.at("verified").get<bool>() ? "Every rank was proved to be where it was asked."
