@@ -121,7 +121,7 @@ class Phases(OnlineTest):
         self.assertEqual(log["status"], 3)
         self.assertGreaterEqual(len(node["phases"]), 2)
         self.assertTrue(set(node["cpus"]) <= os.sched_getaffinity(0))
-        self.assertLess(node["agent_cpu_seconds"], 0.3)
+        self.assertLess(node["agent_cpu_seconds"], 1)  # hwloc's look at the machine included; bench/online.cpp has the figure
 
     def test_replay_of_recorded_windows(self):
         self.record_command(self.two_phases(4, 0.8), ["--window", "40ms"], status=0)
