@@ -71,9 +71,9 @@ void note_limits(ReportDocument& document) {
   if (document.lower_bound && document.orders.size() > 1) {
     const double cost = document.orders.back().cost, bound = *document.lower_bound;
     if (cost > 0 && bound > 0) {
-      verdict.notes.push_back(
-          fmt::format("No placement costs less than {:.6g}: at most {} of what is left could be saved.", bound,
-                      percent(std::max(0.0, (cost - bound) / cost))));
+      verdict.notes.push_back(fmt::format("No placement costs less than {}: at most {} of what is left could be saved.",
+                                          bound < 1000 ? fmt::format("{:.6g}", bound) : format_count(std::round(bound)),
+                                          percent(std::max(0.0, (cost - bound) / cost))));
     }
   }
   if (!document.in_mpi.empty()) {
