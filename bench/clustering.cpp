@@ -88,11 +88,11 @@ class Program {
   std::optional<double> cost(const std::string& spec, std::uint64_t seed = 0) const {
     auto mapper = make_mapper(spec);
     if (!mapper) return std::nullopt;
-    const Slots slots = *Slots::of(machine_, graph_.rank_count(), {});
+    const Capacities capacities = *Capacities::of(machine_, graph_.rank_count(), {});
     MapRun run;
     run.seed = seed;
     const auto result = run_mapper(
-        *mapper, {.graph = graph_, .topology = machine_, .slots = slots, .model = CostModel::bytes, .start = {}}, run,
+        *mapper, {.graph = graph_, .topology = machine_, .capacities = capacities, .model = CostModel::bytes, .start = {}}, run,
         {.keep_worse = true});
     if (!result) return std::nullopt;
     return result->cost / result->cost_default;

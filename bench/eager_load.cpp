@@ -55,9 +55,9 @@ struct Row {
 };
 
 void measure(const CommGraph& graph, const Topology& topology, Row& row) {
-  const Slots slots = *Slots::of(topology, graph.rank_count(), {.oversubscribe = true});
+  const Capacities capacities = *Capacities::of(topology, graph.rank_count(), {.oversubscribe = true});
   const MapProblem problem{
-      .graph = graph, .topology = topology, .slots = slots, .model = CostModel::bytes, .start = {}};
+      .graph = graph, .topology = topology, .capacities = capacities, .model = CostModel::bytes, .start = {}};
   const auto run = [&](const char* spec) { return *run_mapper(*make_mapper(spec), problem, {}, {.keep_worse = true}); };
   const MapResult plain = run("eager"), by_load = run("eager:load"), balanced = run("eager:balance");
   const double limit = by_load.load->bound * (1 + most_imbalance);

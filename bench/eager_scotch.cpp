@@ -82,9 +82,9 @@ SpeedVerdict compare_speed() {
     for (std::uint32_t ranks = 64; ranks <= largest; ranks *= 2) {
       const CommGraph graph = traffic(*generate(pattern(family, ranks)), CollectiveModel::tree);
       const Topology machine = *load_topology(cluster(ranks));
-      const Slots slots = *Slots::of(machine, ranks, {});
+      const Capacities capacities = *Capacities::of(machine, ranks, {});
       const MapProblem problem{
-          .graph = graph, .topology = machine, .slots = slots, .model = CostModel::bytes, .start = {}};
+          .graph = graph, .topology = machine, .capacities = capacities, .model = CostModel::bytes, .start = {}};
       std::map<std::string, std::optional<double>> times;
       fmt::print("{:<12}{:>8}", family, ranks);
       for (const char* name : names) {
@@ -138,9 +138,9 @@ nlohmann::json compare_quality() {
     const std::string text = fmt::format("package:{}=8,8ns core:{}=3,3ns pu:2=1,1ns",
                                          ranks < 32 ? ranks / 4 : ranks / 16, ranks < 32 ? 2 : 8);
     const Topology machine = *load_topology(text);
-    const Slots slots = *Slots::of(machine, graph.rank_count(), {});
+    const Capacities capacities = *Capacities::of(machine, graph.rank_count(), {});
     const MapProblem problem{
-        .graph = graph, .topology = machine, .slots = slots, .model = CostModel::quality, .start = {}};
+        .graph = graph, .topology = machine, .capacities = capacities, .model = CostModel::quality, .start = {}};
     double random = 0;
     for (std::uint64_t seed = 0; seed < 30; ++seed) random += *quality_of("random", problem, seed) / 30;
     fmt::print("{:<24}", application);

@@ -16,10 +16,10 @@ class ExactScotch final : public Mapper {
  public:
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     ScotchSession session(run.seed);
-    const MachineTree tree(problem.topology, problem.slots);
+    const MachineTree tree(problem.topology, problem.capacities);
     const Affinity affinity(problem.graph);
     auto target = scotch_cores(session, problem, tree, tree.root(), std::numeric_limits<std::uint64_t>::max());
-    if (!target) return pass_on(target);
+    if (!target) return propagate(target);
     ScotchGraph::Rows rows;
     rows.offsets.assign(affinity.offsets().begin(), affinity.offsets().end());
     rows.neighbours.assign(affinity.all_neighbours().begin(), affinity.all_neighbours().end());
@@ -31,7 +31,7 @@ class ExactScotch final : public Mapper {
       return scotch_failure("does not know the strategy");
     }
     auto terminal_of = scotch_map(session, graph, *target->arch, strategy);
-    if (!terminal_of) return pass_on(terminal_of);
+    if (!terminal_of) return propagate(terminal_of);
     std::vector<Core> core_of;
     for (const ScotchNumber terminal : *terminal_of) {
       core_of.push_back(Core{target->place_of[static_cast<std::size_t>(terminal)]});

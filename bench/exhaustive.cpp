@@ -69,8 +69,8 @@ class BruteForce {
   double least_ = std::numeric_limits<double>::infinity();
 };
 
-MapProblem problem_of(const CommGraph& graph, const Topology& topology, const Slots& slots) {
-  return {.graph = graph, .topology = topology, .slots = slots, .model = CostModel::bytes, .start = {}};
+MapProblem problem_of(const CommGraph& graph, const Topology& topology, const Capacities& capacities) {
+  return {.graph = graph, .topology = topology, .capacities = capacities, .model = CostModel::bytes, .start = {}};
 }
 
 /// On how many of the instances, of 2 to 8 tasks on up to 9 cores, the two agree. A few have the full size, for brute
@@ -82,8 +82,8 @@ std::uint64_t agreements(std::uint64_t instances) {
     const auto cores = ranks + static_cast<std::uint32_t>(seed % 50 == 0 ? 1 : seed % 3);
     const CommGraph graph = dense_traffic(ranks, seed);
     const Topology topology = random_distances(cores, seed);
-    const Slots slots = *Slots::of(topology, ranks, {});
-    const auto result = run_mapper(*make_mapper("exhaustive"), problem_of(graph, topology, slots), MapRun{});
+    const Capacities capacities = *Capacities::of(topology, ranks, {});
+    const auto result = run_mapper(*make_mapper("exhaustive"), problem_of(graph, topology, capacities), MapRun{});
     equal += result && result->cost == BruteForce(graph, topology).least() ? 1 : 0;
   }
   return equal;
@@ -104,8 +104,8 @@ int main() {
     for (const bool table : {true, false}) {
       const Topology topology = table ? random_distances(15, seed) : *cluster;
       const CommGraph graph = dense_traffic(10, seed);
-      const Slots slots = *Slots::of(topology, 10, {});
-      const auto result = run_mapper(*make_mapper("exhaustive"), problem_of(graph, topology, slots), MapRun{});
+      const Capacities capacities = *Capacities::of(topology, 10, {});
+      const auto result = run_mapper(*make_mapper("exhaustive"), problem_of(graph, topology, capacities), MapRun{});
       const bool proved = result && result->lower_bound && *result->lower_bound == result->cost;
       all &= proved;
       if (result) slowest = std::max(slowest, result->time_ms);

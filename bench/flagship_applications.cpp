@@ -32,8 +32,8 @@ int main() {
         "lammps.lj.32", "gromacs.water.32", "openfoam.cavity3d.64", "openfoam.cavity3d-simple.64"}) {
     auto imported = import_profile(*read_file(fmt::format("{}/matrices/{}.txt", RANKLOOM_TEST_DATA, name)));
     CommGraph graph = traffic(std::move(imported->profile), CollectiveModel::tree);
-    Slots slots = *Slots::of(machine, graph.rank_count(), {});
-    const Problem problem{name, std::move(graph), machine, std::move(slots)};
+    Capacities capacities = *Capacities::of(machine, graph.rank_count(), {});
+    const Problem problem{name, std::move(graph), machine, std::move(capacities)};
     fmt::print("{:<28}", name);
     std::optional<double> block, best;
     for (const std::string& peer : peers) {

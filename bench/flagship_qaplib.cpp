@@ -33,8 +33,8 @@ int main(int count, char** words) {
   bool all_measured = true, sound = true;
   nlohmann::json rows;
   for (QaplibInstance& instance : *instances) {
-    Slots slots = *Slots::of(instance.machine, instance.graph.rank_count(), {});
-    const Problem problem{instance.name, std::move(instance.graph), std::move(instance.machine), std::move(slots)};
+    Capacities capacities = *Capacities::of(instance.machine, instance.graph.rank_count(), {});
+    const Problem problem{instance.name, std::move(instance.graph), std::move(instance.machine), std::move(capacities)};
     const auto measured = measure(spec, problem, runs);
     if (!measured) {
       all_measured = false;

@@ -24,9 +24,9 @@ int main() {
     auto file = read_file(fmt::format("{}/matrices/{}.txt", RANKLOOM_TEST_DATA, name));
     auto imported = import_profile(*file);
     const CommGraph graph = traffic(std::move(imported->profile), CollectiveModel::tree);
-    const Slots slots = *Slots::of(*cluster, graph.rank_count(), {});
+    const Capacities capacities = *Capacities::of(*cluster, graph.rank_count(), {});
     const MapProblem problem{
-        .graph = graph, .topology = *cluster, .slots = slots, .model = CostModel::bytes, .start = {}};
+        .graph = graph, .topology = *cluster, .capacities = capacities, .model = CostModel::bytes, .start = {}};
     fmt::print("{:<24}", name);
     for (const auto& mapper : mappers) {
       const auto raw = run_mapper(*make_mapper(mapper), problem, MapRun{}, {.keep_worse = true});

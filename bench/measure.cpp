@@ -30,7 +30,7 @@ Result<std::unique_ptr<Mapper>> mapper_of(const std::string& spec) {
   if (spec == "scotch-exact") return make_exact_scotch();
 #endif
   auto configured = make_mapper(spec);
-  if (!configured) return pass_on(configured);
+  if (!configured) return propagate(configured);
   return std::move(configured->mapper);
 }
 
@@ -43,10 +43,10 @@ double median(std::vector<double> values) {
 }  // namespace
 
 Problem problem_on(std::string name, CommGraph graph, std::string_view hierarchy, std::string_view distance,
-                   Slots::Options options) {
+                   Capacities::Options options) {
   Topology machine = or_leave(Topology::build(or_leave(parse_hierarchy(hierarchy, distance))));
-  Slots slots = or_leave(Slots::of(machine, graph.rank_count(), options));
-  return {std::move(name), std::move(graph), std::move(machine), std::move(slots)};
+  Capacities capacities = or_leave(Capacities::of(machine, graph.rank_count(), options));
+  return {std::move(name), std::move(graph), std::move(machine), std::move(capacities)};
 }
 
 double cpu_seconds() {
@@ -84,7 +84,7 @@ std::optional<Measured> measure(const std::string& spec, const Problem& problem,
     }
     measured.core_of = std::move(placement->core_of);
   }
-  if (auto valid = Mapping::checked(measured.core_of, problem.machine, problem.slots, spec); !valid) {
+  if (auto valid = Mapping::checked(measured.core_of, problem.machine, problem.capacities, spec); !valid) {
     fmt::print(stderr, "{} on {}: {}\n", spec, problem.name, to_string(valid.error()));
     return std::nullopt;
   }

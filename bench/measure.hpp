@@ -21,17 +21,17 @@ struct Problem {
   std::string name;
   CommGraph graph;
   Topology machine;
-  Slots slots;
+  Capacities capacities;
 
   MapProblem view() const {
-    return {.graph = graph, .topology = machine, .slots = slots, .model = CostModel::bytes, .start = {}};
+    return {.graph = graph, .topology = machine, .capacities = capacities, .model = CostModel::bytes, .start = {}};
   }
 };
 
 /// The machine in the notation of the partitioning literature, bottom up. Ends the program with the error of a wrong
 /// one, or of ranks that do not fit.
 Problem problem_on(std::string name, CommGraph graph, std::string_view hierarchy, std::string_view distance,
-                   Slots::Options slots = {});
+                   Capacities::Options capacities = {});
 
 struct Measured {
   double cost = 0;   ///< J of the mapper's own result, checked to be valid.

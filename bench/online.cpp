@@ -31,8 +31,8 @@ std::optional<double> mapper_time(const std::string& pattern, const std::string&
   const auto topology = load_topology(machine);
   if (!profile || !topology) return std::nullopt;
   const CommGraph graph = traffic(*std::move(profile), CollectiveModel::tree);
-  const auto slots = Slots::of(*topology, graph.rank_count(), {.oversubscribe = true});
-  const auto now = block_placement(graph.rank_count(), *topology, *slots);
+  const auto capacities = Capacities::of(*topology, graph.rank_count(), {.oversubscribe = true});
+  const auto now = block_placement(graph.rank_count(), *topology, *capacities);
   std::vector<double> times;
   for (int i = 0; i < 101; ++i) {
     const auto begin = std::chrono::steady_clock::now();

@@ -50,9 +50,9 @@ Profile load(const std::string& name) {
 
 /// What mappers make, the default order with more and more ranks exchanged, and orders at random.
 std::vector<std::vector<Core>> mappings(const CommGraph& graph, const Topology& topology) {
-  const Slots slots = *Slots::of(topology, graph.rank_count(), {});
+  const Capacities capacities = *Capacities::of(topology, graph.rank_count(), {});
   const MapProblem problem{
-      .graph = graph, .topology = topology, .slots = slots, .model = CostModel::bytes, .start = {}};
+      .graph = graph, .topology = topology, .capacities = capacities, .model = CostModel::bytes, .start = {}};
   std::vector<std::vector<Core>> all;
   for (const char* const mapper : {"block", "round-robin", "greedy", "auto"}) {
     const auto result = run_mapper(*make_mapper(mapper), problem, MapRun{}, {.keep_worse = true});
@@ -86,9 +86,9 @@ Result<std::vector<SimulationResult>> simulate_all(const Profile& profile, const
                                                    const std::vector<std::vector<Core>>& placements,
                                                    const std::string& helper, std::uint32_t iterations) {
   auto folder = ScratchFolder::make();
-  if (!folder) return pass_on(folder);
+  if (!folder) return propagate(folder);
   auto trace = synthesise(profile, {.iterations = iterations, .compute = false}, folder->path());
-  if (!trace) return pass_on(trace);
+  if (!trace) return propagate(trace);
   std::vector<SimulationRequest> requests;
   for (const auto& placement : placements) {
     requests.push_back({.topology = topology});

@@ -37,9 +37,9 @@ int main() {
   bool sound = true;
   nlohmann::json rows;
   for (const bench::QaplibInstance& instance : *instances) {
-    const Slots slots = *Slots::of(instance.machine, instance.graph.rank_count(), {});
+    const Capacities capacities = *Capacities::of(instance.machine, instance.graph.rank_count(), {});
     const MapProblem problem{
-        .graph = instance.graph, .topology = instance.machine, .slots = slots, .model = CostModel::bytes, .start = {}};
+        .graph = instance.graph, .topology = instance.machine, .capacities = capacities, .model = CostModel::bytes, .start = {}};
     fmt::print("{:<10} {:>12.0f}", instance.name + (must_be_near(instance.name) ? "*" : ""), instance.best_known);
     for (const auto& column : columns) {
       const auto result = run_mapper(*make_mapper(column), problem, MapRun{}, {.keep_worse = true});

@@ -20,7 +20,7 @@ struct QaplibInstance {
 /// Those that best-known.txt of the folder lists, in lines "name size cost"; those with # are comments.
 inline Result<std::vector<QaplibInstance>> read_qaplib(const std::string& folder) {
   auto best_known = read_file(folder + "/best-known.txt");
-  if (!best_known) return pass_on(best_known);
+  if (!best_known) return propagate(best_known);
   std::vector<QaplibInstance> instances;
   std::istringstream lines{std::string(best_known->view())};
   for (std::string line; std::getline(lines, line);) {
@@ -31,9 +31,9 @@ inline Result<std::vector<QaplibInstance>> read_qaplib(const std::string& folder
     if (line.starts_with('#') || !(words >> name >> size >> cost)) continue;
     const std::string path = folder + "/" + name + ".dat";
     auto file = read_file(path);
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
     auto imported = import_profile(*file, "qaplib");
-    if (!imported) return pass_on(imported);
+    if (!imported) return propagate(imported);
     if (!imported->topology) {
       return fail(Code::bad_input, at(path), "no distances", "it must hold two matrices");
     }

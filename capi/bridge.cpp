@@ -35,7 +35,7 @@ Result<Imported> load_profile(const std::string& profile, const std::string& for
   if (!profile.starts_with("gen:")) return import_path(profile, format);
   if (!format.empty()) return fail(Code::usage, at("format"), "a generated pattern has no format", "leave it out");
   auto made = generate(std::string_view(profile).substr(4));
-  if (!made) return pass_on(made);
+  if (!made) return propagate(made);
   return Imported{.profile = std::move(*made), .topology = std::nullopt, .format = "gen"};
 }
 
@@ -81,7 +81,7 @@ Result<ConfiguredMapper> configured(const MapRequest& request) {
   OptionList list;
   made->mapper->describe(list);
   for (const auto& [name, value] : request.options) {
-    if (auto done = list.set(name, value, made->info->name); !done) return pass_on(done);
+    if (auto done = list.set(name, value, made->info->name); !done) return propagate(done);
     made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
   }
   return made;
@@ -91,15 +91,15 @@ Result<ConfiguredMapper> configured(const MapRequest& request) {
 
 Result<Traffic> load_traffic(const std::string& profile, const std::string& format, std::string_view collectives) {
   auto model = collective_model(collectives);
-  if (!model) return pass_on(model);
+  if (!model) return propagate(model);
   auto imported = load_profile(profile, format);
-  if (!imported) return pass_on(imported);
-  if (auto fits = check_traffic_fits(imported->profile, *model); !fits) return pass_on(fits);
+  if (!imported) return propagate(imported);
+  if (auto fits = check_traffic_fits(imported->profile, *model); !fits) return propagate(fits);
   return Traffic{traffic(std::move(imported->profile), *model), std::move(imported->topology)};
 }
 
 Result<CommGraph> graph_of(std::uint32_t ranks, const Edges& edges) {
-  if (auto fine = check_edges(ranks, edges); !fine) return pass_on(fine);
+  if (auto fine = check_edges(ranks, edges); !fine) return propagate(fine);
   CommGraphBuilder builder(ranks);
   builder.reserve(edges.from.size());
   for (std::size_t i = 0; i < edges.from.size(); ++i) {
@@ -121,9 +121,9 @@ Result<CostModel> cost_model(std::string_view name) {
 
 Result<MapResult> map(const CommGraph& graph, const Topology& topology, const MapRequest& request) {
   auto model = cost_model(request.model);
-  if (!model) return pass_on(model);
+  if (!model) return propagate(model);
   auto mapper = configured(request);
-  if (!mapper) return pass_on(mapper);
+  if (!mapper) return propagate(mapper);
   if (!amount(request.fit.imbalance) || request.fit.imbalance > 1000)
     return fail(Code::usage, at("imbalance"), fmt::format("{} is no share", request.fit.imbalance),
                 "a number from 0, such as 0.03 for three hundredths");
@@ -140,21 +140,21 @@ Result<MapResult> map(const CommGraph& graph, const Topology& topology, const Ma
     return fail(Code::usage, at("start"),
                 fmt::format("the mapper {} does not begin from a mapping", mapper->info->name),
                 "choose another, such as refine");
-  auto slots = Slots::of(topology, graph.rank_count(), request.fit);
-  if (!slots) return pass_on(slots);
+  auto capacities = Capacities::of(topology, graph.rank_count(), request.fit);
+  if (!capacities) return propagate(capacities);
   std::vector<Core> start;
   if (request.start) {
     auto cores = placement(*request.start, graph, topology);
-    if (!cores) return pass_on(cores);
-    auto checked = Mapping::checked(std::move(*cores), topology, *slots, "start");
-    if (!checked) return pass_on(checked);
+    if (!cores) return propagate(cores);
+    auto checked = Mapping::checked(std::move(*cores), topology, *capacities, "start");
+    if (!checked) return propagate(checked);
     start.assign(checked->cores().begin(), checked->cores().end());
   }
   const ThreadLimit limit(request.threads);
   const Deadline deadline = request.budget_ms > 0
                                 ? Deadline::in(std::chrono::milliseconds(static_cast<std::int64_t>(request.budget_ms)))
                                 : Deadline();
-  const MapProblem problem{graph, topology, *slots, *model, start, request.move_price};
+  const MapProblem problem{graph, topology, *capacities, *model, start, request.move_price};
   return run_mapper(*mapper, problem, {.seed = request.seed, .deadline = deadline}, request.run);
 }
 

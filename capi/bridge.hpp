@@ -52,7 +52,7 @@ struct MapRequest {
   std::uint64_t seed = 0;
   std::uint64_t budget_ms = 0;  ///< 0: no limit.
   std::uint64_t threads = 0;    ///< 0: all cores.
-  Slots::Options fit;
+  Capacities::Options fit;
   std::optional<std::vector<std::uint32_t>> start;
   double move_price = 0;
   RunOptions run;

@@ -110,7 +110,7 @@ Result<bridge::MapRequest> request_of(const char* mapper, const rankloom_map_opt
   if (mapper != nullptr) request.mapper = mapper;
   if (given == nullptr) return request;
   auto options = from_caller(*given, default_options(), "options");
-  if (!options) return pass_on(options);
+  if (!options) return propagate(options);
   request.seed = options->seed;
   request.budget_ms = options->budget_ms;
   request.threads = options->threads;

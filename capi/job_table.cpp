@@ -32,9 +32,9 @@ Result<JobTable> JobTable::of(const Topology& topology, std::string_view policy,
   if (topology.is_matrix())
     return fail(Code::bad_input, at("topology"), "a table of distances has no routes", "name a machine with a network");
   auto chosen = find_policy(policy.empty() ? "closed-best" : policy);
-  if (!chosen) return pass_on(chosen);
+  if (!chosen) return propagate(chosen);
   auto apart = exclusive_of(topology, exclusive);
-  if (!apart) return pass_on(apart);
+  if (!apart) return propagate(apart);
   return JobTable(Allocator(AllocationMachine(topology, *apart)), *chosen);
 }
 
@@ -49,11 +49,11 @@ Result<std::optional<std::uint64_t>> JobTable::request(std::uint64_t nodes, std:
   const PolicyInfo* row = policy_;
   if (!policy.empty()) {
     auto found = find_policy(policy);
-    if (!found) return pass_on(found);
+    if (!found) return propagate(found);
     row = *found;
   }
   auto otherwise = fallback_of(fallback);
-  if (!otherwise) return pass_on(otherwise);
+  if (!otherwise) return propagate(otherwise);
   auto allotment =
       place(allocator_, occupancy_, *row, static_cast<std::uint32_t>(nodes), {.limits = {}, .fallback = *otherwise});
   if (!allotment) return std::optional<std::uint64_t>();
@@ -71,7 +71,7 @@ Result<const Allotment*> JobTable::find(std::uint64_t job) const {
 
 Result<void> JobTable::release(std::uint64_t job) {
   auto allotment = find(job);
-  if (!allotment) return pass_on(allotment);
+  if (!allotment) return propagate(allotment);
   occupancy_.remove(**allotment);
   jobs_.erase(job);
   return {};

@@ -129,7 +129,7 @@ py::dict evaluate_cores(const CommGraph& graph, const Topology& topology, const 
   const Found found = unlocked([&]() -> Result<Found> {
     const ThreadLimit limit(threads);
     auto placed = bridge::placement(given, graph, topology);
-    if (!placed) return pass_on(placed);
+    if (!placed) return propagate(placed);
     Found measured{measure(graph, topology, *placed), std::nullopt};
     // What has no wires is not predicted.
     if (auto platform = Platform::of(topology, {})) measured.predicted = predict(graph, *platform, *placed).seconds;

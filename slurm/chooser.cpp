@@ -24,13 +24,13 @@ constexpr std::uint32_t most_growth = 16;
 Result<Chooser> Chooser::make(const Controller& controller) {
   const std::string path = controller.conf_path("rankloom.conf");
   auto file = read_file(path);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto settings = read_scheduler_settings(*file);
-  if (!settings) return pass_on(settings);
+  if (!settings) return propagate(settings);
   auto machine = load_scheduler_machine(*settings, path);
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   auto policy = find_policy(settings->policy);
-  if (!policy) return pass_on(policy);
+  if (!policy) return propagate(policy);
   Chooser chooser(controller, *std::move(settings), *std::move(machine));
   chooser.policy_ = *policy;
   for (std::uint32_t node = 0; node < chooser.machine_.names.size(); ++node)

@@ -82,19 +82,19 @@ class AllocVerb : public Verb {
     if (was_called(*replay_)) return replay_verb_->run(session);
     if (was_called(*init_)) return init(session);
     auto store = StateStore::open(state_);
-    if (!store) return pass_on(store);
+    if (!store) return propagate(store);
     if (was_called(*request_)) return request(session, *store);
     if (was_called(*release_)) return release(session, *store);
     if (was_called(*drain_)) return drain(session, *store);
     auto live = look(*store);
-    if (!live) return pass_on(live);
+    if (!live) return propagate(live);
     return was_called(*verify_) ? verify_jobs(session, *live) : status(session, *live);
   }
 
  private:
   Result<LiveState> look(StateStore& store) const {
     auto state = store.read();
-    if (!state) return pass_on(state);
+    if (!state) return propagate(state);
     return bring_to_life(*std::move(state), state_);
   }
 
@@ -102,7 +102,7 @@ class AllocVerb : public Verb {
     if (!topology_.given())
       return fail(Code::usage, at("-t"), "no machine is named", "-t \"mesh:8x8 core:16\", or a topology file");
     auto topology = topology_.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     if (topology->is_matrix())
       return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
     StateSettings settings;
@@ -110,7 +110,7 @@ class AllocVerb : public Verb {
     settings.exclusive = init_policy_.exclusive.value_or(usual_exclusive(topology->network()));
     if (!init_policy_.policies.empty()) settings.policy = init_policy_.policies.back()->name;
     settings.limits = init_policy_.place.limits;
-    if (auto made = StateStore::create(state_, settings, force_); !made) return pass_on(made);
+    if (auto made = StateStore::create(state_, settings, force_); !made) return propagate(made);
     const AllocationMachine machine(*topology, settings.exclusive);
     if (session.json) {
       print_json(Json{{"state", state_},
@@ -130,9 +130,9 @@ class AllocVerb : public Verb {
   Result<void> check_machine(const MachineState& state) const {
     if (expected_.empty()) return {};
     auto topology = load_topology(expected_);
-    if (!topology) return pass_on(topology);
-    auto own = read_machine_json(FileText(state_, state.settings.machine));
-    if (!own) return pass_on(own);
+    if (!topology) return propagate(topology);
+    auto own = read_machine_json(FileContents(state_, state.settings.machine));
+    if (!own) return propagate(own);
     MachineSpec other = topology->spec();
     own->text = other.text = "";  // the same machine may be said in other words
     if (write_machine_json(*own) == write_machine_json(other)) return {};
@@ -151,7 +151,7 @@ class AllocVerb : public Verb {
     }
     auto policy = request_policy_.policies.empty() ? find_policy(live.state.settings.policy)
                                                    : Result<const PolicyInfo*>(request_policy_.policies.back());
-    if (!policy) return pass_on(policy);
+    if (!policy) return propagate(policy);
     StoredJob job;
     job.name = job_.empty() ? free_number(live.state) : job_;
     for (const StoredJob& other : live.state.jobs) {
@@ -198,16 +198,16 @@ class AllocVerb : public Verb {
     StoredJob job;
     std::optional<Topology> topology;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
-      if (auto same = check_machine(state); !same) return pass_on(same);
+      if (auto same = check_machine(state); !same) return propagate(same);
       auto live = bring_to_life(state, state_);
-      if (!live) return pass_on(live);
+      if (!live) return propagate(live);
       auto chosen = choose(*live);
-      if (!chosen) return pass_on(chosen);
+      if (!chosen) return propagate(chosen);
       job = *chosen;
       topology = live->allocator.machine().topology();
       return StateChange{.add = {*chosen}, .remove = {}, .drain = {}, .resume = {}};
     });
-    if (!changed) return pass_on(changed);
+    if (!changed) return propagate(changed);
     if (session.json) {
       print_json(to_json(*topology, job));
     } else {
@@ -233,7 +233,7 @@ class AllocVerb : public Verb {
       }
       return StateChange{.add = {}, .remove = names_, .drain = {}, .resume = {}};
     });
-    if (!changed) return pass_on(changed);
+    if (!changed) return propagate(changed);
     if (session.json) {
       print_json(Json{{"released", names_}});
     } else {
@@ -274,9 +274,9 @@ class AllocVerb : public Verb {
     std::vector<Node> nodes;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
       auto live = bring_to_life(state, state_);
-      if (!live) return pass_on(live);
+      if (!live) return propagate(live);
       auto parsed = parse_nodes(live->allocator.machine().topology(), names_);
-      if (!parsed) return pass_on(parsed);
+      if (!parsed) return propagate(parsed);
       nodes = *parsed;
       StateChange change;
       for (const Node node : nodes) {
@@ -288,7 +288,7 @@ class AllocVerb : public Verb {
       }
       return change;
     });
-    if (!changed) return pass_on(changed);
+    if (!changed) return propagate(changed);
     const char* const done = resume_ ? "resumed" : failed_ ? "failed" : "drained";
     if (session.json) {
       Json list = Json::array();
@@ -344,7 +344,7 @@ class AllocVerb : public Verb {
       jobs.push_back({job.name, fmt::format("{}, since {}", about(job), job.since)});
     if (!output_.empty()) {
       auto written = write_file(output_, allocation_svg(topology, panels, uses, jobs));
-      if (!written) return pass_on(written);
+      if (!written) return propagate(written);
     }
     if (session.json) {
       print_json(status_json(live));

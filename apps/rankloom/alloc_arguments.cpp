@@ -15,7 +15,7 @@ void PolicyArguments::describe_policy(CLI::App& app, const std::string& help, bo
     for (std::size_t begin = 0; begin <= value.size();) {
       const std::size_t end = several ? std::min(value.find(',', begin), value.size()) : value.size();
       auto found = find_policy(value.substr(begin, end - begin));
-      if (!found) return pass_on(found);
+      if (!found) return propagate(found);
       policies.push_back(*found);
       begin = end + 1;
     }

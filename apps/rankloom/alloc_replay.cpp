@@ -65,11 +65,11 @@ class AllocReplay : public Verb {
 
   Result<int> run(const Session& session) override {
     auto workload = load_workload(trace_);
-    if (!workload) return pass_on(workload);
+    if (!workload) return propagate(workload);
     if (!topology_.given())
       return fail(Code::usage, at("-t"), "no machine is named", "-t \"mesh:10x10 core:1\", or a topology file");
     auto topology = topology_.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     if (topology->is_matrix())
       return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
     const Exclusive exclusive = policy_.exclusive.value_or(usual_exclusive(topology->network()));
@@ -81,7 +81,7 @@ class AllocReplay : public Verb {
       ProgressBar progress(stderr, session.err_is_terminal && !session.json);
       for (const PolicyInfo* policy : policy_.policies) {
         auto result = replay(allocator, *policy, *workload, options_, progress);
-        if (!result) return pass_on(result);
+        if (!result) return propagate(result);
         results.push_back(*result);
       }
     }

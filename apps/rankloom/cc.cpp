@@ -24,7 +24,7 @@ namespace rankloom::app {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Argv = std::vector<std::string>;
 
 struct Language {
   const char* verb;
@@ -35,8 +35,8 @@ struct Language {
 constexpr Language c{"cc", "RANKLOOM_CC", "CC", "gcc"};
 constexpr Language c_plus_plus{"c++", "RANKLOOM_CXX", "CXX", "g++"};
 
-Words split(std::string_view text) {
-  Words words;
+Argv split(std::string_view text) {
+  Argv words;
   for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     words.emplace_back(text.substr(at, end - at));
@@ -46,15 +46,15 @@ Words split(std::string_view text) {
 }
 
 /// A build with CC="rankloom cc" hands that on to us, too.
-bool is_ourselves(const Words& words) {
+bool is_ourselves(const Argv& words) {
   return !words.empty() && std::filesystem::path(words[0]).filename() == "rankloom";
 }
 
 /// May be more than one word: "ccache gcc".
-Words choose_compiler(const Language& language) {
+Argv choose_compiler(const Language& language) {
   for (const char* const variable : {language.own_variable, language.usual_variable}) {
     const char* const value = std::getenv(variable);
-    if (Words words = split(value != nullptr ? value : ""); !words.empty() && !is_ourselves(words)) return words;
+    if (Argv words = split(value != nullptr ? value : ""); !words.empty() && !is_ourselves(words)) return words;
   }
   return {language.compiler};
 }
@@ -65,7 +65,7 @@ struct Compiler {
   int gcc_version = 0;
 };
 
-Compiler examine(const Words& compiler) {
+Compiler examine(const Argv& compiler) {
   std::string command;
   for (const std::string& word : compiler) command += shell_word(word) + " ";
   std::FILE* const pipe = ::popen((command + "-E -dM -x c /dev/null 2>/dev/null").c_str(), "r");
@@ -82,22 +82,22 @@ Compiler examine(const Words& compiler) {
 
 /// Entries and exits of functions are nothing to us; older compilers cannot leave them out. Without the detour by the
 /// procedure linkage table, a call of the recorder is an eighth faster.
-Words compile_flags(const Compiler& compiler, const std::filesystem::path& folder) {
+Argv compile_flags(const Compiler& compiler, const std::filesystem::path& folder) {
   if (compiler.is_clang)
     return {"-fsanitize=thread", "-fno-sanitize-link-runtime", "-mllvm", "-tsan-instrument-func-entry-exit=0",
             "-fno-plt"};
   // -fsanitize=thread itself would bring libtsan into the program when it is linked.
-  Words words{fmt::format("-specs={}", (folder / "rankloom-threads.specs").string()), "-fno-plt"};
+  Argv words{fmt::format("-specs={}", (folder / "rankloom-threads.specs").string()), "-fno-plt"};
   if (compiler.gcc_version >= 11) words.emplace_back("--param=tsan-instrument-func-entry-exit=0");
   return words;
 }
 
-Words link_flags(const std::filesystem::path& folder) {
+Argv link_flags(const std::filesystem::path& folder) {
   return {fmt::format("-L{}", folder.string()), "-lrankloom_threads", fmt::format("-Wl,-rpath,{}", folder.string())};
 }
 
 /// Whether the compiler will call the linker for these words.
-bool links(const Words& words) {
+bool links(const Argv& words) {
   constexpr std::string_view stops[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
   constexpr std::string_view takes_a_word[] = {"-o",       "-I",  "-L",  "-D",  "-U",       "-x",
                                                "-include", "-MF", "-MT", "-MQ", "-isystem", "-Xlinker",
@@ -114,7 +114,7 @@ bool links(const Words& words) {
   return has_input;
 }
 
-bool is_static(const Words& words) {
+bool is_static(const Argv& words) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
     return word == "-static" || word == "-static-pie" || word == "--static";
   });
@@ -156,7 +156,7 @@ class CompilerVerb : public Verb {
                   "build or install all of rankloom: the folder lib/rankloom belongs to it");
     }
     const auto folder = std::filesystem::path(*recorder).parent_path();
-    const Words compiler = choose_compiler(language_);
+    const Argv compiler = choose_compiler(language_);
     const Compiler kind = examine(compiler);
     if (words_.empty()) return show(session, compile_flags(kind, folder), link_flags(folder));
     const bool linking = links(words_);
@@ -168,7 +168,7 @@ class CompilerVerb : public Verb {
   }
 
  private:
-  static Result<int> show(const Session& session, const Words& compile, const Words& link) {
+  static Result<int> show(const Session& session, const Argv& compile, const Argv& link) {
     if (session.json) {
       print_json(Json{{"compile", compile}, {"link", link}});
     } else {
@@ -178,9 +178,9 @@ class CompilerVerb : public Verb {
   }
 
   /// Does not come back, so that status, signals and output are the compiler's own.
-  Result<int> become(const Words& compiler, const Compiler& kind, const std::filesystem::path& folder, bool linking) {
-    Words all = compiler;
-    const auto append = [&](const Words& words) { all.insert(all.end(), words.begin(), words.end()); };
+  Result<int> become(const Argv& compiler, const Compiler& kind, const std::filesystem::path& folder, bool linking) {
+    Argv all = compiler;
+    const auto append = [&](const Argv& words) { all.insert(all.end(), words.begin(), words.end()); };
     append(compile_flags(kind, folder));
     for (const std::string& word : words_) {
       if (std::string kept = without_thread_sanitizer(word); !kept.empty() || word.empty())
@@ -197,7 +197,7 @@ class CompilerVerb : public Verb {
   }
 
   const Language& language_;
-  Words words_;
+  Argv words_;
 };
 
 }  // namespace

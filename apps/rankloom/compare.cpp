@@ -27,7 +27,7 @@ struct Row {
   std::vector<double> costs, times_ms;
   Sample cost, time_ms;
   std::string note;
-  bool bounded = true;  ///< The bound holds for it: it keeps the slots.
+  bool bounded = true;  ///< The bound holds for it: it keeps the capacities.
 };
 
 struct Skipped {
@@ -52,11 +52,11 @@ class CompareVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     auto chosen = choose();
-    if (!chosen) return pass_on(chosen);
+    if (!chosen) return propagate(chosen);
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto instance = problem_.load(progress);
-    if (!instance) return pass_on(instance);
+    if (!instance) return propagate(instance);
 
     std::vector<Row> rows;
     std::vector<Skipped> skipped;
@@ -67,7 +67,7 @@ class CompareVerb : public Verb {
       } else if (lists_.empty() && row.error().code == Code::infeasible) {
         skipped.push_back({mapper.spec, row.error().what});
       } else {
-        return pass_on(row);
+        return propagate(row);
       }
     }
     find_bound(*instance, progress);
@@ -95,7 +95,7 @@ class CompareVerb : public Verb {
     std::vector<ConfiguredMapper> chosen;
     for (const std::string& spec : specs) {
       auto made = make_mapper(spec);
-      if (!made) return pass_on(made);
+      if (!made) return propagate(made);
       chosen.push_back(std::move(*made));
     }
     return chosen;
@@ -105,12 +105,12 @@ class CompareVerb : public Verb {
     Row row;
     row.mapper = mapper.spec;
     row.bounded = !mapper.mapper->balances_load();
-    const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, {}};
+    const MapProblem problem{instance.graph, instance.topology, instance.capacities, run_.model, {}};
     for (std::uint64_t run = 0; run < runs_; ++run) {
       progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
       const MapRun how{.seed = run_.seed + run, .deadline = deadline(mapper), .progress = progress};
       auto result = run_mapper(mapper, problem, how, {.keep_worse = true});
-      if (!result) return pass_on(result);
+      if (!result) return propagate(result);
       row.costs.push_back(result->cost);
       row.times_ms.push_back(result->time_ms);
       row.note = result->note;
@@ -129,7 +129,7 @@ class CompareVerb : public Verb {
 
   void find_bound(const Instance& instance, Progress& progress) {
     progress.report("lower bound", -1);
-    const MapProblem problem{instance.graph, instance.topology, instance.slots, run_.model, {}};
+    const MapProblem problem{instance.graph, instance.topology, instance.capacities, run_.model, {}};
     if (const auto bound = lower_bound(problem)) tighten(objective(run_.model, *bound));
   }
 

@@ -40,7 +40,7 @@ void DeploymentArguments::describe(CLI::App& app) {
   add_value(app, {"--from", "LAUNCHER", "MAPPING is a file of this launcher", "input"},
             [this](std::string_view value) -> Result<void> {
               auto row = find_launcher(value);
-              if (!row) return pass_on(row);
+              if (!row) return propagate(row);
               if ((*row)->read == nullptr) return bad_value("--from", value, "its files cannot be read back");
               from = std::string(value);
               return {};
@@ -59,16 +59,16 @@ Result<Deployment> DeploymentArguments::load() const {
     return fail(Code::usage, at("-t"), "no machine is named", "add -t FILE, the machine that the mapping was made for");
   }
   auto loaded = topology.given() ? topology.load() : Topology::build(*machine);
-  if (!loaded) return pass_on(loaded);
+  if (!loaded) return propagate(loaded);
   auto file = read_file(mapping);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   const auto names = split_at_commas(hosts);
   Result<std::vector<Core>> core_of =
       from.empty() ? read_mapping(*file) : (*find_launcher(from))->read(*file, *loaded, names);
-  if (!core_of) return pass_on(core_of);
+  if (!core_of) return propagate(core_of);
   const auto ranks = static_cast<std::uint32_t>(core_of->size());
-  auto checked = Mapping::checked(*core_of, *loaded, Slots::unbounded(*loaded, ranks), mapping);
-  if (!checked) return pass_on(checked);
+  auto checked = Mapping::checked(*core_of, *loaded, Capacities::unbounded(*loaded, ranks), mapping);
+  if (!checked) return propagate(checked);
   return deploy(checked->cores(), *loaded, names);
 }
 

@@ -26,7 +26,7 @@ class EmitVerb : public Verb {
     add_value(app, {"--to", "LAUNCHER", "a row of `rankloom list launchers`", "output", "", true},
               [this](std::string_view value) -> Result<void> {
                 auto row = find_launcher(value);
-                if (!row) return pass_on(row);
+                if (!row) return propagate(row);
                 launcher_ = *row;
                 return {};
               });
@@ -41,14 +41,14 @@ class EmitVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     auto deployment = input_.load();
-    if (!deployment) return pass_on(deployment);
+    if (!deployment) return propagate(deployment);
     options_.bind = input_.bind;
     options_.folder = output_;
     if (!program_.empty()) options_.program = split(program_);
     auto made = launcher_->write(*deployment, options_);
-    if (!made) return pass_on(made);
+    if (!made) return propagate(made);
     if (!output_.empty()) {
-      if (auto written = write(made->files); !written) return pass_on(written);
+      if (auto written = write(made->files); !written) return propagate(written);
     }
     const bool invented = !input_.names_hosts(*deployment) && launcher_->name != "plain";
     if (session.json) {
@@ -61,8 +61,8 @@ class EmitVerb : public Verb {
   }
 
  private:
-  static Words split(std::string_view text) {
-    Words words;
+  static Argv split(std::string_view text) {
+    Argv words;
     for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
       const std::size_t end = std::min(text.find(' ', at), text.size());
       words.emplace_back(text.substr(at, end - at));

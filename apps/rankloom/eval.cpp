@@ -56,19 +56,19 @@ class EvalVerb : public Verb {
   Result<int> run(const Session& session) override {
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-    if (auto prepared = simulation_.prepare(); !prepared) return pass_on(prepared);
+    if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
     auto instance = problem_.load(progress, simulate_);
-    if (!instance) return pass_on(instance);
+    if (!instance) return propagate(instance);
     auto platform = Platform::of(instance->topology, simulation_.platform);
     // What has no wires is not predicted, unless somebody insists.
-    if (!platform && (simulate_ || platform.error().code == Code::usage)) return pass_on(platform);
+    if (!platform && (simulate_ || platform.error().code == Code::usage)) return propagate(platform);
     // A mapping that balances loads may hold any number of ranks on a core; scoring it is no place to object.
-    const Slots room = instance->slots.bounded_by_work(instance->topology, instance->graph.rank_count());
+    const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
     std::vector<Score> scores;
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
       auto placement = named_placement(name, *instance, room, run_, progress);
-      if (!placement) return pass_on(placement);
+      if (!placement) return propagate(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
       if (platform && complete(*instance))
@@ -78,7 +78,7 @@ class EvalVerb : public Verb {
       requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
     }
     if (simulate_) {
-      if (auto done = simulate_all(*instance, requests, scores, progress); !done) return pass_on(done);
+      if (auto done = simulate_all(*instance, requests, scores, progress); !done) return propagate(done);
     }
     progress.finish();
     if (session.json) {
@@ -113,13 +113,13 @@ class EvalVerb : public Verb {
                             std::vector<Score>& scores, Progress& progress) {
     progress.report("writing traces", -1);
     auto replayed = simulation_.replayed(problem_.profile, *instance.profile, instance.format);
-    if (!replayed) return pass_on(replayed);
+    if (!replayed) return propagate(replayed);
     for (SimulationRequest& request : requests) {
       request.jobs[0].traces = replayed->files;
       if (replayed->made) request.eager = SynthesisedTrace::eager;
     }
     auto results = simulate(requests, simulation_.options, progress);
-    if (!results) return pass_on(results);
+    if (!results) return propagate(results);
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i].simulated = std::move((*results)[i]);
     replayed_ = std::move(*replayed);
     return {};

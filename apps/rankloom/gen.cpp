@@ -46,11 +46,11 @@ class GenVerb : public Verb {
 
  private:
   static Result<int> make(const Session& session, const PatternCommand& command) {
-    if (auto possible = command.output.check(session); !possible) return pass_on(possible);
+    if (auto possible = command.output.check(session); !possible) return propagate(possible);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     progress.report("making the pattern", -1);
     auto profile = command.pattern.generate();
-    if (!profile) return pass_on(profile);
+    if (!profile) return propagate(profile);
     progress.finish();
     return command.output.write(session, *profile, command.pattern.info().name);
   }

@@ -40,13 +40,13 @@ class GenWorkload : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    if (auto writable = check_output(output_); !writable) return pass_on(writable);
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
     const bool to_stdout = output_.empty() || output_ == "-";
     if (session.json && to_stdout)
       return fail(Code::usage, at("--json"), "the workload itself would go to standard output", "name a file with -o");
     auto workload = lublin_workload(options_);
-    if (!workload) return pass_on(workload);
-    if (auto written = write_file(or_standard_output(output_), write_swf(*workload)); !written) return pass_on(written);
+    if (!workload) return propagate(workload);
+    if (auto written = write_file(or_standard_output(output_), write_swf(*workload)); !written) return propagate(written);
     if (to_stdout) return success;
     if (session.json) {
       print_json(Json{{"output", output_}, {"jobs", workload->jobs.size()}, {"nodes", options_.nodes}});

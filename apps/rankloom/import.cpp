@@ -25,11 +25,11 @@ class ImportVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    if (auto possible = output_.check(session); !possible) return pass_on(possible);
+    if (auto possible = output_.check(session); !possible) return propagate(possible);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     progress.report("reading the profile", -1);
     auto imported = input_.load();
-    if (!imported) return pass_on(imported);
+    if (!imported) return propagate(imported);
     progress.finish();
     return output_.write(session, imported->profile, imported->format);
   }

@@ -70,7 +70,7 @@ void ProfileArguments::describe_format(CLI::App& app) {
               const auto colon = value.find(':');
               if (find_format(value.substr(0, colon)) == nullptr)
                 return bad_value("--from", value, "rankloom list formats");
-              if (auto known = parse_format(value); !known) return pass_on(known);
+              if (auto known = parse_format(value); !known) return propagate(known);
               from = std::string(value);
               return {};
             });
@@ -80,7 +80,7 @@ Result<Imported> ProfileArguments::load() const {
   if (!is_pattern()) return import_path(profile, from);
   if (!from.empty()) return fail(Code::usage, at("--from"), "a generated pattern has no format", "leave out --from");
   auto made = generate(std::string_view(profile).substr(4));
-  if (!made) return pass_on(made);
+  if (!made) return propagate(made);
   return Imported{.profile = std::move(*made), .topology = std::nullopt, .format = "gen"};
 }
 
@@ -110,7 +110,7 @@ std::string TopologyArguments::text() const {
 Result<Topology> TopologyArguments::load() const {
   if (hierarchy.empty()) return load_topology(topology);
   auto spec = parse_hierarchy(hierarchy, distance);
-  if (!spec) return pass_on(spec);
+  if (!spec) return propagate(spec);
   return Topology::build(std::move(*spec));
 }
 
@@ -154,7 +154,7 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   if (topology.given()) {
     progress.report("building the machine", -1);
     auto loaded = topology.load();
-    if (!loaded) return pass_on(loaded);
+    if (!loaded) return propagate(loaded);
     machine = std::move(*loaded);
   }
   const double topology_seconds = topology_watch.seconds();
@@ -162,18 +162,18 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   const Stopwatch profile_watch;
   progress.report(profile.is_pattern() ? "making the pattern" : "reading the profile", -1);
   auto imported = profile.load();
-  if (!imported) return pass_on(imported);
+  if (!imported) return propagate(imported);
   if (!machine) machine = std::move(imported->topology);
   if (!machine) return no_topology();
   const std::uint32_t ranks = imported->profile.rank_count();
-  auto slots = Slots::of(*machine, ranks, fit);
-  if (!slots) return pass_on(slots);
-  if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return pass_on(fits);
+  auto capacities = Capacities::of(*machine, ranks, fit);
+  if (!capacities) return propagate(capacities);
+  if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return propagate(fits);
   progress.report("adding up the traffic", -1);
   std::optional<Profile> kept;
   if (keep_profile) kept = imported->profile;
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
-  return Instance{std::move(graph), std::move(*machine), std::move(*slots), profile_watch.seconds(),
+  return Instance{std::move(graph), std::move(*machine), std::move(*capacities), profile_watch.seconds(),
                   topology_seconds, std::move(kept),     imported->format};
 }
 

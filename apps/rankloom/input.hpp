@@ -49,7 +49,7 @@ struct TopologyArguments {
 struct Instance {
   CommGraph graph;
   Topology topology;
-  Slots slots;
+  Capacities capacities;
   double profile_seconds = 0;
   double topology_seconds = 0;
   std::optional<Profile> profile = {};  ///< What the traffic was added up from, for those who asked to keep it.
@@ -60,7 +60,7 @@ struct Instance {
 struct ProblemArguments {
   ProfileArguments profile;
   TopologyArguments topology;
-  Slots::Options fit;
+  Capacities::Options fit;
 
   void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
   /// "--profile P -t T" as it can be typed again, for what to type next.

@@ -87,7 +87,7 @@ class LabVerb : public Verb {
                 options_.rate = std::string(value);
                 sized_ = true;
                 auto rate = parse_rate(options_.rate);
-                if (!rate) return pass_on(rate);
+                if (!rate) return propagate(rate);
                 return {};
               });
   }
@@ -95,7 +95,7 @@ class LabVerb : public Verb {
   Result<int> up(const Session& session) {
     options_.name = name_;
     auto lab = lab_up(options_, own_program());
-    if (!lab) return pass_on(lab);
+    if (!lab) return propagate(lab);
     if (session.json) {
       print_json(to_json(*lab));
     } else {
@@ -109,15 +109,15 @@ class LabVerb : public Verb {
   Result<int> exec(const Session& session) {
     if (!sized_) {
       auto lab = find_lab(name_);
-      if (!lab) return pass_on(lab);
+      if (!lab) return propagate(lab);
       return become(*lab);
     }
     options_.name = fmt::format("{}-{}", name_, ::getpid());
     options_.prefix = name_;
     auto lab = lab_up(options_, own_program(), true);
-    if (!lab) return pass_on(lab);
+    if (!lab) return propagate(lab);
     const FleetingLab goes(options_.name);
-    Words words{own_program(), "lab", "exec", "--name", options_.name};
+    Argv words{own_program(), "lab", "exec", "--name", options_.name};
     if (!host_.empty()) words.insert(words.end(), {"--on", host_});
     words.emplace_back("--");
     words.insert(words.end(), command_.begin(), command_.end());
@@ -126,7 +126,7 @@ class LabVerb : public Verb {
 
   Result<int> become(const Lab& lab) {
     if (auto entered = enter_lab(lab, host_.empty() ? lab.hosts.front().name : host_); !entered)
-      return pass_on(entered);
+      return propagate(entered);
     std::vector<char*> arguments;
     arguments.reserve(command_.size() + 1);
     for (std::string& word : command_) arguments.push_back(word.data());
@@ -139,9 +139,9 @@ class LabVerb : public Verb {
 
   Result<int> topo() {
     auto lab = find_lab(name_);
-    if (!lab) return pass_on(lab);
+    if (!lab) return propagate(lab);
     auto written = write_file(or_standard_output(output_), write_machine_json(lab_machine(*lab)));
-    if (!written) return pass_on(written);
+    if (!written) return propagate(written);
     return success;
   }
 
@@ -161,7 +161,7 @@ class LabVerb : public Verb {
 
   Result<int> down(const Session& session) {
     auto gone = lab_down(name_);
-    if (!gone) return pass_on(gone);
+    if (!gone) return propagate(gone);
     if (session.json) {
       print_json(Json{{"name", name_}, {"down", true}});
     } else {
@@ -176,13 +176,13 @@ class LabVerb : public Verb {
     return {{"name", lab.options.name}, {"hosts", hosts}, {"slots", lab.options.slots}, {"rate", lab.options.rate}};
   }
 
-  using Words = std::vector<std::string>;
+  using Argv = std::vector<std::string>;
   CLI::App *up_ = nullptr, *exec_ = nullptr, *topo_ = nullptr, *list_ = nullptr, *down_ = nullptr;
   LabOptions options_;
   std::string name_ = "lab";
   std::string host_;
   std::string output_;
-  Words command_;
+  Argv command_;
   bool sized_ = false;
 };
 

@@ -82,7 +82,7 @@ Result<int> deliver_machine(const Session& session, const Topology& topology, co
                             Json more, const std::string& words) {
   const std::string text = output.empty() ? std::string() : write_machine_json(topology.spec());
   if (!output.empty()) {
-    if (auto written = write_file(output, text); !written) return pass_on(written);
+    if (auto written = write_file(output, text); !written) return propagate(written);
   }
   if (output == "-") return success;
   if (session.json) {

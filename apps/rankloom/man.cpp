@@ -171,7 +171,7 @@ class ManVerb : public Verb {
     Json written = Json::array();
     for (const CommandPage* page : pages) {
       const std::string path = (std::filesystem::path(folder_) / (page->name("-") + ".1")).string();
-      if (auto done = write_file(or_standard_output(path), roff(*page)); !done) return pass_on(done);
+      if (auto done = write_file(or_standard_output(path), roff(*page)); !done) return propagate(done);
       written.push_back(path);
     }
     if (session.json) print_json(Json{{"pages", written}});

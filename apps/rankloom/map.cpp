@@ -58,9 +58,9 @@ class MapVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
-    if (auto writable = check_output(output_); !writable) return pass_on(writable);
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
     auto mapper = mapper_.make();
-    if (!mapper) return pass_on(mapper);
+    if (!mapper) return propagate(mapper);
     if (!start_.empty() && !mapper->info->takes_start) return no_start(*mapper);
 
     if (start_.empty() && move_price_) {
@@ -71,9 +71,9 @@ class MapVerb : public Verb {
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto instance = problem_.load(progress);
-    if (!instance) return pass_on(instance);
+    if (!instance) return propagate(instance);
     auto result = solve(*mapper, *instance, progress);
-    if (!result) return pass_on(result);
+    if (!result) return propagate(result);
     const auto levels = compare_levels(*instance, *result);
     progress.finish();
     return hand_out(session, *instance, *result, levels);
@@ -93,12 +93,12 @@ class MapVerb : public Verb {
   Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) const {
     std::vector<Core> start;
     if (!start_.empty()) {
-      auto placement = named_placement(start_, instance, instance.slots, run_, progress);
-      if (!placement) return pass_on(placement);
+      auto placement = named_placement(start_, instance, instance.capacities, run_, progress);
+      if (!placement) return propagate(placement);
       start = std::move(*placement);
     }
     progress.report("mapping", -1);
-    const MapProblem problem{instance.graph, instance.topology,          instance.slots, run_.model,
+    const MapProblem problem{instance.graph, instance.topology,          instance.capacities, run_.model,
                              start,          move_price(instance, start)};
     return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_, .certify = true});
   }
@@ -110,7 +110,7 @@ class MapVerb : public Verb {
   }
 
   static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {
-    const auto block = block_placement(instance.graph.rank_count(), instance.topology, instance.slots);
+    const auto block = block_placement(instance.graph.rank_count(), instance.topology, instance.capacities);
     const auto before = level_traffic(instance.graph, instance.topology, block);
     const auto after = level_traffic(instance.graph, instance.topology, result.mapping.cores());
     std::vector<LevelChange> levels;
@@ -128,7 +128,7 @@ class MapVerb : public Verb {
                                   write_plain_mapping(result.mapping.cores(), sink);
                                   return {};
                                 });
-      if (!written) return pass_on(written);
+      if (!written) return propagate(written);
     }
     if (session.json) {
       print(json);

@@ -87,19 +87,19 @@ std::vector<Option> options_of_mappers() {
   return options;
 }
 
-Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance, const Slots& room,
+Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance, const Capacities& room,
                                             const std::string& name) {
   auto checked = Mapping::checked(std::move(core_of), instance.topology, room, name);
-  if (!checked) return pass_on(checked);
+  if (!checked) return propagate(checked);
   return std::vector<Core>(checked->cores().begin(), checked->cores().end());
 }
 
 /// Reads a mapping and checks it against the problem.
-Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance, const Slots& room) {
+Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance, const Capacities& room) {
   auto file = read_file(path);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto core_of = read_mapping(*file);
-  if (!core_of) return pass_on(core_of);
+  if (!core_of) return propagate(core_of);
   if (core_of->size() != instance.graph.rank_count()) {
     return fail(Code::bad_input, at(file->name()),
                 fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
@@ -162,13 +162,13 @@ Result<ConfiguredMapper> MapperArguments::make() const {
       return fail(Code::usage, at("--" + name), fmt::format("the mapper {} has no such option", made->info->name),
                   fmt::format("it belongs to: {}", fmt::join(owners_of(name), ", ")));
     }
-    if (auto done = list.set(name, value, made->info->name); !done) return pass_on(done);
+    if (auto done = list.set(name, value, made->info->name); !done) return propagate(done);
     made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
   }
   return made;
 }
 
-Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Slots& room,
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Capacities& room,
                                           const RunArguments& arguments, Progress& progress) {
   std::error_code ignored;
   const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
@@ -178,11 +178,11 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
     return read;
   }
   auto mapper = make_mapper(name);
-  if (!mapper) return pass_on(mapper);
+  if (!mapper) return propagate(mapper);
   progress.report(name, -1);
-  const MapProblem problem{instance.graph, instance.topology, instance.slots, arguments.model, {}};
+  const MapProblem problem{instance.graph, instance.topology, instance.capacities, arguments.model, {}};
   auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
-  if (!result) return pass_on(result);
+  if (!result) return propagate(result);
   const auto cores = result->mapping.cores();
   return checked_placement({cores.begin(), cores.end()}, instance, room, name);
 }

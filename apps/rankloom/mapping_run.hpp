@@ -45,7 +45,7 @@ struct MapperArguments {
 
 /// A placement that a person names: a mapping file, or, when there is no such file, a mapper, which is run. It must fit
 /// into `room`.
-Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Slots& room,
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Capacities& room,
                                           const RunArguments& arguments, Progress& progress);
 
 /// "greedy,pair-exchange:tries=1000,order=turn,mpipp" → three specs: a part that names a mapper begins a new one.

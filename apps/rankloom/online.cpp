@@ -70,7 +70,7 @@ std::vector<Json> collect_logs(const fs::path& folder, double window_seconds, st
 
 std::optional<RestartNode> node_of(const Json& log) {
   if (!log.contains("start") || log["machine"].is_null()) return std::nullopt;
-  auto machine = read_machine_json(FileText("machine", log["machine"].dump()));
+  auto machine = read_machine_json(FileContents("machine", log["machine"].dump()));
   if (!machine) return std::nullopt;
   return RestartNode{log["host"], *std::move(machine), log["ranks"], log["start"]};
 }
@@ -111,8 +111,8 @@ class OnlineVerb : public Verb {
     if (command_.empty())
       return fail(Code::usage, at("online"), "there is no program to run", "name it behind --, as you start it");
     if (output_.empty()) output_ = "online.json";
-    if (auto possible = check_output(output_); !possible) return pass_on(possible);
-    if (auto possible = check_output(profile_); !possible) return pass_on(possible);
+    if (auto possible = check_output(output_); !possible) return propagate(possible);
+    if (auto possible = check_output(profile_); !possible) return propagate(possible);
     if (auto launch = understand_launch(command_, launcher_version(command_)); !launch) {
       const auto program = program_with_threads(command_);
       if (!program) return not_launched(std::move(launch).error());
@@ -123,10 +123,10 @@ class OnlineVerb : public Verb {
     if (!folder.good())
       return fail(Code::environment, at(output_), "no folder can be made beside it", "choose another place with -o");
     auto words = of_threads_ ? with_agent(folder.path()) : prepare(folder.path());
-    if (!words) return pass_on(words);
+    if (!words) return propagate(words);
     if (of_threads_) words->insert(words->end(), command_.begin(), command_.end());
-    auto status = run_program(*words, of_threads_ ? thread_environment(folder.path()) : Words{}, session.json);
-    if (!status) return pass_on(status);
+    auto status = run_program(*words, of_threads_ ? thread_environment(folder.path()) : Argv{}, session.json);
+    if (!status) return propagate(status);
     // The program has had its run: whatever happens to the log, the status is the program's.
     const Json log = make_log(folder.path(), *status);
     if (auto written = write_file(output_, log.dump(1) + "\n"); !written) show_error(written.error(), false);
@@ -162,32 +162,32 @@ class OnlineVerb : public Verb {
     return Failure(std::move(error));
   }
 
-  Result<Words> prepare(const fs::path& folder) {
+  Result<Argv> prepare(const fs::path& folder) {
     const StartedCommand started = look_at(command_, "the recorder");
     program_ = started.program;
     mpi_ = mpi_of(started, mpi_);
     auto recorder = find_library("record", *mpi_, "the recorder");
-    if (!recorder) return pass_on(recorder);
+    if (!recorder) return propagate(recorder);
     auto wrapper = with_agent(folder);
-    if (!wrapper) return pass_on(wrapper);
+    if (!wrapper) return propagate(wrapper);
     RankEnvironment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
     if (!all_use(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
     return rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = *wrapper});
   }
 
   /// What stands before the program.
-  Result<Words> with_agent(const fs::path& folder) const {
+  Result<Argv> with_agent(const fs::path& folder) const {
     const auto agent = find_beside("rankloom-agent");
     if (!agent) {
       return fail(Code::environment, at("online"), "rankloom-agent is not beside this program",
                   "build rankloom again: ./dev build");
     }
-    Words wrapper{*agent, "--window", fmt::format("{}ns", 1e9 * window_seconds_), "--move-cost",
+    Argv wrapper{*agent, "--window", fmt::format("{}ns", 1e9 * window_seconds_), "--move-cost",
                   fmt::format("{}ns", 1e9 * online_.move_seconds)};
     if (migrate_pages_) wrapper.emplace_back("--migrate-pages");
     if (!machine_.empty()) {
       auto file = write_machine(folder);
-      if (!file) return pass_on(file);
+      if (!file) return propagate(file);
       wrapper.insert(wrapper.end(), {"--machine", *file});
     }
     wrapper.emplace_back("--");
@@ -195,8 +195,8 @@ class OnlineVerb : public Verb {
   }
 
   /// The recorder counts where the agent reads, and leaves its profile where we find it, unless the user wants it.
-  static Words thread_environment(const fs::path& folder) {
-    Words variables{fmt::format("RANKLOOM_THREADS_LIVE={}", (folder / "threads").string())};
+  static Argv thread_environment(const fs::path& folder) {
+    Argv variables{fmt::format("RANKLOOM_THREADS_LIVE={}", (folder / "threads").string())};
     if (std::getenv("RANKLOOM_THREADS_OUT") == nullptr)
       variables.push_back(fmt::format("RANKLOOM_THREADS_OUT={}", (folder / "threads.prof").string()));
     return variables;
@@ -205,16 +205,16 @@ class OnlineVerb : public Verb {
   /// Agents on other hosts know no file of the user's by the name that he gave.
   Result<std::string> write_machine(const fs::path& folder) const {
     auto spec = load_machine(machine_);
-    if (!spec) return pass_on(spec);
+    if (!spec) return propagate(spec);
     const std::string text = write_machine_json(*spec);
     auto topology = Topology::build(*std::move(spec));
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     if (topology->node_count() != 1) {
       return fail(Code::usage, at("-t"), fmt::format("the machine has {} nodes", topology->node_count()),
                   "ranks move inside a node only: name what is inside one");
     }
     std::string file = (folder / "machine.json").string();
-    if (auto written = write_file(file, text); !written) return pass_on(written);
+    if (auto written = write_file(file, text); !written) return propagate(written);
     return file;
   }
 
@@ -330,7 +330,7 @@ class OnlineVerb : public Verb {
   OnlineOptions online_;
   bool of_threads_ = false;
   const Mpi* mpi_ = nullptr;
-  Words command_;
+  Argv command_;
 };
 
 }  // namespace

@@ -58,11 +58,11 @@ std::string table_text(const ReplayTable& table, double seconds) {
 }  // namespace
 
 Result<int> replay_windows(const ReplayArguments& arguments, const Session& session) {
-  if (auto possible = check_output(arguments.output); !possible) return pass_on(possible);
+  if (auto possible = check_output(arguments.output); !possible) return propagate(possible);
   auto imported = import_path(arguments.profile);
-  if (!imported) return pass_on(imported);
+  if (!imported) return propagate(imported);
   auto topology = load_topology(arguments.machine);
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   auto windows = windows_of(imported->profile, CollectiveModel::tree);
   if (!windows) {
     Error error = std::move(windows).error();
@@ -71,10 +71,10 @@ Result<int> replay_windows(const ReplayArguments& arguments, const Session& sess
   }
   ProgressBar progress(stderr, session.err_is_terminal && !session.json);
   auto table = replay_online(*windows, *topology, arguments.online, progress);
-  if (!table) return pass_on(table);
+  if (!table) return propagate(table);
   const Json json = table_json(*table);
   if (!arguments.output.empty()) {
-    if (auto written = write_file(arguments.output, json.dump(1) + "\n"); !written) return pass_on(written);
+    if (auto written = write_file(arguments.output, json.dump(1) + "\n"); !written) return propagate(written);
   }
   if (session.json) {
     print_json(json);

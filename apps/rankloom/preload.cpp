@@ -46,7 +46,7 @@ const Mpi* find_mpi(std::string_view name) {
   return nullptr;
 }
 
-StartedCommand look_at(const Words& command, std::string_view library) {
+StartedCommand look_at(const Argv& command, std::string_view library) {
   StartedCommand started{.words = command,
                          .launch = {},
                          .program = command[0],
@@ -103,7 +103,7 @@ Result<int> run_with(const StartedCommand& started, const RankEnvironment& envir
   if (started.launch) {
     auto changed =
         rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = {}});
-    if (!changed) return pass_on(changed);
+    if (!changed) return propagate(changed);
     return run_program(*changed, {}, output_to_errors);
   }
   std::vector<std::string> variables;

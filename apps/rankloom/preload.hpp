@@ -25,15 +25,15 @@ const Mpi* find_mpi(std::string_view name);
 
 /// A command behind --, looked at.
 struct StartedCommand {
-  Words words;                          ///< As given.
+  Argv words;                          ///< As given.
   std::optional<LaunchCommand> launch;  ///< Nothing: it is the program itself, or a script.
   std::string program;                  ///< Of several programs the first.
-  Words programs;                       ///< All that it starts.
+  Argv programs;                       ///< All that it starts.
   std::string version;                  ///< What the launcher says of itself.
 };
 
 /// Says so when it is a launcher that is not understood: `library` then goes into the environment of all of it.
-StartedCommand look_at(const Words& command, std::string_view library);
+StartedCommand look_at(const Argv& command, std::string_view library);
 
 /// As given, or what the program is linked with, or what its launcher belongs to, or what is usual here.
 const Mpi* mpi_of(const StartedCommand& started, const Mpi* given);

@@ -60,7 +60,7 @@ Result<void> ProfileOutput::check(const Session& session) const {
 Result<int> ProfileOutput::write(const Session& session, const Profile& profile, std::string_view source) const {
   const FormatInfo* const target = format();
   auto written = write_file(or_standard_output(output), [&](Sink& sink) { return target->write(profile, sink); });
-  if (!written) return pass_on(written);
+  if (!written) return propagate(written);
   if (to_standard_output()) return success;
   const CommGraph& graph = profile.point_to_point;
   if (session.json) {

@@ -116,12 +116,12 @@ class RecordVerb : public Verb {
     auto started = look_at(command_, "the recorder");
     mpi_ = mpi_of(started, mpi_);
     if (output_.empty()) output_ = fs::path(started.program).filename().string() + ".prof";
-    if (auto possible = check_output(output_); !possible) return pass_on(possible);
+    if (auto possible = check_output(output_); !possible) return propagate(possible);
     auto recorder = find_library(trace_.empty() ? "record" : "trace", *mpi_, "the recorder");
-    if (!recorder) return pass_on(recorder);
+    if (!recorder) return propagate(recorder);
     if (!trace_.empty()) {
       trace_ = fs::absolute(trace_).lexically_normal().string();
-      if (auto possible = trace_folder::prepare(trace_); !possible) return pass_on(possible);
+      if (auto possible = trace_folder::prepare(trace_); !possible) return propagate(possible);
     }
     const WorkFolder folder(output_);
     if (!folder.good()) {
@@ -129,12 +129,12 @@ class RecordVerb : public Verb {
     }
     const RankEnvironment environment = for_ranks(started, *recorder, folder.path());
     auto status = run_with(started, environment, session.json);
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     // The program has had its run: whatever happens to the profile, the status is the program's.
     auto profile = collect_recording(folder.path(), started.program, *mpi_);
     if (profile) {
       if (auto written = write_file(output_, [&](Sink& sink) { return write_profile(*profile, sink); }); !written)
-        profile = pass_on(written);
+        profile = propagate(written);
     }
     if (!profile) {
       show_error(profile.error(), false);
@@ -201,7 +201,7 @@ class RecordVerb : public Verb {
   std::string trace_;  ///< The folder of the trace; empty: there is none.
   double window_ns_ = 0;
   const Mpi* mpi_ = nullptr;
-  Words command_;
+  Argv command_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 Result<Profile> read(const fs::path& path) {
   auto imported = import_path(path.string());
-  if (!imported) return pass_on(imported);
+  if (!imported) return propagate(imported);
   return std::move(imported->profile);
 }
 
@@ -28,11 +28,11 @@ Result<Profile> join(const std::vector<fs::path>& pieces) {
   std::string all;
   for (const fs::path& piece : pieces) {
     auto file = read_file(piece.string());
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
     all += used_part_of_piece(file->view());
   }
-  auto imported = import_profile(FileText("the recording", std::move(all)), "recording");
-  if (!imported) return pass_on(imported);
+  auto imported = import_profile(FileContents("the recording", std::move(all)), "recording");
+  if (!imported) return propagate(imported);
   return std::move(imported->profile);
 }
 

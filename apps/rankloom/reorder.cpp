@@ -41,7 +41,7 @@ class ReorderVerb : public Verb {
   Result<int> run(const Session& session) override {
     // A machine that nobody can read should be an error here, not a silence in the ranks.
     if (!topology_.empty()) {
-      if (auto machine = load_topology(topology_); !machine) return pass_on(machine);
+      if (auto machine = load_topology(topology_); !machine) return propagate(machine);
       std::error_code error;
       if (std::filesystem::exists(topology_, error)) topology_ = std::filesystem::absolute(topology_).string();
     }
@@ -49,7 +49,7 @@ class ReorderVerb : public Verb {
     const bool was_told = mpi_ != nullptr;
     mpi_ = mpi_of(started, mpi_);
     auto library = find_library("reorder", *mpi_, "the library that renumbers");
-    if (!library) return pass_on(library);
+    if (!library) return propagate(library);
     RankEnvironment environment{preload(*library)};
     if (!topology_.empty()) environment.emplace_back("RANKLOOM_TOPOLOGY", topology_);
     if (verbose_) environment.emplace_back("RANKLOOM_REORDER_VERBOSE", "1");
@@ -62,7 +62,7 @@ class ReorderVerb : public Verb {
                  mpi_->title, mpi_->name);
     }
     auto status = run_with(started, environment, session.json);
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     if (session.json) print_json(Json{{"status", *status}, {"mpi", std::string(mpi_->name)}});
     return *status;
   }
@@ -71,7 +71,7 @@ class ReorderVerb : public Verb {
   std::string topology_;
   bool verbose_ = false;
   const Mpi* mpi_ = nullptr;
-  Words command_;
+  Argv command_;
 };
 
 }  // namespace

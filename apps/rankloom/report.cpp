@@ -58,20 +58,20 @@ class ReportVerb : public Verb {
       return fail(Code::usage, at(output_), "its name does not say what to write",
                   "end it with .html for a page, .json for the data, .svg for the pictures");
     }
-    if (auto possible = check_output(output_); !possible) return pass_on(possible);
+    if (auto possible = check_output(output_); !possible) return propagate(possible);
     const ThreadLimit limit(arguments_.run.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto loaded = arguments_.load(progress);
-    if (!loaded) return pass_on(loaded);
+    if (!loaded) return propagate(loaded);
     loaded->document.reproduce.version = "rankloom " RANKLOOM_VERSION;
     progress.report("drawing", -1);
     std::vector<std::string> files;
     if (!output_.empty()) {
-      if (auto written = write_report(*loaded, suffix); !written) return pass_on(written);
+      if (auto written = write_report(*loaded, suffix); !written) return propagate(written);
       files.push_back(output_);
     }
     if (!svg_.empty()) {
-      if (auto written = write_pictures(*loaded, files); !written) return pass_on(written);
+      if (auto written = write_pictures(*loaded, files); !written) return propagate(written);
     }
     progress.finish();
     if (session.json) {

@@ -11,7 +11,7 @@
 #include "apps/rankloom/output.hpp"
 #include "rankloom/core/sha256.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
-#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/json_cursor.hpp"
 #include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/document/results.hpp"
 #include "rankloom/report/document/verdict.hpp"
@@ -116,8 +116,8 @@ Result<void> ReportArguments::take_tune(const std::string& folder, ReportDocumen
                 "name a folder that tune wrote, such as app.tune; a folder of a recording goes behind -p");
   }
   auto json = parse_json(*file);
-  if (!json) return pass_on(json);
-  if (auto read = read_tune(*json, file->name(), document); !read) return pass_on(read);
+  if (!json) return propagate(json);
+  if (auto read = read_tune(*json, file->name(), document); !read) return propagate(read);
   note_file(inside("result.json"), document);
   tuned_ = true;
   const auto use = [&](const char* name, const char* key, std::string& field, const char* option) -> Result<void> {
@@ -146,9 +146,9 @@ Result<void> ReportArguments::take_tune(const std::string& folder, ReportDocumen
   return {};
 }
 
-Result<void> ReportArguments::take_json(const std::string& name, const FileText& file, ReportDocument& document) {
+Result<void> ReportArguments::take_json(const std::string& name, const FileContents& file, ReportDocument& document) {
   auto json = parse_json(file);
-  if (!json) return pass_on(json);
+  if (!json) return propagate(json);
   const auto kind = kind_of_result(*json);
   if (!kind) {
     return fail(Code::bad_input, at(name), "is JSON of none of the results that a report can show",
@@ -188,7 +188,7 @@ Result<void> ReportArguments::take(const std::string& name, ReportDocument& docu
                 "name a result such as app.tune, mapping.txt or compare.json; rankloom list mappers");
   }
   auto file = read_file(name);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   const std::string_view text = file->view();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos)
@@ -202,8 +202,8 @@ Result<void> ReportArguments::take(const std::string& name, ReportDocument& docu
 Result<void> ReportArguments::show_profile(ReportDocument& document, Progress& progress) {
   progress.report("reading the profile", -1);
   auto imported = problem.profile.load();
-  if (!imported) return pass_on(imported);
-  if (auto fits = check_traffic_fits(imported->profile, problem.profile.collectives); !fits) return pass_on(fits);
+  if (!imported) return propagate(imported);
+  if (auto fits = check_traffic_fits(imported->profile, problem.profile.collectives); !fits) return propagate(fits);
   describe_profile(imported->profile, document);
   const std::uint32_t ranks = imported->profile.rank_count();
   describe_traffic(traffic(std::move(imported->profile), problem.profile.collectives), document);
@@ -214,18 +214,18 @@ Result<void> ReportArguments::show_profile(ReportDocument& document, Progress& p
 Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress& progress) {
   ReportDocument& document = report.document;
   auto instance = problem.load(progress, true);
-  if (!instance) return pass_on(instance);
-  const Slots room = instance->slots.bounded_by_work(instance->topology, instance->graph.rank_count());
+  if (!instance) return propagate(instance);
+  const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
   Placements placements{
-      block_placement(instance->graph.rank_count(), instance->topology, instance->slots), {}, {}, run.model};
+      block_placement(instance->graph.rank_count(), instance->topology, instance->capacities), {}, {}, run.model};
   // Of several the best is shown as the proposal, and all stand in the table.
   double best = 0;
   std::vector<MapperRow> rows{{"block", evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
                                std::nullopt, 1, false, "the default order"}};
   for (const std::string& name : placements_) {
     auto placement = named_placement(name, *instance, room, run, progress);
-    if (!placement) return pass_on(placement);
+    if (!placement) return propagate(placement);
     const double cost = evaluate(instance->graph, instance->topology, *placement, run.model);
     if (name != "block") rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
     if (!placements.after.empty() && objective(run.model, cost) >= best) continue;
@@ -240,7 +240,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     shown.chosen = row.name == placements.after_label;
   }
   if (!document.lower_bound) {
-    const MapProblem whole{instance->graph, instance->topology, instance->slots, run.model, {}};
+    const MapProblem whole{instance->graph, instance->topology, instance->capacities, run.model, {}};
     const auto bound = lower_bound(whole);
     if (bound) document.lower_bound = objective(run.model, *bound);
   }
@@ -273,7 +273,7 @@ Result<LoadedReport> ReportArguments::load(Progress& progress) {
   ReportDocument& document = report.document;
   document.reproduce.seed = run.seed;
   for (const std::string& name : results) {
-    if (auto taken = take(name, document); !taken) return pass_on(taken);
+    if (auto taken = take(name, document); !taken) return propagate(taken);
   }
   const std::string command = words();
   const bool has_profile = !problem.profile.profile.empty();
@@ -284,9 +284,9 @@ Result<LoadedReport> ReportArguments::load(Progress& progress) {
   if (!has_profile && problem.topology.given() && !document.allocation)
     return fail(Code::usage, at("-t"), "a machine without a program shows nothing", "add a profile");
   if (has_profile && (problem.topology.given() || !placements_.empty())) {
-    if (auto compared = compare_placements(report, progress); !compared) return pass_on(compared);
+    if (auto compared = compare_placements(report, progress); !compared) return propagate(compared);
   } else if (has_profile) {
-    if (auto shown = show_profile(document, progress); !shown) return pass_on(shown);
+    if (auto shown = show_profile(document, progress); !shown) return propagate(shown);
   }
   conclude(document);
   add_commands(document);

@@ -31,7 +31,7 @@ struct ReportArguments {
  private:
   Result<void> take(const std::string& name, ReportDocument& document);
   Result<void> take_tune(const std::string& folder, ReportDocument& document);
-  Result<void> take_json(const std::string& name, const FileText& file, ReportDocument& document);
+  Result<void> take_json(const std::string& name, const FileContents& file, ReportDocument& document);
   Result<void> take_profile(const std::string& name);
   Result<void> compare_placements(LoadedReport& report, Progress& progress);
   Result<void> show_profile(ReportDocument& document, Progress& progress);

@@ -89,24 +89,24 @@ class RunVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     if (lab_) {
-      if (auto entered = enter(); !entered) return pass_on(entered);
+      if (auto entered = enter(); !entered) return propagate(entered);
     }
     auto deployment = input_.load();
-    if (!deployment) return pass_on(deployment);
-    if (auto named = check_names(*deployment); !named) return pass_on(named);
+    if (!deployment) return propagate(deployment);
+    if (auto named = check_names(*deployment); !named) return propagate(named);
     auto command = understand();
-    if (!command) return pass_on(command);
+    if (!command) return propagate(command);
     RunFolder folder;
     if (dry_run_) {
       auto plan = plan_launch(*command, *deployment, surroundings(output_.empty() ? "FOLDER" : output_));
-      if (!plan) return pass_on(plan);
+      if (!plan) return propagate(plan);
       return show(session, *plan);
     }
     // Before a folder is made: is there anything to refuse?
-    if (auto plan = plan_launch(*command, *deployment, surroundings("FOLDER")); !plan) return pass_on(plan);
-    if (auto made = folder.make(output_); !made) return pass_on(made);
+    if (auto plan = plan_launch(*command, *deployment, surroundings("FOLDER")); !plan) return propagate(plan);
+    if (auto made = folder.make(output_); !made) return propagate(made);
     auto plan = plan_launch(*command, *deployment, surroundings(folder.path()));
-    if (!plan) return pass_on(plan);
+    if (!plan) return propagate(plan);
     return launch(session, *plan, *deployment, folder.path());
   }
 
@@ -115,7 +115,7 @@ class RunVerb : public Verb {
   Result<void> enter() {
     const char* const inside = std::getenv("RANKLOOM_LAB");
     auto lab = find_lab(inside != nullptr ? inside : LabOptions().name);
-    if (!lab) return pass_on(lab);
+    if (!lab) return propagate(lab);
     if (!input_.topology.given()) input_.machine = lab_machine(*lab);
     return enter_lab(*lab, lab->hosts.front().name);
   }
@@ -154,12 +154,12 @@ class RunVerb : public Verb {
   Result<int> launch(const Session& session, const LaunchPlan& plan, const Deployment& deployment,
                      const std::string& folder) const {
     for (const LauncherFile& file : plan.files) {
-      if (auto written = write_file(folder + "/" + file.name, file.content); !written) return pass_on(written);
+      if (auto written = write_file(folder + "/" + file.name, file.content); !written) return propagate(written);
     }
     auto status = run_program(plan.command.words, plan.command.environment, session.json);
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     auto reports = collect(folder + "/report");
-    if (!reports) return pass_on(reports);
+    if (!reports) return propagate(reports);
     const Verification seen = verify(deployment, input_.bind, *reports, this_host());
     if (session.json) {
       print_json(to_json(seen, *status, plan));
@@ -175,9 +175,9 @@ class RunVerb : public Verb {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       auto file = read_file(entry.path().string());
-      if (!file) return pass_on(file);
+      if (!file) return propagate(file);
       auto reports = read_reports(*file);
-      if (!reports) return pass_on(reports);
+      if (!reports) return propagate(reports);
       all.insert(all.end(), reports->begin(), reports->end());
     }
     return all;

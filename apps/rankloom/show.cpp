@@ -45,18 +45,18 @@ class ShowVerb : public Verb {
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     progress.report("reading the profile", -1);
     auto imported = profile_.load();
-    if (!imported) return pass_on(imported);
+    if (!imported) return propagate(imported);
     Profile profile = std::move(imported->profile);
     const auto phases = std::exchange(profile.phases, {});
     if (!phase_.empty()) {
       profile.phases = phases;
       auto part = phase_of(profile, phase_);
-      if (!part) return pass_on(part);
+      if (!part) return propagate(part);
       profile = std::move(*part);
     }
     progress.report("adding up the traffic", -1);
     auto summary = summarise(profile, profile_.collectives, top_);
-    if (!summary) return pass_on(summary);
+    if (!summary) return propagate(summary);
     progress.finish();
     if (session.json) {
       print_json(to_json(profile, *summary, phases));

@@ -54,7 +54,7 @@ class SimulateVerb : public Verb {
   Result<int> run(const Session& session) override {
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-    if (auto prepared = simulation_.prepare(); !prepared) return pass_on(prepared);
+    if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
     const int asked =
         (names_.empty() ? 0 : 1) + (job_texts_.empty() && jobs_file_.empty() ? 0 : 1) + (calibrate_ ? 1 : 0);
     if (asked != 1) {
@@ -62,7 +62,7 @@ class SimulateVerb : public Verb {
                   "name mappings and --profile, or jobs with --job, or --calibrate");
     }
     auto answer = calibrate_ ? calibration(progress) : names_.empty() ? jobs(progress) : mappings(progress);
-    if (!answer) return pass_on(answer);
+    if (!answer) return propagate(answer);
     progress.finish();
     if (session.json) {
       print_json(answer->json);
@@ -82,21 +82,21 @@ class SimulateVerb : public Verb {
     if (problem_.profile.profile.empty())
       return fail(Code::usage, at("--profile"), "no program is named", "add --profile FILE, a trace, or gen:PATTERN");
     auto instance = problem_.load(progress, true);
-    if (!instance) return pass_on(instance);
-    const Slots room = instance->slots.bounded_by_work(instance->topology, instance->graph.rank_count());
+    if (!instance) return propagate(instance);
+    const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
     auto replayed = simulation_.replayed(problem_.profile, *instance->profile, instance->format);
-    if (!replayed) return pass_on(replayed);
+    if (!replayed) return propagate(replayed);
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
       auto placement = named_placement(name, *instance, room, run_, progress);
-      if (!placement) return pass_on(placement);
+      if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
       if (replayed->made) requests.back().eager = SynthesisedTrace::eager;
       requests.back().jobs.push_back(
           {.name = name, .traces = replayed->files, .core_of = std::move(*placement), .start = 0});
     }
     auto results = simulate(requests, simulation_.options, progress);
-    if (!results) return pass_on(results);
+    if (!results) return propagate(results);
     Answer answer{
         .json = {{"ranks", instance->graph.rank_count()}, {"replayed", replayed->json()}, {"mappings", Json::array()}},
         .text = fmt::format("{} on {}: {}\n\n", counted(instance->graph.rank_count(), "rank"),
@@ -127,12 +127,12 @@ class SimulateVerb : public Verb {
     std::vector<JobWords> words;
     if (!jobs_file_.empty()) {
       auto read = read_jobs(jobs_file_);
-      if (!read) return pass_on(read);
+      if (!read) return propagate(read);
       words = std::move(*read);
     }
     for (const std::string& text : job_texts_) {
       auto job = parse_job(text, words.size());
-      if (!job) return pass_on(job);
+      if (!job) return propagate(job);
       words.push_back(std::move(*job));
     }
     return words;
@@ -146,12 +146,12 @@ class SimulateVerb : public Verb {
     ProfileArguments from = problem_.profile;
     from.profile = job.profile;
     auto imported = from.load();
-    if (!imported) return pass_on(imported);
+    if (!imported) return propagate(imported);
     SimulationArguments how = simulation_;
     how.synthesis.iterations = iterations;
     if (job.compute) how.synthesis.work = job.compute;
     auto made = how.replayed(from, imported->profile, imported->format);
-    if (!made) return pass_on(made);
+    if (!made) return propagate(made);
     return &replayed_.emplace(key, std::move(*made)).first->second;
   }
 
@@ -164,17 +164,17 @@ class SimulateVerb : public Verb {
                   "name a trace in the place of the profile: --job app.trace@nodes:0-3");
     }
     auto topology = problem_.topology.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     auto words = job_words();
-    if (!words) return pass_on(words);
+    if (!words) return propagate(words);
     std::vector<SimulationRequest> requests{simulation_.request(*topology)};
     bool all_made = true;
     for (const JobWords& job : *words) {
       progress.report("reading " + job.profile, -1);
       auto trace = replayed(job);
-      if (!trace) return pass_on(trace);
+      if (!trace) return propagate(trace);
       auto cores = place_job(job, static_cast<std::uint32_t>((*trace)->files.size()), *topology);
-      if (!cores) return pass_on(cores);
+      if (!cores) return propagate(cores);
       all_made = all_made && (*trace)->made;
       requests[0].jobs.push_back(
           {.name = job.name, .traces = (*trace)->files, .core_of = std::move(*cores), .start = job.start});
@@ -187,7 +187,7 @@ class SimulateVerb : public Verb {
     for (SimulationRequest& request : requests)
       if (all_made) request.eager = SynthesisedTrace::eager;
     auto results = simulate(requests, simulation_.options, progress);
-    if (!results) return pass_on(results);
+    if (!results) return propagate(results);
     return of_jobs(*topology, *words, requests[0], *results);
   }
 
@@ -237,9 +237,9 @@ class SimulateVerb : public Verb {
       return fail(Code::usage, at("-t"), "no machine is named",
                   "add -t FILE, or a string such as -t \"node:4=10 core:8=1\"");
     auto topology = problem_.topology.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     auto found = calibrate(*topology, simulation_.platform, simulation_.options, progress);
-    if (!found) return pass_on(found);
+    if (!found) return propagate(found);
     Answer answer{.json = {{"rounds", found->rounds},
                            {"worst_deviation", found->worst()},
                            {"pairs", Json::array()},
@@ -271,7 +271,7 @@ class SimulateVerb : public Verb {
                                        {"gap_factor", found->factors[level].gap},
                                        {"latency_factor", found->factors[level].latency}});
     if (!output_.empty()) {
-      if (auto written = write_file(output_, to_line(answer.json)); !written) return pass_on(written);
+      if (auto written = write_file(output_, to_line(answer.json)); !written) return propagate(written);
     }
     answer.text =
         table.text() + fmt::format("\nmessages of 1 byte and 1 MB are at most {:.4f} % off\n", 100 * found->worst());

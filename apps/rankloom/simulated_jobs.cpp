@@ -8,7 +8,7 @@
 
 #include "rankloom/core/file.hpp"
 #include "rankloom/core/units.hpp"
-#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/json_cursor.hpp"
 #include "rankloom/model/mapping_file.hpp"
 
 namespace rankloom::app {
@@ -74,9 +74,9 @@ Result<JobWords> parse_job(std::string_view text, std::size_t number) {
 
 Result<std::vector<JobWords>> read_jobs(const std::string& path) {
   auto file = read_file(path);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto json = parse_json(*file);
-  if (!json) return pass_on(json);
+  if (!json) return propagate(json);
   std::vector<JobWords> jobs;
   const auto wrong = [&](std::string what) {
     return fail(Code::bad_input, at(path), std::move(what),
@@ -122,13 +122,13 @@ Result<std::vector<Core>> place_job(const JobWords& job, std::uint32_t ranks, co
   constexpr std::string_view prefix = "nodes:";
   if (job.place.starts_with(prefix)) {
     auto nodes = parse_nodes(job.name, std::string_view(job.place).substr(prefix.size()), topology);
-    if (!nodes) return pass_on(nodes);
+    if (!nodes) return propagate(nodes);
     return on_nodes(job, ranks, *nodes, topology);
   }
   auto file = read_file(job.place);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto core_of = read_mapping(*file);
-  if (!core_of) return pass_on(core_of);
+  if (!core_of) return propagate(core_of);
   if (core_of->size() != ranks) {
     return fail(Code::bad_input, at(job.place),
                 fmt::format("places {} ranks, but the profile has {}", core_of->size(), ranks),

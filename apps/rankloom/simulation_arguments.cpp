@@ -10,7 +10,7 @@
 #include "apps/rankloom/processes.hpp"
 #include "rankloom/core/units.hpp"
 #include "rankloom/evaluate/simulate/trace_files.hpp"
-#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/json_cursor.hpp"
 
 namespace rankloom::app {
 
@@ -139,9 +139,9 @@ Result<void> SimulationArguments::prepare() {
   options.helper = find_beside("rankloom-simulate").value_or("");
   if (calibration.empty()) return {};
   auto file = read_file(calibration);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto json = parse_json(*file);
-  if (!json) return pass_on(json);
+  if (!json) return propagate(json);
   const auto wrong = [&] {
     return fail(Code::bad_input, at(calibration), "this is no calibration",
                 "make one: rankloom simulate --calibrate -t TOPOLOGY -o FILE");
@@ -163,7 +163,7 @@ Result<Replayed> SimulationArguments::replayed(const ProfileArguments& from, con
     if (!trace.empty()) {
       // The importer looks at every line, and says which one is wrong.
       auto imported = import_path(trace, "ti");
-      if (!imported) return pass_on(imported);
+      if (!imported) return propagate(imported);
       if (imported->profile.rank_count() != profile.rank_count()) {
         return fail(
             Code::bad_input, at(trace),
@@ -172,18 +172,18 @@ Result<Replayed> SimulationArguments::replayed(const ProfileArguments& from, con
       }
     }
     auto files = trace_files(trace.empty() ? from.profile : trace, profile.rank_count());
-    if (!files) return pass_on(files);
+    if (!files) return propagate(files);
     result.files = std::move(*files);
     result.source = "trace";
     return result;
   }
   auto folder = ScratchFolder::make();
-  if (!folder) return pass_on(folder);
+  if (!folder) return propagate(folder);
   result.folder = std::make_shared<ScratchFolder>(std::move(*folder));
   SynthesisOptions how = synthesis;
   how.collectives = from.collectives;
   auto made = synthesise(profile, how, result.folder->path());
-  if (!made) return pass_on(made);
+  if (!made) return propagate(made);
   result.files = made->files;
   result.made = std::move(*made);
   result.source = "profile";

@@ -94,7 +94,7 @@ class SlurmVerb : public Verb {
     if (nodes_ > 0)
       return fail(Code::usage, at("--nodes"), "-t says how many nodes there are", "leave one of them out");
     auto topology = topology_.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     for (const Node node : topology->nodes()) {
       const std::string name = topology->node_name(node);
       const bool numbered = name == fmt::format("node{}", index(node));
@@ -144,8 +144,8 @@ class SlurmVerb : public Verb {
     options.name = name_;
     options.first_port = static_cast<std::uint32_t>(std::min<std::uint64_t>(port_, 1U << 20U));
     options.lines = lines_;
-    if (auto good = set_machine(options); !good) return pass_on(good);
-    if (auto good = set_policy(options); !good) return pass_on(good);
+    if (auto good = set_machine(options); !good) return propagate(good);
+    if (auto good = set_policy(options); !good) return propagate(good);
     set_spank(options);
     for (const std::string& folder : shared_) {
       if (!fs::is_directory(folder)) return bad_value("--share", folder, "a folder that is there");
@@ -157,7 +157,7 @@ class SlurmVerb : public Verb {
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto lab = slurm_lab_up(options, progress);
     progress.finish();
-    if (!lab) return pass_on(lab);
+    if (!lab) return propagate(lab);
     if (session.json) {
       print_json(to_json(*lab));
       return success;
@@ -178,8 +178,8 @@ class SlurmVerb : public Verb {
 
   Result<int> exec() {
     auto lab = find_slurm_lab(name_);
-    if (!lab) return pass_on(lab);
-    if (auto entered = enter_slurm_lab(*lab, host_.empty() ? lab->head.name : host_); !entered) return pass_on(entered);
+    if (!lab) return propagate(lab);
+    if (auto entered = enter_slurm_lab(*lab, host_.empty() ? lab->head.name : host_); !entered) return propagate(entered);
     std::vector<char*> arguments;
     arguments.reserve(command_.size() + 1);
     for (std::string& word : command_) arguments.push_back(word.data());
@@ -216,7 +216,7 @@ class SlurmVerb : public Verb {
 
   Result<int> down(const Session& session) {
     auto gone = slurm_lab_down(name_);
-    if (!gone) return pass_on(gone);
+    if (!gone) return propagate(gone);
     if (session.json) {
       print_json(Json{{"name", name_}, {"down", true}});
     } else {

@@ -29,13 +29,13 @@ class SlurmCheckVerb : public Verb {
   Result<int> run(const Session& session) override {
     const std::string path = conf_.empty() ? usual_conf() : conf_;
     auto file = read_file(path);
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
     auto settings = read_scheduler_settings(*file);
-    if (!settings) return pass_on(settings);
+    if (!settings) return propagate(settings);
     auto machine = load_scheduler_machine(*settings, path);
-    if (!machine) return pass_on(machine);
+    if (!machine) return propagate(machine);
     auto jobs = running_jobs(machine->names);
-    if (!jobs) return pass_on(jobs);
+    if (!jobs) return propagate(jobs);
     const AllocationMachine& of = machine->allocator.machine();
     const auto met = verify(of.network(), of.exclusive(), *jobs);
     if (session.json) {
@@ -77,7 +77,7 @@ class SlurmCheckVerb : public Verb {
       }
       if (!job.nodes.empty()) jobs.push_back(std::move(job));
     });
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     if (*status != 0)
       return fail(Code::environment, at("squeue"), fmt::format("it ended with status {}", *status),
                   "is slurmctld up, and SLURM_CONF right?");

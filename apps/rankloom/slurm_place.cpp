@@ -53,7 +53,7 @@ class SlurmPlace : public Verb {
     auto placement = place();
     if (!placement) {
       if (strict_ && !session.json) print("refuse\n");
-      return pass_on(placement);
+      return propagate(placement);
     }
     if (session.json) {
       print_json(to_json(*placement));
@@ -72,7 +72,7 @@ class SlurmPlace : public Verb {
       for (const std::string& word : words_) strict_ |= word.starts_with("--rankloom=strict:");
       strict_ |= is_strict(asked_);
       command.error().hint = "write options of other plugins as --name=value";
-      return pass_on(command);
+      return propagate(command);
     }
     const LaunchOption* const own = command->find("rankloom");
     const std::string asked = own != nullptr && !own->values.empty() ? own->values[0] : asked_;
@@ -80,11 +80,11 @@ class SlurmPlace : public Verb {
     if ((own == nullptr && asked.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
     strict_ = is_strict(asked);
     auto request = parse_step_request(asked);
-    if (!request) return pass_on(request);
+    if (!request) return propagate(request);
     request->of_job = own == nullptr;
     if (request->off || (request->of_job && orders_itself(*command))) return StepPlacement{};
     auto step = understand_step(*command, variables());
-    if (!step) return pass_on(step);
+    if (!step) return propagate(step);
     return place_step(*request, *step, network_);
   }
 

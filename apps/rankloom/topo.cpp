@@ -68,7 +68,7 @@ class TopoVerb : public Verb {
  private:
   Result<int> show(const Session& session) {
     auto topology = show_machine_.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     if (session.json) {
       print_json(machine_json(*topology));
       return success;
@@ -79,7 +79,7 @@ class TopoVerb : public Verb {
 
   Result<int> check(const Session& session) {
     auto topology = check_machine_.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     const auto findings = examine(*topology);
     if (session.json) {
       Json json{{"sound", true}, {"findings", Json::array()}};
@@ -93,12 +93,12 @@ class TopoVerb : public Verb {
   }
 
   Result<int> convert(const Session& session) {
-    if (auto writable = check_output(output_); !writable) return pass_on(writable);
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
     auto topology = convert_machine_.load();
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     const std::string text = write_machine_json(topology->spec());
     const bool to_stdout = output_.empty() || output_ == "-";
-    if (auto written = write_file(or_standard_output(output_), text); !written) return pass_on(written);
+    if (auto written = write_file(or_standard_output(output_), text); !written) return propagate(written);
     if (to_stdout) return success;
     if (session.json) {
       print_json(Json{{"output", output_}, {"nodes", topology->node_count()}, {"pus", topology->core_count()}});

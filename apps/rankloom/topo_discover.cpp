@@ -23,7 +23,7 @@ namespace rankloom::app {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Argv = std::vector<std::string>;
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -65,11 +65,11 @@ class TopoDiscover : public Verb {
 
   Result<int> run(const Session& session) override {
     if (report_) return report();
-    if (auto writable = check_output(output_); !writable) return pass_on(writable);
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
     auto machine = discover();
-    if (!machine) return pass_on(machine);
+    if (!machine) return propagate(machine);
     auto topology = Topology::build(std::move(*machine));
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     std::string remarks;
     Json list = Json::array();
     for (const MachineRemark& remark : topology->spec().remarks) {
@@ -87,7 +87,7 @@ class TopoDiscover : public Verb {
         {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMIX_LOCAL_RANK", "SLURM_LOCALID"});
     if (local.value_or(0) != 0) return success;
     auto machine = discover_host({.bound = bound_});
-    if (!machine) return pass_on(machine);
+    if (!machine) return propagate(machine);
     const auto rank = first_number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PALS_RANKID", "SLURM_PROCID"});
     print(write_report({.host = this_host(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
     return success;
@@ -97,11 +97,11 @@ class TopoDiscover : public Verb {
     const bool alone = network_.empty() && nodes_.empty() && hosts_.empty() && !slurm_ && launcher_.empty();
     if (alone) return discover_host({.bound = bound_});
     auto interiors = load_nodes();
-    if (!interiors) return pass_on(interiors);
+    if (!interiors) return propagate(interiors);
     auto keep = wanted_hosts();
-    if (!keep) return pass_on(keep);
+    if (!keep) return propagate(keep);
     auto asked = ask_hosts(*keep);
-    if (!asked) return pass_on(asked);
+    if (!asked) return propagate(asked);
     if (!asked->empty()) {
       keep->clear();
       for (NodeInterior& interior : *asked) {
@@ -110,7 +110,7 @@ class TopoDiscover : public Verb {
       }
     }
     auto network = load_network(*keep, *interiors);
-    if (!network) return pass_on(network);
+    if (!network) return propagate(network);
     return compose(std::move(*network), *interiors, *keep);
   }
 
@@ -125,25 +125,25 @@ class TopoDiscover : public Verb {
         auto hosts = expand_hosts(std::string_view(word).substr(0, equals));
         if (!hosts) {
           hosts.error().where = at("--node");
-          return pass_on(hosts);
+          return propagate(hosts);
         }
         interior.hosts = std::move(*hosts);
       }
       auto machine = load_machine(has_hosts ? word.substr(equals + 1) : word);
-      if (!machine) return pass_on(machine);
+      if (!machine) return propagate(machine);
       interior.machine = std::move(*machine);
       interiors.push_back(std::move(interior));
     }
     return interiors;
   }
 
-  Result<Words> wanted_hosts() const {
+  Result<Argv> wanted_hosts() const {
     if (slurm_) {
       auto machine = allocation();
-      if (!machine) return pass_on(machine);
+      if (!machine) return propagate(machine);
       return named_nodes(*machine);
     }
-    if (hosts_.empty()) return Words{};
+    if (hosts_.empty()) return Argv{};
     auto hosts = expand_hosts(hosts_);
     if (!hosts) hosts.error().where = at("--hosts");
     return hosts;
@@ -160,39 +160,39 @@ class TopoDiscover : public Verb {
   }
 
   /// What the hosts say of themselves, where no file says it.
-  Result<std::vector<NodeInterior>> ask_hosts(const Words& hosts) const {
+  Result<std::vector<NodeInterior>> ask_hosts(const Argv& hosts) const {
     ReportCollector collector;
-    const Words ourselves{own_program(), "topo", "discover", "--report"};
+    const Argv ourselves{own_program(), "topo", "discover", "--report"};
     const auto on_line = [&](std::string_view line) {
       if (!collector.add(line)) fmt::print(stderr, "{}\n", line);
     };
     if (!launcher_.empty()) {
-      Words words = launcher_;
+      Argv words = launcher_;
       words.insert(words.end(), ourselves.begin(), ourselves.end());
-      if (auto done = ask(words, on_line); !done) return pass_on(done);
+      if (auto done = ask(words, on_line); !done) return propagate(done);
     } else if (nodes_.empty() && network_.empty() && !hosts_.empty()) {
       for (const std::string& host : hosts) {
-        Words words = split_words(rsh_.empty() ? "ssh" : rsh_);
+        Argv words = split_words(rsh_.empty() ? "ssh" : rsh_);
         words.push_back(host);
         for (const std::string& word : ourselves) words.push_back(shell_word(word));
-        if (auto done = ask(words, on_line); !done) return pass_on(done);
+        if (auto done = ask(words, on_line); !done) return propagate(done);
       }
     } else {
       return std::vector<NodeInterior>{};
     }
     auto reports = collector.reports();
-    if (!reports) return pass_on(reports);
+    if (!reports) return propagate(reports);
     std::vector<NodeInterior> interiors;
     for (const HostReport& report : *reports) {
-      auto machine = read_machine_json(FileText("the report of " + report.host, report.machine));
-      if (!machine) return pass_on(machine);
+      auto machine = read_machine_json(FileContents("the report of " + report.host, report.machine));
+      if (!machine) return propagate(machine);
       interiors.push_back({.hosts = {report.host}, .machine = std::move(*machine)});
     }
     return interiors;
   }
 
-  static Words split_words(const std::string& text) {
-    Words words;
+  static Argv split_words(const std::string& text) {
+    Argv words;
     for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
       const std::size_t end = std::min(text.find(' ', at), text.size());
       words.push_back(text.substr(at, end - at));
@@ -201,29 +201,29 @@ class TopoDiscover : public Verb {
     return words;
   }
 
-  static Result<void> ask(const Words& words, const std::function<void(std::string_view)>& on_line) {
+  static Result<void> ask(const Argv& words, const std::function<void(std::string_view)>& on_line) {
     auto status = run_lines(words, on_line);
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     if (*status != 0)
       return fail(Code::environment, at(words[0]), fmt::format("ended with status {}", *status),
                   fmt::format("try it by hand: {}", command_text(words)));
     return {};
   }
 
-  Result<MachineSpec> load_network(const Words& keep, const std::vector<NodeInterior>& interiors) const {
+  Result<MachineSpec> load_network(const Argv& keep, const std::vector<NodeInterior>& interiors) const {
     if (!network_.empty()) return load_machine(network_);
     if (slurm_ && launcher_.empty()) return allocation();
     if (!keep.empty()) return flat_network(keep);
-    Words hosts;
+    Argv hosts;
     for (const NodeInterior& interior : interiors) {
-      const Words named = interior.hosts.empty() ? named_nodes(interior.machine) : interior.hosts;
+      const Argv named = interior.hosts.empty() ? named_nodes(interior.machine) : interior.hosts;
       hosts.insert(hosts.end(), named.begin(), named.end());
     }
-    return flat_network(hosts.empty() ? Words{"node0"} : hosts);
+    return flat_network(hosts.empty() ? Argv{"node0"} : hosts);
   }
 
   std::string network_, hosts_, rsh_, output_;
-  Words nodes_, launcher_;
+  Argv nodes_, launcher_;
   bool slurm_ = false, bound_ = false, ascii_ = false, report_ = false;
 };
 

@@ -17,7 +17,7 @@ namespace rankloom::app {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using Argv = std::vector<std::string>;
 
 /// Launchers of one name belong to different MPIs; they say which when asked.
 std::string mpi_of(const std::string& launcher) {
@@ -66,19 +66,19 @@ class TopoProbe : public Verb {
 
   Result<int> run(const Session& session) override {
     for (const std::string& path : {output_, keep_}) {
-      if (auto writable = check_output(path); !writable) return pass_on(writable);
+      if (auto writable = check_output(path); !writable) return propagate(writable);
     }
     auto text = table_.empty() ? measure() : read_file(table_);
-    if (!text) return pass_on(text);
+    if (!text) return propagate(text);
     if (!keep_.empty()) {
-      if (auto written = write_file(keep_, text->view()); !written) return pass_on(written);
+      if (auto written = write_file(keep_, text->view()); !written) return propagate(written);
     }
     auto table = read_probe_table(*text);
-    if (!table) return pass_on(table);
+    if (!table) return propagate(table);
     auto probed = analyse(*table);
-    if (!probed) return pass_on(probed);
+    if (!probed) return propagate(probed);
     auto topology = Topology::build(std::move(probed->machine));
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     Json json{
         {"ranks", table->ranks.size()}, {"pairs", table->pairs.size()}, {"measured", levels_json(probed->levels)}};
     json["groups"] = probed->groups;
@@ -97,12 +97,12 @@ class TopoProbe : public Verb {
     });
   }
 
-  Result<FileText> measure() const {
+  Result<FileContents> measure() const {
     if (launcher_.empty())
       return fail(Code::usage, at("topo probe"), "no launcher is named", "rankloom topo probe -- mpirun -n 16");
     auto program = choose_probe();
-    if (!program) return pass_on(program);
-    Words words = launcher_;
+    if (!program) return propagate(program);
+    Argv words = launcher_;
     words.insert(words.end(), {*program, "--seconds", fmt::format("{}", seconds_)});
     if (rounds_) words.insert(words.end(), {"--rounds", fmt::format("{}", *rounds_)});
     if (alone_) words.insert(words.end(), {"--alone", fmt::format("{}", *alone_)});
@@ -116,13 +116,13 @@ class TopoProbe : public Verb {
         table += '\n';
       }
     });
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     if (*status != 0 || table.empty())
       return fail(Code::environment, at(launcher_[0]),
                   table.empty() && *status == 0 ? std::string("the probe said nothing")
                                                 : fmt::format("ended with status {}", *status),
                   fmt::format("try it by hand: {}", command_text(words)));
-    return FileText("the probe's table", table);
+    return FileContents("the probe's table", table);
   }
 
   Result<std::string> choose_probe() const {
@@ -141,7 +141,7 @@ class TopoProbe : public Verb {
   Result<ProbedMachine> analyse(const ProbeTable& table) const {
     if (topology_.empty()) return analyse_probe(table, options_);
     auto topology = load_topology(topology_);
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     return calibrate(*topology, table, options_);
   }
 
@@ -181,7 +181,7 @@ class TopoProbe : public Verb {
   }
 
   std::string topology_, table_, mpi_, keep_, output_;
-  Words launcher_;
+  Argv launcher_;
   double seconds_ = 5;
   std::optional<std::uint64_t> rounds_, alone_;
   ProbeOptions options_;

@@ -68,7 +68,7 @@ class TuneVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     auto launch = understand_launch(command_, launcher_version(command_));
-    if (!launch) return pass_on(launch);
+    if (!launch) return propagate(launch);
     const LaunchPart& part = launch->parts.front();
     if (output_.empty()) output_ = fs::path(launch->words[part.program]).filename().string() + ".tune";
     launcher_.assign(launch->words.begin(), launch->words.begin() + static_cast<std::ptrdiff_t>(part.program));
@@ -79,7 +79,7 @@ class TuneVerb : public Verb {
     }
     if (dry_run_) return show_plan();
     if (lab_) {
-      if (auto entered = enter(); !entered) return pass_on(entered);
+      if (auto entered = enter(); !entered) return propagate(entered);
     }
     std::error_code error;
     fs::create_directories(output_, error);
@@ -89,10 +89,10 @@ class TuneVerb : public Verb {
     }
     quiet_ = session.json;
     auto result = tune();
-    if (!result) return pass_on(result);
+    if (!result) return propagate(result);
     if (!profile_.empty()) (*result)["profile"] = profile_;
     if (!topology_.empty()) (*result)["topology"] = topology_;
-    if (auto written = write_file(file("result.json"), to_line(*result)); !written) return pass_on(written);
+    if (auto written = write_file(file("result.json"), to_line(*result)); !written) return propagate(written);
     // Everything is measured by now: a report that cannot be made spoils nothing.
     const bool reported = ask(report_step(), "report.log").has_value();
     if (session.json) {
@@ -109,41 +109,41 @@ class TuneVerb : public Verb {
  private:
   std::string file(const std::string& name) const { return (fs::path(output_) / name).string(); }
 
-  Words own(Words words) const {
+  Argv own(Argv words) const {
     words.insert(words.begin(), own_program());
     return words;
   }
-  Words before_command(Words words) const {
+  Argv before_command(Argv words) const {
     words.emplace_back("--");
     words.insert(words.end(), command_.begin(), command_.end());
     return words;
   }
 
   // The steps, as commands.
-  Words doctor_step() const { return own({"doctor", "--json"}); }
-  Words record_step() const { return before_command(own({"record", "--json", "-o", file("app.prof")})); }
-  Words machine_step() const {
-    Words words = own({"topo", probe_ ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"});
+  Argv doctor_step() const { return own({"doctor", "--json"}); }
+  Argv record_step() const { return before_command(own({"record", "--json", "-o", file("app.prof")})); }
+  Argv machine_step() const {
+    Argv words = own({"topo", probe_ ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"});
     words.insert(words.end(), launcher_.begin(), launcher_.end());
     return words;
   }
-  Words show_step() const { return own({"show", profile(), "--json"}); }
-  Words map_step(bool shared) const {
-    Words words = own(
+  Argv show_step() const { return own({"show", profile(), "--json"}); }
+  Argv map_step(bool shared) const {
+    Argv words = own(
         {"map", profile(), "-t", machine(), "-a", mapper_, "--format", "plain", "-o", file("mapping.txt"), "--json"});
     if (shared) words.emplace_back("--oversubscribe");
     return words;
   }
   /// What the recorded messages take in the default order and as placed, by simulation.
-  Words predict_step() const {
+  Argv predict_step() const {
     return own({"eval", "block", file("mapping.txt"), "--simulate", "--profile", profile(), "-t", machine(),
                 "--oversubscribe", "--json"});
   }
-  Words run_step() const {
+  Argv run_step() const {
     return before_command(own({"run", file("mapping.txt"), "-t", machine(), "--json", "-o", file("launch")}));
   }
-  Words report_step() const { return own({"report", output_, "-o", file("report.html"), "--json"}); }
-  Words emit_step() const {
+  Argv report_step() const { return own({"report", output_, "-o", file("report.html"), "--json"}); }
+  Argv emit_step() const {
     return own({"emit", file("mapping.txt"), "-t", machine(), "--to", std::string(name_of(kind_)), "-o", file("launch"),
                 "--json"});
   }
@@ -151,7 +151,7 @@ class TuneVerb : public Verb {
   std::string machine() const { return topology_.empty() ? file("machine.json") : topology_; }
 
   Result<int> show_plan() const {
-    const auto line = [](std::string_view why, Words words) {
+    const auto line = [](std::string_view why, Argv words) {
       words[0] = words[0] == own_program() ? "rankloom" : words[0];
       print(fmt::format("# {}\n{}\n", why, command_text(words)));
     };
@@ -173,7 +173,7 @@ class TuneVerb : public Verb {
   Result<void> enter() {
     const char* const inside = std::getenv("RANKLOOM_LAB");
     auto lab = find_lab(inside != nullptr ? inside : LabOptions().name);
-    if (!lab) return pass_on(lab);
+    if (!lab) return propagate(lab);
     if (topology_.empty() && !probe_) {
       std::error_code error;
       fs::create_directories(output_, error);
@@ -192,14 +192,14 @@ class TuneVerb : public Verb {
   }
 
   /// Runs a step that answers with JSON; what it says besides goes to a log in the folder.
-  Result<Json> ask(const Words& words, std::string_view log) const {
-    Words quiet{"sh", "-c", "log=$1; shift; exec \"$@\" 2>\"$log\"", "sh", file(std::string(log))};
+  Result<Json> ask(const Argv& words, std::string_view log) const {
+    Argv quiet{"sh", "-c", "log=$1; shift; exec \"$@\" 2>\"$log\"", "sh", file(std::string(log))};
     quiet.insert(quiet.end(), words.begin(), words.end());
     std::string last;
     auto status = run_lines(quiet, [&](std::string_view line) {
       if (line.starts_with('{')) last = line;
     });
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     Json answer = Json::parse(last, nullptr, false);
     if (answer.is_discarded() || answer.contains("error")) {
       std::string what = fmt::format("it ended with status {}", *status);
@@ -214,13 +214,13 @@ class TuneVerb : public Verb {
     return answer;
   }
 
-  Result<double> time_of(const Words& words, std::string_view log) const {
-    Words quiet{"sh", "-c", "log=$1; shift; exec \"$@\" >\"$log\" 2>&1", "sh", file(std::string(log))};
+  Result<double> time_of(const Argv& words, std::string_view log) const {
+    Argv quiet{"sh", "-c", "log=$1; shift; exec \"$@\" >\"$log\" 2>&1", "sh", file(std::string(log))};
     quiet.insert(quiet.end(), words.begin(), words.end());
     const auto begin = std::chrono::steady_clock::now();
     auto status = run_lines(quiet, [](std::string_view) {});
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!status) return pass_on(status);
+    if (!status) return propagate(status);
     if (*status != 0) {
       return fail(Code::environment, at(command_text(command_)), fmt::format("it ended with status {}", *status),
                   fmt::format("what it said is in {}", file(std::string(log))));
@@ -230,10 +230,10 @@ class TuneVerb : public Verb {
 
   Result<Json> tune() {
     Json result{{"command", command_text(command_)}, {"folder", output_}, {"speedup", nullptr}, {"verified", nullptr}};
-    if (auto fit = ask(doctor_step(), "doctor.log"); !fit) return pass_on(fit);
-    if (auto learned = learn(result); !learned) return pass_on(learned);
+    if (auto fit = ask(doctor_step(), "doctor.log"); !fit) return propagate(fit);
+    if (auto learned = learn(result); !learned) return propagate(learned);
     auto mapped = ask(map_step(result["ranks"].get<std::uint64_t>() > result["cores"].get<std::uint64_t>()), "map.log");
-    if (!mapped) return pass_on(mapped);
+    if (!mapped) return propagate(mapped);
     const double before = (*mapped)["cost_default"], after = (*mapped)["cost"];
     result["mapper"] = (*mapped)["mapper"];
     result["cost_default"] = before;
@@ -248,10 +248,10 @@ class TuneVerb : public Verb {
     }
     tell(fmt::format("mapping    {} less far to go than in the default order", percent(100 * (1 - after / before))));
     if (predict_) {
-      if (auto foreseen = foresee(result); !foreseen) return pass_on(foreseen);
+      if (auto foreseen = foresee(result); !foreseen) return propagate(foreseen);
       if (result.contains("gain")) return result;
     }
-    if (auto measured = measure(result); !measured) return pass_on(measured);
+    if (auto measured = measure(result); !measured) return propagate(measured);
     if (result["gain"].get<bool>()) result["use"] = command_to_use();
     return result;
   }
@@ -259,7 +259,7 @@ class TuneVerb : public Verb {
   /// The gain that a simulation sees; when it sees none, nothing is run.
   Result<void> foresee(Json& result) {
     auto simulated = ask(predict_step(), "predict.log");
-    if (!simulated) return pass_on(simulated);
+    if (!simulated) return propagate(simulated);
     const double now = (*simulated)["mappings"][0]["simulated_seconds"];
     const double placed = (*simulated)["mappings"][1]["simulated_seconds"];
     const double speedup = placed > 0 ? now / placed : 1;
@@ -280,10 +280,10 @@ class TuneVerb : public Verb {
     auto emitted = ask(emit_step(), "emit.log");
     if (!emitted || program_.empty() || (*emitted)["commands"].empty()) return {};
     const Json& command = (*emitted)["commands"].front();
-    Words words = command["words"].get<Words>();
+    Argv words = command["words"].get<Argv>();
     words.pop_back();
     words.insert(words.end(), program_.begin(), program_.end());
-    Words variables = command["environment"].get<Words>();
+    Argv variables = command["environment"].get<Argv>();
     words.insert(words.begin(), variables.begin(), variables.end());
     return command_text(words);
   }
@@ -293,7 +293,7 @@ class TuneVerb : public Verb {
     if (profile_.empty()) {
       tell(fmt::format("recording  {}", command_text(command_)));
       auto recorded = ask(record_step(), "record.log");
-      if (!recorded) return pass_on(recorded);
+      if (!recorded) return propagate(recorded);
       if ((*recorded)["output"].is_null()) {
         return fail(Code::environment, at("tune"), (*recorded).value("error", "nothing was recorded"),
                     fmt::format("look into {}", file("record.log")));
@@ -302,12 +302,12 @@ class TuneVerb : public Verb {
     if (topology_.empty()) {
       tell(probe_ ? "machine    measuring it" : "machine    looking at its hosts");
       auto found = ask(machine_step(), "machine.log");
-      if (!found) return pass_on(found);
+      if (!found) return propagate(found);
     }
     auto shown = ask(show_step(), "show.log");
-    if (!shown) return pass_on(shown);
+    if (!shown) return propagate(shown);
     auto cores = ask(own({"topo", "show", machine(), "--json"}), "topo.log");
-    if (!cores) return pass_on(cores);
+    if (!cores) return propagate(cores);
     result["ranks"] = (*shown)["ranks"];
     result["cores"] = (*cores)["pus"];
     result["nodes"] = (*cores)["nodes"];
@@ -322,11 +322,11 @@ class TuneVerb : public Verb {
     bool verified = true;
     for (std::size_t i = 1; i <= runs_; ++i) {
       auto plain = time_of(command_, fmt::format("before-{}.log", i));
-      if (!plain) return pass_on(plain);
+      if (!plain) return propagate(plain);
       const auto begin = std::chrono::steady_clock::now();
       auto placed = ask(run_step(), fmt::format("after-{}.log", i));
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      if (!placed) return pass_on(placed);
+      if (!placed) return propagate(placed);
       if ((*placed)["status"] != 0) {
         return fail(Code::environment, at("run"),
                     fmt::format("the placed program ended with status {}", (*placed)["status"].get<int>()),
@@ -406,7 +406,7 @@ class TuneVerb : public Verb {
   std::size_t runs_ = 3;
   bool probe_ = false, lab_ = false, dry_run_ = false, quiet_ = false, predict_ = false;
   std::vector<std::string> command_;
-  Words launcher_, program_;
+  Argv launcher_, program_;
   LauncherKind kind_ = LauncherKind::openmpi4;
 };
 

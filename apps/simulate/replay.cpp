@@ -193,16 +193,16 @@ class RouteCheck {
     if (count <= few) {
       for (std::size_t p = 0; p < count; ++p) {
         for (std::size_t q = 0; q < count; ++q, ++checked)
-          if (auto same = check(p, q); !same) return pass_on(same);
+          if (auto same = check(p, q); !same) return propagate(same);
       }
       return checked;
     }
     Random random(0);
     // The next core as well: far levels are met at random, near ones are not.
     for (std::size_t p = 0; p + 1 < count; ++p, ++checked)
-      if (auto same = check(p, p + 1); !same) return pass_on(same);
+      if (auto same = check(p, p + 1); !same) return propagate(same);
     for (; checked < many; ++checked)
-      if (auto same = check(random.below(count), random.below(count)); !same) return pass_on(same);
+      if (auto same = check(random.below(count), random.below(count)); !same) return propagate(same);
     return checked;
   }
 
@@ -266,7 +266,7 @@ Result<void> check_ends(const SimulationRequest& request, const std::vector<std:
 Result<SimulationResult> replay(const SimulationRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   auto platform = Platform::of(request.topology, request.platform);
-  if (!platform) return pass_on(platform);
+  if (!platform) return propagate(platform);
 
   std::vector<std::string> words{"rankloom-simulate", "--log=root.thres:error"};
   for (const char* const entry : configuration) words.push_back(fmt::format("--cfg={}", entry));
@@ -283,13 +283,13 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
   auto* const machine = new Machine(*platform, used_cores(request), request.speed * operations_per_second);
   machine->get_iface()->seal();
   auto checked = RouteCheck(*machine, *platform).run();
-  if (!checked) return pass_on(checked);
+  if (!checked) return propagate(checked);
 
   std::vector<std::vector<double>> ends(request.jobs.size());
   for (std::size_t j = 0; j < request.jobs.size(); ++j)
     start_job(request.jobs[j], fmt::format("job{}", j), *machine, ends[j]);
   engine.run();
-  if (auto ended = check_ends(request, ends); !ended) return pass_on(ended);
+  if (auto ended = check_ends(request, ends); !ended) return propagate(ended);
   SMPI_finalize();
 
   SimulationResult result{.jobs = {}, .seconds = 0, .routes_checked = *checked, .wall_seconds = 0};

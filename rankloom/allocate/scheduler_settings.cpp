@@ -53,14 +53,14 @@ constexpr auto keys = std::to_array<Key>({
     {"nodes",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
        auto names = expand_node_names(value);
-       if (!names) return pass_on(names);
+       if (!names) return propagate(names);
        settings.nodes = std::move(*names);
        return {};
      }},
     {"policy",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
        auto policy = find_policy(value);
-       if (!policy) return pass_on(policy);
+       if (!policy) return propagate(policy);
        settings.policy = std::string(value);
        return {};
      }},
@@ -151,7 +151,7 @@ Result<std::vector<std::string>> expand_node_names(std::string_view text) {
   return names;
 }
 
-Result<SchedulerSettings> read_scheduler_settings(const FileText& file) {
+Result<SchedulerSettings> read_scheduler_settings(const FileContents& file) {
   SchedulerSettings settings;
   std::string_view rest = file.view();
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
@@ -170,11 +170,11 @@ Result<SchedulerSettings> read_scheduler_settings(const FileText& file) {
 Result<NamedMachine> load_scheduler_machine(const SchedulerSettings& settings, const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   auto file = read_file((folder / settings.topology).string());
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto spec = read_machine_json(*file);
-  if (!spec) return pass_on(spec);
+  if (!spec) return propagate(spec);
   auto topology = Topology::build(std::move(*spec));
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   if (topology->is_matrix())
     return fail(Code::bad_input, at(settings.topology), "a table of distances has no routes",
                 "name a machine with a network");

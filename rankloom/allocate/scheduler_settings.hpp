@@ -24,7 +24,7 @@ struct SchedulerSettings {
 };
 
 /// Lines of "key = value"; # begins a remark. Unknown keys, values out of range and a missing topology are errors.
-Result<SchedulerSettings> read_scheduler_settings(const FileText& file);
+Result<SchedulerSettings> read_scheduler_settings(const FileContents& file);
 
 /// "n[1-3,5],head" → n1 n2 n3 n5 head; leading zeros are kept. As Slurm writes lists of hosts, with one pair of
 /// brackets a name.

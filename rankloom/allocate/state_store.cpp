@@ -147,7 +147,7 @@ struct StateStore::Database {
       value = sqlite3_column_int(row, 0);
       return {};
     });
-    if (!done) return pass_on(done);
+    if (!done) return propagate(done);
     return value;
   }
 
@@ -174,7 +174,7 @@ Result<MachineState> StateStore::Database::read() const {
     if (key == "slack") state.settings.limits.slack = std::strtod(value.c_str(), nullptr);
     return {};
   });
-  if (!settings) return pass_on(settings);
+  if (!settings) return propagate(settings);
   auto jobs = query("SELECT name, tasks, nodes, kept, diameter, closed, policy, since FROM jobs ORDER BY number", {},
                     [&](sqlite3_stmt* row) -> Result<void> {
                       StoredJob job;
@@ -182,7 +182,7 @@ Result<MachineState> StateStore::Database::read() const {
                       job.tasks = static_cast<std::uint64_t>(sqlite3_column_int64(row, 1));
                       for (auto [column, nodes] : {std::pair(2, &job.nodes), std::pair(3, &job.kept)}) {
                         auto parsed = parse_ranges(text(row, column), path);
-                        if (!parsed) return pass_on(parsed);
+                        if (!parsed) return propagate(parsed);
                         *nodes = std::move(*parsed);
                       }
                       job.diameter = static_cast<std::uint32_t>(sqlite3_column_int64(row, 4));
@@ -192,16 +192,16 @@ Result<MachineState> StateStore::Database::read() const {
                       state.jobs.push_back(std::move(job));
                       return {};
                     });
-  if (!jobs) return pass_on(jobs);
+  if (!jobs) return propagate(jobs);
   auto drains =
       query("SELECT node, failed, reason FROM drains ORDER BY node", {}, [&](sqlite3_stmt* row) -> Result<void> {
         state.drains.push_back({Node{static_cast<std::uint32_t>(sqlite3_column_int64(row, 0))},
                                 sqlite3_column_int(row, 1) != 0, text(row, 2)});
         return {};
       });
-  if (!drains) return pass_on(drains);
+  if (!drains) return propagate(drains);
   auto next = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0) + 1");
-  if (!next) return pass_on(next);
+  if (!next) return propagate(next);
   state.next_number = static_cast<std::uint64_t>(*next);
   return state;
 }
@@ -277,15 +277,15 @@ Result<StateStore> StateStore::open(const std::string& path) {
                 "make one with `rankloom alloc init -t TOPOLOGY`, or name it with --state");
   }
   auto database = std::make_shared<Database>();
-  if (auto opened = database->open(path, SQLITE_OPEN_READWRITE); !opened) return pass_on(opened);
+  if (auto opened = database->open(path, SQLITE_OPEN_READWRITE); !opened) return propagate(opened);
   auto own = database->number("PRAGMA application_id");
-  if (!own) return pass_on(own);
+  if (!own) return propagate(own);
   if (*own != application) {
     return fail(Code::bad_input, at(path), "this is a database, but no state of an allocator",
                 "name the file that `rankloom alloc init` made");
   }
   auto version = database->number("PRAGMA user_version");
-  if (!version) return pass_on(version);
+  if (!version) return propagate(version);
   if (*version != schema) {
     return fail(Code::bad_input, at(path),
                 fmt::format("the state has schema {}; this rankloom knows {}", *version, schema),
@@ -295,7 +295,7 @@ Result<StateStore> StateStore::open(const std::string& path) {
 }
 
 Result<MachineState> StateStore::read() {
-  if (auto begun = database_->run("BEGIN"); !begun) return pass_on(begun);
+  if (auto begun = database_->run("BEGIN"); !begun) return propagate(begun);
   auto state = database_->read();
   (void)database_->run("ROLLBACK");
   return state;
@@ -305,9 +305,9 @@ Result<void> StateStore::change(const std::function<Result<StateChange>(const Ma
   if (auto begun = database_->run("BEGIN IMMEDIATE"); !begun) return begun;
   auto done = [&]() -> Result<void> {
     auto state = database_->read();
-    if (!state) return pass_on(state);
+    if (!state) return propagate(state);
     auto change = decide(*state);
-    if (!change) return pass_on(change);
+    if (!change) return propagate(change);
     if (auto applied = database_->apply(*change); !applied) return applied;
     return database_->run("COMMIT");
   }();
@@ -316,10 +316,10 @@ Result<void> StateStore::change(const std::function<Result<StateChange>(const Ma
 }
 
 Result<LiveState> bring_to_life(MachineState state, const std::string& path) {
-  auto spec = read_machine_json(FileText(path + " (the machine in it)", state.settings.machine));
-  if (!spec) return pass_on(spec);
+  auto spec = read_machine_json(FileContents(path + " (the machine in it)", state.settings.machine));
+  if (!spec) return propagate(spec);
   auto topology = Topology::build(std::move(*spec));
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   AllocationMachine machine(*std::move(topology), state.settings.exclusive);
   Occupancy occupancy(machine);
   Bits taken(machine.node_count());

@@ -54,7 +54,7 @@ void read_job(const std::array<double, fields>& values, Workload& workload) {
                            std::max(values[run], values[asked_time]), static_cast<std::uint64_t>(std::ceil(tasks))});
 }
 
-Result<FileText> inflate(const FileText& file) {
+Result<FileContents> inflate(const FileContents& file) {
   if (file.view().size() > std::numeric_limits<uInt>::max())
     return fail(Code::bad_input, at(file.name()), "more than 4 GiB", "give a part of the trace");
   z_stream stream{};
@@ -77,12 +77,12 @@ Result<FileText> inflate(const FileText& file) {
   }
   if (status != Z_STREAM_END)
     return fail(Code::bad_input, at(file.name()), "the compressed file is cut short or damaged", "get a complete copy");
-  return FileText(file.name(), std::move(text));
+  return FileContents(file.name(), std::move(text));
 }
 
 }  // namespace
 
-Result<Workload> read_swf(const FileText& file) {
+Result<Workload> read_swf(const FileContents& file) {
   Workload workload;
   workload.name = file.name();
   Scanner scanner(file.view());
@@ -117,10 +117,10 @@ Result<Workload> read_swf(const FileText& file) {
 
 Result<Workload> load_workload(const std::string& path) {
   auto file = read_file(path);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   if (file->view().starts_with("\x1f\x8b")) {
     file = inflate(*file);
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
   }
   return read_swf(*file);
 }

@@ -33,7 +33,7 @@ struct Workload {
 
 /// Standard Workload Format 2 (Chapin et al. 1999; Parallel Workloads Archive): comments after ";", 18 numbers a line.
 /// A malformed line is counted, not fatal; a file without one job is an error.
-Result<Workload> read_swf(const FileText& file);
+Result<Workload> read_swf(const FileContents& file);
 /// From a file, also one compressed by gzip.
 Result<Workload> load_workload(const std::string& path);
 std::string write_swf(const Workload& workload);

@@ -87,16 +87,16 @@ Result<void> write_and_rename(const std::string& path, const std::filesystem::pa
 
 }  // namespace
 
-FileText::FileText(std::string name, std::string content) : name_(std::move(name)) {
+FileContents::FileContents(std::string name, std::string content) : name_(std::move(name)) {
   auto owner = std::make_shared<const std::string>(std::move(content));
   view_ = *owner;
   owner_ = std::move(owner);
 }
 
-FileText::FileText(std::string name, std::string_view view, std::shared_ptr<const void> owner)
+FileContents::FileContents(std::string name, std::string_view view, std::shared_ptr<const void> owner)
     : name_(std::move(name)), view_(view), owner_(std::move(owner)) {}
 
-Result<FileText> read_file(const std::string& path) {
+Result<FileContents> read_file(const std::string& path) {
   const bool standard_input = path == "-";
   const Descriptor file(standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const std::string name = standard_input ? "standard input" : path;
@@ -112,8 +112,8 @@ Result<FileText> read_file(const std::string& path) {
     return fail(Code::bad_input, at(name), "is a directory, not a file", "name a file inside it");
   if (!S_ISREG(status.st_mode) || status.st_size == 0) {
     auto content = read_stream(file.number(), name);
-    if (!content) return pass_on(content);
-    return FileText(name, std::move(*content));
+    if (!content) return propagate(content);
+    return FileContents(name, std::move(*content));
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
@@ -121,7 +121,7 @@ Result<FileText> read_file(const std::string& path) {
     return system_failure(name, "cannot be mapped into memory", "close other programs or use a larger machine");
   ::madvise(start, size, MADV_SEQUENTIAL);
   std::shared_ptr<const void> owner(start, [size](const void* mapped) { ::munmap(const_cast<void*>(mapped), size); });
-  return FileText(name, std::string_view(static_cast<const char*>(start), size), std::move(owner));
+  return FileContents(name, std::string_view(static_cast<const char*>(start), size), std::move(owner));
 }
 
 Result<void> write_file(const std::string& path, const std::function<Result<void>(Sink&)>& fill) {

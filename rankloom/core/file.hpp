@@ -14,23 +14,23 @@
 namespace rankloom {
 
 /// The content of one file, mapped or read; copies share it. Not followed by a terminating zero.
-class FileText {
+class FileContents {
  public:
-  FileText(std::string name, std::string content);
+  FileContents(std::string name, std::string content);
 
   const std::string& name() const { return name_; }
   std::string_view view() const { return view_; }
 
  private:
-  friend Result<FileText> read_file(const std::string& path);
-  FileText(std::string name, std::string_view view, std::shared_ptr<const void> owner);
+  friend Result<FileContents> read_file(const std::string& path);
+  FileContents(std::string name, std::string_view view, std::shared_ptr<const void> owner);
   std::string name_;
   std::string_view view_;
   std::shared_ptr<const void> owner_;
 };
 
 /// "-" is standard input. Pipes work. A directory, a missing or unreadable file is an error with a remedy.
-Result<FileText> read_file(const std::string& path);
+Result<FileContents> read_file(const std::string& path);
 
 /// Where writers put their bytes; errors are kept until the end.
 class Sink {

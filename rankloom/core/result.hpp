@@ -46,12 +46,12 @@ inline Failure fail(Code code, Where where, std::string what, std::string hint) 
 
 /// Hands the error of one result on as the error of another.
 template <class T>
-Failure pass_on(Result<T>& result) {
+Failure propagate(Result<T>& result) {
   return Failure(std::move(result).error());
 }
 
 template <class T>
-Failure pass_on(Result<T>&& result) {
+Failure propagate(Result<T>&& result) {
   return Failure(std::move(result).error());
 }
 

@@ -95,7 +95,7 @@ class Composer {
 
   Result<void> add(const NodeInterior& interior) {
     auto node = only_node(interior.machine);
-    if (!node) return pass_on(node);
+    if (!node) return propagate(node);
     for (const MachineRemark& remark : interior.machine.remarks) machine_.remarks.push_back(remark);
     if (interior.hosts.empty() && !others_) others_ = *node;
     std::vector<std::string> hosts = interior.hosts;
@@ -109,9 +109,9 @@ class Composer {
   }
 
   Result<MachineSpec> finish() && {
-    if (auto kept = drop_nodes(); !kept) return pass_on(kept);
-    if (auto filled = fill_nodes(); !filled) return pass_on(filled);
-    if (auto raised = raise_costs(); !raised) return pass_on(raised);
+    if (auto kept = drop_nodes(); !kept) return propagate(kept);
+    if (auto filled = fill_nodes(); !filled) return propagate(filled);
+    if (auto raised = raise_costs(); !raised) return propagate(raised);
     return std::move(machine_);
   }
 
@@ -166,7 +166,7 @@ class Composer {
       shape.cables.push_back(cable);
     }
     auto network = make_graph(std::move(shape));
-    if (!network) return pass_on(network);
+    if (!network) return propagate(network);
     machine_.network = std::move(*network);
     return {};
   }
@@ -191,14 +191,14 @@ class Composer {
 
   Result<void> raise_costs() {
     auto topology = Topology::build(machine_);
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     const double inside = dearest_inside(*topology), outside = cheapest_outside(*topology);
     if (!has_interiors_ || outside <= 0 || inside <= 0 || outside > inside) return {};
     const double factor = network_to_node * inside / outside;
     scale_levels(machine_.root, factor);
     if (!machine_.network) return {};
     auto network = scaled(machine_.network, factor);
-    if (!network) return pass_on(network);
+    if (!network) return propagate(network);
     machine_.network = std::move(*network);
     return {};
   }
@@ -230,7 +230,7 @@ Result<MachineSpec> compose(MachineSpec network, std::span<const NodeInterior> i
                             const std::vector<std::string>& keep) {
   Composer composer(std::move(network), keep);
   for (const NodeInterior& interior : interiors) {
-    if (auto added = composer.add(interior); !added) return pass_on(added);
+    if (auto added = composer.add(interior); !added) return propagate(added);
   }
   return std::move(composer).finish();
 }

@@ -18,7 +18,7 @@ struct TopologySourceInfo {
   std::string_view name;
   std::string_view summary;
   bool (*recognise)(std::string_view text);  ///< By content; the first row that says yes reads it.
-  Result<MachineSpec> (*read)(const FileText& file);
+  Result<MachineSpec> (*read)(const FileContents& file);
 };
 
 std::span<const TopologySourceInfo> topology_sources();

@@ -54,7 +54,7 @@ Result<MachineSpec> parse_hierarchy(std::string_view hierarchy, std::string_view
   }
   if (auto objects = count_objects(levels); !objects) {
     objects.error().where = at("--hierarchy");
-    return pass_on(objects);
+    return propagate(objects);
   }
   MachineSpec machine;
   machine.text = fmt::format("--hierarchy {} --distance {}", hierarchy, distance);

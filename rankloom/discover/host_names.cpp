@@ -64,7 +64,7 @@ Result<std::vector<std::string>> expand_one(std::string_view text) {
     std::vector<std::string> longer;
     for (const std::string& name : names) {
       for (const std::string_view range : ranges) {
-        if (auto done = expand_range(range, name, longer); !done) return pass_on(done);
+        if (auto done = expand_range(range, name, longer); !done) return propagate(done);
       }
     }
     names = std::move(longer);
@@ -82,7 +82,7 @@ Result<std::vector<std::string>> expand_hosts(std::string_view text) {
   for (const std::string_view piece : *pieces) {
     if (piece.empty()) continue;
     auto names = expand_one(piece);
-    if (!names) return pass_on(names);
+    if (!names) return propagate(names);
     if (hosts.size() + names->size() > most_hosts)
       return bad(text, fmt::format("makes more than {} hosts", most_hosts));
     hosts.insert(hosts.end(), names->begin(), names->end());

@@ -119,12 +119,12 @@ bool is_hostlist(std::string_view text) {
   return false;
 }
 
-Result<MachineSpec> read_hostlist(const FileText& file) {
+Result<MachineSpec> read_hostlist(const FileContents& file) {
   HostCollector hosts(file.name());
   std::uint64_t line = 0;
   for (std::string_view rest = file.view(); !rest.empty();) {
     const auto end = std::min(rest.find('\n'), rest.size());
-    if (auto added = hosts.add(rest.substr(0, end), ++line); !added) return pass_on(added);
+    if (auto added = hosts.add(rest.substr(0, end), ++line); !added) return propagate(added);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return std::move(hosts).machine();

@@ -15,6 +15,6 @@ bool is_hostlist(std::string_view text);
 
 /// One host a line: "node1 4", "node1:4", "node1 slots=4" or plain "node1" for one slot; plain lines of one host add
 /// up. A slot becomes a core. "#" begins a comment.
-Result<MachineSpec> read_hostlist(const FileText& file);
+Result<MachineSpec> read_hostlist(const FileContents& file);
 
 }  // namespace rankloom

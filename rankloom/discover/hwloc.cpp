@@ -261,7 +261,7 @@ Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& so
 
 }  // namespace
 
-Result<MachineSpec> read_hwloc_xml(const FileText& file) {
+Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
   const HwlocTopology topology = make_empty();
   std::string text(file.view());  // hwloc wants a zero behind it
   accept_version_3(text);

@@ -16,7 +16,7 @@ bool reads_hwloc();
 
 bool is_hwloc_xml(std::string_view text);
 /// One node: packages, dies, NUMA nodes, caches, groups, cores; its leaves are the processing units that may be used.
-Result<MachineSpec> read_hwloc_xml(const FileText& file);
+Result<MachineSpec> read_hwloc_xml(const FileContents& file);
 
 struct HostOptions {
   bool bound = false;  ///< Only the processing units that this process is bound to, not all that its cgroup allows.

@@ -26,7 +26,7 @@ bool reads_hwloc() {
   return false;
 }
 
-Result<MachineSpec> read_hwloc_xml(const FileText& file) {
+Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
   return without_hwloc(file.name());
 }
 

@@ -80,7 +80,7 @@ class Fabric {
 
   Result<MachineSpec> machine() && {
     if (hosts_.empty()) return bad(0, "names no host", "run ibnetdiscover where the fabric's hosts are up");
-    if (auto joined = check_joined(); !joined) return pass_on(joined);
+    if (auto joined = check_joined(); !joined) return propagate(joined);
     if (is_tree()) return build_switch_tree(source_, "switch", as_tree());
     return as_graph();
   }
@@ -249,7 +249,7 @@ class Fabric {
     auto network = make_graph(std::move(shape));
     if (!network) {
       network.error().where = at(source_);
-      return pass_on(network);
+      return propagate(network);
     }
     MachineSpec machine;
     machine.text = source_;
@@ -289,11 +289,11 @@ bool is_infiniband(std::string_view text) {
   return false;
 }
 
-Result<MachineSpec> read_infiniband(const FileText& file) {
+Result<MachineSpec> read_infiniband(const FileContents& file) {
   Fabric fabric(file.name());
   std::uint64_t number = 0;
   for (const std::string_view line : split(file.view(), '\n')) {
-    if (auto added = fabric.add(line, ++number); !added) return pass_on(added);
+    if (auto added = fabric.add(line, ++number); !added) return propagate(added);
   }
   return std::move(fabric).machine();
 }

@@ -13,6 +13,6 @@ namespace rankloom {
 bool is_infiniband(std::string_view text);
 /// Hosts by their descriptions, of one core each. Cabled as a tree, levels of switches; otherwise a graph whose cables
 /// cost what their width and speed say. Fails when some hosts cannot reach others.
-Result<MachineSpec> read_infiniband(const FileText& file);
+Result<MachineSpec> read_infiniband(const FileContents& file);
 
 }  // namespace rankloom

@@ -40,14 +40,14 @@ Result<NetworkWords> wired(const Pieces& pieces, Result<NetworkPtr> network) {
 
 Result<NetworkWords> parse_mesh(const Pieces& pieces) {
   auto sizes = parse_sizes(pieces, pieces.body, 'x');
-  if (!sizes) return pass_on(sizes);
+  if (!sizes) return propagate(sizes);
   return wired(pieces, make_mesh(std::move(*sizes), pieces.token.starts_with('t'), pieces.per_hop));
 }
 
 /// A tree is a hierarchy whose costs are hops: 2 below one leaf switch, 4 below the next one up, and so on.
 Result<NetworkWords> parse_tree(const Pieces& pieces) {
   auto arities = parse_sizes(pieces, pieces.body, ',');
-  if (!arities) return pass_on(arities);
+  if (!arities) return propagate(arities);
   if (arities->size() >= most_levels) return bad_token(pieces.token, "this tree is too deep");
   NetworkWords words;
   for (std::size_t level = 0; level < arities->size(); ++level) {
@@ -72,11 +72,11 @@ Result<FatTreeShape> parse_levels(const Pieces& pieces) {
   const auto halves = split(pieces.body, '/');
   if (halves.size() > 2) return bad_token(pieces.token, "only one / divides children from parents");
   auto children = parse_sizes(pieces, halves[0], ',');
-  if (!children) return pass_on(children);
+  if (!children) return propagate(children);
   FatTreeShape shape{.children = std::move(*children), .parents = {}};
   if (halves.size() == 2) {
     auto parents = parse_sizes(pieces, halves[1], ',');
-    if (!parents) return pass_on(parents);
+    if (!parents) return propagate(parents);
     shape.parents = std::move(*parents);
   } else {
     shape.parents.assign(shape.children.begin() + 1, shape.children.end());
@@ -87,13 +87,13 @@ Result<FatTreeShape> parse_levels(const Pieces& pieces) {
 
 Result<NetworkWords> parse_fat_tree(const Pieces& pieces) {
   auto shape = pieces.body.starts_with("k=") ? parse_ports(pieces) : parse_levels(pieces);
-  if (!shape) return pass_on(shape);
+  if (!shape) return propagate(shape);
   return wired(pieces, make_fat_tree(std::move(shape->children), std::move(shape->parents), pieces.per_hop));
 }
 
 Result<NetworkWords> parse_dragonfly(const Pieces& pieces) {
   auto sizes = parse_sizes(pieces, pieces.body, ',');
-  if (!sizes) return pass_on(sizes);
+  if (!sizes) return propagate(sizes);
   if (sizes->size() != 3 && sizes->size() != 4) {
     return bad_token(pieces.token, "a dragonfly has groups,routers,nodes and perhaps global links a router");
   }
@@ -131,7 +131,7 @@ Result<NetworkWords> parse_network(std::string_view token, Cost default_per_hop)
   const auto equals = pieces.body.find('=', pieces.body.starts_with("k=") ? 2 : 0);
   if (equals != std::string_view::npos) {
     auto cost = parse_cost(token, pieces.body.substr(equals + 1));
-    if (!cost) return pass_on(cost);
+    if (!cost) return propagate(cost);
     pieces.per_hop = *cost;
     pieces.body = pieces.body.substr(0, equals);
   }

@@ -74,7 +74,7 @@ Result<ProbedMachine> calibrate(const Topology& topology, const ProbeTable& tabl
     return fail(Code::bad_input, at(topology.spec().text), "has no levels to which costs could be given",
                 "probe without -t, or give levels such as \"switch:2 node:6 core:16\"");
   auto seats = seats_of(topology, table);
-  if (!seats) return pass_on(seats);
+  if (!seats) return propagate(seats);
   const auto levels = topology.levels();
   LevelCosts costs(levels.size(), options);
   for (const ProbePair& pair : table.pairs) {

@@ -89,11 +89,11 @@ class TableReader {
 
 }  // namespace
 
-Result<ProbeTable> read_probe_table(const FileText& file) {
+Result<ProbeTable> read_probe_table(const FileContents& file) {
   TableReader reader(file.name());
   std::uint64_t number = 0;
   for (const std::string_view line : split(file.view(), '\n')) {
-    if (auto added = reader.add(line, ++number); !added) return pass_on(added);
+    if (auto added = reader.add(line, ++number); !added) return propagate(added);
   }
   return std::move(reader).table();
 }

@@ -40,7 +40,7 @@ struct ProbeTable {
 
 /// "rankloom-probe 1", then "rank 0 host -1" for each, "pair 0 1 together 8:500.0:450.0 …" with size, mean and least
 /// time, "end".
-Result<ProbeTable> read_probe_table(const FileText& file);
+Result<ProbeTable> read_probe_table(const FileContents& file);
 
 /// The line through the smallest and the largest message. Those in between take other ways through MPI and the network
 /// (another protocol, what a shaper lets pass at once), and would bend a line through all of them away from both ends.

@@ -63,7 +63,7 @@ class TopologyLines {
 
   Result<void> add(const Line& line) {
     auto pairs = read_pairs(line);
-    if (!pairs) return pass_on(pairs);
+    if (!pairs) return propagate(pairs);
     if (pairs->contains("switchname")) return add_entry(line, *pairs, "switchname", switches_);
     if (pairs->contains("blockname")) return add_entry(line, *pairs, "blockname", blocks_);
     if (pairs->contains("aggregatedblock")) return add_aggregate(line, *pairs);
@@ -113,9 +113,9 @@ class TopologyLines {
 
   Result<void> add_entry(const Line& line, const Pairs& pairs, const std::string& key, std::vector<SwitchEntry>& list) {
     auto nodes = hosts(line, pairs, "nodes");
-    if (!nodes) return pass_on(nodes);
+    if (!nodes) return propagate(nodes);
     auto below = hosts(line, pairs, "switches");
-    if (!below) return pass_on(below);
+    if (!below) return propagate(below);
     if (pairs.at(key).empty()) return bad(line, "the name is empty", "SwitchName=s0 Nodes=n[0-3]");
     // What scontrol prints has a level, and lists with every switch all nodes below it.
     list.push_back({.name = std::string(pairs.at(key)),
@@ -128,7 +128,7 @@ class TopologyLines {
 
   Result<void> add_aggregate(const Line& line, const Pairs& pairs) {
     auto blocks = hosts(line, pairs, "aggregatedblock");
-    if (!blocks) return pass_on(blocks);
+    if (!blocks) return propagate(blocks);
     aggregates_.push_back({.name = std::string(pairs.at("aggregatedblock")),
                            .switches = std::move(*blocks),
                            .hosts = {},
@@ -197,10 +197,10 @@ std::vector<SwitchEntry> aggregate_blocks(std::vector<SwitchEntry> blocks, const
   return blocks;
 }
 
-Result<MachineSpec> read_slurm_topology(const FileText& file) {
+Result<MachineSpec> read_slurm_topology(const FileContents& file) {
   TopologyLines lines(file.name());
   for (const Line& line : logical_lines(file.view())) {
-    if (auto added = lines.add(line); !added) return pass_on(added);
+    if (auto added = lines.add(line); !added) return propagate(added);
   }
   return std::move(lines).machine();
 }
@@ -228,12 +228,12 @@ Result<MachineSpec> read_slurm_allocation(const SlurmAllocation& allocation) {
   auto hosts = expand_hosts(allocation.nodes);
   if (!hosts) {
     hosts.error().where = at("Slurm's environment");
-    return pass_on(hosts);
+    return propagate(hosts);
   }
   std::vector<std::uint32_t> counts(hosts->size(), 1);
   if (!allocation.slots.empty()) {
     auto given = expand_counts(allocation.slots, hosts->size());
-    if (!given) return pass_on(given);
+    if (!given) return propagate(given);
     counts = std::move(*given);
   }
   MachineSpec machine;

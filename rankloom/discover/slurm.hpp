@@ -16,11 +16,11 @@ namespace rankloom {
 
 /// topology.conf, or what `scontrol show topology` prints: switches, or blocks.
 bool is_slurm_topology(std::string_view text);
-Result<MachineSpec> read_slurm_topology(const FileText& file);
+Result<MachineSpec> read_slurm_topology(const FileContents& file);
 
 /// topology.yaml of Slurm 24.11 and later; of several topologies the cluster's default one.
 bool is_slurm_yaml(std::string_view text);
-Result<MachineSpec> read_slurm_yaml(const FileText& file);
+Result<MachineSpec> read_slurm_yaml(const FileContents& file);
 
 /// Base blocks in the larger ones that BlockSizes asks for, each so many nodes; the entries are in order.
 std::vector<SwitchEntry> aggregate_blocks(std::vector<SwitchEntry> blocks, const std::vector<std::uint32_t>& sizes);

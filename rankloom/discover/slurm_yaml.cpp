@@ -44,14 +44,14 @@ class YamlTopology {
   Result<MachineSpec> read_one(const YamlValue& topology) const {
     if (const YamlValue* const tree = topology.find("tree"); tree != nullptr) {
       auto entries = read_entries(*tree, "switches", "switch");
-      if (!entries) return pass_on(entries);
+      if (!entries) return propagate(entries);
       return build_switch_tree(source_, "switch", *entries);
     }
     if (const YamlValue* const block = topology.find("block"); block != nullptr) {
       auto entries = read_entries(*block, "blocks", "block");
-      if (!entries) return pass_on(entries);
+      if (!entries) return propagate(entries);
       auto sizes = read_sizes(*block);
-      if (!sizes) return pass_on(sizes);
+      if (!sizes) return propagate(sizes);
       return build_switch_tree(source_, "block", aggregate_blocks(std::move(*entries), *sizes));
     }
     return bad(topology, "this topology is neither a tree nor blocks, so it names no nodes",
@@ -70,9 +70,9 @@ class YamlTopology {
       if (name == nullptr || name->word.empty())
         return bad(item, fmt::format("this entry has no {}", name_key), fmt::format("- {}: NAME", name_key));
       auto hosts = read_names(item, "nodes");
-      if (!hosts) return pass_on(hosts);
+      if (!hosts) return propagate(hosts);
       auto below = read_names(item, "children");
-      if (!below) return pass_on(below);
+      if (!below) return propagate(below);
       entries.push_back({name->word, std::move(*below), std::move(*hosts), item.line});
     }
     return entries;
@@ -130,9 +130,9 @@ bool is_slurm_yaml(std::string_view text) {
   return false;
 }
 
-Result<MachineSpec> read_slurm_yaml(const FileText& file) {
+Result<MachineSpec> read_slurm_yaml(const FileContents& file) {
   auto top = parse_yaml(file);
-  if (!top) return pass_on(top);
+  if (!top) return propagate(top);
   return YamlTopology(file.name()).read(*top);
 }
 

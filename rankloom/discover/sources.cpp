@@ -43,7 +43,7 @@ bool is_topology_string(std::string_view text) {
          std::find(levels.begin(), levels.end(), kind) != levels.end();
 }
 
-Result<MachineSpec> read_topology_string(const FileText& file) {
+Result<MachineSpec> read_topology_string(const FileContents& file) {
   auto machine = parse_topology_string(trimmed(file.view()));
   if (!machine) machine.error().where = at(file.name(), 1);
   return machine;
@@ -61,7 +61,7 @@ constexpr auto sources = std::to_array<TopologySourceInfo>({
      read_hostlist},
 });
 
-Result<MachineSpec> read_any(const FileText& file) {
+Result<MachineSpec> read_any(const FileContents& file) {
   const std::string hint =
       "give a file of a kind that `rankloom list topologies` names, or a topology string such as \"node:6=3.7 "
       "core:16=1\"";
@@ -90,7 +90,7 @@ Result<MachineSpec> load_machine(const std::string& file_or_string) {
   std::error_code ignored;  // a long string is no valid path, and that is no error
   if (file_or_string == "-" || looks_like_path(file_or_string) || std::filesystem::exists(file_or_string, ignored)) {
     auto file = read_file(file_or_string);
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
     return read_any(*file);
   }
   return parse_topology_string(file_or_string);
@@ -98,7 +98,7 @@ Result<MachineSpec> load_machine(const std::string& file_or_string) {
 
 Result<Topology> load_topology(const std::string& file_or_string) {
   auto machine = load_machine(file_or_string);
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   return Topology::build(std::move(*machine));
 }
 

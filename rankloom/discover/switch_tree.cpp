@@ -35,16 +35,16 @@ class SwitchTree {
 
   Result<MachineSpec> build() {
     for (const auto step : {&SwitchTree::name_switches, &SwitchTree::join_switches, &SwitchTree::seat_hosts}) {
-      if (auto done = (this->*step)(); !done) return pass_on(done);
+      if (auto done = (this->*step)(); !done) return propagate(done);
     }
     std::vector<std::size_t> roots;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (nodes_[i].parent) continue;
       auto height = measure(i, 0);
-      if (!height) return pass_on(height);
+      if (!height) return propagate(height);
       if (*height > 0) roots.push_back(i);
     }
-    if (auto reached = check_circles(); !reached) return pass_on(reached);
+    if (auto reached = check_circles(); !reached) return propagate(reached);
     if (roots.empty())
       return bad(0, "names no node", "give the lowest switches their nodes: SwitchName=s0 Nodes=n[0-3]");
     MachineSpec machine = grow(roots);

@@ -40,11 +40,11 @@ Result<LevelWords> parse_level(std::string_view token) {
   const auto equals = rest.find('=');
   LevelWords level{.kind = kind, .counts = {}, .cost = {}, .token = shown(token)};
   auto counts = parse_counts(token, rest.substr(0, equals));
-  if (!counts) return pass_on(counts);
+  if (!counts) return propagate(counts);
   level.counts = std::move(*counts);
   if (equals == std::string_view::npos) return level;
   auto cost = parse_cost(token, rest.substr(equals + 1));
-  if (!cost) return pass_on(cost);
+  if (!cost) return propagate(cost);
   level.cost = *cost;
   return level;
 }
@@ -82,7 +82,7 @@ Result<Words> sort_words(std::string_view text) {
   for (const std::string_view token : split_at_blanks(text)) {
     if (token.starts_with('!')) {
       auto hole = parse_hole(token);
-      if (!hole) return pass_on(hole);
+      if (!hole) return propagate(hole);
       words.holes.push_back(std::move(*hole));
     } else if (is_network(token)) {
       if (!words.network.empty() || !words.levels.empty())
@@ -90,7 +90,7 @@ Result<Words> sort_words(std::string_view text) {
       words.network = token;
     } else {
       auto level = parse_level(token);
-      if (!level) return pass_on(level);
+      if (!level) return propagate(level);
       words.levels.push_back(std::move(*level));
       if (words.levels.size() > most_levels)
         return bad_token(token, fmt::format("there are more than {} levels", most_levels));
@@ -163,22 +163,22 @@ Result<void> close_holes(const std::vector<HoleWords>& holes, const std::vector<
 
 Result<MachineSpec> parse_topology_string(std::string_view text) {
   auto words = sort_words(text);
-  if (!words) return pass_on(words);
+  if (!words) return propagate(words);
   std::vector<LevelWords> levels = std::move(words->levels);
   add_core(levels);
   MachineSpec machine;
   machine.text = std::string(text);
   if (!words->network.empty()) {
     auto network = parse_network(words->network, default_per_hop(levels));
-    if (!network) return pass_on(network);
+    if (!network) return propagate(network);
     levels.insert(levels.begin(), network->levels.begin(), network->levels.end());
     machine.network = std::move(network->network);
   }
-  if (auto sound = check_levels(levels); !sound) return pass_on(sound);
+  if (auto sound = check_levels(levels); !sound) return propagate(sound);
   auto objects = count_objects(levels);
-  if (!objects) return pass_on(objects);
+  if (!objects) return propagate(objects);
   machine.root = build_levels(levels);
-  if (auto closed = close_holes(words->holes, levels, *objects, machine.root); !closed) return pass_on(closed);
+  if (auto closed = close_holes(words->holes, levels, *objects, machine.root); !closed) return propagate(closed);
   return machine;
 }
 

@@ -70,7 +70,7 @@ std::string unquoted(std::string_view word) {
 
 class YamlReader {
  public:
-  explicit YamlReader(const FileText& file) : source_(file.name()) {
+  explicit YamlReader(const FileContents& file) : source_(file.name()) {
     std::uint64_t number = 0;
     for (std::string_view line : split(file.view(), '\n')) {
       ++number;
@@ -109,7 +109,7 @@ class YamlReader {
     while (at_ < lines_.size() && lines_[at_].indent == indent &&
            is_item(lines_[at_].text) == (value.kind == YamlValue::Kind::list)) {
       auto added = value.kind == YamlValue::Kind::list ? add_item(value, depth) : add_entry(value, depth);
-      if (!added) return pass_on(added);
+      if (!added) return propagate(added);
     }
     if (at_ < lines_.size() && lines_[at_].indent > indent)
       return bad(lines_[at_].number, "is indented more than its neighbours", "line it up with the line before it");
@@ -128,7 +128,7 @@ class YamlReader {
     line.indent += skip;
     line.text.remove_prefix(skip);
     auto item = read_block(line.indent, depth + 1);
-    if (!item) return pass_on(item);
+    if (!item) return propagate(item);
     list.items.push_back(std::move(*item));
     return {};
   }
@@ -144,11 +144,11 @@ class YamlReader {
     value.line = line.number;
     if (const auto rest = trimmed(line.text.substr(end + 1)); !rest.empty()) {
       auto word = read_word(rest, line.number, depth);
-      if (!word) return pass_on(word);
+      if (!word) return propagate(word);
       value = std::move(*word);
     } else if (at_ < lines_.size() && is_item(lines_[at_].text) && lines_[at_].indent == line.indent) {
       auto list = read_block(line.indent, depth + 1);  // a list may stand right below its key
-      if (!list) return pass_on(list);
+      if (!list) return propagate(list);
       value = std::move(*list);
     } else if (auto added = add_below(value, line.indent + 1, depth); !added) {
       return added;
@@ -160,7 +160,7 @@ class YamlReader {
   Result<void> add_below(YamlValue& value, std::size_t least_indent, std::size_t depth) {
     if (at_ >= lines_.size() || lines_[at_].indent < least_indent) return {};
     auto block = read_block(lines_[at_].indent, depth + 1);
-    if (!block) return pass_on(block);
+    if (!block) return propagate(block);
     value = std::move(*block);
     return {};
   }
@@ -204,7 +204,7 @@ const YamlValue* YamlValue::find(std::string_view key) const {
   return found == entries.end() ? nullptr : &found->second;
 }
 
-Result<YamlValue> parse_yaml(const FileText& file) {
+Result<YamlValue> parse_yaml(const FileContents& file) {
   return YamlReader(file).read();
 }
 

@@ -26,6 +26,6 @@ struct YamlValue {
   const YamlValue* find(std::string_view key) const;
 };
 
-Result<YamlValue> parse_yaml(const FileText& file);
+Result<YamlValue> parse_yaml(const FileContents& file);
 
 }  // namespace rankloom

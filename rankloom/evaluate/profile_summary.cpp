@@ -132,7 +132,7 @@ std::optional<TimeShare> time_of(const std::vector<RankActivity>& activity) {
 }  // namespace
 
 Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t most_pairs) {
-  if (auto fits = check_traffic_fits(profile, model); !fits) return pass_on(fits);
+  if (auto fits = check_traffic_fits(profile, model); !fits) return propagate(fits);
   ProfileSummary summary;
   summary.ranks = profile.rank_count();
   count_point_to_point(profile.point_to_point, summary);

@@ -6,12 +6,12 @@
 
 namespace rankloom {
 
-MachineTree::MachineTree(const Topology& topology, const Slots& slots) : topology_(&topology), slots_(&slots) {
-  const auto differs = [&](Core core) { return slots[core] != slots[Core{0}]; };
+MachineTree::MachineTree(const Topology& topology, const Capacities& capacities) : topology_(&topology), slots_(&capacities) {
+  const auto differs = [&](Core core) { return capacities[core] != capacities[Core{0}]; };
   if (std::none_of(topology.cores().begin(), topology.cores().end(), differs)) return;
   places_before_.reserve(topology.core_count() + std::size_t{1});
   places_before_.push_back(0);
-  for (const Core core : topology.cores()) places_before_.push_back(places_before_.back() + slots[core]);
+  for (const Core core : topology.cores()) places_before_.push_back(places_before_.back() + capacities[core]);
 }
 
 MachineTree::Part MachineTree::part(std::uint32_t begin, std::uint32_t end, std::size_t level) const {

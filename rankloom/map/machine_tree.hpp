@@ -12,7 +12,7 @@ namespace rankloom {
 
 /// A view of a topology as a tree without private levels: a part with one child is that child. Nodes on a routed
 /// network are the children of the root, whatever their wiring; so are the cores of a table. Cores that hold no rank
-/// still belong to their part. O(cores) memory where slots differ.
+/// still belong to their part. O(cores) memory where capacities differ.
 class MachineTree {
  public:
   /// A consecutive range of cores.
@@ -25,7 +25,7 @@ class MachineTree {
   };
 
   /// Both must outlive it.
-  MachineTree(const Topology& topology, const Slots& slots);
+  MachineTree(const Topology& topology, const Capacities& capacities);
 
   Part root() const { return part(0, topology_->core_count(), 0); }
   /// At least two, unless the part is a core, which has none.
@@ -46,7 +46,7 @@ class MachineTree {
   Part part(std::uint32_t begin, std::uint32_t end, std::size_t level) const;
 
   const Topology* topology_;
-  const Slots* slots_;
+  const Capacities* slots_;
   std::vector<std::uint64_t> places_before_;  // by core, with an end; empty: the same everywhere
 };
 

@@ -25,7 +25,7 @@ namespace rankloom {
 struct MapProblem {
   const CommGraph& graph;
   const Topology& topology;
-  const Slots& slots;
+  const Capacities& capacities;
   CostModel model = CostModel::bytes;
   std::span<const Core>
       start;              ///< A valid placement to begin from, for mappers that take one; empty: the block placement.

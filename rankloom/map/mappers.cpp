@@ -163,7 +163,7 @@ Result<ConfiguredMapper> make_mapper(std::string_view spec) {
   OptionList options;
   configured.mapper->describe(options);
   if (name.size() < spec.size()) {
-    if (auto set = options.set_all(spec.substr(name.size() + 1), name); !set) return pass_on(set);
+    if (auto set = options.set_all(spec.substr(name.size() + 1), name); !set) return propagate(set);
   }
   return configured;
 }

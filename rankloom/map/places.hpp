@@ -17,11 +17,11 @@ inline std::vector<Core> places_in_order(const MapProblem& problem) {
   std::uint64_t capacity = 0;
   for (const Core core : problem.topology.cores()) capacity += problem.topology.capacity(core);
   const std::uint32_t ranks = problem.graph.rank_count();
-  if (ranks > capacity) return block_placement(ranks, problem.topology, problem.slots);
+  if (ranks > capacity) return block_placement(ranks, problem.topology, problem.capacities);
   std::vector<Core> places;
   places.reserve(capacity);
   for (const Core core : problem.topology.cores()) {
-    places.insert(places.end(), std::min(problem.slots[core], problem.topology.capacity(core)), core);
+    places.insert(places.end(), std::min(problem.capacities[core], problem.topology.capacity(core)), core);
   }
   return places;
 }

@@ -49,8 +49,8 @@ class Repair {
  public:
   Repair(const MapProblem& problem, const Affinity& affinity, std::vector<Core> core_of)
       : affinity_(affinity),
-        slots_(problem.slots),
-        tree_(problem.topology, problem.slots),
+        slots_(problem.capacities),
+        tree_(problem.topology, problem.capacities),
         distance_(make_distance(problem.topology,
                                 problem.model == CostModel::congestion ? CostModel::hopbytes : problem.model)),
         core_of_(std::move(core_of)),
@@ -221,7 +221,7 @@ class Repair {
   static constexpr std::size_t most_candidates = 32;
 
   const Affinity& affinity_;
-  const Slots& slots_;
+  const Capacities& slots_;
   MachineTree tree_;
   Distance distance_;
   std::vector<Core> core_of_;

@@ -41,8 +41,8 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
                              RunOptions options) {
   assert(given.start.empty() || given.start.size() == given.graph.rank_count());
   const bool by_load = mapper.mapper->balances_load();
-  const Slots slots = by_load ? given.slots.bounded_by_work(given.topology, given.graph.rank_count()) : given.slots;
-  const MapProblem problem{given.graph, given.topology, slots, given.model, given.start, given.move_price};
+  const Capacities capacities = by_load ? given.capacities.bounded_by_work(given.topology, given.graph.rank_count()) : given.capacities;
+  const MapProblem problem{given.graph, given.topology, capacities, given.model, given.start, given.move_price};
   const bool priced = given.move_price > 0 && !given.start.empty() && !by_load;
   const auto begin = std::chrono::steady_clock::now();
   const auto milliseconds = [&] {
@@ -50,24 +50,24 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
   };
   auto placement = mapper.mapper->place(problem, run);
   double took = milliseconds();
-  if (!placement) return pass_on(placement);
+  if (!placement) return propagate(placement);
 
   if (placement->core_of.size() != problem.graph.rank_count()) {
     return invalid_result(mapper, {Code::environment, at(mapper.spec), "not one core for each rank", ""});
   }
-  auto mapping = Mapping::checked(std::move(placement->core_of), problem.topology, problem.slots, mapper.spec);
+  auto mapping = Mapping::checked(std::move(placement->core_of), problem.topology, problem.capacities, mapper.spec);
   if (!mapping) return invalid_result(mapper, std::move(mapping).error());
   if (priced) {
     auto paying = worth_moving(problem, {mapping->cores().begin(), mapping->cores().end()}, run.deadline);
     took = milliseconds();
     if (!std::ranges::equal(paying, mapping->cores())) placement->note = "what does not pay for its moves was undone";
-    mapping = Mapping::checked(std::move(paying), problem.topology, problem.slots, mapper.spec);
+    mapping = Mapping::checked(std::move(paying), problem.topology, problem.capacities, mapper.spec);
     if (!mapping) return invalid_result(mapper, std::move(mapping).error());
   }
   const auto value = [&](std::span<const Core> core_of) {
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
-  auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
+  auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
   MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  value(block),
                    {},          took,     false,         std::move(placement->note), {}, {}};
   result.cost = value(result.mapping.cores());
@@ -83,7 +83,7 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& g
     worse = by_cost >= 0 && by_weight >= 0 && (by_cost > 0 || by_weight > 0);
   }
   if (worse && !mapper.info->baseline && !options.keep_worse) {
-    auto fallback = Mapping::checked(std::move(block), problem.topology, problem.slots, "block");
+    auto fallback = Mapping::checked(std::move(block), problem.topology, problem.capacities, "block");
     if (!fallback) return invalid_result(mapper, std::move(fallback).error());
     result.mapping = std::move(*fallback);
     result.cost = result.cost_default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: all slots of all cores in one numbering, so that random choices can be uniform over them.
+// map: all capacities of all cores in one numbering, so that random choices can be uniform over them.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ class Seats {
     std::uint32_t slot;
   };
 
-  Seats(const Topology& topology, const Slots& slots) : total_(slots.total()) {
-    if (slots.one_each()) return;
+  Seats(const Topology& topology, const Capacities& capacities) : total_(capacities.total()) {
+    if (capacities.one_each()) return;
     first_seat_.reserve(topology.core_count());
     std::uint64_t seats = 0;
     for (const Core core : topology.cores()) {
       first_seat_.push_back(seats);
-      seats += slots[core];
+      seats += capacities[core];
     }
   }
 

@@ -73,7 +73,7 @@ std::string printable(std::string_view tag) {
   return text;
 }
 
-Result<Chunk> next_chunk(const FileText& file, std::size_t place) {
+Result<Chunk> next_chunk(const FileContents& file, std::size_t place) {
   const std::string_view left = file.view().substr(place);
   if (left.size() < sizeof(Head)) {
     return fail(Code::bad_input, at(file.name()),
@@ -113,18 +113,18 @@ std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
-Failure damaged(const FileText& file, const Chunk& chunk, std::string what) {
+Failure damaged(const FileContents& file, const Chunk& chunk, std::string what) {
   return fail(Code::bad_input, at(file.name()),
               fmt::format("chunk {} at byte {}: {}", printable(chunk.tag), chunk.place, what),
               "the file is damaged or cut short: copy or record it again");
 }
 
-Result<std::vector<Chunk>> list_chunks(const FileText& file, std::size_t start) {
+Result<std::vector<Chunk>> list_chunks(const FileContents& file, std::size_t start) {
   std::vector<Chunk> chunks;
   std::size_t place = start;
   while (true) {
     auto chunk = next_chunk(file, place);
-    if (!chunk) return pass_on(chunk);
+    if (!chunk) return propagate(chunk);
     place += sizeof(Head) + chunk->stored.size();
     if (chunk->tag == end_tag) break;
     chunks.push_back(*chunk);
@@ -137,7 +137,7 @@ Result<std::vector<Chunk>> list_chunks(const FileText& file, std::size_t start) 
   return chunks;
 }
 
-Result<void> unpack(const FileText& file, const Chunk& chunk, std::span<char> out) {
+Result<void> unpack(const FileContents& file, const Chunk& chunk, std::span<char> out) {
   if (crc32(chunk.stored) != chunk.checksum) return damaged(file, chunk, "its content is damaged");
   if (!chunk.compressed) {
     if (!out.empty()) std::memcpy(out.data(), chunk.stored.data(), out.size());
@@ -150,9 +150,9 @@ Result<void> unpack(const FileText& file, const Chunk& chunk, std::span<char> ou
   return {};
 }
 
-Result<std::string> unpack(const FileText& file, const Chunk& chunk) {
+Result<std::string> unpack(const FileContents& file, const Chunk& chunk) {
   std::string content(chunk.size, '\0');
-  if (auto done = unpack(file, chunk, std::span(content)); !done) return pass_on(done);
+  if (auto done = unpack(file, chunk, std::span(content)); !done) return propagate(done);
   return content;
 }
 

@@ -29,14 +29,14 @@ struct Chunk {
 };
 
 /// The error that names a chunk.
-Failure damaged(const FileText& file, const Chunk& chunk, std::string what);
+Failure damaged(const FileContents& file, const Chunk& chunk, std::string what);
 
 /// All chunks from this place up to the one called "END ", which is not part of the result. Nothing may follow that.
-Result<std::vector<Chunk>> list_chunks(const FileText& file, std::size_t start);
+Result<std::vector<Chunk>> list_chunks(const FileContents& file, std::size_t start);
 
 /// Checks and unpacks into memory of exactly the chunk's size.
-Result<void> unpack(const FileText& file, const Chunk& chunk, std::span<char> out);
-Result<std::string> unpack(const FileText& file, const Chunk& chunk);
+Result<void> unpack(const FileContents& file, const Chunk& chunk, std::span<char> out);
+Result<std::string> unpack(const FileContents& file, const Chunk& chunk);
 
 /// Head and content, ready to be written. Safe to call from several threads.
 std::string pack(std::string_view tag, std::string_view content);

@@ -96,7 +96,7 @@ void write_targets(const CommGraph::Rows& rows, Sink& sink) {
 
 /// The blocks of one column, checked to hold this many items before memory for them is asked for.
 template <class T>
-Result<std::vector<Chunk>> find_column(const FileText& file, std::span<const Chunk> chunks, std::string_view tag,
+Result<std::vector<Chunk>> find_column(const FileContents& file, std::span<const Chunk> chunks, std::string_view tag,
                                        std::uint64_t items) {
   std::vector<Chunk> column;
   std::uint64_t found = 0;
@@ -117,7 +117,7 @@ Result<std::vector<Chunk>> find_column(const FileText& file, std::span<const Chu
 
 /// Unpacks all blocks of a column, one behind the other, and calls done(begin, end) for the items of each.
 template <class T, class Done>
-Result<void> unpack_column(const FileText& file, const std::vector<Chunk>& column, T* out, const Done& done) {
+Result<void> unpack_column(const FileContents& file, const std::vector<Chunk>& column, T* out, const Done& done) {
   std::vector<std::size_t> begin(column.size() + 1, 0);
   for (std::size_t i = 0; i < column.size(); ++i) begin[i + 1] = begin[i] + column[i].size / sizeof(T);
   std::vector<std::optional<Error>> errors(column.size());
@@ -137,10 +137,10 @@ Result<void> unpack_column(const FileText& file, const std::vector<Chunk>& colum
 
 /// Amounts of traffic or work.
 template <class Numbers>
-Result<void> read_amounts(const FileText& file, std::span<const Chunk> chunks, std::string_view tag,
+Result<void> read_amounts(const FileContents& file, std::span<const Chunk> chunks, std::string_view tag,
                           std::uint64_t count, Numbers& numbers) {
   auto column = find_column<double>(file, chunks, tag, count);
-  if (!column) return pass_on(column);
+  if (!column) return propagate(column);
   numbers.resize(count);
   return unpack_column(file, *column, numbers.data(),
                        [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
@@ -152,9 +152,9 @@ Result<void> read_amounts(const FileText& file, std::span<const Chunk> chunks, s
                        });
 }
 
-Result<void> read_rows(const FileText& file, std::span<const Chunk> chunks, const Head& head, CommGraph::Rows& rows) {
+Result<void> read_rows(const FileContents& file, std::span<const Chunk> chunks, const Head& head, CommGraph::Rows& rows) {
   auto column = find_column<std::uint32_t>(file, chunks, rows_tag, head.ranks);
-  if (!column) return pass_on(column);
+  if (!column) return propagate(column);
   Array<std::uint32_t> degrees(head.ranks);
   auto unpacked = unpack_column(file, *column, degrees.data(), [](std::size_t, std::size_t) { return std::nullopt; });
   if (!unpacked) return unpacked;
@@ -169,7 +169,7 @@ Result<void> read_rows(const FileText& file, std::span<const Chunk> chunks, cons
 }
 
 /// Every row rises and stays inside the ranks.
-Result<void> check_targets(const FileText& file, const Chunk& chunk, const CommGraph::Rows& rows) {
+Result<void> check_targets(const FileContents& file, const Chunk& chunk, const CommGraph::Rows& rows) {
   const std::size_t ranks = rows.offsets.size() - 1;
   const auto bad = parallel_sum<std::uint64_t>(ranks, [&](std::size_t begin, std::size_t end) {
     std::uint64_t count = 0;
@@ -187,10 +187,10 @@ Result<void> check_targets(const FileText& file, const Chunk& chunk, const CommG
   return {};
 }
 
-Result<void> read_targets(const FileText& file, std::span<const Chunk> chunks, const Head& head,
+Result<void> read_targets(const FileContents& file, std::span<const Chunk> chunks, const Head& head,
                           CommGraph::Rows& rows) {
   auto column = find_column<std::uint32_t>(file, chunks, targets_tag, head.edges);
-  if (!column) return pass_on(column);
+  if (!column) return propagate(column);
   rows.targets.resize(head.edges);
   auto unpacked = unpack_column(file, *column, rows.targets.data(), [&](std::size_t begin, std::size_t end) {
     std::uint32_t before = 0;
@@ -204,12 +204,12 @@ Result<void> read_targets(const FileText& file, std::span<const Chunk> chunks, c
   return check_targets(file, chunks[0], rows);
 }
 
-Result<Head> read_head(const FileText& file, const Chunk& chunk) {
+Result<Head> read_head(const FileContents& file, const Chunk& chunk) {
   // Newer programs may append to the head; what is known of it stands first.
   if (chunk.size < sizeof(Head) || chunk.size > 65536)
     return damaged(file, chunk, fmt::format("{} bytes are no graph's head", chunk.size));
   auto content = unpack(file, chunk);
-  if (!content) return pass_on(content);
+  if (!content) return propagate(content);
   Head head;
   std::memcpy(&head, content->data(), sizeof head);
   return head;
@@ -241,15 +241,15 @@ void write_graph(const CommGraph& graph, GraphRole role, Sink& sink) {
   write_numbers(loads_tag, rows.loads, sink);
 }
 
-Result<std::uint32_t> graph_role(const FileText& file, const Chunk& head) {
+Result<std::uint32_t> graph_role(const FileContents& file, const Chunk& head) {
   auto content = read_head(file, head);
-  if (!content) return pass_on(content);
+  if (!content) return propagate(content);
   return content->role;
 }
 
-Result<CommGraph> read_graph(const FileText& file, std::span<const Chunk> chunks) {
+Result<CommGraph> read_graph(const FileContents& file, std::span<const Chunk> chunks) {
   auto head = read_head(file, chunks[0]);
-  if (!head) return pass_on(head);
+  if (!head) return propagate(head);
   CommGraph::Rows rows;
   rows.undirected = (head->flags & flag_undirected) != 0;
   const std::uint64_t messages = (head->flags & flag_messages) != 0 ? head->edges : 0;
@@ -259,7 +259,7 @@ Result<CommGraph> read_graph(const FileText& file, std::span<const Chunk> chunks
   if (done) done = read_amounts(file, chunks, bytes_tag, head->edges, rows.bytes);
   if (done) done = read_amounts(file, chunks, messages_tag, messages, rows.messages);
   if (done) done = read_amounts(file, chunks, loads_tag, loads, rows.loads);
-  if (!done) return pass_on(done);
+  if (!done) return propagate(done);
   return CommGraph(std::move(rows));
 }
 

@@ -21,9 +21,9 @@ inline constexpr std::string_view graph_head_tag = "GRPH";
 void write_graph(const CommGraph& graph, GraphRole role, Sink& sink);
 
 /// The role that a graph's head names; it may be one that only newer programs know.
-Result<std::uint32_t> graph_role(const FileText& file, const Chunk& head);
+Result<std::uint32_t> graph_role(const FileContents& file, const Chunk& head);
 /// Reads the graph whose head is chunks[0]; its columns are the chunks that follow, up to the next head. Checks
 /// everything that CommGraph promises.
-Result<CommGraph> read_graph(const FileText& file, std::span<const Chunk> chunks);
+Result<CommGraph> read_graph(const FileContents& file, std::span<const Chunk> chunks);
 
 }  // namespace rankloom

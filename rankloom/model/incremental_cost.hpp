@@ -12,7 +12,7 @@ namespace rankloom {
 
 /// A placement with its cost kept up to date. All costs are objectives: smaller is better in every model. A change is
 /// computed from the neighbours of the moved ranks alone: O(degree), for congestion O(degree x route x log links).
-/// Slots are the caller's business. Deltas do not change the state that can be seen; they are not for several threads.
+/// Capacities are the caller's business. Deltas do not change the state that can be seen; they are not for several threads.
 class IncrementalCost {
  public:
   virtual ~IncrementalCost() = default;

@@ -22,50 +22,50 @@ std::uint64_t places(const Topology& topology) {
 
 }  // namespace
 
-Result<Slots> Slots::of(const Topology& topology, std::uint32_t ranks, Options options) {
-  Slots slots;
-  slots.total_ = places(topology);
+Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks, Options options) {
+  Capacities capacities;
+  capacities.total_ = places(topology);
   bool equal = true;
   for (const Core core : topology.cores()) equal &= topology.capacity(core) == topology.capacity(Core{0});
-  slots.everywhere_ = topology.capacity(Core{0});
+  capacities.everywhere_ = topology.capacity(Core{0});
   double scale = 1;
-  if (ranks > slots.total_) {
-    if (slots.total_ == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
+  if (ranks > capacities.total_) {
+    if (capacities.total_ == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
       return fail(
-          Code::infeasible, at("topology"), fmt::format("{} ranks do not fit on {} places", ranks, slots.total_),
-          slots.total_ == 0 ? "every core is marked as not to be used" : "use a larger machine, or --oversubscribe");
+          Code::infeasible, at("topology"), fmt::format("{} ranks do not fit on {} places", ranks, capacities.total_),
+          capacities.total_ == 0 ? "every core is marked as not to be used" : "use a larger machine, or --oversubscribe");
     }
     scale =
-        std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(slots.total_)));
+        std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(capacities.total_)));
   }
   const auto scaled = [&](std::uint32_t capacity) {
     return static_cast<std::uint32_t>(std::min(most_slots, scale * capacity));
   };
-  slots.everywhere_ = scaled(slots.everywhere_);
+  capacities.everywhere_ = scaled(capacities.everywhere_);
   if (!equal) {
-    slots.by_core_.resize(topology.core_count());
-    for (const Core core : topology.cores()) slots.by_core_[core] = scaled(topology.capacity(core));
+    capacities.by_core_.resize(topology.core_count());
+    for (const Core core : topology.cores()) capacities.by_core_[core] = scaled(topology.capacity(core));
   }
-  slots.total_ = 0;
-  for (const Core core : topology.cores()) slots.total_ += slots[core];
-  return slots;
+  capacities.total_ = 0;
+  for (const Core core : topology.cores()) capacities.total_ += capacities[core];
+  return capacities;
 }
 
-Slots Slots::unbounded(const Topology& topology, std::uint32_t ranks) {
-  Slots slots;
-  slots.by_core_.resize(topology.core_count());
+Capacities Capacities::unbounded(const Topology& topology, std::uint32_t ranks) {
+  Capacities capacities;
+  capacities.by_core_.resize(topology.core_count());
   for (const Core core : topology.cores()) {
-    slots.by_core_[core] = topology.capacity(core) > 0 ? ranks : 0;
-    slots.total_ += slots.by_core_[core];
+    capacities.by_core_[core] = topology.capacity(core) > 0 ? ranks : 0;
+    capacities.total_ += capacities.by_core_[core];
   }
-  return slots;
+  return capacities;
 }
 
-Slots Slots::bounded_by_work(const Topology& topology, std::uint32_t ranks) const {
+Capacities Capacities::bounded_by_work(const Topology& topology, std::uint32_t ranks) const {
   return ranks > places(topology) ? unbounded(topology, ranks) : *this;
 }
 
-Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topology, const Slots& slots,
+Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topology, const Capacities& capacities,
                                  const std::string& source) {
   IdVector<Core, std::uint32_t> used(topology.core_count(), 0);
   for (std::uint32_t rank = 0; rank < core_of.size(); ++rank) {
@@ -76,17 +76,17 @@ Result<Mapping> Mapping::checked(std::vector<Core> core_of, const Topology& topo
                               topology.core_count() - 1),
                   "is it a mapping for another machine?");
     }
-    if (++used[core] > slots[core]) {
+    if (++used[core] > capacities[core]) {
       return fail(
           Code::bad_input, at(source, rank + 1),
-          fmt::format("rank {} is one too many on core {}, which has room for {}", rank, index(core), slots[core]),
+          fmt::format("rank {} is one too many on core {}, which has room for {}", rank, index(core), capacities[core]),
           "allow it with --oversubscribe, or move it");
     }
   }
   return Mapping(std::move(core_of));
 }
 
-std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots) {
+std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities) {
   std::vector<Core> core_of;
   core_of.reserve(ranks);
   const std::uint64_t capacity = places(topology);
@@ -96,7 +96,7 @@ std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology,
     const std::uint64_t after = before + topology.capacity(core);
     const std::uint64_t upto =
         ranks > capacity ? (ranks * after + capacity - 1) / capacity : std::min<std::uint64_t>(after, ranks);
-    for (std::uint32_t on_core = 0; core_of.size() < upto && on_core < slots[core]; ++on_core) core_of.push_back(core);
+    for (std::uint32_t on_core = 0; core_of.size() < upto && on_core < capacities[core]; ++on_core) core_of.push_back(core);
     before = after;
   }
   return core_of;

@@ -14,7 +14,7 @@
 namespace rankloom {
 
 /// How many ranks each core may hold in one problem.
-class Slots {
+class Capacities {
  public:
   struct Options {
     bool oversubscribe = false;  ///< Allow several ranks on a core when there are more ranks than places.
@@ -22,12 +22,12 @@ class Slots {
   };
 
   /// Fails (infeasible) when the ranks do not fit.
-  static Result<Slots> of(const Topology& topology, std::uint32_t ranks, Options options);
+  static Result<Capacities> of(const Topology& topology, std::uint32_t ranks, Options options);
 
   /// Any number of ranks on every core that may be used at all, for mappers that bound a core's work instead.
-  static Slots unbounded(const Topology& topology, std::uint32_t ranks);
-  /// These slots where there is a place for every rank; unbounded where somebody shares a core in every placement.
-  Slots bounded_by_work(const Topology& topology, std::uint32_t ranks) const;
+  static Capacities unbounded(const Topology& topology, std::uint32_t ranks);
+  /// These capacities where there is a place for every rank; unbounded where somebody shares a core in every placement.
+  Capacities bounded_by_work(const Topology& topology, std::uint32_t ranks) const;
 
   std::uint32_t operator[](Core core) const { return by_core_.empty() ? everywhere_ : by_core_[core]; }
   std::uint64_t total() const { return total_; }
@@ -40,11 +40,11 @@ class Slots {
   std::uint64_t total_ = 0;
 };
 
-/// Rank → core; every rank has a core of the topology, and no core holds more ranks than it has slots.
+/// Rank → core; every rank has a core of the topology, and no core holds more ranks than it has capacities.
 class Mapping {
  public:
   /// Checks; says which rank or core is wrong. `source` names the mapping in the message.
-  static Result<Mapping> checked(std::vector<Core> core_of, const Topology& topology, const Slots& slots,
+  static Result<Mapping> checked(std::vector<Core> core_of, const Topology& topology, const Capacities& capacities,
                                  const std::string& source = "mapping");
 
   std::uint32_t rank_count() const { return static_cast<std::uint32_t>(core_of_.size()); }
@@ -57,8 +57,8 @@ class Mapping {
   IdVector<Rank, Core> core_of_;
 };
 
-/// What launchers do by default: fill the cores in topology order, each up to its slots; when every core may hold
+/// What launchers do by default: fill the cores in topology order, each up to its capacities; when every core may hold
 /// several ranks, consecutive ranks share a core and cores get equal numbers (the first ones one more).
-std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots);
+std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities);
 
 }  // namespace rankloom

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/core/scanner.hpp"
-#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/json_cursor.hpp"
 
 namespace rankloom {
 
@@ -25,7 +25,7 @@ Failure not_a_core(Where where, std::string_view word) {
               "a mapping holds one core number for each rank, counted from 0");
 }
 
-Result<std::vector<Core>> read_plain(const FileText& file) {
+Result<std::vector<Core>> read_plain(const FileContents& file) {
   std::vector<Core> core_of;
   Scanner in(file.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
@@ -46,9 +46,9 @@ Result<std::vector<Core>> read_plain(const FileText& file) {
   return core_of;
 }
 
-Result<std::vector<Core>> read_json(const FileText& file) {
+Result<std::vector<Core>> read_json(const FileContents& file) {
   auto json = parse_json(file);
-  if (!json) return pass_on(json);
+  if (!json) return propagate(json);
   const Json& parsed = *json;
   const bool has_key = parsed.is_object() && parsed.contains("mapping");
   const Json& list = has_key ? parsed.at("mapping") : parsed;
@@ -72,7 +72,7 @@ Result<std::vector<Core>> read_json(const FileText& file) {
 
 }  // namespace
 
-Result<std::vector<Core>> read_mapping(const FileText& file) {
+Result<std::vector<Core>> read_mapping(const FileContents& file) {
   Scanner in(file.view());
   in.skip_space();
   auto core_of = in.next_is('{') || in.next_is('[') ? read_json(file) : read_plain(file);

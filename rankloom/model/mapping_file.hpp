@@ -14,7 +14,7 @@
 namespace rankloom {
 
 /// The cores by rank, not yet checked against a topology. Which of the two formats it is, is told by the content.
-Result<std::vector<Core>> read_mapping(const FileText& file);
+Result<std::vector<Core>> read_mapping(const FileContents& file);
 void write_plain_mapping(std::span<const Core> core_of, Sink& sink);
 
 }  // namespace rankloom

@@ -196,9 +196,9 @@ constexpr ChunkKind kinds[] = {{origin_tag, take_origin},
                                {phase_tag, take_phase},
                                {flags_tag, take_flags}};
 
-Result<void> read_chunk(const FileText& file, const Chunk& chunk, const ChunkKind& kind, Profile& profile) {
+Result<void> read_chunk(const FileContents& file, const Chunk& chunk, const ChunkKind& kind, Profile& profile) {
   auto content = unpack(file, chunk);
-  if (!content) return pass_on(content);
+  if (!content) return propagate(content);
   Reader in(*content);
   while (!in.done()) {
     const Complaint complaint = kind.take(in, profile);
@@ -212,16 +212,16 @@ struct PhaseGraphs {
   CommGraph point_to_point, expanded_collectives;
 };
 
-Result<void> read_graphs(const FileText& file, std::span<const Chunk> chunks, Profile& profile,
+Result<void> read_graphs(const FileContents& file, std::span<const Chunk> chunks, Profile& profile,
                          std::vector<PhaseGraphs>& of_phases) {
   bool found = false;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (chunks[i].tag != graph_head_tag) continue;
     auto role = graph_role(file, chunks[i]);
-    if (!role) return pass_on(role);
+    if (!role) return propagate(role);
     if (*role > static_cast<std::uint32_t>(GraphRole::phase_collectives)) continue;  // of a newer version
     auto graph = read_graph(file, chunks.subspan(i));
-    if (!graph) return pass_on(graph);
+    if (!graph) return propagate(graph);
     switch (static_cast<GraphRole>(*role)) {
       case GraphRole::point_to_point:
         profile.point_to_point = *std::move(graph);
@@ -246,7 +246,7 @@ Result<void> read_graphs(const FileText& file, std::span<const Chunk> chunks, Pr
 }
 
 /// Parts of the profile that must fit each other.
-Result<void> check_together(const FileText& file, const Profile& profile) {
+Result<void> check_together(const FileContents& file, const Profile& profile) {
   const std::uint32_t ranks = profile.rank_count();
   const std::uint32_t others = profile.expanded_collectives.rank_count();
   const auto mismatch = [&](std::string_view what, std::size_t count) {
@@ -266,7 +266,7 @@ Result<void> check_together(const FileText& file, const Profile& profile) {
 }
 
 /// The version in the magic line; the chunks start at `start`.
-Result<void> read_magic(const FileText& file, std::size_t& start) {
+Result<void> read_magic(const FileContents& file, std::size_t& start) {
   Scanner in(file.view());
   const std::string_view line = in.take_line();
   start = static_cast<std::size_t>(in.place() - file.view().data());
@@ -289,18 +289,18 @@ bool is_profile_file(std::string_view head) {
   return head.starts_with(magic);
 }
 
-Result<Profile> read_profile(const FileText& file) {
+Result<Profile> read_profile(const FileContents& file) {
   std::size_t start = 0;
-  if (auto done = read_magic(file, start); !done) return pass_on(done);
+  if (auto done = read_magic(file, start); !done) return propagate(done);
   auto chunks = list_chunks(file, start);
-  if (!chunks) return pass_on(chunks);
+  if (!chunks) return propagate(chunks);
   Profile profile;
   std::vector<PhaseGraphs> of_phases;
-  if (auto done = read_graphs(file, *chunks, profile, of_phases); !done) return pass_on(done);
+  if (auto done = read_graphs(file, *chunks, profile, of_phases); !done) return propagate(done);
   for (const Chunk& chunk : *chunks) {
     for (const ChunkKind& kind : kinds) {
       if (kind.tag != chunk.tag) continue;
-      if (auto done = read_chunk(file, chunk, kind, profile); !done) return pass_on(done);
+      if (auto done = read_chunk(file, chunk, kind, profile); !done) return propagate(done);
     }
   }
   if (of_phases.size() != profile.phases.size()) {
@@ -312,7 +312,7 @@ Result<Profile> read_profile(const FileText& file) {
     profile.phases[i].point_to_point = std::move(of_phases[i].point_to_point);
     profile.phases[i].expanded_collectives = std::move(of_phases[i].expanded_collectives);
   }
-  if (auto done = check_together(file, profile); !done) return pass_on(done);
+  if (auto done = check_together(file, profile); !done) return propagate(done);
   return profile;
 }
 

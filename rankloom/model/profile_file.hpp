@@ -14,7 +14,7 @@ namespace rankloom {
 /// Told from the first bytes.
 bool is_profile_file(std::string_view head);
 /// O(size of the file), parallel. A file that is cut short or damaged is an error that names the chunk.
-Result<Profile> read_profile(const FileText& file);
+Result<Profile> read_profile(const FileContents& file);
 /// Everything in the profile; the same profile gives the same bytes.
 Result<void> write_profile(const Profile& profile, Sink& sink);
 

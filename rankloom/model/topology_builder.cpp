@@ -49,7 +49,7 @@ class TopologyBuilder {
     for (const auto step : {&TopologyBuilder::check_size, &TopologyBuilder::find_levels, &TopologyBuilder::fill_costs,
                             &TopologyBuilder::number_cores, &TopologyBuilder::wire_nodes}) {
       auto done = (this->*step)();
-      if (!done) return pass_on(done);
+      if (!done) return propagate(done);
     }
     return Topology(std::make_shared<const Topology::Data>(std::move(data_)));
   }
@@ -323,7 +323,7 @@ class TopologyBuilder {
       return {};
     }
     auto tree = tree_of_levels();
-    if (!tree) return pass_on(tree);
+    if (!tree) return propagate(tree);
     data_.network = std::move(*tree);
     return {};
   }

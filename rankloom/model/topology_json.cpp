@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/model/fold.hpp"
-#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/json_cursor.hpp"
 #include "rankloom/model/network/networks.hpp"
 
 namespace rankloom {
@@ -23,14 +23,14 @@ constexpr std::size_t most_levels = 60;
 // Reading: one overload for each type that can be a field. They stand outside the anonymous namespace to be found by
 // the templates of json_place.hpp.
 
-static void read(const JsonPlace& place, Vertex& vertex) {
+static void read(const JsonCursor& place, Vertex& vertex) {
   std::uint32_t number = 0;
   read(place, number);
   vertex = Vertex{number};
 }
 
 /// A number is a gap; an object may add a latency.
-static void read(const JsonPlace& place, Cost& cost) {
+static void read(const JsonCursor& place, Cost& cost) {
   if (place.value().is_number()) {
     read(place, cost.gap);
   } else {
@@ -41,7 +41,7 @@ static void read(const JsonPlace& place, Cost& cost) {
   if (!(cost.gap > 0 && cost.latency >= 0)) place.bad("is not a cost", "gap above 0, latency 0 or more");
 }
 
-static void read(const JsonPlace& place, ObjectSpec& object) {
+static void read(const JsonCursor& place, ObjectSpec& object) {
   place.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children"});
   if (place.depth() > 2 * most_levels)
     place.bad("is nested too deep", fmt::format("use at most {} levels", most_levels));
@@ -63,7 +63,7 @@ static void read(const JsonPlace& place, ObjectSpec& object) {
   }
 }
 
-static void read(const JsonPlace& place, GraphShape::Cable& cable) {
+static void read(const JsonCursor& place, GraphShape::Cable& cable) {
   place.expect_keys({"a", "b", "cost", "one_way"});
   place.need("a", cable.a);
   place.need("b", cable.b);
@@ -75,7 +75,7 @@ namespace {
 
 /// Makes the network of a shape that was read in full; what is wrong with the shape is an error of this place.
 template <class Make>
-void finish(const JsonPlace& place, NetworkPtr& network, const Make& make) {
+void finish(const JsonCursor& place, NetworkPtr& network, const Make& make) {
   if (place.failed()) return;
   Result<NetworkPtr> made = make();
   if (made) {
@@ -85,7 +85,7 @@ void finish(const JsonPlace& place, NetworkPtr& network, const Make& make) {
   }
 }
 
-void read_mesh(const JsonPlace& place, bool torus, NetworkPtr& network) {
+void read_mesh(const JsonCursor& place, bool torus, NetworkPtr& network) {
   MeshShape shape;
   Cost per_hop;
   place.expect_keys({"kind", "sizes", "per_hop"});
@@ -94,7 +94,7 @@ void read_mesh(const JsonPlace& place, bool torus, NetworkPtr& network) {
   finish(place, network, [&] { return make_mesh(std::move(shape.sizes), torus, per_hop); });
 }
 
-void read_tree(const JsonPlace& place, NetworkPtr& network) {
+void read_tree(const JsonCursor& place, NetworkPtr& network) {
   TreeShape shape;
   Cost per_hop;
   place.expect_keys({"kind", "nodes", "parent", "per_hop"});
@@ -104,7 +104,7 @@ void read_tree(const JsonPlace& place, NetworkPtr& network) {
   finish(place, network, [&] { return make_tree(shape.nodes, std::move(shape.parent), per_hop, "tree"); });
 }
 
-void read_fat_tree(const JsonPlace& place, NetworkPtr& network) {
+void read_fat_tree(const JsonCursor& place, NetworkPtr& network) {
   FatTreeShape shape;
   Cost per_hop;
   place.expect_keys({"kind", "children", "parents", "per_hop"});
@@ -114,7 +114,7 @@ void read_fat_tree(const JsonPlace& place, NetworkPtr& network) {
   finish(place, network, [&] { return make_fat_tree(std::move(shape.children), std::move(shape.parents), per_hop); });
 }
 
-void read_dragonfly(const JsonPlace& place, NetworkPtr& network) {
+void read_dragonfly(const JsonCursor& place, NetworkPtr& network) {
   DragonflyShape shape;
   Cost per_hop;
   place.expect_keys({"kind", "groups", "routers", "nodes", "global", "per_hop"});
@@ -126,7 +126,7 @@ void read_dragonfly(const JsonPlace& place, NetworkPtr& network) {
   finish(place, network, [&] { return make_dragonfly(shape, per_hop); });
 }
 
-void read_graph(const JsonPlace& place, NetworkPtr& network) {
+void read_graph(const JsonCursor& place, NetworkPtr& network) {
   GraphShape shape;
   place.expect_keys({"kind", "nodes", "vertices", "nodes_forward", "cables", "next"});
   place.need("nodes", shape.nodes);
@@ -140,7 +140,7 @@ void read_graph(const JsonPlace& place, NetworkPtr& network) {
 
 }  // namespace
 
-static void read(const JsonPlace& place, NetworkPtr& network) {
+static void read(const JsonCursor& place, NetworkPtr& network) {
   std::string kind;
   if (!place.value().is_object()) return place.bad("must be an object in { }", "with the key \"kind\"");
   place.need("kind", kind);
@@ -156,7 +156,7 @@ static void read(const JsonPlace& place, NetworkPtr& network) {
 namespace {
 
 /// That it is a file of ours, of a version that this program knows.
-void check_header(const JsonPlace& place) {
+void check_header(const JsonCursor& place) {
   std::string what;
   std::uint32_t version = 0;
   if (!place.value().is_object() || !place.has("rankloom")) {
@@ -179,7 +179,7 @@ double count_cores(const ObjectSpec& object) {
   return below * static_cast<double>(object.repeat);
 }
 
-void check_machine(const JsonPlace& place, const ObjectSpec& root) {
+void check_machine(const JsonCursor& place, const ObjectSpec& root) {
   if (place.failed()) return;
   if (root.children.empty())
     return place.bad("machine: has no children, so no cores", "describe at least one core below it");
@@ -289,11 +289,11 @@ void print(const Json& json, std::size_t indent, std::string& out) {
 
 }  // namespace
 
-Result<MachineSpec> read_machine_json(const FileText& file) {
+Result<MachineSpec> read_machine_json(const FileContents& file) {
   auto parsed = parse_json(file);
-  if (!parsed) return pass_on(parsed);
-  JsonPlace::Document document{.value = *parsed, .source = file.name()};
-  const JsonPlace top(document);
+  if (!parsed) return propagate(parsed);
+  JsonCursor::Document document{.value = *parsed, .source = file.name()};
+  const JsonCursor top(document);
   MachineSpec spec;
   NetworkPtr network;
   check_header(top);

@@ -96,7 +96,7 @@ bool names_its_hosts(const Topology& topology) {
 
 Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology, std::span<const std::string> hosts) {
   auto names = host_names(topology, hosts);
-  if (!names) return pass_on(names);
+  if (!names) return propagate(names);
   Deployment deployment{topology, std::move(*names), {}};
   deployment.seats.reserve(core_of.size());
   for (const Core core : core_of) {
@@ -115,7 +115,7 @@ Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topolog
 Result<std::vector<Core>> cores_of_seats(std::span<const NamedSeat> seats, const Topology& topology,
                                          std::span<const std::string> hosts, const std::string& source) {
   auto names = host_names(topology, hosts);
-  if (!names) return pass_on(names);
+  if (!names) return propagate(names);
   SeatFinder finder(topology);
   for (const Node node : topology.nodes()) finder.name((*names)[node], node);
   std::vector<Core> core_of;

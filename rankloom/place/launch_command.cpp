@@ -69,7 +69,7 @@ Result<Recognised> identify(std::string_view launcher, std::string_view text) {
 /// Reads the words of one part: options up to the program, then all that is the program's.
 class PartReader {
  public:
-  PartReader(LauncherKind kind, const Words& words, std::string_view program)
+  PartReader(LauncherKind kind, const Argv& words, std::string_view program)
       : kind_(kind), words_(words), program_(program) {}
 
   Result<LaunchPart> read(std::size_t begin) {
@@ -78,7 +78,7 @@ class PartReader {
     std::size_t at = begin;
     while (at < words_.size() && is_option(words_[at])) {
       auto option = read_option(at);
-      if (!option) return pass_on(option);
+      if (!option) return propagate(option);
       at += option->word_count;
       part.options.push_back(std::move(*option));
     }
@@ -165,7 +165,7 @@ class PartReader {
   Where at_option(std::size_t at) const { return rankloom::at(words_[at]); }
 
   LauncherKind kind_;
-  const Words& words_;
+  const Argv& words_;
   std::string_view program_;
 };
 
@@ -180,7 +180,7 @@ bool is_assignment(std::string_view word) {
 constexpr auto starters = std::to_array<std::pair<std::string_view, std::size_t>>(
     {{"env", 0}, {"nice", 0}, {"nohup", 0}, {"time", 0}, {"stdbuf", 0}, {"setsid", 0}, {"timeout", 1}});
 
-Words environment_options(LauncherKind kind, const std::string& name, const std::string& value) {
+Argv environment_options(LauncherKind kind, const std::string& name, const std::string& value) {
   switch (kind) {
     case LauncherKind::openmpi4:
     case LauncherKind::openmpi5:
@@ -203,11 +203,11 @@ class Rewriter {
  public:
   Rewriter(const LaunchCommand& command, const LaunchChange& change) : command_(command), change_(change) {}
 
-  Result<Words> words() {
+  Result<Argv> words() {
     if (!change_.wrapper.empty() || !change_.environment.empty()) {
-      if (auto one = check_programs(); !one) return pass_on(one);
+      if (auto one = check_programs(); !one) return propagate(one);
     }
-    Words result(command_.words.begin(), command_.words.begin() + static_cast<std::ptrdiff_t>(command_.launcher) + 1);
+    Argv result(command_.words.begin(), command_.words.begin() + static_cast<std::ptrdiff_t>(command_.launcher) + 1);
     append(result, change_.options);
     for (std::size_t i = 0; i < command_.parts.size(); ++i) {
       if (i > 0) result.emplace_back(":");
@@ -217,7 +217,7 @@ class Rewriter {
   }
 
  private:
-  static void append(Words& to, std::span<const std::string> words) { to.insert(to.end(), words.begin(), words.end()); }
+  static void append(Argv& to, std::span<const std::string> words) { to.insert(to.end(), words.begin(), words.end()); }
   std::span<const std::string> slice(std::size_t begin, std::size_t end) const {
     return std::span(command_.words).subspan(begin, end - begin);
   }
@@ -231,7 +231,7 @@ class Rewriter {
     return {};
   }
 
-  void write(const LaunchPart& part, bool first, Words& result) {
+  void write(const LaunchPart& part, bool first, Argv& result) {
     const bool by_export = command_.kind == LauncherKind::slurm &&
                            std::all_of(change_.environment.begin(), change_.environment.end(), fits_export);
     write_environment(first, result);
@@ -260,7 +260,7 @@ class Rewriter {
   }
 
   /// Open MPI's -x belongs to one program, hydra's -genv to all.
-  void write_environment(bool first, Words& result) {
+  void write_environment(bool first, Argv& result) {
     const bool for_each = command_.kind == LauncherKind::openmpi4 || command_.kind == LauncherKind::openmpi5;
     if (!first && !for_each) return;
     for (const auto& [name, value] : change_.environment)
@@ -333,7 +333,7 @@ std::size_t launcher_position(std::span<const std::string> words) {
   return std::min(at, words.size());
 }
 
-Result<LaunchCommand> understand_launch(Words words, std::string_view version_text, std::string_view program) {
+Result<LaunchCommand> understand_launch(Argv words, std::string_view version_text, std::string_view program) {
   LaunchCommand command;
   command.launcher = launcher_position(words);
   if (command.launcher >= words.size()) {
@@ -341,14 +341,14 @@ Result<LaunchCommand> understand_launch(Words words, std::string_view version_te
                 "write the whole command behind --: mpirun -n 4 ./app");
   }
   auto identity = identify(words[command.launcher], version_text);
-  if (!identity) return pass_on(identity);
+  if (!identity) return propagate(identity);
   command.kind = identity->kind;
   command.version = std::move(identity->version);
   command.words = std::move(words);
   PartReader reader(command.kind, command.words, program);
   for (std::size_t begin = command.launcher + 1;;) {
     auto part = reader.read(begin);
-    if (!part) return pass_on(part);
+    if (!part) return propagate(part);
     begin = part->end + 1;
     command.parts.push_back(std::move(*part));
     if (begin > command.words.size()) break;
@@ -363,7 +363,7 @@ Result<LaunchCommand> understand_launch(Words words, std::string_view version_te
   return command;
 }
 
-Result<Words> rewrite(const LaunchCommand& command, const LaunchChange& change) {
+Result<Argv> rewrite(const LaunchCommand& command, const LaunchChange& change) {
   return Rewriter(command, change).words();
 }
 

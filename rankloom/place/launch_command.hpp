@@ -17,7 +17,7 @@
 
 namespace rankloom {
 
-using Words = std::vector<std::string>;
+using Argv = std::vector<std::string>;
 
 /// Launchers whose command lines differ. The names are those of `rankloom list launchers`.
 enum class LauncherKind : std::uint8_t { openmpi4, openmpi5, mpich, intelmpi, slurm };
@@ -30,7 +30,7 @@ std::string_view title_of(LauncherKind kind);
 /// One option as it was given.
 struct LaunchOption {
   std::string name;            ///< Its first name without dashes: -np and -c of Open MPI are both "n".
-  Words values;                ///< As many as it takes, also when written as --name=value.
+  Argv values;                ///< As many as it takes, also when written as --name=value.
   std::size_t at = 0;          ///< Its place among the words,
   std::size_t word_count = 1;  ///< and how many of them are its own.
 };
@@ -46,7 +46,7 @@ struct LaunchPart {
 struct LaunchCommand {
   LauncherKind kind = LauncherKind::openmpi4;
   std::string version;       ///< "4.1.4"; empty when nobody asked.
-  Words words;               ///< The whole command, as given.
+  Argv words;               ///< The whole command, as given.
   std::size_t launcher = 0;  ///< Place of the launcher's own word: behind "env A=b", "timeout 10", …
   std::vector<LaunchPart> parts;
 
@@ -62,17 +62,17 @@ std::size_t launcher_position(std::span<const std::string> words);
 /// Understands a command. `version_text` is what `LAUNCHER --version` says; srun needs none. `program` names the word
 /// at which the program begins, for options that are not known here. Fails when the launcher is not known, an option is
 /// not known and could take a value, or there is no program.
-Result<LaunchCommand> understand_launch(Words words, std::string_view version_text, std::string_view program = {});
+Result<LaunchCommand> understand_launch(Argv words, std::string_view version_text, std::string_view program = {});
 
 /// What to change in a command.
 struct LaunchChange {
   std::vector<std::string> leave_out;  ///< Options by name, wherever they stand.
-  Words options;                       ///< For the launcher: in front of its own options, so for all programs.
+  Argv options;                       ///< For the launcher: in front of its own options, so for all programs.
   std::vector<std::pair<std::string, std::string>> environment;  ///< For the ranks, not for the launcher itself.
-  Words wrapper;                                                 ///< In front of every program.
+  Argv wrapper;                                                 ///< In front of every program.
 };
 
 /// The changed command. Fails when the launcher has no way to say it.
-Result<Words> rewrite(const LaunchCommand& command, const LaunchChange& change);
+Result<Argv> rewrite(const LaunchCommand& command, const LaunchChange& change);
 
 }  // namespace rankloom

@@ -112,7 +112,7 @@ Result<void> check_count(const LaunchCommand& command, const Deployment& deploym
 struct Placing {
   std::vector<LauncherFile> files;
   std::vector<std::string> leave_out;
-  Words options;
+  Argv options;
   std::vector<std::pair<std::string, std::string>> for_ranks;
   std::vector<std::string> for_launcher;
   bool binds_itself = false;  ///< The launcher binds; the wrapper only reports.
@@ -120,7 +120,7 @@ struct Placing {
 
 /// The words between the launcher and the program, as `emit` writes them.
 Placing from_emit(const LaunchFiles& made, const EmitOptions& options, std::vector<std::string> leave_out) {
-  const Words& words = made.commands.back().words;
+  const Argv& words = made.commands.back().words;
   const auto end = words.end() - static_cast<std::ptrdiff_t>(options.program.size());
   return {made.files, std::move(leave_out), {words.begin() + 3, end}, {}, made.commands.back().environment, true};
 }
@@ -132,7 +132,7 @@ Result<Placing> placing(LauncherKind kind, const Deployment& deployment, const E
     case LauncherKind::openmpi5: {
       auto made = kind == LauncherKind::openmpi4 ? write_open_mpi_4(deployment, options)
                                                  : write_open_mpi_5(deployment, options);
-      if (!made) return pass_on(made);
+      if (!made) return propagate(made);
       return from_emit(*made, options, {"host", "hostfile", "default-hostfile"});
     }
     case LauncherKind::mpich:
@@ -175,13 +175,13 @@ std::vector<std::string> left_out(const LaunchCommand& command, const std::vecto
 
 Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& deployment,
                                const LaunchSurroundings& surroundings) {
-  if (auto fine = refuse_traps(command, surroundings); !fine) return pass_on(fine);
-  if (auto fine = check_count(command, deployment); !fine) return pass_on(fine);
+  if (auto fine = refuse_traps(command, surroundings); !fine) return propagate(fine);
+  if (auto fine = check_count(command, deployment); !fine) return propagate(fine);
   EmitOptions options;
   options.bind = surroundings.bind;
   options.folder = surroundings.folder;
   auto place = placing(command.kind, deployment, options);
-  if (!place) return pass_on(place);
+  if (!place) return propagate(place);
 
   LaunchChange change;
   change.leave_out = place->leave_out;
@@ -192,7 +192,7 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   change.wrapper = {surroundings.wrapper, "--report", options.path("report"),
                     by_wrapper ? options.path("bind.txt") : "-"};
   auto words = rewrite(command, change);
-  if (!words) return pass_on(words);
+  if (!words) return propagate(words);
 
   LaunchPlan plan{std::move(place->files),
                   {std::move(place->for_launcher), std::move(*words)},

@@ -22,7 +22,7 @@ struct EmitOptions {
     none,  ///< Every rank on its host, anywhere there.
   };
   Bind bind = Bind::core;
-  Words program{"./app"};  ///< What the command runs, with its arguments.
+  Argv program{"./app"};  ///< What the command runs, with its arguments.
   std::string folder;      ///< Where the files will be, for the command; empty: here.
   std::string statistics;  ///< Intel MPI: also the configuration that collects statistics into this file.
   std::string wrapper = "rankloom-bind";  ///< The program that binds by rank, for launchers that cannot.
@@ -38,7 +38,7 @@ struct LauncherFile {
 /// A command to type: variables first, then the words.
 struct LauncherCommand {
   std::vector<std::string> environment;  ///< "NAME=value"
-  Words words;
+  Argv words;
   /// As it is typed into a shell.
   std::string text() const;
 };
@@ -55,7 +55,7 @@ struct LauncherInfo {
   std::string_view checked;    ///< How we know that it works.
   Result<LaunchFiles> (*write)(const Deployment& deployment, const EmitOptions& options);
   /// Reads the first of its files back; nullptr: it does not say enough for that.
-  Result<std::vector<Core>> (*read)(const FileText& file, const Topology& topology, std::span<const std::string> hosts);
+  Result<std::vector<Core>> (*read)(const FileContents& file, const Topology& topology, std::span<const std::string> hosts);
 };
 
 /// The table, in reading order.

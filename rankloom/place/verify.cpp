@@ -92,7 +92,7 @@ class Judge {
 
 }  // namespace
 
-Result<std::vector<SeatReport>> read_reports(const FileText& file) {
+Result<std::vector<SeatReport>> read_reports(const FileContents& file) {
   std::vector<SeatReport> reports;
   Scanner in(file.view());
   for (std::uint64_t line = 1; !in.done(); ++line) {

@@ -21,7 +21,7 @@ struct SeatReport {
 };
 
 /// Lines of "rank host cpus", as rankloom-bind writes them: "3 node1 0-3,8".
-Result<std::vector<SeatReport>> read_reports(const FileText& file);
+Result<std::vector<SeatReport>> read_reports(const FileContents& file);
 /// "0-3,8"
 std::string cpu_list(const std::vector<std::uint32_t>& cpus);
 

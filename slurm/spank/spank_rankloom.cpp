@@ -38,7 +38,7 @@ extern "C" {  // the header leaves the plugin's own functions out of its own
 namespace {
 
 using rankloom::spank::Cpu;
-using Words = std::vector<std::string>;
+using Argv = std::vector<std::string>;
 
 // What Slurm calls the option of a job, for the sruns inside it.
 constexpr const char* asked_by_job = "SLURM_SPANK__SLURM_SPANK_OPTION_rankloom_rankloom";
@@ -128,9 +128,9 @@ Settings read_settings(int count, char** words) {
   return settings;
 }
 
-Words own_command_line() {
+Argv own_command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  Words words;
+  Argv words;
   std::string word;
   while (std::getline(file, word, '\0')) words.push_back(word);
   return words;
@@ -138,7 +138,7 @@ Words own_command_line() {
 
 /// So that programs are not started for every srun. Whether it stands before the program or is one of its own words,
 /// `rankloom slurm place` finds out.
-bool may_ask(const Words& words) {
+bool may_ask(const Argv& words) {
   for (const std::string& word : words) {
     if (word.starts_with("--rankloom")) return true;
   }
@@ -212,14 +212,14 @@ void prepare_srun(const Settings& settings) {
   for (const std::string& name : stale) ::unsetenv(name.c_str());
   const char* asked = std::getenv(asked_by_job);
   if (asked == nullptr) asked = std::getenv(asked_by_job_newer);
-  Words command = own_command_line();
+  Argv command = own_command_line();
   if (command.empty() || (asked == nullptr && !may_ask(command))) return;
   if (!settings.unknown.empty())
     slurm_spank_log(
         "rankloom: plugstack.conf: \"%s\" is not known; known are program=, config=, topology=, nodes=, timeout=",
         settings.unknown.c_str());
   command[0] = "srun";
-  Words words{settings.program, "slurm", "place"};
+  Argv words{settings.program, "slurm", "place"};
   if (asked != nullptr) words.insert(words.end(), {"--asked", asked});
   if (!settings.config.empty()) {
     words.insert(words.end(), {"--config", settings.config});

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Result<SchedulerSettings> read(const std::string& text) {
-  return read_scheduler_settings(FileText("rankloom.conf", text));
+  return read_scheduler_settings(FileContents("rankloom.conf", text));
 }
 
 TEST(SchedulerSettings, AreReadFromLines) {

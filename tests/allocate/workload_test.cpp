@@ -22,7 +22,7 @@ constexpr const char* two_jobs =
     "8 5 -1 30 2 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
 
 TEST(Swf, ReadsWhatAReplayNeeds) {
-  const auto workload = read_swf(FileText("two.swf", two_jobs));
+  const auto workload = read_swf(FileContents("two.swf", two_jobs));
   ASSERT_TRUE(workload);
   EXPECT_EQ(workload->machine_size, 100);
   ASSERT_EQ(workload->jobs.size(), 2);
@@ -35,7 +35,7 @@ TEST(Swf, ReadsWhatAReplayNeeds) {
 
 TEST(Swf, CountsMalformedLinesAndGoesOn) {
   const auto workload =
-      read_swf(FileText("odd.swf", std::string(two_jobs) + "1 2 3\n9 x -1 1 1 -1 -1 1 1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"));
+      read_swf(FileContents("odd.swf", std::string(two_jobs) + "1 2 3\n9 x -1 1 1 -1 -1 1 1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"));
   ASSERT_TRUE(workload);
   EXPECT_EQ(workload->jobs.size(), 2);
   EXPECT_EQ(workload->malformed, 2);
@@ -45,17 +45,17 @@ TEST(Swf, CountsMalformedLinesAndGoesOn) {
 
 TEST(Swf, LeavesOutJobsThatNeverRan) {
   const auto workload =
-      read_swf(FileText("odd.swf", std::string(two_jobs) + "9 1 -1 0 4 -1 -1 4 60 -1 5 -1 -1 -1 -1 -1 -1 -1\n"));
+      read_swf(FileContents("odd.swf", std::string(two_jobs) + "9 1 -1 0 4 -1 -1 4 60 -1 5 -1 -1 -1 -1 -1 -1 -1\n"));
   ASSERT_TRUE(workload);
   EXPECT_EQ(workload->without_work, 1);
   EXPECT_EQ(workload->jobs.size(), 2);
 }
 
 TEST(Swf, RefusesAFileWithoutOneJob) {
-  const auto nothing = read_swf(FileText("prose.txt", "dear diary\ntoday\n"));
+  const auto nothing = read_swf(FileContents("prose.txt", "dear diary\ntoday\n"));
   ASSERT_FALSE(nothing);
   EXPECT_THAT(to_string(nothing.error()), HasSubstr("prose.txt:1"));
-  EXPECT_FALSE(read_swf(FileText("empty.swf", "")));
+  EXPECT_FALSE(read_swf(FileContents("empty.swf", "")));
 }
 
 TEST(Swf, ReadsCompressedTraces) {
@@ -80,7 +80,7 @@ TEST(Swf, SaysWhenACompressedTraceIsCutShort) {
 TEST(Swf, IsReadBackAsWritten) {
   const auto made = lublin_workload({.jobs = 200, .nodes = 64});
   ASSERT_TRUE(made);
-  const auto read = read_swf(FileText("made.swf", write_swf(*made)));
+  const auto read = read_swf(FileContents("made.swf", write_swf(*made)));
   ASSERT_TRUE(read);
   ASSERT_EQ(read->jobs.size(), 200);
   EXPECT_EQ(read->machine_size, 64);

@@ -91,7 +91,7 @@ TEST(Formats, SayThatAFileIsEmpty) {
 }
 
 TEST(Formats, KnowTheirNames) {
-  const auto result = import_profile(FileText("input", "0"), "postcard");
+  const auto result = import_profile(FileContents("input", "0"), "postcard");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::usage);
   EXPECT_THAT(result.error().hint, HasSubstr("eagermap"));
@@ -215,7 +215,7 @@ TEST(Formats, SurviveTwoThousandRandomChangesEach) {
     Random random(20, good.size());
     int errors = 0;
     for (int round = 0; round < 2000; ++round) {
-      const FileText file("input", spoiled(good, random));
+      const FileContents file("input", spoiled(good, random));
       for (const std::string_view named : {format.name, std::string_view()}) {
         const auto result = import_profile(file, named);
         if (result) continue;
@@ -235,8 +235,8 @@ TEST(Formats, SurviveRandomBytes) {
   for (int round = 0; round < 300; ++round) {
     std::string text(random.below(3000), '\0');
     for (char& c : text) c = static_cast<char>(random.below(256));
-    for (const FormatInfo& format : formats()) EXPECT_FALSE(import_profile(FileText("input", text), format.name));
-    EXPECT_FALSE(import_profile(FileText("input", text)));
+    for (const FormatInfo& format : formats()) EXPECT_FALSE(import_profile(FileContents("input", text), format.name));
+    EXPECT_FALSE(import_profile(FileContents("input", text)));
   }
 }
 

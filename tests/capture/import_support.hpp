@@ -17,7 +17,7 @@
 namespace rankloom::testing {
 
 inline Imported read_as(std::string_view format, const std::string& text) {
-  auto result = import_profile(FileText("input", text), format);
+  auto result = import_profile(FileContents("input", text), format);
   EXPECT_TRUE(result) << (result ? "" : to_string(result.error())) << "\n" << text;
   return result ? *std::move(result) : Imported{};
 }
@@ -28,7 +28,7 @@ inline CommGraph graph_as(std::string_view format, const std::string& text) {
 
 /// The error that reading must end with; every one must name the file, say something and give a hint.
 inline Error error_as(std::string_view format, const std::string& text) {
-  auto result = import_profile(FileText("input", text), format);
+  auto result = import_profile(FileContents("input", text), format);
   EXPECT_FALSE(result) << text.substr(0, 1000);
   if (result) return {};
   EXPECT_EQ(result.error().code, Code::bad_input) << text;

@@ -12,10 +12,10 @@
 
 namespace rankloom {
 
-using Reader = Result<MachineSpec> (*)(const FileText&);
+using Reader = Result<MachineSpec> (*)(const FileContents&);
 
 inline MachineSpec machine_of(Reader read, std::string text) {
-  auto machine = read(FileText("file", std::move(text)));
+  auto machine = read(FileContents("file", std::move(text)));
   EXPECT_TRUE(machine) << (machine ? "" : to_string(machine.error()));
   return machine ? std::move(*machine) : MachineSpec{};
 }
@@ -27,7 +27,7 @@ inline Topology topology_of(const MachineSpec& machine) {
 }
 
 inline std::string problem_of(Reader read, std::string text) {
-  const auto machine = read(FileText("file", std::move(text)));
+  const auto machine = read(FileContents("file", std::move(text)));
   return machine ? "none" : to_string(machine.error());
 }
 

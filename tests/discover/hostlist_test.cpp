@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 
 std::vector<std::pair<std::string, std::uint64_t>> hosts(std::string text) {
-  const auto machine = read_hostlist(FileText("hosts", std::move(text)));
+  const auto machine = read_hostlist(FileContents("hosts", std::move(text)));
   EXPECT_TRUE(machine) << (machine ? "" : to_string(machine.error()));
   std::vector<std::pair<std::string, std::uint64_t>> result;
   if (!machine) return result;
@@ -23,7 +23,7 @@ std::vector<std::pair<std::string, std::uint64_t>> hosts(std::string text) {
 }
 
 std::string problem(std::string text) {
-  const auto machine = read_hostlist(FileText("hosts", std::move(text)));
+  const auto machine = read_hostlist(FileContents("hosts", std::move(text)));
   return machine ? "none" : to_string(machine.error());
 }
 

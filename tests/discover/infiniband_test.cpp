@@ -96,7 +96,7 @@ TEST(InfiniBand, WrongLinesAreNamed) {
 TEST(InfiniBand, NoCutOfTheFileCrashes) {
   const std::string text = fabric(2, 2, 2, 1);
   for (std::size_t length = 0; length < text.size(); length += 3)
-    (void)read_infiniband(FileText("file", text.substr(0, length)));
+    (void)read_infiniband(FileContents("file", text.substr(0, length)));
 }
 
 TEST(InfiniBand, IsRecognised) {

@@ -238,7 +238,7 @@ TEST(Probe, AKnownMachineGetsMeasuredCosts) {
 }
 
 TEST(ProbeTable, IsReadBack) {
-  const auto read = [](const char* text) { return read_probe_table(FileText("table", text)); };
+  const auto read = [](const char* text) { return read_probe_table(FileContents("table", text)); };
   const auto table = read(
       "rankloom-probe 1\nrank 0 a 3\nrank 1 b -1\npair 0 1 together 8:500.0 65536:9000.5:8000\npair 0 1 alone "
       "8:400\nend\n");

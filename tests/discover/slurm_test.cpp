@@ -186,7 +186,7 @@ TEST(SlurmYaml, WhatIsWrongHasItsLine) {
 TEST(SlurmYaml, NoCutOfTheFileCrashes) {
   const std::string text = yaml;
   for (std::size_t length = 0; length < text.size(); ++length)
-    (void)read_slurm_yaml(FileText("file", text.substr(0, length)));
+    (void)read_slurm_yaml(FileContents("file", text.substr(0, length)));
 }
 
 TEST(SlurmAllocation, CountsBelongToTheirNodes) {

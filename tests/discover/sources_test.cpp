@@ -122,7 +122,7 @@ TEST_F(Sources, MutatedFilesAreErrorsOrMachines) {
       }
       if (text.empty()) text = "x";
     }
-    const FileText file("file", text);
+    const FileContents file("file", text);
     for (const TopologySourceInfo& source : topology_sources()) {
       if (source.name == "hwloc" || !source.recognise(text)) continue;
       const auto machine = source.read(file);

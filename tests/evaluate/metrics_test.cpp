@@ -35,9 +35,9 @@ TEST(LevelTraffic, EqualsThePlainCountOnEveryMachine) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
     const CommGraph graph = random_graph(9, 0.5, 3);
-    const auto slots = Slots::of(machine, 9, {});
-    ASSERT_TRUE(slots);
-    const auto core_of = random_placement(9, machine, *slots, 7);
+    const auto capacities = Capacities::of(machine, 9, {});
+    ASSERT_TRUE(capacities);
+    const auto core_of = random_placement(9, machine, *capacities, 7);
     const auto expected = bytes_by_level(graph, machine, core_of);
     const auto levels = level_traffic(graph, machine, core_of);
     ASSERT_EQ(levels.size(), expected.size());
@@ -77,7 +77,7 @@ TEST(Metrics, HoldEveryCostModelAsItIsEvaluated) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
     const CommGraph graph = random_graph(9, 0.5, 5);
-    const auto core_of = block_placement(9, machine, *Slots::of(machine, 9, {}));
+    const auto core_of = block_placement(9, machine, *Capacities::of(machine, 9, {}));
     const Metrics metrics = measure(graph, machine, core_of);
     ASSERT_EQ(metrics.costs.size(), cost_models().size());
     for (const auto& [model, value] : metrics.costs)
@@ -90,7 +90,7 @@ TEST(Metrics, HoldEveryCostModelAsItIsEvaluated) {
 TEST(Metrics, ListTheTenHottestLinksHeaviestFirst) {
   const Topology machine = topology("torus:4x4=1 core:1=1");
   const CommGraph graph = random_graph(16, 0.6, 11);
-  const auto core_of = block_placement(16, machine, *Slots::of(machine, 16, {}));
+  const auto core_of = block_placement(16, machine, *Capacities::of(machine, 16, {}));
   const Metrics metrics = measure(graph, machine, core_of);
   ASSERT_EQ(metrics.hottest.size(), 10U);
   EXPECT_TRUE(std::is_sorted(metrics.hottest.begin(), metrics.hottest.end(),
@@ -105,7 +105,7 @@ TEST(Metrics, NameTheEndsOfALink) {
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{3}, 50);
   const CommGraph graph = std::move(builder).build(false);
-  const auto core_of = block_placement(4, machine, *Slots::of(machine, 4, {}));
+  const auto core_of = block_placement(4, machine, *Capacities::of(machine, 4, {}));
   const Metrics metrics = measure(graph, machine, core_of);
   ASSERT_EQ(metrics.hottest.size(), 4U);
   const auto leaves = std::find_if(metrics.hottest.begin(), metrics.hottest.end(),

@@ -13,14 +13,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::topology;
 
-Slots one_each(const Topology& machine) {
-  return *Slots::of(machine, 1, {});
+Capacities one_each(const Topology& machine) {
+  return *Capacities::of(machine, 1, {});
 }
 
 TEST(MachineTree, HasNoPrivateLevels) {
   const Topology machine = topology("switch:1 node:2=10 package:1 cache:3=2 core:1 pu:2=1");
-  const Slots slots = one_each(machine);
-  const MachineTree tree(machine, slots);
+  const Capacities capacities = one_each(machine);
+  const MachineTree tree(machine, capacities);
   EXPECT_THAT(tree.arities(tree.root()), ElementsAre(2, 3, 2));
   EXPECT_TRUE(tree.symmetric());
   const auto nodes = tree.children(tree.root());
@@ -31,8 +31,8 @@ TEST(MachineTree, HasNoPrivateLevels) {
 
 TEST(MachineTree, CountsThePlacesOfEachPart) {
   const Topology machine = topology("node:2=10 core:3*2=1 !core:0");
-  const Slots slots = one_each(machine);
-  const MachineTree tree(machine, slots);
+  const Capacities capacities = one_each(machine);
+  const MachineTree tree(machine, capacities);
   const auto nodes = tree.children(tree.root());
   EXPECT_EQ(tree.places(tree.root()), 10u);
   EXPECT_EQ(tree.places(nodes[0]), 4u);
@@ -50,15 +50,15 @@ TEST(MachineTree, KnowsWhetherItIsSymmetric) {
   };
   for (const auto& [text, symmetric] : machines) {
     const Topology machine = topology(text);
-    const Slots slots = one_each(machine);
-    EXPECT_EQ(MachineTree(machine, slots).symmetric(), symmetric) << text;
+    const Capacities capacities = one_each(machine);
+    EXPECT_EQ(MachineTree(machine, capacities).symmetric(), symmetric) << text;
   }
 }
 
 TEST(MachineTree, SeesSymmetryBelowAnUnevenRoot) {
   const Topology machine = testing::mixed_nodes();
-  const Slots slots = one_each(machine);
-  const MachineTree tree(machine, slots);
+  const Capacities capacities = one_each(machine);
+  const MachineTree tree(machine, capacities);
   EXPECT_FALSE(tree.symmetric());
   for (const auto& part : tree.children(tree.root())) {
     for (const auto& node : tree.children(part)) EXPECT_TRUE(tree.symmetric(node));
@@ -68,8 +68,8 @@ TEST(MachineTree, SeesSymmetryBelowAnUnevenRoot) {
 TEST(MachineTree, CoversEveryCoreOnceOnEveryMachine) {
   for (const auto& [name, machine] : testing::every_machine()) {
     SCOPED_TRACE(name);
-    const Slots slots = one_each(machine);
-    const MachineTree tree(machine, slots);
+    const Capacities capacities = one_each(machine);
+    const MachineTree tree(machine, capacities);
     std::vector<MachineTree::Part> open{tree.root()};
     std::uint32_t cores = 0;
     while (!open.empty()) {

@@ -16,12 +16,12 @@ namespace rankloom::testing {
 struct OwnedProblem {
   CommGraph graph;
   Topology topology;
-  Slots slots;
+  Capacities capacities;
   CostModel model = CostModel::bytes;
   std::vector<Core> start = {};
 
   MapProblem view() const {
-    return {.graph = graph, .topology = topology, .slots = slots, .model = model, .start = start};
+    return {.graph = graph, .topology = topology, .capacities = capacities, .model = model, .start = start};
   }
   double cost(std::span<const Core> core_of) const {
     return objective(model, evaluate(graph, topology, core_of, model));
@@ -29,10 +29,10 @@ struct OwnedProblem {
 };
 
 inline OwnedProblem make_problem(CommGraph graph, Topology machine, CostModel model = CostModel::bytes,
-                                 Slots::Options options = {}) {
-  auto slots = Slots::of(machine, graph.rank_count(), options);
-  EXPECT_TRUE(slots) << (slots ? "" : to_string(slots.error()));
-  return {std::move(graph), std::move(machine), *std::move(slots), model};
+                                 Capacities::Options options = {}) {
+  auto capacities = Capacities::of(machine, graph.rank_count(), options);
+  EXPECT_TRUE(capacities) << (capacities ? "" : to_string(capacities.error()));
+  return {std::move(graph), std::move(machine), *std::move(capacities), model};
 }
 
 /// A row of the table with the given options; the spec must be right.

@@ -64,7 +64,7 @@ void expect_valid(const OwnedProblem& problem, const MapResult& result) {
   std::vector<std::uint32_t> taken(problem.topology.core_count(), 0);
   for (const Core core : result.mapping.cores()) {
     ASSERT_LT(index(core), problem.topology.core_count());
-    ASSERT_LE(++taken[index(core)], problem.slots[core]);
+    ASSERT_LE(++taken[index(core)], problem.capacities[core]);
   }
   ASSERT_DOUBLE_EQ(objective(problem.model, result.cost), problem.cost(result.mapping.cores()));
 }
@@ -149,7 +149,7 @@ TEST_P(EveryMapperWithAStart, NeverEndsAboveIt) {
       SCOPED_TRACE(name + " " + std::string(model.name));
       auto problem = make_problem(random_graph(6, 0.6, 7), machine, model.model);
       for (const std::uint64_t seed : {1, 2}) {
-        problem.start = testing::random_placement(6, machine, problem.slots, seed);
+        problem.start = testing::random_placement(6, machine, problem.capacities, seed);
         const double start = problem.cost(problem.start);
         if (const auto result = run(problem)) {
           EXPECT_LE(problem.cost(result->mapping.cores()), start + 1e-12 * std::abs(start));
@@ -187,7 +187,7 @@ TEST_P(EveryMapper, IsNeverHandedOutWorseThanBlockUnlessItIsABaseline) {
     if (!result || GetParam().info.baseline) continue;
     EXPECT_LE(result->cost, result->cost_default);
     EXPECT_DOUBLE_EQ(result->cost_default,
-                     problem.cost(block_placement(problem.graph.rank_count(), machine, problem.slots)));
+                     problem.cost(block_placement(problem.graph.rank_count(), machine, problem.capacities)));
   }
 }
 

@@ -11,8 +11,8 @@ namespace rankloom {
 namespace {
 
 std::vector<std::uint32_t> nodes_in_order(const Topology& machine) {
-  const Slots slots = *Slots::of(machine, 1, {});
-  const MachineTree tree(machine, slots);
+  const Capacities capacities = *Capacities::of(machine, 1, {});
+  const MachineTree tree(machine, capacities);
   EXPECT_TRUE(has_network(tree, tree.root()));
   std::vector<std::uint32_t> nodes;
   for (const auto& part : near_order(machine, tree.children(tree.root()))) {
@@ -48,8 +48,8 @@ TEST(NearOrder, KeepsTheGroupsOfADragonflyTogether) {
 
 TEST(NearOrder, IsNotNeededOnATree) {
   const auto machine = testing::topology("switch:2=5 node:2=3 core:4=1");
-  const Slots slots = *Slots::of(machine, 1, {});
-  const MachineTree tree(machine, slots);
+  const Capacities capacities = *Capacities::of(machine, 1, {});
+  const MachineTree tree(machine, capacities);
   EXPECT_FALSE(has_network(tree, tree.root()));
 }
 

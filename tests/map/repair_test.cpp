@@ -30,7 +30,7 @@ std::vector<Core> repair(const testing::OwnedProblem& problem, std::vector<Core>
 
 TEST(Repair, LeavesAValidPlacementAsItIs) {
   const auto problem = make_problem(random_graph(9, 0.5, 1), topology("node:3=10 core:4=1"));
-  const auto start = testing::random_placement(9, problem.topology, problem.slots, 2);
+  const auto start = testing::random_placement(9, problem.topology, problem.capacities, 2);
   EXPECT_EQ(repair(problem, start), start);
 }
 
@@ -66,10 +66,10 @@ TEST(Repair, MovesNoMoreThanAreTooMany) {
       std::uint32_t too_many = 0;
       for (Core& core : start) {
         core = Core{static_cast<std::uint32_t>(random.below(machine.core_count()))};
-        if (++taken[index(core)] > problem.slots[core]) ++too_many;
+        if (++taken[index(core)] > problem.capacities[core]) ++too_many;
       }
       const auto valid = repair(problem, start);
-      EXPECT_TRUE(Mapping::checked(valid, machine, problem.slots));
+      EXPECT_TRUE(Mapping::checked(valid, machine, problem.capacities));
       std::uint32_t moved = 0;
       for (std::uint32_t rank = 0; rank < places; ++rank) moved += valid[rank] != start[rank] ? 1 : 0;
       EXPECT_EQ(moved, too_many);
@@ -81,7 +81,7 @@ TEST(Repair, EndsSoonWhenEverybodySitsOnOneCore) {
   const std::uint32_t ranks = 60 * 60;
   const auto problem = make_problem(testing::shuffled_grid(60, 60, 3), topology("torus:60x60=1 core:1"));
   const auto valid = repair(problem, std::vector<Core>(ranks, Core{17}));
-  EXPECT_TRUE(Mapping::checked(valid, problem.topology, problem.slots));
+  EXPECT_TRUE(Mapping::checked(valid, problem.topology, problem.capacities));
 }
 
 }  // namespace

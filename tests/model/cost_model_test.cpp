@@ -81,8 +81,8 @@ TEST(CostModel, ThreadsDoNotChangeTheValue) {
                 Rank{static_cast<std::uint32_t>(random.below(8192))}, random.unit());
   }
   const auto graph = std::move(builder).build(true);
-  const auto slots = Slots::of(machine, 8192, {});
-  const auto placement = testing::random_placement(8192, machine, *slots, 3);
+  const auto capacities = Capacities::of(machine, 8192, {});
+  const auto placement = testing::random_placement(8192, machine, *capacities, 3);
   const auto value = [&](std::size_t threads) {
     const ThreadLimit limit(threads);
     return evaluate(graph, machine, placement, CostModel::bytes);

@@ -16,9 +16,9 @@ using testing::random_placement;
 using testing::topology;
 
 /// Random moves and swaps: what each is said to change, and the cost after it, equal a full evaluation.
-void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& machine, const Slots& slots,
+void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& machine, const Capacities& capacities,
                                      CostModel model, std::uint64_t seed) {
-  const auto start = random_placement(graph.rank_count(), machine, slots, seed);
+  const auto start = random_placement(graph.rank_count(), machine, capacities, seed);
   const auto cost = make_incremental_cost(graph, machine, model, start);
   const auto full = [&](const std::vector<Core>& placement) {
     return objective(model, evaluate(graph, machine, placement, model));
@@ -61,9 +61,9 @@ TEST_P(IncrementalCostTest, EqualsFullEvaluationOnEveryKindOfMachine) {
     SCOPED_TRACE(name);
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       const std::uint32_t ranks = seed % 2 == 0 ? 8 : 11;
-      const auto slots = Slots::of(machine, ranks, {.oversubscribe = true});
+      const auto capacities = Capacities::of(machine, ranks, {.oversubscribe = true});
       const auto graph = random_graph(ranks, seed < 3 ? 0.2 : 0.8, seed, seed % 3 == 2);
-      expect_equal_to_full_evaluation(graph, machine, *slots, GetParam().model, seed);
+      expect_equal_to_full_evaluation(graph, machine, *capacities, GetParam().model, seed);
     }
   }
 }
@@ -71,8 +71,8 @@ TEST_P(IncrementalCostTest, EqualsFullEvaluationOnEveryKindOfMachine) {
 TEST_P(IncrementalCostTest, EqualsFullEvaluationOnAsymmetricTables) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto machine = testing::random_table(12, seed);
-    const auto slots = Slots::of(machine, 10, {});
-    expect_equal_to_full_evaluation(random_graph(10, 0.6, seed), machine, *slots, GetParam().model, seed);
+    const auto capacities = Capacities::of(machine, 10, {});
+    expect_equal_to_full_evaluation(random_graph(10, 0.6, seed), machine, *capacities, GetParam().model, seed);
   }
 }
 
@@ -84,7 +84,7 @@ TEST_P(IncrementalCostTest, NeighboursAreThoseInEitherDirection) {
   const auto graph = std::move(builder).build(true);
   const auto machine = topology("node:2 core:2");
   const auto cost =
-      make_incremental_cost(graph, machine, GetParam().model, block_placement(4, machine, *Slots::of(machine, 4, {})));
+      make_incremental_cost(graph, machine, GetParam().model, block_placement(4, machine, *Capacities::of(machine, 4, {})));
   const auto near = cost->neighbours(Rank{0});
   EXPECT_EQ(std::vector<Rank>(near.begin(), near.end()), (std::vector<Rank>{Rank{1}, Rank{2}}));
 }

@@ -14,13 +14,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<Core> read(const std::string& text) {
-  auto cores = read_mapping(FileText("map.txt", text));
+  auto cores = read_mapping(FileContents("map.txt", text));
   EXPECT_TRUE(cores) << to_string(cores.error());
   return cores ? *cores : std::vector<Core>();
 }
 
 Error error_of(const std::string& text) {
-  auto cores = read_mapping(FileText("map.txt", text));
+  auto cores = read_mapping(FileContents("map.txt", text));
   EXPECT_FALSE(cores) << text;
   return cores ? Error{} : cores.error();
 }

@@ -32,7 +32,7 @@ std::string written(const Profile& profile) {
 }
 
 Result<Profile> read(std::string content) {
-  return read_profile(FileText("a.prof", std::move(content)));
+  return read_profile(FileContents("a.prof", std::move(content)));
 }
 
 void expect_equal(const CommGraph& a, const CommGraph& b) {

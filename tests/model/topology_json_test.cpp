@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Result<MachineSpec> read_text(std::string text) {
-  return read_machine_json(FileText("machine.json", std::move(text)));
+  return read_machine_json(FileContents("machine.json", std::move(text)));
 }
 
 std::string problem(std::string text) {

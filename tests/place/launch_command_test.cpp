@@ -18,14 +18,14 @@ constexpr std::string_view mpich = "HYDRA build details:\n    Version:          
 constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\n";
 constexpr std::string_view slurm = "slurm 22.05.8\n";
 
-Words split(const std::string& text) {
+Argv split(const std::string& text) {
   std::istringstream in(text);
-  Words words;
+  Argv words;
   for (std::string word; in >> word;) words.push_back(word);
   return words;
 }
 
-std::string join(const Words& words) {
+std::string join(const Argv& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -38,8 +38,8 @@ LaunchCommand understood(const std::string& text, std::string_view version) {
 }
 
 /// The words at which programs begin.
-Words programs(const LaunchCommand& command) {
-  Words words;
+Argv programs(const LaunchCommand& command) {
+  Argv words;
   for (const LaunchPart& part : command.parts) words.push_back(command.words[part.program]);
   return words;
 }
@@ -66,16 +66,16 @@ TEST(LaunchCommand, OfAnUnknownLauncherIsRefusedWithARemedy) {
 TEST(LaunchCommand, HasItsProgramBehindOptionsAndTheirValues) {
   const auto command =
       understood("mpirun --mca btl tcp,self -np 4 --oversubscribe -H a,b:2 -x A=b ./app -n 7 -- --mca x", open_mpi);
-  EXPECT_EQ(programs(command), Words{"./app"});
+  EXPECT_EQ(programs(command), Argv{"./app"});
   EXPECT_EQ(command.rank_count(), 4);
   ASSERT_NE(command.find("host"), nullptr);
-  EXPECT_EQ(command.find("host")->values, Words{"a,b:2"});
+  EXPECT_EQ(command.find("host")->values, Argv{"a,b:2"});
   EXPECT_EQ(command.parts[0].end, command.words.size());
 }
 
 TEST(LaunchCommand, OfSeveralProgramsHasAPartForEach) {
   const auto command = understood("mpiexec -n 2 -env A 1 one x : -n 3 two : four", mpich);
-  EXPECT_EQ(programs(command), (Words{"one", "two", "four"}));
+  EXPECT_EQ(programs(command), (Argv{"one", "two", "four"}));
   EXPECT_EQ(command.rank_count(), 6);
 }
 
@@ -87,16 +87,16 @@ TEST(LaunchCommand, LeavesTheNumberOfRanksToTheLauncherWhenNoneIsGiven) {
 
 TEST(LaunchCommand, OfSrunReadsLettersAsGetoptDoes) {
   const auto command = understood("srun -lN2 -n4 -c 2 --cpu-bind=cores --mpi pmix -K1 -I --exclusive app -n 9", slurm);
-  EXPECT_EQ(programs(command), Words{"app"});
+  EXPECT_EQ(programs(command), Argv{"app"});
   EXPECT_EQ(command.rank_count(), 4);
-  EXPECT_EQ(command.find("nodes")->values, Words{"2"});
-  EXPECT_EQ(command.find("cpu-bind")->values, Words{"cores"});
+  EXPECT_EQ(command.find("nodes")->values, Argv{"2"});
+  EXPECT_EQ(command.find("cpu-bind")->values, Argv{"cores"});
 }
 
 TEST(LaunchCommand, StandsBehindWordsThatOnlyPrepareItsStart) {
   const auto command = understood("env A=1 B_2=x timeout -k 5 60 nice mpirun -n 2 ./app", open_mpi);
   EXPECT_EQ(command.words[command.launcher], "mpirun");
-  EXPECT_EQ(programs(command), Words{"./app"});
+  EXPECT_EQ(programs(command), Argv{"./app"});
 }
 
 TEST(LaunchCommand, IsNotGuessedAtWhenAnOptionIsUnknown) {
@@ -106,8 +106,8 @@ TEST(LaunchCommand, IsNotGuessedAtWhenAnOptionIsUnknown) {
   EXPECT_THAT(command.error().hint, HasSubstr("--program"));
   const auto told = understand_launch(split("mpirun -n 2 --odd x ./app"), open_mpi, "./app");
   ASSERT_TRUE(told);
-  EXPECT_EQ(programs(*told), Words{"./app"});
-  EXPECT_EQ(programs(understood("mpirun --odd -n 2 ./app", open_mpi)), Words{"./app"});
+  EXPECT_EQ(programs(*told), Argv{"./app"});
+  EXPECT_EQ(programs(understood("mpirun --odd -n 2 ./app", open_mpi)), Argv{"./app"});
 }
 
 TEST(LaunchCommand, WithoutAProgramIsRefused) {

@@ -25,7 +25,7 @@ constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 
 std::string planned(const std::string& text, std::string_view version, EmitOptions::Bind bind = EmitOptions::Bind::core,
                     bool in_slurm_job = false) {
   std::istringstream in(text);
-  Words words;
+  Argv words;
   for (std::string word; in >> word;) words.push_back(word);
   auto command = understand_launch(words, version);
   if (!command) return to_string(command.error());

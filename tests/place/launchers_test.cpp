@@ -59,7 +59,7 @@ TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
       for (unsigned seed = 0; seed < 5; ++seed) {
         const auto core_of = shuffled_cores(48, 48, seed);  // a full machine, which every format can say
         const auto made = written(row.name, deployed(core_of, machine), options);
-        const FileText file(made.files[0].name, made.files[0].content);
+        const FileContents file(made.files[0].name, made.files[0].content);
         const auto again = row.read(file, machine, {});
         ASSERT_TRUE(again) << row.name << ": " << to_string(again.error());
         EXPECT_EQ(nodes_of(*again, machine), nodes_of(core_of, machine)) << row.name;
@@ -80,7 +80,7 @@ TEST(Launchers, ReadBackPartOfAMachineWithHoles) {
   const std::vector<Core> core_of{Core{11}, Core{0}, Core{7}, Core{2}, Core{8}};
   for (const char* const name : {"openmpi4", "openmpi5", "wrapper", "intelmpi"}) {
     const auto made = written(name, deployed(core_of, machine, {"a", "b", "c.d"}));
-    const FileText file(made.files[0].name, made.files[0].content);
+    const FileContents file(made.files[0].name, made.files[0].content);
     const std::vector<std::string> hosts{"a", "b", "c.d"};
     const auto again = (*find_launcher(name))->read(file, machine, hosts);
     ASSERT_TRUE(again) << name << ": " << to_string(again.error());
@@ -249,7 +249,7 @@ TEST(OpenMpi, NamesPhysicalUnitsUpToFourAndLogicalOnesFromFive) {
 TEST(Launchers, SayWhereAFileIsWrong) {
   const Topology machine = topology("node:2=10 core:2=1");
   const auto error_of = [&](std::string_view launcher, const std::string& text) {
-    const auto read = (*find_launcher(launcher))->read(FileText("f", text), machine, {});
+    const auto read = (*find_launcher(launcher))->read(FileContents("f", text), machine, {});
     return read ? "read" : to_string(read.error());
   };
   EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=0\nrank x\n"), HasSubstr("f:2"));

@@ -231,7 +231,7 @@ TEST(OnlinePlanner, StaysWhereMovesCostMoreThanThePhaseIsWorth) {
 TEST(OnlinePlanner, DecidesAsTheOfflineMappersDoForTheSameTraffic) {
   const Topology topology = two_packages();
   const CommGraph traffic = shifted(4);
-  const auto slots = *Slots::of(topology, ranks, {.oversubscribe = true});
+  const auto slots = *Capacities::of(topology, ranks, {.oversubscribe = true});
   auto eager = run_mapper(*make_mapper("eager"), {traffic, topology, slots, CostModel::time, {}}, MapRun{}, {});
   auto refined = run_mapper(*make_mapper("refine"), {traffic, topology, slots, CostModel::time, eager->mapping.cores()},
                             MapRun{}, {});

@@ -48,10 +48,10 @@ SlurmVariables two_nodes() {
 
 Result<SlurmStep> step_of(const std::string& text, const SlurmVariables& variables) {
   std::istringstream in(text);
-  Words words;
+  Argv words;
   for (std::string word; in >> word;) words.push_back(word);
   auto command = understand_launch(words, {});
-  if (!command) return pass_on(command);
+  if (!command) return propagate(command);
   return understand_step(*command, variables);
 }
 

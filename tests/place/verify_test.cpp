@@ -20,7 +20,7 @@ Deployment two_ranks() {
 }
 
 std::vector<SeatReport> reports(const std::string& text) {
-  auto read = read_reports(FileText("report", text));
+  auto read = read_reports(FileContents("report", text));
   EXPECT_TRUE(read) << to_string(read.error());
   return read ? *read : std::vector<SeatReport>{};
 }
@@ -61,7 +61,7 @@ TEST(Verify, TakesLocalhostForThisHost) {
 
 TEST(Verify, SaysWhereAReportIsDamaged) {
   for (const char* const text : {"x a 0\n", "0\n", "0 a 3-1\n", "0 a 0,x\n", "0 a 99999999\n"})
-    EXPECT_FALSE(read_reports(FileText("report", text))) << text;
+    EXPECT_FALSE(read_reports(FileContents("report", text))) << text;
   EXPECT_EQ(cpu_list({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
 }
 

@@ -126,10 +126,10 @@ inline CommGraph random_graph(std::uint32_t ranks, double density, std::uint64_t
 }
 
 /// A random valid placement.
-inline std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots,
+inline std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities,
                                           std::uint64_t seed) {
   std::vector<Core> places;
-  for (const Core core : topology.cores()) places.insert(places.end(), slots[core], core);
+  for (const Core core : topology.cores()) places.insert(places.end(), capacities[core], core);
   Random(seed).shuffle(std::span(places));
   places.resize(ranks);
   return places;

@@ -49,7 +49,7 @@ class ConjugateGradient : public Generator {
                   fmt::format("take {} or {}", std::bit_floor(ranks_), std::bit_ceil(ranks_)));
     const double edges = static_cast<double>(ranks_) * static_cast<double>(std::bit_width(columns()));
     auto fits = check_memory("cg", static_cast<double>(ranks_), edges * per_collected_edge);
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
 
     const bool real = class_ > 0;
     const Exchange exchange = real ? benchmark_exchange() : Exchange{{row_, 1}, {transpose_, 1}};

@@ -26,7 +26,7 @@ class AllToAll : public Generator {
   Result<Profile> generate(std::uint64_t) const override {
     const auto n = static_cast<double>(ranks_);
     auto fits = check_memory("alltoall", n, n * sizeof(EdgeIndex) + (expanded_ ? n * (n - 1) * per_counted_edge : 0));
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
     Profile profile = point_to_point_profile(CommGraphBuilder(static_cast<std::uint32_t>(ranks_)).build(true));
     profile.communicators.push_back({.name = "world", .members = {}});
     profile.collectives.push_back(
@@ -64,7 +64,7 @@ class Groups : public Generator {
     const double pairs = expanded_ ? static_cast<double>(ranks) * static_cast<double>(per_group_) : 0;
     auto fits =
         check_memory("groups", ranks, pairs * per_counted_edge + static_cast<double>(groups_) * per_communicator);
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
 
     Profile profile = point_to_point_profile(links(ranks));
     for (std::uint32_t g = 0; g < groups_; ++g) {

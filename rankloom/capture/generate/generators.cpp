@@ -114,7 +114,7 @@ Result<Profile> generate(std::string_view spec) {
                 suggest(name, known_names()));
   const Pattern pattern(*info);
   auto set = pattern.options().set_all(assignments, name);
-  if (!set) return pass_on(set);
+  if (!set) return propagate(set);
   auto profile = pattern.generate();
   if (profile) profile->origin["pattern"] = std::string(spec);
   return profile;

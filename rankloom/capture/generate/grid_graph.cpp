@@ -125,7 +125,7 @@ Result<CommGraph> grid_graph(const GridTraffic& traffic, std::string_view patter
   for (Dimensions set = 1; set < 8; ++set)
     if (traffic.neighbours[set]) neighbours += 1 << std::popcount(set);
   auto fits = check_memory(pattern, static_cast<double>(ranks), static_cast<double>(ranks) * neighbours * per_edge);
-  if (!fits) return pass_on(fits);
+  if (!fits) return propagate(fits);
 
   const GridRows grid(traffic);
   CommGraph::Rows rows;

@@ -193,7 +193,7 @@ class LanguageModel : public Generator {
   }
 
   Result<Profile> generate(std::uint64_t) const override {
-    if (auto sound = check(); !sound) return pass_on(sound);
+    if (auto sound = check(); !sound) return propagate(sound);
     return TrainingStep(m_).profile();
   }
 

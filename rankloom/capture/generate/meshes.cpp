@@ -16,7 +16,7 @@ Result<Profile> mesh_profile(GridTraffic traffic, double bytes, std::string_view
   traffic.neighbours = across_faces;
   traffic.bytes.fill(bytes * traffic.messages);
   auto graph = grid_graph(traffic, pattern);
-  if (!graph) return pass_on(graph);
+  if (!graph) return propagate(graph);
   return point_to_point_profile(std::move(*graph));
 }
 
@@ -60,9 +60,9 @@ class Grid : public Generator {
 
   Result<Profile> generate(std::uint64_t) const override {
     auto extents = size_.resolve();
-    if (!extents) return pass_on(extents);
+    if (!extents) return propagate(extents);
     auto periodic = parse_periodic(periodic_, size_.dimensions);
-    if (!periodic) return pass_on(periodic);
+    if (!periodic) return propagate(periodic);
     return mesh_profile({.extents = *extents,
                          .periodic = *periodic,
                          .messages = static_cast<double>(iterations_),
@@ -91,7 +91,7 @@ class Sweep : public Generator {
 
   Result<Profile> generate(std::uint64_t) const override {
     auto extents = size_.resolve();
-    if (!extents) return pass_on(extents);
+    if (!extents) return propagate(extents);
     return mesh_profile({.extents = *extents,
                          .messages = static_cast<double>(planes_) * static_cast<double>(iterations_),
                          .directed = true},

@@ -122,7 +122,7 @@ class RandomGeometric : public Generator {
     const double radius = radius_ * 0.55 * std::sqrt(std::log(n) / n);
     const double degree = std::min(n - 1, 3.1416 * radius * radius * n);
     auto fits = check_memory(name_, n, n * (degree * per_edge + 2 * sizeof(Point)));
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
     const auto ranks = static_cast<std::uint32_t>(ranks_);
     CommGraph structure = near_points(ranks, Cells(ranks, radius, seed));
     return point_to_point_profile(weighted(std::move(structure), PairWeights(seed, unit_ ? 1 : heaviest_), directed_));

@@ -43,7 +43,7 @@ class Blocks : public Generator {
     const double edges = static_cast<double>(ranks_) * static_cast<double>(group - 1) / 2 +
                          static_cast<double>(blocks) * static_cast<double>(links_);
     auto fits = check_memory("blocks", static_cast<double>(ranks_), edges * per_collected_edge);
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
 
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     builder.reserve(static_cast<std::size_t>(edges) + 1);
@@ -112,7 +112,7 @@ class PowerLaw : public WeightedGraph {
     const std::uint64_t clique = std::min(links_ + 1, ranks_);
     const double edges = static_cast<double>(ranks_) * static_cast<double>(std::min(links_, ranks_));
     auto fits = check_memory("powerlaw", static_cast<double>(ranks_), edges * per_collected_edge);
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
 
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     builder.reserve(static_cast<std::size_t>(edges));
@@ -156,7 +156,7 @@ class RandomGraph : public WeightedGraph {
   Result<Profile> generate(std::uint64_t seed) const override {
     const double edges = static_cast<double>(ranks_) * degree_ / 2;
     auto fits = check_memory("random", static_cast<double>(ranks_), edges * per_collected_edge);
-    if (!fits) return pass_on(fits);
+    if (!fits) return propagate(fits);
 
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     builder.reserve(static_cast<std::size_t>(edges));

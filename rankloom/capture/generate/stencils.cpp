@@ -41,15 +41,15 @@ class Stencil : public Generator {
 
   Result<Profile> generate(std::uint64_t) const override {
     auto extents = size_.resolve();
-    if (!extents) return pass_on(extents);
+    if (!extents) return propagate(extents);
     auto periodic = parse_periodic(periodic_, dimensions_);
-    if (!periodic) return pass_on(periodic);
+    if (!periodic) return propagate(periodic);
     GridTraffic traffic{.extents = *extents, .periodic = *periodic};
     traffic.messages = static_cast<double>(iterations_);
     traffic.directed = direction_ == Direction::directed || (direction_ == Direction::by_weights && !block_.empty());
-    if (auto set = set_bytes(traffic); !set) return pass_on(set);
+    if (auto set = set_bytes(traffic); !set) return propagate(set);
     auto graph = grid_graph(traffic, dimensions_ == 2 ? "stencil2d" : "stencil3d");
-    if (!graph) return pass_on(graph);
+    if (!graph) return propagate(graph);
     return point_to_point_profile(std::move(*graph));
   }
 
@@ -59,7 +59,7 @@ class Stencil : public Generator {
     Extents block = {1, 1, 1};
     if (!block_.empty()) {
       auto parsed = parse_extents(block_, dimensions_, "block");
-      if (!parsed) return pass_on(parsed);
+      if (!parsed) return propagate(parsed);
       block = *parsed;
       if (halo_ > *std::min_element(block.begin() + static_cast<std::ptrdiff_t>(3 - dimensions_), block.end()))
         return fail(Code::usage, at("--halo"),

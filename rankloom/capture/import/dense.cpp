@@ -21,9 +21,9 @@ bool is_dense(std::string_view text) {
   return shape.words.size() >= 2 && shape.words[0] == shape.words[1];
 }
 
-Result<Imported> read_dense(const FileText& file) {
+Result<Imported> read_dense(const FileContents& file) {
   auto graph = read_matrix_text(file, {});
-  if (!graph) return pass_on(graph);
+  if (!graph) return propagate(graph);
   return imported(*std::move(graph), file, "dense");
 }
 

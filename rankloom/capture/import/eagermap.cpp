@@ -16,9 +16,9 @@ bool is_eagermap(std::string_view text) {
   return in.next_is(',');
 }
 
-Result<Imported> read_eagermap(const FileText& file) {
+Result<Imported> read_eagermap(const FileContents& file) {
   auto graph = read_matrix_text(file, {.commas = true, .last_row_first = true});
-  if (!graph) return pass_on(graph);
+  if (!graph) return propagate(graph);
   return imported(*std::move(graph), file, "eagermap");
 }
 

@@ -14,8 +14,8 @@ namespace rankloom {
 
 namespace {
 
-template <Result<Imported> (*read)(const FileText&)>
-Result<Imported> plain(const FileText& file, const ReadOptions&) {
+template <Result<Imported> (*read)(const FileContents&)>
+Result<Imported> plain(const FileContents& file, const ReadOptions&) {
   return read(file);
 }
 
@@ -87,9 +87,9 @@ bool is_native(std::string_view text) {
   return is_profile_file(text);
 }
 
-Result<Imported> read_native(const FileText& file) {
+Result<Imported> read_native(const FileContents& file) {
   auto profile = read_profile(file);
-  if (!profile) return pass_on(profile);
+  if (!profile) return propagate(profile);
   return Imported{.profile = *std::move(profile), .topology = std::nullopt, .format = "native"};
 }
 
@@ -122,14 +122,14 @@ Result<FormatChoice> parse_format(std::string_view text) {
   if (choice.format->describe != nullptr) choice.format->describe(choice.options, list);
   if (auto set = list.set_all(text.substr(colon + 1), name); !set) {
     set.error().where.source = fmt::format("--from {}", text);  // its options have names that flags have too
-    return pass_on(set);
+    return propagate(set);
   }
   return choice;
 }
 
-Result<Imported> import_profile(const FileText& file, std::string_view format) {
+Result<Imported> import_profile(const FileContents& file, std::string_view format) {
   auto choice = parse_format(format);
-  if (!choice) return pass_on(choice);
+  if (!choice) return propagate(choice);
   Scanner in(file.view());
   in.skip_space();
   if (in.done()) {

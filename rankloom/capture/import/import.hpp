@@ -38,7 +38,7 @@ struct FormatInfo {
   std::string_view reference;                ///< Where the format is defined.
   bool (*recognise)(std::string_view text);  ///< By content; rows are asked in table order, the first yes wins.
   /// The name of the file leads to the other files of the same trace, where a trace is many.
-  Result<Imported> (*read)(const FileText& file, const ReadOptions& options);
+  Result<Imported> (*read)(const FileContents& file, const ReadOptions& options);
   Result<void> (*write)(const Profile& profile, Sink& sink);  ///< nullptr: only read.
   /// How the name of that file ends which stands for a trace of many; empty: a file is all.
   std::string_view first_file = {};
@@ -62,7 +62,7 @@ struct FormatChoice {
 Result<FormatChoice> parse_format(std::string_view text);
 
 /// Reads with the chosen format, or, if none is, the one that recognises the content.
-Result<Imported> import_profile(const FileText& file, std::string_view format = {});
+Result<Imported> import_profile(const FileContents& file, std::string_view format = {});
 
 /// The same from a path: a file, "-" for standard input, or, for a trace that is many files, its folder or what their
 /// names begin with.

@@ -49,13 +49,13 @@ double bytes_of(double megabytes) {
   return std::round(megabytes * megabyte);
 }
 
-Result<void> check_pair(const FileText& file, const Scanner& line, const RankPair& pair) {
+Result<void> check_pair(const FileContents& file, const Scanner& line, const RankPair& pair) {
   if (std::max(pair.from, pair.to) < largest_rank_count) return {};
   return wrong(file, line, fmt::format("{} is no rank", std::max(pair.from, pair.to)), "check the line");
 }
 
 /// A value "TOTAL 47264.9 …" of a report, its label taken already.
-Result<double> take_value(const FileText& file, Scanner& in) {
+Result<double> take_value(const FileContents& file, Scanner& in) {
   in.skip_blanks();
   return take_amount(file, in, "sum");
 }
@@ -63,17 +63,17 @@ Result<double> take_value(const FileText& file, Scanner& in) {
 /// What Intel MPI writes: for each process a head, its transfers, their totals, and its calls, which are left.
 class StatisticsReader {
  public:
-  explicit StatisticsReader(const FileText& file) : file_(file) {}
+  explicit StatisticsReader(const FileContents& file) : file_(file) {}
 
   Result<Imported> read() {
     Scanner in(file_.view());
     for (in.skip_space(); !in.done(); in.skip_space()) {
-      if (auto taken = take_line(in); !taken) return pass_on(taken);
+      if (auto taken = take_line(in); !taken) return propagate(taken);
       in.skip_line();
     }
-    if (auto complete = check(in); !complete) return pass_on(complete);
+    if (auto complete = check(in); !complete) return propagate(complete);
     auto ranks = check_rank_count(file_, file_.view().data(), processes_);
-    if (!ranks) return pass_on(ranks);
+    if (!ranks) return propagate(ranks);
     return imported(traffic_.build(*ranks), file_, "intel-mpi");
   }
 
@@ -84,7 +84,7 @@ class StatisticsReader {
     if (take_text(in, "Totals") && transfers_open_) {
       transfers_open_ = false;
       auto total = take_value(file_, in);
-      if (!total) return pass_on(total);
+      if (!total) return propagate(total);
       if (std::abs(sum_ - *total) <= 1e-4 * *total) return {};
       return wrong(file_, line, fmt::format("the transfers above add up to {} MB, not {} MB", sum_, *total),
                    "the file was changed; run again with I_MPI_STATS=4");
@@ -97,10 +97,10 @@ class StatisticsReader {
     if (auto fine = check_pair(file_, line, *pair); !fine) return fine;
     in.skip_blanks();
     auto amount = take_amount(file_, in, "amount");
-    if (!amount) return pass_on(amount);
+    if (!amount) return propagate(amount);
     in.skip_blanks();
     auto transfers = take_amount(file_, in, "number of transfers");
-    if (!transfers) return pass_on(transfers);
+    if (!transfers) return propagate(transfers);
     if (!transfers_open_) sum_ = 0;
     transfers_open_ = true;
     sum_ += *amount;
@@ -136,7 +136,7 @@ class StatisticsReader {
     return wrong(file_, end, fmt::format("process {} of {} is missing", missing, processes_), hint);
   }
 
-  const FileText& file_;
+  const FileContents& file_;
   TrafficTally traffic_;
   std::uint64_t processes_ = 0;
   std::set<std::uint64_t> seen_;
@@ -147,12 +147,12 @@ class StatisticsReader {
 /// What aps-report prints.
 class SnapshotReader {
  public:
-  explicit SnapshotReader(const FileText& file) : file_(file) {}
+  explicit SnapshotReader(const FileContents& file) : file_(file) {}
 
   Result<Imported> read() {
     Scanner in(file_.view());
     for (in.skip_space(); !in.done(); in.skip_space()) {
-      if (auto taken = take_line(in); !taken) return pass_on(taken);
+      if (auto taken = take_line(in); !taken) return propagate(taken);
       in.skip_line();
     }
     if (!total_)
@@ -162,7 +162,7 @@ class SnapshotReader {
                    "print the whole table: aps-report -x without filters on ranks or lines");
     }
     auto ranks = check_rank_count(file_, file_.view().data(), rank_count());
-    if (!ranks) return pass_on(ranks);
+    if (!ranks) return propagate(ranks);
     CommGraphBuilder builder(*ranks);
     for (const auto& [pair, megabytes, messages] : rows_) {
       builder.add(Rank{static_cast<std::uint32_t>(pair.from)}, Rank{static_cast<std::uint32_t>(pair.to)},
@@ -185,7 +185,7 @@ class SnapshotReader {
     for (const auto& [label, value] : {std::pair("TOTAL", &total_), std::pair("AVG", &average_)}) {
       if (!take_text(in, label)) continue;
       auto taken = take_value(file_, in);
-      if (!taken) return pass_on(taken);
+      if (!taken) return propagate(taken);
       *value = *taken;
       return {};
     }
@@ -204,7 +204,7 @@ class SnapshotReader {
     for (double& number : numbers) {
       in.skip_blanks();
       auto amount = take_amount(file_, in, "volume or number of transfers");
-      if (!amount) return pass_on(amount);
+      if (!amount) return propagate(amount);
       number = *amount;
     }
     rows_.push_back({pair, numbers[0], numbers[2]});
@@ -221,7 +221,7 @@ class SnapshotReader {
     return sensible ? static_cast<std::uint64_t>(ranks) : ranks_seen_;
   }
 
-  const FileText& file_;
+  const FileContents& file_;
   std::vector<Row> rows_;
   bool directed_ = false;
   double sum_ = 0;
@@ -236,7 +236,7 @@ bool is_intel_mpi(std::string_view text) {
   return text.find("~~~~ Process ") != text.npos && text.find("Data Transfers") != text.npos;
 }
 
-Result<Imported> read_intel_mpi(const FileText& file) {
+Result<Imported> read_intel_mpi(const FileContents& file) {
   return StatisticsReader(file).read();
 }
 
@@ -246,7 +246,7 @@ bool is_aps(std::string_view text) {
   return arrows && text.find("Volume(MB)") != text.npos;
 }
 
-Result<Imported> read_aps(const FileText& file) {
+Result<Imported> read_aps(const FileContents& file) {
   return SnapshotReader(file).read();
 }
 

@@ -86,17 +86,17 @@ std::optional<CallKind> kind_of(std::string_view call) {
 
 class IpmReader {
  public:
-  explicit IpmReader(const FileText& file) : file_(file) {}
+  explicit IpmReader(const FileContents& file) : file_(file) {}
 
   Result<Imported> read() {
     const std::string_view text = file_.view();
     for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
       const std::size_t end = std::min(text.find_first_of(">\n", at), text.size());
-      if (auto taken = take_tag(text.substr(at, end - at)); !taken) return pass_on(taken);
+      if (auto taken = take_tag(text.substr(at, end - at)); !taken) return propagate(taken);
     }
-    if (auto complete = check(text.data() + text.size()); !complete) return pass_on(complete);
+    if (auto complete = check(text.data() + text.size()); !complete) return propagate(complete);
     auto ranks = check_rank_count(file_, text.data(), tasks_);
-    if (!ranks) return pass_on(ranks);
+    if (!ranks) return propagate(ranks);
     Imported result = imported(traffic_.build(*ranks), file_, "ipm");
     collectives_.finish(result.profile);
     result.profile.activity.resize(*ranks);
@@ -198,7 +198,7 @@ class IpmReader {
     return {};
   }
 
-  const FileText& file_;
+  const FileContents& file_;
   TrafficTally traffic_;
   CollectiveTally collectives_;
   std::map<std::uint32_t, RankActivity> activity_;
@@ -216,7 +216,7 @@ bool is_ipm(std::string_view text) {
   return text.find("<ipm") != text.npos || (text.find("<task ") != text.npos && text.find("ipm_version=") != text.npos);
 }
 
-Result<Imported> read_ipm(const FileText& file) {
+Result<Imported> read_ipm(const FileContents& file) {
   return IpmReader(file).read();
 }
 

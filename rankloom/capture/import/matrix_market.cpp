@@ -29,7 +29,7 @@ struct Kind {
 };
 
 /// "%%MatrixMarket matrix coordinate real general"
-Result<Kind> read_kind(const FileText& file, Scanner& in) {
+Result<Kind> read_kind(const FileContents& file, Scanner& in) {
   const char* const place = in.place();
   Scanner words(in.take_line());
   std::string word[5];
@@ -58,14 +58,14 @@ Result<Kind> read_kind(const FileText& file, Scanner& in) {
 }
 
 /// To the next number, over blank lines and comments; fails at the end.
-Result<void> find_number(const FileText& file, Scanner& in, std::string_view missing) {
+Result<void> find_number(const FileContents& file, Scanner& in, std::string_view missing) {
   for (in.skip_space(); in.next_is('%'); in.skip_space()) in.skip_line();
   if (!in.done()) return {};
   return wrong(file, in, fmt::format("the file ends before {}", missing),
                "the file was cut short, or its size line is wrong");
 }
 
-Result<std::uint64_t> take_count(const FileText& file, Scanner& in, std::string_view what) {
+Result<std::uint64_t> take_count(const FileContents& file, Scanner& in, std::string_view what) {
   in.skip_blanks();
   const Scanner before = in;
   std::uint64_t value = 0;
@@ -79,23 +79,23 @@ struct Size {
   std::uint64_t entries = 0;
 };
 
-Result<Size> read_size(const FileText& file, Scanner& in, const Kind& kind) {
-  if (auto found = find_number(file, in, "its size line"); !found) return pass_on(found);
+Result<Size> read_size(const FileContents& file, Scanner& in, const Kind& kind) {
+  if (auto found = find_number(file, in, "its size line"); !found) return propagate(found);
   const char* const place = in.place();
   auto rows = take_count(file, in, "a number of rows");
-  if (!rows) return pass_on(rows);
+  if (!rows) return propagate(rows);
   auto columns = take_count(file, in, "a number of columns");
-  if (!columns) return pass_on(columns);
+  if (!columns) return propagate(columns);
   if (*rows != *columns)
     return wrong(file, place, fmt::format("the matrix has {} rows and {} columns", *rows, *columns),
                  "traffic between ranks is a square matrix");
   auto ranks = check_rank_count(file, place, *rows);
-  if (!ranks) return pass_on(ranks);
+  if (!ranks) return propagate(ranks);
   const std::uint64_t n = *ranks;
   std::uint64_t entries = kind.symmetric ? n * (n + 1) / 2 : n * n;
   if (kind.coordinate) {
     auto count = take_count(file, in, "a number of entries");
-    if (!count) return pass_on(count);
+    if (!count) return propagate(count);
     entries = *count;
   }
   // An entry takes two numbers at least ("1 1"), an array's one; each with a character behind it.
@@ -106,7 +106,7 @@ Result<Size> read_size(const FileText& file, Scanner& in, const Kind& kind) {
   return Size{*ranks, entries};
 }
 
-Result<std::uint32_t> take_rank(const FileText& file, Scanner& in, std::uint32_t ranks) {
+Result<std::uint32_t> take_rank(const FileContents& file, Scanner& in, std::uint32_t ranks) {
   in.skip_blanks();
   const Scanner before = in;
   std::uint64_t value = 0;
@@ -116,18 +116,18 @@ Result<std::uint32_t> take_rank(const FileText& file, Scanner& in, std::uint32_t
                "an entry reads: row column [value]");
 }
 
-Result<void> take_entry(const FileText& file, Scanner& in, const Kind& kind, CommGraphBuilder& graph) {
+Result<void> take_entry(const FileContents& file, Scanner& in, const Kind& kind, CommGraphBuilder& graph) {
   const Scanner before = in;
   auto row = take_rank(file, in, graph.rank_count());
-  if (!row) return pass_on(row);
+  if (!row) return propagate(row);
   auto column = take_rank(file, in, graph.rank_count());
-  if (!column) return pass_on(column);
+  if (!column) return propagate(column);
   Result<double> value = 1;
   if (!kind.pattern) {
     in.skip_blanks();
     value = take_amount(file, in, "value");
   }
-  if (!value) return pass_on(value);
+  if (!value) return propagate(value);
   in.skip_blanks();
   if (!in.at_line_end())
     return wrong(file, in, fmt::format("\"{}\" follows the entry", in.word()), "an entry reads: row column [value]");
@@ -139,7 +139,7 @@ Result<void> take_entry(const FileText& file, Scanner& in, const Kind& kind, Com
   return {};
 }
 
-Result<void> read_coordinates(const FileText& file, Scanner& in, const Kind& kind, std::uint64_t entries,
+Result<void> read_coordinates(const FileContents& file, Scanner& in, const Kind& kind, std::uint64_t entries,
                               CommGraphBuilder& graph) {
   for (std::uint64_t i = 0; i < entries; ++i) {
     if (auto found = find_number(file, in, fmt::format("entry {} of {}", i + 1, entries)); !found) return found;
@@ -149,13 +149,13 @@ Result<void> read_coordinates(const FileText& file, Scanner& in, const Kind& kin
 }
 
 /// Every entry, column by column; of a symmetric matrix the lower triangle.
-Result<void> read_array(const FileText& file, Scanner& in, const Kind& kind, CommGraphBuilder& graph) {
+Result<void> read_array(const FileContents& file, Scanner& in, const Kind& kind, CommGraphBuilder& graph) {
   const std::uint32_t ranks = graph.rank_count();
   for (std::uint32_t column = 0; column < ranks; ++column) {
     for (std::uint32_t row = kind.symmetric ? column : 0; row < ranks; ++row) {
       if (auto found = find_number(file, in, fmt::format("entry ({}, {})", row + 1, column + 1)); !found) return found;
       auto value = take_amount(file, in, "value");
-      if (!value) return pass_on(value);
+      if (!value) return propagate(value);
       if (*value > 0) graph.add(Rank{row}, Rank{column}, *value);
     }
   }
@@ -168,19 +168,19 @@ bool is_matrix_market(std::string_view text) {
   return lower(text.substr(0, magic.size())) == magic;
 }
 
-Result<Imported> read_matrix_market(const FileText& file) {
+Result<Imported> read_matrix_market(const FileContents& file) {
   Scanner in(file.view());
   if (!is_matrix_market(file.view()))
     return wrong(file, in, "the file does not start with %%MatrixMarket", "name another format with --from");
   auto kind = read_kind(file, in);
-  if (!kind) return pass_on(kind);
+  if (!kind) return propagate(kind);
   auto size = read_size(file, in, *kind);
-  if (!size) return pass_on(size);
+  if (!size) return propagate(size);
   CommGraphBuilder graph(size->ranks);
   graph.reserve(kind->coordinate ? size->entries : 0);
   auto done =
       kind->coordinate ? read_coordinates(file, in, *kind, size->entries, graph) : read_array(file, in, *kind, graph);
-  if (!done) return pass_on(done);
+  if (!done) return propagate(done);
   if (find_number(file, in, "")) {
     return wrong(file, in, fmt::format("\"{}\" follows the {} entries", in.word(), size->entries),
                  "remove it, or correct the size line");

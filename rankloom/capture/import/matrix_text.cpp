@@ -9,7 +9,7 @@ namespace rankloom {
 namespace {
 
 /// Appends one line's numbers to the rows; returns how many there were.
-Result<std::uint64_t> take_row(const FileText& file, Scanner& in, bool commas, CommGraph::Rows& rows) {
+Result<std::uint64_t> take_row(const FileContents& file, Scanner& in, bool commas, CommGraph::Rows& rows) {
   std::uint64_t count = 0;
   for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
     if (commas && count > 0) {
@@ -19,7 +19,7 @@ Result<std::uint64_t> take_row(const FileText& file, Scanner& in, bool commas, C
       in.skip_blanks();
     }
     auto bytes = take_amount(file, in, "traffic");
-    if (!bytes) return pass_on(bytes);
+    if (!bytes) return propagate(bytes);
     if (count == largest_rank_count)
       return wrong(file, in, "a row is too long", fmt::format("at most {} ranks can be held", largest_rank_count));
     if (*bytes > 0) {
@@ -51,7 +51,7 @@ CommGraph::Rows reversed(const CommGraph::Rows& rows) {
 
 }  // namespace
 
-Result<CommGraph> read_matrix_text(const FileText& file, MatrixText style) {
+Result<CommGraph> read_matrix_text(const FileContents& file, MatrixText style) {
   CommGraph::Rows rows;
   rows.offsets.push_back(0);
   std::uint64_t size = 0;
@@ -64,7 +64,7 @@ Result<CommGraph> read_matrix_text(const FileText& file, MatrixText style) {
     const Scanner before = in;
     const std::uint64_t number = rows.offsets.size();
     auto count = take_row(file, in, style.commas, rows);
-    if (!count) return pass_on(count);
+    if (!count) return propagate(count);
     if (number == 1) size = *count;
     if (*count != size) {
       return wrong(file, before, fmt::format("row {} has {} numbers, the first has {}", number, *count, size),

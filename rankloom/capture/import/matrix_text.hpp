@@ -14,6 +14,6 @@ struct MatrixText {
 
 /// Entry (i, j) is what rank i sends to rank j, in bytes; zeros are no traffic. O(numbers) time, memory for what is not
 /// 0.
-Result<CommGraph> read_matrix_text(const FileText& file, MatrixText style);
+Result<CommGraph> read_matrix_text(const FileContents& file, MatrixText style);
 
 }  // namespace rankloom

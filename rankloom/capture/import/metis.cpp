@@ -35,7 +35,7 @@ std::uint64_t spread(std::uint64_t vertex) {
 /// through by a chance of about 2^-60.
 class Assembly {
  public:
-  Assembly(const FileText& file, const MetisHeader& header) : file_(file), header_(header) {
+  Assembly(const FileContents& file, const MetisHeader& header) : file_(file), header_(header) {
     rows_.undirected = true;
     rows_.offsets.resize(std::size_t{header.vertices} + 1);
     rows_.offsets[0] = 0;
@@ -61,7 +61,7 @@ class Assembly {
     return wrong(file_, metis_row_place(header_.rows, row), std::move(what), std::move(hint));
   }
 
-  const FileText& file_;
+  const FileContents& file_;
   const MetisHeader& header_;
   CommGraph::Rows rows_;
   std::uint64_t row_count_ = 0, entry_count_ = 0;
@@ -195,7 +195,7 @@ Result<CommGraph> Assembly::finish() && {
                            : "the file was cut short, or the header's second number is wrong");
   }
   if (balance_ != 0) {
-    if (auto done = explain_fault(); !done) return pass_on(done);
+    if (auto done = explain_fault(); !done) return propagate(done);
   }
   return CommGraph(std::move(rows_));
 }
@@ -209,13 +209,13 @@ bool is_metis(std::string_view text) {
   return shape.metis_header() && (shape.metis_body() || !(shape.square() || shape.pair_rows()));
 }
 
-Result<Imported> read_metis(const FileText& file) {
+Result<Imported> read_metis(const FileContents& file) {
   auto header = read_metis_header(file);
-  if (!header) return pass_on(header);
+  if (!header) return propagate(header);
   Assembly assembly(file, *header);
-  if (auto done = assembly.take_text(header->rows); !done) return pass_on(done);
+  if (auto done = assembly.take_text(header->rows); !done) return propagate(done);
   auto graph = std::move(assembly).finish();
-  if (!graph) return pass_on(graph);
+  if (!graph) return propagate(graph);
   return imported(*std::move(graph), file, "metis");
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_block = std::size_t{1} << 31;  // so that places in a block fit into 32 bits
 
-Result<MetisHeader> check_flags(const FileText& file, const char* place, MetisHeader header, std::uint64_t flags,
+Result<MetisHeader> check_flags(const FileContents& file, const char* place, MetisHeader header, std::uint64_t flags,
                                 std::uint64_t constraints) {
   if (flags > 111 || flags % 10 > 1 || flags / 10 % 10 > 1) {
     return wrong(file, place, fmt::format("unknown format flags {:03}", flags),
@@ -34,7 +34,7 @@ Result<MetisHeader> check_flags(const FileText& file, const char* place, MetisHe
 
 }  // namespace
 
-Result<MetisHeader> read_metis_header(const FileText& file) {
+Result<MetisHeader> read_metis_header(const FileContents& file) {
   Scanner in(file.view());
   for (in.skip_space(); in.next_is('%'); in.skip_space()) in.skip_line();
   const char* const place = in.place();
@@ -76,7 +76,7 @@ const char* metis_row_place(std::string_view text, std::uint64_t row) {
   return in.place();
 }
 
-void MetisBlock::parse(const FileText& file, const MetisHeader& header, std::string_view text) {
+void MetisBlock::parse(const FileContents& file, const MetisHeader& header, std::string_view text) {
   text_ = text;
   failure_.reset();
   if (text.size() > longest_block) {
@@ -127,7 +127,7 @@ bool MetisBlock::targets_in_range(const MetisHeader& header) const {
 }
 
 /// The general case: comments, large numbers, decimals, and everything that is wrong.
-void MetisBlock::take_words(const FileText& file, const MetisHeader& header) {
+void MetisBlock::take_words(const FileContents& file, const MetisHeader& header) {
   own_row_ends_.clear();
   own_targets_.clear();
   weights_.clear();
@@ -148,11 +148,11 @@ void MetisBlock::take_words(const FileText& file, const MetisHeader& header) {
   targets_ = own_targets_;
 }
 
-bool MetisBlock::take_row(const FileText& file, const MetisHeader& header, Scanner& in) {
+bool MetisBlock::take_row(const FileContents& file, const MetisHeader& header, Scanner& in) {
   const auto take = [&](std::string_view what) {
     in.skip_blanks();
     auto value = take_amount(file, in, what);
-    if (!value) failure_ = pass_on(value);
+    if (!value) failure_ = propagate(value);
     return value.value_or(-1);
   };
   for (std::uint64_t i = 0; i < header.per_vertex(); ++i) {
@@ -192,7 +192,7 @@ bool MetisBlock::rows_rise() const {
   return anywhere == between;
 }
 
-void MetisBlock::sort_rows(const FileText& file) {
+void MetisBlock::sort_rows(const FileContents& file) {
   if (targets_.data() != own_targets_.data()) own_targets_.assign(targets_.begin(), targets_.end());
   targets_ = std::span(own_targets_).first(targets_.size());
   std::vector<std::pair<std::uint32_t, double>> row;

@@ -25,7 +25,7 @@ struct MetisHeader {
   std::uint64_t per_vertex() const { return sizes + constraints; }
 };
 
-Result<MetisHeader> read_metis_header(const FileText& file);
+Result<MetisHeader> read_metis_header(const FileContents& file);
 
 /// Where row number `row` of this text starts, comments not counted; the end of the text when there are not so many.
 const char* metis_row_place(std::string_view text, std::uint64_t row);
@@ -33,7 +33,7 @@ const char* metis_row_place(std::string_view text, std::uint64_t row);
 /// Whole lines of the text, and what they say. Used again and again, so that its memory is paid for once.
 class MetisBlock {
  public:
-  void parse(const FileText& file, const MetisHeader& header, std::string_view text);
+  void parse(const FileContents& file, const MetisHeader& header, std::string_view text);
 
   std::string_view text() const { return text_; }
   std::size_t rows() const { return row_ends_.size(); }
@@ -50,11 +50,11 @@ class MetisBlock {
 
  private:
   bool take_numbers(const MetisHeader& header);
-  void take_words(const FileText& file, const MetisHeader& header);
-  bool take_row(const FileText& file, const MetisHeader& header, Scanner& in);
+  void take_words(const FileContents& file, const MetisHeader& header);
+  bool take_row(const FileContents& file, const MetisHeader& header, Scanner& in);
   bool targets_in_range(const MetisHeader& header) const;
   bool rows_rise() const;
-  void sort_rows(const FileText& file);
+  void sort_rows(const FileContents& file);
 
   std::string_view text_;
   std::span<const std::uint32_t> row_ends_;

@@ -42,21 +42,21 @@ std::optional<RankFile> rank_file(std::string_view name) {
 }
 
 /// All files of the same prefix, by rank; the file alone when its name says nothing.
-Result<std::vector<FileText>> files_of_trace(const FileText& file) {
+Result<std::vector<FileContents>> files_of_trace(const FileContents& file) {
   const fs::path path(file.name());
   const auto own = rank_file(path.filename().string());
   std::error_code error;
-  if (!own || !fs::is_regular_file(path, error)) return std::vector<FileText>{file};
+  if (!own || !fs::is_regular_file(path, error)) return std::vector<FileContents>{file};
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::map<std::uint64_t, fs::path> names;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const auto other = rank_file(at->path().filename().string());
     if (other && other->prefix == own->prefix) names[other->rank] = path.parent_path() / at->path().filename();
   }
-  std::vector<FileText> files;
+  std::vector<FileContents> files;
   for (const auto& [rank, name] : names) {
     auto read = read_file(name.string());
-    if (!read) return pass_on(read);
+    if (!read) return propagate(read);
     files.push_back(std::move(*read));
   }
   return files;
@@ -79,7 +79,7 @@ class MonitoringReader {
  public:
   explicit MonitoringReader(Collectives collectives) : collectives_(collectives) {}
 
-  Result<void> take(const FileText& file) {
+  Result<void> take(const FileContents& file) {
     Scanner in(file.view());
     bool headed = false, ended = false;
     for (in.skip_space(); !in.done(); in.skip_space()) {
@@ -96,7 +96,7 @@ class MonitoringReader {
     return {};
   }
 
-  Result<Imported> finish(const FileText& file) {
+  Result<Imported> finish(const FileContents& file) {
     std::uint64_t ranks = std::max({traffic_.rank_count(), expanded_.rank_count(), sources_end()});
     if (world_ranks_ > 0 && ranks > world_ranks_) {
       return fail(Code::bad_input, at(file.name()),
@@ -105,8 +105,8 @@ class MonitoringReader {
     }
     ranks = std::max(ranks, world_ranks_);
     auto count = check_rank_count(file, file.view().data(), ranks);
-    if (!count) return pass_on(count);
-    if (auto complete = check_ranks(file, *count); !complete) return pass_on(complete);
+    if (!count) return propagate(count);
+    if (auto complete = check_ranks(file, *count); !complete) return propagate(complete);
     Imported result = imported(traffic_.build(*count), file, "monitoring");
     if (!expanded_.empty()) result.profile.expanded_collectives = expanded_.build(*count);
     if (collectives_ == Collectives::physical) result.profile.sizes = sizes_.sizes();
@@ -119,7 +119,7 @@ class MonitoringReader {
   std::uint64_t sources_end() const { return sources_.empty() ? 0 : *sources_.rbegin() + 1; }
 
   /// A rank that sent nothing still has a file with the sums of its communicators.
-  Result<void> check_ranks(const FileText& file, std::uint32_t ranks) const {
+  Result<void> check_ranks(const FileContents& file, std::uint32_t ranks) const {
     if (world_ranks_ == 0 || sources_.size() == ranks) return {};
     std::uint64_t missing = 0;
     while (sources_.contains(missing)) ++missing;
@@ -130,7 +130,7 @@ class MonitoringReader {
                     : fmt::format("add the output of the other ranks, or {}", record_again));
   }
 
-  Result<void> take_line(const FileText& file, Scanner& in) {
+  Result<void> take_line(const FileContents& file, Scanner& in) {
     const Scanner before = in;
     const char letter = in.rest().front();
     if (take_word(in, "D\t")) return take_communicator(file, in);
@@ -139,7 +139,7 @@ class MonitoringReader {
       if (sums_left_ == 0) return wrong(file, before, "sums without a communicator", "a line D must come before them");
       --sums_left_;
       auto line = take_amounts(file, in, before, false);
-      if (!line) return pass_on(line);
+      if (!line) return propagate(line);
       sources_.insert(line->from);
       if (sum == "A2O") turn_round(*line);
       return {};
@@ -151,13 +151,13 @@ class MonitoringReader {
                    "lines begin with E, I, S, R, C, D, O2A, A2O, A2A or #; remove what other programs printed");
     }
     auto line = take_amounts(file, in, before, true);
-    if (!line) return pass_on(line);
+    if (!line) return propagate(line);
     sources_.insert(line->from);
     add(letter, *line);
     return {};
   }
 
-  Result<Line> take_amounts(const FileText& file, Scanner& in, const Scanner& before, bool with_receiver) {
+  Result<Line> take_amounts(const FileContents& file, Scanner& in, const Scanner& before, bool with_receiver) {
     Line line;
     for (std::uint64_t* const rank : {&line.from, with_receiver ? &line.to : nullptr}) {
       in.skip_blanks();
@@ -166,11 +166,11 @@ class MonitoringReader {
     }
     in.skip_blanks();
     auto bytes = take_amount(file, in, "number of bytes");
-    if (!bytes) return pass_on(bytes);
+    if (!bytes) return propagate(bytes);
     const bool named = take_word(in, "bytes");
     in.skip_blanks();
     auto messages = take_amount(file, in, "number of messages");
-    if (!messages) return pass_on(messages);
+    if (!messages) return propagate(messages);
     if (!named || !take_word(in, "msgs sent"))
       return wrong(file, before, "the line is not complete", "it reads: … N bytes M msgs sent");
     line.bytes = *bytes;
@@ -220,7 +220,7 @@ class MonitoringReader {
   }
 
   /// "NAME procs: 0,2,4"
-  Result<void> take_communicator(const FileText& file, Scanner& in) {
+  Result<void> take_communicator(const FileContents& file, Scanner& in) {
     const Scanner before = in;
     if (sums_left_ > 0) return wrong(file, before, "the sums of the communicator above are not complete", record_again);
     constexpr std::string_view key = "\tprocs: ";
@@ -250,7 +250,7 @@ class MonitoringReader {
     return keep_communicator(file, before, name, line);
   }
 
-  Result<void> keep_communicator(const FileText& file, const Scanner& place, std::string_view name,
+  Result<void> keep_communicator(const FileContents& file, const Scanner& place, std::string_view name,
                                  std::string_view line) {
     if (members_.size() < 2 || !known_.insert(std::string(line)).second) return {};
     std::vector<Rank> sorted = members_;
@@ -294,12 +294,12 @@ void describe_monitoring(ReadOptions& options, OptionList& list) {
               "lines that stand for collectives: I, the messages sent for them, or C, who gets data from whom");
 }
 
-Result<Imported> read_monitoring(const FileText& file, const ReadOptions& options) {
+Result<Imported> read_monitoring(const FileContents& file, const ReadOptions& options) {
   auto files = files_of_trace(file);
-  if (!files) return pass_on(files);
+  if (!files) return propagate(files);
   MonitoringReader reader(options.collectives);
-  for (const FileText& one : *files) {
-    if (auto taken = reader.take(one); !taken) return pass_on(taken);
+  for (const FileContents& one : *files) {
+    if (auto taken = reader.take(one); !taken) return propagate(taken);
   }
   return reader.finish(file);
 }

@@ -261,7 +261,7 @@ bool read_location(OTF2_Reader* reader, const OTF2_EvtReaderCallbacks* callbacks
 
 }  // namespace
 
-Result<Imported> read_otf2(const FileText& file) {
+Result<Imported> read_otf2(const FileContents& file) {
   const QuietErrors errors;
   const auto failed = [&](std::string what, std::string hint) {
     return fail(Code::bad_input, at(file.name()), std::move(what) + errors.text(), std::move(hint));

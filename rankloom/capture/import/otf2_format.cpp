@@ -18,7 +18,7 @@ bool reads_otf2() {
   return false;
 }
 
-Result<Imported> read_otf2(const FileText& file) {
+Result<Imported> read_otf2(const FileContents& file) {
   return fail(Code::environment, at(file.name()), "this rankloom was built without libotf2",
               "apt install libotf2-trace-dev, then build again");
 }

@@ -81,7 +81,7 @@ struct Pair {
 };
 
 /// One line; `columns` is 0 before the first, which then decides.
-Result<Pair> take_pair(const FileText& file, Scanner& in, std::size_t& columns) {
+Result<Pair> take_pair(const FileContents& file, Scanner& in, std::size_t& columns) {
   constexpr const char* hint = "a line reads: from to bytes [messages [collective bytes, collective messages]]";
   Pair pair;
   pair.place = in.place();
@@ -95,7 +95,7 @@ Result<Pair> take_pair(const FileText& file, Scanner& in, std::size_t& columns) 
   for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
     if (count == 6) return wrong(file, in, "more than 6 columns", hint);
     auto amount = take_amount(file, in, count % 2 == 0 ? "number of bytes" : "number of messages");
-    if (!amount) return pass_on(amount);
+    if (!amount) return propagate(amount);
     pair.amounts[count++ - 2] = *amount;
   }
   if (columns == 0) columns = count;
@@ -111,7 +111,7 @@ Result<Pair> take_pair(const FileText& file, Scanner& in, std::size_t& columns) 
 /// The lines one after another, into two graphs.
 class Collector {
  public:
-  Collector(const FileText& file, std::uint32_t ranks) : file_(file), point_to_point_(ranks), collectives_(ranks) {}
+  Collector(const FileContents& file, std::uint32_t ranks) : file_(file), point_to_point_(ranks), collectives_(ranks) {}
 
   Result<void> take(const Pair& pair, std::size_t columns) {
     const std::uint32_t ranks = point_to_point_.rank_count();
@@ -149,14 +149,14 @@ class Collector {
   }
 
  private:
-  const FileText& file_;
+  const FileContents& file_;
   CommGraphBuilder point_to_point_, collectives_;
   Amounts sums_{};
 };
 
 /// Calls take(pair, columns) for every line that is no comment.
 template <class Take>
-Result<void> for_each_pair(const FileText& file, const Take& take) {
+Result<void> for_each_pair(const FileContents& file, const Take& take) {
   std::size_t columns = 0;
   Scanner in(file.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
@@ -165,14 +165,14 @@ Result<void> for_each_pair(const FileText& file, const Take& take) {
       continue;
     }
     auto pair = take_pair(file, in, columns);
-    if (!pair) return pass_on(pair);
+    if (!pair) return propagate(pair);
     if (Result<void> taken = take(*pair, columns); !taken) return taken;
   }
   return {};
 }
 
 /// Without "ranks=", the largest rank that is named tells how many there are.
-Result<std::uint32_t> count_ranks(const FileText& file, const Head& head) {
+Result<std::uint32_t> count_ranks(const FileContents& file, const Head& head) {
   if (head.ranks) return check_rank_count(file, head.ranks_place, *head.ranks);
   std::uint64_t ranks = 0;
   const char* place = file.view().data();
@@ -183,7 +183,7 @@ Result<std::uint32_t> count_ranks(const FileText& file, const Head& head) {
     }
     return {};
   });
-  if (!done) return pass_on(done);
+  if (!done) return propagate(done);
   return check_rank_count(file, place, ranks);
 }
 
@@ -239,12 +239,12 @@ bool is_pairs(std::string_view text) {
   return shape.pair_rows() && !(shape.metis_header() && shape.metis_body());
 }
 
-Result<Imported> read_pairs(const FileText& file) {
+Result<Imported> read_pairs(const FileContents& file) {
   Head head;
   Scanner in(file.view());
   for (in.skip_space(); in.next_is('#'); in.skip_space()) take_comment(in, head);
   auto ranks = count_ranks(file, head);
-  if (!ranks) return pass_on(ranks);
+  if (!ranks) return propagate(ranks);
   Collector collector(file, *ranks);
   std::size_t columns = 0;
   auto done = for_each_pair(file, [&](const Pair& pair, std::size_t found) {
@@ -252,7 +252,7 @@ Result<Imported> read_pairs(const FileText& file) {
     return collector.take(pair, found);
   });
   if (done) done = collector.check(head);
-  if (!done) return pass_on(done);
+  if (!done) return propagate(done);
   return std::move(collector).finish(columns, head);
 }
 

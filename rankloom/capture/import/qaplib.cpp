@@ -13,7 +13,7 @@ namespace rankloom {
 namespace {
 
 /// The next of 2n² numbers.
-Result<double> take_entry(const FileText& file, Scanner& in, std::uint64_t size, std::uint64_t number) {
+Result<double> take_entry(const FileContents& file, Scanner& in, std::uint64_t size, std::uint64_t number) {
   in.skip_space();
   const bool traffic = number < size * size;
   if (in.done()) {
@@ -34,7 +34,7 @@ bool is_qaplib(std::string_view text) {
   return shape.total && static_cast<double>(*shape.total) == 1 + 2 * shape.first[0] * shape.first[0] && !shape.square();
 }
 
-Result<Imported> read_qaplib(const FileText& file) {
+Result<Imported> read_qaplib(const FileContents& file) {
   Scanner in(file.view());
   in.skip_space();
   const Scanner start = in;
@@ -54,7 +54,7 @@ Result<Imported> read_qaplib(const FileText& file) {
   std::vector<double> distances(size * size);
   for (std::uint64_t number = 0; number < 2 * size * size; ++number) {
     auto value = take_entry(file, in, size, number);
-    if (!value) return pass_on(value);
+    if (!value) return propagate(value);
     const std::uint64_t place = number % (size * size);
     if (number >= size * size) {
       distances[place] = *value;
@@ -69,7 +69,7 @@ Result<Imported> read_qaplib(const FileText& file) {
                  "remove it, or correct the size");
   }
   auto topology = Topology::from_matrix(ranks, std::move(distances));
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   Imported result = imported(std::move(traffic).build(false), file, "qaplib");
   result.profile.self_traffic_counts = true;
   result.topology = *std::move(topology);

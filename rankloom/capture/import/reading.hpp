@@ -25,15 +25,15 @@ inline constexpr std::uint64_t largest_rank_count = 0xffff'fffe;
 inline constexpr double largest_amount = 1e100;
 
 /// The text is wrong at this place.
-inline Failure wrong(const FileText& file, const char* place, std::string what, std::string hint) {
+inline Failure wrong(const FileContents& file, const char* place, std::string what, std::string hint) {
   return fail(Code::bad_input, at(file.name(), line_of(file.view(), place)), std::move(what), std::move(hint));
 }
-inline Failure wrong(const FileText& file, const Scanner& scanner, std::string what, std::string hint) {
+inline Failure wrong(const FileContents& file, const Scanner& scanner, std::string what, std::string hint) {
   return wrong(file, scanner.place(), std::move(what), std::move(hint));
 }
 
 /// Takes an amount of traffic or work: finite, not negative, not absurd. Says why not.
-inline Result<double> take_amount(const FileText& file, Scanner& scanner, std::string_view what) {
+inline Result<double> take_amount(const FileContents& file, Scanner& scanner, std::string_view what) {
   const Scanner before = scanner;
   double value = 0;
   if (!scanner.take_number(value)) {
@@ -52,7 +52,7 @@ inline Result<double> take_amount(const FileText& file, Scanner& scanner, std::s
 }
 
 /// Refuses a number of ranks that is zero, too large for 32 bits, or not backed by the file's size.
-inline Result<std::uint32_t> check_rank_count(const FileText& file, const char* place, std::uint64_t ranks) {
+inline Result<std::uint32_t> check_rank_count(const FileContents& file, const char* place, std::uint64_t ranks) {
   if (ranks == 0) return wrong(file, place, "no ranks", "a program has at least one rank");
   if (ranks > largest_rank_count) {
     return wrong(file, place, fmt::format("{} ranks are too many", ranks),
@@ -65,7 +65,7 @@ inline Result<std::uint32_t> check_rank_count(const FileText& file, const char* 
   return static_cast<std::uint32_t>(ranks);
 }
 
-inline Imported imported(CommGraph graph, const FileText& file, std::string_view format) {
+inline Imported imported(CommGraph graph, const FileContents& file, std::string_view format) {
   Imported result;
   result.profile.point_to_point = std::move(graph);
   result.profile.origin["file"] = file.name();

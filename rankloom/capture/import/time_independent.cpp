@@ -48,7 +48,7 @@ bool is_list(std::string_view text) {
 
 /// A file of a list: its name is taken from the folder of the list, or else from where the program runs, as smpirun
 /// does. Of a trace that was moved, the file beside the list is meant.
-std::string find_listed(const FileText& list, const std::string& name) {
+std::string find_listed(const FileContents& list, const std::string& name) {
   const fs::path folder = fs::path(list.name()).parent_path();
   std::error_code ignored;
   for (const fs::path& candidate : {folder / name, fs::path(name), folder / fs::path(name).filename()}) {
@@ -57,8 +57,8 @@ std::string find_listed(const FileText& list, const std::string& name) {
   return name;
 }
 
-Result<std::vector<FileText>> listed_files(const FileText& list) {
-  std::vector<FileText> files;
+Result<std::vector<FileContents>> listed_files(const FileContents& list) {
+  std::vector<FileContents> files;
   Scanner in(list.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
     const Scanner before = in;
@@ -74,12 +74,12 @@ Result<std::vector<FileText>> listed_files(const FileText& list) {
 }
 
 /// In parallel; the first file with a mistake is the one that is named.
-Result<TimeIndependentLines> read_files(const std::vector<FileText>& files) {
+Result<TimeIndependentLines> read_files(const std::vector<FileContents>& files) {
   std::vector<TimeIndependentLines> parts(files.size());
   std::vector<std::optional<Failure>> failures(files.size());
   parallel_chunks(files.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (auto taken = parts[i].take(files[i]); !taken) failures[i] = pass_on(taken);
+      if (auto taken = parts[i].take(files[i]); !taken) failures[i] = propagate(taken);
     }
   });
   for (const auto& failure : failures) {
@@ -91,7 +91,7 @@ Result<TimeIndependentLines> read_files(const std::vector<FileText>& files) {
 }
 
 /// Every rank that is spoken of must have its own lines, from beginning to end.
-Result<std::uint32_t> check_ranks(const FileText& file, const TimeIndependentLines& lines) {
+Result<std::uint32_t> check_ranks(const FileContents& file, const TimeIndependentLines& lines) {
   std::uint64_t ranks = lines.traffic().rank_count();
   for (const auto& [rank, state] : lines.ranks()) ranks = std::max(ranks, std::uint64_t{rank} + 1);
   auto count = check_rank_count(file, file.view().data(), ranks);
@@ -122,7 +122,7 @@ void tell_gaps(const TimeIndependentLines& lines, Profile& profile) {
   if (!actions.empty()) profile.origin["lines left out"] = fmt::format("{}", fmt::join(actions, ", "));
 }
 
-Imported made_of(const TimeIndependentLines& lines, const FileText& file, std::uint32_t ranks) {
+Imported made_of(const TimeIndependentLines& lines, const FileContents& file, std::uint32_t ranks) {
   Imported result = imported(lines.traffic().build(ranks), file, "ti");
   Profile& profile = result.profile;
   CollectiveTally collectives = lines.collectives();
@@ -147,17 +147,17 @@ bool is_time_independent(std::string_view text) {
   return is_trace(text) || is_list(text);
 }
 
-Result<Imported> read_time_independent(const FileText& file) {
-  std::vector<FileText> files{file};
+Result<Imported> read_time_independent(const FileContents& file) {
+  std::vector<FileContents> files{file};
   if (!is_trace(file.view()) && is_list(file.view())) {
     auto listed = listed_files(file);
-    if (!listed) return pass_on(listed);
+    if (!listed) return propagate(listed);
     files = std::move(*listed);
   }
   auto lines = read_files(files);
-  if (!lines) return pass_on(lines);
+  if (!lines) return propagate(lines);
   auto ranks = check_ranks(file, *lines);
-  if (!ranks) return pass_on(ranks);
+  if (!ranks) return propagate(ranks);
   return made_of(*lines, file, *ranks);
 }
 

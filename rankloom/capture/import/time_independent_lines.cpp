@@ -111,7 +111,7 @@ bool is_time_independent_action(std::string_view word) {
   return find_action(word) != nullptr;
 }
 
-Result<void> TimeIndependentLines::take(const FileText& file) {
+Result<void> TimeIndependentLines::take(const FileContents& file) {
   Scanner in(file.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
     if (in.next_is('#')) {
@@ -136,7 +136,7 @@ Result<void> TimeIndependentLines::take(const FileText& file) {
   return {};
 }
 
-Result<void> TimeIndependentLines::take_action(const FileText& file, Scanner& in, const Scanner& line) {
+Result<void> TimeIndependentLines::take_action(const FileContents& file, Scanner& in, const Scanner& line) {
   const Scanner before = in;
   const std::string_view name = in.take_word();
   const Action* const action = find_action(name);
@@ -190,7 +190,7 @@ Result<void> TimeIndependentLines::take_action(const FileText& file, Scanner& in
 }
 
 /// What follows up to the end of the line. Negative numbers stand for nobody, anybody or an unknown type.
-Result<void> TimeIndependentLines::take_numbers(const FileText& file, Scanner& in) {
+Result<void> TimeIndependentLines::take_numbers(const FileContents& file, Scanner& in) {
   numbers_.clear();
   for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
     double value = 0;
@@ -282,7 +282,7 @@ void TimeIndependentLines::take_even(CollectiveOp op) {
 ///   gatherv        sent received… root type type
 ///   scatterv       sent… received root type type
 ///   alltoallv      size sent… size received… type type
-Result<void> TimeIndependentLines::take_uneven(const FileText& file, const Scanner& line, CollectiveOp op) {
+Result<void> TimeIndependentLines::take_uneven(const FileContents& file, const Scanner& line, CollectiveOp op) {
   const std::size_t others = op == CollectiveOp::reduce_scatter ? 2 : op == CollectiveOp::allgather ? 3 : 4;
   const std::size_t lists = op == CollectiveOp::alltoall ? 2 : 1;
   if (numbers_.size() < others + lists || (numbers_.size() - others) % lists != 0) {

@@ -30,7 +30,7 @@ class TimeIndependentLines {
     CollectiveTally collectives;
   };
 
-  Result<void> take(const FileText& file);
+  Result<void> take(const FileContents& file);
   void add_all(const TimeIndependentLines& other);
 
   const std::unordered_map<std::uint32_t, RankState>& ranks() const { return ranks_; }
@@ -44,12 +44,12 @@ class TimeIndependentLines {
   const std::map<std::string, std::uint64_t>& not_understood() const { return not_understood_; }
 
  private:
-  Result<void> take_action(const FileText& file, Scanner& in, const Scanner& line);
-  Result<void> take_numbers(const FileText& file, Scanner& in);
+  Result<void> take_action(const FileContents& file, Scanner& in, const Scanner& line);
+  Result<void> take_numbers(const FileContents& file, Scanner& in);
   void take_message(bool fetched);
   void take_exchange();
   void take_even(CollectiveOp op);
-  Result<void> take_uneven(const FileText& file, const Scanner& line, CollectiveOp op);
+  Result<void> take_uneven(const FileContents& file, const Scanner& line, CollectiveOp op);
   double type_bytes(std::size_t place) const;
   double elements(std::size_t place, std::size_t type_place);
   double number(std::size_t place) const { return place < numbers_.size() ? numbers_[place] : 0; }

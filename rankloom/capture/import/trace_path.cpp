@@ -63,11 +63,11 @@ Result<std::string> trace_file(const std::string& path, const FormatInfo* chosen
 
 Result<Imported> import_path(const std::string& path, std::string_view format) {
   auto choice = parse_format(format);
-  if (!choice) return pass_on(choice);
+  if (!choice) return propagate(choice);
   auto name = trace_file(path, choice->format);
-  if (!name) return pass_on(name);
+  if (!name) return propagate(name);
   auto file = read_file(*name);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   return import_profile(*file, format);
 }
 

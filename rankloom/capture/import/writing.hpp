@@ -55,7 +55,7 @@ class TextWriter {
 /// by the model `tree`, as mapping and evaluating do unless told otherwise. No ranks when there are none.
 inline Result<CommGraph> collectives_as_pairs(const Profile& profile) {
   if (profile.collectives.empty()) return profile.expanded_collectives;
-  if (auto fits = check_traffic_fits(profile, CollectiveModel::tree); !fits) return pass_on(fits);
+  if (auto fits = check_traffic_fits(profile, CollectiveModel::tree); !fits) return propagate(fits);
   Profile collectives;
   collectives.point_to_point = CommGraphBuilder(profile.rank_count()).build(true);
   collectives.self_traffic_counts = true;
@@ -69,7 +69,7 @@ inline Result<CommGraph> collectives_as_pairs(const Profile& profile) {
 /// is one to make.
 inline Result<const CommGraph*> all_as_pairs(const Profile& profile, CommGraph& storage) {
   auto collectives = collectives_as_pairs(profile);
-  if (!collectives) return pass_on(collectives);
+  if (!collectives) return propagate(collectives);
   if (collectives->edge_count() == 0) return &profile.point_to_point;
   storage = sum(profile.point_to_point, *collectives);
   return &storage;

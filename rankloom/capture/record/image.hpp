@@ -14,7 +14,7 @@ inline constexpr char image_magic[8] = {'R', 'K', 'L', 'M', 'R', 'A', 'N', 'K'};
 inline constexpr std::uint32_t image_version = 2;
 inline constexpr std::size_t size_buckets = 65;  ///< Messages of 0, 1, 2 to 3, 4 to 7, … bytes.
 
-/// Slots of a hash table; a power of two. Slots whose count is 0 are free.
+/// Capacities of a hash table; a power of two. Capacities whose count is 0 are free.
 struct TableImage {
   std::uint64_t slots = 0;  ///< Where they are.
   std::uint32_t capacity = 0;

@@ -87,7 +87,7 @@ class Image {
 };
 
 /// The images of a file, by rank; of two of one rank the later one in the file is left out.
-Result<std::vector<std::optional<Image>>> list_images(const FileText& file) {
+Result<std::vector<std::optional<Image>>> list_images(const FileContents& file) {
   std::vector<std::optional<Image>> images;
   std::string_view rest = file.view();
   const auto damaged = [&](std::string_view what) {
@@ -383,9 +383,9 @@ std::string_view used_part_of_piece(std::string_view piece) {
   return head.ranks > 0 ? piece.substr(0, head.used) : std::string_view();
 }
 
-Result<Imported> read_recording(const FileText& file) {
+Result<Imported> read_recording(const FileContents& file) {
   auto images = list_images(file);
-  if (!images) return pass_on(images);
+  if (!images) return propagate(images);
   return Imported{.profile = Reader(*std::move(images)).read(), .topology = std::nullopt, .format = "recording"};
 }
 

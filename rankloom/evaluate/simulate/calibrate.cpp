@@ -75,7 +75,7 @@ Result<std::vector<std::string>> write_ping_pong(const ScratchFolder& folder, do
     if (rank == 1) out.send(other, TraceWriter::exchange_tag, bytes);
     out.line("finalize");
     files.push_back(folder.file(fmt::format("{:.0f}.{}.txt", bytes, rank)));
-    if (auto written = write_file(files.back(), out.text()); !written) return pass_on(written);
+    if (auto written = write_file(files.back(), out.text()); !written) return propagate(written);
   }
   return files;
 }
@@ -89,17 +89,17 @@ class Fit {
 
   Result<Calibration> run(Progress& progress) {
     auto folder = ScratchFolder::make();
-    if (!folder) return pass_on(folder);
+    if (!folder) return propagate(folder);
     for (const double bytes : sizes) {
       auto files = write_ping_pong(*folder, bytes);
-      if (!files) return pass_on(files);
+      if (!files) return propagate(files);
       traces_.push_back(std::move(*files));
     }
     auto plain = Platform::of(topology_, platform_);
-    if (!plain) return pass_on(plain);
+    if (!plain) return propagate(plain);
     Calibration result{.pairs = pairs_of(topology_, *plain), .factors = {}, .rounds = 0};
     for (; result.rounds < most_rounds; ++result.rounds) {
-      if (auto done = measure(result.pairs, progress); !done) return pass_on(done);
+      if (auto done = measure(result.pairs, progress); !done) return propagate(done);
       if (result.rounds == 0)
         for (CalibratedPair& pair : result.pairs) pair.untouched = pair.fitted;
       if (result.worst() <= close_enough || !correct(result.pairs)) break;
@@ -122,7 +122,7 @@ class Fit {
       }
     }
     auto results = simulate(requests, options_, progress);
-    if (!results) return pass_on(results);
+    if (!results) return propagate(results);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       CalibratedPair& pair = pairs[i];
       const double brief = (*results)[2 * i].seconds / 2, lengthy = (*results)[2 * i + 1].seconds / 2;

@@ -68,7 +68,7 @@ Result<std::vector<ChildEnd>> run_children(const std::vector<Child>& children, s
       auto pid = start(children[next]);
       if (!pid) {
         end_all(running);
-        return pass_on(pid);
+        return propagate(pid);
       }
       running.push_back({next++, *pid, Clock::now()});
     }

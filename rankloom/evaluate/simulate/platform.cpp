@@ -32,7 +32,7 @@ bool has_latency(const Topology& topology) {
 
 Result<Platform> Platform::of(const Topology& topology, const PlatformOptions& options) {
   Platform platform(topology, options);
-  if (auto sound = platform.check(); !sound) return pass_on(sound);
+  if (auto sound = platform.check(); !sound) return propagate(sound);
   platform.set_scale();
   const std::size_t leaves = topology.levels().size() - 1;
   for (std::size_t level = leaves + 1; level-- > 0;) {

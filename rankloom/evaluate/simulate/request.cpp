@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "rankloom/model/json_place.hpp"
+#include "rankloom/model/json_cursor.hpp"
 #include "rankloom/model/topology_json.hpp"
 
 namespace rankloom {
@@ -18,9 +18,9 @@ using Json = nlohmann::json;
 
 /// What another program wrote may lack anything; nothing of ours does.
 template <class Fill>
-Result<void> fill_from(const FileText& file, const Fill& fill) {
+Result<void> fill_from(const FileContents& file, const Fill& fill) {
   auto json = parse_json(file);
-  if (!json) return pass_on(json);
+  if (!json) return propagate(json);
   try {
     return fill(*json);
   } catch (const Json::exception& error) {
@@ -58,13 +58,13 @@ std::string write_request(const SimulationRequest& request) {
   return json.dump() + "\n";
 }
 
-Result<SimulationRequest> read_request(const FileText& file) {
+Result<SimulationRequest> read_request(const FileContents& file) {
   std::optional<SimulationRequest> request;
   auto filled = fill_from(file, [&](const Json& json) -> Result<void> {
-    auto spec = read_machine_json(FileText(file.name(), json.at("machine").dump()));
-    if (!spec) return pass_on(spec);
+    auto spec = read_machine_json(FileContents(file.name(), json.at("machine").dump()));
+    if (!spec) return propagate(spec);
     auto topology = Topology::build(std::move(*spec));
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     request = SimulationRequest{.topology = std::move(*topology),
                                 .platform = platform_options(json.at("platform")),
                                 .speed = json.at("speed"),
@@ -79,7 +79,7 @@ Result<SimulationRequest> read_request(const FileText& file) {
     }
     return check_request(*request);
   });
-  if (!filled) return pass_on(filled);
+  if (!filled) return propagate(filled);
   return std::move(*request);
 }
 
@@ -94,7 +94,7 @@ std::string write_result(const SimulationResult& result) {
   return json.dump() + "\n";
 }
 
-Result<SimulationResult> read_result(const FileText& file) {
+Result<SimulationResult> read_result(const FileContents& file) {
   SimulationResult result;
   auto filled = fill_from(file, [&](const Json& json) -> Result<void> {
     result.seconds = json.at("seconds");
@@ -105,7 +105,7 @@ Result<SimulationResult> read_result(const FileText& file) {
           {job.at("name"), job.at("seconds"), job.at("start"), job.at("ranks").get<std::vector<double>>()});
     return {};
   });
-  if (!filled) return pass_on(filled);
+  if (!filled) return propagate(filled);
   return result;
 }
 

@@ -48,9 +48,9 @@ struct SimulationResult {
 
 /// A line of JSON; the topology inside is written as topology files are.
 std::string write_request(const SimulationRequest& request);
-Result<SimulationRequest> read_request(const FileText& file);
+Result<SimulationRequest> read_request(const FileContents& file);
 std::string write_result(const SimulationResult& result);
-Result<SimulationResult> read_result(const FileText& file);
+Result<SimulationResult> read_result(const FileContents& file);
 
 /// Every job has a trace and a core for each rank, and every core is one of the machine.
 Result<void> check_request(const SimulationRequest& request);

@@ -65,13 +65,13 @@ Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest
                 "apt install rankloom-simulate; from the sources: apt install libsimgrid-dev, then ./dev build");
   }
   auto folder = ScratchFolder::make();
-  if (!folder) return pass_on(folder);
+  if (!folder) return propagate(folder);
   std::vector<Child> children;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto sound = check_request(requests[i]); !sound) return pass_on(sound);
-    if (auto possible = Platform::of(requests[i].topology, requests[i].platform); !possible) return pass_on(possible);
+    if (auto sound = check_request(requests[i]); !sound) return propagate(sound);
+    if (auto possible = Platform::of(requests[i].topology, requests[i].platform); !possible) return propagate(possible);
     const std::string request = folder->file(fmt::format("request{}.json", i));
-    if (auto written = write_file(request, write_request(requests[i])); !written) return pass_on(written);
+    if (auto written = write_file(request, write_request(requests[i])); !written) return propagate(written);
     children.push_back({.words = {options.helper, request},
                         .output = folder->file(fmt::format("result{}.json", i)),
                         .errors = folder->file(fmt::format("errors{}.txt", i))});
@@ -85,16 +85,16 @@ Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest
   };
   tell(0);
   auto ends = run_children(children, at_once, options.time_limit, tell);
-  if (!ends) return pass_on(ends);
+  if (!ends) return propagate(ends);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto fine = check_end(requests[i], children[i], (*ends)[i], options); !fine) return pass_on(fine);
+    if (auto fine = check_end(requests[i], children[i], (*ends)[i], options); !fine) return propagate(fine);
   }
   std::vector<SimulationResult> results;
   for (const Child& child : children) {
     auto file = read_file(child.output);
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
     auto result = read_result(*file);
-    if (!result) return pass_on(result);
+    if (!result) return propagate(result);
     results.push_back(std::move(*result));
   }
   return results;

@@ -195,8 +195,8 @@ Result<SynthesisedTrace> synthesise(const Profile& profile, const SynthesisOptio
     if (auto fits = check_room(
             folder, static_cast<double>(out.text().size()) * static_cast<double>(graph.rank_count() - index(rank)));
         !fits)
-      return pass_on(fits);
-    if (auto done = write_file(path, out.text()); !done) return pass_on(done);
+      return propagate(fits);
+    if (auto done = write_file(path, out.text()); !done) return propagate(done);
     trace.files.push_back(path);
     trace.messages += out.messages();
   }

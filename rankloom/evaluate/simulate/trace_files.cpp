@@ -31,7 +31,7 @@ Result<std::vector<std::string>> trace_files(const std::string& path, std::uint3
   std::error_code ignored;
   const fs::path list = fs::is_directory(path, ignored) ? fs::path(path) / "smpi_simgrid.txt" : fs::path(path);
   auto text = read_file(list.string());
-  if (!text) return pass_on(text);
+  if (!text) return propagate(text);
   // Lines of a trace begin with the number of a rank and go on; those of a list are names of files.
   const std::string_view first = text->view().substr(0, text->view().find('\n'));
   const std::string_view number = first.substr(first.starts_with('p') ? 1 : 0);

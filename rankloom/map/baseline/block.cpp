@@ -8,7 +8,7 @@ namespace {
 class Block final : public Mapper {
  public:
   Result<Placement> place(const MapProblem& problem, const MapRun&) const override {
-    return Placement{block_placement(problem.graph.rank_count(), problem.topology, problem.slots), {}, {}};
+    return Placement{block_placement(problem.graph.rank_count(), problem.topology, problem.capacities), {}, {}};
   }
 };
 

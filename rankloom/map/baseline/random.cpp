@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/baseline: ranks thrown onto the slots by a seed; the yardstick of the mapping literature.
+// map/baseline: ranks thrown onto the capacities by a seed; the yardstick of the mapping literature.
 #include <numeric>
 #include <unordered_set>
 
@@ -13,7 +13,7 @@ class RandomMapper final : public Mapper {
  public:
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     Random random(run.seed);
-    return Placement{random_placement(problem.graph.rank_count(), problem.topology, problem.slots, random), {}, {}};
+    return Placement{random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random), {}, {}};
   }
 };
 
@@ -41,8 +41,8 @@ std::vector<std::uint64_t> seats_by_rejection(std::uint32_t ranks, std::uint64_t
 
 }  // namespace
 
-std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Slots& slots, Random& random) {
-  const Seats seats(topology, slots);
+std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities, Random& random) {
+  const Seats seats(topology, capacities);
   const auto chosen = seats.total() <= 2 * std::uint64_t{ranks} ? seats_by_shuffle(ranks, seats.total(), random)
                                                                 : seats_by_rejection(ranks, seats.total(), random);
   std::vector<Core> core_of;

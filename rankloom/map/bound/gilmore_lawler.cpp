@@ -37,7 +37,7 @@ Sorted heaviest_first(const SmallProblem& problem, std::uint32_t task, bool mess
 Sorted nearest_first(const SmallProblem& problem, std::uint32_t core, bool messages) {
   Sorted row;
   for (std::uint32_t other = 0; other < problem.cores(); ++other) {
-    const std::uint32_t room = problem.slots(other) - (other == core ? 1 : 0);
+    const std::uint32_t room = problem.capacities(other) - (other == core ? 1 : 0);
     const PairCost& pair = problem.distance(core, other);
     row.insert(row.end(), std::min(room, problem.tasks()), messages ? pair.per_message : pair.per_byte);
   }
@@ -57,7 +57,7 @@ bool suits_gilmore_lawler(const MapProblem& problem) {
   const std::uint64_t ranks = problem.graph.rank_count();
   if (problem.topology.core_count() > SmallProblem::most_cores || ranks > most_work) return false;
   std::uint64_t seats = 0;
-  for (const Core core : problem.topology.cores()) seats += std::min<std::uint64_t>(problem.slots[core], ranks);
+  for (const Core core : problem.topology.cores()) seats += std::min<std::uint64_t>(problem.capacities[core], ranks);
   return ranks * ranks * seats <= most_work;
 }
 
@@ -71,8 +71,8 @@ double gilmore_lawler_bound(const MapProblem& problem) {
   std::vector<double> by_core(std::size_t{small.tasks()} * small.cores());
   std::vector<std::uint32_t> seats;
   for (std::uint32_t core = 0; core < small.cores(); ++core) {
-    if (small.slots(core) == 0) continue;
-    seats.insert(seats.end(), std::min(small.slots(core), small.tasks()), core);
+    if (small.capacities(core) == 0) continue;
+    seats.insert(seats.end(), std::min(small.capacities(core), small.tasks()), core);
     const Sorted gaps = nearest_first(small, core, false);
     const Sorted latencies = small.bytes_only() ? Sorted() : nearest_first(small, core, true);
     for (std::uint32_t task = 0; task < small.tasks(); ++task) {

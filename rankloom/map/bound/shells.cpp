@@ -33,10 +33,10 @@ std::uint64_t most_places(const MapProblem& problem, std::size_t level) {
     const std::uint32_t begin = index(problem.topology.first_core(level, object));
     const std::uint32_t end = index(problem.topology.first_core(level, object + 1));
     std::uint64_t places = 0;
-    if (problem.slots.one_each()) {
+    if (problem.capacities.one_each()) {
       places = end - begin;
     } else {
-      for (std::uint32_t core = begin; core < end; ++core) places += problem.slots[Core{core}];
+      for (std::uint32_t core = begin; core < end; ++core) places += problem.capacities[Core{core}];
     }
     most = std::max(most, places);
   }
@@ -76,7 +76,7 @@ std::vector<Ring> rings(const MapProblem& problem, const Distance& distance, std
         core ? std::optional(distance_between(distance, Core{0}, Core{0})) : cost_of_parting(topology, distance, level);
     if (!parting) continue;
     least = least ? least_of(*least, *parting) : *parting;
-    const std::uint64_t places = level == 0 ? problem.slots.total() : most_places(problem, level - 1);
+    const std::uint64_t places = level == 0 ? problem.capacities.total() : most_places(problem, level - 1);
     outside_in.push_back({places, *least});
   }
   return {outside_in.rbegin(), outside_in.rend()};
@@ -159,7 +159,7 @@ Shells shells_of_network(const MapProblem& problem, const Distance& distance, st
     const std::size_t level = topology.node_level();
     for (std::uint32_t core = index(topology.first_core(level, index(node)));
          core < index(topology.first_core(level, index(node) + 1)); ++core) {
-      places += problem.slots[Core{core}];
+      places += problem.capacities[Core{core}];
     }
     room.push_back(places);
   }

@@ -75,7 +75,7 @@ class Clustering final : public Mapper {
     const std::uint32_t ranks = problem.graph.rank_count();
     const NodePlaces nodes = node_places(problem);
     auto numbers = numbers_of_clusters(ranks, nodes);
-    if (!numbers) return pass_on(numbers);
+    if (!numbers) return propagate(numbers);
     if (ranks == 0) return Placement{};
     Pulse pulse(run, "clustering");
     SpectralClustering spectral(Affinity(problem.graph), spectral_, *numbers, run.seed, run.deadline);
@@ -88,7 +88,7 @@ class Clustering final : public Mapper {
       if (!best || candidate.cost < best->cost) best = std::move(candidate);
       pulse.set_fraction(static_cast<double>(rung + 1) / static_cast<double>(numbers->size()));
     }
-    if (!best) return Placement{block_placement(ranks, problem.topology, problem.slots), {}, std::string(stopped_note)};
+    if (!best) return Placement{block_placement(ranks, problem.topology, problem.capacities), {}, std::string(stopped_note)};
     return Placement{std::move(best->core_of), {}, note(*best, pulse)};
   }
 

@@ -164,7 +164,7 @@ std::size_t NodePlaces::nodes_for(std::uint64_t ranks) const {
 
 NodePlaces node_places(const MapProblem& problem) {
   const Topology& topology = problem.topology;
-  const MachineTree tree(topology, problem.slots);
+  const MachineTree tree(topology, problem.capacities);
   const std::size_t level = topology.node_count() > 1 ? topology.node_level() : tree.root().next_level;
   NodePlaces nodes{.places = places_in_order(problem)};
   const auto count = level < topology.levels().size() ? topology.levels()[level].objects : 1;

@@ -45,7 +45,7 @@ bool AssignmentTables::fit(const MapProblem& problem) {
   if (problem.model == CostModel::congestion) return false;
   std::uint64_t seats = 0;
   for (const Core core : problem.topology.cores()) {
-    seats += std::min(problem.slots[core], problem.graph.rank_count());
+    seats += std::min(problem.capacities[core], problem.graph.rank_count());
     if (seats > most_seats) return false;
   }
   return true;
@@ -55,7 +55,7 @@ AssignmentTables::AssignmentTables(const MapProblem& problem) : ranks_(problem.g
   assert(fit(problem));
   const CommGraph& graph = problem.graph;
   for (const Core core : problem.topology.cores()) {
-    core_of_seat_.insert(core_of_seat_.end(), std::min(problem.slots[core], ranks_), core);
+    core_of_seat_.insert(core_of_seat_.end(), std::min(problem.capacities[core], ranks_), core);
   }
   size_ = static_cast<std::uint32_t>(core_of_seat_.size());
   const std::size_t entries = std::size_t{size_} * size_;

@@ -10,7 +10,7 @@
 
 namespace rankloom {
 
-/// As many *items* as *seats*. Seats are the slots of the cores, at most one for each rank on a core; items are the
+/// As many *items* as *seats*. Seats are the capacities of the cores, at most one for each rank on a core; items are the
 /// ranks and, after them, one empty item for each seat that stays free. The cost of a placement is the sum of the
 /// linear entries and, over all terms, of flow[i][j] x way[seat of i][seat of j] for each ordered pair (a term and its
 /// mirror image cover both orders) or unordered pair (a term that is its own mirror image).

@@ -53,7 +53,7 @@ std::vector<Core> deep_search(const MapProblem& problem, std::vector<std::vector
   Pulse pulse(run, "deep search");
   Random random(run.seed);
   if (sparse) {
-    const bool both = tables && problem.slots.total() <= few_seats;
+    const bool both = tables && problem.capacities.total() <= few_seats;
     if (both) steps /= 2;
     const Deadline deadline = both ? halfway(run.deadline) : run.deadline;
     const SeatGraph graph(problem);

@@ -14,7 +14,7 @@ bool SeatGraph::fits(const MapProblem& problem) {
   if (problem.model == CostModel::congestion || problem.topology.is_matrix()) return false;
   std::uint64_t seats = 0;
   for (const Core core : problem.topology.cores()) {
-    seats += std::min(problem.slots[core], problem.graph.rank_count());
+    seats += std::min(problem.capacities[core], problem.graph.rank_count());
     if (seats > most_seats) return false;
   }
   return problem.topology.symmetric();
@@ -23,7 +23,7 @@ bool SeatGraph::fits(const MapProblem& problem) {
 SeatGraph::SeatGraph(const MapProblem& problem) : ranks_(problem.graph.rank_count()) {
   assert(fits(problem));
   for (const Core core : problem.topology.cores()) {
-    core_of_seat_.insert(core_of_seat_.end(), std::min(problem.slots[core], ranks_), core);
+    core_of_seat_.insert(core_of_seat_.end(), std::min(problem.capacities[core], ranks_), core);
   }
   find_regions(problem.topology);
   collect_edges(problem.graph);

@@ -51,7 +51,7 @@ class Annealing {
   void try_one() {
     const Rank rank{static_cast<std::uint32_t>(random_.below(seating_.rank_count()))};
     const Core core = somewhere(rank);
-    if (core == seating_.core_of(rank) || seating_.problem().slots[core] == 0) return;
+    if (core == seating_.core_of(rank) || seating_.problem().capacities[core] == 0) return;
     const auto partner = somebody_on(core);
     if (!partner && !seating_.has_room(core)) return;
     if (overload_ == Overload::barred &&

@@ -48,7 +48,7 @@ class Balancing {
     limit_ = bound_ * (1 + most_imbalance) * (1 - rounding);
     for (const Rank rank : problem.graph.ranks()) loads_.push_back(problem.graph.load(rank));
     for (const Core core : problem.topology.cores()) {
-      places_.push_back(problem.slots[core]);
+      places_.push_back(problem.capacities[core]);
       unbounded_ &= places_.back() == 0 || places_.back() >= problem.graph.rank_count();
     }
   }
@@ -126,7 +126,7 @@ class Balancing {
   /// above the best one found, from now on.
   std::vector<Core> first_without_overload() {
     auto core_of = relieved(start_.core_of);
-    const double load = repack(problem_.topology, problem_.slots, loads_, places_, limit_, core_of);
+    const double load = repack(problem_.topology, problem_.capacities, loads_, places_, limit_, core_of);
     if (load <= limit_) return core_of;
     limit_ = load * (1 + most_imbalance) * (1 - rounding);
     return without_overload(start_.core_of).value_or(core_of);
@@ -135,7 +135,7 @@ class Balancing {
   /// From the gentlest way to the last resort; none when even that leaves a core above the limit.
   std::optional<std::vector<Core>> without_overload(const std::vector<Core>& from) {
     auto core_of = relieved(from);
-    const double load = repack(problem_.topology, problem_.slots, loads_, places_, limit_, core_of);
+    const double load = repack(problem_.topology, problem_.capacities, loads_, places_, limit_, core_of);
     if (load > limit_) return std::nullopt;
     return core_of;
   }

@@ -34,17 +34,17 @@ class Eager final : public Mapper {
     std::vector<Core> by_number;
     if (!by_load || balance_) by_number = eager_placement(problem.graph, problem.topology, fair_slots(problem), {});
     if (!by_load) return Placement{std::move(by_number), {}, balances_load() ? "all ranks have the same load" : ""};
-    auto core_of = eager_placement(problem.graph, problem.topology, problem.slots, loads);
+    auto core_of = eager_placement(problem.graph, problem.topology, problem.capacities, loads);
     if (balance_) return balanced(problem, run, std::move(core_of), std::move(by_number));
     return Placement{std::move(core_of), {}, {}};
   }
 
  private:
-  /// Where cores are shared, each place gets its fair share and no more, whatever else the slots allow: so equal loads
+  /// Where cores are shared, each place gets its fair share and no more, whatever else the capacities allow: so equal loads
   /// give the same as none.
-  static Slots fair_slots(const MapProblem& problem) {
-    auto slots = Slots::of(problem.topology, problem.graph.rank_count(), {.oversubscribe = true});
-    return slots ? *std::move(slots) : problem.slots;
+  static Capacities fair_slots(const MapProblem& problem) {
+    auto capacities = Capacities::of(problem.topology, problem.graph.rank_count(), {.oversubscribe = true});
+    return capacities ? *std::move(capacities) : problem.capacities;
   }
 
   bool load_ = false;

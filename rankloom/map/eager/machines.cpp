@@ -37,7 +37,7 @@ std::vector<double> loads_of(const Groups& groups, std::span<const double> loads
 
 /// The group tree of Algorithm 1: groups of tasks for the processing units, groups of groups for the level above, and
 /// so on up to the children of the root. `widths` top down: children of the root, children of a child, ...
-std::vector<Groups> group_tree(const Tasks& tasks, std::span<const std::uint32_t> widths, std::uint32_t slots) {
+std::vector<Groups> group_tree(const Tasks& tasks, std::span<const std::uint32_t> widths, std::uint32_t capacities) {
   std::uint32_t available = 1;
   for (const std::uint32_t width : widths) available *= width;
   std::vector<Groups> levels;
@@ -45,7 +45,7 @@ std::vector<Groups> group_tree(const Tasks& tasks, std::span<const std::uint32_t
   std::optional<Affinity> between;  // the last groups
   std::vector<double> group_loads;
   std::span<const double> loads = tasks.loads;
-  std::uint32_t widest = slots;
+  std::uint32_t widest = capacities;
   for (std::size_t level = widths.size(); level-- > 0;) {
     levels.push_back(loads.empty() ? group_evenly(*affinity, available)
                                    : group_by_load(*affinity, loads, available, widest));
@@ -64,12 +64,12 @@ std::vector<Groups> group_tree(const Tasks& tasks, std::span<const std::uint32_t
 /// One placement in the making. Parts of the machine write disjoint ranks, so they may be worked on at the same time.
 class Machines {
  public:
-  Machines(const Topology& topology, const Slots& slots, std::uint32_t ranks)
-      : topology_(topology), slots_(slots), tree_(topology, slots), core_of_(ranks) {
+  Machines(const Topology& topology, const Capacities& capacities, std::uint32_t ranks)
+      : topology_(topology), slots_(capacities), tree_(topology, capacities), core_of_(ranks) {
     if (is_tree(tree_.root()) && tree_.symmetric()) return;
     units_before_.reserve(topology.core_count() + std::size_t{1});
     units_before_.push_back(0);
-    for (const Core core : topology.cores()) units_before_.push_back(units_before_.back() + (slots[core] > 0 ? 1 : 0));
+    for (const Core core : topology.cores()) units_before_.push_back(units_before_.back() + (capacities[core] > 0 ? 1 : 0));
   }
 
   void place(const Tasks& tasks) {
@@ -167,7 +167,7 @@ class Machines {
   }
 
   const Topology& topology_;
-  const Slots& slots_;
+  const Capacities& slots_;
   MachineTree tree_;
   std::vector<std::uint32_t> units_before_;  // by core, with an end: cores that may be used; empty: a symmetric tree
   std::vector<Core> core_of_;
@@ -175,10 +175,10 @@ class Machines {
 
 }  // namespace
 
-std::vector<Core> eager_placement(const CommGraph& graph, const Topology& topology, const Slots& slots,
+std::vector<Core> eager_placement(const CommGraph& graph, const Topology& topology, const Capacities& capacities,
                                   std::span<const double> loads) {
   const Affinity affinity(graph);
-  Machines machines(topology, slots, graph.rank_count());
+  Machines machines(topology, capacities, graph.rank_count());
   machines.place({affinity, loads, {}});
   return std::move(machines).result();
 }

@@ -10,9 +10,9 @@
 
 namespace rankloom {
 
-/// A core for every rank. `loads` by rank: groups are bounded by load; empty: by number. The slots are respected.
+/// A core for every rank. `loads` by rank: groups are bounded by load; empty: by number. The capacities are respected.
 /// O(edges log edges) for each level of the machine; the same for any number of threads.
-std::vector<Core> eager_placement(const CommGraph& graph, const Topology& topology, const Slots& slots,
+std::vector<Core> eager_placement(const CommGraph& graph, const Topology& topology, const Capacities& capacities,
                                   std::span<const double> loads);
 
 }  // namespace rankloom

@@ -134,7 +134,7 @@ void reseat_by_falling_load(Seating& seating, LoadLimit& limit, Pulse& pulse) {
                    [&](Rank a, Rank b) { return problem.graph.load(a) > problem.graph.load(b); });
   Destinations to(seating, pulse);  // its rooms are those beside the ranks that were asked
   for (const Core core : problem.topology.cores()) {
-    to.room.set(index(core), problem.slots[core] > 0 ? limit.limit() : RoomTree::none);
+    to.room.set(index(core), problem.capacities[core] > 0 ? limit.limit() : RoomTree::none);
   }
   for (const Rank rank : order) {
     const double load = problem.graph.load(rank);

@@ -13,9 +13,9 @@ namespace {
 
 class Repacking {
  public:
-  Repacking(const Topology& topology, const Slots& slots, std::span<const double> loads,
+  Repacking(const Topology& topology, const Capacities& capacities, std::span<const double> loads,
             std::span<const std::uint32_t> places, double limit, std::vector<Core>& core_of)
-      : tree_(topology, slots),
+      : tree_(topology, capacities),
         loads_(loads),
         places_(places),
         limit_(limit),
@@ -87,9 +87,9 @@ class Repacking {
 
 }  // namespace
 
-double repack(const Topology& topology, const Slots& slots, std::span<const double> loads,
+double repack(const Topology& topology, const Capacities& capacities, std::span<const double> loads,
               std::span<const std::uint32_t> places, double limit, std::vector<Core>& core_of) {
-  return Repacking(topology, slots, loads, places, limit, core_of).run();
+  return Repacking(topology, capacities, loads, places, limit, core_of).run();
 }
 
 }  // namespace rankloom

@@ -120,7 +120,7 @@ void CongestionSearch::list_children(Index depth, Index task, double largest) {
   std::vector<bool> representative;
   symmetry_.representatives(occupants_, representative);
   for (Index core = 0; core < small_.cores(); ++core) {
-    if (!representative[core] || occupants_[core] == small_.slots(core) || twins_.seen(task, core)) continue;
+    if (!representative[core] || occupants_[core] == small_.capacities(core) || twins_.seen(task, core)) continue;
     const std::size_t mark = changed_.size();
     children.push_back({place(task, core, largest), core});
     take_back(task, mark);

@@ -27,7 +27,7 @@ constexpr std::uint64_t random_starts = 4;
 constexpr std::uint64_t kicks = 20;
 
 Symmetry find_symmetry(const MapProblem& problem, const SmallProblem& small) {
-  const auto same_core = [&](Core p, Core q) { return problem.slots[p] == problem.slots[q]; };
+  const auto same_core = [&](Core p, Core q) { return problem.capacities[p] == problem.capacities[q]; };
   if (problem.model == CostModel::congestion) {
     // In a tree of levels equal numbers of hops make two parts alike; of another network only the inside of a node is
     // known to be.
@@ -54,7 +54,7 @@ double count_placements(const SmallProblem& small, const Symmetry& symmetry) {
     std::uint32_t choices = 0;
     std::uint32_t last = 0;
     for (std::uint32_t core = 0; core < small.cores(); ++core) {
-      if (!representative[core] || occupants[core] == small.slots(core)) continue;
+      if (!representative[core] || occupants[core] == small.capacities(core)) continue;
       ++choices;
       last = core;
     }
@@ -132,7 +132,7 @@ class Exhaustive final : public Mapper {
     };
     descend(start_of(problem));
     for (std::uint64_t start = 0; start < random_starts && !pulse.stopped(); ++start) {
-      descend(random_placement(problem.graph.rank_count(), problem.topology, problem.slots, random));
+      descend(random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random));
     }
     // The searches compare with costs added up afresh.
     best.cost = cost_of(problem, best.core_of);

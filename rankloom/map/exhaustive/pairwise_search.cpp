@@ -198,7 +198,7 @@ void PairwiseSearch::list_what_is_left(Level& level) const {
     if (core_of_[task] == none) level.waiting.push_back(task);
   }
   for (Index core = 0; core < problem_.cores(); ++core) {
-    const Index room = problem_.slots(core) - occupants_[core];
+    const Index room = problem_.capacities(core) - occupants_[core];
     if (room == 0) continue;
     level.open.push_back(core);
     level.seat_core.insert(level.seat_core.end(), std::min<std::size_t>(room, level.waiting.size()), core);
@@ -245,7 +245,7 @@ void PairwiseSearch::least_distances(Index core, std::size_t count) {
   const auto collect = [&](const std::vector<Ranked>& nearest, std::vector<double>& least) {
     least.clear();
     for (const Ranked& entry : nearest) {
-      Index room = problem_.slots(entry.other) - occupants_[entry.other] - (entry.other == core ? 1 : 0);
+      Index room = problem_.capacities(entry.other) - occupants_[entry.other] - (entry.other == core ? 1 : 0);
       for (; room > 0 && least.size() < count; --room) least.push_back(entry.amount);
       if (least.size() == count) return;
     }
@@ -280,7 +280,7 @@ Index PairwiseSearch::choose_task(Level& level, double bound, double spare) {
   level.children.clear();
   for (std::size_t seat = 0; seat < level.seat_core.size(); ++seat) {
     if (!worth_a_try(seat)) continue;
-    // Of a core with several free slots the assignment may have priced one above the other.
+    // Of a core with several free capacities the assignment may have priced one above the other.
     double least = rise(chosen, seat);
     for (std::size_t same = seat + 1; same < level.seat_core.size() && level.seat_core[same] == level.seat_core[seat];
          ++same) {

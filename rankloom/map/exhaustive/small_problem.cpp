@@ -21,7 +21,7 @@ SmallProblem::SmallProblem(const MapProblem& problem)
       messages_[at] = graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages();
     }
   }
-  for (const Core core : problem.topology.cores()) slots_.push_back(problem.slots[core]);
+  for (const Core core : problem.topology.cores()) slots_.push_back(problem.capacities[core]);
 
   const CostModel model = problem.model == CostModel::congestion ? CostModel::bytes : problem.model;
   const Distance any = make_distance(problem.topology, model);

@@ -22,7 +22,7 @@ class SmallProblem {
 
   std::uint32_t tasks() const { return tasks_; }
   std::uint32_t cores() const { return cores_; }
-  std::uint32_t slots(std::uint32_t core) const { return slots_[core]; }
+  std::uint32_t capacities(std::uint32_t core) const { return slots_[core]; }
 
   double bytes(std::uint32_t from, std::uint32_t to) const { return bytes_[from * tasks_ + to]; }
   double messages(std::uint32_t from, std::uint32_t to) const { return messages_[from * tasks_ + to]; }

@@ -15,7 +15,7 @@ namespace rankloom {
 /// for the others of its node.
 class Symmetry {
  public:
-  /// same_core(p, q): two cores have equal slots; same_pair(p, q, r, s): the cost sees the pair (p, q) as it sees (r,
+  /// same_core(p, q): two cores have equal capacities; same_pair(p, q, r, s): the cost sees the pair (p, q) as it sees (r,
   /// s). Objects of levels above `highest` are never taken as alike. O(levels x cores²) on regular machines.
   Symmetry(const Topology& topology, std::size_t highest, const std::function<bool(Core, Core)>& same_core,
            const std::function<bool(Core, Core, Core, Core)>& same_pair);

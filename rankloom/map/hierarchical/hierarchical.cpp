@@ -34,14 +34,14 @@ class Descent {
         engine_(engine),
         run_(run),
         level_(level),
-        tree_(problem.topology, problem.slots),
+        tree_(problem.topology, problem.capacities),
         places_(places_in_order(problem)),
         induced_(problem.graph),
         core_of_(problem.graph.rank_count()) {}
 
   Result<Placement> run() {
     std::vector<Rank> everyone(problem_.graph.ranks().begin(), problem_.graph.ranks().end());
-    if (auto done = descend(tree_.root(), everyone); !done) return pass_on(done);
+    if (auto done = descend(tree_.root(), everyone); !done) return propagate(done);
     return Placement{std::move(core_of_), {}, std::string(run_.deadline.passed() ? stopped_note : "")};
   }
 
@@ -63,7 +63,7 @@ class Descent {
     }
     const auto parts = tree_.children(part);
     auto divided = divide(part, parts, ranks);
-    if (!divided) return pass_on(divided);
+    if (!divided) return propagate(divided);
     for (std::size_t child = 0; child < parts.size(); ++child) {
       if (auto done = descend(parts[child], (*divided)[child]); !done) return done;
     }
@@ -74,13 +74,13 @@ class Descent {
   Result<std::vector<std::vector<Rank>>> divide(const Part& parent, const std::vector<Part>& parts,
                                                 std::span<const Rank> ranks) {
     auto machine = virtual_machine(parent, parts);
-    if (!machine) return pass_on(machine);
+    if (!machine) return propagate(machine);
     const CommGraph graph = induced_.of(ranks);
-    auto slots = Slots::of(*machine, graph.rank_count(), {});
-    if (!slots) return pass_on(slots);
-    const MapProblem step{.graph = graph, .topology = *machine, .slots = *slots, .model = problem_.model, .start = {}};
+    auto capacities = Capacities::of(*machine, graph.rank_count(), {});
+    if (!capacities) return propagate(capacities);
+    const MapProblem step{.graph = graph, .topology = *machine, .capacities = *capacities, .model = problem_.model, .start = {}};
     auto mapped = run_mapper(engine_, step, run_);
-    if (!mapped) return pass_on(mapped);
+    if (!mapped) return propagate(mapped);
 
     std::vector<std::pair<Core, std::uint32_t>> order;  // virtual core, rank of the step
     for (std::uint32_t rank = 0; rank < graph.rank_count(); ++rank) {
@@ -170,7 +170,7 @@ class Hierarchical final : public Mapper {
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     auto level = find_level(problem.topology, level_);
-    if (!level) return pass_on(level);
+    if (!level) return propagate(level);
     auto engine = make_mapper(engine_);
     if (!engine) {
       Error error = std::move(engine).error();

@@ -11,7 +11,7 @@ bool ExchangeTable::fits(const MapProblem& problem) {
   const std::uint64_t ranks = problem.graph.rank_count();
   std::uint64_t occupants = ranks;
   for (const Core core : problem.topology.cores()) {
-    occupants += std::min<std::uint64_t>(problem.slots[core], ranks);
+    occupants += std::min<std::uint64_t>(problem.capacities[core], ranks);
     if (ranks * occupants > most_pairs) return false;
   }
   return true;
@@ -26,8 +26,8 @@ ExchangeTable::ExchangeTable(Seating& seating, const Senders& senders, Pulse& pu
   std::vector<std::uint32_t> taken(problem.topology.core_count(), 0);
   for (const Core core : seating.placement()) ++taken[index(core)];
   for (const Core core : problem.topology.cores()) {
-    // More free slots on a core than there are ranks are of no use.
-    free_slots_.insert(free_slots_.end(), std::min(ranks_, problem.slots[core] - taken[index(core)]), core);
+    // More free capacities on a core than there are ranks are of no use.
+    free_slots_.insert(free_slots_.end(), std::min(ranks_, problem.capacities[core] - taken[index(core)]), core);
   }
   occupants_ = ranks_ + static_cast<std::uint32_t>(free_slots_.size());
   delta_.resize(std::size_t{ranks_} * occupants_);

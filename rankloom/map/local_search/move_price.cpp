@@ -25,7 +25,7 @@ constexpr int most_passes = 8;
 class Renaming {
  public:
   Renaming(const MapProblem& problem, std::vector<Core> core_of)
-      : problem_(problem), tree_(problem.topology, problem.slots), core_of_(std::move(core_of)) {}
+      : problem_(problem), tree_(problem.topology, problem.capacities), core_of_(std::move(core_of)) {}
 
   std::vector<Core> run() && {
     std::vector<Rank> everybody(problem_.graph.ranks().begin(), problem_.graph.ranks().end());

@@ -65,7 +65,7 @@ class Mpipp final : public Mapper {
   Attempt descend(const MapProblem& problem, const Senders& senders, std::uint64_t seed, std::uint64_t restart,
                   Pulse& pulse) const {
     Random random(seed, restart);
-    Seating seating(problem, random_placement(problem.graph.rank_count(), problem.topology, problem.slots, random));
+    Seating seating(problem, random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random));
     descend_steepest(seating, senders, kicks_, random, pulse);
     return {seating.cost(), restart, seating.placement()};
   }

@@ -66,7 +66,7 @@ void NeighbourhoodDescent::find_prospects(Rank rank) {
     vicinity_.regions(seating_.core_of(rank), centre, regions_);
     for (const Vicinity::Region& region : regions_) {
       // A core that holds one rank holds nobody but the partner itself.
-      if (region.level == leaf && seating_.problem().slots[centre] == 1) continue;
+      if (region.level == leaf && seating_.problem().capacities[centre] == 1) continue;
       if (std::find(seen_.begin(), seen_.end(), region) != seen_.end()) continue;
       seen_.push_back(region);
       const double delta = seating_.try_move(rank, vicinity_.probe(region, centre)).delta;

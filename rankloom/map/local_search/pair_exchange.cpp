@@ -2,7 +2,7 @@
 // map/local_search: pair exchange (Brandfass, Alrutz, Gerhold 2013), as Wang 2015 uses it in section 4.4.3.
 //
 // A number of times: take a pair of processes, at random or in turn, and exchange their places if the cost falls. The
-// paper has as many processes as cores; here free slots are partners too, as if empty processes sat on them, so with
+// paper has as many processes as cores; here free capacities are partners too, as if empty processes sat on them, so with
 // fewer ranks than cores an exchange may also be a move.
 #include "rankloom/map/local_search/pair_exchange.hpp"
 
@@ -48,7 +48,7 @@ class PairExchange final : public Mapper {
  private:
   /// Rank by rank, seat by seat, and from the start again; ends early when a whole round brought nothing.
   void in_turn(Seating& seating, Pulse& pulse) const {
-    const Seats seats(seating.problem().topology, seating.problem().slots);
+    const Seats seats(seating.problem().topology, seating.problem().capacities);
     std::uint64_t since_gain = 0;
     const std::uint64_t round = seating.rank_count() * seats.total();
     for (std::uint64_t tried = 0; tried < tries_ && since_gain < round && !pulse.stop(); ++tried) {
@@ -66,7 +66,7 @@ class PairExchange final : public Mapper {
 
 void exchange_random_pairs(Seating& seating, std::uint64_t tries, std::uint64_t seed, Pulse& pulse) {
   if (seating.rank_count() == 0) return;
-  const Seats seats(seating.problem().topology, seating.problem().slots);
+  const Seats seats(seating.problem().topology, seating.problem().capacities);
   Random random(seed);
   for (std::uint64_t tried = 0; tried < tries && !pulse.stop(); ++tried) {
     pulse.set_fraction(share_of(tried, tries));

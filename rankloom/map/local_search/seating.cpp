@@ -30,7 +30,7 @@ Seating::Seating(const MapProblem& problem, std::span<const Core> start)
     sit_down(Rank{rank}, core);
   }
   for (const Core core : problem.topology.cores()) {
-    assert(occupants_[core] <= problem.slots[core]);
+    assert(occupants_[core] <= problem.capacities[core]);
     if (has_room(core)) open(core);
   }
 }
@@ -48,7 +48,7 @@ void Seating::apply(const Change& change) {
     if (!has_room(from)) open(from);
     --occupants_[from];
     cost_->move(change.rank, change.to);
-    if (++occupants_[change.to] == problem_->slots[change.to]) close(change.to);
+    if (++occupants_[change.to] == problem_->capacities[change.to]) close(change.to);
   }
   sit_down(change.rank, change.to);
 }
@@ -99,7 +99,7 @@ Change best_change(Seating& seating, Rank rank, Pulse& pulse) {
 }
 
 std::vector<Core> start_of(const MapProblem& problem) {
-  if (problem.start.empty()) return block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
+  if (problem.start.empty()) return block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
   return {problem.start.begin(), problem.start.end()};
 }
 

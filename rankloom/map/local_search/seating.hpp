@@ -22,7 +22,7 @@ struct Change {
   std::optional<Rank> partner;
 };
 
-/// Keeps cost and occupancy in step. Changes that would break the slots are the caller's fault: move only to a core
+/// Keeps cost and occupancy in step. Changes that would break the capacities are the caller's fault: move only to a core
 /// that has_room. O(ranks + cores) memory beside the cost's own.
 class Seating {
  public:
@@ -36,7 +36,7 @@ class Seating {
   Core core_of(Rank rank) const { return cost_->core_of(rank); }
   std::span<const Rank> neighbours(Rank rank) const { return cost_->neighbours(rank); }
 
-  bool has_room(Core core) const { return occupants_[core] < problem_->slots[core]; }
+  bool has_room(Core core) const { return occupants_[core] < problem_->capacities[core]; }
   /// Cores with room, in no particular order (but the same one for the same history).
   std::span<const Core> open_cores() const { return open_; }
 

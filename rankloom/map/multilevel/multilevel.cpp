@@ -14,14 +14,14 @@ namespace {
 
 /// Some cores have room for more than they hold, and hold several.
 bool has_slack(const MapProblem& problem) {
-  return problem.slots.total() > problem.graph.rank_count() &&
+  return problem.capacities.total() > problem.graph.rank_count() &&
          problem.graph.rank_count() > problem.topology.core_count();
 }
 
 bool fits(const MapProblem& problem, std::span<const Core> core_of) {
   std::vector<std::uint32_t> held(problem.topology.core_count(), 0);
   for (const Core core : core_of) {
-    if (++held[index(core)] > problem.slots[core]) return false;
+    if (++held[index(core)] > problem.capacities[core]) return false;
   }
   return true;
 }
@@ -58,7 +58,7 @@ void move_vertices(const MapProblem& problem, const WeightedGraph& graph, std::s
                    std::uint32_t passes) {
   if (!has_slack(problem) || passes == 0) return;
   std::vector<std::uint64_t> room(problem.topology.core_count());
-  for (const Core core : problem.topology.cores()) room[index(core)] = problem.slots[core];
+  for (const Core core : problem.topology.cores()) room[index(core)] = problem.capacities[core];
   std::vector<std::uint32_t> part_of(core_of.size());
   for (std::size_t vertex = 0; vertex < core_of.size(); ++vertex) part_of[vertex] = index(core_of[vertex]);
   improve_mapping(graph, distance_of(problem), room, part_of, passes);
@@ -76,7 +76,7 @@ std::vector<Core> moved(const MapProblem& problem, const Program& program, std::
 
 std::vector<Core> placement(const MapProblem& problem, const Program& program, const Effort& effort,
                             std::uint64_t seed) {
-  const MachineTree tree(problem.topology, problem.slots);
+  const MachineTree tree(problem.topology, problem.capacities);
   const Distance distance = distance_of(problem);
   auto core_of = multisected(program.graph(), tree, distance, effort.cutting, seed);
   const bool in_time = !effort.cutting.division.deadline.passed();

@@ -21,7 +21,7 @@ std::optional<Work> work_of(const MapProblem& problem, double tolerance) {
   const auto [lightest, heaviest] = std::minmax_element(loads.begin(), loads.end());
   if (*lightest == *heaviest) return std::nullopt;
   const double total = std::accumulate(loads.begin(), loads.end(), 0.0);
-  Work work{{}, problem.slots, 0};
+  Work work{{}, problem.capacities, 0};
   std::uint64_t all = 0;
   for (const double load : loads) {
     work.units.push_back(static_cast<std::uint32_t>(std::lround(load / total * many_units)));
@@ -29,10 +29,10 @@ std::optional<Work> work_of(const MapProblem& problem, double tolerance) {
   }
   const double average = total / static_cast<double>(places);
   work.limit = std::max(average * (1 + tolerance), *heaviest);
-  auto slots = Slots::of(problem.topology, static_cast<std::uint32_t>(all),
+  auto capacities = Capacities::of(problem.topology, static_cast<std::uint32_t>(all),
                          {.oversubscribe = true, .imbalance = work.limit / average - 1});
-  if (!slots) return std::nullopt;
-  work.slots = std::move(*slots);
+  if (!capacities) return std::nullopt;
+  work.capacities = std::move(*capacities);
   return work;
 }
 

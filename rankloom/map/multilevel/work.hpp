@@ -12,7 +12,7 @@ namespace rankloom::multilevel {
 
 struct Work {
   std::vector<std::uint32_t> units;  ///< Of each rank; about 10^9 all together.
-  Slots slots;                       ///< Units instead of ranks.
+  Capacities capacities;                       ///< Units instead of ranks.
   double limit;                      ///< The most work on a core, in the graph's own measure.
 };
 

@@ -36,12 +36,12 @@ class Multisection {
   Multisection(const MapProblem& problem, const MapRun& run, const Options& options)
       : problem_(problem),
         options_(options),
-        tree_(problem.topology, problem.slots),
+        tree_(problem.topology, problem.capacities),
         pulse_(run, "metis"),
         seed_(run.seed),
         core_of_(problem.graph.rank_count()) {
     // Where any number of ranks may sit on a core, it is the work of a core that is bounded.
-    by_load_ = options.load && problem.slots[first_usable()] >= problem.graph.rank_count();
+    by_load_ = options.load && problem.capacities[first_usable()] >= problem.graph.rank_count();
   }
 
   Result<Placement> run() && {
@@ -49,7 +49,7 @@ class Multisection {
     std::iota(everybody.begin(), everybody.end(), 0);
     if (!everybody.empty()) {
       const Affinity affinity(problem_.graph);
-      if (auto done = cut(tree_.root(), affinity, everybody); !done) return pass_on(done);
+      if (auto done = cut(tree_.root(), affinity, everybody); !done) return propagate(done);
     }
     return Placement{std::move(core_of_), {}, std::string(pulse_.stopped() ? stopped_note : "")};
   }
@@ -57,7 +57,7 @@ class Multisection {
  private:
   Core first_usable() const {
     for (const Core core : problem_.topology.cores()) {
-      if (problem_.slots[core] > 0) return core;
+      if (problem_.capacities[core] > 0) return core;
     }
     return Core{0};
   }
@@ -96,7 +96,7 @@ class Multisection {
       for (std::size_t at = 0; at < siblings.size(); ++at) sides.push_back(siblings.subspan(at, 1));
     }
     auto groups = partition(sides, affinity, ranks);
-    if (!groups) return pass_on(groups);
+    if (!groups) return propagate(groups);
     const auto parts = affinity.split(*groups);
     std::vector<std::uint32_t> names;
     for (std::uint32_t side = 0; side < sides.size(); ++side) {
@@ -135,7 +135,7 @@ class Multisection {
                                          .cuts = options_.cuts,
                                          .seed = seed_++,
                                          .direct = sides.size() > 2 && all_at_once(sides, ranks.size(), all)});
-    if (!part_of) return pass_on(part_of);
+    if (!part_of) return propagate(part_of);
     settle(affinity, *part_of, room);
     Groups groups;
     groups.members.resize(ranks.size());
@@ -183,7 +183,7 @@ class Multisection {
   void fill(const Part& part, std::span<const std::uint32_t> ranks) {
     std::uint32_t core = part.begin, taken = 0;
     for (const std::uint32_t rank : ranks) {
-      while (taken >= problem_.slots[Core{core}]) ++core, taken = 0;
+      while (taken >= problem_.capacities[Core{core}]) ++core, taken = 0;
       core_of_[rank] = Core{core};
       ++taken;
     }

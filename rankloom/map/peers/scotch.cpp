@@ -49,21 +49,21 @@ class ScotchMapping {
   ScotchMapping(const MapProblem& problem, const MapRun& run, const Options& options)
       : problem_(problem),
         options_(options),
-        tree_(problem.topology, problem.slots),
+        tree_(problem.topology, problem.capacities),
         affinity_(problem.graph),
         pulse_(run, "scotch"),
         session_(run.seed),
         core_of_(problem.graph.rank_count()) {}
 
   Result<Placement> run() && {
-    if (auto sound = session_.check(); !sound) return pass_on(sound);
+    if (auto sound = session_.check(); !sound) return propagate(sound);
     std::vector<std::uint32_t> everybody(core_of_.size());
     std::iota(everybody.begin(), everybody.end(), 0);
     if (!everybody.empty()) {
       pulse_.stop_now();
       const bool network = has_network(tree_, tree_.root()) && !problem_.topology.is_matrix();
       if (auto done = network ? onto_nodes() : onto_cores(tree_.root(), affinity_, everybody); !done) {
-        return pass_on(done);
+        return propagate(done);
       }
     }
     return Placement{
@@ -102,7 +102,7 @@ class ScotchMapping {
   Result<void> onto_cores(const Part& part, const Affinity& affinity, std::span<const std::uint32_t> ranks) {
     auto target = scotch_cores(session_, problem_, tree_, part,
                                options_.pack ? ranks.size() : std::numeric_limits<std::uint64_t>::max());
-    if (!target) return pass_on(target);
+    if (!target) return propagate(target);
     if (target->place_of.size() == 1) {
       for (const std::uint32_t rank : ranks) core_of_[rank] = Core{target->place_of.front()};
       return {};
@@ -123,7 +123,7 @@ class ScotchMapping {
       places += tree_.places(node);
     }
     auto target = scotch_nodes(session_, problem_, nodes);
-    if (!target) return pass_on(target);
+    if (!target) return propagate(target);
     std::vector<std::uint32_t> everybody(core_of_.size());
     std::iota(everybody.begin(), everybody.end(), 0);
     const auto terminal_of = map(affinity_, everybody, *target, tree_.places(tree_.root()));
@@ -155,7 +155,7 @@ class ScotchMapping {
   void deal_out(const Part& node, std::span<const std::uint32_t> ranks) {
     std::uint32_t core = node.begin, taken = 0;
     for (const std::uint32_t rank : ranks) {
-      while (taken >= problem_.slots[Core{core}] && core + 1 < node.end) ++core, taken = 0;
+      while (taken >= problem_.capacities[Core{core}] && core + 1 < node.end) ++core, taken = 0;
       core_of_[rank] = Core{core};
       ++taken;
     }

@@ -81,7 +81,7 @@ std::vector<ScotchNumber> link_values(const std::vector<TreeLevel>& levels) {
 Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, std::uint64_t ranks) {
   const Topology& topology = problem.topology;
   const auto seats_of = [&](Core core) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(problem.slots[core], problem.graph.rank_count()));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(problem.capacities[core], problem.graph.rank_count()));
   };
   // Where all cores that may be used hold the same number, each is one leaf, and Scotch shares the ranks out evenly.
   std::uint32_t widest_core = 0, narrowest = std::numeric_limits<std::uint32_t>::max();
@@ -258,12 +258,12 @@ Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& prob
   const bool by_level = topology.cost_by_bit().has_value() || (topology.routed() && part != tree.root());
   std::vector<std::uint32_t> usable;
   for (std::uint32_t core = part.begin; core < part.end; ++core) {
-    if (problem.slots[Core{core}] > 0) usable.push_back(core);
+    if (problem.capacities[Core{core}] > 0) usable.push_back(core);
   }
   if (!by_level && (usable.size() <= most_in_table || topology.is_matrix())) {
     std::vector<ScotchNumber> sizes;
     sizes.reserve(usable.size());
-    for (const std::uint32_t core : usable) sizes.push_back(problem.slots[Core{core}]);
+    for (const std::uint32_t core : usable) sizes.push_back(problem.capacities[Core{core}]);
     if (sizes.size() > ranks) sizes.resize(ranks), usable.resize(ranks);
     if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) sizes.clear();
     const ScotchDistance distance(problem);

@@ -33,7 +33,7 @@ class ScotchDistance {
 /// The cores of the part that may hold ranks. Where cost depends on the level alone, a tree (tleaf) of which they are
 /// the leaves. Scotch takes the distance of two leaves to be the sum of the link values from the level where they part
 /// down to the leaves, so a level's link value is its cost less the next lower level's. An uneven tree is a regular one
-/// as wide as its widest objects, restricted to the leaves that exist; cores with different slots get that many leaves.
+/// as wide as its widest objects, restricted to the leaves that exist; cores with different capacities get that many leaves.
 /// Elsewhere, up to `most_in_table` cores, a decomposition of the table of all distances; beyond that the tree with the
 /// mean cost of each level. `ranks`: as many places are enough, the first ones; for packing.
 Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& problem, const MachineTree& tree,

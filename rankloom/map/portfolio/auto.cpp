@@ -32,7 +32,7 @@ struct Plan {
 
 /// So many places stay free that it matters which: all of some nodes, or some of all.
 bool is_roomy(const MapProblem& problem) {
-  return problem.slots.total() * 5 > std::uint64_t{problem.graph.rank_count()} * 6;
+  return problem.capacities.total() * 5 > std::uint64_t{problem.graph.rank_count()} * 6;
 }
 
 Plan plan_of(Effort effort, const MapProblem& problem) {
@@ -98,7 +98,7 @@ class Auto final : public Mapper {
  private:
   /// Cut by the work of the ranks, then exchanges that leave no core with too much.
   Placement by_work(const MapProblem& problem, const MapRun& run, const multilevel::Work& work) const {
-    const MapProblem in_units{problem.graph, problem.topology, work.slots, problem.model, {}};
+    const MapProblem in_units{problem.graph, problem.topology, work.capacities, problem.model, {}};
     Plan plan = plan_of(effort_, problem);
     plan.cutting.cutting.division.deadline = run.deadline;
     plan.cutting.cutting.pack = false;
@@ -142,13 +142,13 @@ class Auto final : public Mapper {
     void construct() {
       const std::uint32_t ranks = problem_.graph.rank_count();
       if (!problem_.start.empty()) add(start_of(problem_));
-      add(block_placement(ranks, problem_.topology, problem_.slots));
+      add(block_placement(ranks, problem_.topology, problem_.capacities));
       if (pulse_.stop_now()) return;
-      const bool all_places = problem_.slots.total() == ranks;
+      const bool all_places = problem_.capacities.total() == ranks;
       indifferent_ = all_places && is_uniform_all_to_all(problem_.graph);
       settled_ = indifferent_;
       if (settled_) return;
-      add(round_robin_placement(ranks, problem_.topology, problem_.slots));
+      add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
       if (pulse_.stop_now()) return;
       const auto grid = recognised_grid(problem_.graph);
       if (grid) {
@@ -157,7 +157,7 @@ class Auto final : public Mapper {
         // Messages may not follow the bytes, by which the grid was recognised.
         const bool bytes_alone = problem_.model != CostModel::time || !problem_.graph.has_messages();
         settled_ = bytes_alone && grid->exact && grid->spread == 0 && all_places &&
-                   MachineTree(problem_.topology, problem_.slots).symmetric() &&
+                   MachineTree(problem_.topology, problem_.capacities).symmetric() &&
                    problem_.topology.cost_by_bit().has_value();
         if (settled_ || ranks > most_ranks_for_much_at_once) return;
       }

@@ -34,9 +34,9 @@ class ByteCost {
 }  // namespace
 
 Occupancy::Occupancy(const MapProblem& problem)
-    : tree_(problem.topology, problem.slots),
-      seats_(block_placement(problem.graph.rank_count(), problem.topology, problem.slots)) {
-  packed_ = problem.slots.one_each() && index(seats_.back()) + std::size_t{1} == seats_.size();
+    : tree_(problem.topology, problem.capacities),
+      seats_(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities)) {
+  packed_ = problem.capacities.one_each() && index(seats_.back()) + std::size_t{1} == seats_.size();
   const ByteCost cost(problem);
   const std::size_t each = seats_in(Part{index(seats_.front()), index(seats_.front()) + 1, 0});
   Part part = tree_.root();

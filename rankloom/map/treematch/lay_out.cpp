@@ -39,11 +39,11 @@ class Layout {
     for (const Core core : problem.topology.cores()) places += problem.topology.capacity(core);
     std::vector<std::uint64_t> room(problem.topology.core_count(), 0);
     if (problem.graph.rank_count() > places) {
-      for (const Core core : block_placement(problem.graph.rank_count(), problem.topology, problem.slots)) {
+      for (const Core core : block_placement(problem.graph.rank_count(), problem.topology, problem.capacities)) {
         ++room[index(core)];
       }
     } else {
-      for (const Core core : problem.topology.cores()) room[index(core)] = problem.slots[core];
+      for (const Core core : problem.topology.cores()) room[index(core)] = problem.capacities[core];
     }
     for (const std::uint64_t here : room) room_before_.push_back(room_before_.back() + here);
   }

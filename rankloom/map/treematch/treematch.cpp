@@ -66,7 +66,7 @@ class TreeMatch final : public Mapper {
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     Pulse pulse(run, "treematch");
-    const MachineTree tree(problem.topology, problem.slots);
+    const MachineTree tree(problem.topology, problem.capacities);
     const Shape shape = shape_of(tree);
     std::vector<Core> best;
     double least = 0;

@@ -170,8 +170,8 @@ class Dragonfly final : public Network {
 Result<NetworkPtr> make_dragonfly(DragonflyShape shape, Cost per_hop) {
   const std::string kind = "dragonfly";
   const std::uint32_t sizes[] = {shape.groups, shape.routers, shape.nodes};
-  if (auto sound = check_sizes(kind, sizes); !sound) return pass_on(sound);
-  if (auto sound = check_cost(kind, per_hop); !sound) return pass_on(sound);
+  if (auto sound = check_sizes(kind, sizes); !sound) return propagate(sound);
+  if (auto sound = check_cost(kind, per_hop); !sound) return propagate(sound);
   const std::uint32_t others = shape.groups - 1;
   if (shape.global == 0) shape.global = others / shape.routers + (others % shape.routers > 0 ? 1 : 0);
   const std::uint64_t ports = static_cast<std::uint64_t>(shape.routers) * shape.global;
@@ -186,8 +186,8 @@ Result<NetworkPtr> make_dragonfly(DragonflyShape shape, Cost per_hop) {
   const std::uint64_t nodes = capped_product(routers, shape.nodes);
   const std::uint64_t links = capped_product(2, nodes) + capped_product(routers, shape.routers - 1) +
                               capped_product(shape.groups, capped_product(copies, others));
-  if (auto sound = check_count(kind, nodes + routers, "vertices"); !sound) return pass_on(sound);
-  if (auto sound = check_count(kind, links, "links"); !sound) return pass_on(sound);
+  if (auto sound = check_count(kind, nodes + routers, "vertices"); !sound) return propagate(sound);
+  if (auto sound = check_count(kind, links, "links"); !sound) return propagate(sound);
   return std::make_shared<Dragonfly>(shape, static_cast<std::uint32_t>(copies), per_hop);
 }
 

@@ -97,16 +97,16 @@ class FatTree final : public Network {
 Result<NetworkPtr> make_fat_tree(std::vector<std::uint32_t> children, std::vector<std::uint32_t> parents,
                                  Cost per_hop) {
   const std::string kind = "fattree";
-  if (auto sound = check_sizes(kind, children); !sound) return pass_on(sound);
-  if (auto sound = check_sizes(kind, parents); !sound) return pass_on(sound);
-  if (auto sound = check_cost(kind, per_hop); !sound) return pass_on(sound);
+  if (auto sound = check_sizes(kind, children); !sound) return propagate(sound);
+  if (auto sound = check_sizes(kind, parents); !sound) return propagate(sound);
+  if (auto sound = check_cost(kind, per_hop); !sound) return propagate(sound);
   if (children.size() != parents.size()) {
     return bad_network(kind, fmt::format("{} numbers of children but {} of parents", children.size(), parents.size()),
                        "give as many parents as children: one number a level, top down");
   }
   std::uint64_t nodes = 1;
   for (const std::uint32_t count : children) nodes = capped_product(nodes, count);
-  if (auto sound = check_count(kind, nodes, "nodes"); !sound) return pass_on(sound);
+  if (auto sound = check_count(kind, nodes, "nodes"); !sound) return propagate(sound);
 
   std::vector<Rung> rungs{{Divider(1), Divider(1), Divider(1), Divider(1), 0, 0}};
   std::uint64_t vertices = nodes, links = 0, subtree = 1, tops = 1, below = nodes;
@@ -116,8 +116,8 @@ Result<NetworkPtr> make_fat_tree(std::vector<std::uint32_t> children, std::vecto
     const auto first_vertex = static_cast<std::uint32_t>(vertices), first_link = static_cast<std::uint32_t>(links);
     vertices += capped_product(nodes / subtree, tops);
     links += capped_product(2 * below, parents[level]);
-    if (auto sound = check_count(kind, vertices, "vertices"); !sound) return pass_on(sound);
-    if (auto sound = check_count(kind, links, "links"); !sound) return pass_on(sound);
+    if (auto sound = check_count(kind, vertices, "vertices"); !sound) return propagate(sound);
+    if (auto sound = check_count(kind, links, "links"); !sound) return propagate(sound);
     below = nodes / subtree * tops;
     rungs.push_back({Divider(static_cast<std::uint32_t>(subtree)), Divider(static_cast<std::uint32_t>(tops)),
                      Divider(children[level]), Divider(parents[level]), first_vertex, first_link});

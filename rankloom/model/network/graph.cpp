@@ -131,7 +131,7 @@ class Graph final : public Network {
     if (!graph_.next.empty()) {
       for (std::uint32_t destination = 0; destination < graph_.nodes; ++destination) {
         auto row = table_row(wiring_, graph_.nodes, false, destination, graph_.next[destination]);
-        if (!row) return pass_on(row);
+        if (!row) return propagate(row);
       }
       return {};
     }
@@ -273,9 +273,9 @@ Result<void> check_shape(const GraphShape& shape) {
 }  // namespace
 
 Result<NetworkPtr> make_graph(GraphShape shape) {
-  if (auto sound = check_shape(shape); !sound) return pass_on(sound);
+  if (auto sound = check_shape(shape); !sound) return propagate(sound);
   auto graph = std::make_shared<const Graph>(std::move(shape));
-  if (auto sound = graph->check(); !sound) return pass_on(sound);
+  if (auto sound = graph->check(); !sound) return propagate(sound);
   return graph;
 }
 

@@ -122,11 +122,11 @@ class Mesh final : public Network {
 
 Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost per_hop) {
   const std::string kind = torus ? "torus" : "mesh";
-  if (auto sound = check_sizes(kind, sizes); !sound) return pass_on(sound);
-  if (auto sound = check_cost(kind, per_hop); !sound) return pass_on(sound);
+  if (auto sound = check_sizes(kind, sizes); !sound) return propagate(sound);
+  if (auto sound = check_cost(kind, per_hop); !sound) return propagate(sound);
   std::uint64_t nodes = 1;
   for (const std::uint32_t size : sizes) nodes = capped_product(nodes, size);
-  if (auto sound = check_count(kind, nodes, "nodes"); !sound) return pass_on(sound);
+  if (auto sound = check_count(kind, nodes, "nodes"); !sound) return propagate(sound);
 
   std::vector<Dimension> dimensions;
   std::uint64_t links = 0, stride = 1;
@@ -136,7 +136,7 @@ Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost 
     dimensions.push_back({Divider(*size), static_cast<std::uint32_t>(stride), cables, static_cast<std::uint32_t>(links),
                           torus ? *size : std::numeric_limits<std::uint32_t>::max()});
     links += 2 * (nodes / *size) * cables;
-    if (auto sound = check_count(kind, links, "links"); !sound) return pass_on(sound);
+    if (auto sound = check_count(kind, links, "links"); !sound) return propagate(sound);
     stride *= *size;
   }
   return std::make_shared<Mesh>(MeshShape{std::move(sizes), torus}, std::move(dimensions),

@@ -114,9 +114,9 @@ std::uint32_t longest_way(std::uint32_t nodes, const std::vector<Vertex>& parent
 
 Result<NetworkPtr> make_tree(std::uint32_t nodes, std::vector<Vertex> parent, Cost per_hop, std::string text) {
   const std::string kind = "tree";
-  if (auto sound = check_cost(kind, per_hop); !sound) return pass_on(sound);
+  if (auto sound = check_cost(kind, per_hop); !sound) return propagate(sound);
   if (auto sound = check_count(kind, 2 * static_cast<std::uint64_t>(parent.size()), "links"); !sound)
-    return pass_on(sound);
+    return propagate(sound);
   if (nodes == 0) return bad_network(kind, "this tree has no nodes", "give it at least one");
   if (parent.size() <= nodes)
     return bad_network(kind, "this tree has no switch", "let the root, a switch, be the last vertex");
@@ -133,7 +133,7 @@ Result<NetworkPtr> make_tree(std::uint32_t nodes, std::vector<Vertex> parent, Co
     }
   }
   auto depth = depths(parent);
-  if (!depth) return pass_on(depth);
+  if (!depth) return propagate(depth);
   const std::uint32_t diameter = longest_way(nodes, parent, *depth);
   return std::make_shared<Tree>(TreeShape{nodes, std::move(parent), std::move(text)}, std::move(*depth), diameter,
                                 per_hop);

@@ -157,7 +157,7 @@ Result<LabHost> start_host(const std::string& name, const std::string& folder, b
   const int spaces = furnished ? CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS : CLONE_NEWNET;
   auto process = start_keeper(name, lab_keeper, fleeting,
                               [&] { return ::unshare(spaces) == 0 && (!furnished || furnish(name, folder)); });
-  if (!process) return pass_on(process);
+  if (!process) return propagate(process);
   return LabHost{name, *process, network_of(*process)};
 }
 

@@ -129,13 +129,13 @@ Result<void> check_lab() {
 }
 
 Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool fleeting) {
-  if (auto good = check_lab_name(options.name); !good) return pass_on(good);
-  if (auto good = parse_rate(options.rate); !good) return pass_on(good);
+  if (auto good = check_lab_name(options.name); !good) return propagate(good);
+  if (auto good = parse_rate(options.rate); !good) return propagate(good);
   if (options.hosts < 1 || options.hosts > most_hosts || options.slots < 1 || options.slots > 4096) {
     return fail(Code::usage, at("--hosts"), fmt::format("{} hosts of {} slots", options.hosts, options.slots),
                 fmt::format("1 to {} hosts, 1 to 4096 slots each", most_hosts));
   }
-  if (auto good = check_lab(); !good) return pass_on(good);
+  if (auto good = check_lab(); !good) return propagate(good);
   const std::string folder = folder_of(options.name);
   std::error_code error;
   fs::create_directories(folder_of_labs, error);
@@ -147,11 +147,11 @@ Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool f
   const auto build = [&]() -> Result<void> {
     if (auto done = write_files(lab, program); !done) return done;
     auto bridge = start_host(options.name + "-bridge", folder, fleeting, false);
-    if (!bridge) return pass_on(bridge);
+    if (!bridge) return propagate(bridge);
     lab.bridge = *bridge;
     for (std::uint32_t i = 0; i < options.hosts; ++i) {
       auto host = start_host(host_name(options, i), folder, fleeting, true);
-      if (!host) return pass_on(host);
+      if (!host) return propagate(host);
       lab.hosts.push_back(*host);
     }
     if (auto done = write_state(lab); !done) return done;
@@ -160,20 +160,20 @@ Result<Lab> lab_up(const LabOptions& options, const std::string& program, bool f
   if (auto built = build(); !built) {
     end_processes(lab);
     fs::remove_all(folder, error);
-    return pass_on(built);
+    return propagate(built);
   }
   return lab;
 }
 
 Result<Lab> find_lab(const std::string& name) {
-  if (auto good = check_lab_name(name); !good) return pass_on(good);
+  if (auto good = check_lab_name(name); !good) return propagate(good);
   const std::string folder = folder_of(name);
   const auto absent = [&](const std::string& what) {
     return fail(Code::environment, at(folder), what, fmt::format("rankloom lab up --name {}", name));
   };
   if (!fs::exists(folder + "/lab.json")) return absent("there is no lab of this name");
   auto file = read_file(folder + "/lab.json");
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   const Json json = Json::parse(file->view(), nullptr, false);
   if (json.is_discarded() || !json.is_object() || json.value("hosts", Json::array()).empty())
     return absent("the description of this lab is damaged");

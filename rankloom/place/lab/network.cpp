@@ -55,7 +55,7 @@ std::string lab_address(std::size_t host) {
 
 Result<void> wire(const Lab& lab) {
   auto rate = parse_rate(lab.options.rate);
-  if (!rate) return pass_on(rate);
+  if (!rate) return propagate(rate);
   std::string middle = "link add br0 type bridge\nlink set br0 up\nlink set lo up\n";
   std::string shaped;
   for (std::size_t i = 0; i < lab.hosts.size(); ++i) {

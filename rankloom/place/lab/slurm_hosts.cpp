@@ -81,7 +81,7 @@ Result<SlurmHost> start_slurm_host(const SlurmLab& lab, const std::string& name,
   auto process = start_keeper(name, slurm_keeper, false, [&] {
     return furnish(lab, name, is_node, shared) && note_keeper(lab.folder + "/keepers", name);
   });
-  if (!process) return pass_on(process);
+  if (!process) return propagate(process);
   return SlurmHost{name, *process, space_of(*process, "mnt")};
 }
 

@@ -234,8 +234,8 @@ Result<void> check_slurm_lab() {
 }
 
 Result<SlurmLab> slurm_lab_up(const SlurmLabOptions& options, Progress& progress) {
-  if (auto good = check_options(options); !good) return pass_on(good);
-  if (auto good = check_slurm_lab(); !good) return pass_on(good);
+  if (auto good = check_options(options); !good) return propagate(good);
+  if (auto good = check_slurm_lab(); !good) return propagate(good);
   std::error_code error;
   fs::create_directories(folder_of_labs, error);
   SlurmLab lab{options.name, folder_of(options.name), 0, options.cpus, {slurm_head}, {}};
@@ -246,17 +246,17 @@ Result<SlurmLab> slurm_lab_up(const SlurmLabOptions& options, Progress& progress
   for (const std::string& name : options.nodes) lab.nodes.push_back({name});
   const auto build = [&]() -> Result<void> {
     auto port = find_ports(options);
-    if (!port) return pass_on(port);
+    if (!port) return propagate(port);
     lab.first_port = *port;
     if (auto done = write_all(lab, options); !done) return done;
     auto head = start_slurm_host(lab, slurm_head, false, {});
-    if (!head) return pass_on(head);
+    if (!head) return propagate(head);
     lab.head = *head;
     if (auto done = start_munged(lab); !done) return done;
     if (auto done = start_slurmctld(lab); !done) return done;
     for (SlurmHost& node : lab.nodes) {
       auto host = start_slurm_host(lab, node.name, true, options.shared);
-      if (!host) return pass_on(host);
+      if (!host) return propagate(host);
       node = *host;
     }
     if (auto done = start_nodes(lab, progress); !done) return done;
@@ -265,7 +265,7 @@ Result<SlurmLab> slurm_lab_up(const SlurmLabOptions& options, Progress& progress
   if (auto built = build(); !built) {
     end_hosts(lab);
     fs::remove_all(lab.folder, error);
-    return pass_on(built);
+    return propagate(built);
   }
   return lab;
 }
@@ -285,7 +285,7 @@ Result<void> start_slurmctld(const SlurmLab& lab) {
 }
 
 Result<SlurmLab> find_slurm_lab(const std::string& name) {
-  if (auto good = check_lab_name(name); !good) return pass_on(good);
+  if (auto good = check_lab_name(name); !good) return propagate(good);
   const std::string folder = folder_of(name);
   const auto absent = [&](const std::string& what) {
     return fail(Code::environment, at(folder), what, fmt::format("rankloom slurm lab up --name {}", name));

@@ -57,7 +57,7 @@ Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& o
   LauncherCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
                           {"bsub", "-n", fmt::format("{}", groups * largest), "-R",
                            fmt::format("span[ptile={}]", largest), "mpirun", "-n", number_of_ranks(deployment)}};
-  const Words program = wrapped_program(options);
+  const Argv program = wrapped_program(options);
   command.words.insert(command.words.end(), program.begin(), program.end());
   LaunchFiles result{{{"geometry", geometry + "\n"}}, {std::move(command)}};
   if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
@@ -65,7 +65,7 @@ Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& o
 }
 
 /// The groups are the nodes in order, as far as they hold ranks; which cores, the file does not say.
-Result<std::vector<Core>> read_lsf(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& topology, Hosts hosts) {
   const auto bad = [&](std::string what) {
     return fail(Code::bad_input, at(file.name()), std::move(what), "a geometry reads: {(2,5,7)(0,6)(1,3,4)}");
   };
@@ -126,14 +126,14 @@ Result<LaunchFiles> write_fujitsu(const Deployment& deployment, const EmitOption
   }
   LauncherCommand command{{},
                           {"mpiexec", "-n", number_of_ranks(deployment), "--vcoordfile", options.path("vcoordfile")}};
-  const Words program = wrapped_program(options);
+  const Argv program = wrapped_program(options);
   command.words.insert(command.words.end(), program.begin(), program.end());
   LaunchFiles result{{{"vcoordfile", std::move(text)}}, {std::move(command)}};
   if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
   return result;
 }
 
-Result<std::vector<Core>> read_fujitsu(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology& topology, Hosts hosts) {
   const auto sizes = dimensions(topology);
   std::vector<NamedSeat> seats;
   Scanner in(file.view());

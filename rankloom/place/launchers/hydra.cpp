@@ -108,8 +108,8 @@ std::optional<ConfigLine> parse_config_line(std::string_view text) {
 }  // namespace
 
 Result<LaunchFiles> write_mpich(const Deployment& deployment, const EmitOptions& options) {
-  Words words{"mpiexec", "-n", number_of_ranks(deployment), "-f", options.path("hosts"), "-bind-to", "none"};
-  const Words program = wrapped_program(options);
+  Argv words{"mpiexec", "-n", number_of_ranks(deployment), "-f", options.path("hosts"), "-bind-to", "none"};
+  const Argv program = wrapped_program(options);
   words.insert(words.end(), program.begin(), program.end());
   LaunchFiles result{{host_of_each_rank(deployment)}, {{{}, std::move(words)}}};
   if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
@@ -118,7 +118,7 @@ Result<LaunchFiles> write_mpich(const Deployment& deployment, const EmitOptions&
 
 Result<LaunchFiles> write_intel(const Deployment& deployment, const EmitOptions& options) {
   auto program = program_text(options);
-  if (!program) return pass_on(program);
+  if (!program) return propagate(program);
   const bool bind = options.bind == EmitOptions::Bind::core;
   LaunchFiles result;
   result.files.push_back({"config.txt", bind ? pinned(deployment, *program) : optimised(deployment, *program)});
@@ -138,7 +138,7 @@ Result<LaunchFiles> write_intel(const Deployment& deployment, const EmitOptions&
   return result;
 }
 
-Result<std::vector<Core>> read_intel(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& topology, Hosts hosts) {
   std::vector<NamedSeat> seats;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {

@@ -28,7 +28,7 @@ LauncherFile rankfile(const Deployment& deployment, Numbering numbering) {
 
 LaunchFiles one_host_a_line(const Deployment& deployment, const EmitOptions& options, const std::string& policy,
                             const std::string& file_option) {
-  Words words{"mpirun", "-n", number_of_ranks(deployment)};
+  Argv words{"mpirun", "-n", number_of_ranks(deployment)};
   if (!file_option.empty()) words.insert(words.end(), {file_option, options.path("hosts")});
   words.insert(words.end(), {"--map-by", policy, "--bind-to", "none"});
   words.insert(words.end(), options.program.begin(), options.program.end());
@@ -69,7 +69,7 @@ std::optional<RankLine> parse_rank_line(std::string_view text) {
   return in.done() ? std::optional(line) : std::nullopt;
 }
 
-Result<std::vector<std::optional<NamedSeat>>> read_lines(const FileText& file) {
+Result<std::vector<std::optional<NamedSeat>>> read_lines(const FileContents& file) {
   std::vector<std::optional<NamedSeat>> seats;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
@@ -92,9 +92,9 @@ Result<std::vector<std::optional<NamedSeat>>> read_lines(const FileText& file) {
   return seats;
 }
 
-Result<std::vector<NamedSeat>> complete(const FileText& file) {
+Result<std::vector<NamedSeat>> complete(const FileContents& file) {
   auto lines = read_lines(file);
-  if (!lines) return pass_on(lines);
+  if (!lines) return propagate(lines);
   std::vector<NamedSeat> seats;
   for (const auto& seat : *lines) {
     if (!seat) {
@@ -110,7 +110,7 @@ Result<std::vector<NamedSeat>> complete(const FileText& file) {
 
 Result<LaunchFiles> write_open_mpi_4(const Deployment& deployment, const EmitOptions& options) {
   if (options.bind == EmitOptions::Bind::none) return one_host_a_line(deployment, options, "seq", "--hostfile");
-  Words words{"mpirun",
+  Argv words{"mpirun",
               "-n",
               number_of_ranks(deployment),
               "--rankfile",
@@ -127,25 +127,25 @@ Result<LaunchFiles> write_open_mpi_5(const Deployment& deployment, const EmitOpt
     return one_host_a_line(deployment, options, fmt::format("seq:file={}", options.path("hosts")), "");
   std::string policy = fmt::format("rankfile:file={}", options.path("rankfile"));
   if (leaves_are_threads(deployment.topology)) policy += ":hwtcpus";
-  Words words{"mpirun", "-n", number_of_ranks(deployment), "--map-by", policy};
+  Argv words{"mpirun", "-n", number_of_ranks(deployment), "--map-by", policy};
   words.insert(words.end(), options.program.begin(), options.program.end());
   return LaunchFiles{{rankfile(deployment, Numbering::logical)}, {{{}, std::move(words)}}};
 }
 
-Result<std::vector<Core>> read_physical_rankfile(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_physical_rankfile(const FileContents& file, const Topology& topology, Hosts hosts) {
   auto seats = complete(file);
-  if (!seats) return pass_on(seats);
+  if (!seats) return propagate(seats);
   return cores_of_seats(*seats, topology, hosts, file.name());
 }
 
-Result<std::vector<Core>> read_logical_rankfile(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const Topology& topology, Hosts hosts) {
   auto seats = complete(file);
-  if (!seats) return pass_on(seats);
+  if (!seats) return propagate(seats);
   // The host alone says which node; the slot counts cores from its first one.
   std::vector<NamedSeat> by_host = *seats;
   for (NamedSeat& seat : by_host) seat.cpu.reset();
   auto core_of = cores_of_seats(by_host, topology, hosts, file.name());
-  if (!core_of) return pass_on(core_of);
+  if (!core_of) return propagate(core_of);
   for (std::size_t rank = 0; rank < core_of->size(); ++rank) {
     const auto node = index(topology.node_of((*core_of)[rank]));
     const auto core = index(topology.first_core(topology.node_level(), node)) + *(*seats)[rank].cpu;

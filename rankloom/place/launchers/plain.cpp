@@ -15,7 +15,7 @@ namespace {
 
 /// Lines that say something, without comments.
 template <class Take>
-Result<void> for_each_line(const FileText& file, Take take) {
+Result<void> for_each_line(const FileContents& file, Take take) {
   Scanner in(file.view());
   for (std::uint64_t line = 1; !in.done(); ++line) {
     std::string_view text = in.take_line();
@@ -28,7 +28,7 @@ Result<void> for_each_line(const FileText& file, Take take) {
   return {};
 }
 
-Failure bad_line(const FileText& file, std::uint64_t line, std::string_view word, std::string hint) {
+Failure bad_line(const FileContents& file, std::uint64_t line, std::string_view word, std::string hint) {
   return fail(Code::bad_input, at(file.name(), line), fmt::format("\"{}\" is not expected here", word),
               std::move(hint));
 }
@@ -49,9 +49,9 @@ LauncherFile binding_table(const Deployment& deployment) {
   return {"bind.txt", std::move(text)};
 }
 
-Words wrapped_program(const EmitOptions& options) {
+Argv wrapped_program(const EmitOptions& options) {
   if (options.bind == EmitOptions::Bind::none) return options.program;
-  Words words{options.wrapper, options.path("bind.txt")};
+  Argv words{options.wrapper, options.path("bind.txt")};
   words.insert(words.end(), options.program.begin(), options.program.end());
   return words;
 }
@@ -70,13 +70,13 @@ std::vector<HostRun> host_runs(const Deployment& deployment) {
 }
 
 Result<LaunchFiles> write_hostfile(const Deployment& deployment, const EmitOptions& options) {
-  Words words{"mpirun",    "-n",  number_of_ranks(deployment), "--hostfile", options.path("hosts"), "--map-by", "seq",
+  Argv words{"mpirun",    "-n",  number_of_ranks(deployment), "--hostfile", options.path("hosts"), "--map-by", "seq",
               "--bind-to", "none"};
   words.insert(words.end(), options.program.begin(), options.program.end());
   return LaunchFiles{{host_of_each_rank(deployment)}, {{{}, std::move(words)}}};
 }
 
-Result<std::vector<Core>> read_hostfile(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_hostfile(const FileContents& file, const Topology& topology, Hosts hosts) {
   std::vector<NamedSeat> seats;
   auto read = for_each_line(file, [&](Scanner& words, std::uint64_t line) -> Result<void> {
     std::string_view host = words.take_word();
@@ -93,7 +93,7 @@ Result<std::vector<Core>> read_hostfile(const FileText& file, const Topology& to
     seats.insert(seats.end(), repeat, NamedSeat{std::string(host), std::nullopt});
     return {};
   });
-  if (!read) return pass_on(read);
+  if (!read) return propagate(read);
   return cores_of_seats(seats, topology, hosts, file.name());
 }
 
@@ -103,7 +103,7 @@ Result<LaunchFiles> write_wrapper(const Deployment& deployment, const EmitOption
   return LaunchFiles{{binding_table(deployment)}, {{{}, wrapped_program(bound)}}};
 }
 
-Result<std::vector<Core>> read_wrapper(const FileText& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology& topology, Hosts hosts) {
   std::vector<NamedSeat> seats;
   auto read = for_each_line(file, [&](Scanner& words, std::uint64_t line) -> Result<void> {
     const std::string hint = "a line reads: rank host cpu, in the order of ranks";
@@ -117,7 +117,7 @@ Result<std::vector<Core>> read_wrapper(const FileText& file, const Topology& top
     seats.push_back({host, static_cast<std::uint32_t>(cpu)});
     return {};
   });
-  if (!read) return pass_on(read);
+  if (!read) return propagate(read);
   return cores_of_seats(seats, topology, hosts, file.name());
 }
 
@@ -130,7 +130,7 @@ Result<LaunchFiles> write_plain(const Deployment& deployment, const EmitOptions&
   return LaunchFiles{{{"mapping.txt", std::move(text)}}, {}};
 }
 
-Result<std::vector<Core>> read_plain(const FileText& file, const Topology&, Hosts) {
+Result<std::vector<Core>> read_plain(const FileContents& file, const Topology&, Hosts) {
   return read_mapping(file);
 }
 

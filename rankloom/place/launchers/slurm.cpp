@@ -21,7 +21,7 @@ std::uint32_t used_nodes(const Deployment& deployment) {
 }
 
 LaunchFiles with_host_of_each_rank(const Deployment& deployment, const EmitOptions& options, LauncherCommand command) {
-  const Words program = wrapped_program(options);
+  const Argv program = wrapped_program(options);
   command.words.insert(command.words.end(), program.begin(), program.end());
   LaunchFiles result{{host_of_each_rank(deployment)}, {std::move(command)}};
   if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
@@ -70,7 +70,7 @@ Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& 
 }
 
 /// Slot i is the i-th core that may be used: exact when the mapping fills the machine, which is all the file can say.
-Result<std::vector<Core>> read_cray(const FileText& file, const Topology& topology, Hosts) {
+Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& topology, Hosts) {
   std::vector<Core> slots;
   for (const Core core : topology.cores()) {
     if (topology.capacity(core) > 0) slots.push_back(core);

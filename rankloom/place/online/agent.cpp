@@ -107,7 +107,7 @@ class Agent {
       return fail(Code::environment, at(host_), "its ranks are gone already", "nothing is to be done about it");
     const std::vector<std::uint32_t> units(all.begin(), all.end());
     auto here = machine_here(options_.machine, units);
-    if (!here) return pass_on(here);
+    if (!here) return propagate(here);
     log_.machine = here->json;
     log_.cpus = here->cpus;
     if (here->cpus.size() > units.size()) watch_.leave_out_work();
@@ -126,7 +126,7 @@ class Agent {
   /// Where the launcher bound them; ranks that may run anywhere are taken to be in its default order.
   std::vector<Core> placement_at_start(const Topology& topology) const {
     const auto ranks = static_cast<std::uint32_t>(watch_.count());
-    const auto slots = Slots::of(topology, ranks, {.oversubscribe = true});
+    const auto slots = Capacities::of(topology, ranks, {.oversubscribe = true});
     std::vector<Core> core_of = slots ? block_placement(ranks, topology, *slots) : std::vector<Core>(ranks, Core{0});
     const bool all_bound =
         std::all_of(allowed_.begin(), allowed_.end(), [](const auto& set) { return set.size() == 1; });

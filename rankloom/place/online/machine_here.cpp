@@ -14,10 +14,10 @@ namespace rankloom {
 Result<MachineHere> machine_here(const std::string& given, std::span<const std::uint32_t> units) {
   host::move_self_to(units);
   auto spec = given.empty() ? discover_host({.bound = true}) : load_machine(given);
-  if (!spec) return pass_on(spec);
+  if (!spec) return propagate(spec);
   std::string json = write_machine_json(*spec);
   auto topology = Topology::build(*std::move(spec));
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   if (topology->node_count() != 1) {
     return fail(Code::bad_input, at("-t"), fmt::format("the machine has {} nodes", topology->node_count()),
                 "it stands for one node: name what is inside it");

@@ -31,18 +31,18 @@ bool shares_cores(const Topology& topology, std::uint32_t ranks) {
 
 Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology, std::span<const Core> now) {
   const std::uint32_t ranks = traffic.rank_count();
-  auto slots = Slots::of(topology, ranks, {.oversubscribe = true});
-  if (!slots) return pass_on(slots);
+  auto slots = Capacities::of(topology, ranks, {.oversubscribe = true});
+  if (!slots) return propagate(slots);
   const bool shared = shares_cores(topology, ranks);
   const MapRun run{};
   std::vector<Core> best;
   for (const char* const spec : {"eager", "refine"}) {
     const bool first = best.empty();
     auto mapper = make_mapper(first && shared ? "eager:balance=true" : spec);
-    if (!mapper) return pass_on(mapper);
+    if (!mapper) return propagate(mapper);
     const MapProblem problem{traffic, topology, *slots, CostModel::time, best};
     auto found = run_mapper(*mapper, problem, run, {.keep_worse = true});
-    if (!found) return pass_on(found);
+    if (!found) return propagate(found);
     best.assign(found->mapping.cores().begin(), found->mapping.cores().end());
     // What balances loads may put any number of ranks on a core; `refine` would count heads again.
     if (shared) break;

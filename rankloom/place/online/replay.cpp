@@ -19,12 +19,12 @@ struct Static {
 };
 
 Result<std::vector<Core>> mapped(const char* spec, const CommGraph& graph, const Topology& topology,
-                                 const Slots& slots) {
+                                 const Capacities& slots) {
   auto mapper = make_mapper(spec);
-  if (!mapper) return pass_on(mapper);
+  if (!mapper) return propagate(mapper);
   const MapProblem problem{graph, topology, slots, CostModel::time, {}};
   auto found = run_mapper(*mapper, problem, MapRun{}, {});
-  if (!found) return pass_on(found);
+  if (!found) return propagate(found);
   return std::vector<Core>(found->mapping.cores().begin(), found->mapping.cores().end());
 }
 
@@ -74,8 +74,8 @@ Result<ReplayTable> replay_online(const std::vector<OnlineWindow>& windows, cons
                 "ranks move inside a node only: name one node, such as 'package:2=3GB/s core:8=10GB/s'");
   }
   const std::uint32_t ranks = windows.front().traffic.rank_count();
-  auto slots = Slots::of(topology, ranks, {.oversubscribe = true});
-  if (!slots) return pass_on(slots);
+  auto slots = Capacities::of(topology, ranks, {.oversubscribe = true});
+  if (!slots) return propagate(slots);
   ReplayTable table;
   std::vector<Static> statics{{"block", "cores in order, as launchers do", block_placement(ranks, topology, *slots)}};
   OnlinePlanner planner(topology, statics.front().core_of, options);
@@ -92,20 +92,20 @@ Result<ReplayTable> replay_online(const std::vector<OnlineWindow>& windows, cons
 
   const auto add = [&](std::string name, std::string about, const char* spec, const CommGraph& graph) -> Result<void> {
     auto core_of = mapped(spec, graph, topology, *slots);
-    if (!core_of) return pass_on(core_of);
+    if (!core_of) return propagate(core_of);
     statics.push_back({std::move(name), std::move(about), *std::move(core_of)});
     return {};
   };
   const CommGraph all = sum_of(windows);
-  if (auto done = add("random", "any placement", "random", all); !done) return pass_on(done);
+  if (auto done = add("random", "any placement", "random", all); !done) return propagate(done);
   statics.push_back({"scatter", "one for each part of the machine in turn", scattered(ranks, topology)});
   for (std::size_t kind = 0; kind < table.kinds; ++kind) {
     if (auto done = add(fmt::format("best for {}", static_cast<char>('A' + kind % 26)), "auto, for one kind of phase",
                         "auto", planner.phases().traffic(kind));
         !done)
-      return pass_on(done);
+      return propagate(done);
   }
-  if (auto done = add("auto", "for the sum of all windows", "auto", all); !done) return pass_on(done);
+  if (auto done = add("auto", "for the sum of all windows", "auto", all); !done) return propagate(done);
 
   std::vector<double> cost(statics.size(), 0.0);
   double oracle = 0;

@@ -45,9 +45,9 @@ Result<RestartGain> restart_gain(const CommGraph& traffic, const std::vector<Res
   if (nodes.size() > 1) whole.root.between = default_switch_cost(1);
   for (const RestartNode& node : nodes) whole.root.children.push_back(node_of(node));
   auto topology = Topology::build(std::move(whole));
-  if (!topology) return pass_on(topology);
-  auto slots = Slots::of(*topology, traffic.rank_count(), {.oversubscribe = true});
-  if (!slots) return pass_on(slots);
+  if (!topology) return propagate(topology);
+  auto slots = Capacities::of(*topology, traffic.rank_count(), {.oversubscribe = true});
+  if (!slots) return propagate(slots);
   std::vector<Core> start(traffic.rank_count(), Core{0});
   std::size_t placed = 0;
   for (std::uint32_t k = 0; k < nodes.size(); ++k) {
@@ -63,10 +63,10 @@ Result<RestartGain> restart_gain(const CommGraph& traffic, const std::vector<Res
                 "all nodes must see the folder of the output under the same name");
   }
   auto mapper = make_mapper("auto");
-  if (!mapper) return pass_on(mapper);
+  if (!mapper) return propagate(mapper);
   const MapProblem problem{traffic, *topology, *slots, CostModel::time, {}};
   auto found = run_mapper(*mapper, problem, MapRun{}, {});
-  if (!found) return pass_on(found);
+  if (!found) return propagate(found);
   constexpr double nanosecond = 1e-9;
   RestartGain gain;
   gain.cost_start = evaluate(traffic, *topology, start, CostModel::time) * nanosecond;

@@ -64,7 +64,7 @@ class ThreadAgent {
     if (units.empty())
       return fail(Code::environment, at(host_), "the program is gone already", "nothing is to be done about it");
     auto here = machine_here(options_.machine, units);
-    if (!here) return pass_on(here);
+    if (!here) return propagate(here);
     log_.machine = here->json;
     log_.cpus = here->cpus;
     if (here->cpus.size() > units.size()) watch_.leave_out_work();
@@ -96,7 +96,7 @@ class ThreadAgent {
   /// from where everybody is.
   void plan_anew() {
     const auto count = static_cast<std::uint32_t>(watch_.numbers().size());
-    const auto slots = Slots::of(*topology_, count, {.oversubscribe = true});
+    const auto slots = Capacities::of(*topology_, count, {.oversubscribe = true});
     std::vector<Core> start = slots ? block_placement(count, *topology_, *slots) : std::vector<Core>(count, Core{0});
     std::vector<std::uint32_t> cpus(count, unbound);
     for (std::uint32_t i = 0; planner_ && i < count; ++i) {

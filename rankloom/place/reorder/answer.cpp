@@ -27,7 +27,7 @@ Result<std::vector<Seat>> read_seats(std::string_view text) {
     const std::size_t blank = line.find(' ');
     if (blank == line.npos || blank == 0) return garbled("a process has no host");
     auto units = parse_units(line.substr(blank + 1));
-    if (!units) return pass_on(units);
+    if (!units) return propagate(units);
     seats.push_back({std::string(line.substr(0, blank)), *std::move(units)});
   }
   return seats;
@@ -61,13 +61,13 @@ Result<Question> read_question(std::string_view request, const std::string& mach
   Reader reader(request);
   if (reader.number<std::uint32_t>() != request_mark) return garbled("it is none");
   auto seats = read_seats(reader.text());
-  if (!seats) return pass_on(seats);
+  if (!seats) return propagate(seats);
   Question question{.seats = *std::move(seats), .interiors = {}, .machine = machine, .graph = {}};
   const auto interiors = reader.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < interiors && reader.good(); ++i) {
     std::string host = reader.text();
-    auto inside = read_machine_json(FileText(host, reader.text()));
-    if (!inside) return pass_on(inside);
+    auto inside = read_machine_json(FileContents(host, reader.text()));
+    if (!inside) return propagate(inside);
     question.interiors.push_back({{std::move(host)}, *std::move(inside)});
   }
   const auto shape = reader.number<Shape>();
@@ -81,14 +81,14 @@ Result<Question> read_question(std::string_view request, const std::string& mach
     const auto triples = reader.numbers<std::int32_t>();
     if (reader.good()) graph = read_edges(vertices, triples);
   }
-  if (!graph) return pass_on(graph);
+  if (!graph) return propagate(graph);
   question.graph = *std::move(graph);
   return question;
 }
 
 Result<Plan> plan_for(std::string_view request, const std::string& machine) {
   auto question = read_question(request, machine);
-  if (!question) return pass_on(question);
+  if (!question) return propagate(question);
   return make_plan(*question);
 }
 

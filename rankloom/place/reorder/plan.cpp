@@ -73,7 +73,7 @@ Result<Plan> make_plan(const Question& question) {
                 "start more processes");
   }
   auto machine = seat(question.seats, question.machine, question.interiors);
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   const std::vector<Core> start(machine->core_of.begin(), machine->core_of.begin() + vertices);
   Plan plan;
   plan.new_rank.resize(question.seats.size());
@@ -81,10 +81,10 @@ Result<Plan> make_plan(const Question& question) {
   plan.before = plan.after = toll(question.graph, machine->topology, start);
   if (plan.before.cost <= 0) return plan;
 
-  auto slots = Slots::of(machine->topology, vertices, {});
-  if (!slots) return pass_on(slots);
+  auto slots = Capacities::of(machine->topology, vertices, {});
+  if (!slots) return propagate(slots);
   auto mapper = make_mapper(vertices <= most_with_effort ? "auto" : "auto:effort=fast");
-  if (!mapper) return pass_on(mapper);
+  if (!mapper) return propagate(mapper);
   const MapProblem problem{.graph = question.graph,
                            .topology = machine->topology,
                            .slots = *slots,
@@ -92,7 +92,7 @@ Result<Plan> make_plan(const Question& question) {
                            .start = start,
                            .move_price = 0};
   auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(budget)});
-  if (!result) return pass_on(result);
+  if (!result) return propagate(result);
   const std::vector<Core> core_of(result->mapping.cores().begin(), result->mapping.cores().end());
   const Toll after = toll(question.graph, machine->topology, core_of);
   constexpr double rounding = 1e-9;

@@ -81,24 +81,24 @@ Result<Machine> machine_of(const std::vector<std::string>& hosts, const std::str
                            const std::vector<NodeInterior>& interiors) {
   if (text.empty()) {
     auto spec = compose(flat_network(hosts), interiors, {});
-    if (!spec) return pass_on(spec);
+    if (!spec) return propagate(spec);
     auto topology = Topology::build(*std::move(spec));
-    if (!topology) return pass_on(topology);
+    if (!topology) return propagate(topology);
     auto nodes = find_by_name(*topology, hosts);
     if (!nodes) return fail(Code::bad_input, at("hosts"), "two hosts cannot be told apart", "give each its own name");
     return Machine{*std::move(topology), *std::move(nodes)};
   }
   auto spec = load_machine(text);
-  if (!spec) return pass_on(spec);
+  if (!spec) return propagate(spec);
   auto topology = Topology::build(*spec);
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   if (auto nodes = find_by_name(*topology, hosts)) {
     if (has_insides(*topology) || interiors.empty()) return Machine{*std::move(topology), *std::move(nodes)};
     // A network that knows its nodes by name only: what is inside them comes from the hosts.
     auto filled = compose(*std::move(spec), interiors, hosts);
     if (!filled) return Machine{*std::move(topology), *std::move(nodes)};
     auto whole = Topology::build(*std::move(filled));
-    if (!whole) return pass_on(whole);
+    if (!whole) return propagate(whole);
     auto again = find_by_name(*whole, hosts);
     if (!again) return Machine{*std::move(topology), *std::move(nodes)};
     return Machine{*std::move(whole), *std::move(again)};
@@ -205,7 +205,7 @@ Result<std::vector<std::uint32_t>> parse_units(std::string_view text) {
 Result<SeatedMachine> seat(const std::vector<Seat>& seats, const std::string& machine,
                            const std::vector<NodeInterior>& interiors) {
   auto found = machine_of(hosts_of(seats), machine, interiors);
-  if (!found) return pass_on(found);
+  if (!found) return propagate(found);
   const Topology& topology = found->topology;
   std::size_t level = topology.levels().size() - 1;
   std::vector<Core> core_of;
@@ -225,7 +225,7 @@ Result<SeatedMachine> seat(const std::vector<Seat>& seats, const std::string& ma
   MachineSpec spec{
       .root = collapse(topology.spec().root), .network = topology.spec().network, .text = "seats", .remarks = {}};
   auto places = Topology::build(std::move(spec));
-  if (!places) return pass_on(places);
+  if (!places) return propagate(places);
   const auto& begins = collapse.begins();
   for (Core& core : core_of) {
     const auto behind = std::upper_bound(begins.begin(), begins.end(), index(core));

@@ -151,7 +151,7 @@ bool has_names(const ObjectSpec& object) {
 
 Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names) {
   auto topology = Topology::build(machine);  // knows how many there are, before they are written out
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   if (topology->node_count() != names.size()) {
     return fail(Code::bad_input, at(machine.text),
                 fmt::format("the machine only numbers its nodes, and has {} for {} names", topology->node_count(),
@@ -173,7 +173,7 @@ Result<MachineSpec> machine_of_job(const SlurmStep& step, const std::optional<Ma
   if (!has_names(machine.root)) {
     std::vector<std::string> names;
     for (const JobNode& node : step.nodes) names.push_back(node.name);
-    if (auto named = name_nodes(machine, names); !named) return pass_on(named);
+    if (auto named = name_nodes(machine, names); !named) return propagate(named);
   }
   const std::string missing = extractor.first_missing(machine);
   if (!missing.empty()) {

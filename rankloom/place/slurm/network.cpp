@@ -17,13 +17,13 @@ namespace {
 
 Result<std::optional<MachineSpec>> load_configured(const std::string& path) {
   auto file = read_file(path);
-  if (!file) return pass_on(file);
+  if (!file) return propagate(file);
   auto settings = read_scheduler_settings(*file);
-  if (!settings) return pass_on(settings);
+  if (!settings) return propagate(settings);
   auto machine = load_machine((std::filesystem::path(path).parent_path() / settings->topology).string());
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   if (settings->nodes.empty()) return std::move(*machine);
-  if (auto named = name_nodes(*machine, settings->nodes); !named) return pass_on(named);
+  if (auto named = name_nodes(*machine, settings->nodes); !named) return propagate(named);
   return std::move(*machine);
 }
 
@@ -33,14 +33,14 @@ Result<std::optional<MachineSpec>> SlurmNetwork::load() const {
   if (!config.empty()) return load_configured(config);
   if (topology.empty()) return std::nullopt;
   auto machine = load_machine(topology);
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   if (nodes.empty()) return std::move(*machine);
   auto names = expand_hosts(nodes);
   if (!names) {
     names.error().where = at("nodes");
-    return pass_on(names);
+    return propagate(names);
   }
-  if (auto named = name_nodes(*machine, *names); !named) return pass_on(named);
+  if (auto named = name_nodes(*machine, *names); !named) return propagate(named);
   return std::move(*machine);
 }
 

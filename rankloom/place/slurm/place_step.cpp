@@ -46,7 +46,7 @@ bool is_seat_list(std::string_view text) {
   return line.starts_with("0 ") && std::count(line.begin(), line.end(), ' ') == 2;
 }
 
-Result<std::vector<StepSeat>> read_seat_list(const FileText& file) {
+Result<std::vector<StepSeat>> read_seat_list(const FileContents& file) {
   std::vector<StepSeat> seats;
   Scanner in(file.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
@@ -86,17 +86,17 @@ Result<Topology> machine_of_mapping(const StepRequest& request, const SlurmStep&
   SlurmStep whole = step;
   for (JobNode& node : whole.nodes) node.tasks = node.cpus;
   auto machine = machine_of_job(whole, std::nullopt);
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   return Topology::build(std::move(*machine));
 }
 
-Result<std::vector<StepSeat>> seats_of_mapping(const FileText& file, const StepRequest& request,
+Result<std::vector<StepSeat>> seats_of_mapping(const FileContents& file, const StepRequest& request,
                                                const SlurmStep& step) {
   if (is_seat_list(file.view())) return read_seat_list(file);
   auto core_of = read_mapping(file);
-  if (!core_of) return pass_on(core_of);
+  if (!core_of) return propagate(core_of);
   auto topology = machine_of_mapping(request, step);
-  if (!topology) return pass_on(topology);
+  if (!topology) return propagate(topology);
   std::vector<std::string> hosts;
   if (!names_its_hosts(*topology)) {
     if (topology->node_count() != step.nodes.size()) {
@@ -108,10 +108,10 @@ Result<std::vector<StepSeat>> seats_of_mapping(const FileText& file, const StepR
     hosts = names_of(step);
   }
   const auto ranks = static_cast<std::uint32_t>(core_of->size());
-  auto checked = Mapping::checked(*core_of, *topology, Slots::unbounded(*topology, ranks), file.name());
-  if (!checked) return pass_on(checked);
+  auto checked = Mapping::checked(*core_of, *topology, Capacities::unbounded(*topology, ranks), file.name());
+  if (!checked) return propagate(checked);
   auto deployment = deploy(checked->cores(), *topology, hosts);
-  if (!deployment) return pass_on(deployment);
+  if (!deployment) return propagate(deployment);
   return seats_of(*deployment);
 }
 
@@ -126,9 +126,9 @@ Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step,
                 "use srun inside salloc or sbatch");
   }
   auto mapper = make_mapper(request.mapper);
-  if (!mapper) return pass_on(mapper);
+  if (!mapper) return propagate(mapper);
   auto imported = import_path(request.file);
-  if (!imported) return pass_on(imported);
+  if (!imported) return propagate(imported);
   const std::uint32_t ranks = imported->profile.rank_count();
   if (is_for_others(request, step, ranks)) return StepPlacement{};
   if (step.ranks && *step.ranks != ranks) {
@@ -138,21 +138,21 @@ Result<StepPlacement> map_now(const StepRequest& request, const SlurmStep& step,
   }
   const SlurmNetwork own{.topology = request.topology};
   auto described = (request.topology.empty() ? network : own).load();
-  if (!described) return pass_on(described);
+  if (!described) return propagate(described);
   auto machine = machine_of_job(step, *described);
-  if (!machine) return pass_on(machine);
+  if (!machine) return propagate(machine);
   auto topology = Topology::build(std::move(*machine));
-  if (!topology) return pass_on(topology);
-  auto slots = Slots::of(*topology, ranks, {.oversubscribe = step.overcommit});
-  if (!slots) return pass_on(slots);
+  if (!topology) return propagate(topology);
+  auto slots = Capacities::of(*topology, ranks, {.oversubscribe = step.overcommit});
+  if (!slots) return propagate(slots);
   constexpr auto collectives = CollectiveModel::tree;
-  if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return pass_on(fits);
+  if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return propagate(fits);
   const CommGraph graph = traffic(std::move(imported->profile), collectives);
   const MapProblem problem{graph, *topology, *slots, CostModel::bytes, {}, 0};
   auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)});
-  if (!result) return pass_on(result);
+  if (!result) return propagate(result);
   auto deployment = deploy(result->mapping.cores(), *topology);
-  if (!deployment) return pass_on(deployment);
+  if (!deployment) return propagate(deployment);
   StepPlacement placement{seats_of(*deployment), result->cost, result->cost_default};
   // Fewer ranks than processing units: which of these are best, Slurm may know; the first ones would crowd one socket.
   std::set<std::string> spacious;
@@ -209,21 +209,21 @@ Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& st
   bool map = request.map;
   if (!map) {
     auto file = read_file(request.file);
-    if (!file) return pass_on(file);
+    if (!file) return propagate(file);
     map = is_profile_file(file->view());
     if (!map) {
       auto seats = seats_of_mapping(*file, request, step);
-      if (!seats) return pass_on(seats);
+      if (!seats) return propagate(seats);
       placement.seats = std::move(*seats);
     }
   }
   if (map) {
     auto made = map_now(request, step, network);
-    if (!made) return pass_on(made);
+    if (!made) return propagate(made);
     placement = std::move(*made);
   }
   if (placement.seats.empty() || is_for_others(request, step, placement.seats.size())) return StepPlacement{};
-  if (auto fits = fit_into_job(request.file, step, placement.seats); !fits) return pass_on(fits);
+  if (auto fits = fit_into_job(request.file, step, placement.seats); !fits) return propagate(fits);
   if (!step.binds || request.bind == EmitOptions::Bind::none) {
     for (StepSeat& seat : placement.seats) seat.by = StepSeat::By::nobody;
   }

@@ -79,7 +79,7 @@ Result<StepRequest> parse_step_request(std::string_view text) {
       break;
     }
     const std::size_t end = std::min(text.find(','), text.size());
-    if (auto done = set(request, name, text.substr(0, end)); !done) return pass_on(done);
+    if (auto done = set(request, name, text.substr(0, end)); !done) return propagate(done);
     text.remove_prefix(end);
   }
   return request;

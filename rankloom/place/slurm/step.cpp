@@ -48,13 +48,13 @@ Result<std::vector<JobNode>> nodes_of_job(const SlurmVariables& variables, const
   auto names = expand_hosts(variables.nodes);
   if (!names) {
     names.error().where = at("SLURM_JOB_NODELIST");
-    return pass_on(names);
+    return propagate(names);
   }
   std::vector<JobNode> nodes;
   for (std::string& name : *names) nodes.push_back({.name = std::move(name)});
   if (!variables.cpus_per_node.empty()) {
     auto cpus = expand_counts(variables.cpus_per_node, nodes.size());
-    if (!cpus) return pass_on(cpus);
+    if (!cpus) return propagate(cpus);
     for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].cpus = (*cpus)[i];
   }
   for (JobNode& node : nodes) node.tasks = std::max(1U, node.cpus / step.cpus_per_task);
@@ -93,7 +93,7 @@ Result<SlurmStep> understand_step(const LaunchCommand& command, const SlurmVaria
   const bool bound_by_user = bind != nullptr && !bind->values.empty() && !bind->values[0].ends_with("none");
   step.binds = step.cpus_per_task == 1 && !bound_by_user;
   auto nodes = nodes_of_job(variables, step);
-  if (!nodes) return pass_on(nodes);
+  if (!nodes) return propagate(nodes);
   step.nodes = std::move(*nodes);
   return step;
 }

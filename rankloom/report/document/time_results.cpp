@@ -47,7 +47,7 @@ Result<void> read_jobs(const Json& list, std::uint32_t nodes, const std::string&
       break;
     }
     auto where = parse_ranges(row.at("nodes").get<std::string>(), nodes, source);
-    if (!where) return pass_on(where);
+    if (!where) return propagate(where);
     policy.jobs.push_back({row.at("id"), row.at("size"), row.at("submit"), row.at("start"), row.at("end"),
                            std::move(*where), row.at("shares_links")});
   }
@@ -96,10 +96,10 @@ Result<void> read_replay(const Json& json, const std::string& source, ReportDocu
       section.policies.push_back(std::move(policy));
     }
     if (json.contains("machine")) {
-      auto spec = read_machine_json(FileText(source, json["machine"].dump()));
-      auto topology = spec ? Topology::build(*std::move(spec)) : Result<Topology>(pass_on(spec));
+      auto spec = read_machine_json(FileContents(source, json["machine"].dump()));
+      auto topology = spec ? Topology::build(*std::move(spec)) : Result<Topology>(propagate(spec));
       if (!topology) {
-        inside = pass_on(topology);
+        inside = propagate(topology);
         return;
       }
       section.machine = lay_out_machine(*topology);

@@ -11,11 +11,11 @@ namespace {
 std::vector<double> shares(const char* machine, std::uint32_t ranks) {
   constexpr int tries = 6000;
   const Topology built = testing::topology(machine);
-  const auto slots = Slots::of(built, ranks, {});
+  const auto capacities = Capacities::of(built, ranks, {});
   std::vector<double> share(built.core_count(), 0);
   for (int seed = 0; seed < tries; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
-    share[index(random_placement(ranks, built, *slots, random).back())] += 1.0 / tries;
+    share[index(random_placement(ranks, built, *capacities, random).back())] += 1.0 / tries;
   }
   return share;
 }

@@ -10,11 +10,11 @@ namespace {
 
 using testing::topology;
 
-std::vector<std::uint32_t> spread(std::uint32_t ranks, const char* machine, Slots::Options options = {}) {
+std::vector<std::uint32_t> spread(std::uint32_t ranks, const char* machine, Capacities::Options options = {}) {
   const Topology built = topology(machine);
-  const auto slots = Slots::of(built, ranks, options);
+  const auto capacities = Capacities::of(built, ranks, options);
   std::vector<std::uint32_t> cores;
-  for (const Core core : round_robin_placement(ranks, built, *slots)) cores.push_back(index(core));
+  for (const Core core : round_robin_placement(ranks, built, *capacities)) cores.push_back(index(core));
   return cores;
 }
 

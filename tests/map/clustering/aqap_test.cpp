@@ -41,7 +41,7 @@ void for_random_cases(const Check& check) {
         SCOPED_TRACE(name + " " + std::string(model.name));
         const auto problem =
             make_problem(testing::random_graph(ranks, 0.4, ++seed), machine, model.model, {.oversubscribe = true});
-        check(problem, random_clusters(ranks, 4, seed), testing::random_placement(ranks, machine, problem.slots, seed));
+        check(problem, random_clusters(ranks, 4, seed), testing::random_placement(ranks, machine, problem.capacities, seed));
       }
     }
   }
@@ -64,7 +64,7 @@ TEST(AggregatedCost, OfTwoClustersCountsBothDirections) {
   Groups clusters{.members = {0, 1, 2, 3}, .ends = {0, 2, 4}};
   const MapProblem view = problem.view();
   const AggregatedCost cost(view, clusters);
-  const auto block = block_placement(4, problem.topology, problem.slots);
+  const auto block = block_placement(4, problem.topology, problem.capacities);
   EXPECT_EQ(cost.between(0, 1, block), (5 + 7) * 10);
   EXPECT_EQ(cost.between(1, 0, block), (5 + 7) * 10);
   EXPECT_EQ(cost.inside(0, block), 11);
@@ -107,10 +107,10 @@ TEST(Ape, NeverEndsAboveItsStartUnderAnyModel) {
       const auto problem =
           make_problem(testing::random_graph(11, 0.4, 3), machine, model.model, {.oversubscribe = true});
       const Groups clusters = random_clusters(11, 3, 4);
-      const auto start = testing::random_placement(11, machine, problem.slots, 5);
+      const auto start = testing::random_placement(11, machine, problem.capacities, 5);
       const auto end = exchanged(problem, clusters, start, {.tries = 200, .noise = 100});
       EXPECT_LE(problem.cost(end), problem.cost(start) + 1e-12 * std::abs(problem.cost(start)));
-      EXPECT_TRUE(Mapping::checked(end, machine, problem.slots));
+      EXPECT_TRUE(Mapping::checked(end, machine, problem.capacities));
     }
   }
 }
@@ -118,7 +118,7 @@ TEST(Ape, NeverEndsAboveItsStartUnderAnyModel) {
 TEST(Ape, ExchangesOnlyNoise) {
   const auto problem = make_problem(testing::random_graph(12, 0.6, 1), topology("node:3=10 core:4=1"));
   const Groups clusters{.members = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, .ends = {0, 3, 6, 8, 10, 11, 12}};
-  const auto start = testing::random_placement(12, problem.topology, problem.slots, 2);
+  const auto start = testing::random_placement(12, problem.topology, problem.capacities, 2);
   const auto end = exchanged(problem, clusters, start, {.tries = 500, .noise = 3});
   EXPECT_NE(end, start);
   for (std::size_t rank = 0; rank < 6; ++rank) EXPECT_EQ(end[rank], start[rank]);

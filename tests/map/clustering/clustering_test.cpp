@@ -33,7 +33,7 @@ std::vector<OwnedProblem> measured_programs() {
 }
 
 double block_cost(const OwnedProblem& problem) {
-  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.slots));
+  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 
 double problem_ratio(const OwnedProblem& problem) {

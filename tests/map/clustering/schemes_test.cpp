@@ -195,7 +195,7 @@ TEST(EveryScheme, IsTheDefaultOrderWhenEveryRankIsACluster) {
       const auto problem = make_problem(silent(ranks), machine, CostModel::bytes, {.oversubscribe = true});
       const Groups alone = clusters(std::vector<std::uint32_t>(ranks, 1));
       const auto nodes = node_places(problem.view());
-      const auto block = block_placement(ranks, machine, problem.slots);
+      const auto block = block_placement(ranks, machine, problem.capacities);
       for (const Scheme scheme : {Scheme::plain, Scheme::first_fit, Scheme::most_reservation}) {
         EXPECT_EQ(place_clusters(alone, nodes, scheme), block);
       }
@@ -216,7 +216,7 @@ TEST(EveryScheme, GivesValidPlacementsOnEveryMachine) {
       }
       for (const Scheme scheme : {Scheme::plain, Scheme::first_fit, Scheme::most_reservation}) {
         auto core_of = place_clusters(clusters(sizes), node_places(problem.view()), scheme);
-        EXPECT_TRUE(Mapping::checked(std::move(core_of), machine, problem.slots));
+        EXPECT_TRUE(Mapping::checked(std::move(core_of), machine, problem.capacities));
       }
     }
   }

@@ -21,7 +21,7 @@ TEST(AssignmentTables, CostWhatThePlacementCostsOnEveryMachineUnderEveryModel) {
       }
       ASSERT_TRUE(AssignmentTables::fit(problem.view()));
       const AssignmentTables tables(problem.view());
-      const auto core_of = testing::random_placement(9, machine, problem.slots, 2);
+      const auto core_of = testing::random_placement(9, machine, problem.capacities, 2);
       const auto items = tables.items_on_seats(core_of);
       EXPECT_NEAR(tables.cost(items), problem.cost(core_of), 1e-9 * std::abs(problem.cost(core_of)));
       EXPECT_EQ(tables.placement(items), core_of);

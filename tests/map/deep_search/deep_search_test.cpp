@@ -14,7 +14,7 @@ using testing::make_problem;
 using testing::OwnedProblem;
 
 std::vector<Core> block(const OwnedProblem& problem) {
-  return block_placement(problem.graph.rank_count(), problem.topology, problem.slots);
+  return block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
 }
 
 std::vector<Core> searched(const OwnedProblem& problem, std::uint64_t steps, std::uint64_t seed = 0) {
@@ -27,7 +27,7 @@ void expect_valid_and_no_worse(const OwnedProblem& problem, std::span<const Core
   MapRun run;
   const std::vector<Core> from(start.begin(), start.end());
   const auto found = deep_search(problem.view(), {from}, {.steps = 20}, run);
-  ASSERT_TRUE(Mapping::checked(found, problem.topology, problem.slots));
+  ASSERT_TRUE(Mapping::checked(found, problem.topology, problem.capacities));
   ASSERT_LE(problem.cost(found), problem.cost(from));
 }
 
@@ -36,10 +36,10 @@ TEST(DeepSearch, IsValidAndNeverWorseThanItsStartOnEveryMachineUnderEveryModel) 
     for (const CostModelInfo& model : cost_models()) {
       SCOPED_TRACE(name + " " + std::string(model.name));
       const auto few = make_problem(testing::random_graph(7, 0.5, 3), machine, model.model);
-      expect_valid_and_no_worse(few, testing::random_placement(7, machine, few.slots, 1));
+      expect_valid_and_no_worse(few, testing::random_placement(7, machine, few.capacities, 1));
       const auto many = make_problem(testing::random_graph(40, 0.1, 3), machine, model.model,
                                      {.oversubscribe = true, .imbalance = 0.1});
-      expect_valid_and_no_worse(many, testing::random_placement(40, machine, many.slots, 1));
+      expect_valid_and_no_worse(many, testing::random_placement(40, machine, many.capacities, 1));
     }
   }
 }
@@ -47,7 +47,7 @@ TEST(DeepSearch, IsValidAndNeverWorseThanItsStartOnEveryMachineUnderEveryModel) 
 TEST(DeepSearch, TakesProgramsWithoutTrafficOrRanks) {
   for (const std::uint32_t ranks : {0U, 1U, 2U, 16U}) {
     const auto problem = make_problem(CommGraphBuilder(ranks).build(false), testing::topology("node:4=10 core:4=1"));
-    EXPECT_TRUE(Mapping::checked(searched(problem, 10), problem.topology, problem.slots)) << ranks;
+    EXPECT_TRUE(Mapping::checked(searched(problem, 10), problem.topology, problem.capacities)) << ranks;
   }
 }
 
@@ -78,7 +78,7 @@ TEST(DeepSearch, BeginsWithTheBestStart) {
   const auto problem =
       make_problem(testing::shuffled_grid(8, 8, 1), testing::topology("node:4=10 core:16=1"), CostModel::congestion);
   const auto good = searched(make_problem(problem.graph, problem.topology), 1000);
-  const auto bad = testing::random_placement(64, problem.topology, problem.slots, 1);
+  const auto bad = testing::random_placement(64, problem.topology, problem.capacities, 1);
   MapRun run;
   EXPECT_EQ(deep_search(problem.view(), {bad, good}, {}, run), good);
 }

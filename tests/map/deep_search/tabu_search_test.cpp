@@ -17,7 +17,7 @@ void expect_true_changes(const testing::OwnedProblem& problem) {
   TabuSearch<Number> tabu(tables);
   Random random(1);
   Pulse pulse{Deadline()};
-  const auto start = testing::random_placement(problem.graph.rank_count(), problem.topology, problem.slots, 2);
+  const auto start = testing::random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, 2);
   tabu.begin(tables.items_on_seats(start));
   for (int round = 0; round < 4; ++round) {
     tabu.run(25, 25, random, pulse);
@@ -66,7 +66,7 @@ TEST(TabuSearch, EndsAtOnceWhereNoExchangeChangesAnything) {
   TabuSearch<std::int32_t> tabu(tables);
   Random random(1);
   Pulse pulse{Deadline()};
-  tabu.begin(tables.items_on_seats(block_placement(6, problem.topology, problem.slots)));
+  tabu.begin(tables.items_on_seats(block_placement(6, problem.topology, problem.capacities)));
   EXPECT_EQ(tabu.run(1'000'000'000'000, 1'000'000'000'000, random, pulse), 1'000'000'000'000U);
 }
 

@@ -50,7 +50,7 @@ MapResult run(const char* spec, const OwnedProblem& problem, MapRun how = {}) {
 bool can_be_packed(const OwnedProblem& problem, double limit, bool shared = true) {
   std::vector<std::uint32_t> places;
   for (const Core core : problem.topology.cores()) {
-    places.push_back(!shared ? problem.slots[core] : problem.slots[core] > 0 ? problem.graph.rank_count() : 0);
+    places.push_back(!shared ? problem.capacities[core] : problem.capacities[core] > 0 ? problem.graph.rank_count() : 0);
   }
   return pack(problem.graph.loads(), places, limit).heaviest <= limit;
 }
@@ -133,7 +133,7 @@ TEST(EagerBalance, RespectsSlotsWhereNobodyHasToShareMoreThanThem) {
                                       topology("node:2=10 core:4*3=1"));  // 24 places
     const auto balanced = run("eager:balance", problem);
     EXPECT_TRUE(Mapping::checked({balanced.mapping.cores().begin(), balanced.mapping.cores().end()}, problem.topology,
-                                 problem.slots));
+                                 problem.capacities));
     if (!can_be_packed(problem, balanced.load->bound * 1.05, false)) continue;
     ++possible;
     EXPECT_LE(balanced.load->imbalance(), 0.05) << seed;
@@ -180,10 +180,10 @@ TEST(EagerBalance, GivesTheSameForTheSameSeedOnAnyNumberOfThreads) {
 TEST(Repack, MovesRanksNoFartherThanNeeded) {
   // On the first node everything sits on one core; the second node is full and even.
   const Topology machine = topology("node:2=10 core:2=1");
-  const Slots slots = Slots::unbounded(machine, 4);
+  const Capacities capacities = Capacities::unbounded(machine, 4);
   const std::vector<double> loads{1, 1, 1, 1};
   std::vector<Core> core_of{Core{0}, Core{0}, Core{2}, Core{3}};
-  EXPECT_EQ(repack(machine, slots, loads, std::vector<std::uint32_t>(4, 4), 1, core_of), 1);
+  EXPECT_EQ(repack(machine, capacities, loads, std::vector<std::uint32_t>(4, 4), 1, core_of), 1);
   EXPECT_EQ(machine.node_of(core_of[0]), Node{0});
   EXPECT_EQ(machine.node_of(core_of[1]), Node{0});
   EXPECT_NE(core_of[0], core_of[1]);

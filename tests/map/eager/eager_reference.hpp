@@ -171,7 +171,7 @@ inline void map_groups_to_topology(const MachineTree& tree, const MachineTree::P
 
 /// Algorithm 1 on a symmetric part: core numbers in `map` by task of this call.
 inline std::vector<Core> map_algorithm(const Matrix& comm_init, const std::vector<double>& loads,
-                                       const MachineTree& tree, const MachineTree::Part& root, const Slots& slots) {
+                                       const MachineTree& tree, const MachineTree::Part& root, const Capacities& capacities) {
   std::vector<std::uint64_t> exec_el_in_level, width;  // bottom up
   for (MachineTree::Part at = root; !at.is_core(); at = tree.children(at).front()) {
     const std::uint64_t children = tree.children(at).size();
@@ -186,7 +186,7 @@ inline std::vector<Core> map_algorithm(const Matrix& comm_init, const std::vecto
   }
   Matrix comm = comm_init;
   for (std::size_t level = 0; level < exec_el_in_level.size(); ++level) {
-    const std::uint64_t widest = level == 0 ? slots[Core{root.begin}] : width[level - 1];
+    const std::uint64_t widest = level == 0 ? capacities[Core{root.begin}] : width[level - 1];
     groups = loads.empty() ? generate_groups_for_level(comm, groups, exec_el_in_level[level])
                            : lb_generate_groups_for_level(comm, groups, exec_el_in_level[level], widest);
     comm = recreate_matrix(comm, groups);
@@ -200,12 +200,12 @@ inline std::vector<Core> map_algorithm(const Matrix& comm_init, const std::vecto
 
 /// Section 3.6: a part that is no symmetric tree is split over its children, in proportion to their processing units.
 inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& loads, const MachineTree& tree,
-                                 const MachineTree::Part& part, const Slots& slots) {
+                                 const MachineTree::Part& part, const Capacities& capacities) {
   const Topology& topology = tree.topology();
   const bool is_tree =
       part.is_core() || (!topology.is_matrix() && !(topology.routed() && part.next_level <= topology.node_level()));
   if (comm.empty()) return {};
-  if (is_tree && tree.symmetric(part)) return map_algorithm(comm, loads, tree, part, slots);
+  if (is_tree && tree.symmetric(part)) return map_algorithm(comm, loads, tree, part, capacities);
 
   const auto machines = tree.children(part);
   const std::size_t n = comm.size();
@@ -213,7 +213,7 @@ inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& 
   std::uint64_t units_left = 0, places_left = 0;
   for (const auto& machine : machines) {
     std::uint64_t usable = 0;
-    for (std::uint32_t core = machine.begin; core < machine.end; ++core) usable += slots[Core{core}] > 0 ? 1 : 0;
+    for (std::uint32_t core = machine.begin; core < machine.end; ++core) usable += capacities[Core{core}] > 0 ? 1 : 0;
     units.push_back(usable);
     places.push_back(std::min<std::uint64_t>(n, tree.places(machine)));
     units_left += usable;
@@ -283,17 +283,17 @@ inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& 
       for (const Group& b : group.elements) row.push_back(comm[a.id][b.id]);
       if (!loads.empty()) inside_loads.push_back(a.load);
     }
-    const auto below = map_any(inside, inside_loads, tree, machines[m], slots);
+    const auto below = map_any(inside, inside_loads, tree, machines[m], capacities);
     for (std::size_t at = 0; at < below.size(); ++at) map[group.elements[at].id] = below[at];
   }
   return map;
 }
 
-inline std::vector<Core> eager(const CommGraph& graph, const Topology& topology, const Slots& slots, bool by_load) {
-  const MachineTree tree(topology, slots);
+inline std::vector<Core> eager(const CommGraph& graph, const Topology& topology, const Capacities& capacities, bool by_load) {
+  const MachineTree tree(topology, capacities);
   std::vector<double> loads;
   if (by_load) loads.assign(graph.loads().begin(), graph.loads().end());
-  return map_any(comm_matrix(graph), loads, tree, tree.root(), slots);
+  return map_any(comm_matrix(graph), loads, tree, tree.root(), capacities);
 }
 
 }  // namespace rankloom::testing::paper

@@ -98,11 +98,11 @@ int compare(const Topology& machine, std::uint64_t seed, bool by_load) {
         const auto loads = by_load ? static_cast<Loads>(1 + random.below(5)) : Loads::none;
         const CommGraph graph = some_graph(ranks, density, weights, loads, random);
         const bool shared = ranks > places(machine);
-        const Slots slots =
-            by_load && shared ? Slots::unbounded(machine, ranks) : *Slots::of(machine, ranks, {.oversubscribe = true});
-        const auto fast = eager_placement(graph, machine, slots, graph.loads());
-        EXPECT_EQ(fast, testing::paper::eager(graph, machine, slots, by_load)) << ranks << " tasks, seed " << seed;
-        EXPECT_TRUE(Mapping::checked(fast, machine, slots));
+        const Capacities capacities =
+            by_load && shared ? Capacities::unbounded(machine, ranks) : *Capacities::of(machine, ranks, {.oversubscribe = true});
+        const auto fast = eager_placement(graph, machine, capacities, graph.loads());
+        EXPECT_EQ(fast, testing::paper::eager(graph, machine, capacities, by_load)) << ranks << " tasks, seed " << seed;
+        EXPECT_TRUE(Mapping::checked(fast, machine, capacities));
         ++compared;
         if (::testing::Test::HasFailure()) return compared;
       }
@@ -145,9 +145,9 @@ TEST(Eager, FindsLargeGroupsByAHeapAsByALook) {
     const Topology machine = topology("node:2=10 core:2=1");
     const CommGraph graph = some_graph(150, seed % 2 == 0 ? 0.03 : 0.4, static_cast<Weights>(seed % 4),
                                        seed % 3 == 0 ? Loads::real : Loads::none, random);
-    const Slots slots = Slots::unbounded(machine, 150);
-    EXPECT_EQ(eager_placement(graph, machine, slots, graph.loads()),
-              testing::paper::eager(graph, machine, slots, seed % 3 == 0));
+    const Capacities capacities = Capacities::unbounded(machine, 150);
+    EXPECT_EQ(eager_placement(graph, machine, capacities, graph.loads()),
+              testing::paper::eager(graph, machine, capacities, seed % 3 == 0));
   }
 }
 
@@ -159,7 +159,7 @@ TEST(Eager, GivesTheSameOnAnyNumberOfThreads) {
   for (const Topology* const on : {&machine, &uneven}) {
     const auto run = [&](std::size_t threads) {
       const ThreadLimit limit(threads);
-      return eager_placement(graph, *on, *Slots::of(*on, 5100, {}), {});
+      return eager_placement(graph, *on, *Capacities::of(*on, 5100, {}), {});
     };
     const auto one = run(1);
     EXPECT_EQ(one, run(2));
@@ -202,7 +202,7 @@ TEST(Eager, GrowsAGroupWhileItsLoadIsBelowWhatIsLeftForEach) {
   CommGraphBuilder heavy(4);
   heavy.set_loads({1, 1, 8, 2});
   problem.graph = std::move(heavy).build(false);
-  problem.slots = Slots::unbounded(problem.topology, 4);
+  problem.capacities = Capacities::unbounded(problem.topology, 4);
   EXPECT_THAT(testing::placed_by("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{0}, Core{1}));
 }
 

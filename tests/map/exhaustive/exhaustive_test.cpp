@@ -24,7 +24,7 @@ class AllPlacements {
       : problem_(problem),
         distance_(make_distance(problem.topology, problem.model)),
         free_(problem.topology.core_count()) {
-    for (const Core core : problem.topology.cores()) free_[index(core)] = problem.slots[core];
+    for (const Core core : problem.topology.cores()) free_[index(core)] = problem.capacities[core];
     for (const Rank rank : problem.graph.ranks()) {
       for (std::size_t edge = 0; edge < problem.graph.degree(rank); ++edge) {
         const Rank target = problem.graph.targets(rank)[edge];
@@ -88,7 +88,7 @@ double least_by_evaluation(const OwnedProblem& problem, std::vector<Core>& core_
   if (core_of.size() == problem.graph.rank_count()) return problem.cost(core_of);
   double least = 1e300;
   for (const Core core : problem.topology.cores()) {
-    if (used[index(core)] == problem.slots[core]) continue;
+    if (used[index(core)] == problem.capacities[core]) continue;
     ++used[index(core)];
     core_of.push_back(core);
     least = std::min(least, least_by_evaluation(problem, core_of, used));

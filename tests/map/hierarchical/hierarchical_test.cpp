@@ -27,7 +27,7 @@ TEST(Hierarchical, WithBlockAsItsEngineIsBlock) {
         const auto problem =
             make_problem(testing::random_graph(ranks, 0.2, 1), machine, CostModel::bytes, {.oversubscribe = true});
         EXPECT_EQ(placed_by(std::string("hierarchical:engine=block,level=") + level, problem).core_of,
-                  block_placement(ranks, machine, problem.slots));
+                  block_placement(ranks, machine, problem.capacities));
       }
     }
   }
@@ -42,7 +42,7 @@ TEST(Hierarchical, IsValidOnEveryMachineDownToEveryLevelWithAnyEngine) {
           const auto problem =
               make_problem(testing::random_graph(ranks, 0.3, 1), machine, CostModel::bytes, {.oversubscribe = true});
           const auto placed = placed_by(std::string("hierarchical:engine=") + engine + ",level=" + level.kind, problem);
-          EXPECT_TRUE(Mapping::checked(placed.core_of, machine, problem.slots));
+          EXPECT_TRUE(Mapping::checked(placed.core_of, machine, problem.capacities));
         }
       }
     }

@@ -18,7 +18,7 @@ TEST(ExchangeTable, EqualsRecomputationOnEveryMachineUnderEveryModel) {
       const auto problem = testing::make_problem(testing::random_graph(9, 0.5, 1), machine, model.model);
       const MapProblem view = problem.view();
       ASSERT_TRUE(ExchangeTable::fits(view));
-      Seating seating(view, testing::random_placement(9, machine, problem.slots, 2));
+      Seating seating(view, testing::random_placement(9, machine, problem.capacities, 2));
       const Senders senders(problem.graph);
       Pulse pulse{Deadline()};
       ExchangeTable table(seating, senders, pulse);
@@ -44,7 +44,7 @@ TEST(ExchangeTable, EqualsRecomputationOnEveryMachineUnderEveryModel) {
         table.apply(exchange);
         ASSERT_NEAR(seating.cost(), before + exchange.delta, tolerance);
         ASSERT_NEAR(seating.cost(), problem.cost(seating.placement()), tolerance);
-        ASSERT_TRUE(Mapping::checked(seating.placement(), machine, problem.slots));
+        ASSERT_TRUE(Mapping::checked(seating.placement(), machine, problem.capacities));
       }
     }
   }
@@ -58,7 +58,7 @@ TEST(ExchangeTable, UndoesAnExchangeByDoingItAgain) {
   const Senders senders(problem.graph);
   Pulse pulse{Deadline()};
   ExchangeTable table(seating, senders, pulse);
-  ASSERT_EQ(table.occupants(), 8);  // five ranks and three free slots
+  ASSERT_EQ(table.occupants(), 8);  // five ranks and three free capacities
   const auto before = seating.placement();
   for (std::uint32_t other = 1; other < 8; ++other) {
     const auto exchange = table.exchange(0, other);

@@ -47,7 +47,7 @@ TEST(Greedy, MovesATaskToAFreeCoreBesideItsPartner) {
 
 TEST(PairExchange, DoesNothingWithoutTries) {
   auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology("node:3=10 core:4=1"));
-  problem.start = testing::random_placement(9, problem.topology, problem.slots, 1);
+  problem.start = testing::random_placement(9, problem.topology, problem.capacities, 1);
   EXPECT_EQ(placed_by("pair-exchange:tries=0", problem).core_of, problem.start);
 }
 
@@ -60,7 +60,7 @@ TEST(PairExchange, InTurnEndsWhereNoExchangeAndNoMoveGains) {
 
 TEST(PairExchange, AtRandomGainsWithTheNumberOfTries) {
   const auto problem = make_problem(testing::shuffled_grid(8, 8, 1), topology("node:8=10 core:8=1"));
-  const double start = problem.cost(block_placement(64, problem.topology, problem.slots));
+  const double start = problem.cost(block_placement(64, problem.topology, problem.capacities));
   const double few = problem.cost(placed_by("pair-exchange:tries=500", problem).core_of);
   const double many = problem.cost(placed_by("pair-exchange:tries=50000", problem).core_of);
   EXPECT_LT(few, start);
@@ -102,7 +102,7 @@ TEST(Mpipp, ComesWithinFivePercentOfTheBestKnownQuadraticAssignments) {
 
 TEST(Mpipp, WorksOnProgramsTooLargeForATableOfAllExchanges) {
   const auto problem = make_problem(testing::shuffled_grid(40, 40, 1), topology("node:50=10 core:32=1"));
-  const double block = problem.cost(block_placement(1600, problem.topology, problem.slots));
+  const double block = problem.cost(block_placement(1600, problem.topology, problem.capacities));
   EXPECT_LT(problem.cost(placed_by("mpipp:restarts=2", problem).core_of), 0.6 * block);
 }
 
@@ -113,7 +113,7 @@ TEST(Refine, GathersShuffledNeighbours) {
                                                    {"torus:32x32=1 core:1", 0.45},
                                                    {"node:32=10 package:2=3 core:16=1", 0.6}}) {
     const auto problem = make_problem(testing::shuffled_grid(32, 32, 1), topology(machine));
-    const double block = problem.cost(block_placement(1024, problem.topology, problem.slots));
+    const double block = problem.cost(block_placement(1024, problem.topology, problem.capacities));
     EXPECT_LT(problem.cost(placed_by("refine", problem).core_of), at_most * block) << machine;
   }
 }
@@ -133,7 +133,7 @@ TEST(Refine, CopesWithARankThatTalksToEveryone) {
     builder.add(Rank{rank}, Rank{(rank * 7919) % ranks}, 100);
   }
   const auto problem = make_problem(std::move(builder).build(true), topology("node:100=10 core:50=1"));
-  const double block = problem.cost(block_placement(ranks, problem.topology, problem.slots));
+  const double block = problem.cost(block_placement(ranks, problem.topology, problem.capacities));
   EXPECT_LT(problem.cost(placed_by("refine", problem).core_of), 0.9 * block);
 }
 

@@ -13,7 +13,7 @@ using testing::OwnedProblem;
 using testing::topology;
 
 OwnedProblem started(OwnedProblem problem, std::uint64_t seed) {
-  problem.start = testing::random_placement(problem.graph.rank_count(), problem.topology, problem.slots, seed);
+  problem.start = testing::random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, seed);
   return problem;
 }
 
@@ -85,9 +85,9 @@ TEST(MovePrice, NeverRenamesWhatIsNotAlike) {
     const auto problem = started(make_problem(testing::random_graph(machine.core_count() / 2, 0.3, 3), machine,
                                               CostModel::time, {.oversubscribe = true, .imbalance = 0}),
                                  8);
-    const auto placed = testing::random_placement(problem.graph.rank_count(), machine, problem.slots, 9);
+    const auto placed = testing::random_placement(problem.graph.rank_count(), machine, problem.capacities, 9);
     const auto renamed = renamed_towards_start(problem.view(), placed);
-    EXPECT_TRUE(Mapping::checked(renamed, problem.topology, problem.slots)) << name;
+    EXPECT_TRUE(Mapping::checked(renamed, problem.topology, problem.capacities)) << name;
     EXPECT_NEAR(problem.cost(renamed), problem.cost(placed), 1e-9 * problem.cost(placed)) << name;
   }
 }

@@ -23,7 +23,7 @@ void expect_consistent(const testing::OwnedProblem& problem, const Seating& seat
       if (seating.core_of(rank) == core) sitting.insert(rank);
     }
     EXPECT_EQ(listed, sitting);
-    EXPECT_EQ(seating.has_room(core), sitting.size() < problem.slots[core]);
+    EXPECT_EQ(seating.has_room(core), sitting.size() < problem.capacities[core]);
     EXPECT_EQ(seating.has_room(core), open.contains(core));
   }
 }

@@ -24,7 +24,7 @@ TEST(Multilevel, IsValidOnEveryMachineUnderEveryModel) {
       for (const std::uint32_t ranks : {7U, 100U}) {
         const auto problem = make_problem(rankloom::testing::random_graph(ranks, 0.1, 3), machine, model.model,
                                           {.oversubscribe = true, .imbalance = 0.03});
-        EXPECT_TRUE(Mapping::checked(placed(problem), problem.topology, problem.slots));
+        EXPECT_TRUE(Mapping::checked(placed(problem), problem.topology, problem.capacities));
       }
     }
   }
@@ -53,9 +53,9 @@ TEST(Moved, IsNeverDearerAndKeepsToTheSlots) {
       if (name == "a graph with routing tables" || name == "a table of distances") continue;
       const auto problem = make_problem(rankloom::testing::random_graph(150, 0.05, 3), machine, model,
                                         {.oversubscribe = true, .imbalance = 0.1});
-      const auto start = rankloom::testing::random_placement(150, machine, problem.slots, 1);
+      const auto start = rankloom::testing::random_placement(150, machine, problem.capacities, 1);
       const auto after = moved(problem.view(), Program(problem.view()), start, 3);
-      EXPECT_TRUE(Mapping::checked(after, machine, problem.slots));
+      EXPECT_TRUE(Mapping::checked(after, machine, problem.capacities));
       EXPECT_LE(problem.cost(after), problem.cost(start));
       if (model == CostModel::bytes) {
         EXPECT_LT(problem.cost(after), 0.95 * problem.cost(start));
@@ -66,7 +66,7 @@ TEST(Moved, IsNeverDearerAndKeepsToTheSlots) {
 
 TEST(Moved, LeavesRanksWithACoreEachWhereTheyAre) {
   const auto problem = make_problem(rankloom::testing::random_graph(12, 0.3, 1), topology("node:4=10 core:4=1"));
-  const auto start = rankloom::testing::random_placement(12, problem.topology, problem.slots, 1);
+  const auto start = rankloom::testing::random_placement(12, problem.topology, problem.capacities, 1);
   EXPECT_EQ(moved(problem.view(), Program(problem.view()), start, 3), start);
 }
 

@@ -15,7 +15,7 @@ using rankloom::testing::OwnedProblem;
 using rankloom::testing::topology;
 
 std::vector<Core> cut(const OwnedProblem& problem, bool pack = true, std::uint64_t seed = 1) {
-  const MachineTree tree(problem.topology, problem.slots);
+  const MachineTree tree(problem.topology, problem.capacities);
   MultisectionEffort effort;
   effort.pack = pack;
   return multisected(weighted_graph(problem.view()), tree, make_distance(problem.topology, problem.model), effort,
@@ -24,7 +24,7 @@ std::vector<Core> cut(const OwnedProblem& problem, bool pack = true, std::uint64
 
 void expect_valid(const OwnedProblem& problem) {
   for (const bool pack : {true, false}) {
-    const auto checked = Mapping::checked(cut(problem, pack), problem.topology, problem.slots);
+    const auto checked = Mapping::checked(cut(problem, pack), problem.topology, problem.capacities);
     EXPECT_TRUE(checked) << (checked ? "" : to_string(checked.error()));
   }
 }
@@ -67,7 +67,7 @@ TEST(Multisected, IsValidOnLargerMachines) {
 TEST(Multisected, CutsAShuffledGridFarBelowBlock) {
   const auto problem =
       make_problem(rankloom::testing::shuffled_grid(32, 32, 1), topology("node:32=100 package:8=10 core:4=1"));
-  const double block = problem.cost(block_placement(1024, problem.topology, problem.slots));
+  const double block = problem.cost(block_placement(1024, problem.topology, problem.capacities));
   EXPECT_LT(problem.cost(cut(problem)), 0.3 * block);
 }
 

@@ -16,8 +16,8 @@ using rankloom::testing::topology;
 struct Machine {
   explicit Machine(std::string_view text, std::uint32_t ranks)
       : topology(rankloom::testing::topology(text)),
-        slots(*Slots::of(topology, ranks, {})),
-        tree(topology, slots),
+        capacities(*Capacities::of(topology, ranks, {})),
+        tree(topology, capacities),
         distance(make_distance(topology, CostModel::bytes)) {}
 
   double cost(const WeightedGraph& graph, const std::vector<Core>& core_of) const {
@@ -27,7 +27,7 @@ struct Machine {
   }
 
   Topology topology;
-  Slots slots;
+  Capacities capacities;
   MachineTree tree;
   Distance distance;
 };
@@ -62,11 +62,11 @@ TEST(ExchangeObjects, NeverEndsAboveItsStartAndKeepsWhoSitsTogether) {
       for (const std::uint64_t seed : {1, 2, 3}) {
         SCOPED_TRACE(::testing::Message() << text << " " << ranks << " " << seed);
         const auto graph = testing::random_weighted(ranks, 4, seed);
-        auto core_of = rankloom::testing::random_placement(ranks, machine.topology, machine.slots, seed);
+        auto core_of = rankloom::testing::random_placement(ranks, machine.topology, machine.capacities, seed);
         const double before = machine.cost(graph, core_of);
         exchange_objects(graph, machine.tree, machine.distance, core_of, 4);
         EXPECT_LE(machine.cost(graph, core_of), before);
-        EXPECT_TRUE(Mapping::checked(core_of, machine.topology, machine.slots));
+        EXPECT_TRUE(Mapping::checked(core_of, machine.topology, machine.capacities));
       }
     }
   }

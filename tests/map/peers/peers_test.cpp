@@ -30,7 +30,7 @@ class EveryPeer : public ::testing::TestWithParam<std::string> {
  protected:
   double cost(const OwnedProblem& problem, std::uint64_t seed = 0, const std::string& options = "") const {
     const auto placement = placed_by(GetParam() + options, problem, seed);
-    EXPECT_TRUE(Mapping::checked(placement.core_of, problem.topology, problem.slots));
+    EXPECT_TRUE(Mapping::checked(placement.core_of, problem.topology, problem.capacities));
     return problem.cost(placement.core_of);
   }
 };
@@ -123,7 +123,7 @@ TEST_P(EveryPeer, KeepsToTheSharesOfCoresThatManyRanksUse) {
   // 1000 / 24 is 42 rounded up, and 3 % more is 43.
   EXPECT_LE(*std::max_element(taken.begin(), taken.end()), 43U);
   EXPECT_GE(*std::min_element(taken.begin(), taken.end()), 20U);
-  const auto block = block_placement(1000, problem.topology, problem.slots);
+  const auto block = block_placement(1000, problem.topology, problem.capacities);
   EXPECT_LT(problem.cost(placement.core_of), 0.25 * problem.cost(block));
 }
 

@@ -22,10 +22,10 @@ using testing::Stencil;
 using testing::topology;
 
 double block_cost(const OwnedProblem& problem) {
-  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.slots));
+  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 double round_robin_cost(const OwnedProblem& problem) {
-  return problem.cost(round_robin_placement(problem.graph.rank_count(), problem.topology, problem.slots));
+  return problem.cost(round_robin_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 double auto_cost(const OwnedProblem& problem, std::string_view spec = "auto") {
   return problem.cost(placed_by(spec, problem).core_of);
@@ -41,7 +41,7 @@ Placement placed_within(std::chrono::milliseconds time, std::string_view spec, c
 
 /// Of what was placed; where it is not valid or dearer than a launcher's order, the test fails.
 double checked_cost(const OwnedProblem& problem, const Placement& placement) {
-  const auto mapping = Mapping::checked(placement.core_of, problem.topology, problem.slots);
+  const auto mapping = Mapping::checked(placement.core_of, problem.topology, problem.capacities);
   EXPECT_TRUE(mapping) << (mapping ? "" : to_string(mapping.error()));
   if (!mapping) return 0;
   const double cost = problem.cost(placement.core_of);
@@ -263,7 +263,7 @@ TEST(Auto, GivesWhatItHasWhenTheTimeIsUp) {
   const auto problem = make_problem(random_graph(3000, 0.002, 1), topology("node:40=10 core:75=1"));
   for (const char* spec : {"auto:effort=fast", "auto:effort=balanced", "auto:effort=best"}) {
     const auto placement = placed_within(std::chrono::milliseconds(1), spec, problem);
-    EXPECT_TRUE(Mapping::checked(placement.core_of, problem.topology, problem.slots)) << spec;
+    EXPECT_TRUE(Mapping::checked(placement.core_of, problem.topology, problem.capacities)) << spec;
     EXPECT_LE(problem.cost(placement.core_of), block_cost(problem)) << spec;
     EXPECT_EQ(placement.note, stopped_note) << spec;
   }

@@ -29,7 +29,7 @@ std::vector<Core> tiled(const OwnedProblem& problem) {
   auto placement = grid ? tiled_placement(problem.view(), *grid) : std::nullopt;
   EXPECT_TRUE(placement);
   if (!placement) return {};
-  EXPECT_TRUE(Mapping::checked(*placement, problem.topology, problem.slots));
+  EXPECT_TRUE(Mapping::checked(*placement, problem.topology, problem.capacities));
   return *std::move(placement);
 }
 
@@ -38,7 +38,7 @@ double tiled_cost(const OwnedProblem& problem) {
 }
 
 double block_cost(const OwnedProblem& problem) {
-  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.slots));
+  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 
 /// The least cost of all ways to cut a grid in its own order into equal boxes, level by level, each one evaluated.

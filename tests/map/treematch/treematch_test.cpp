@@ -77,7 +77,7 @@ TEST(TreeMatch, TakesSecondsAtMostForLargeSparsePrograms) {
   const auto placement = placed_by("treematch", problem);
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 20);
   EXPECT_LT(problem.cost(placement.core_of),
-            0.3 * problem.cost(block_placement(65536, problem.topology, problem.slots)));
+            0.3 * problem.cost(block_placement(65536, problem.topology, problem.capacities)));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ RANKLOOM_PMPI(Sendrecv);
 #undef RANKLOOM_PMPI
 }  // namespace pmpi
 
-// Words for weights: constants in one MPI, variables in the other.
+// Argv for weights: constants in one MPI, variables in the other.
 #if defined(OPEN_MPI)
 inline int* unweighted() {
   return MPI_UNWEIGHTED;

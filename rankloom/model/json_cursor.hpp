@@ -22,7 +22,7 @@
 namespace rankloom {
 
 /// The whole document; a syntax error names its line. No exception leaves it.
-inline Result<nlohmann::json> parse_json(const FileText& file) {
+inline Result<nlohmann::json> parse_json(const FileContents& file) {
   const std::string_view text = file.view();
   try {
     return nlohmann::json::parse(text.begin(), text.end());
@@ -48,14 +48,14 @@ inline Result<nlohmann::json> parse_json(const FileText& file) {
 /// A value in a document and the way to it. Reading goes on after an error without effect, and the first error is kept:
 /// so a reader is a list of fields, and asks once, at the end, whether all went well. Places below refer to the ones
 /// above, which must outlive them. `read(place, field)` is overloaded for everything that can be a field.
-class JsonPlace {
+class JsonCursor {
  public:
   struct Document {
     const nlohmann::json& value;
     const std::string& source;
     std::optional<Error> error = {};
   };
-  explicit JsonPlace(Document& document) : document_(&document), value_(&document.value) {}
+  explicit JsonCursor(Document& document) : document_(&document), value_(&document.value) {}
 
   const nlohmann::json& value() const { return *value_; }
   bool failed() const { return document_->error.has_value(); }
@@ -85,13 +85,13 @@ class JsonPlace {
   template <class T>
   void may(std::string_view key, T& field) const {
     if (failed() || !has(key)) return;
-    read(JsonPlace(value_->find(key).value(), *this, key, 0), field);
+    read(JsonCursor(value_->find(key).value(), *this, key, 0), field);
   }
   /// Calls visit with the place of each element of an array, until one fails.
   template <class Visit>
   void for_each(const Visit& visit) const {
     if (!value_->is_array()) bad("must be an array in [ ]", "put the values into brackets");
-    for (std::size_t i = 0; i < value_->size() && !failed(); ++i) visit(JsonPlace((*value_)[i], *this, {}, i));
+    for (std::size_t i = 0; i < value_->size() && !failed(); ++i) visit(JsonCursor((*value_)[i], *this, {}, i));
   }
 
   /// Fails unless it is an object without other keys than these.
@@ -110,7 +110,7 @@ class JsonPlace {
   }
 
  private:
-  JsonPlace(const nlohmann::json& value, const JsonPlace& parent, std::string_view key, std::size_t index)
+  JsonCursor(const nlohmann::json& value, const JsonCursor& parent, std::string_view key, std::size_t index)
       : document_(parent.document_), value_(&value), parent_(&parent), key_(key), index_(index) {}
 
   void unknown_key(const std::string& key, std::initializer_list<std::string_view> known) const {
@@ -125,13 +125,13 @@ class JsonPlace {
 
   Document* document_;
   const nlohmann::json* value_;
-  const JsonPlace* parent_ = nullptr;
+  const JsonCursor* parent_ = nullptr;
   std::string_view key_;
   std::size_t index_ = 0;
 };
 
 /// Sizes, counts and numbers of things: what 32 bits hold, but for the highest, which stands for none.
-inline void read(const JsonPlace& place, std::uint32_t& field) {
+inline void read(const JsonCursor& place, std::uint32_t& field) {
   constexpr std::uint64_t most = 0xffff'fffe;
   const bool fits = place.value().is_number_unsigned() && place.value().get<std::uint64_t>() <= most;
   if (fits) {
@@ -141,7 +141,7 @@ inline void read(const JsonPlace& place, std::uint32_t& field) {
   }
 }
 
-inline void read(const JsonPlace& place, double& field) {
+inline void read(const JsonCursor& place, double& field) {
   if (place.value().is_number()) {
     field = place.value().get<double>();
   } else {
@@ -149,7 +149,7 @@ inline void read(const JsonPlace& place, double& field) {
   }
 }
 
-inline void read(const JsonPlace& place, std::string& field) {
+inline void read(const JsonCursor& place, std::string& field) {
   if (place.value().is_string()) {
     field = place.value().get<std::string>();
   } else {
@@ -157,7 +157,7 @@ inline void read(const JsonPlace& place, std::string& field) {
   }
 }
 
-inline void read(const JsonPlace& place, bool& field) {
+inline void read(const JsonCursor& place, bool& field) {
   if (place.value().is_boolean()) {
     field = place.value().get<bool>();
   } else {
@@ -166,13 +166,13 @@ inline void read(const JsonPlace& place, bool& field) {
 }
 
 template <class T>
-void read(const JsonPlace& place, std::optional<T>& field) {
+void read(const JsonCursor& place, std::optional<T>& field) {
   read(place, field.emplace());
 }
 
 template <class T>
-void read(const JsonPlace& place, std::vector<T>& field) {
-  place.for_each([&](const JsonPlace& element) { read(element, field.emplace_back()); });
+void read(const JsonCursor& place, std::vector<T>& field) {
+  place.for_each([&](const JsonCursor& element) { read(element, field.emplace_back()); });
 }
 
 }  // namespace rankloom
