@@ -9,8 +9,8 @@
 #include <span>
 #include <string_view>
 
-#include "rankloom/allocate/occupancy.hpp"
-#include "rankloom/allocate/search.hpp"
+#include "rankloom/allocate/state/node_occupancy.hpp"
+#include "rankloom/allocate/search/isolated_search.hpp"
 #include "rankloom/core/result.hpp"
 
 namespace rankloom {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/default_costs.hpp"
-#include "rankloom/discover/host_names.hpp"
-#include "rankloom/discover/words.hpp"
+#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/discover/strings/tokens.hpp"
 #include "rankloom/model/network/networks.hpp"
 #include "rankloom/model/topology.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "rankloom/core/units.hpp"
 #include "rankloom/discover/switch_tree.hpp"
-#include "rankloom/discover/words.hpp"
+#include "rankloom/discover/strings/tokens.hpp"
 #include "rankloom/model/network/networks.hpp"
 
 namespace rankloom {

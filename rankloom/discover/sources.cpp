@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/hostlist.hpp"
-#include "rankloom/discover/hwloc.hpp"
+#include "rankloom/discover/strings/hostfile.hpp"
+#include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/discover/infiniband.hpp"
-#include "rankloom/discover/slurm.hpp"
-#include "rankloom/discover/words.hpp"
+#include "rankloom/discover/slurm/slurm_topology.hpp"
+#include "rankloom/discover/strings/tokens.hpp"
 #include "rankloom/model/topology_json.hpp"
 
 namespace rankloom {

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/default_costs.hpp"
-#include "rankloom/discover/levels.hpp"
-#include "rankloom/discover/words.hpp"
+#include "rankloom/discover/strings/levels.hpp"
+#include "rankloom/discover/strings/tokens.hpp"
 
 namespace rankloom {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rankloom/allocate/machine.hpp"
+#include "rankloom/allocate/routing/allocation_machine.hpp"
 #include "rankloom/core/random.hpp"
 #include "tests/support/instances.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/allocate/machine.hpp"
+#include "rankloom/allocate/routing/allocation_machine.hpp"
 
 #include <gtest/gtest.h>
 
-#include "rankloom/allocate/occupancy.hpp"
+#include "rankloom/allocate/state/node_occupancy.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {

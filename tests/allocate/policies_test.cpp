@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/allocate/policy.hpp"
-#include "rankloom/allocate/search.hpp"
-#include "rankloom/allocate/templates.hpp"
-#include "rankloom/allocate/verifier.hpp"
+#include "rankloom/allocate/search/isolated_search.hpp"
+#include "rankloom/allocate/search/templates.hpp"
+#include "rankloom/allocate/routing/conflict_verifier.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {

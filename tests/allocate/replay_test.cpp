@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/allocate/replay.hpp"
+#include "rankloom/allocate/workload/workload_replay.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: the file that configures a scheduler's plugin.
-#include "rankloom/allocate/scheduler_settings.hpp"
+#include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 
 #include <filesystem>
 

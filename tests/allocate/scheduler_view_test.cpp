@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: nodes for the jobs of somebody else's queue.
-#include "rankloom/allocate/scheduler_view.hpp"
+#include "rankloom/allocate/scheduler/scheduler_view.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/allocate/state_store.hpp"
+#include "rankloom/allocate/state/state_store.hpp"
 
 #include <filesystem>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The theorems of Zhang 2014, each against all routes or all shapes of machines small enough for that.
-#include "rankloom/allocate/templates.hpp"
+#include "rankloom/allocate/search/templates.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/allocate/verifier.hpp"
+#include "rankloom/allocate/routing/conflict_verifier.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/allocate/workload.hpp"
+#include "rankloom/allocate/workload/workload.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -5,8 +5,8 @@
 
 #include "discover_support.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/report_lines.hpp"
-#include "rankloom/discover/slurm.hpp"
+#include "rankloom/discover/hwloc/host_report.hpp"
+#include "rankloom/discover/slurm/slurm_topology.hpp"
 #include "rankloom/model/network/networks.hpp"
 #include "rankloom/model/topology_json.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/discover/hwloc.hpp"
+#include "rankloom/discover/hwloc/hwloc.hpp"
 
 #include <gmock/gmock.h>
 

@@ -147,7 +147,7 @@ def can_build_clusters():
         return False
 
 
-class Lab(unittest.TestCase):
+class VirtualCluster(unittest.TestCase):
     def setUp(self):
         if not can_build_clusters():
             self.skipTest("namespaces of one's own need root")

@@ -7,9 +7,9 @@
 #include "discover_support.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/gap_levels.hpp"
-#include "rankloom/discover/probe/circle.hpp"
-#include "rankloom/discover/probe_analysis.hpp"
+#include "rankloom/discover/probe/level_detection.hpp"
+#include "rankloom/discover/probe/circle_method.hpp"
+#include "rankloom/discover/probe/probe_analysis.hpp"
 
 namespace rankloom {
 namespace {

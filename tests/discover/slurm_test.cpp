@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/discover/slurm.hpp"
+#include "rankloom/discover/slurm/slurm_topology.hpp"
 
 #include <gmock/gmock.h>
 
 #include "discover_support.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/host_names.hpp"
+#include "rankloom/discover/strings/hostlist.hpp"
 
 namespace rankloom {
 namespace {

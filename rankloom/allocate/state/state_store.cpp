@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocate: the state file. Schema 1: settings(key, value), jobs, drains. The rollback journal of SQLite makes every
+// change whole: after a crash the next process that opens the file takes back what was half done.
+#include "rankloom/allocate/state/state_store.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "rankloom/core/scanner.hpp"
+#include "rankloom/model/topology_json.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr int application = 0x524c6f6d;  // "RLom", in the header of the file
+constexpr int schema = 1;
+constexpr int patience_ms = 30'000;
+
+constexpr const char* create_tables =
+    "CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE jobs(number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, tasks INTEGER NOT NULL,"
+    " nodes TEXT NOT NULL, kept TEXT NOT NULL, diameter INTEGER NOT NULL, closed INTEGER NOT NULL, policy TEXT NOT "
+    "NULL,"
+    " since TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));"
+    "CREATE TABLE drains(node INTEGER PRIMARY KEY, failed INTEGER NOT NULL, reason TEXT NOT NULL);";
+
+std::string format_share(double value) {
+  return fmt::format("{}", value);
+}
+
+Result<std::vector<Node>> parse_ranges(const std::string& text, const std::string& path) {
+  std::vector<Node> nodes;
+  const char* at_char = text.data();
+  const char* const end = at_char + text.size();
+  const auto damaged = [&] {
+    return fail(Code::bad_input, at(path), fmt::format("'{}' in the state file is no list of nodes", text),
+                "the file was changed by something else; restore it, or begin anew with `rankloom alloc init --force`");
+  };
+  while (at_char != end) {
+    std::uint32_t first = 0, last = 0;
+    auto [behind, error] = std::from_chars(at_char, end, first);
+    if (error != std::errc()) return damaged();
+    last = first;
+    if (behind != end && *behind == '-') {
+      const auto second = std::from_chars(behind + 1, end, last);
+      if (second.ec != std::errc() || last < first) return damaged();
+      behind = second.ptr;
+    }
+    for (std::uint64_t node = first; node <= last; ++node) nodes.push_back(Node{static_cast<std::uint32_t>(node)});
+    if (behind != end && *behind++ != ',') return damaged();
+    at_char = behind;
+  }
+  return nodes;
+}
+
+}  // namespace
+
+std::string node_ranges(std::span<const Node> nodes) {
+  std::string text;
+  for (std::size_t first = 0; first < nodes.size();) {
+    std::size_t last = first;
+    while (last + 1 < nodes.size() && index(nodes[last + 1]) == index(nodes[last]) + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += last == first ? fmt::format("{}", index(nodes[first]))
+                          : fmt::format("{}-{}", index(nodes[first]), index(nodes[last]));
+    first = last + 1;
+  }
+  return text;
+}
+
+/// An open file; every failure of SQLite becomes one of ours.
+struct StateStore::Database {
+  sqlite3* handle = nullptr;
+  std::string path;
+
+  Database() = default;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+  ~Database() { sqlite3_close(handle); }
+
+  Failure failure() const {
+    const int code = sqlite3_errcode(handle) & 0xff;
+    const char* const said = sqlite3_errmsg(handle);
+    switch (code) {
+      case SQLITE_NOTADB:
+      case SQLITE_CORRUPT:
+        return fail(Code::bad_input, at(path), fmt::format("this is no state file, or it is damaged: {}", said),
+                    "restore it from a copy, or begin anew with `rankloom alloc init --force`");
+      case SQLITE_FULL:
+        return fail(Code::environment, at(path), "the disk is full; nothing was changed", "make room and try again");
+      case SQLITE_BUSY:
+      case SQLITE_LOCKED:
+        return fail(Code::environment, at(path),
+                    fmt::format("another process has held the state for {} s; nothing was changed", patience_ms / 1000),
+                    "find out who does (`fuser` names it) and try again");
+      case SQLITE_READONLY:
+      case SQLITE_PERM:
+      case SQLITE_CANTOPEN:
+        return fail(Code::environment, at(path), fmt::format("the state cannot be written: {}", said),
+                    "it needs a folder and a file that you may write");
+      default:
+        return fail(Code::environment, at(path), fmt::format("the state cannot be used: {}; nothing was changed", said),
+                    "is the disk in order?");
+    }
+  }
+
+  Result<void> run(const char* sql) const {
+    if (sqlite3_exec(handle, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return failure();
+    return {};
+  }
+
+  /// Runs a statement with these values; calls row(statement) for each row, which says whether it was sound.
+  using Value = std::string;
+  template <class Row>
+  Result<void> query(const char* sql, std::initializer_list<Value> values, const Row& row) const {
+    sqlite3_stmt* raw = nullptr;
+    if (sqlite3_prepare_v2(handle, sql, -1, &raw, nullptr) != SQLITE_OK) return failure();
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
+    int place = 0;
+    for (const Value& value : values)
+      sqlite3_bind_text(raw, ++place, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
+    while (true) {
+      const int status = sqlite3_step(raw);
+      if (status == SQLITE_DONE) return {};
+      if (status != SQLITE_ROW) return failure();
+      if (Result<void> sound = row(raw); !sound) return sound;
+    }
+  }
+  Result<void> query(const char* sql, std::initializer_list<Value> values) const {
+    return query(sql, values, [](sqlite3_stmt*) -> Result<void> { return {}; });
+  }
+
+  static std::string text(sqlite3_stmt* row, int column) {
+    const auto* const value = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+    return value == nullptr ? "" : std::string(value, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
+  }
+  Result<int> number(const char* sql) const {
+    int value = 0;
+    auto done = query(sql, {}, [&](sqlite3_stmt* row) -> Result<void> {
+      value = sqlite3_column_int(row, 0);
+      return {};
+    });
+    if (!done) return propagate(done);
+    return value;
+  }
+
+  Result<void> open(const std::string& file, int flags) {
+    path = file;
+    if (sqlite3_open_v2(file.c_str(), &handle, flags, nullptr) != SQLITE_OK) return failure();
+    sqlite3_extended_result_codes(handle, 1);
+    sqlite3_busy_timeout(handle, patience_ms);
+    return run("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;");
+  }
+
+  Result<MachineState> read() const;
+  Result<void> apply(const StateChange& change) const;
+};
+
+Result<MachineState> StateStore::Database::read() const {
+  MachineState state;
+  auto settings = query("SELECT key, value FROM settings", {}, [&](sqlite3_stmt* row) -> Result<void> {
+    const std::string key = text(row, 0), value = text(row, 1);
+    if (key == "machine") state.settings.machine = value;
+    if (key == "exclusive") state.settings.exclusive = value == "links" ? Exclusive::links : Exclusive::routers;
+    if (key == "policy") state.settings.policy = value;
+    if (key == "waste") state.settings.limits.waste = std::strtod(value.c_str(), nullptr);
+    if (key == "slack") state.settings.limits.slack = std::strtod(value.c_str(), nullptr);
+    return {};
+  });
+  if (!settings) return propagate(settings);
+  auto jobs = query("SELECT name, tasks, nodes, kept, diameter, closed, policy, since FROM jobs ORDER BY number", {},
+                    [&](sqlite3_stmt* row) -> Result<void> {
+                      StoredJob job;
+                      job.name = text(row, 0);
+                      job.tasks = static_cast<std::uint64_t>(sqlite3_column_int64(row, 1));
+                      for (auto [column, nodes] : {std::pair(2, &job.nodes), std::pair(3, &job.kept)}) {
+                        auto parsed = parse_ranges(text(row, column), path);
+                        if (!parsed) return propagate(parsed);
+                        *nodes = std::move(*parsed);
+                      }
+                      job.diameter = static_cast<std::uint32_t>(sqlite3_column_int64(row, 4));
+                      job.closed = sqlite3_column_int(row, 5) != 0;
+                      job.policy = text(row, 6);
+                      job.since = text(row, 7);
+                      state.jobs.push_back(std::move(job));
+                      return {};
+                    });
+  if (!jobs) return propagate(jobs);
+  auto drains =
+      query("SELECT node, failed, reason FROM drains ORDER BY node", {}, [&](sqlite3_stmt* row) -> Result<void> {
+        state.drains.push_back({Node{static_cast<std::uint32_t>(sqlite3_column_int64(row, 0))},
+                                sqlite3_column_int(row, 1) != 0, text(row, 2)});
+        return {};
+      });
+  if (!drains) return propagate(drains);
+  auto next = number("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'jobs'), 0) + 1");
+  if (!next) return propagate(next);
+  state.next_number = static_cast<std::uint64_t>(*next);
+  return state;
+}
+
+Result<void> StateStore::Database::apply(const StateChange& change) const {
+  for (const StoredJob& job : change.add) {
+    auto added =
+        query("INSERT INTO jobs(name, tasks, nodes, kept, diameter, closed, policy) VALUES(?, ?, ?, ?, ?, ?, ?)",
+              {job.name, std::to_string(job.tasks), node_ranges(job.nodes), node_ranges(job.kept),
+               std::to_string(job.diameter), job.closed ? "1" : "0", job.policy});
+    if (!added) return added;
+  }
+  for (const std::string& name : change.remove) {
+    if (auto removed = query("DELETE FROM jobs WHERE name = ?", {name}); !removed) return removed;
+  }
+  for (const StoredDrain& drain : change.drain) {
+    auto drained = query("INSERT OR REPLACE INTO drains(node, failed, reason) VALUES(?, ?, ?)",
+                         {std::to_string(index(drain.node)), drain.failed ? "1" : "0", drain.reason});
+    if (!drained) return drained;
+  }
+  for (const Node node : change.resume) {
+    if (auto resumed = query("DELETE FROM drains WHERE node = ?", {std::to_string(index(node))}); !resumed)
+      return resumed;
+  }
+  return {};
+}
+
+Result<void> StateStore::create(const std::string& path, const StateSettings& settings, bool replace) {
+  if (!replace && ::access(path.c_str(), F_OK) == 0) {
+    return fail(Code::bad_input, at(path), "there is a state file already",
+                "use it, name another with --state, or replace it with --force");
+  }
+  const std::string fresh = fmt::format("{}.new.{}", path, ::getpid());
+  const auto forget = [&] {
+    ::unlink(fresh.c_str());
+    ::unlink((fresh + "-journal").c_str());
+  };
+  const auto fill = [&]() -> Result<void> {
+    Database database;
+    if (auto opened = database.open(fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened) return opened;
+    const std::string head =
+        fmt::format("BEGIN IMMEDIATE; PRAGMA application_id={}; PRAGMA user_version={};", application, schema);
+    if (auto done = database.run(head.c_str()); !done) return done;
+    if (auto done = database.run(create_tables); !done) return done;
+    const std::pair<std::string, std::string> values[] = {{"machine", settings.machine},
+                                                          {"exclusive", std::string(name_of(settings.exclusive))},
+                                                          {"policy", settings.policy},
+                                                          {"waste", format_share(settings.limits.waste)},
+                                                          {"slack", format_share(settings.limits.slack)}};
+    for (const auto& [key, value] : values) {
+      if (auto done = database.query("INSERT INTO settings VALUES(?, ?)", {key, value}); !done) return done;
+    }
+    return database.run("COMMIT");
+  };
+  if (auto filled = fill(); !filled) {
+    forget();
+    filled.error().where.source = path;
+    return filled;
+  }
+  // What an old file left half done must not be taken back in the new one.
+  if (replace) ::unlink((path + "-journal").c_str());
+  const bool placed = replace ? ::rename(fresh.c_str(), path.c_str()) == 0 : ::link(fresh.c_str(), path.c_str()) == 0;
+  const int error = errno;
+  forget();
+  if (placed) return {};
+  return fail(Code::environment, at(path), fmt::format("the state file cannot be made: {}", std::strerror(error)),
+              "choose a folder that can be written");
+}
+
+Result<StateStore> StateStore::open(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) {
+    return fail(Code::environment, at(path), "there is no state file of this name",
+                "make one with `rankloom alloc init -t TOPOLOGY`, or name it with --state");
+  }
+  auto database = std::make_shared<Database>();
+  if (auto opened = database->open(path, SQLITE_OPEN_READWRITE); !opened) return propagate(opened);
+  auto own = database->number("PRAGMA application_id");
+  if (!own) return propagate(own);
+  if (*own != application) {
+    return fail(Code::bad_input, at(path), "this is a database, but no state of an allocator",
+                "name the file that `rankloom alloc init` made");
+  }
+  auto version = database->number("PRAGMA user_version");
+  if (!version) return propagate(version);
+  if (*version != schema) {
+    return fail(Code::bad_input, at(path),
+                fmt::format("the state has schema {}; this rankloom knows {}", *version, schema),
+                "use the rankloom that wrote it");
+  }
+  return StateStore(std::move(database));
+}
+
+Result<MachineState> StateStore::read() {
+  if (auto begun = database_->run("BEGIN"); !begun) return propagate(begun);
+  auto state = database_->read();
+  (void)database_->run("ROLLBACK");
+  return state;
+}
+
+Result<void> StateStore::change(const std::function<Result<StateChange>(const MachineState&)>& decide) {
+  if (auto begun = database_->run("BEGIN IMMEDIATE"); !begun) return begun;
+  auto done = [&]() -> Result<void> {
+    auto state = database_->read();
+    if (!state) return propagate(state);
+    auto change = decide(*state);
+    if (!change) return propagate(change);
+    if (auto applied = database_->apply(*change); !applied) return applied;
+    return database_->run("COMMIT");
+  }();
+  if (!done) (void)database_->run("ROLLBACK");
+  return done;
+}
+
+Result<LiveState> bring_to_life(MachineState state, const std::string& path) {
+  auto spec = read_machine_json(FileContents(path + " (the machine in it)", state.settings.machine));
+  if (!spec) return propagate(spec);
+  auto topology = Topology::build(std::move(*spec));
+  if (!topology) return propagate(topology);
+  AllocationMachine machine(*std::move(topology), state.settings.exclusive);
+  Occupancy occupancy(machine);
+  Bits taken(machine.node_count());
+  const auto contradiction = [&](std::string what) {
+    return fail(Code::bad_input, at(path), std::move(what),
+                "the file was changed by something else; restore it, or begin anew with `rankloom alloc init --force`");
+  };
+  for (const StoredJob& job : state.jobs) {
+    Allotment allotment{job.nodes, job.kept, Bits(machine.rule().passage_count()), job.diameter, job.closed};
+    for (const auto* nodes : {&job.nodes, &job.kept}) {
+      for (const Node node : *nodes) {
+        if (index(node) >= machine.node_count())
+          return contradiction(
+              fmt::format("job {} has node {}, but the machine has {}", job.name, index(node), machine.node_count()));
+        if (taken.test(index(node))) return contradiction(fmt::format("node {} belongs to two jobs", index(node)));
+        taken.set(index(node));
+      }
+    }
+    machine.rule().add_passages(job.nodes, allotment.passages);
+    occupancy.add(allotment);
+  }
+  for (const StoredDrain& drain : state.drains) {
+    if (index(drain.node) >= machine.node_count())
+      return contradiction(
+          fmt::format("node {} is drained, but the machine has {}", index(drain.node), machine.node_count()));
+    occupancy.drain(drain.node, drain.failed);
+  }
+  return LiveState{std::move(state), Allocator(std::move(machine)), std::move(occupancy)};
+}
+
+}  // namespace rankloom

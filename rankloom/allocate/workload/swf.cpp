@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// allocate: the Standard Workload Format, read and written.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "rankloom/allocate/workload/workload.hpp"
+#include "rankloom/core/scanner.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::size_t fields = 18;
+enum Field { number, submit, wait, run, allocated, processor_time, memory, asked, asked_time };
+
+/// The 18 numbers of a line; otherwise what is wrong with it.
+std::string read_line(std::string_view line, std::array<double, fields>& values) {
+  Scanner scanner(line);
+  for (std::size_t i = 0; i < fields; ++i) {
+    scanner.skip_blanks();
+    if (scanner.done()) return fmt::format("{} numbers where there should be {}", i, fields);
+    const std::string word = scanner.word();
+    if (!scanner.take_number(values[i])) return fmt::format("'{}' is no number", word);
+  }
+  scanner.skip_blanks();
+  return scanner.done() ? "" : fmt::format("more than {} numbers", fields);
+}
+
+/// "; MaxProcs: 100"
+void read_comment(std::string_view line, Workload& workload) {
+  for (const std::string_view key : {"MaxNodes:", "MaxProcs:"}) {
+    const std::size_t found = line.find(key);
+    if (found == std::string_view::npos) continue;
+    Scanner scanner(line.substr(found + key.size()));
+    scanner.skip_blanks();
+    std::uint64_t size = 0;
+    if (scanner.take_integer(size)) workload.machine_size = std::max(workload.machine_size, size);
+  }
+}
+
+void read_job(const std::array<double, fields>& values, Workload& workload) {
+  const double tasks = values[asked] > 0 ? values[asked] : values[allocated];
+  if (tasks < 1 || tasks > 1e15 || values[run] <= 0 || values[submit] < 0) {
+    ++workload.without_work;
+    return;
+  }
+  workload.jobs.push_back({static_cast<std::uint64_t>(std::max(0.0, values[number])), values[submit], values[run],
+                           std::max(values[run], values[asked_time]), static_cast<std::uint64_t>(std::ceil(tasks))});
+}
+
+Result<FileContents> inflate(const FileContents& file) {
+  if (file.view().size() > std::numeric_limits<uInt>::max())
+    return fail(Code::bad_input, at(file.name()), "more than 4 GiB", "give a part of the trace");
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK)
+    return fail(Code::environment, at(file.name()), "zlib cannot be used", "is there memory left?");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.view().data()));
+  stream.avail_in = static_cast<uInt>(file.view().size());
+  std::string text;
+  std::array<char, 1 << 16> block;
+  int status = Z_OK;
+  while (status == Z_OK) {
+    stream.next_out = reinterpret_cast<Bytef*>(block.data());
+    stream.avail_out = block.size();
+    status = ::inflate(&stream, Z_NO_FLUSH);
+    text.append(block.data(), block.size() - stream.avail_out);
+    if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);  // another part follows
+    if (text.size() > (std::size_t{4} << 30))
+      return fail(Code::bad_input, at(file.name()), "more than 4 GiB when it is unpacked", "give a part of the trace");
+  }
+  if (status != Z_STREAM_END)
+    return fail(Code::bad_input, at(file.name()), "the compressed file is cut short or damaged", "get a complete copy");
+  return FileContents(file.name(), std::move(text));
+}
+
+}  // namespace
+
+Result<Workload> read_swf(const FileContents& file) {
+  Workload workload;
+  workload.name = file.name();
+  Scanner scanner(file.view());
+  for (std::uint64_t line_number = 1; !scanner.done(); ++line_number) {
+    std::string_view line = scanner.take_line();
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (line.empty()) continue;
+    if (line[0] == ';') {
+      read_comment(line, workload);
+      continue;
+    }
+    std::array<double, fields> values{};
+    std::string wrong = read_line(line, values);
+    if (wrong.empty()) {
+      read_job(values, workload);
+    } else if (workload.malformed++ == 0) {
+      workload.first_malformed_line = line_number;
+      workload.first_malformed = std::move(wrong);
+    }
+  }
+  if (workload.jobs.empty()) {
+    return fail(Code::bad_input, at(file.name(), workload.first_malformed_line),
+                workload.malformed > 0
+                    ? fmt::format("no line is a job of the Standard Workload Format: {}", workload.first_malformed)
+                    : "the trace holds no job that ran",
+                "a trace has 18 numbers a line, comments after ';'; `rankloom gen workload` makes one");
+  }
+  std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
+                   [](const WorkloadJob& a, const WorkloadJob& b) { return a.submit < b.submit; });
+  return workload;
+}
+
+Result<Workload> load_workload(const std::string& path) {
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  if (file->view().starts_with("\x1f\x8b")) {
+    file = inflate(*file);
+    if (!file) return propagate(file);
+  }
+  return read_swf(*file);
+}
+
+std::string write_swf(const Workload& workload) {
+  std::string text = fmt::format("; Version: 2.2\n; Computer: {}\n; MaxJobs: {}\n; MaxRecords: {}\n", workload.name,
+                                 workload.jobs.size(), workload.jobs.size());
+  if (workload.machine_size > 0) text += fmt::format("; MaxNodes: {0}\n; MaxProcs: {0}\n", workload.machine_size);
+  for (const WorkloadJob& job : workload.jobs) {
+    text += fmt::format("{} {:.0f} -1 {:.0f} {} -1 -1 {} {:.0f} -1 1 -1 -1 -1 -1 -1 -1 -1\n", job.number, job.submit,
+                        job.run, job.tasks, job.tasks, job.estimate);
+  }
+  return text;
+}
+
+}  // namespace rankloom

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// discover: from hwloc's objects to a MachineSpec. hwloc keeps memory beside the tree of processors; here a NUMA node
+// is a level like any other, just below the object whose memory it is.
+#include "rankloom/discover/hwloc/hwloc.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include "rankloom/discover/default_costs.hpp"
+
+namespace rankloom {
+
+namespace {
+
+struct Destroy {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
+
+/// Processors, caches and memory; no devices, which are not places for ranks.
+HwlocTopology make_empty() {
+  hwloc_topology* raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return nullptr;
+  HwlocTopology topology(raw);
+  hwloc_topology_set_cache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+  return topology;
+}
+
+/// Objects without a processing unit (offline packages, places of memory alone) are left out.
+bool holds_unit(hwloc_obj_t object) {
+  if (object->type == HWLOC_OBJ_PU) return true;
+  for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
+    if (holds_unit(child)) return true;
+  }
+  return false;
+}
+
+template <class Visit>
+void for_each_child(hwloc_obj_t object, const Visit& visit) {
+  for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
+    if (holds_unit(child)) visit(child);
+  }
+}
+
+/// Memory that is near some processors; not what only hangs at a device.
+bool has_numa_node(hwloc_obj_t memory) {
+  for (; memory != nullptr; memory = memory->next_sibling) {
+    const bool is_near = memory->cpuset != nullptr && hwloc_bitmap_iszero(memory->cpuset) == 0;
+    if (memory->type == HWLOC_OBJ_NUMANODE && is_near) return true;
+    if (has_numa_node(memory->memory_first_child)) return true;
+  }
+  return false;
+}
+
+bool has_numa_node_below(hwloc_obj_t object) {
+  bool found = false;
+  for_each_child(object, [&](hwloc_obj_t child) {
+    found = found || has_numa_node(child->memory_first_child) || has_numa_node_below(child);
+  });
+  return found;
+}
+
+/// Of memories one inside the other (a package's non-volatile one, and one for each half) the innermost is the level.
+bool is_numa_place(hwloc_obj_t object) {
+  return has_numa_node(object->memory_first_child) && !has_numa_node_below(object);
+}
+
+class HostReader {
+ public:
+  explicit HostReader(hwloc_topology_t topology) : topology_(topology), root_(hwloc_get_root_obj(topology)) {
+    find_numa_depths(root_);
+    one_numa_level_ = fits_one_level(root_);
+    name_levels();
+    const int units = hwloc_get_nbobjs_by_type(topology_, HWLOC_OBJ_PU);
+    for (int i = 0; i < units; ++i) {
+      const auto number = static_cast<unsigned>(i);
+      in_order_ = in_order_ && hwloc_get_obj_by_type(topology_, HWLOC_OBJ_PU, number)->os_index == number;
+    }
+  }
+
+  MachineSpec read() const {
+    MachineSpec machine;
+    machine.root.kind = "machine";
+    ObjectSpec node = read_object(root_);
+    if (const char* const host = hwloc_obj_get_info_by_name(root_, "HostName"); host != nullptr) node.name = host;
+    machine.root.children.push_back(std::move(node));
+    remark_on_kinds(machine);
+    return machine;
+  }
+
+ private:
+  struct Level {
+    int depth;  ///< hwloc's.
+    bool is_numa;
+  };
+
+  void find_numa_depths(hwloc_obj_t object) {
+    if (is_numa_place(object)) deepest_numa_ = std::max(deepest_numa_, object->depth);
+    for_each_child(object, [&](hwloc_obj_t child) { find_numa_depths(child); });
+  }
+
+  /// Whether all NUMA nodes can stand between the same two levels: below the deepest object that has one.
+  bool fits_one_level(hwloc_obj_t object) const {
+    bool fits = true;
+    for_each_child(object, [&](hwloc_obj_t child) {
+      if (is_numa_place(object) && child->depth <= deepest_numa_) fits = false;
+      fits = fits && fits_one_level(child);
+    });
+    return fits;
+  }
+
+  int numa_depth(hwloc_obj_t place) const { return one_numa_level_ ? deepest_numa_ : place->depth; }
+
+  /// Every depth has its own name, for parts of a machine may lack some of them.
+  std::string kind_of(int depth) const {
+    switch (hwloc_get_depth_type(topology_, depth)) {
+      case HWLOC_OBJ_MACHINE:
+        return depth == 0 ? "node" : "machine-part";
+      case HWLOC_OBJ_PACKAGE:
+        return "package";
+      case HWLOC_OBJ_DIE:
+        return "die";
+      case HWLOC_OBJ_CORE:
+        return "core";
+      case HWLOC_OBJ_PU:
+        return "pu";
+      case HWLOC_OBJ_L1CACHE:
+        return "l1";
+      case HWLOC_OBJ_L2CACHE:
+        return "l2";
+      case HWLOC_OBJ_L3CACHE:
+        return "l3";
+      case HWLOC_OBJ_L4CACHE:
+        return "l4";
+      case HWLOC_OBJ_L5CACHE:
+        return "l5";
+      default:
+        return hwloc_get_type_depth(topology_, HWLOC_OBJ_GROUP) == HWLOC_TYPE_DEPTH_MULTIPLE
+                   ? fmt::format("group{}", depth)
+                   : "group";
+    }
+  }
+
+  std::string numa_kind(int depth) const { return depth == deepest_numa_ ? "numa" : fmt::format("numa{}", depth); }
+
+  void name_levels() {
+    for (int depth = 0; depth < hwloc_topology_get_depth(topology_); ++depth) {
+      levels_.push_back({depth, false});
+      kinds_.push_back(kind_of(depth));
+      levels_.push_back({depth, true});
+      kinds_.push_back(numa_kind(depth));
+      if (!any_numa_at(depth)) {
+        levels_.pop_back();
+        kinds_.pop_back();
+      }
+    }
+    costs_ = default_sharing_costs(kinds_);
+  }
+
+  bool any_numa_at(int depth) const {
+    if (one_numa_level_) return depth == deepest_numa_;
+    for (hwloc_obj_t object = hwloc_get_obj_by_depth(topology_, depth, 0); object != nullptr;
+         object = object->next_cousin) {
+      if (is_numa_place(object)) return true;
+    }
+    return false;
+  }
+
+  ObjectSpec make(int depth, bool is_numa) const {
+    const auto level =
+        std::find_if(levels_.begin(), levels_.end(),
+                     [&](const Level& candidate) { return candidate.depth == depth && candidate.is_numa == is_numa; }) -
+        levels_.begin();
+    ObjectSpec object{.kind = kinds_[static_cast<std::size_t>(level)],
+                      .name = {},
+                      .between = costs_[static_cast<std::size_t>(level)],
+                      .os_index = {},
+                      .children = {}};
+    return object;
+  }
+
+  ObjectSpec read_object(hwloc_obj_t object) const {
+    ObjectSpec spec = make(object->depth, false);
+    if (object->type == HWLOC_OBJ_PU) {
+      spec.between.reset();
+      if (!in_order_) spec.os_index = object->os_index;
+      return spec;
+    }
+    std::vector<ObjectSpec> children;
+    for_each_child(object, [&](hwloc_obj_t child) { children.push_back(read_object(child)); });
+    if (is_numa_place(object)) {
+      ObjectSpec numa = make(numa_depth(object), true);
+      numa.children = std::move(children);
+      spec.children.push_back(std::move(numa));
+    } else {
+      spec.children = std::move(children);
+    }
+    return spec;
+  }
+
+  /// Fast and slow cores in one package: the places differ in more than their distances.
+  void remark_on_kinds(MachineSpec& machine) const {
+    const int kinds = hwloc_cpukinds_get_nr(topology_, 0);
+    if (kinds < 2) return;
+    std::string text;
+    hwloc_bitmap_t units = hwloc_bitmap_alloc();
+    for (int kind = 0; kind < kinds; ++kind) {
+      struct hwloc_info_s* infos = nullptr;
+      unsigned info_count = 0;
+      int efficiency = 0;
+      if (hwloc_cpukinds_get_info(topology_, static_cast<unsigned>(kind), units, &efficiency, &info_count, &infos, 0) !=
+          0)
+        continue;
+      std::string name;
+      for (unsigned i = 0; i < info_count; ++i) {
+        if (std::string_view(infos[i].name) == "CoreType") name = fmt::format(" ({})", infos[i].value);
+      }
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", hwloc_bitmap_weight(units), name);
+    }
+    hwloc_bitmap_free(units);
+    machine.remarks.push_back({fmt::format("its processing units are of {} kinds, slow to fast: {}", kinds, text),
+                               "mappers weigh distances, not speeds; close the slow ones to leave them out"});
+  }
+
+  hwloc_topology_t topology_;
+  hwloc_obj_t root_;
+  int deepest_numa_ = -1;
+  bool one_numa_level_ = true;
+  bool in_order_ = true;  // the operating system counts as we do
+  std::vector<Level> levels_;
+  std::vector<std::string> kinds_;
+  std::vector<Cost> costs_;
+};
+
+/// hwloc 2 refuses files of hwloc 3 for their number alone; what matters here is written in the same way in both.
+void accept_version_3(std::string& xml) {
+  const auto element = xml.find("<topology");
+  const auto end = element == std::string::npos ? element : xml.find('>', element);
+  const auto version = element == std::string::npos ? element : xml.find("version=\"3.", element);
+  if (HWLOC_API_VERSION < 0x30000 && end != std::string::npos && version < end)
+    xml.replace(version, 12, "version=\"2.");
+}
+
+Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& source) {
+  if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0) {
+    return fail(Code::bad_input, at(source), "describes a machine without processing units",
+                "export it again on the machine itself: lstopo machine.xml");
+  }
+  MachineSpec machine = HostReader(topology).read();
+  machine.text = source;
+  return machine;
+}
+
+}  // namespace
+
+Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
+  const HwlocTopology topology = make_empty();
+  std::string text(file.view());  // hwloc wants a zero behind it
+  accept_version_3(text);
+  if (!topology || text.size() > 0x4000'0000 ||
+      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    return fail(
+        Code::bad_input, at(file.name()), "hwloc cannot read this XML",
+        fmt::format("is it complete? export it again with lstopo of hwloc {} or earlier", HWLOC_API_VERSION >> 16));
+  }
+  return read_loaded(topology.get(), file.name());
+}
+
+Result<MachineSpec> discover_host(const HostOptions& options) {
+  const HwlocTopology topology = make_empty();
+  const unsigned long flags =
+      options.bound ? HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING : 0UL;
+  if (!topology || hwloc_topology_set_flags(topology.get(), flags) != 0 || hwloc_topology_load(topology.get()) != 0) {
+    return fail(Code::environment, at("this host"), "hwloc cannot look at it", "is /sys mounted?");
+  }
+  return read_loaded(topology.get(), "this host");
+}
+
+}  // namespace rankloom

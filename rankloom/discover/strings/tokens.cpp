@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// discover: the smallest pieces of a topology string.
+#include "rankloom/discover/strings/tokens.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/units.hpp"
+
+namespace rankloom {
+
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+}  // namespace
+
+Failure bad_token(std::string_view token, std::string what) {
+  return fail(
+      Code::bad_input, at("topology string"), fmt::format("\"{}\": {}", shown(token), what),
+      "write levels top down as name:count[*capacity][=gap[,latency]], such as \"switch:2=4.1 node:6=3.7 core:16=1\"; "
+      "first may stand a network: mesh:4x4 torus:4x4x4 tree:4,4 fattree:4,4/2,1 dragonfly:9,4,2; last holes: "
+      "!core:5,7-9");
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  std::string result(text.substr(0, longest));
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text.size() > longest ? result + "..." : result;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> pieces;
+  while (true) {
+    const auto end = text.find(separator);
+    pieces.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return pieces;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::string_view> split_at_blanks(std::string_view text) {
+  std::vector<std::string_view> pieces;
+  for (auto at = text.begin(); at != text.end();) {
+    const auto begin = std::find_if_not(at, text.end(), is_blank);
+    at = std::find_if(begin, text.end(), is_blank);
+    if (begin != at) pieces.emplace_back(begin, at);
+  }
+  return pieces;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && is_letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '-'; });
+}
+
+std::optional<std::uint32_t> parse_index(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > most_cores) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint32_t> parse_size(std::string_view text) {
+  const auto value = parse_index(text);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+Result<Cost> parse_cost(std::string_view token, std::string_view text) {
+  const auto parts = split(text, ',');
+  const auto gap = parse_gap(parts[0]);
+  if (!gap || !std::isfinite(*gap) || !(*gap > 0)) {
+    return bad_token(token, fmt::format("\"{}\" is neither a time per byte above 0 nor a bandwidth", shown(parts[0])));
+  }
+  if (parts.size() == 1) return Cost{*gap, 0};
+  const auto latency = parse_nanoseconds(parts[1], 1);
+  if (!latency || !std::isfinite(*latency) || !(*latency >= 0) || parts.size() > 2) {
+    return bad_token(token, fmt::format("\"{}\" is no latency", shown(text.substr(parts[0].size() + 1))));
+  }
+  return Cost{*gap, *latency};
+}
+
+}  // namespace rankloom
