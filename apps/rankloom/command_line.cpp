@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "apps/rankloom/option_failure.hpp"
-#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/arguments/option_failure.hpp"
+#include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/page.hpp"
+#include "apps/rankloom/help/page.hpp"
 #include "rankloom/core/suggest.hpp"
 
 namespace rankloom::app {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests of apps: lists of mappers as people write them.
-#include "apps/rankloom/mapping_run.hpp"
+#include "apps/rankloom/arguments/mapper_arguments.hpp"
 
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests of apps: a command as data.
-#include "apps/rankloom/page.hpp"
+#include "apps/rankloom/help/page.hpp"
 
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "apps/rankloom/options.hpp"
+#include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/verb.hpp"
 
 namespace rankloom::app {

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: the arguments of every verb that runs mappers, and the running itself.
+#include "apps/rankloom/arguments/mapper_arguments.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/rankloom/arguments/options.hpp"
+#include "rankloom/core/file.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/model/mapping_file.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+std::string model_names(std::string_view separator) {
+  std::vector<std::string_view> names;
+  for (const auto& row : cost_models()) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, separator));
+}
+
+/// Those mappers of the table that have the option.
+std::vector<std::string_view> owners_of(const std::string& option) {
+  std::vector<std::string_view> owners;
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList list;
+    mapper->describe(list);
+    if (list.find(option) != nullptr) owners.push_back(row.name);
+  }
+  return owners;
+}
+
+/// What some mappers mean by an option.
+struct Meaning {
+  std::string help, default_text;
+  std::vector<std::string_view> owners;
+};
+
+/// "pairs to look at (pair-exchange, pe-500k) [500000]; pairs of clusters to look at (clustering) [40000]"
+std::string joined(const std::vector<Meaning>& meanings, bool with_defaults) {
+  std::string text;
+  for (const Meaning& meaning : meanings) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", meaning.help, fmt::join(meaning.owners, ", "));
+    if (with_defaults && !meaning.default_text.empty()) text += fmt::format(" [{}]", meaning.default_text);
+  }
+  return text;
+}
+
+/// Every option of every mapper once. The help says whose it is; where mappers mean different things by the same word,
+/// it says what each means.
+std::vector<Option> options_of_mappers() {
+  std::vector<Option> options;
+  std::vector<std::vector<Meaning>> meanings;  // of each option
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList list;
+    mapper->describe(list);
+    for (const Option& option : list.all()) {
+      const auto same_name = [&](const Option& other) { return other.name == option.name; };
+      const auto at =
+          static_cast<std::size_t>(std::find_if(options.begin(), options.end(), same_name) - options.begin());
+      if (at == options.size()) {
+        options.push_back(option);
+        meanings.emplace_back();
+      }
+      auto& known = meanings[at];
+      const auto meant = [&](const Meaning& meaning) {
+        return meaning.help == option.help && meaning.default_text == option.default_text;
+      };
+      auto meaning = std::find_if(known.begin(), known.end(), meant);
+      if (meaning == known.end()) meaning = known.insert(known.end(), {option.help, option.default_text, {}});
+      meaning->owners.push_back(row.name);
+    }
+  }
+  for (std::size_t at = 0; at < options.size(); ++at) {
+    const bool differs = std::any_of(meanings[at].begin(), meanings[at].end(), [&](const Meaning& meaning) {
+      return meaning.default_text != options[at].default_text;
+    });
+    options[at].help = joined(meanings[at], differs);
+    if (differs) options[at].default_text.clear();
+  }
+  return options;
+}
+
+Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance, const Capacities& room,
+                                            const std::string& name) {
+  auto checked = Mapping::checked(std::move(core_of), instance.topology, room, name);
+  if (!checked) return propagate(checked);
+  return std::vector<Core>(checked->cores().begin(), checked->cores().end());
+}
+
+/// Reads a mapping and checks it against the problem.
+Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance, const Capacities& room) {
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  auto core_of = read_mapping(*file);
+  if (!core_of) return propagate(core_of);
+  if (core_of->size() != instance.graph.rank_count()) {
+    return fail(Code::bad_input, at(file->name()),
+                fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
+                "is it a mapping of another program?");
+  }
+  return checked_placement(std::move(*core_of), instance, room, file->name());
+}
+
+}  // namespace
+
+void RunArguments::describe(CLI::App& app) {
+  // The list binds the fields by reference and is read by the command line only while it is parsed.
+  OptionList list;
+  list.count("seed", seed, "same seed and inputs, same mapping, for any number of threads");
+  list.count("threads", threads, "threads to use at most; 0: all cores", 0, 4096);
+  for (const Option& option : list.all()) add_listed(app, option, "run", option.set);
+  add_value(
+      app,
+      {"--budget", "TIME", "soft time limit of one mapper: 2s, 500ms; the best mapping found by then is kept", "run"},
+      [this](std::string_view value) -> Result<void> {
+        const auto parsed = parse_nanoseconds(value, 1e9);
+        if (!parsed || *parsed < 1e6 || *parsed > 1e18)
+          return bad_value("--budget", value, "a time such as 2s, 500ms or 1min");
+        budget = std::chrono::milliseconds(static_cast<std::int64_t>(*parsed / 1e6));
+        return {};
+      });
+  add_value(
+      app,
+      {"--model", model_names("|"), "the cost that is minimised and compared", "run", std::string(info(model).name)},
+      [this](std::string_view value) -> Result<void> {
+        const auto found = find_cost_model(value);
+        if (!found) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
+        model = *found;
+        return {};
+      });
+}
+
+void MapperArguments::describe(CLI::App& app) {
+  add_text(
+      app,
+      {"-a,--mapper", "MAPPER",
+       "the algorithm, a row of `rankloom list mappers`, with options after a colon: greedy, pair-exchange:tries=1000",
+       "run", spec},
+      spec);
+  for (const Option& option : options_of_mappers()) {
+    add_listed(app, option, "options of mappers", [this, name = option.name](std::string_view value) -> Result<void> {
+      own.emplace_back(name, value);
+      return {};
+    });
+  }
+}
+
+Result<ConfiguredMapper> MapperArguments::make() const {
+  auto made = make_mapper(spec);
+  if (!made) return made;
+  OptionList list;
+  made->mapper->describe(list);
+  for (const auto& [name, value] : own) {
+    if (list.find(name) == nullptr) {
+      return fail(Code::usage, at("--" + name), fmt::format("the mapper {} has no such option", made->info->name),
+                  fmt::format("it belongs to: {}", fmt::join(owners_of(name), ", ")));
+    }
+    if (auto done = list.set(name, value, made->info->name); !done) return propagate(done);
+    made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
+  }
+  return made;
+}
+
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Capacities& room,
+                                          const RunArguments& arguments, Progress& progress) {
+  std::error_code ignored;
+  const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
+  if (is_file || find_mapper(name.substr(0, name.find(':'))) == nullptr) {
+    auto read = read_placement(name, instance, room);
+    if (!read && !is_file) read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
+    return read;
+  }
+  auto mapper = make_mapper(name);
+  if (!mapper) return propagate(mapper);
+  progress.report(name, -1);
+  const MapProblem problem{instance.graph, instance.topology, instance.capacities, arguments.model, {}};
+  auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
+  if (!result) return propagate(result);
+  const auto cores = result->mapping.cores();
+  return checked_placement({cores.begin(), cores.end()}, instance, room, name);
+}
+
+std::vector<std::string> split_mappers(const std::string& list) {
+  std::vector<std::string> specs;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string part = list.substr(begin, end - begin);
+    const bool names_mapper = find_mapper(part.substr(0, part.find(':'))) != nullptr;
+    if (!names_mapper && !specs.empty() && specs.back().find(':') != std::string::npos) {
+      specs.back() += "," + part;
+    } else {
+      specs.push_back(part);
+    }
+    begin = end + 1;
+  }
+  return specs;
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom list`: the tables of the library, as they are.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/allocate/policy.hpp"
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/capture/import/import.hpp"
+#include "rankloom/core/suggest.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/map/mapper.hpp"
+#include "rankloom/model/cost_model.hpp"
+#include "rankloom/model/profile.hpp"
+#include "rankloom/place/launchers.hpp"
+#include "rankloom/report/table.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// One row of any table.
+struct Entry {
+  std::string name, summary, reference, remark;
+  std::vector<Option> options;
+};
+using Entries = std::vector<Entry>;
+
+Entries list_mappers() {
+  Entries entries;
+  for (const MapperInfo& row : mappers()) {
+    const auto mapper = row.make();
+    OptionList list;
+    mapper->describe(list);
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       "",
+                       {list.all().begin(), list.all().end()}});
+  }
+  return entries;
+}
+
+Entries list_models() {
+  Entries entries;
+  for (const CostModelInfo& row : cost_models()) {
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       row.larger_is_better ? "larger is better" : "",
+                       {}});
+  }
+  return entries;
+}
+
+Entries list_formats() {
+  Entries entries;
+  for (const FormatInfo& row : formats()) {
+    ReadOptions options;
+    OptionList list;
+    if (row.describe != nullptr) row.describe(options, list);
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       row.refused            ? "refused"
+                       : row.write != nullptr ? "read, write"
+                                              : "read",
+                       {list.all().begin(), list.all().end()}});
+  }
+  return entries;
+}
+
+Entries list_patterns() {
+  Entries entries;
+  for (const GeneratorInfo& row : generators()) {
+    const Pattern pattern(row);  // with the options that all patterns share
+    const auto options = pattern.options().all();
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       "",
+                       {options.begin(), options.end()}});
+  }
+  return entries;
+}
+
+Entries list_topologies() {
+  Entries entries;
+  for (const TopologySourceInfo& row : topology_sources())
+    entries.push_back({std::string(row.name), std::string(row.summary), "", "", {}});
+  return entries;
+}
+
+Entries list_collectives() {
+  Entries entries;
+  for (const CollectiveModelInfo& row : collective_models())
+    entries.push_back({std::string(row.name), std::string(row.summary), "", "", {}});
+  return entries;
+}
+
+Entries list_launchers() {
+  Entries entries;
+  for (const LauncherInfo& row : launchers()) {
+    entries.push_back(
+        {std::string(row.name), std::string(row.summary), std::string(row.reference), std::string(row.checked), {}});
+  }
+  return entries;
+}
+
+Entries list_policies() {
+  Entries entries;
+  for (const PolicyInfo& row : policies())
+    entries.push_back({std::string(row.name),
+                       std::string(row.summary),
+                       std::string(row.reference),
+                       row.closed ? "jobs never meet" : "",
+                       {}});
+  return entries;
+}
+
+struct Kind {
+  std::string_view name;
+  std::string_view summary;
+  Entries (*list)();
+};
+
+constexpr std::array<Kind, 8> kinds{
+    {{"mappers", "algorithms, for -a", list_mappers},
+     {"models", "what a mapping costs, for --model", list_models},
+     {"formats", "files of communication, for --from and --to", list_formats},
+     {"patterns", "communication made by rule, for gen", list_patterns},
+     {"launchers", "programs that start ranks, for emit --to", list_launchers},
+     {"policies", "how nodes are chosen for jobs, for alloc", list_policies},
+     {"topologies", "files and strings of machines, for -t", list_topologies},
+     {"collectives", "how collectives become traffic, for --collectives", list_collectives}}};
+
+std::vector<std::string_view> kind_names() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+Json to_json(const Entry& entry) {
+  Json json{{"name", entry.name}, {"summary", entry.summary}};
+  if (!entry.reference.empty()) json["reference"] = entry.reference;
+  if (!entry.remark.empty()) json["remark"] = entry.remark;
+  if (!entry.options.empty()) json["options"] = Json::array();
+  for (const Option& option : entry.options) {
+    json["options"].push_back({{"name", option.name},
+                               {"help", option.help},
+                               {"value", option.value_name},
+                               {"default", option.default_text},
+                               {"choices", option.choices}});
+  }
+  return json;
+}
+
+std::string table_of(const Entries& entries) {
+  Table table({{}, {}, {}, {}});
+  for (const Entry& entry : entries) table.row({entry.name, entry.remark, entry.summary, entry.reference});
+  return table.text();
+}
+
+std::string details_of(const Entry& entry) {
+  std::string text = fmt::format("{}: {}\n", entry.name, entry.summary);
+  if (!entry.reference.empty()) text += fmt::format("  {}\n", entry.reference);
+  if (!entry.remark.empty()) text += fmt::format("  {}\n", entry.remark);
+  Table table({{}, {}, {}});
+  for (const Option& option : entry.options) {
+    table.row({option.value_name.empty() ? option.name : fmt::format("{}={}", option.name, option.value_name),
+               option.help, option.default_text.empty() ? "" : fmt::format("[{}]", option.default_text)});
+  }
+  return table.empty() ? text : text + "\n" + table.text();
+}
+
+class ListVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    const std::string words = fmt::format("{}", fmt::join(kind_names(), "|"));
+    add_value(app, {"KIND", words, "which table: " + words, "input"}, [this](std::string_view value) -> Result<void> {
+      const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == value; });
+      if (found == kinds.end())
+        return bad_value("KIND", value, fmt::format("one of: {}", fmt::join(kind_names(), ", ")));
+      kind_ = &*found;
+      return {};
+    });
+    add_text(app, {"NAME", "NAME", "one row of it in full, with its options", "input"}, name_);
+  }
+
+  Result<int> run(const Session& session) override {
+    if (kind_ == nullptr) return list_kinds(session);
+    Entries entries = kind_->list();
+    if (!name_.empty()) {
+      const auto found =
+          std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == name_; });
+      if (found == entries.end()) return unknown(entries);
+      entries = {*found};
+    }
+    if (session.json) {
+      Json rows = Json::array();
+      for (const Entry& entry : entries) rows.push_back(to_json(entry));
+      print_json(Json{{std::string(kind_->name), rows}});
+    } else {
+      print(name_.empty() ? table_of(entries) : details_of(entries[0]));
+    }
+    return success;
+  }
+
+ private:
+  static Result<int> list_kinds(const Session& session) {
+    Table table({{}, {}});
+    Json json;
+    for (const Kind& kind : kinds) {
+      table.row({fmt::format("rankloom list {}", kind.name), std::string(kind.summary)});
+      json["kinds"].push_back({{"name", kind.name}, {"summary", kind.summary}});
+    }
+    if (session.json) {
+      print_json(json);
+    } else {
+      print(table.text());
+    }
+    return success;
+  }
+
+  Failure unknown(const Entries& entries) const {
+    std::vector<std::string_view> names;
+    for (const Entry& entry : entries) names.push_back(entry.name);
+    return fail(Code::usage, at(std::string(kind_->name)), fmt::format("there is no '{}'", name_),
+                suggest(name_, names));
+  }
+
+  const Kind* kind_ = nullptr;
+  std::string name_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_list() {
+  return std::make_unique<ListVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: a command page as help text, and what shells can offer for values.
+#include "apps/rankloom/help/page.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "rankloom/allocate/policy.hpp"
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/capture/import/import.hpp"
+#include "rankloom/map/mapper.hpp"
+#include "rankloom/place/launchers.hpp"
+#include "rankloom/report/table.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+constexpr std::size_t page_width = 90;
+constexpr std::size_t help_column = 28;
+
+void append_option(std::string& text, const std::string& heading, const std::string& help) {
+  std::string line = "  " + heading;
+  const auto lines = wrap(help, page_width - help_column);
+  if (display_width(line) + 2 > help_column) {
+    text += line + "\n";
+    line.clear();
+  }
+  for (const std::string& part : lines) {
+    text += pad_right(line, help_column) + part + "\n";
+    line.clear();
+  }
+}
+
+std::string help_of(const OptionPage& option) {
+  return option.default_text.empty() ? option.help : fmt::format("{} [{}]", option.help, option.default_text);
+}
+
+}  // namespace
+
+std::string OptionPage::heading() const {
+  if (is_argument()) return repeated ? name + " ..." : name;
+  const std::string joined = fmt::format("{}", fmt::join(flags, ", "));
+  return value.empty() ? joined : joined + " " + value;
+}
+
+std::string CommandPage::name(std::string_view separator) const {
+  return fmt::format("{}", fmt::join(path, separator));
+}
+
+std::string CommandPage::usage() const {
+  std::string text = name();
+  if (!commands.empty()) text += path.size() > 1 ? " COMMAND" : " VERB";
+  for (const OptionPage& argument : arguments)
+    text += argument.required ? " " + argument.heading() : fmt::format(" [{}]", argument.heading());
+  for (const OptionGroup& group : groups) {
+    for (const OptionPage& option : group.options) {
+      if (option.required) text += fmt::format(" {} {}", option.flags.back(), option.value);
+    }
+  }
+  return text + " [options]";
+}
+
+std::vector<CommandPage> with_all_below(const CommandPage& page) {
+  std::vector<CommandPage> pages{page};
+  for (const CommandPage& command : page.commands) {
+    for (CommandPage& below : with_all_below(command)) pages.push_back(std::move(below));
+  }
+  return pages;
+}
+
+std::string help_text(const CommandPage& page) {
+  std::string text = fmt::format("{}: {}\n\nusage: {}\n", page.name(), page.summary, page.usage());
+  if (!page.about.empty()) {
+    text += "\n";
+    for (const std::string& line : wrap(page.about, page_width)) text += line + "\n";
+  }
+  if (!page.commands.empty()) {
+    text += page.path.size() > 1 ? "\ncommands\n" : "\nverbs\n";
+    for (const CommandPage& command : page.commands) append_option(text, command.path.back(), command.summary);
+  }
+  if (!page.arguments.empty()) {
+    text += "\narguments\n";
+    for (const OptionPage& argument : page.arguments) append_option(text, argument.heading(), help_of(argument));
+  }
+  for (const OptionGroup& group : page.groups) {
+    text += fmt::format("\n{}\n", group.name);
+    for (const OptionPage& option : group.options) append_option(text, option.heading(), help_of(option));
+  }
+  if (!page.examples.empty()) text += "\nexamples\n";
+  for (const auto& [what, command] : page.examples) text += fmt::format("  # {}\n  {}\n", what, command);
+  return text;
+}
+
+ValueWords words_for(std::string_view value_name) {
+  ValueWords words;
+  if (value_name == "MAPPER" || value_name == "MAPPING") {
+    for (const MapperInfo& row : mappers()) words.words.emplace_back(row.name);
+    words.files = value_name == "MAPPING";
+  } else if (value_name == "FORMAT") {
+    for (const FormatInfo& row : formats()) words.words.emplace_back(row.name);
+  } else if (value_name == "LAUNCHER") {
+    for (const LauncherInfo& row : launchers()) words.words.emplace_back(row.name);
+  } else if (value_name == "POLICY") {
+    for (const PolicyInfo& row : policies()) words.words.emplace_back(row.name);
+  } else if (value_name == "PROFILE") {
+    for (const GeneratorInfo& row : generators()) words.words.push_back(fmt::format("gen:{}", row.name));
+    words.files = true;
+  } else if (value_name == "FILE" || value_name == "FOLDER" || value_name == "TOPOLOGY") {
+    words.files = true;
+  } else if (value_name.find('|') != std::string_view::npos) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    for (std::size_t begin = 0; begin <= value_name.size();) {
+      const std::size_t end = std::min(value_name.find('|', begin), value_name.size());
+      const std::string_view word = value_name.substr(begin, end - begin);
+      if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) words.words.emplace_back(word);
+      begin = end + 1;
+    }
+  }
+  return words;
+}
+
+}  // namespace rankloom::app

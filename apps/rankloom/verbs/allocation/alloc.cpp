@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom alloc`: nodes for several jobs, from a state that is kept in a file.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/allocate/state/state_store.hpp"
+#include "rankloom/core/suggest.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/model/topology_json.hpp"
+#include "rankloom/report/allocation_picture.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+constexpr const char* usual_state = "rankloom.state";
+constexpr int jobs_meet = static_cast<int>(Code::infeasible);
+
+Json to_json(const Topology& topology, const StoredJob& job) {
+  Json json{{"job", job.name}, {"nodes", Json::array()}, {"names", Json::array()}};
+  for (const Node node : job.nodes) {
+    json["nodes"].push_back(index(node));
+    json["names"].push_back(topology.node_name(node));
+  }
+  json["kept"] = Json::array();
+  for (const Node node : job.kept) json["kept"].push_back(index(node));
+  if (job.tasks > 0) json["tasks"] = job.tasks;
+  json["diameter"] = job.diameter;
+  json["closed"] = job.closed;
+  json["policy"] = job.policy;
+  return json;
+}
+
+std::string about(const StoredJob& job) {
+  return fmt::format("{}, diameter {}, {}", counted(job.nodes.size(), "node"), job.diameter,
+                     job.closed ? "closed" : "not closed");
+}
+
+class AllocVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    init_ = &add_command(app, "init", "begin: a state file for a machine on which nothing runs");
+    topology_.describe(*init_);
+    init_policy_.describe_policy(*init_, "a row of `rankloom list policies`", false);
+    init_policy_.describe_exclusive(*init_);
+    init_policy_.describe_limits(*init_);
+    add_switch(*init_, "--force", "replace a state file that is there", force_, "output");
+    request_ = &add_command(app, "request", "nodes for a job");
+    add_value(*request_, {"NODES", "N", "how many nodes", "input"}, set_count("NODES", nodes_));
+    add_value(*request_, {"--tasks", "N", "how many tasks instead: as many nodes as hold them", "input"},
+              set_count("--tasks", tasks_));
+    exclude(*request_, "NODES", "--tasks");
+    add_text(*request_, {"--job", "NAME", "the job's name; a number when not given", "input"}, job_);
+    request_policy_.describe_policy(*request_, "for this job, another than the machine's", false);
+    request_policy_.describe_fallback(*request_);
+    add_text(*request_, {"-t,--topology", "TOPOLOGY", "fail unless the state is of this machine", "input"}, expected_);
+    release_ = &add_command(app, "release", "give the nodes of jobs back");
+    add_repeated(*release_, {"JOB", "NAME", "jobs", "input", "", true}, names_);
+    status_ = &add_command(app, "status", "the machine with the jobs on it");
+    add_text(*status_, {"-o,--output", "FILE", "draw it as SVG into this file", "output"}, output_);
+    drain_ = &add_command(app, "drain", "take nodes out of use, or back");
+    add_repeated(*drain_, {"NODE", "NODE", "numbers, ranges such as 3-7, or names", "input", "", true}, names_);
+    add_switch(*drain_, "--failed", "its router is dead too: in a mesh nothing passes there", failed_, "input");
+    add_switch(*drain_, "--resume", "take the nodes back into use", resume_, "input");
+    add_text(*drain_, {"--reason", "TEXT", "why, for those who look", "input"}, reason_);
+    verify_ = &add_command(app, "verify", "walk all routes of all jobs: does any job meet another? status 4 if so");
+    for (CLI::App* command : {init_, request_, release_, status_, drain_, verify_})
+      add_text(*command, {"--state", "FILE", "the state file", "input", usual_state}, state_);
+    replay_ = &add_command(app, "replay", "what policies would have made of a workload");
+    replay_verb_->describe(*replay_);
+  }
+
+  Result<int> run(const Session& session) override {
+    if (was_called(*replay_)) return replay_verb_->run(session);
+    if (was_called(*init_)) return init(session);
+    auto store = StateStore::open(state_);
+    if (!store) return propagate(store);
+    if (was_called(*request_)) return request(session, *store);
+    if (was_called(*release_)) return release(session, *store);
+    if (was_called(*drain_)) return drain(session, *store);
+    auto live = look(*store);
+    if (!live) return propagate(live);
+    return was_called(*verify_) ? verify_jobs(session, *live) : status(session, *live);
+  }
+
+ private:
+  Result<LiveState> look(StateStore& store) const {
+    auto state = store.read();
+    if (!state) return propagate(state);
+    return bring_to_life(*std::move(state), state_);
+  }
+
+  Result<int> init(const Session& session) {
+    if (!topology_.given())
+      return fail(Code::usage, at("-t"), "no machine is named", "-t \"mesh:8x8 core:16\", or a topology file");
+    auto topology = topology_.load();
+    if (!topology) return propagate(topology);
+    if (topology->is_matrix())
+      return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
+    StateSettings settings;
+    settings.machine = write_machine_json(topology->spec());
+    settings.exclusive = init_policy_.exclusive.value_or(usual_exclusive(topology->network()));
+    if (!init_policy_.policies.empty()) settings.policy = init_policy_.policies.back()->name;
+    settings.limits = init_policy_.place.limits;
+    if (auto made = StateStore::create(state_, settings, force_); !made) return propagate(made);
+    const AllocationMachine machine(*topology, settings.exclusive);
+    if (session.json) {
+      print_json(Json{{"state", state_},
+                      {"nodes", machine.node_count()},
+                      {"cores_per_node", machine.cores_per_node()},
+                      {"policy", settings.policy},
+                      {"exclusive", name_of(settings.exclusive)}});
+    } else {
+      print(fmt::format("{}: {} of {}, policy {}, no two jobs share {}\n", state_,
+                        counted(machine.node_count(), "node"), counted(machine.cores_per_node(), "core"),
+                        settings.policy, name_of(settings.exclusive)));
+    }
+    return success;
+  }
+
+  /// With -t, the state must be of that machine.
+  Result<void> check_machine(const MachineState& state) const {
+    if (expected_.empty()) return {};
+    auto topology = load_topology(expected_);
+    if (!topology) return propagate(topology);
+    auto own = read_machine_json(FileContents(state_, state.settings.machine));
+    if (!own) return propagate(own);
+    MachineSpec other = topology->spec();
+    own->text = other.text = "";  // the same machine may be said in other words
+    if (write_machine_json(*own) == write_machine_json(other)) return {};
+    return fail(Code::bad_input, at(state_), fmt::format("this is the state of another machine than {}", expected_),
+                "name the state file of this machine with --state, or leave -t out");
+  }
+
+  Result<StoredJob> choose(const LiveState& live) const {
+    const AllocationMachine& machine = live.allocator.machine();
+    const std::uint64_t nodes =
+        tasks_ > 0 ? (tasks_ + machine.cores_per_node() - 1) / machine.cores_per_node() : nodes_;
+    const auto usable = machine.node_count() - machine.holes().count();
+    if (nodes > usable) {
+      return fail(Code::infeasible, at("request"),
+                  fmt::format("{} asked for, but the machine has {}", counted(nodes, "node"), usable), "ask for fewer");
+    }
+    auto policy = request_policy_.policies.empty() ? find_policy(live.state.settings.policy)
+                                                   : Result<const PolicyInfo*>(request_policy_.policies.back());
+    if (!policy) return propagate(policy);
+    StoredJob job;
+    job.name = job_.empty() ? free_number(live.state) : job_;
+    for (const StoredJob& other : live.state.jobs) {
+      if (other.name == job.name)
+        return fail(Code::bad_input, at("--job"), fmt::format("a job called '{}' runs already", job.name),
+                    "release it first, or choose another name");
+    }
+    PlaceOptions options{live.state.settings.limits, request_policy_.place.fallback};
+    auto allotment = place(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
+    if (!allotment) {
+      return fail(
+          Code::infeasible, at("request"),
+          fmt::format("no place for {} now: {}; nothing was changed", counted(nodes, "node"), why_not(live, nodes)),
+          "try again when a job has been released, or give up something: --fallback diameter or closed");
+    }
+    job.tasks = tasks_;
+    job.nodes = std::move(allotment->nodes);
+    job.kept = std::move(allotment->kept);
+    job.diameter = allotment->diameter;
+    job.closed = allotment->closed;
+    job.policy = (*policy)->name;
+    return job;
+  }
+
+  static std::string why_not(const LiveState& live, std::uint64_t nodes) {
+    const std::uint32_t free = live.occupancy.free_count();
+    if (free < nodes) return fmt::format("{} {} free", counted(free, "node"), free == 1 ? "is" : "are");
+    return fmt::format("of {} free nodes no {} lie so that they meet no other job", free, nodes);
+  }
+
+  static std::string free_number(const MachineState& state) {
+    std::uint64_t number = state.next_number;
+    const auto taken = [&] {
+      return std::any_of(state.jobs.begin(), state.jobs.end(),
+                         [&](const StoredJob& job) { return job.name == std::to_string(number); });
+    };
+    while (taken()) ++number;
+    return std::to_string(number);
+  }
+
+  Result<int> request(const Session& session, StateStore& store) {
+    if (nodes_ == 0 && tasks_ == 0)
+      return fail(Code::usage, at("request"), "how many nodes?", "rankloom alloc request 9, or --tasks 64");
+    StoredJob job;
+    std::optional<Topology> topology;
+    auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
+      if (auto same = check_machine(state); !same) return propagate(same);
+      auto live = bring_to_life(state, state_);
+      if (!live) return propagate(live);
+      auto chosen = choose(*live);
+      if (!chosen) return propagate(chosen);
+      job = *chosen;
+      topology = live->allocator.machine().topology();
+      return StateChange{.add = {*chosen}, .remove = {}, .drain = {}, .resume = {}};
+    });
+    if (!changed) return propagate(changed);
+    if (session.json) {
+      print_json(to_json(*topology, job));
+    } else {
+      std::vector<std::string> names;
+      for (const Node node : job.nodes) names.push_back(topology->node_name(node));
+      print(fmt::format("job {}: {}\n{}\n", job.name, about(job), fmt::join(names, " ")));
+    }
+    return success;
+  }
+
+  Result<int> release(const Session& session, StateStore& store) {
+    auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
+      std::vector<std::string_view> known;
+      for (const StoredJob& job : state.jobs) known.push_back(job.name);
+      for (std::size_t i = 0; i < names_.size(); ++i) {
+        const auto end = names_.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::find(names_.begin(), end, names_[i]) != end)
+          return fail(Code::bad_input, at("release"),
+                      fmt::format("job '{}' is named twice; nothing was changed", names_[i]), "name it once");
+        if (std::find(known.begin(), known.end(), names_[i]) == known.end())
+          return fail(Code::bad_input, at("release"), fmt::format("no job '{}' runs; nothing was changed", names_[i]),
+                      known.empty() ? "no job runs at all" : suggest(names_[i], known));
+      }
+      return StateChange{.add = {}, .remove = names_, .drain = {}, .resume = {}};
+    });
+    if (!changed) return propagate(changed);
+    if (session.json) {
+      print_json(Json{{"released", names_}});
+    } else {
+      print(fmt::format("released {}\n", fmt::join(names_, ", ")));
+    }
+    return success;
+  }
+
+  /// "3", "3-7" or the name of a node.
+  static Result<std::vector<Node>> parse_nodes(const Topology& topology, const std::vector<std::string>& words) {
+    std::vector<Node> nodes;
+    for (const std::string& word : words) {
+      const std::size_t dash = word.find('-', 1);
+      const auto first = parse_number(word.substr(0, dash));
+      const auto last = dash == std::string::npos ? first : parse_number(word.substr(dash + 1));
+      if (first && last && *first >= 0 && *last >= *first && *last < topology.node_count()) {
+        for (auto node = static_cast<std::uint32_t>(*first); node <= static_cast<std::uint32_t>(*last); ++node)
+          nodes.push_back(Node{node});
+        continue;
+      }
+      bool found = false;
+      for (const Node node : topology.nodes()) {
+        if (topology.node_name(node) != word) continue;
+        nodes.push_back(node);
+        found = true;
+        break;
+      }
+      if (!found) {
+        return fail(Code::bad_input, at("drain"), fmt::format("the machine has no node '{}'", word),
+                    fmt::format("numbers go from 0 to {}; names are as `rankloom alloc status` shows them",
+                                topology.node_count() - 1));
+      }
+    }
+    return nodes;
+  }
+
+  Result<int> drain(const Session& session, StateStore& store) {
+    std::vector<Node> nodes;
+    auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
+      auto live = bring_to_life(state, state_);
+      if (!live) return propagate(live);
+      auto parsed = parse_nodes(live->allocator.machine().topology(), names_);
+      if (!parsed) return propagate(parsed);
+      nodes = *parsed;
+      StateChange change;
+      for (const Node node : nodes) {
+        if (resume_) {
+          change.resume.push_back(node);
+        } else {
+          change.drain.push_back({node, failed_, reason_});
+        }
+      }
+      return change;
+    });
+    if (!changed) return propagate(changed);
+    const char* const done = resume_ ? "resumed" : failed_ ? "failed" : "drained";
+    if (session.json) {
+      Json list = Json::array();
+      for (const Node node : nodes) list.push_back(index(node));
+      print_json(Json{{done, list}});
+    } else {
+      print(fmt::format("{}: {}\n", done, node_ranges(nodes)));
+    }
+    return success;
+  }
+
+  Result<int> verify_jobs(const Session& session, const LiveState& live) {
+    std::vector<RunningJob> jobs;
+    for (const StoredJob& job : live.state.jobs) jobs.push_back({job.name, job.nodes});
+    const Network& network = live.allocator.machine().network();
+    const auto met = verify(network, live.state.settings.exclusive, jobs);
+    if (session.json) {
+      Json json{{"contention_free", met.empty()}, {"jobs", jobs.size()}, {"meetings", Json::array()}};
+      for (const Meeting& one : met) {
+        const char* const kinds[] = {"node", "router", "link"};
+        json["meetings"].push_back({{"kind", kinds[static_cast<std::size_t>(one.kind)]},
+                                    {"number", one.number},
+                                    {"jobs", {one.one, one.other}}});
+      }
+      print_json(json);
+    } else if (met.empty()) {
+      print(fmt::format("{}: no two of them share {}\n", counted(jobs.size(), "job"),
+                        name_of(live.state.settings.exclusive)));
+    } else {
+      for (const Meeting& one : met) print(to_string(one, network) + "\n");
+    }
+    return met.empty() ? success : jobs_meet;
+  }
+
+  static std::vector<NodeUse> uses_of(const LiveState& live) {
+    std::vector<NodeUse> uses(live.allocator.machine().node_count());
+    live.allocator.machine().holes().each([&](std::uint32_t node) { uses[node].kind = NodeUse::Kind::drained; });
+    for (const StoredDrain& drain : live.state.drains)
+      uses[index(drain.node)].kind = drain.failed ? NodeUse::Kind::failed : NodeUse::Kind::drained;
+    for (std::uint32_t job = 0; job < live.state.jobs.size(); ++job) {
+      for (const Node node : live.state.jobs[job].nodes) uses[index(node)] = {NodeUse::Kind::job, job};
+      for (const Node node : live.state.jobs[job].kept) uses[index(node)] = {NodeUse::Kind::kept, job};
+    }
+    return uses;
+  }
+
+  Result<int> status(const Session& session, const LiveState& live) {
+    const Topology& topology = live.allocator.machine().topology();
+    const auto panels = lay_out(topology);
+    const auto uses = uses_of(live);
+    std::vector<PictureJob> jobs;
+    for (const StoredJob& job : live.state.jobs)
+      jobs.push_back({job.name, fmt::format("{}, since {}", about(job), job.since)});
+    if (!output_.empty()) {
+      auto written = write_file(output_, allocation_svg(topology, panels, uses, jobs));
+      if (!written) return propagate(written);
+    }
+    if (session.json) {
+      print_json(status_json(live));
+      return success;
+    }
+    if (output_ == "-") return success;
+    print(fmt::format("{}: {} of {} free, {}; policy {}, no two jobs share {}\n\n", topology.network().text(),
+                      live.occupancy.free_count(), counted(topology.node_count(), "node"), counted(jobs.size(), "job"),
+                      live.state.settings.policy, name_of(live.state.settings.exclusive)));
+    print(draw_allocation(panels, uses, jobs, session.out_is_terminal));
+    for (const StoredDrain& drain : live.state.drains)
+      print(fmt::format("  {} is {}{}{}\n", topology.node_name(drain.node), drain.failed ? "failed" : "drained",
+                        drain.reason.empty() ? "" : ": ", drain.reason));
+    return success;
+  }
+
+  static Json status_json(const LiveState& live) {
+    const Topology& topology = live.allocator.machine().topology();
+    Json json{{"topology", topology.network().text()},
+              {"nodes", topology.node_count()},
+              {"cores_per_node", live.allocator.machine().cores_per_node()},
+              {"free", live.occupancy.free_count()},
+              {"policy", live.state.settings.policy},
+              {"exclusive", name_of(live.state.settings.exclusive)},
+              {"jobs", Json::array()},
+              {"drained", Json::array()}};
+    for (const StoredJob& job : live.state.jobs) {
+      json["jobs"].push_back(to_json(topology, job));
+      json["jobs"].back()["since"] = job.since;
+    }
+    for (const StoredDrain& drain : live.state.drains)
+      json["drained"].push_back({{"node", index(drain.node)},
+                                 {"name", topology.node_name(drain.node)},
+                                 {"failed", drain.failed},
+                                 {"reason", drain.reason}});
+    return json;
+  }
+
+  CLI::App *init_ = nullptr, *request_ = nullptr, *release_ = nullptr, *status_ = nullptr, *drain_ = nullptr,
+           *verify_ = nullptr, *replay_ = nullptr;
+  std::unique_ptr<Verb> replay_verb_ = make_alloc_replay();
+  TopologyArguments topology_;
+  PolicyArguments init_policy_, request_policy_;
+  std::string state_ = usual_state;
+  std::string job_, expected_, output_, reason_;
+  std::vector<std::string> names_;
+  std::uint64_t nodes_ = 0, tasks_ = 0;
+  bool force_ = false, failed_ = false, resume_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_alloc() {
+  return std::make_unique<AllocVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: the options that the commands of `rankloom alloc` share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/allocate/policy.hpp"
+#include "rankloom/core/result.hpp"
+
+namespace rankloom::app {
+
+/// What may be given to `init` once, to `request` for one job, and to `replay` for a whole workload.
+struct PolicyArguments {
+  std::vector<const PolicyInfo*> policies;  ///< Empty: not given.
+  std::optional<Exclusive> exclusive;
+  PlaceOptions place;
+
+  void describe_policy(CLI::App& app, const std::string& help, bool several);
+  void describe_exclusive(CLI::App& app);
+  void describe_limits(CLI::App& app);
+  void describe_fallback(CLI::App& app);
+};
+
+/// Sets a field to a whole number from 1.
+SetValue set_count(std::string option, std::uint64_t& field);
+
+std::unique_ptr<Verb> make_alloc_replay();
+std::unique_ptr<Verb> make_gen_workload();
+std::unique_ptr<Verb> make_slurm_check();
+
+}  // namespace rankloom::app

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom eval`: mappings scored side by side. On huge instances it computes only what was asked for.
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "apps/rankloom/arguments/mapper_arguments.hpp"
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/arguments/simulation_arguments.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/evaluate/predict.hpp"
+#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/table.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// Beyond so many edges, other models and link loads wait for --all: they cost minutes that nobody asked for.
+constexpr EdgeIndex many_edges = 20'000'000;
+
+struct Score {
+  std::string name;
+  double cost = 0;
+  Metrics metrics;  ///< Levels always, the rest only when complete.
+  bool complete = false;
+  double seconds = 0;                    ///< Of the scoring alone.
+  std::optional<double> predicted = {};  ///< Seconds of communication, by arithmetic.
+  std::optional<SimulationResult> simulated = {};
+};
+
+class EvalVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    add_repeated(app,
+                 {"MAPPING", "MAPPING", "mapping files, plain or JSON, or mappers of `rankloom list mappers` to run",
+                  "input", "", true},
+                 names_);
+    problem_.describe(app, "-p,--profile");
+    run_.describe(app);
+    add_switch(app, "--all",
+               fmt::format("every model and link even with more than {} million edges", many_edges / 1'000'000), all_,
+               "output");
+    add_switch(app, "--links", "show the links that carry most", links_, "output");
+    add_switch(app, "--simulate", "replay the program under each mapping in a simulation of the machine, by SimGrid",
+               simulate_, "prediction");
+    simulation_.describe_platform(app);
+    simulation_.describe_replay(app);
+  }
+
+  Result<int> run(const Session& session) override {
+    const ThreadLimit limit(run_.threads);
+    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
+    auto instance = problem_.load(progress, simulate_);
+    if (!instance) return propagate(instance);
+    auto platform = Platform::of(instance->topology, simulation_.platform);
+    // What has no wires is not predicted, unless somebody insists.
+    if (!platform && (simulate_ || platform.error().code == Code::usage)) return propagate(platform);
+    // A mapping that balances loads may hold any number of ranks on a core; scoring it is no place to object.
+    const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
+    std::vector<Score> scores;
+    std::vector<SimulationRequest> requests;
+    for (const std::string& name : names_) {
+      auto placement = named_placement(name, *instance, room, run_, progress);
+      if (!placement) return propagate(placement);
+      progress.report("scoring " + name, -1);
+      scores.push_back(score(name, *instance, *placement));
+      if (platform && complete(*instance))
+        scores.back().predicted = predict(instance->graph, *platform, *placement).seconds;
+      if (!simulate_) continue;
+      requests.push_back(simulation_.request(instance->topology));
+      requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
+    }
+    if (simulate_) {
+      if (auto done = simulate_all(*instance, requests, scores, progress); !done) return propagate(done);
+    }
+    progress.finish();
+    if (session.json) {
+      print_json(to_json(*instance, scores));
+    } else {
+      print(summary(*instance, scores));
+    }
+    return success;
+  }
+
+ private:
+  bool complete(const Instance& instance) const { return all_ || instance.graph.edge_count() <= many_edges; }
+
+  Score score(const std::string& name, const Instance& instance, std::span<const Core> core_of) const {
+    const auto start = std::chrono::steady_clock::now();
+    Score score{.name = name, .cost = 0, .metrics = {}, .complete = complete(instance), .seconds = 0};
+    if (score.complete) {
+      score.metrics = measure(instance.graph, instance.topology, core_of);
+      for (const auto& [model, value] : score.metrics.costs) {
+        if (model == run_.model) score.cost = value;
+      }
+    } else {
+      score.cost = evaluate(instance.graph, instance.topology, core_of, run_.model);
+      score.metrics.costs.emplace_back(run_.model, score.cost);
+      score.metrics.levels = level_traffic(instance.graph, instance.topology, core_of);
+    }
+    score.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return score;
+  }
+
+  Result<void> simulate_all(const Instance& instance, std::vector<SimulationRequest>& requests,
+                            std::vector<Score>& scores, Progress& progress) {
+    progress.report("writing traces", -1);
+    auto replayed = simulation_.replayed(problem_.profile, *instance.profile, instance.format);
+    if (!replayed) return propagate(replayed);
+    for (SimulationRequest& request : requests) {
+      request.jobs[0].traces = replayed->files;
+      if (replayed->made) request.eager = SynthesisedTrace::eager;
+    }
+    auto results = simulate(requests, simulation_.options, progress);
+    if (!results) return propagate(results);
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i].simulated = std::move((*results)[i]);
+    replayed_ = std::move(*replayed);
+    return {};
+  }
+
+  Json to_json(const Instance& instance, const std::vector<Score>& scores) const {
+    Json json{{"profile", problem_.profile.profile},
+              {"ranks", instance.graph.rank_count()},
+              {"edges", instance.graph.edge_count()},
+              {"cores", instance.topology.core_count()},
+              {"model", info(run_.model).name},
+              {"profile_ms", instance.profile_seconds * 1000},
+              {"topology_ms", instance.topology_seconds * 1000}};
+    if (replayed_) json["simulation"] = replayed_->json();
+    json["mappings"] = Json::array();
+    for (const Score& score : scores) json["mappings"].push_back(to_json(score));
+    return json;
+  }
+
+  static Json to_json(const Score& score) {
+    const Metrics& metrics = score.metrics;
+    Json json{{"name", score.name}, {"cost", score.cost}, {"costs", Json::object()}, {"levels", Json::array()}};
+    for (const auto& [model, value] : metrics.costs) json["costs"][std::string(info(model).name)] = value;
+    for (const LevelTraffic& level : metrics.levels)
+      json["levels"].push_back({{"level", level.level}, {"bytes", level.bytes}, {"messages", level.messages}});
+    if (score.complete) {
+      json["average_hops"] = metrics.average_hops;
+      json["nodes_used"] = metrics.nodes_used;
+      json["cores_used"] = metrics.cores_used;
+      json["most_ranks_on_a_core"] = metrics.most_ranks_on_a_core;
+      json["load_imbalance"] = metrics.load_imbalance;
+      json["load"] = load_json(metrics.load);
+      json["links"] = Json::array();
+      for (const LinkLoad& link : metrics.hottest)
+        json["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}});
+    }
+    if (score.predicted) json["predicted_seconds"] = *score.predicted;
+    if (score.simulated) {
+      json["simulated_seconds"] = score.simulated->seconds;
+      json["simulation_ms"] = score.simulated->wall_seconds * 1000;
+    }
+    json["time_ms"] = score.seconds * 1000;
+    return json;
+  }
+
+  std::string summary(const Instance& instance, const std::vector<Score>& scores) const {
+    std::string text =
+        fmt::format("{}, {} on {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                    counted(instance.graph.edge_count(), "edge"), counted(instance.topology.core_count(), "core"));
+    text += costs(scores) + "\n" + levels(scores);
+    if (scores[0].predicted || scores[0].simulated) text += "\n" + times(scores);
+    if (!instance.graph.loads().empty() && complete(instance)) text += "\n" + loads(scores);
+    if (links_) text += "\n" + links(scores);
+    double seconds = 0;
+    for (const Score& score : scores) seconds += score.seconds;
+    text += fmt::format(
+        "\n{} {}, machine {}, scoring {}\n", problem_.profile.is_pattern() ? "pattern made in" : "profile read in",
+        format_seconds(instance.profile_seconds), format_seconds(instance.topology_seconds), format_seconds(seconds));
+    if (!complete(instance)) text += "only the chosen model was computed; --all computes every model and link\n";
+    return text;
+  }
+
+  /// One row a mapping, the chosen model first.
+  std::string costs(const std::vector<Score>& scores) const {
+    std::vector<std::pair<CostModel, double>> models = scores[0].metrics.costs;
+    std::stable_partition(models.begin(), models.end(), [&](const auto& model) { return model.first == run_.model; });
+    std::vector<Table::Column> columns{{"mapping"}};
+    for (const auto& [model, value] : models) columns.push_back({std::string(info(model).name), Table::Align::right});
+    if (scores[0].complete) columns.push_back({"hops", Table::Align::right});
+    if (scores.size() > 1) columns.push_back({""});
+    Table table(columns);
+    for (const Score& score : scores) {
+      std::vector<std::string> row{score.name};
+      for (const auto& [model, unused] : models) {
+        const auto cell = std::find_if(score.metrics.costs.begin(), score.metrics.costs.end(),
+                                       [&, wanted = model](const auto& cost) { return cost.first == wanted; });
+        row.push_back(cost_number(cell->second));
+      }
+      if (score.complete) row.push_back(fmt::format("{:.2f}", score.metrics.average_hops));
+      if (scores.size() > 1) row.push_back(standing(score, scores));
+      table.row(std::move(row));
+    }
+    return table.text();
+  }
+
+  /// "best", or how much more this one costs than the best.
+  std::string standing(const Score& score, const std::vector<Score>& scores) const {
+    double best = objective(run_.model, score.cost);
+    for (const Score& other : scores) best = std::min(best, objective(run_.model, other.cost));
+    const double own = objective(run_.model, score.cost);
+    if (own == best) return "best";
+    return best == 0 ? "" : fmt::format("{:.1f} % worse", 100 * (own - best) / std::abs(best));
+  }
+
+  /// Bytes between ranks that part at each level; levels that carry nothing in any mapping are left out.
+  static std::string levels(const std::vector<Score>& scores) {
+    std::vector<Table::Column> columns{{"bytes between"}};
+    std::vector<std::size_t> shown;
+    for (std::size_t level = 0; level < scores[0].metrics.levels.size(); ++level) {
+      const bool carries = std::any_of(scores.begin(), scores.end(),
+                                       [&](const Score& score) { return score.metrics.levels[level].bytes > 0; });
+      if (!carries) continue;
+      shown.push_back(level);
+      const std::string& kind = scores[0].metrics.levels[level].level;
+      columns.push_back({kind == "same core" ? kind : plural(kind), Table::Align::right});
+    }
+    if (shown.empty()) return "  no traffic at all\n";
+    Table table(columns);
+    for (const Score& score : scores) {
+      std::vector<std::string> row{score.name};
+      for (const std::size_t level : shown) row.push_back(format_bytes(score.metrics.levels[level].bytes));
+      table.row(std::move(row));
+    }
+    return table.text();
+  }
+
+  /// Seconds by arithmetic, and by simulation of what was replayed.
+  std::string times(const std::vector<Score>& scores) const {
+    const bool simulated = scores[0].simulated.has_value();
+    std::vector<Table::Column> columns{{"time"}, {"predicted", Table::Align::right}};
+    if (simulated) columns.push_back({"simulated", Table::Align::right});
+    if (scores.size() > 1) columns.push_back({""});
+    Table table(columns);
+    const auto time_of = [&](const Score& score) { return simulated ? score.simulated->seconds : *score.predicted; };
+    double best = time_of(scores[0]);
+    for (const Score& score : scores) best = std::min(best, time_of(score));
+    for (const Score& score : scores) {
+      std::vector<std::string> row{score.name, score.predicted ? format_seconds(*score.predicted) : "-"};
+      if (simulated) row.push_back(format_seconds(score.simulated->seconds));
+      const double longer = best > 0 ? 100 * (time_of(score) - best) / best : 0;
+      if (scores.size() > 1) row.push_back(time_of(score) == best ? "best" : fmt::format("{:.1f} % longer", longer));
+      table.row(std::move(row));
+    }
+    std::string text = table.text();
+    if (replayed_) text += fmt::format("  simulated: {}\n", replayed_->sentence());
+    return text;
+  }
+
+  static std::string loads(const std::vector<Score>& scores) {
+    Table table({{"heaviest core"}, {"load", Table::Align::right}, {"above the least possible", Table::Align::right}});
+    for (const Score& score : scores) {
+      const LoadBalance& load = score.metrics.load;
+      table.row({score.name, cost_number(load.heaviest_core), percent(100 * load.imbalance())});
+    }
+    return table.text();
+  }
+
+  static std::string links(const std::vector<Score>& scores) {
+    Table table({{"hottest links"}, {}, {"", Table::Align::right}});
+    for (const Score& score : scores) {
+      for (const LinkLoad& link : score.metrics.hottest)
+        table.row({score.name, fmt::format("{} → {}", link.from, link.to), format_bytes(link.bytes)});
+      if (score.metrics.hottest.empty())
+        table.row({score.name, score.complete ? "nothing leaves a node" : "not computed: see --all"});
+    }
+    return table.text();
+  }
+
+  std::vector<std::string> names_;
+  ProblemArguments problem_;
+  RunArguments run_;
+  bool all_ = false;
+  bool links_ = false;
+  bool simulate_ = false;
+  SimulationArguments simulation_;
+  std::optional<Replayed> replayed_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_eval() {
+  return std::make_unique<EvalVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: a machine for people and for scripts.
+#include "apps/rankloom/verbs/machine/machine_output.hpp"
+
+#include <fmt/format.h>
+
+#include "rankloom/core/units.hpp"
+#include "rankloom/model/topology_json.hpp"
+#include "rankloom/report/tree_drawing.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// Physical cores: the objects called so; processing units where no level is.
+std::uint64_t count_cores(const Topology& topology) {
+  for (const auto& level : topology.levels()) {
+    if (level.kind == "core") return level.objects;
+  }
+  return topology.core_count();
+}
+
+std::uint64_t count_places(const Topology& topology) {
+  std::uint64_t places = 0;
+  for (const Core core : topology.cores()) places += topology.capacity(core);
+  return places;
+}
+
+Json network_json(const Topology& topology) {
+  const Network& network = topology.network();
+  return {{"text", network.text()},
+          {"nodes", network.node_count()},
+          {"routers", network.vertex_count() - network.node_count()},
+          {"links", network.link_count()},
+          {"diameter", network.diameter()},
+          {"gap", network.per_hop().gap},
+          {"latency", network.per_hop().latency}};
+}
+
+std::string network_line(const Topology& topology) {
+  const Network& network = topology.network();
+  return fmt::format("{}: {}, at most {} apart, {} a hop\n", network.text(), counted(network.link_count(), "link"),
+                     counted(network.diameter(), "hop"), fmt::format("cost {}", cost_text(network.per_hop())));
+}
+
+}  // namespace
+
+Json machine_json(const Topology& topology) {
+  Json json{{"nodes", topology.node_count()},
+            {"cores", count_cores(topology)},
+            {"pus", topology.core_count()},
+            {"places", count_places(topology)}};
+  json["levels"] = Json::array();
+  for (const auto& level : topology.levels()) {
+    json["levels"].push_back({{"kind", level.kind},
+                              {"objects", level.objects},
+                              {"arity", level.arity},
+                              {"gap", level.cost ? Json(level.cost->gap) : Json()},
+                              {"latency", level.cost ? Json(level.cost->latency) : Json()},
+                              {"private", level.is_private()}});
+  }
+  json["symmetric"] = topology.symmetric();
+  json["routed"] = topology.routed();
+  if (topology.routed()) json["network"] = network_json(topology);
+  return json;
+}
+
+std::string machine_headline(const Topology& topology) {
+  std::string text =
+      fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));
+  const std::uint64_t places = count_places(topology);
+  if (places != topology.core_count()) text += fmt::format(", room for {}", counted(places, "rank"));
+  return text;
+}
+
+std::string machine_drawing(const Topology& topology, bool ascii) {
+  return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
+         draw_tree(fold_machine(topology), {.ascii = ascii});
+}
+
+Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
+                            Json more, const std::string& words) {
+  const std::string text = output.empty() ? std::string() : write_machine_json(topology.spec());
+  if (!output.empty()) {
+    if (auto written = write_file(output, text); !written) return propagate(written);
+  }
+  if (output == "-") return success;
+  if (session.json) {
+    Json json = machine_json(topology);
+    if (!output.empty()) json["output"] = output;
+    json.update(more);
+    print_json(json);
+    return success;
+  }
+  print(machine_drawing(topology, ascii) + words);
+  if (!output.empty()) print(fmt::format("\nwritten to {}: use it with -t {}\n", output, shell_word(output)));
+  return success;
+}
+
+}  // namespace rankloom::app

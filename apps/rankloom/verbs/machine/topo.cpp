@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom topo`: the machine drawn, checked, written out.
+#include <fmt/format.h>
+
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "apps/rankloom/verbs/machine/machine_output.hpp"
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/model/topology_json.hpp"
+#include "rankloom/report/topology_findings.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// The parts that each sub-verb needs: the argument, and the loading.
+struct MachineArgument {
+  TopologyArguments arguments;
+
+  void describe(CLI::App& app) {
+    arguments.describe(app);
+    add_text(app,
+             {"TOPOLOGY", "TOPOLOGY", "a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"", "input"},
+             word_);
+    exclude(app, "TOPOLOGY", "--topology");
+    exclude(app, "TOPOLOGY", "--hierarchy");
+  }
+
+  Result<Topology> load() {
+    if (!word_.empty()) arguments.topology = word_;
+    if (!arguments.given())
+      return fail(Code::usage, at("TOPOLOGY"), "no machine is named",
+                  "name a file, or a string such as \"node:4=10 core:8=1\"");
+    return arguments.load();
+  }
+
+ private:
+  std::string word_;
+};
+
+class TopoVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    discover_ = &add_command(app, "discover", "look at this host, other hosts, or files of a network and its nodes");
+    discover_verb_->describe(*discover_);
+    probe_ = &add_command(app, "probe", "measure what sending costs between the ranks of a launcher");
+    probe_verb_->describe(*probe_);
+    show_ = &add_command(app, "show", "draw the machine as a tree, equal parts folded");
+    show_machine_.describe(*show_);
+    add_switch(*show_, "--ascii", "draw with plain characters", ascii_, "output");
+    check_ = &add_command(app, "check", "is the machine sound? list what is odd about it");
+    check_machine_.describe(*check_);
+    convert_ = &add_command(app, "convert", "write the machine as topology JSON");
+    convert_machine_.describe(*convert_);
+    add_text(*convert_, {"-o,--output", "FILE", "where to write it; without it, to standard output", "output"},
+             output_);
+  }
+
+  Result<int> run(const Session& session) override {
+    if (was_called(*discover_)) return discover_verb_->run(session);
+    if (was_called(*probe_)) return probe_verb_->run(session);
+    if (was_called(*show_)) return show(session);
+    if (was_called(*check_)) return check(session);
+    return convert(session);
+  }
+
+ private:
+  Result<int> show(const Session& session) {
+    auto topology = show_machine_.load();
+    if (!topology) return propagate(topology);
+    if (session.json) {
+      print_json(machine_json(*topology));
+      return success;
+    }
+    print(machine_drawing(*topology, ascii_));
+    return success;
+  }
+
+  Result<int> check(const Session& session) {
+    auto topology = check_machine_.load();
+    if (!topology) return propagate(topology);
+    const auto findings = examine(*topology);
+    if (session.json) {
+      Json json{{"sound", true}, {"findings", Json::array()}};
+      for (const auto& finding : findings) json["findings"].push_back({{"what", finding.what}, {"hint", finding.hint}});
+      print_json(json);
+      return success;
+    }
+    print(fmt::format("sound: {}\n", machine_headline(*topology)));
+    for (const auto& finding : findings) print(fmt::format("  remark: {}\n    hint: {}\n", finding.what, finding.hint));
+    return success;
+  }
+
+  Result<int> convert(const Session& session) {
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
+    auto topology = convert_machine_.load();
+    if (!topology) return propagate(topology);
+    const std::string text = write_machine_json(topology->spec());
+    const bool to_stdout = output_.empty() || output_ == "-";
+    if (auto written = write_file(or_standard_output(output_), text); !written) return propagate(written);
+    if (to_stdout) return success;
+    if (session.json) {
+      print_json(Json{{"output", output_}, {"nodes", topology->node_count()}, {"pus", topology->core_count()}});
+    } else {
+      print(fmt::format("{}: {}\n", output_, machine_headline(*topology)));
+    }
+    return success;
+  }
+
+  std::unique_ptr<Verb> discover_verb_ = make_topo_discover(), probe_verb_ = make_topo_probe();
+  CLI::App* discover_ = nullptr;
+  CLI::App* probe_ = nullptr;
+  CLI::App* show_ = nullptr;
+  CLI::App* check_ = nullptr;
+  CLI::App* convert_ = nullptr;
+  MachineArgument show_machine_, check_machine_, convert_machine_;
+  bool ascii_ = false;
+  std::string output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_topo() {
+  return std::make_unique<TopoVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom map`: profile and machine in, mapping out.
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "apps/rankloom/arguments/mapper_arguments.hpp"
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/model/mapping_file.hpp"
+#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/table.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+/// The traffic of a level before and after.
+struct LevelChange {
+  LevelTraffic before, after;
+};
+
+class MapVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    problem_.describe(app, "PROFILE");
+    mapper_.describe(app);
+    run_.describe(app);
+    add_text(app, {"--start", "MAPPING", "mapping to begin from, a file or a mapper, for mappers that take one", "run"},
+             start_);
+    add_value(app,
+              {"--migration-cost", "X|N%",
+               "cost of each rank that leaves its core of --start; N%: of what a rank costs there on average", "run"},
+              [this](std::string_view value) -> Result<void> {
+                migration_cost_is_percent_ = value.ends_with('%');
+                if (migration_cost_is_percent_) value.remove_suffix(1);
+                migration_cost_ = parse_number(value);
+                if (!migration_cost_ || *migration_cost_ < 0)
+                  return bad_value("--migration-cost", value, "a number of at least 0, or a percentage such as 5%");
+                return {};
+              });
+    add_switch(app, "--raw", "keep a result that costs more than the default order", raw_, "run");
+    add_text(app, {"-o,--output", "FILE", "where to write the mapping; without it, to standard output", "output"},
+             output_);
+    add_value(app,
+              {"--format", "plain|json", "plain: one core number a line, line i for rank i; json: the whole result",
+               "output", "plain"},
+              [this](std::string_view value) -> Result<void> {
+                if (value != "plain" && value != "json") return bad_value("--format", value, "plain or json");
+                as_json_ = value == "json";
+                return {};
+              });
+  }
+
+  Result<int> run(const Session& session) override {
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
+    auto mapper = mapper_.make();
+    if (!mapper) return propagate(mapper);
+    if (!start_.empty() && !mapper->info->takes_start) return no_start(*mapper);
+
+    if (start_.empty() && migration_cost_) {
+      return fail(Code::usage, at("--migration-cost"), "there is no mapping from which ranks could move",
+                  "say with --start where they are");
+    }
+
+    const ThreadLimit limit(run_.threads);
+    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    auto instance = problem_.load(progress);
+    if (!instance) return propagate(instance);
+    auto result = solve(*mapper, *instance, progress);
+    if (!result) return propagate(result);
+    const auto levels = compare_levels(*instance, *result);
+    progress.finish();
+    return hand_out(session, *instance, *result, levels);
+  }
+
+ private:
+  static Failure no_start(const ConfiguredMapper& mapper) {
+    std::string able;
+    for (const MapperInfo& row : mappers()) {
+      if (row.takes_start) able += fmt::format("{}{}", able.empty() ? "" : ", ", row.name);
+    }
+    return fail(Code::usage, at("--start"),
+                fmt::format("the mapper {} does not begin from a mapping", mapper.info->name),
+                fmt::format("these do: {}", able));
+  }
+
+  Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) const {
+    std::vector<Core> start;
+    if (!start_.empty()) {
+      auto placement = named_placement(start_, instance, instance.capacities, run_, progress);
+      if (!placement) return propagate(placement);
+      start = std::move(*placement);
+    }
+    progress.report("mapping", -1);
+    const MapProblem problem{instance.graph, instance.topology,          instance.capacities, run_.model,
+                             start,          migration_cost(instance, start)};
+    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_, .certify = true});
+  }
+
+  double migration_cost(const Instance& instance, const std::vector<Core>& start) const {
+    if (!migration_cost_ || start.empty() || !migration_cost_is_percent_) return migration_cost_.value_or(0);
+    const double cost = evaluate(instance.graph, instance.topology, start, run_.model);
+    return *migration_cost_ / 100 * std::abs(cost) / static_cast<double>(start.size());
+  }
+
+  static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {
+    const auto block = block_placement(instance.graph.rank_count(), instance.topology, instance.capacities);
+    const auto before = level_traffic(instance.graph, instance.topology, block);
+    const auto after = level_traffic(instance.graph, instance.topology, result.mapping.cores());
+    std::vector<LevelChange> levels;
+    for (std::size_t level = 0; level < before.size(); ++level) levels.push_back({before[level], after[level]});
+    return levels;
+  }
+
+  Result<int> hand_out(const Session& session, const Instance& instance, const MapResult& result,
+                       const std::vector<LevelChange>& levels) const {
+    const bool to_file = !output_.empty() && output_ != "-";
+    const std::string json = session.json || as_json_ ? to_line(to_json(instance, result, levels)) : std::string();
+    if (to_file || !session.json) {
+      auto written = as_json_ ? write_file(or_standard_output(output_), json)
+                              : write_file(or_standard_output(output_), [&](Sink& sink) -> Result<void> {
+                                  write_plain_mapping(result.mapping.cores(), sink);
+                                  return {};
+                                });
+      if (!written) return propagate(written);
+    }
+    if (session.json) {
+      print(json);
+    } else if (to_file) {
+      print(summary(instance, result, levels));
+    } else if (session.err_is_terminal) {
+      fmt::print(stderr, "{}", summary(instance, result, levels));
+    }
+    return success;
+  }
+
+  Json to_json(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
+    Json json;
+    json["mapper"] = result.mapper;
+    json["seed"] = result.seed;
+    json["model"] = info(result.model).name;
+    json["profile"] = problem_.profile.profile;
+    json["topology"] = problem_.topology.hierarchy.empty() ? problem_.topology.topology : problem_.topology.text();
+    json["ranks"] = instance.graph.rank_count();
+    json["cores"] = instance.topology.core_count();
+    json["cost"] = result.cost;
+    json["cost_default"] = result.cost_default;
+    json["gain_percent"] = gain(result);
+    json["lower_bound"] = result.lower_bound ? Json(*result.lower_bound) : Json();
+    json["gap_percent"] = result.lower_bound ? Json(gap_percent(result.cost, *result.lower_bound)) : Json();
+    if (result.moved) json["moved"] = *result.moved;
+    json["time_ms"] = result.time_ms;
+    json["fell_back"] = result.fell_back;
+    json["note"] = result.note;
+    if (result.load) json["load"] = load_json(*result.load);
+    json["levels"] = Json::array();
+    for (const auto& [before, after] : levels) {
+      json["levels"].push_back({{"level", after.level},
+                                {"bytes", after.bytes},
+                                {"bytes_default", before.bytes},
+                                {"messages", after.messages},
+                                {"messages_default", before.messages}});
+    }
+    Json cores = Json::array();
+    for (const Core core : result.mapping.cores()) cores.push_back(index(core));
+    json["mapping"] = std::move(cores);
+    return json;
+  }
+
+  static double gain(const MapResult& result) {
+    return gain_percent(result.cost_default, result.cost, info(result.model).larger_is_better);
+  }
+
+  std::string summary(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
+    std::string text = fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                                   counted(instance.topology.core_count(), "core"), result.mapper,
+                                   format_seconds(result.time_ms / 1000));
+    Table table({{""}, {"default order", Table::Align::right}, {"mapped", Table::Align::right}, {""}});
+    table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
+               cost_number(result.cost), change(result.cost_default, result.cost)});
+    for (const auto& [before, after] : levels) {
+      if (before.bytes == 0 && after.bytes == 0) continue;
+      const std::string where =
+          after.level == "same core" ? "inside one core" : fmt::format("between {}", plural(after.level));
+      table.row({where, format_bytes(before.bytes), format_bytes(after.bytes), change(before.bytes, after.bytes)});
+    }
+    text += table.text();
+    if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
+    text += "\n" + remarks(result);
+    text += fmt::format("next: rankloom eval {} block {}\n",
+                        shell_word(output_.empty() || output_ == "-" ? "FILE" : output_), problem_.words("--profile "));
+    text += fmt::format("      rankloom compare {}\n", problem_.words(""));
+    return text;
+  }
+
+  static std::string remarks(const MapResult& result) {
+    std::string text;
+    if (result.lower_bound && *result.lower_bound != 0) {
+      const bool larger_is_better = info(result.model).larger_is_better;
+      text += fmt::format("  {}\n", bound_sentence(result.cost, *result.lower_bound, larger_is_better));
+    }
+    if (result.moved) {
+      text += fmt::format("  {} of {} not on the core of the start\n", format_count(static_cast<double>(*result.moved)),
+                          counted(result.mapping.rank_count(), "rank"));
+    }
+    if (result.fell_back) {
+      text += "  nothing better than the default order was found: keep it\n";
+    } else if (result.cost == result.cost_default && !result.load) {
+      text += "  the default order is as good: nothing to change\n";
+    }
+    if (!result.note.empty() && !result.fell_back) text += fmt::format("  note: {}\n", result.note);
+    return text.empty() ? text : text + "\n";
+  }
+
+  ProblemArguments problem_;
+  MapperArguments mapper_;
+  RunArguments run_;
+  std::string start_;
+  std::optional<double> migration_cost_;
+  bool migration_cost_is_percent_ = false;
+  std::string output_;
+  bool raw_ = false;
+  bool as_json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_map() {
+  return std::make_unique<MapVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom gen`: synthetic profiles, one sub-verb for each row of the table of patterns; and workloads.
+#include <vector>
+
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verbs/profile/profile_output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/report/progress_bar.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+struct PatternCommand {
+  explicit PatternCommand(const GeneratorInfo& info) : pattern(info) {}
+  Pattern pattern;
+  ProfileOutput output;
+  CLI::App* app = nullptr;
+};
+
+class GenVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    for (const GeneratorInfo& row : generators()) {
+      auto command = std::make_unique<PatternCommand>(row);
+      command->app = &add_command(app, row.name, row.summary);
+      for (const Option& option : command->pattern.options().all())
+        add_listed(*command->app, option, "pattern", option.set);
+      command->output.describe(*command->app);
+      commands_.push_back(std::move(command));
+    }
+    workload_ = &add_command(app, "workload", "jobs that come to a machine, for alloc replay (Lublin, Feitelson 2003)");
+    workload_verb_->describe(*workload_);
+  }
+
+  Result<int> run(const Session& session) override {
+    if (was_called(*workload_)) return workload_verb_->run(session);
+    for (const auto& command : commands_) {
+      if (was_called(*command->app)) return make(session, *command);
+    }
+    return success;
+  }
+
+ private:
+  static Result<int> make(const Session& session, const PatternCommand& command) {
+    if (auto possible = command.output.check(session); !possible) return propagate(possible);
+    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    progress.report("making the pattern", -1);
+    auto profile = command.pattern.generate();
+    if (!profile) return propagate(profile);
+    progress.finish();
+    return command.output.write(session, *profile, command.pattern.info().name);
+  }
+
+  std::vector<std::unique_ptr<PatternCommand>> commands_;
+  std::unique_ptr<Verb> workload_verb_ = make_gen_workload();
+  CLI::App* workload_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_gen() {
+  return std::make_unique<GenVerb>();
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps: `rankloom show`: what a program says, at a glance.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/core/units.hpp"
+#include "rankloom/evaluate/profile_summary.hpp"
+#include "rankloom/report/heat_map.hpp"
+#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/table.hpp"
+
+namespace rankloom::app {
+
+namespace {
+
+constexpr Table::Align right = Table::Align::right;
+
+std::string share(double part, double whole) {
+  return whole > 0 ? percent(100 * part / whole) : "";
+}
+
+Json to_json(const Volume& volume) {
+  return {{"bytes", volume.bytes}, {"messages", volume.messages}};
+}
+
+class ShowVerb : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    profile_.describe(app, "PROFILE");
+    add_text(app, {"--phase", "PHASE", "one phase instead of the whole run: its number, from 1, or its name", "input"},
+             phase_);
+    OptionList list;
+    list.count("top", top_, "heaviest pairs to show");
+    list.count("map", map_, "rows of the picture at most; 0: none", 0, 200);
+    for (const Option& option : list.all()) add_listed(app, option, "output", option.set);
+  }
+
+  Result<int> run(const Session& session) override {
+    ProgressBar progress(stderr, session.err_is_terminal && !session.json);
+    progress.report("reading the profile", -1);
+    auto imported = profile_.load();
+    if (!imported) return propagate(imported);
+    Profile profile = std::move(imported->profile);
+    const auto phases = std::exchange(profile.phases, {});
+    if (!phase_.empty()) {
+      profile.phases = phases;
+      auto part = phase_of(profile, phase_);
+      if (!part) return propagate(part);
+      profile = std::move(*part);
+    }
+    progress.report("adding up the traffic", -1);
+    auto summary = summarise(profile, profile_.collectives, top_);
+    if (!summary) return propagate(summary);
+    progress.finish();
+    if (session.json) {
+      print_json(to_json(profile, *summary, phases));
+    } else {
+      print(to_text(profile, *summary, phases));
+    }
+    return success;
+  }
+
+ private:
+  std::string to_text(const Profile& profile, const ProfileSummary& summary, const std::vector<Phase>& phases) const {
+    std::string text = head(profile, summary) + "\n" + volumes(summary);
+    if (!summary.operations.empty()) text += "\n" + operations(summary);
+    if (!profile.sizes.empty()) text += "\n" + sizes(profile);
+    if (summary.time) text += "\n" + time(*summary.time);
+    if (phase_.empty() && !phases.empty()) text += "\n" + phase_table(phases);
+    if (!summary.heaviest.empty()) text += "\n" + pairs(summary);
+    if (map_ > 0 && !summary.heaviest.empty()) text += "\n" + picture(summary);
+    return text;
+  }
+
+  std::string head(const Profile& profile, const ProfileSummary& summary) const {
+    std::string text = fmt::format("{}: {}", profile_.profile, counted(summary.ranks, "rank"));
+    for (const char* key : {"program", "phase"}) {
+      const auto found = profile.origin.find(key);
+      if (found != profile.origin.end()) text += fmt::format(", {} {}", key, found->second);
+    }
+    text += fmt::format(", {} talk point to point", counted(summary.pairs, "pair"));
+    if (summary.pairs > 0) {
+      text += fmt::format("; partners of a rank: {:.1f} in the mean, {} at most", summary.mean_partners,
+                          summary.most_partners);
+    }
+    if (summary.silent_ranks > 0 && summary.pairs > 0) {
+      text += fmt::format("; {} without any", counted(summary.silent_ranks, "rank"));
+    }
+    text += "\n";
+    for (const auto& [key, what] : {std::pair("missing ranks", "are missing in the recording"),
+                                    std::pair("ranks that did not finish", "did not finish")}) {
+      const auto found = profile.origin.find(key);
+      if (found != profile.origin.end()) text += fmt::format("  ranks that {}: {}\n", what, found->second);
+    }
+    return text;
+  }
+
+  std::string volumes(const ProfileSummary& summary) const {
+    const double all = summary.between_ranks.bytes + summary.collectives.bytes;
+    Table table({{""}, {"bytes", right}, {"messages", right}, {"share", right}});
+    const auto row = [&](const std::string& name, const Volume& volume, const std::string& part) {
+      if (volume.bytes == 0 && volume.messages == 0) return;
+      table.row({name, format_bytes(volume.bytes), format_count(std::round(volume.messages)), part});
+    };
+    row("point to point", summary.between_ranks, share(summary.between_ranks.bytes, all));
+    std::string_view model;
+    for (const CollectiveModelInfo& info : collective_models()) {
+      if (info.model == profile_.collectives) model = info.name;
+    }
+    row(fmt::format("collectives (as {})", model), summary.collectives, share(summary.collectives.bytes, all));
+    row("to themselves", summary.to_itself, "");
+    return table.empty() ? "  nothing is sent\n" : table.text();
+  }
+
+  static std::string operations(const ProfileSummary& summary) {
+    Table table({{"collective"}, {"calls", right}, {"bytes asked for", right}});
+    for (const OperationTotal& total : summary.operations) {
+      table.row({std::string(to_string(total.op)), format_count(std::round(total.calls)), format_bytes(total.bytes)});
+    }
+    return table.text();
+  }
+
+  static std::string sizes(const Profile& profile) {
+    double most = 0;
+    for (const auto& [size, count] : profile.sizes) most = std::max(most, static_cast<double>(count));
+    Table table({{"message size", right}, {"messages", right}, {""}});
+    for (const auto& [size, count] : profile.sizes) {
+      const auto length = static_cast<std::size_t>(std::ceil(30 * static_cast<double>(count) / most));
+      std::string bar;
+      for (std::size_t at = 0; at < length; ++at) bar += "▇";
+      table.row({size == 0 ? "0 B" : fmt::format("from {}", format_bytes(static_cast<double>(size))),
+                 format_count(static_cast<double>(count)), bar});
+    }
+    return table.text();
+  }
+
+  static std::string time(const TimeShare& time) {
+    return fmt::format(
+        "  {} of the time is spent in MPI ({} at the rank with least, {} at the one with most):\n"
+        "  no mapping can save more than that\n",
+        percent(100 * time.share()), percent(100 * time.least_share), percent(100 * time.most_share));
+  }
+
+  static std::string phase_table(const std::vector<Phase>& phases) {
+    Table table(
+        {{"phase"}, {""}, {"from", right}, {"to", right}, {"point to point", right}, {"collective calls", right}});
+    for (std::size_t at = 0; at < phases.size(); ++at) {
+      double calls = 0;
+      for (const Collective& collective : phases[at].collectives) calls += collective.count;
+      table.row({fmt::format("{}", at + 1), phases[at].name, format_seconds(phases[at].begin),
+                 format_seconds(phases[at].end), format_bytes(phases[at].point_to_point.total_bytes()),
+                 format_count(std::round(calls))});
+    }
+    return table.text();
+  }
+
+  static std::string pairs(const ProfileSummary& summary) {
+    Table table({{"heaviest pairs"}, {"bytes", right}, {"messages", right}, {"share", right}});
+    for (const PairTraffic& pair : summary.heaviest) {
+      table.row({fmt::format("{} - {}", index(pair.a), index(pair.b)), format_bytes(pair.volume.bytes),
+                 format_count(std::round(pair.volume.messages)),
+                 share(pair.volume.bytes, summary.between_ranks.bytes + summary.collectives.bytes)});
+    }
+    return table.text();
+  }
+
+  std::string picture(const ProfileSummary& summary) const {
+    return "  who sends (row) to whom (column); each shade is a factor of ten\n" + heat_map(summary.traffic, map_);
+  }
+
+  Json to_json(const Profile& profile, const ProfileSummary& summary, const std::vector<Phase>& phases) const {
+    Json json{{"profile", profile_.profile}, {"ranks", summary.ranks}, {"origin", profile.origin}};
+    json["point_to_point"] = app::to_json(summary.between_ranks);
+    json["point_to_point"]["pairs"] = summary.pairs;
+    json["to_itself"] = app::to_json(summary.to_itself);
+    json["collectives"] = app::to_json(summary.collectives);
+    json["collectives"]["operations"] = Json::array();
+    for (const OperationTotal& total : summary.operations) {
+      json["collectives"]["operations"].push_back(
+          {{"operation", to_string(total.op)}, {"calls", total.calls}, {"bytes", total.bytes}});
+    }
+    json["partners"] = {
+        {"mean", summary.mean_partners}, {"most", summary.most_partners}, {"silent_ranks", summary.silent_ranks}};
+    json["heaviest"] = Json::array();
+    for (const PairTraffic& pair : summary.heaviest) {
+      json["heaviest"].push_back({{"ranks", {index(pair.a), index(pair.b)}},
+                                  {"bytes", pair.volume.bytes},
+                                  {"messages", pair.volume.messages}});
+    }
+    json["sizes"] = Json::array();
+    for (const auto& [size, count] : profile.sizes) json["sizes"].push_back({{"from", size}, {"messages", count}});
+    if (summary.time) {
+      json["time"] = {{"seconds_in_mpi", summary.time->seconds_in_mpi},
+                      {"seconds_outside", summary.time->seconds_outside},
+                      {"share_in_mpi", summary.time->share()}};
+    }
+    json["phases"] = Json::array();
+    for (const Phase& phase : phases) {
+      json["phases"].push_back({{"name", phase.name},
+                                {"begin", phase.begin},
+                                {"end", phase.end},
+                                {"bytes", phase.point_to_point.total_bytes()}});
+    }
+    return json;
+  }
+
+  ProfileArguments profile_;
+  std::string phase_;
+  std::uint64_t top_ = 10;
+  std::uint64_t map_ = 32;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_show() {
+  return std::make_unique<ShowVerb>();
+}
+
+}  // namespace rankloom::app
