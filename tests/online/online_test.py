@@ -172,7 +172,7 @@ class Mishaps(OnlineTest):
         self.assertIn("nothing was recorded", log["error"])
 
 
-class Lab(OnlineTest):
+class VirtualCluster(OnlineTest):
     def test_an_agent_on_each_host(self):
         if os.geteuid() != 0:
             self.skipTest("making hosts needs root")

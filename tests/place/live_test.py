@@ -289,7 +289,7 @@ class Slurm(InLab):
                 self.assertEqual(pairs, [(0, 1, 1000, 1), (1, 2, 2000, 1), (2, 3, 3000, 1), (3, 0, 4000, 1)])
 
 
-class Lab(Folder):
+class VirtualCluster(Folder):
     def left(self):
         names = json.loads(self.rankloom("lab", "list", "--json").stdout)["labs"]
         return [lab["name"] for lab in names if str(os.getpid()) in lab["name"]]

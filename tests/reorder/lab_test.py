@@ -13,7 +13,7 @@ import sys
 from reordering import ReorderTest, main
 
 
-class Lab(ReorderTest):
+class VirtualCluster(ReorderTest):
     RATE = "200mbit"
 
     def setUp(self):

@@ -348,7 +348,7 @@ class Part(Cluster):
         self.assertEqual(self.nodes_of(self.submit(1, "-w", "n9")), [8])
 
 
-class Lab(unittest.TestCase):
+class VirtualSlurm(unittest.TestCase):
     def test_two_at_once_and_nothing_is_left(self):
         names = [f"one{os.getpid()}", f"two{os.getpid()}"]
         ports = []
@@ -363,10 +363,10 @@ class Lab(unittest.TestCase):
         self.assertIn("slurm lab down", again.stderr)
         taken = run(PROGRAM, "slurm", "lab", "up", "--name", f"x{os.getpid()}", "--port", ports[0], status=5)
         self.assertIn("taken", taken.stderr)
-        keepers = [int(line.split()[1]) for line in pathlib.Path(f"/run/rankloom-slurm/{names[0]}/keepers").read_text().splitlines()]
+        holders = [int(line.split()[1]) for line in pathlib.Path(f"/run/rankloom-slurm/{names[0]}/namespace_holders").read_text().splitlines()]
         slurmctld = int(pathlib.Path(f"/run/rankloom-slurm/{names[0]}/slurmctld.pid").read_text())
         run(PROGRAM, "slurm", "lab", "down", "--name", names[0])
-        for process in [*keepers, slurmctld]:
+        for process in [*holders, slurmctld]:
             self.assertFalse(pathlib.Path(f"/proc/{process}/exe").exists(), process)
         self.assertFalse(pathlib.Path(f"/run/rankloom-slurm/{names[0]}").exists())
         self.assertEqual(run("srun", "-N", 2, "true", env={**os.environ, **made["environment"]}).returncode, 0, "the other lives")
@@ -375,19 +375,19 @@ class Lab(unittest.TestCase):
     def test_half_made_goes_too(self):
         name = f"half{os.getpid()}"
         process = subprocess.Popen([str(PROGRAM), "slurm", "lab", "up", "--name", name, "--nodes", "32"], stdout=subprocess.DEVNULL)
-        keepers = pathlib.Path(f"/run/rankloom-slurm/{name}/keepers")
+        holders = pathlib.Path(f"/run/rankloom-slurm/{name}/namespace_holders")
         for _ in range(400):
-            if keepers.exists() and len(keepers.read_text().splitlines()) > 5:
+            if holders.exists() and len(holders.read_text().splitlines()) > 5:
                 break
             time.sleep(0.01)
         process.kill()
         process.wait()
-        started = [int(line.split()[1]) for line in keepers.read_text().splitlines()]
+        started = [int(line.split()[1]) for line in holders.read_text().splitlines()]
         self.assertIn("half", run(PROGRAM, "slurm", "lab", "status").stdout)
         run(PROGRAM, "slurm", "lab", "down", "--name", name)
         for one in started:
             self.assertFalse(pathlib.Path(f"/proc/{one}/exe").exists(), one)
-        self.assertFalse(keepers.parent.exists())
+        self.assertFalse(holders.parent.exists())
 
     def test_refuses_what_it_cannot_do(self):
         for words in (["--name", "Bad/Name"], ["--nodes", "0"], ["--policy", "closed-best"], ["--nodes", "3", "-t", "mesh:2x2"], ["--policy", "closed-bets", "-t", "mesh:2x2"]):
@@ -402,5 +402,5 @@ if __name__ == "__main__":
     if reason:
         print(f"skipped: {reason}")
         sys.exit(SKIP)
-    names = sys.argv[2:] or ["Select", "Fallback", "Part", "Lab"]
+    names = sys.argv[2:] or ["Select", "Fallback", "Part", "VirtualSlurm"]
     unittest.main(argv=[sys.argv[0], "-v", *names])

@@ -48,7 +48,7 @@ class TuneTest(unittest.TestCase):
         subprocess.run(["mpicc.openmpi", "-O2", "app.c", "-o", "app"], cwd=self.folder, check=True)
 
 
-class Lab(TuneTest):
+class VirtualCluster(TuneTest):
     def setUp(self):
         super().setUp()
         if os.geteuid() != 0 or not GROUPS.exists():

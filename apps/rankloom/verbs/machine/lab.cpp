@@ -94,7 +94,7 @@ class LabVerb : public Verb {
 
   Result<int> up(const Session& session) {
     options_.name = name_;
-    auto lab = start_virtual_cluster(options_, own_program());
+    auto lab = start_virtual_cluster(options_, program_path());
     if (!lab) return propagate(lab);
     if (session.json) {
       print_json(to_json(*lab));
@@ -114,10 +114,10 @@ class LabVerb : public Verb {
     }
     options_.name = fmt::format("{}-{}", name_, ::getpid());
     options_.prefix = name_;
-    auto lab = start_virtual_cluster(options_, own_program(), true);
+    auto lab = start_virtual_cluster(options_, program_path(), true);
     if (!lab) return propagate(lab);
     const FleetingLab goes(options_.name);
-    Argv words{own_program(), "lab", "exec", "--name", options_.name};
+    Argv words{program_path(), "lab", "exec", "--name", options_.name};
     if (!host_.empty()) words.insert(words.end(), {"--on", host_});
     words.emplace_back("--");
     words.insert(words.end(), command_.begin(), command_.end());

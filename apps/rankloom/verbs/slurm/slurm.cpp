@@ -108,9 +108,9 @@ class SlurmVerb : public Verb {
 
   /// The plugin of `srun --rankloom`, where it was built.
   static void set_spank(VirtualSlurmOptions& options) {
-    const auto plugin = find_beside("slurm/spank_rankloom.so");
+    const auto plugin = find_installed("slurm/spank_rankloom.so");
     if (!plugin) return;
-    std::string line = fmt::format("optional {} program={}", *plugin, own_program());
+    std::string line = fmt::format("optional {} program={}", *plugin, program_path());
     if (options.files.contains("rankloom.conf")) {
       line += " config=rankloom.conf";
     } else if (options.files.contains("topology.json")) {
@@ -124,10 +124,10 @@ class SlurmVerb : public Verb {
     if (policy_.policies.empty()) return {};
     if (!topology_.given())
       return fail(Code::usage, at("--policy"), "a policy needs a machine with a network", "add -t mesh:8x8");
-    const auto plugin = find_beside("slurm/select_cons_tres.so");
+    const auto plugin = find_installed("slurm/select_cons_tres.so");
     if (!plugin) {
       return fail(Code::environment, at("--policy"), "rankloom's plugin for Slurm is not here",
-                  remedy_for_part("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins"));
+                  how_to_install("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins"));
     }
     options.plugin_directory = fs::path(*plugin).parent_path().string();
     std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",
@@ -153,7 +153,7 @@ class SlurmVerb : public Verb {
     }
     std::error_code error;
     share(options.shared_directories, fs::current_path(error));
-    share(options.shared_directories, fs::path(own_program()).parent_path().parent_path());
+    share(options.shared_directories, fs::path(program_path()).parent_path().parent_path());
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto lab = start_virtual_slurm(options, progress);
     progress.finish();

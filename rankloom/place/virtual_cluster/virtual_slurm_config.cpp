@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the configuration of a Slurm on one machine.
+// place/virtual_cluster: the configuration files and environment of a virtual Slurm.
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -7,23 +8,22 @@
 #include <glob.h>
 #include <unistd.h>
 
-#include "rankloom/place/lab/slurm_parts.hpp"
+#include "rankloom/place/virtual_cluster/virtual_slurm_hosts.hpp"
 
 namespace rankloom {
 
-std::string slurm_plugin_folder() {
-  glob_t found{};
-  std::string folder;
-  if (::glob("/usr/lib/*/slurm-wlm/select_cons_tres.so", 0, nullptr, &found) == 0 && found.gl_pathc > 0)
-    folder = std::filesystem::path(found.gl_pathv[0]).parent_path().string();
-  ::globfree(&found);
-  return folder;
+std::string slurm_plugin_directory() {
+  glob_t matches{};
+  std::string directory;
+  if (::glob("/usr/lib/*/slurm-wlm/select_cons_tres.so", 0, nullptr, &matches) == 0 && matches.gl_pathc > 0)
+    directory = std::filesystem::path(matches.gl_pathv[0]).parent_path().string();
+  ::globfree(&matches);
+  return directory;
 }
 
-std::string slurm_conf_text(const SlurmLab& lab, const SlurmLabOptions& options) {
-  const std::string& folder = lab.folder;
+std::string slurm_conf_text(const VirtualSlurm& slurm, const VirtualSlurmOptions& options) {
   std::string text = fmt::format(
-      "# Written by `rankloom slurm lab up`; it goes with `rankloom slurm lab down --name {0}`.\n"
+      "# Written by `rankloom slurm lab up`; `rankloom slurm lab down --name {0}` removes it.\n"
       "ClusterName={0}\n"
       "SlurmctldHost={1}(127.0.0.1)\n"
       "SlurmctldPort={2}\n"
@@ -57,30 +57,31 @@ std::string slurm_conf_text(const SlurmLab& lab, const SlurmLabOptions& options)
       "SchedulerType=sched/backfill\n"
       "SchedulerParameters=bf_interval=1,bf_resolution=1,bf_continue,batch_sched_delay=0,sched_min_interval=0,"
       "sched_interval=2\n",
-      lab.name, slurm_head, lab.first_port, lab.first_port + 1, folder);
-  if (!options.plugins.empty()) text += fmt::format("PluginDir={}:{}\n", options.plugins, slurm_plugin_folder());
-  // One line for each node: names need no common stem.
-  for (std::size_t i = 0; i < lab.nodes.size(); ++i) {
+      slurm.name, slurm_head, slurm.first_port, slurm.first_port + 1, slurm.directory);
+  if (!options.plugin_directory.empty())
+    text += fmt::format("PluginDir={}:{}\n", options.plugin_directory, slurm_plugin_directory());
+  // One line per node, because the names need not have a common prefix.
+  for (std::size_t i = 0; i < slurm.nodes.size(); ++i) {
     text += fmt::format(
         "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} CPUs={} RealMemory=64000 State=UNKNOWN\n",
-        lab.nodes[i].name, lab.first_port + 1 + i, lab.cpus);
+        slurm.nodes[i].name, slurm.first_port + 1 + i, slurm.cpus);
   }
   text += "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=EXCLUSIVE State=UP\n";
-  for (const std::string& line : options.lines) text += line + "\n";
+  for (const std::string& line : options.config_lines) text += line + "\n";
   return text;
 }
 
-std::string slurm_hosts_text(const SlurmLab& lab) {
-  std::array<char, 256> own{};
-  ::gethostname(own.data(), own.size() - 1);
-  std::string text = fmt::format("127.0.0.1 localhost {} {}\n", slurm_head, own.data());
-  for (const SlurmHost& node : lab.nodes) text += fmt::format("127.0.0.1 {}\n", node.name);
+std::string slurm_hosts_text(const VirtualSlurm& slurm) {
+  std::array<char, 256> machine_name{};
+  ::gethostname(machine_name.data(), machine_name.size() - 1);
+  std::string text = fmt::format("127.0.0.1 localhost {} {}\n", slurm_head, machine_name.data());
+  for (const VirtualHost& node : slurm.nodes) text += fmt::format("127.0.0.1 {}\n", node.name);
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> slurm_lab_environment(const SlurmLab& lab) {
+std::vector<std::pair<std::string, std::string>> virtual_slurm_environment(const VirtualSlurm& slurm) {
   return {
-      {"SLURM_CONF", lab.conf()},
+      {"SLURM_CONF", slurm.conf()},
       {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
       {"OMPI_MCA_pml", "ob1"},

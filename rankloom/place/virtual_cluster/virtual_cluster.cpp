@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/virtual_cluster: a cluster on one machine: how it is started, found, entered and stopped.
+#include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "rankloom/core/file.hpp"
+#include "rankloom/core/shell_word.hpp"
+
+namespace rankloom {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* clusters_directory = "/run/rankloom-lab";
+constexpr const char* holder_title = "rankloom-lab";
+constexpr std::uint32_t max_hosts = 200;
+constexpr std::uint32_t max_slots = 4096;
+
+std::string directory_of(const std::string& name) {
+  return fmt::format("{}/{}", clusters_directory, name);
+}
+
+std::string host_name(const VirtualClusterOptions& options, std::size_t host) {
+  return fmt::format("{}{}", options.prefix.empty() ? options.name : options.prefix, host + 1);
+}
+
+std::string host_address(std::size_t host) {
+  return fmt::format("10.213.{}.{}", host / 250, host % 250 + 1);
+}
+
+/// A replacement of ssh: it accepts a host and a command, and runs the command on that virtual host.
+std::string remote_shell_script(const std::string& program, const std::string& name) {
+  return fmt::format(
+      "#!/bin/sh\n"
+      "while [ \"${{1#-}}\" != \"$1\" ]; do\n"
+      "  case $1 in -l | -p | -o | -i | -F) shift ;; esac\n"
+      "  shift\n"
+      "done\n"
+      "host=$1\n"
+      "shift\n"
+      "exec {} lab exec --name {} --on \"$host\" -- /bin/sh -c \"$*\"\n",
+      shell_word(program), shell_word(name));
+}
+
+Result<void> write_files(const VirtualCluster& cluster, const std::string& program) {
+  std::string hosts = "127.0.0.1 localhost\n";
+  std::string slots;
+  std::string machines;
+  for (std::size_t i = 0; i < cluster.options.hosts; ++i) {
+    const std::string name = host_name(cluster.options, i);
+    hosts += fmt::format("{} {}\n", host_address(i), name);
+    slots += fmt::format("{} slots={}\n", name, cluster.options.slots);
+    machines += fmt::format("{}:{}\n", name, cluster.options.slots);
+  }
+  if (auto done = write_file(cluster.directory + "/slots", slots); !done) return done;
+  if (auto done = write_file(cluster.directory + "/machines", machines); !done) return done;
+  if (auto done = write_file(cluster.directory + "/hosts", hosts); !done) return done;
+  if (auto done = write_file(cluster.directory + "/nsswitch.conf",
+                             "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\n"
+                             "protocols: files\nservices: files\n");
+      !done)
+    return done;
+  const std::string remote_shell = cluster.directory + "/ssh";
+  if (auto done = write_file(remote_shell, remote_shell_script(program, cluster.options.name)); !done) return done;
+  if (::chmod(remote_shell.c_str(), 0755) != 0) return system_failure(remote_shell);
+  return {};
+}
+
+Result<void> write_state(const VirtualCluster& cluster) {
+  Json json{{"hosts", Json::array()}, {"slots", cluster.options.slots}, {"rate", cluster.options.rate}};
+  const auto entry = [](const VirtualHost& host) {
+    return Json{{"name", host.name}, {"holder", host.holder}, {"network", host.inode}};
+  };
+  for (const VirtualHost& host : cluster.hosts) json["hosts"].push_back(entry(host));
+  json["bridge"] = entry(cluster.bridge);
+  return write_file(cluster.directory + "/lab.json", json.dump() + "\n");
+}
+
+/// Gives a host its own name, shared memory and host table. False: the kernel does not allow it.
+bool setup_mounts(const std::string& name, const std::string& directory) {
+  const auto bind_mount = [&](const char* file, const char* target) {
+    return ::mount((directory + "/" + file).c_str(), target, nullptr, MS_BIND, nullptr) == 0;
+  };
+  return ::sethostname(name.c_str(), name.size()) == 0 &&
+         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 &&
+         bind_mount("hosts", "/etc/hosts") && bind_mount("nsswitch.conf", "/etc/nsswitch.conf");
+}
+
+constexpr int host_namespaces = CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNS;
+
+Result<VirtualHost> start_host(const std::string& name, const std::string& directory, bool temporary) {
+  auto holder = start_namespace_holder(
+      name, holder_title, temporary, [&] { return ::unshare(host_namespaces) == 0 && setup_mounts(name, directory); });
+  if (!holder) return propagate(holder);
+  return VirtualHost{name, *holder, namespace_inode(*holder, "net")};
+}
+
+/// The bridge needs only a network namespace.
+Result<VirtualHost> start_bridge(const std::string& name, bool temporary) {
+  auto holder = start_namespace_holder(name, holder_title, temporary, [] { return ::unshare(CLONE_NEWNET) == 0; });
+  if (!holder) return propagate(holder);
+  return VirtualHost{name, *holder, namespace_inode(*holder, "net")};
+}
+
+void kill_all_hosts(const VirtualCluster& cluster) {
+  std::vector<VirtualHost> all = cluster.hosts;
+  all.push_back(cluster.bridge);
+  kill_hosts(all, {"net", holder_title, fmt::format("RANKLOOM_LAB={}", cluster.options.name)});
+}
+
+/// Runs `ip` or `tc` with a list of commands in the network namespace of a host.
+Result<void> configure_network(const char* program, const VirtualHost& host, const std::string& commands) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure("cannot create a pipe");
+  std::string errors;
+  // The lists are short. They fit into the pipe before the reader starts.
+  ::fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
+  if (::write(ends[1], commands.data(), commands.size()) != static_cast<ssize_t>(commands.size()))
+    return system_failure("cannot write the network configuration");
+  ::close(ends[1]);
+  const int status = run_in_child(
+      [&] {
+        if (!join_namespace(host.holder, "net")) return 1;
+        ::dup2(ends[0], STDIN_FILENO);
+        ::dup2(STDERR_FILENO, STDOUT_FILENO);
+        ::execlp(program, program, "-batch", "-", nullptr);
+        return 127;
+      },
+      &errors);
+  ::close(ends[0]);
+  if (status == 0) return {};
+  return fail(Code::environment, at("lab"),
+              fmt::format("{} failed on {}: {}", program, host.name, errors.substr(0, errors.find('\n'))),
+              "the kernel needs the modules veth, bridge and sch_tbf; --rate none works without sch_tbf");
+}
+
+/// The tc command that limits the rate of a device. A token bucket must hold the bytes of one tick of the kernel's
+/// clock.
+std::string rate_limit_command(double rate, const std::string& rate_text, const std::string& device) {
+  if (rate == 0) return {};
+  const auto burst = static_cast<std::uint64_t>(std::max(65536.0, rate / 8 / 250));
+  return fmt::format("qdisc add dev {} root tbf rate {} burst {} latency 50ms\n", device, rate_text, burst);
+}
+
+/// Connects every host to the bridge by a pair of virtual Ethernet devices. Both ends limit what they send.
+Result<void> connect_hosts(const VirtualCluster& cluster) {
+  const std::string& rate_text = cluster.options.rate;
+  auto rate = parse_rate(rate_text);
+  if (!rate) return propagate(rate);
+  std::string links = "link add br0 type bridge\nlink set br0 up\nlink set lo up\n";
+  std::string limits;
+  for (std::size_t i = 0; i < cluster.hosts.size(); ++i) {
+    links += fmt::format("link add port{} type veth peer name eth0 netns {}\n", i, cluster.hosts[i].holder);
+    links += fmt::format("link set port{0} master br0\nlink set port{0} up\n", i);
+    limits += rate_limit_command(*rate, rate_text, fmt::format("port{}", i));
+  }
+  if (auto done = configure_network("ip", cluster.bridge, links); !done) return done;
+  if (!limits.empty()) {
+    if (auto done = configure_network("tc", cluster.bridge, limits); !done) return done;
+  }
+  for (std::size_t i = 0; i < cluster.hosts.size(); ++i) {
+    const std::string address =
+        fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", host_address(i));
+    if (auto done = configure_network("ip", cluster.hosts[i], address); !done) return done;
+    const std::string limit = rate_limit_command(*rate, rate_text, "eth0");
+    if (limit.empty()) continue;
+    if (auto done = configure_network("tc", cluster.hosts[i], limit); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<double> parse_rate(const std::string& rate) {
+  if (rate == "none") return 0.0;
+  double number = 0;
+  const auto [end, error] = std::from_chars(rate.data(), rate.data() + rate.size(), number);
+  const std::string_view unit(end, static_cast<std::size_t>(rate.data() + rate.size() - end));
+  const double factor = unit == "kbit" ? 1e3 : unit == "mbit" ? 1e6 : unit == "gbit" ? 1e9 : 0;
+  if (error == std::errc() && number > 0 && factor > 0 && number * factor >= 1e4 && number * factor <= 1e12)
+    return number * factor;
+  return fail(Code::usage, at("--rate"), fmt::format("'{}' is not a rate", rate),
+              "give a number with kbit, mbit or gbit, such as 400mbit, or none");
+}
+
+Result<void> check_virtual_cluster_support() {
+  if (::geteuid() != 0) {
+    return fail(Code::environment, at("lab"), "creating network namespaces needs root",
+                "run it with sudo, or on a machine where you are root");
+  }
+  for (const char* const program : {"ip", "tc"}) {
+    if (find_program(program).empty()) {
+      return fail(Code::environment, at("lab"), fmt::format("the program {} is not installed", program),
+                  "apt install iproute2");
+    }
+  }
+  if (run_in_child([] { return ::unshare(host_namespaces) == 0 ? 0 : 1; }) != 0) {
+    return fail(Code::environment, at("lab"), "this system does not allow namespaces",
+                "start a container with --privileged");
+  }
+  return {};
+}
+
+Result<VirtualCluster> start_virtual_cluster(const VirtualClusterOptions& options, const std::string& program,
+                                             bool temporary) {
+  if (auto valid = check_cluster_name(options.name); !valid) return propagate(valid);
+  if (auto valid = parse_rate(options.rate); !valid) return propagate(valid);
+  if (options.hosts < 1 || options.hosts > max_hosts || options.slots < 1 || options.slots > max_slots) {
+    return fail(Code::usage, at("--hosts"),
+                fmt::format("cannot start {} hosts with {} slots each", options.hosts, options.slots),
+                fmt::format("use 1 to {} hosts with 1 to {} slots each", max_hosts, max_slots));
+  }
+  if (auto supported = check_virtual_cluster_support(); !supported) return propagate(supported);
+  const std::string directory = directory_of(options.name);
+  std::error_code error;
+  fs::create_directories(clusters_directory, error);
+  if (!fs::create_directory(directory, error)) {
+    return fail(Code::environment, at(directory), "a lab of this name exists already",
+                fmt::format("remove it: rankloom lab down --name {}", options.name));
+  }
+  VirtualCluster cluster{options, {}, {}, directory};
+  const auto start = [&]() -> Result<void> {
+    if (auto done = write_files(cluster, program); !done) return done;
+    auto bridge = start_bridge(options.name + "-bridge", temporary);
+    if (!bridge) return propagate(bridge);
+    cluster.bridge = *bridge;
+    for (std::uint32_t i = 0; i < options.hosts; ++i) {
+      auto host = start_host(host_name(options, i), directory, temporary);
+      if (!host) return propagate(host);
+      cluster.hosts.push_back(*host);
+    }
+    if (auto done = write_state(cluster); !done) return done;
+    return connect_hosts(cluster);
+  };
+  if (auto started = start(); !started) {
+    kill_all_hosts(cluster);
+    fs::remove_all(directory, error);
+    return propagate(started);
+  }
+  return cluster;
+}
+
+Result<VirtualCluster> find_virtual_cluster(const std::string& name) {
+  if (auto valid = check_cluster_name(name); !valid) return propagate(valid);
+  const std::string directory = directory_of(name);
+  if (!fs::exists(directory + "/lab.json")) {
+    return fail(Code::environment, at(directory), "there is no lab of this name",
+                fmt::format("start it: rankloom lab up --name {}", name));
+  }
+  auto file = read_file(directory + "/lab.json");
+  if (!file) return propagate(file);
+  const Json json = Json::parse(file->view(), nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("hosts", Json::array()).empty()) {
+    return fail(Code::environment, at(directory + "/lab.json"), "the description of this lab is damaged",
+                fmt::format("restart it: rankloom lab down --name {0} && rankloom lab up --name {0}", name));
+  }
+  VirtualCluster cluster;
+  cluster.options.name = name;
+  cluster.directory = directory;
+  cluster.options.slots = json.value("slots", 1U);
+  cluster.options.rate = json.value("rate", std::string("none"));
+  const auto read_host = [](const Json& entry) {
+    return VirtualHost{entry.value("name", std::string()), entry.value("holder", 0),
+                       entry.value("network", std::uint64_t{0})};
+  };
+  for (const Json& host : json.value("hosts", Json::array())) cluster.hosts.push_back(read_host(host));
+  cluster.bridge = read_host(json.value("bridge", Json::object()));
+  cluster.options.hosts = static_cast<std::uint32_t>(cluster.hosts.size());
+  return cluster;
+}
+
+std::vector<std::string> virtual_cluster_names() {
+  return directory_entries(clusters_directory);
+}
+
+Result<void> stop_virtual_cluster(const std::string& name) {
+  if (auto valid = check_cluster_name(name); !valid) return valid;
+  const std::string directory = directory_of(name);
+  std::error_code error;
+  if (!fs::exists(directory, error)) {
+    return fail(Code::environment, at(directory), "there is no lab of this name",
+                "show the running labs: rankloom lab list");
+  }
+  if (auto cluster = find_virtual_cluster(name)) kill_all_hosts(*cluster);
+  fs::remove_all(directory, error);
+  if (error) return system_failure(directory);
+  return {};
+}
+
+Result<void> enter_virtual_host(const VirtualCluster& cluster, const std::string& host) {
+  const auto entry = std::find_if(cluster.hosts.begin(), cluster.hosts.end(),
+                                  [&](const VirtualHost& candidate) { return candidate.name == host; });
+  if (entry == cluster.hosts.end()) {
+    return fail(Code::usage, at("--on"), fmt::format("{} is not a host of this lab", host),
+                fmt::format("its hosts are {} to {}", cluster.hosts.front().name, cluster.hosts.back().name));
+  }
+  constexpr auto kinds = std::to_array<const char*>({"net", "uts", "ipc", "mnt"});
+  auto entered = enter_host(
+      *entry, "net", kinds,
+      fmt::format("restart the lab: rankloom lab down --name {0} && rankloom lab up --name {0}", cluster.options.name));
+  if (!entered) return entered;
+  const std::string remote_shell = cluster.directory + "/ssh";
+  const auto variables = std::to_array<std::pair<const char*, std::string>>({
+      {"RANKLOOM_LAB", cluster.options.name},
+      {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+      {"OMPI_MCA_plm_rsh_agent", remote_shell},
+      {"OMPI_MCA_btl", "tcp,self,vader"},
+      {"OMPI_MCA_pml", "ob1"},
+      {"OMPI_MCA_btl_tcp_if_include", "eth0"},
+      {"OMPI_MCA_oob_tcp_if_include", "eth0"},
+      {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
+      {"OMPI_MCA_mpi_yield_when_idle", "1"},
+      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+      {"OMPI_MCA_orte_default_hostfile", cluster.directory + "/slots"},
+      {"HYDRA_HOST_FILE", cluster.directory + "/machines"},
+      {"HYDRA_LAUNCHER", "ssh"},
+      {"HYDRA_LAUNCHER_EXEC", remote_shell},
+      {"HYDRA_IFACE", "eth0"},
+      {"UCX_NET_DEVICES", "eth0"},
+      {"UCX_TLS", "tcp,self,sm"},
+  });
+  for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 0);
+  ::setenv("RANKLOOM_LAB", cluster.options.name.c_str(), 1);
+  return {};
+}
+
+MachineSpec virtual_cluster_machine(const VirtualCluster& cluster) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  ::sched_getaffinity(0, sizeof mask, &mask);
+  std::vector<std::uint32_t> cpus;
+  for (std::uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  }
+  if (cpus.empty()) cpus.push_back(0);
+  const double rate = parse_rate(cluster.options.rate).value_or(0);
+  constexpr double shared_memory_inverse_bandwidth = 0.5;  // nanoseconds per byte on a small machine
+  const double link_inverse_bandwidth =
+      rate > 0 ? std::max(8e9 / rate, shared_memory_inverse_bandwidth) : 2 * shared_memory_inverse_bandwidth;
+  MachineSpec machine;
+  machine.text = "lab " + cluster.options.name;
+  machine.root.kind = "machine";
+  machine.root.between = Cost{link_inverse_bandwidth, 0};
+  for (const VirtualHost& host : cluster.hosts) {
+    ObjectSpec node;
+    node.kind = "node";
+    node.name = host.name;
+    node.between = Cost{shared_memory_inverse_bandwidth, 0};
+    for (std::uint32_t slot = 0; slot < cluster.options.slots; ++slot) {
+      ObjectSpec core;
+      core.kind = "core";
+      core.os_index = cpus[slot % cpus.size()];
+      node.children.push_back(std::move(core));
+    }
+    machine.root.children.push_back(std::move(node));
+  }
+  return machine;
+}
+
+}  // namespace rankloom
