@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "rankloom/core/file.hpp"
+#include "rankloom/core/system/process.hpp"
 
 namespace rankloom {
 
@@ -29,20 +30,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs in the holder process. Never returns.
-[[noreturn]] void hold_namespaces(const char* title, int ready_pipe, bool temporary,
-                                  const std::function<bool()>& setup) {
+/// Runs in the holder process. Returns only on failure.
+int hold_namespaces(const char* title, int ready_pipe, bool temporary, const std::function<bool()>& setup) {
   ::setsid();
   if (temporary) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, title);
   const bool ready = setup();
   const char status = ready ? 'y' : 'n';
-  if (::write(ready_pipe, &status, 1) != 1) ::_exit(1);
+  if (::write(ready_pipe, &status, 1) != 1) return 1;
   // A reader of this program's output waits until all writers have closed it. The holder must not be one of them.
   const int null_device = ::open("/dev/null", O_RDWR);
   for (int file = 0; file < 3; ++file) ::dup2(null_device, file);
   for (int file = 3; file < 64; ++file) ::close(file);
-  if (!ready || ::chdir("/") != 0) ::_exit(1);
+  if (!ready || ::chdir("/") != 0) return 1;
   for (;;) ::pause();
 }
 
@@ -94,37 +94,9 @@ Failure system_failure(const std::string& what, std::string hint) {
   return fail(Code::environment, at("lab"), fmt::format("{}: {}", what, std::strerror(errno)), std::move(hint));
 }
 
-int run_in_child(const std::function<int()>& child, std::string* errors) {
-  std::array<int, 2> ends{-1, -1};
-  if (errors != nullptr && ::pipe2(ends.data(), O_CLOEXEC) != 0) return 127;
-  const pid_t process = ::fork();
-  if (process == 0) {
-    if (errors != nullptr) ::dup2(ends[1], STDERR_FILENO);
-    ::_exit(child());
-  }
-  if (errors != nullptr) {
-    ::close(ends[1]);
-    std::array<char, 512> block{};
-    for (ssize_t got = 0; (got = ::read(ends[0], block.data(), block.size())) > 0;)
-      errors->append(block.data(), static_cast<std::size_t>(got));
-    ::close(ends[0]);
-  }
-  int status = 0;
-  while (process > 0 && ::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-  }
-  return process > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
-}
-
-std::string find_program(const std::string& program) {
+std::string find_system_program(const std::string& program) {
   const char* const path = std::getenv("PATH");
-  const std::string directories = std::string(path != nullptr ? path : "") + ":/usr/sbin:/usr/bin:/sbin:/bin";
-  for (std::size_t begin = 0; begin < directories.size();) {
-    const std::size_t end = std::min(directories.find(':', begin), directories.size());
-    std::string candidate = directories.substr(begin, end - begin) + "/" + program;
-    if (end > begin && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-    begin = end + 1;
-  }
-  return {};
+  return find_program(program, std::string(path != nullptr ? path : "") + ":/usr/sbin:/usr/bin:/sbin:/bin");
 }
 
 bool join_namespace(std::int32_t process, const char* kind) {
@@ -144,19 +116,17 @@ Result<std::int32_t> start_namespace_holder(const std::string& host, const char*
                                             const std::function<bool()>& setup) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure("cannot create a pipe");
-  const pid_t process = ::fork();
-  if (process == 0) hold_namespaces(title, ends[1], temporary, setup);
+  ChildProcess holder = ChildProcess::fork([&] { return hold_namespaces(title, ends[1], temporary, setup); });
   ::close(ends[1]);
   char status = 'n';
-  const bool reported = process > 0 && ::read(ends[0], &status, 1) == 1;
+  const bool reported = holder.started() && ::read(ends[0], &status, 1) == 1;
   ::close(ends[0]);
   if (!reported || status != 'y') {
-    if (process > 0) ::kill(process, SIGKILL);
     errno = EPERM;
     return system_failure(fmt::format("cannot create the namespaces of {}", host),
                           "run as root with the right to mount; start a container with --privileged");
   }
-  return process;
+  return holder.release();
 }
 
 /// The holders are killed last in each host, because only a holder proves that a namespace belongs to the host.

@@ -24,11 +24,9 @@ struct VirtualHost {
 /// An error that names the system call error in `errno`.
 Failure system_failure(const std::string& what, std::string hint = "run rankloom doctor to see what is missing");
 
-/// Runs `child` in a new process and returns its exit status. Its standard error is appended to `errors`.
-int run_in_child(const std::function<int()>& child, std::string* errors = nullptr);
-
-/// The path of an executable on PATH or in the system directories, or an empty string.
-std::string find_program(const std::string& program);
+/// The path of an executable on PATH or in the system directories, which the PATH of a user may lack; or an empty
+/// string.
+std::string find_system_program(const std::string& program);
 
 /// Moves this process into a namespace of another process. `kind` is "net", "mnt", "uts" or "ipc".
 bool join_namespace(std::int32_t process, const char* kind);

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sched.h>
@@ -19,6 +18,7 @@
 
 #include "rankloom/core/file.hpp"
 #include "rankloom/core/shell_word.hpp"
+#include "rankloom/core/system/process.hpp"
 
 namespace rankloom {
 
@@ -127,27 +127,18 @@ void kill_all_hosts(const VirtualCluster& cluster) {
 
 /// Runs `ip` or `tc` with a list of commands in the network namespace of a host.
 Result<void> configure_network(const char* program, const VirtualHost& host, const std::string& commands) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_failure("cannot create a pipe");
-  std::string errors;
-  // The lists are short. They fit into the pipe before the reader starts.
-  ::fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
-  if (::write(ends[1], commands.data(), commands.size()) != static_cast<ssize_t>(commands.size()))
-    return system_failure("cannot write the network configuration");
-  ::close(ends[1]);
-  const int status = run_in_child(
-      [&] {
-        if (!join_namespace(host.holder, "net")) return 1;
-        ::dup2(ends[0], STDIN_FILENO);
-        ::dup2(STDERR_FILENO, STDOUT_FILENO);
-        ::execlp(program, program, "-batch", "-", nullptr);
-        return 127;
-      },
-      &errors);
-  ::close(ends[0]);
-  if (status == 0) return {};
+  ProcessSpec spec;
+  spec.argv = {find_system_program(program), "-batch", "-"};
+  spec.before_exec = [&] { return join_namespace(host.holder, "net"); };
+  spec.errors = Redirection::to_stdout();
+  RunOptions run;
+  run.input = commands;
+  run.capture_output = true;
+  const ProcessResult result = run_process(spec, run);
+  if (result.succeeded()) return {};
+  const std::string& output = result.started() ? result.output : result.message;
   return fail(Code::environment, at("lab"),
-              fmt::format("{} failed on {}: {}", program, host.name, errors.substr(0, errors.find('\n'))),
+              fmt::format("{} failed on {}: {}", program, host.name, output.substr(0, output.find('\n'))),
               "the kernel needs the modules veth, bridge and sch_tbf; --rate none works without sch_tbf");
 }
 
@@ -206,12 +197,12 @@ Result<void> check_virtual_cluster_support() {
                 "run it with sudo, or on a machine where you are root");
   }
   for (const char* const program : {"ip", "tc"}) {
-    if (find_program(program).empty()) {
+    if (find_system_program(program).empty()) {
       return fail(Code::environment, at("lab"), fmt::format("the program {} is not installed", program),
                   "apt install iproute2");
     }
   }
-  if (run_in_child([] { return ::unshare(host_namespaces) == 0 ? 0 : 1; }) != 0) {
+  if (ChildProcess::fork([] { return ::unshare(host_namespaces) == 0 ? 0 : 1; }).wait() != 0) {
     return fail(Code::environment, at("lab"), "this system does not allow namespaces",
                 "start a container with --privileged");
   }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -102,7 +103,7 @@ Result<std::uint32_t> find_ports(const VirtualSlurmOptions& options) {
 }
 
 Result<void> check_options(const VirtualSlurmOptions& options) {
-  if (auto good = check_cluster_name(options.name); !good) return good;
+  if (auto valid = check_cluster_name(options.name); !valid) return valid;
   const auto usage_error = [](std::string what, std::string hint) {
     return fail(Code::usage, at("slurm lab"), std::move(what), std::move(hint));
   };
@@ -153,32 +154,47 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
   return {};
 }
 
-Result<void> start_daemon(const VirtualSlurm& slurm, const VirtualHost& host, const std::vector<std::string>& arguments,
-                          const std::string& log) {
+/// Standard output and standard error of a command on the head, or nothing when the command fails.
+std::optional<std::string> output_on_head(const VirtualSlurm& slurm, std::vector<std::string> argv) {
+  ProcessSpec spec = command_on_host(slurm, slurm.head, std::move(argv));
+  spec.errors = Redirection::to_stdout();
+  RunOptions run;
+  run.capture_output = true;
+  ProcessResult result = run_process(spec, run);
+  if (!result.succeeded()) return std::nullopt;
+  return std::move(result.output);
+}
+
+Result<void> start_slurm_daemon(const VirtualSlurm& slurm, const VirtualHost& host,
+                                const std::vector<std::string>& arguments, const std::string& log) {
+  ProcessSpec spec = command_on_host(slurm, host, arguments);
   // A daemon would keep the writing end of a pipe open, so its output goes to a file.
-  const std::string command = fmt::format("exec {} >> {} 2>&1", fmt::join(arguments, " "), log);
-  const int status = run_on_host(slurm, host, {"/bin/sh", "-c", command}, nullptr);
-  if (status == 0) return {};
-  return fail(Code::environment, at(log), fmt::format("{} on {} ended with status {}", arguments[0], host.name, status),
-              last_lines(log, 3));
+  spec.output = Redirection::to_file(log);
+  spec.errors = Redirection::to_stdout();
+  const ProcessResult result = run_process(spec);
+  if (result.succeeded()) return {};
+  if (!result.started()) return fail(Code::environment, at(host.name), result.message, "is Slurm installed?");
+  return fail(Code::environment, at(log),
+              fmt::format("{} on {} ended with status {}", arguments[0], host.name, result.status), last_lines(log, 3));
 }
 
 Result<void> start_munged(const VirtualSlurm& slurm) {
   const std::string directory = slurm.directory + "/munge";
-  return start_daemon(slurm, slurm.head,
-                      {find_program("munged"), "--force", "--key-file=" + directory + "/key",
-                       "--socket=" + slurm.directory + "/munge.socket", "--pid-file=" + directory + "/pid",
-                       "--log-file=" + directory + "/log", "--seed-file=" + directory + "/seed", "--num-threads=4"},
-                      slurm.directory + "/log/munged.start");
+  return start_slurm_daemon(
+      slurm, slurm.head,
+      {find_system_program("munged"), "--force", "--key-file=" + directory + "/key",
+       "--socket=" + slurm.directory + "/munge.socket", "--pid-file=" + directory + "/pid",
+       "--log-file=" + directory + "/log", "--seed-file=" + directory + "/seed", "--num-threads=4"},
+      slurm.directory + "/log/munged.start");
 }
 
 Result<void> start_nodes(const VirtualSlurm& slurm, Progress& progress) {
-  const std::string slurmd = find_program("slurmd");
+  const std::string slurmd = find_system_program("slurmd");
   for (std::size_t i = 0; i < slurm.nodes.size(); ++i) {
     const VirtualHost& node = slurm.nodes[i];
     progress.report("starting nodes", 0.7 * static_cast<double>(i) / static_cast<double>(slurm.nodes.size()));
     const std::vector<std::string> arguments{slurmd, "-f", slurm.conf(), "-N", node.name};
-    if (auto done = start_daemon(slurm, node, arguments, slurm.directory + "/log/" + node.name + ".start"); !done)
+    if (auto done = start_slurm_daemon(slurm, node, arguments, slurm.directory + "/log/" + node.name + ".start"); !done)
       return done;
   }
   return {};
@@ -226,7 +242,7 @@ Result<void> check_virtual_slurm_support() {
   constexpr auto programs = std::to_array<std::pair<const char*, const char*>>(
       {{"munged", "munge"}, {"slurmctld", "slurmctld"}, {"slurmd", "slurmd"}, {"sinfo", "slurm-client"}});
   for (const auto& [program, package] : programs) {
-    if (find_program(program).empty()) {
+    if (find_system_program(program).empty()) {
       return fail(Code::environment, at("slurm lab"), fmt::format("the program {} is not installed", program),
                   fmt::format("apt install {}", package));
     }
@@ -277,14 +293,13 @@ Result<VirtualSlurm> start_virtual_slurm(const VirtualSlurmOptions& options, Pro
 
 Result<void> start_slurmctld(const VirtualSlurm& slurm) {
   const std::string log = slurm.directory + "/log/slurmctld.start";
-  if (auto done = start_daemon(slurm, slurm.head, {find_program("slurmctld"), "-f", slurm.conf()}, log); !done)
+  if (auto done = start_slurm_daemon(slurm, slurm.head, {find_system_program("slurmctld"), "-f", slurm.conf()}, log);
+      !done)
     return done;
   constexpr int max_attempts = 300;
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
-    std::string output;
-    if (run_on_host(slurm, slurm.head, {find_program("scontrol"), "ping"}, &output) == 0 &&
-        output.find("is UP") != std::string::npos)
-      return {};
+    const auto output = output_on_head(slurm, {find_system_program("scontrol"), "ping"});
+    if (output && output->find("is UP") != std::string::npos) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return fail(Code::environment, at(slurm.directory + "/log/slurmctld.log"), "slurmctld does not respond",
@@ -315,11 +330,10 @@ std::vector<std::string> virtual_slurm_names() {
 }
 
 std::map<std::string, std::uint32_t> node_states(const VirtualSlurm& slurm) {
-  std::string output;
   std::map<std::string, std::uint32_t> states;
-  if (run_on_host(slurm, slurm.head, {find_program("sinfo"), "-h", "-p", "all", "-o", "%T %D"}, &output) != 0)
-    return states;
-  std::istringstream lines(output);
+  const auto output = output_on_head(slurm, {find_system_program("sinfo"), "-h", "-p", "all", "-o", "%T %D"});
+  if (!output) return states;
+  std::istringstream lines(*output);
   std::string state;
   for (std::uint32_t count = 0; lines >> state >> count;) states[state] += count;
   return states;

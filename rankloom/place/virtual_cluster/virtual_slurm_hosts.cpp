@@ -79,27 +79,18 @@ Result<VirtualHost> start_slurm_host(const VirtualSlurm& slurm, const std::strin
   return VirtualHost{name, *holder, namespace_inode(*holder, "mnt")};
 }
 
-int run_on_host(const VirtualSlurm& slurm, const VirtualHost& host, const std::vector<std::string>& arguments,
-                std::string* output) {
-  return run_in_child(
-      [&] {
-        for (const char* const kind : {"uts", "ipc", "mnt"}) {
-          if (!join_namespace(host.holder, kind)) return 126;
-        }
-        if (output != nullptr) ::dup2(STDERR_FILENO, STDOUT_FILENO);
-        const int null_device = ::open("/dev/null", O_RDONLY);
-        ::dup2(null_device, STDIN_FILENO);
-        if (::chdir("/") != 0) return 126;
-        ::setenv("SLURM_CONF", slurm.conf().c_str(), 1);
-        ::setenv("RANKLOOM_SLURM", slurm.name.c_str(), 1);
-        std::vector<char*> argv;
-        argv.reserve(arguments.size() + 1);
-        for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-        argv.push_back(nullptr);
-        ::execvp(argv[0], argv.data());
-        return 127;
-      },
-      output);
+ProcessSpec command_on_host(const VirtualSlurm& slurm, const VirtualHost& host, std::vector<std::string> argv) {
+  ProcessSpec spec;
+  spec.argv = std::move(argv);
+  spec.working_directory = "/";
+  spec.environment = {"SLURM_CONF=" + slurm.conf(), "RANKLOOM_SLURM=" + slurm.name};
+  spec.before_exec = [holder = host.holder] {
+    for (const char* const kind : {"uts", "ipc", "mnt"}) {
+      if (!join_namespace(holder, kind)) return false;
+    }
+    return true;
+  };
+  return spec;
 }
 
 }  // namespace rankloom

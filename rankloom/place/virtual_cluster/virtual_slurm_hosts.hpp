@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rankloom/core/system/process.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm.hpp"
 
 namespace rankloom {
@@ -24,8 +25,7 @@ Result<VirtualHost> start_slurm_host(const VirtualSlurm& slurm, const std::strin
                                      const std::vector<std::string>& shared_directories);
 /// How the processes of this Slurm are recognised.
 HostIdentity slurm_host_identity(const VirtualSlurm& slurm);
-/// Runs a command on a host and returns its exit status. Its output and errors are appended to `output`.
-int run_on_host(const VirtualSlurm& slurm, const VirtualHost& host, const std::vector<std::string>& arguments,
-                std::string* output);
+/// A command that runs on a host, in its root directory and with SLURM_CONF set.
+ProcessSpec command_on_host(const VirtualSlurm& slurm, const VirtualHost& host, std::vector<std::string> argv);
 
 }  // namespace rankloom
