@@ -3,17 +3,94 @@
 #include "rankloom/evaluate/simulate/simulate.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "rankloom/core/system/process.hpp"
 #include "rankloom/core/units.hpp"
-#include "rankloom/evaluate/simulate/children.hpp"
 #include "rankloom/evaluate/simulate/scratch_folder.hpp"
 
 namespace rankloom {
 
 namespace {
+
+/// A simulator process: it reads a request from a file and writes the result to another.
+struct Child {
+  std::vector<std::string> argv;
+  std::string output;  ///< The file for its standard output.
+  std::string errors;  ///< The file for its standard error.
+};
+
+struct ChildEnd {
+  int status = 0;  ///< As a shell reports it: 128 + signal number after a signal.
+  bool timed_out = false;
+  double seconds = 0;
+};
+
+using Clock = std::chrono::steady_clock;
+
+struct Running {
+  std::size_t child;
+  ChildProcess process;
+  Clock::time_point start;
+};
+
+Result<ChildProcess> start(const Child& child) {
+  ProcessSpec spec;
+  spec.argv = child.argv;
+  spec.output = Redirection::to_file(child.output);
+  spec.errors = Redirection::to_file(child.errors);
+  ChildProcess process = ChildProcess::start(spec);
+  if (!process.started()) {
+    return fail(Code::environment, at(child.argv[0]), process.error_message(),
+                "check that the file exists and is executable");
+  }
+  return process;
+}
+
+/// Runs all of them, at most max_at_once at a time, until the first that fails or exceeds the time limit. The running
+/// ones are killed then, because their ChildProcess objects are destroyed. Calls on_progress after each end and every
+/// 100 ms.
+Result<std::vector<ChildEnd>> run_children(const std::vector<Child>& children, std::uint32_t max_at_once,
+                                           std::chrono::milliseconds time_limit,
+                                           const std::function<void(std::size_t ended)>& on_progress) {
+  std::vector<ChildEnd> ends(children.size());
+  std::vector<Running> running;
+  std::size_t next = 0, ended = 0;
+  auto last_report = Clock::now();
+  while (ended < children.size()) {
+    while (next < children.size() && running.size() < std::max(max_at_once, 1U)) {
+      auto process = start(children[next]);
+      if (!process) return propagate(process);
+      running.push_back({next++, std::move(*process), Clock::now()});
+    }
+    for (auto one = running.begin(); one != running.end();) {
+      const auto status = one->process.poll();
+      const auto time = Clock::now() - one->start;
+      ChildEnd& end = ends[one->child];
+      end.seconds = std::chrono::duration<double>(time).count();
+      if (!status) {
+        end.timed_out = time > time_limit;
+        if (end.timed_out) return ends;
+        ++one;
+        continue;
+      }
+      end.status = *status;
+      one = running.erase(one);
+      on_progress(++ended);
+      if (end.status != 0) return ends;
+    }
+    if (Clock::now() - last_report > std::chrono::milliseconds(100)) {
+      on_progress(ended);
+      last_report = Clock::now();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return ends;
+}
 
 /// The last lines that a program said on its standard error, without what it calls a back trace.
 std::string last_words(const std::string& path) {
@@ -72,19 +149,19 @@ Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest
     if (auto possible = Platform::of(requests[i].topology, requests[i].platform); !possible) return propagate(possible);
     const std::string request = folder->file(fmt::format("request{}.json", i));
     if (auto written = write_file(request, write_request(requests[i])); !written) return propagate(written);
-    children.push_back({.words = {options.helper, request},
+    children.push_back({.argv = {options.helper, request},
                         .output = folder->file(fmt::format("result{}.json", i)),
                         .errors = folder->file(fmt::format("errors{}.txt", i))});
   }
   const std::uint32_t at_once =
       options.at_once > 0 ? options.at_once : std::max(std::thread::hardware_concurrency(), 1U);
-  const auto tell = [&](std::size_t done) {
+  const auto report = [&](std::size_t done) {
     progress.report(
         requests.size() == 1 ? "simulating" : fmt::format("simulating, {} of {} done", done, requests.size()),
         requests.size() == 1 ? -1 : static_cast<double>(done) / static_cast<double>(requests.size()));
   };
-  tell(0);
-  auto ends = run_children(children, at_once, options.time_limit, tell);
+  report(0);
+  auto ends = run_children(children, at_once, options.time_limit, report);
   if (!ends) return propagate(ends);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (auto fine = check_end(requests[i], children[i], (*ends)[i], options); !fine) return propagate(fine);
