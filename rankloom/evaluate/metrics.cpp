@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/model/link_loads.hpp"
+#include "rankloom/model/cost/link_loads.hpp"
 
 namespace rankloom {
 

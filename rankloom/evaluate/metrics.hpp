@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "rankloom/model/comm_graph.hpp"
-#include "rankloom/model/cost_model.hpp"
-#include "rankloom/model/load_balance.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
+#include "rankloom/model/cost/load_balance.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

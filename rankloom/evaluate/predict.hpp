@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rankloom/evaluate/simulate/platform.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/model/graph/profile.hpp"
 
 namespace rankloom {
 

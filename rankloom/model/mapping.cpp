@@ -31,12 +31,13 @@ Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks,
   double scale = 1;
   if (ranks > capacities.total_) {
     if (capacities.total_ == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
-      return fail(
-          Code::infeasible, at("topology"), fmt::format("{} ranks do not fit on {} places", ranks, capacities.total_),
-          capacities.total_ == 0 ? "every core is marked as not to be used" : "use a larger machine, or --oversubscribe");
+      return fail(Code::infeasible, at("topology"),
+                  fmt::format("{} ranks do not fit on {} places", ranks, capacities.total_),
+                  capacities.total_ == 0 ? "every core is marked as not to be used"
+                                         : "use a larger machine, or --oversubscribe");
     }
-    scale =
-        std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(capacities.total_)));
+    scale = std::floor((1 + options.imbalance) *
+                       std::ceil(static_cast<double>(ranks) / static_cast<double>(capacities.total_)));
   }
   const auto scaled = [&](std::uint32_t capacity) {
     return static_cast<std::uint32_t>(std::min(most_slots, scale * capacity));
@@ -96,7 +97,8 @@ std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology,
     const std::uint64_t after = before + topology.capacity(core);
     const std::uint64_t upto =
         ranks > capacity ? (ranks * after + capacity - 1) / capacity : std::min<std::uint64_t>(after, ranks);
-    for (std::uint32_t on_core = 0; core_of.size() < upto && on_core < capacities[core]; ++on_core) core_of.push_back(core);
+    for (std::uint32_t on_core = 0; core_of.size() < upto && on_core < capacities[core]; ++on_core)
+      core_of.push_back(core);
     before = after;
   }
   return core_of;

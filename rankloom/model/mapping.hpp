@@ -9,7 +9,7 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 
 #include <filesystem>
 #include <fstream>

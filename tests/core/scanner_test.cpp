@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: numbers read from text.
-#include "rankloom/core/scanner.hpp"
+#include "rankloom/core/text/scanner.hpp"
 
 #include <cmath>
 #include <limits>
@@ -12,8 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/core/number_lines.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/text/number_lines.hpp"
 
 namespace rankloom {
 namespace {

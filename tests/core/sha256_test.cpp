@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/core/sha256.hpp"
+#include "rankloom/core/system/sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/core/suggest.hpp"
+#include "rankloom/core/text/suggest.hpp"
 
 #include <gtest/gtest.h>
 

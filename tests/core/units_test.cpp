@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 
 #include <gtest/gtest.h>
 

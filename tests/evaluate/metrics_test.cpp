@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rankloom/model/link_loads.hpp"
+#include "rankloom/model/cost/link_loads.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {

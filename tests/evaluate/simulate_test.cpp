@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/capture/generate/generate.hpp"
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/predict.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"

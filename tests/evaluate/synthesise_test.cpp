@@ -9,7 +9,7 @@
 
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/evaluate/simulate/scratch_folder.hpp"
 #include "rankloom/evaluate/simulate/trace_files.hpp"
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/model/graph/profile.hpp"
 
 namespace rankloom {
 namespace {

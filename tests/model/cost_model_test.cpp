@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/model/cost_model.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/model/incremental_cost.hpp"
+#include "rankloom/model/cost/incremental_cost.hpp"
 
 #include <cmath>
 
@@ -83,8 +83,8 @@ TEST_P(IncrementalCostTest, NeighboursAreThoseInEitherDirection) {
   builder.add(Rank{0}, Rank{0}, 1);
   const auto graph = std::move(builder).build(true);
   const auto machine = topology("node:2 core:2");
-  const auto cost =
-      make_incremental_cost(graph, machine, GetParam().model, block_placement(4, machine, *Capacities::of(machine, 4, {})));
+  const auto cost = make_incremental_cost(graph, machine, GetParam().model,
+                                          block_placement(4, machine, *Capacities::of(machine, 4, {})));
   const auto near = cost->neighbours(Rank{0});
   EXPECT_EQ(std::vector<Rank>(near.begin(), near.end()), (std::vector<Rank>{Rank{1}, Rank{2}}));
 }

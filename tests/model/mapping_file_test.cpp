@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: mappings as files.
-#include "rankloom/model/mapping_file.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 
 #include <cstdio>
 

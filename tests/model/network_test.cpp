@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/random.hpp"
-#include "rankloom/model/network/divider.hpp"
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/machine/network/divider.hpp"
+#include "rankloom/model/machine/network/networks.hpp"
 
 namespace rankloom {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: a profile's own file.
-#include "rankloom/model/profile_file.hpp"
+#include "rankloom/model/files/profile_file.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/model/chunk_file.hpp"
-#include "rankloom/model/graph_chunks.hpp"
+#include "rankloom/model/files/chunk_file.hpp"
+#include "rankloom/model/files/graph_chunks.hpp"
 
 namespace rankloom {
 namespace {

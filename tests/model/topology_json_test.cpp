@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "rankloom/core/random.hpp"
-#include "rankloom/model/fold.hpp"
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/graph/fold.hpp"
+#include "rankloom/model/machine/network/networks.hpp"
 
 namespace rankloom {
 namespace {

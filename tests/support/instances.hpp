@@ -9,10 +9,10 @@
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/topology.hpp"
 #include "rankloom/model/mapping.hpp"
-#include "rankloom/model/network/networks.hpp"
-#include "rankloom/model/topology.hpp"
 
 namespace rankloom::testing {
 

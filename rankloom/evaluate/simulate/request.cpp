@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "rankloom/model/json_cursor.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 

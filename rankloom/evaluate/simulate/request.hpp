@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/evaluate/simulate/platform.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

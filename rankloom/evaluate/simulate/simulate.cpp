@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/system/process.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/scratch_folder.hpp"
 
 namespace rankloom {

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/trace_writer.hpp"
 
 namespace rankloom {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 
 namespace rankloom {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/ids.hpp"
-#include "rankloom/model/collective_shapes.hpp"
+#include "rankloom/model/graph/collective_shapes.hpp"
 
 namespace rankloom {
 

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// model: how a mapping's cost changes when one rank moves or two exchange places.
+#include "rankloom/model/cost/incremental_cost.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "rankloom/model/cost/link_loads.hpp"
+#include "rankloom/model/machine/distance.hpp"
+
+namespace rankloom {
+
+namespace {
+
+/// Traffic between a rank and one neighbour, out and in.
+struct Flow {
+  double bytes_out = 0, bytes_in = 0;
+  double messages_out = 0, messages_in = 0;
+
+  double cost(PairCost out, PairCost in) const {
+    return bytes_out * out.per_byte + bytes_in * in.per_byte + messages_out * out.per_message +
+           messages_in * in.per_message;
+  }
+};
+
+/// Every rank's neighbours in either direction, each once, in rising order; and what it sends to itself.
+class Neighbourhoods {
+ public:
+  explicit Neighbourhoods(const CommGraph& graph) : self_(graph.rank_count()) {
+    const std::size_t n = graph.rank_count();
+    // Reverse edges by counting, then a merge of each row's out and in lists, both in rising order.
+    std::vector<EdgeIndex> in_offsets(n + 1, 0);
+    for (const Rank r : graph.ranks()) {
+      for (const Rank t : graph.targets(r)) ++in_offsets[index(t) + 1];
+    }
+    for (std::size_t r = 0; r < n; ++r) in_offsets[r + 1] += in_offsets[r];
+    struct Incoming {
+      Rank from;
+      double bytes, messages;
+    };
+    std::vector<Incoming> incoming(graph.edge_count());
+    std::vector<EdgeIndex> next(in_offsets.begin(), in_offsets.end() - 1);
+    for (const Rank r : graph.ranks()) {
+      for (std::size_t e = 0; e < graph.degree(r); ++e) {
+        incoming[next[index(graph.targets(r)[e])]++] = {r, graph.bytes(r)[e], messages_of(graph, r, e)};
+      }
+    }
+    offsets_.reserve(n + 1);
+    offsets_.push_back(0);
+    for (const Rank r : graph.ranks()) {
+      const auto out = graph.targets(r);
+      std::size_t o = 0;
+      EdgeIndex i = in_offsets[index(r)];
+      const EdgeIndex end = in_offsets[index(r) + 1];
+      while (o < out.size() || i < end) {
+        const Rank other = i == end || (o < out.size() && out[o] < incoming[i].from) ? out[o] : incoming[i].from;
+        Flow flow;
+        if (o < out.size() && out[o] == other) {
+          flow.bytes_out = graph.bytes(r)[o];
+          flow.messages_out = messages_of(graph, r, o++);
+        }
+        if (i < end && incoming[i].from == other) {
+          flow.bytes_in = incoming[i].bytes;
+          flow.messages_in = incoming[i++].messages;
+        }
+        if (other == r) {
+          self_[r] = {flow.bytes_out, 0, flow.messages_out, 0};
+          continue;
+        }
+        others_.push_back(other);
+        flows_.push_back(flow);
+      }
+      offsets_.push_back(others_.size());
+    }
+  }
+
+  std::span<const Rank> others(Rank r) const {
+    return {others_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]};
+  }
+  std::span<const Flow> flows(Rank r) const {
+    return {flows_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]};
+  }
+  const Flow& self(Rank r) const { return self_[r]; }
+
+ private:
+  static double messages_of(const CommGraph& graph, Rank r, std::size_t edge) {
+    return graph.has_messages() ? graph.messages(r)[edge] : graph.default_messages();
+  }
+
+  std::vector<std::size_t> offsets_;
+  std::vector<Rank> others_;
+  std::vector<Flow> flows_;
+  IdVector<Rank, Flow> self_;
+};
+
+/// The models that are sums over pairs.
+template <class ConcreteDistance>
+class PairwiseCost final : public IncrementalCost {
+ public:
+  PairwiseCost(const CommGraph& graph, const Topology& topology, CostModel model, std::span<const Core> start,
+               ConcreteDistance distance)
+      : IncrementalCost(start), near_(graph), distance_(std::move(distance)), with_self_(model != CostModel::quality) {
+    cost_ = objective(model, evaluate(graph, topology, start, model));
+  }
+
+  double move_delta(Rank rank, Core to) override {
+    const Core from = core_of_[rank];
+    if (from == to) return 0;
+    return shift(rank, from, to, rank) + self_shift(rank, from, to);
+  }
+
+  double swap_delta(Rank a, Rank b) override {
+    const Core p = core_of_[a];
+    const Core q = core_of_[b];
+    if (p == q) return 0;
+    double delta = shift(a, p, q, b) + shift(b, q, p, a) + self_shift(a, p, q) + self_shift(b, q, p);
+    if constexpr (!ConcreteDistance::always_symmetric) {
+      const auto others = near_.others(a);
+      const auto found = std::lower_bound(others.begin(), others.end(), b);
+      if (found != others.end() && *found == b) {
+        const Flow& flow = near_.flows(a)[static_cast<std::size_t>(found - others.begin())];
+        delta += flow.cost(distance_(q, p), distance_(p, q)) - flow.cost(distance_(p, q), distance_(q, p));
+      }
+    }
+    return delta;
+  }
+
+  void move(Rank rank, Core to) override {
+    cost_ += move_delta(rank, to);
+    core_of_[rank] = to;
+  }
+
+  void swap(Rank a, Rank b) override {
+    cost_ += swap_delta(a, b);
+    std::swap(core_of_[a], core_of_[b]);
+  }
+
+  std::span<const Rank> neighbours(Rank rank) const override { return near_.others(rank); }
+
+ private:
+  /// The rank goes from one core to another; its traffic with `except` is left out.
+  double shift(Rank rank, Core from, Core to, Rank except) const {
+    const auto others = near_.others(rank);
+    const auto flows = near_.flows(rank);
+    double delta = 0;
+    for (std::size_t at = 0; at < others.size(); ++at) {
+      if (others[at] == except) continue;
+      const Core other = core_of_[others[at]];
+      const PairCost after = distance_(to, other);
+      const PairCost before = distance_(from, other);
+      if constexpr (ConcreteDistance::always_symmetric) {
+        delta += flows[at].cost(after, after) - flows[at].cost(before, before);
+      } else {
+        delta += flows[at].cost(after, distance_(other, to)) - flows[at].cost(before, distance_(other, from));
+      }
+    }
+    return delta;
+  }
+
+  double self_shift(Rank rank, Core from, Core to) const {
+    if (!with_self_) return 0;
+    return near_.self(rank).cost(distance_(to, to), {}) - near_.self(rank).cost(distance_(from, from), {});
+  }
+
+  Neighbourhoods near_;
+  ConcreteDistance distance_;
+  bool with_self_;
+};
+
+/// The largest of many numbers that change one at a time: a complete binary tree of maxima.
+class Tournament {
+ public:
+  explicit Tournament(std::size_t count) : leaves_(std::max<std::size_t>(1, count)), best_(2 * leaves_, 0.0) {}
+  double operator[](std::size_t at) const { return best_[leaves_ + at]; }
+  void set(std::size_t at, double value) {
+    std::size_t place = leaves_ + at;
+    best_[place] = value;
+    for (place /= 2; place > 0; place /= 2) {
+      const double above = std::max(best_[2 * place], best_[2 * place + 1]);
+      if (best_[place] == above) break;
+      best_[place] = above;
+    }
+  }
+  double largest() const { return leaves_ == 1 ? best_[1] : std::max(best_[1], 0.0); }
+
+ private:
+  std::size_t leaves_;
+  std::vector<double> best_;
+};
+
+/// The load of the most loaded link. A change is tried by doing it, reading the maximum, and undoing it.
+class CongestionCost final : public IncrementalCost {
+ public:
+  CongestionCost(const CommGraph& graph, const Topology& topology, std::span<const Core> start)
+      : IncrementalCost(start), near_(graph), topology_(topology), loads_(topology.network().link_count()) {
+    const auto loads = link_loads(graph, topology, start);
+    for (std::uint32_t link = 0; link < loads.size(); ++link)
+      loads_.set(link, loads[link] * topology.network().slowness(Link{link}));
+    cost_ = loads_.largest();
+  }
+
+  double move_delta(Rank rank, Core to) override {
+    const double before = cost_;
+    const Core from = core_of_[rank];
+    move(rank, to);
+    const double delta = cost_ - before;
+    undo();
+    core_of_[rank] = from;
+    cost_ = before;
+    return delta;
+  }
+
+  double swap_delta(Rank a, Rank b) override {
+    const double before = cost_;
+    swap(a, b);
+    const double delta = cost_ - before;
+    undo();
+    std::swap(core_of_[a], core_of_[b]);
+    cost_ = before;
+    return delta;
+  }
+
+  void move(Rank rank, Core to) override {
+    changed_.clear();
+    relocate(rank, to);
+    cost_ = loads_.largest();
+  }
+
+  void swap(Rank a, Rank b) override {
+    const Core p = core_of_[a];
+    changed_.clear();
+    relocate(a, core_of_[b]);
+    relocate(b, p);
+    cost_ = loads_.largest();
+  }
+
+  std::span<const Rank> neighbours(Rank rank) const override { return near_.others(rank); }
+
+ private:
+  void relocate(Rank rank, Core to) {
+    const Node before = topology_.node_of(core_of_[rank]);
+    const Node after = topology_.node_of(to);
+    core_of_[rank] = to;
+    if (before == after) return;
+    const auto others = near_.others(rank);
+    const auto flows = near_.flows(rank);
+    for (std::size_t at = 0; at < others.size(); ++at) {
+      const Node other = topology_.node_of(core_of_[others[at]]);
+      add(before, other, -flows[at].bytes_out);
+      add(other, before, -flows[at].bytes_in);
+      add(after, other, flows[at].bytes_out);
+      add(other, after, flows[at].bytes_in);
+    }
+  }
+
+  void add(Node from, Node to, double bytes) {
+    if (from == to || bytes == 0) return;
+    route_.clear();
+    topology_.network().route(from, to, route_);
+    for (const Link link : route_) {
+      changed_.emplace_back(link, loads_[index(link)]);
+      loads_.set(index(link), loads_[index(link)] + bytes * topology_.network().slowness(link));
+    }
+  }
+
+  void undo() {
+    for (; !changed_.empty(); changed_.pop_back()) loads_.set(index(changed_.back().first), changed_.back().second);
+  }
+
+  Neighbourhoods near_;
+  const Topology& topology_;
+  Tournament loads_;
+  std::vector<std::pair<Link, double>> changed_;  // link and its load before, in order
+  std::vector<Link> route_;
+};
+
+}  // namespace
+
+std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology,
+                                                       CostModel model, std::span<const Core> start) {
+  assert(start.size() == graph.rank_count());
+  if (model == CostModel::congestion) return std::make_unique<CongestionCost>(graph, topology, start);
+  return std::visit(
+      [&](auto distance) -> std::unique_ptr<IncrementalCost> {
+        return std::make_unique<PairwiseCost<decltype(distance)>>(graph, topology, model, start, std::move(distance));
+      },
+      make_distance(topology, model));
+}
+
+}  // namespace rankloom

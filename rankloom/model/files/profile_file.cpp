@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// model: a profile's own file. The graphs are in graph_chunks.cpp; here is all else.
+#include "rankloom/model/files/profile_file.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/model/files/chunk_file.hpp"
+#include "rankloom/model/files/graph_chunks.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::string_view magic = "rankloom profile ";
+constexpr std::uint64_t version = 1;
+constexpr std::size_t chunk_target = std::size_t{1} << 20;  // lists are cut into chunks of about this size
+
+constexpr std::string_view origin_tag = "ORIG", communicators_tag = "COMM", collectives_tag = "COLL",
+                           activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG", phase_tag = "PHAS";
+constexpr std::uint32_t flag_self_traffic_counts = 1;
+
+/// Appends values to the content of a chunk.
+class Writer {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void put(T value) { content_.append(reinterpret_cast<const char*>(&value), sizeof value); }
+  void put(const std::string& text) {
+    put(static_cast<std::uint32_t>(text.size()));
+    content_ += text;
+  }
+  const std::string& content() const { return content_; }
+  void clear() { content_.clear(); }
+
+ private:
+  std::string content_;
+};
+
+/// Writes a list, cut between items into chunks of about the same size; an empty list needs none.
+template <class Items, class Put>
+void write_list(std::string_view tag, const Items& items, Sink& sink, const Put& put) {
+  Writer out;
+  const auto flush = [&](std::size_t least) {
+    if (out.content().size() < least) return;
+    sink.write(pack(tag, out.content()));
+    out.clear();
+  };
+  for (const auto& item : items) {
+    put(out, item);
+    flush(chunk_target);
+  }
+  flush(1);
+}
+
+/// Takes values from the content of a chunk. After a value that is not there, everything fails.
+class Reader {
+ public:
+  explicit Reader(std::string_view content) : left_(content) {}
+
+  template <class T>
+  T take() {
+    T value{};
+    if (left_.size() < sizeof value) {
+      good_ = false;
+      left_ = {};
+      return value;
+    }
+    std::memcpy(&value, left_.data(), sizeof value);
+    left_.remove_prefix(sizeof value);
+    return value;
+  }
+  std::string take_text() {
+    const auto size = take<std::uint32_t>();
+    if (size > left_.size()) good_ = false;
+    std::string text(left_.substr(0, good_ ? size : 0));
+    left_.remove_prefix(text.size());
+    return text;
+  }
+  bool done() const { return left_.empty(); }
+  bool good() const { return good_; }
+  std::size_t left() const { return left_.size(); }
+
+ private:
+  std::string_view left_;
+  bool good_ = true;
+};
+
+/// Finite and not negative, as every amount in a profile.
+bool is_amount(double value) {
+  return value >= 0 && !std::isinf(value);
+}
+
+// Each take_… reads one item of a chunk into the profile; a text says what is wrong with it.
+using Complaint = const char*;
+
+Complaint take_origin(Reader& in, Profile& profile) {
+  std::string key = in.take_text();
+  profile.origin[std::move(key)] = in.take_text();
+  return nullptr;
+}
+
+Complaint take_communicator(Reader& in, Profile& profile) {
+  Communicator communicator;
+  communicator.name = in.take_text();
+  const auto members = in.take<std::uint32_t>();
+  if (members > in.left() / sizeof(std::uint32_t)) return "a communicator has more members than the chunk holds";
+  for (std::uint32_t i = 0; i < members; ++i) {
+    communicator.members.push_back(Rank{in.take<std::uint32_t>()});
+    if (index(communicator.members.back()) >= profile.rank_count()) return "a member of a communicator is no rank";
+  }
+  profile.communicators.push_back(std::move(communicator));
+  return nullptr;
+}
+
+Complaint take_collective(Reader& in, const Profile& profile, std::vector<Collective>& list) {
+  Collective collective;
+  collective.communicator = in.take<std::uint32_t>();
+  const auto op = in.take<std::uint32_t>();
+  collective.root = in.take<std::uint32_t>();
+  in.take<std::uint32_t>();  // reserved
+  collective.bytes = in.take<double>();
+  collective.count = in.take<double>();
+  if (collective.communicator >= profile.communicators.size())
+    return "a collective names a communicator that is not there";
+  const auto& members = profile.communicators[collective.communicator].members;
+  if (collective.root >= (members.empty() ? profile.rank_count() : members.size()))
+    return "the root of a collective is no member";
+  if (op > static_cast<std::uint32_t>(CollectiveOp::scan))
+    return "a collective operation that this version does not know; use a newer rankloom";
+  if (!is_amount(collective.bytes) || !is_amount(collective.count)) return "an amount is negative or no number";
+  collective.op = static_cast<CollectiveOp>(op);
+  list.push_back(collective);
+  return nullptr;
+}
+
+Complaint take_collective(Reader& in, Profile& profile) {
+  return take_collective(in, profile, profile.collectives);
+}
+
+/// All but its graph, which is a section of its own.
+Complaint take_phase(Reader& in, Profile& profile) {
+  Phase phase;
+  phase.name = in.take_text();
+  phase.begin = in.take<double>();
+  phase.end = in.take<double>();
+  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative or no number";
+  const auto collectives = in.take<std::uint64_t>();
+  for (std::uint64_t i = 0; i < collectives && in.good(); ++i) {
+    if (const Complaint complaint = take_collective(in, profile, phase.collectives)) return complaint;
+  }
+  profile.phases.push_back(std::move(phase));
+  return nullptr;
+}
+
+Complaint take_activity(Reader& in, Profile& profile) {
+  RankActivity activity;
+  activity.seconds_in_mpi = in.take<double>();
+  activity.seconds_outside = in.take<double>();
+  activity.instructions = in.take<double>();
+  if (!is_amount(activity.seconds_in_mpi) || !is_amount(activity.seconds_outside) ||
+      !is_amount(activity.instructions)) {
+    return "an amount is negative or no number";
+  }
+  profile.activity.push_back(activity);
+  return nullptr;
+}
+
+Complaint take_size(Reader& in, Profile& profile) {
+  const auto size = in.take<std::uint64_t>();
+  profile.sizes[size] = in.take<std::uint64_t>();
+  return nullptr;
+}
+
+Complaint take_flags(Reader& in, Profile& profile) {
+  profile.self_traffic_counts = (in.take<std::uint32_t>() & flag_self_traffic_counts) != 0;
+  return nullptr;
+}
+
+struct ChunkKind {
+  std::string_view tag;
+  Complaint (*take)(Reader& in, Profile& profile);
+};
+constexpr ChunkKind kinds[] = {{origin_tag, take_origin},
+                               {communicators_tag, take_communicator},
+                               {collectives_tag, take_collective},
+                               {activity_tag, take_activity},
+                               {sizes_tag, take_size},
+                               {phase_tag, take_phase},
+                               {flags_tag, take_flags}};
+
+Result<void> read_chunk(const FileContents& file, const Chunk& chunk, const ChunkKind& kind, Profile& profile) {
+  auto content = unpack(file, chunk);
+  if (!content) return propagate(content);
+  Reader in(*content);
+  while (!in.done()) {
+    const Complaint complaint = kind.take(in, profile);
+    if (!in.good()) return damaged(file, chunk, "it ends in the middle of an item");
+    if (complaint != nullptr) return damaged(file, chunk, complaint);
+  }
+  return {};
+}
+
+struct PhaseGraphs {
+  CommGraph point_to_point, expanded_collectives;
+};
+
+Result<void> read_graphs(const FileContents& file, std::span<const Chunk> chunks, Profile& profile,
+                         std::vector<PhaseGraphs>& of_phases) {
+  bool found = false;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (chunks[i].tag != graph_head_tag) continue;
+    auto role = graph_role(file, chunks[i]);
+    if (!role) return propagate(role);
+    if (*role > static_cast<std::uint32_t>(GraphRole::phase_collectives)) continue;  // of a newer version
+    auto graph = read_graph(file, chunks.subspan(i));
+    if (!graph) return propagate(graph);
+    switch (static_cast<GraphRole>(*role)) {
+      case GraphRole::point_to_point:
+        profile.point_to_point = *std::move(graph);
+        break;
+      case GraphRole::expanded_collectives:
+        profile.expanded_collectives = *std::move(graph);
+        break;
+      case GraphRole::phase:
+        of_phases.push_back({*std::move(graph), CommGraph()});
+        break;
+      case GraphRole::phase_collectives:
+        if (!of_phases.empty()) of_phases.back().expanded_collectives = *std::move(graph);
+        break;
+    }
+    found |= *role == static_cast<std::uint32_t>(GraphRole::point_to_point);
+  }
+  if (!found) {
+    return fail(Code::bad_input, at(file.name()), "the profile holds no point-to-point traffic",
+                "it was written by something else than rankloom; record it again");
+  }
+  return {};
+}
+
+/// Parts of the profile that must fit each other.
+Result<void> check_together(const FileContents& file, const Profile& profile) {
+  const std::uint32_t ranks = profile.rank_count();
+  const std::uint32_t others = profile.expanded_collectives.rank_count();
+  const auto mismatch = [&](std::string_view what, std::size_t count) {
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("the profile has {} ranks, but {} {}", ranks, count, what),
+                "the file was put together from several profiles; record it again");
+  };
+  if (others != 0 && others != ranks) return mismatch("in its collectives", others);
+  if (!profile.activity.empty() && profile.activity.size() != ranks)
+    return mismatch("lines of activity", profile.activity.size());
+  for (const Phase& phase : profile.phases) {
+    if (phase.point_to_point.rank_count() != ranks) return mismatch("in a phase", phase.point_to_point.rank_count());
+    const std::uint32_t expanded = phase.expanded_collectives.rank_count();
+    if (expanded != 0 && expanded != ranks) return mismatch("in the collectives of a phase", expanded);
+  }
+  return {};
+}
+
+/// The version in the magic line; the chunks start at `start`.
+Result<void> read_magic(const FileContents& file, std::size_t& start) {
+  Scanner in(file.view());
+  const std::string_view line = in.take_line();
+  start = static_cast<std::size_t>(in.place() - file.view().data());
+  Scanner number(line.substr(std::min(magic.size(), line.size())));
+  std::uint64_t found = 0;
+  if (!is_profile_file(line) || !number.take_integer(found) || found == 0 || !number.done()) {
+    return fail(Code::bad_input, at(file.name(), 1), "this is no rankloom profile", "name another format with --from");
+  }
+  if (found > version) {
+    return fail(Code::bad_input, at(file.name(), 1),
+                fmt::format("the profile has version {}; this program reads up to {}", found, version),
+                "use a newer rankloom");
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_profile_file(std::string_view head) {
+  return head.starts_with(magic);
+}
+
+Result<Profile> read_profile(const FileContents& file) {
+  std::size_t start = 0;
+  if (auto done = read_magic(file, start); !done) return propagate(done);
+  auto chunks = list_chunks(file, start);
+  if (!chunks) return propagate(chunks);
+  Profile profile;
+  std::vector<PhaseGraphs> of_phases;
+  if (auto done = read_graphs(file, *chunks, profile, of_phases); !done) return propagate(done);
+  for (const Chunk& chunk : *chunks) {
+    for (const ChunkKind& kind : kinds) {
+      if (kind.tag != chunk.tag) continue;
+      if (auto done = read_chunk(file, chunk, kind, profile); !done) return propagate(done);
+    }
+  }
+  if (of_phases.size() != profile.phases.size()) {
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("the profile has {} phases, but traffic of {}", profile.phases.size(), of_phases.size()),
+                "the file was put together from several profiles; record it again");
+  }
+  for (std::size_t i = 0; i < of_phases.size(); ++i) {
+    profile.phases[i].point_to_point = std::move(of_phases[i].point_to_point);
+    profile.phases[i].expanded_collectives = std::move(of_phases[i].expanded_collectives);
+  }
+  if (auto done = check_together(file, profile); !done) return propagate(done);
+  return profile;
+}
+
+namespace {
+
+void put_collective(Writer& out, const Collective& collective) {
+  out.put(collective.communicator);
+  out.put(static_cast<std::uint32_t>(collective.op));
+  out.put(collective.root);
+  out.put(std::uint32_t{0});  // reserved
+  out.put(collective.bytes);
+  out.put(collective.count);
+}
+
+void write_phase(const Phase& phase, Sink& sink) {
+  write_list(phase_tag, std::span(&phase, 1), sink, [](Writer& out, const Phase& one) {
+    out.put(one.name);
+    out.put(one.begin);
+    out.put(one.end);
+    out.put(std::uint64_t{one.collectives.size()});
+    for (const Collective& collective : one.collectives) put_collective(out, collective);
+  });
+  write_graph(phase.point_to_point, GraphRole::phase, sink);
+  if (phase.expanded_collectives.rank_count() > 0)
+    write_graph(phase.expanded_collectives, GraphRole::phase_collectives, sink);
+}
+
+}  // namespace
+
+Result<void> write_profile(const Profile& profile, Sink& sink) {
+  sink.write(fmt::format("{}{}\n", magic, version));
+  write_list(origin_tag, profile.origin, sink, [](Writer& out, const auto& entry) {
+    out.put(entry.first);
+    out.put(entry.second);
+  });
+  write_graph(profile.point_to_point, GraphRole::point_to_point, sink);
+  if (profile.expanded_collectives.rank_count() > 0)
+    write_graph(profile.expanded_collectives, GraphRole::expanded_collectives, sink);
+  write_list(communicators_tag, profile.communicators, sink, [](Writer& out, const Communicator& communicator) {
+    out.put(communicator.name);
+    out.put(static_cast<std::uint32_t>(communicator.members.size()));
+    for (const Rank member : communicator.members) out.put(member);
+  });
+  write_list(collectives_tag, profile.collectives, sink, put_collective);
+  write_list(activity_tag, profile.activity, sink, [](Writer& out, const RankActivity& activity) {
+    out.put(activity.seconds_in_mpi);
+    out.put(activity.seconds_outside);
+    out.put(activity.instructions);
+  });
+  write_list(sizes_tag, profile.sizes, sink, [](Writer& out, const auto& entry) {
+    out.put(entry.first);
+    out.put(entry.second);
+  });
+  for (const Phase& phase : profile.phases) write_phase(phase, sink);
+  const std::uint32_t flags = profile.self_traffic_counts ? flag_self_traffic_counts : 0;
+  if (flags != 0)
+    write_list(flags_tag, std::array{flags}, sink, [](Writer& out, std::uint32_t word) { out.put(word); });
+  sink.write(pack("END ", {}));
+  return {};
+}
+
+}  // namespace rankloom

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// model: collectives become traffic between pairs. Row by row and in parallel: every rank asks each collective that it
+// takes part in what it sends, so nothing is held but the result.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "rankloom/core/parallel.hpp"
+#include "rankloom/core/system/memory.hpp"
+#include "rankloom/model/graph/collective_shapes.hpp"
+#include "rankloom/model/graph/profile.hpp"
+
+namespace rankloom {
+
+namespace {
+
+using collective_shapes::sends;
+using collective_shapes::Shape;
+using collective_shapes::Step;
+using collective_shapes::steps_of;
+
+constexpr std::array<CollectiveModelInfo, 4> model_table = {{
+    {CollectiveModel::none, "none", "collectives are left out"},
+    {CollectiveModel::logical, "logical", "who gets data from whom, as the standard defines the result"},
+    {CollectiveModel::tree, "tree",
+     "as MPI libraries send it: binomial trees, recursive doubling, rings, pairwise exchange"},
+    {CollectiveModel::flat, "flat", "everything through the root, or member 0"},
+}};
+
+constexpr std::array<std::string_view, 10> op_names = {
+    "barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall", "reduce_scatter", "scan"};
+
+/// All steps of one shape on one communicator, added up.
+struct Exchange {
+  Shape shape;
+  std::uint32_t root;
+  double bytes;
+  double messages;
+};
+
+struct Edge {
+  Rank to;
+  double bytes;
+  double messages;
+};
+
+Rank rank(std::uint64_t number) {
+  return Rank{static_cast<std::uint32_t>(number)};
+}
+
+/// The collectives of a profile, ready to be asked for the traffic of one rank.
+class Expansion {
+ public:
+  Expansion(const Profile& profile, CollectiveModel model)
+      : ranks_(profile.rank_count()), communicators_(profile.communicators), exchanges_(communicators_.size()) {
+    add_up(profile.collectives, model);
+    if (empty()) return;
+    sort_members();
+    list_memberships();
+  }
+
+  bool empty() const {
+    return std::all_of(exchanges_.begin(), exchanges_.end(), [](const auto& list) { return list.empty(); });
+  }
+
+  /// Not fewer edges than there will be: everybody with everybody, or a tree there and back.
+  double most_edges() const {
+    double edges = 0;
+    for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
+      if (exchanges_[c].empty()) continue;
+      const double members = size(c);
+      const bool all_pairs = std::any_of(exchanges_[c].begin(), exchanges_[c].end(), is_pairs);
+      edges += members * (all_pairs ? members : std::min(members, 2.0 * std::bit_width(size(c))));
+    }
+    return edges;
+  }
+
+  void append(Rank from, std::vector<Edge>& edges) const {
+    for (std::uint32_t world : worlds_) append(world, index(from), edges);
+    for (std::uint64_t at = first_[index(from)]; at < first_[index(from) + 1]; ++at)
+      append(memberships_[at].communicator, memberships_[at].position, edges);
+  }
+
+ private:
+  struct Membership {
+    std::uint32_t communicator;
+    std::uint32_t position;
+  };
+
+  std::uint32_t size(std::uint32_t communicator) const {
+    const auto& members = communicators_[communicator].members;
+    return members.empty() ? ranks_ : static_cast<std::uint32_t>(members.size());
+  }
+
+  static bool is_pairs(const Exchange& exchange) { return exchange.shape == Shape::pairs; }
+
+  /// Bytes and messages are linear in every shape, so equal shapes are one exchange of their sum.
+  void add_up(std::span<const Collective> collectives, CollectiveModel model) {
+    std::map<std::tuple<std::uint32_t, Shape, std::uint32_t>, std::pair<double, double>> totals;
+    for (const Collective& call : collectives) {
+      assert(call.communicator < communicators_.size());
+      if (size(call.communicator) < 2 || call.count <= 0) continue;
+      assert(call.root < size(call.communicator));
+      for (const Step& step : steps_of(call.op, model, size(call.communicator))) {
+        auto& [bytes, messages] = totals[{call.communicator, step.shape, call.root}];
+        bytes += call.count * step.blocks * call.bytes;
+        messages += call.count * step.messages;
+      }
+    }
+    for (const auto& [key, total] : totals)
+      exchanges_[std::get<0>(key)].push_back({std::get<1>(key), std::get<2>(key), total.first, total.second});
+  }
+
+  void sort_members() {
+    sorted_members_.resize(communicators_.size());
+    for (std::size_t c = 0; c < communicators_.size(); ++c) {
+      if (std::none_of(exchanges_[c].begin(), exchanges_[c].end(), is_pairs)) continue;
+      sorted_members_[c] = communicators_[c].members;
+      std::sort(sorted_members_[c].begin(), sorted_members_[c].end());
+    }
+  }
+
+  void list_memberships() {
+    const auto for_each_member = [&](const auto& visit) {
+      for (std::uint32_t c = 0; c < communicators_.size(); ++c)
+        for (std::uint32_t p = 0; !exchanges_[c].empty() && p < communicators_[c].members.size(); ++p)
+          visit(index(communicators_[c].members[p]), Membership{c, p});
+    };
+    for (std::uint32_t c = 0; c < communicators_.size(); ++c)
+      if (communicators_[c].members.empty() && !exchanges_[c].empty()) worlds_.push_back(c);
+    first_.assign(ranks_ + std::size_t{2}, 0);
+    for_each_member([&](std::uint32_t member, Membership) {
+      assert(member < ranks_);
+      ++first_[member + std::size_t{2}];
+    });
+    for (std::size_t r = 2; r < first_.size(); ++r) first_[r] += first_[r - 1];
+    memberships_.resize(first_.back());
+    for_each_member([&](std::uint32_t member, Membership m) { memberships_[first_[member + std::size_t{1}]++] = m; });
+  }
+
+  void append(std::uint32_t communicator, std::uint32_t position, std::vector<Edge>& edges) const {
+    const auto& members = communicators_[communicator].members;
+    const auto rank_at = [&](std::uint64_t at) { return members.empty() ? rank(at) : members[at]; };
+    for (const Exchange& exchange : exchanges_[communicator]) {
+      const auto emit = [&](Rank to, double blocks) {
+        edges.push_back({to, exchange.bytes * blocks, exchange.messages});
+      };
+      if (exchange.shape == Shape::pairs && !members.empty()) {
+        const Rank self = members[position];
+        for (const Rank to : sorted_members_[communicator])  // everybody, so take them in the order of the row
+          if (to != self) emit(to, 1);
+      } else {
+        sends(exchange.shape, size(communicator), exchange.root, position,
+              [&](std::uint64_t to, std::uint64_t blocks) { emit(rank_at(to), static_cast<double>(blocks)); });
+      }
+    }
+  }
+
+  std::uint32_t ranks_;
+  const std::vector<Communicator>& communicators_;
+  std::vector<std::vector<Exchange>> exchanges_;   // by communicator
+  std::vector<std::vector<Rank>> sorted_members_;  // by communicator, where all pairs talk
+  std::vector<std::uint32_t> worlds_;              // communicators of all ranks
+  std::vector<std::uint64_t> first_;               // memberships of rank r: first_[r]..first_[r+1]
+  std::vector<Membership> memberships_;
+};
+
+void append_row(const CommGraph& graph, Rank from, std::vector<Edge>& edges) {
+  const auto targets = graph.targets(from);
+  const auto bytes = graph.bytes(from);
+  const auto messages = graph.messages(from);
+  for (std::size_t e = 0; e < targets.size(); ++e)
+    edges.push_back({targets[e], bytes[e], messages.empty() ? graph.default_messages() : messages[e]});
+}
+
+/// Sorts by target. Most rows are few rising runs, one from each source, and merging those beats sorting.
+void sort_runs(std::vector<Edge>& edges) {
+  constexpr int most_runs = 8;
+  const auto before = [](const Edge& a, const Edge& b) { return a.to < b.to; };
+  auto sorted = std::is_sorted_until(edges.begin(), edges.end(), before);
+  for (int run = 1; run < most_runs && sorted != edges.end(); ++run) {
+    const auto end = std::is_sorted_until(sorted, edges.end(), before);
+    std::inplace_merge(edges.begin(), sorted, end, before);
+    sorted = end;
+  }
+  if (sorted != edges.end()) std::stable_sort(edges.begin(), edges.end(), before);
+}
+
+/// Sorts by target and adds up equal ones.
+void unite(std::vector<Edge>& edges) {
+  sort_runs(edges);
+  std::size_t last = 0;
+  for (std::size_t e = 1; e < edges.size(); ++e) {
+    if (edges[e].to == edges[last].to) {
+      edges[last].bytes += edges[e].bytes;
+      edges[last].messages += edges[e].messages;
+    } else {
+      edges[++last] = edges[e];
+    }
+  }
+  if (!edges.empty()) edges.resize(last + 1);
+}
+
+/// Makes rows of what row(rank, edges) appends, calling it twice for every rank: to count, then to fill.
+template <class Row>
+CommGraph::Rows make_rows(std::uint32_t ranks, const Row& row) {
+  constexpr std::size_t chunk = 64;  // rows of an all-to-all are long
+  CommGraph::Rows rows;
+  rows.offsets.resize(ranks + std::size_t{1});
+  rows.offsets[0] = 0;
+  parallel_chunks(ranks, chunk, [&](std::size_t begin, std::size_t end) {
+    std::vector<Edge> edges;
+    for (std::size_t r = begin; r < end; ++r) {
+      row(rank(r), edges);
+      rows.offsets[r + 1] = edges.size();
+    }
+  });
+  for (std::size_t r = 0; r < ranks; ++r) rows.offsets[r + 1] += rows.offsets[r];
+  rows.targets.resize(rows.offsets[ranks]);
+  rows.bytes.resize(rows.offsets[ranks]);
+  rows.messages.resize(rows.offsets[ranks]);
+  parallel_chunks(ranks, chunk, [&](std::size_t begin, std::size_t end) {
+    std::vector<Edge> edges;
+    for (std::size_t r = begin; r < end; ++r) {
+      row(rank(r), edges);
+      for (EdgeIndex at = rows.offsets[r]; const Edge& edge : edges) {
+        rows.targets[at] = edge.to;
+        rows.bytes[at] = edge.bytes;
+        rows.messages[at++] = edge.messages;
+      }
+    }
+  });
+  return rows;
+}
+
+}  // namespace
+
+std::span<const CollectiveModelInfo> collective_models() {
+  return model_table;
+}
+
+std::string_view to_string(CollectiveOp op) {
+  return op_names[static_cast<std::size_t>(op)];
+}
+
+std::optional<CollectiveOp> find_collective_op(std::string_view name) {
+  const auto found = std::find(op_names.begin(), op_names.end(), name);
+  if (found == op_names.end()) return std::nullopt;
+  return static_cast<CollectiveOp>(found - op_names.begin());
+}
+
+Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model) {
+  constexpr double bytes_per_edge = 20;
+  return check_memory(at("--collectives"), "this traffic between pairs",
+                      Expansion(profile, model).most_edges() * bytes_per_edge,
+                      "leave the collectives out (none), or choose a model with fewer pairs (tree)");
+}
+
+CommGraph traffic(Profile profile, CollectiveModel model) {
+  const Expansion expansion(profile, model);
+  const bool add_collectives = !expansion.empty();
+  const bool add_expanded = model != CollectiveModel::none && profile.expanded_collectives.edge_count() > 0;
+  if (!add_collectives && !add_expanded)
+    return profile.self_traffic_counts ? std::move(profile.point_to_point)
+                                       : without_self(std::move(profile.point_to_point));
+
+  CommGraph::Rows rows = make_rows(profile.rank_count(), [&](Rank from, std::vector<Edge>& edges) {
+    edges.clear();
+    append_row(profile.point_to_point, from, edges);
+    if (add_expanded) append_row(profile.expanded_collectives, from, edges);
+    if (add_collectives) expansion.append(from, edges);
+    if (!profile.self_traffic_counts) std::erase_if(edges, [&](const Edge& edge) { return edge.to == from; });
+    unite(edges);
+  });
+  const auto loads = profile.point_to_point.loads();
+  rows.loads.assign(loads.begin(), loads.end());
+  return CommGraph(std::move(rows));
+}
+
+}  // namespace rankloom

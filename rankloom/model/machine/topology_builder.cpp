@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// model: from a machine in words to the fast value: find the levels, give every object all of them, number the cores,
+// fill in the costs that were not given, wire the nodes.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/system/memory.hpp"
+#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/topology.hpp"
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::uint64_t most_cores = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
+
+/// Levels that stand inside one node, when a machine does not say where its nodes are.
+bool is_inside_node(const std::string& kind) {
+  static const std::set<std::string> inside{"package", "socket", "numa",    "die",  "group", "l3",    "l2",
+                                            "l1",      "cache",  "cluster", "core", "pu",    "thread"};
+  return inside.contains(kind);
+}
+
+/// A level is a kind at its n-th occurrence on the way down: "switch", "switch" again, "node", ….
+struct LevelKey {
+  std::string kind;
+  std::ptrdiff_t occurrence;
+  auto operator<=>(const LevelKey&) const = default;
+};
+
+LevelKey key_below(const std::vector<LevelKey>& above, const std::string& kind) {
+  return {kind, std::count_if(above.begin(), above.end(), [&](const LevelKey& key) { return key.kind == kind; })};
+}
+
+}  // namespace
+
+class TopologyBuilder {
+ public:
+  explicit TopologyBuilder(MachineSpec spec) { data_.spec = std::move(spec); }
+
+  Result<Topology> build() {
+    for (const auto step : {&TopologyBuilder::check_size, &TopologyBuilder::find_levels, &TopologyBuilder::fill_costs,
+                            &TopologyBuilder::number_cores, &TopologyBuilder::wire_nodes}) {
+      auto done = (this->*step)();
+      if (!done) return propagate(done);
+    }
+    return Topology(std::make_shared<const Topology::Data>(std::move(data_)));
+  }
+
+ private:
+  using Level = Topology::Level;
+
+  Failure bad(std::string what, std::string hint) const {
+    const std::string& text = data_.spec.text;
+    return fail(Code::bad_input, at(text.empty() ? "topology" : text), std::move(what), std::move(hint));
+  }
+
+  /// Counts before anything is allocated, so that an absurd repeat count is an error and not a dead machine.
+  Result<void> check_size() {
+    const ObjectSpec& root = data_.spec.root;
+    bool named_twice = false;
+    const std::function<double(const ObjectSpec&)> cores = [&](const ObjectSpec& object) -> double {
+      named_twice |= !object.name.empty() && object.repeat > 1;
+      double below = object.children.empty() ? 1.0 : 0.0;
+      for (const ObjectSpec& child : object.children) below += cores(child);
+      return below * static_cast<double>(object.repeat);
+    };
+    const double count = cores(root);
+    if (named_twice) return bad("an object with a name is repeated", "give each its own name, or none");
+    if (root.children.empty() || count < 1)
+      return bad("the machine has no cores", "name at least one level, such as core:4");
+    if (root.repeat != 1) return bad("the whole machine is repeated", "repeat a level below it");
+    if (count > static_cast<double>(most_cores)) {
+      return bad(fmt::format("{:.4g} cores are more than the {} that can be numbered", count, most_cores),
+                 "make the levels smaller");
+    }
+    constexpr double bytes_per_core = 24;  // its path, its share of the levels above, what is known of it
+    if (auto fits = check_memory({}, "so many cores", count * bytes_per_core, {}); !fits) {
+      return bad(fits.error().what, "make the levels smaller");
+    }
+    core_count_ = static_cast<std::uint32_t>(count);
+    return {};
+  }
+
+  Result<void> find_levels() {
+    machine_ = data_.spec.root;
+    const auto outer = std::all_of(machine_.children.begin(), machine_.children.end(),
+                                   [](const ObjectSpec& child) { return is_inside_node(child.kind); });
+    if (outer && !data_.spec.network) {  // the machine is one node
+      ObjectSpec node{.kind = "node",
+                      .name = {},
+                      .between = machine_.between,
+                      .os_index = {},
+                      .children = std::move(machine_.children)};
+      machine_.children.clear();
+      machine_.children.push_back(std::move(node));
+    }
+    std::vector<LevelKey> above;
+    if (!collect_levels(machine_, above)) {
+      return bad("the levels stand in different orders in different parts",
+                 "let every part name its levels in one order, top down");
+    }
+    if (keys_.size() > 60) return bad("there are more than 60 levels", "leave out levels with one child");
+    for (const LevelKey& key : keys_) {
+      data_.levels.push_back({.kind = key.kind, .objects = 0, .arity = 0, .widest = 0, .cost = {}});
+    }
+    find_node_level();
+    complete(machine_, 0, above);
+    return {};
+  }
+
+  std::size_t level_of(const LevelKey& key) const {
+    return static_cast<std::size_t>(std::find(keys_.begin(), keys_.end(), key) - keys_.begin());
+  }
+
+  /// Adds the levels below an object to keys_, each after those above it; false when two parts contradict each other.
+  bool collect_levels(const ObjectSpec& object, std::vector<LevelKey>& above) {
+    for (const ObjectSpec& child : object.children) {
+      const std::size_t place = above.empty() ? 0 : level_of(above.back()) + 1;
+      const LevelKey key = key_below(above, child.kind);
+      const std::size_t level = level_of(key);
+      if (level == keys_.size()) {
+        keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(place), key);
+      } else if (level < place) {
+        return false;
+      }
+      above.push_back(key);
+      if (!collect_levels(child, above)) return false;
+      above.pop_back();
+    }
+    return true;
+  }
+
+  /// The level called "node"; with a network the top one; else the one above the first that stands inside a node.
+  void find_node_level() {
+    const auto& levels = data_.levels;
+    const auto named = std::find_if(levels.begin(), levels.end(),
+                                    [](const Level& level) { return level.kind == "node" || level.kind == "host"; });
+    const auto inside =
+        std::find_if(levels.begin(), levels.end(), [](const Level& level) { return is_inside_node(level.kind); });
+    if (named != levels.end()) {
+      data_.node_level = static_cast<std::size_t>(named - levels.begin());
+    } else if (!data_.spec.network && inside != levels.begin()) {
+      data_.node_level = static_cast<std::size_t>(inside - levels.begin()) - 1;
+    }
+  }
+
+  /// Gives every object children of exactly the next level: where one is skipped, a private object stands in.
+  void complete(ObjectSpec& object, std::size_t next_level, std::vector<LevelKey>& above) {
+    for (ObjectSpec& child : object.children) {
+      const LevelKey key = key_below(above, child.kind);
+      const std::size_t own = level_of(key);
+      above.push_back(key);
+      if (child.children.empty() && own + 1 < keys_.size()) {
+        ObjectSpec core{.kind = keys_.back().kind,
+                        .name = {},
+                        .between = {},
+                        .capacity = child.capacity,
+                        .os_index = child.os_index,
+                        .children = {}};
+        for (std::size_t level = keys_.size() - 1; level-- > own + 1;) core = wrapped(std::move(core), level);
+        child.children.push_back(std::move(core));
+      } else {
+        complete(child, own + 1, above);
+      }
+      above.pop_back();
+      for (std::size_t level = own; level-- > next_level;) child = wrapped(std::move(child), level);
+    }
+  }
+
+  ObjectSpec wrapped(ObjectSpec inner, std::size_t level) const {
+    ObjectSpec outer{
+        .kind = keys_[level].kind, .name = {}, .repeat = inner.repeat, .between = {}, .os_index = {}, .children = {}};
+    inner.repeat = 1;
+    if (level == data_.node_level) std::swap(outer.name, inner.name);
+    outer.children.push_back(std::move(inner));
+    return outer;
+  }
+
+  /// Walks the machine once, top down: every object gets its number, every core its path.
+  Result<void> number_cores() {
+    const std::size_t depth = data_.levels.size();
+    find_widths(machine_, 0);
+    int bits = 0;
+    shift_.resize(depth);
+    for (std::size_t level = depth; level-- > 0;) {
+      shift_[level] = bits;
+      const int width = std::bit_width(data_.levels[level].widest - 1U);
+      if (bits + width > 64)
+        return bad("the levels are too wide together for a 64-bit path", "leave out levels that do not matter");
+      for (int bit = bits + 1; bit <= bits + width; ++bit) {
+        data_.level_of_bit[static_cast<std::size_t>(bit)] = static_cast<std::uint8_t>(level);
+      }
+      bits += width;
+    }
+    data_.first_core.resize(depth);
+    data_.between.resize(depth);
+    data_.path.reserve(core_count_);
+    visit(machine_, 0, 0);
+    for (std::size_t level = 0; level < depth; ++level) {
+      Level& here = data_.levels[level];
+      const std::uint64_t parents = level == 0 ? 1 : data_.levels[level - 1].objects;
+      here.arity = here.objects == parents * here.widest ? here.widest : 0;
+      if (level + 1 < depth) data_.first_core[level].push_back(core_count_);
+    }
+    data_.node_count = static_cast<std::uint32_t>(data_.levels[data_.node_level].objects);
+    return keep_details();
+  }
+
+  void find_widths(const ObjectSpec& object, std::size_t level) {
+    std::uint64_t count = 0;
+    for (const ObjectSpec& child : object.children) {
+      count += child.repeat;
+      find_widths(child, level + 1);
+    }
+    if (!object.children.empty())
+      data_.levels[level].widest = std::max(data_.levels[level].widest, static_cast<std::uint32_t>(count));
+  }
+
+  void visit(const ObjectSpec& parent, std::size_t level, std::uint64_t path) {
+    const bool leaves = level + 1 == data_.levels.size();
+    std::uint64_t position = 0;
+    if (uneven_costs_[level]) data_.between[level].push_back(*parent.between);
+    for (const ObjectSpec& child : parent.children) {
+      for (std::uint64_t copy = 0; copy < child.repeat; ++copy) {
+        const std::uint64_t below = path | (position++ << shift_[level]);
+        ++data_.levels[level].objects;
+        if (level == data_.node_level && (any_name_ |= !child.name.empty())) {
+          data_.node_names.resize(data_.levels[level].objects - 1);
+          data_.node_names.push_back(child.name);
+        }
+        if (!leaves) {
+          data_.first_core[level].push_back(static_cast<std::uint32_t>(data_.path.size()));
+          visit(child, level + 1, below);
+          continue;
+        }
+        any_capacity_ |= child.capacity != 1;
+        any_os_index_ |= child.os_index.has_value();
+        data_.path.push_back(below);
+        data_.capacity.push_back(child.capacity);
+        data_.os_index.push_back(child.os_index.value_or(no_os_index));
+      }
+    }
+  }
+
+  Result<void> keep_details() {
+    if (!any_capacity_) data_.capacity = {};
+    if (!any_os_index_) data_.os_index = {};
+    if (any_os_index_ && std::count(data_.os_index.begin(), data_.os_index.end(), no_os_index) > 0) {
+      return bad("some cores have an os_index and others have none", "give one to every core, or to none");
+    }
+    std::set<std::string_view> seen;
+    for (const std::string& name : data_.node_names) {
+      if (!name.empty() && !seen.insert(name).second) {
+        return bad(fmt::format("the node {} stands there twice", name), "give every node one entry");
+      }
+    }
+    return {};
+  }
+
+  /// Costs not given are ten times the dearest level below; the innermost costs 1.
+  Result<void> fill_costs() {
+    uneven_costs_.resize(data_.levels.size());
+    double below = 0;
+    for (std::size_t level = data_.levels.size(); level-- > 0;) {
+      const Cost unset{below > 0 ? 10 * below : 1.0, 0};
+      std::optional<Cost> wrong;
+      std::optional<Cost>& common = data_.levels[level].cost;
+      std::optional<Cost> said;  // of a level at which nothing parts
+      for_each_parent(machine_, level, [&](ObjectSpec& parent) {
+        if (parent.between && !said) said = parent.between;
+        if (!parent.between) parent.between = unset;
+        const Cost cost = *parent.between;
+        if (!(cost.gap > 0 && cost.latency >= 0 && std::isfinite(cost.gap) && std::isfinite(cost.latency)))
+          wrong = cost;
+        if (is_private(parent)) return;  // nothing parts here
+        if (common && *common != cost) uneven_costs_[level] = true;
+        if (!common) common = cost;
+        below = std::max(below, cost.gap);
+      });
+      if (wrong) {
+        return bad(fmt::format("the cost {},{} of level {} is not a positive time", wrong->gap, wrong->latency,
+                               data_.levels[level].kind),
+                   "gap above 0, latency 0 or more");
+      }
+      if (!common) common = said.value_or(unset);
+      if (uneven_costs_[level]) common.reset();
+    }
+    return {};
+  }
+
+  static bool is_private(const ObjectSpec& parent) {
+    return parent.children.size() == 1 && parent.children[0].repeat == 1;
+  }
+
+  template <class Visit>
+  static void for_each_parent(ObjectSpec& object, std::size_t level, const Visit& visit) {
+    if (level == 0) return visit(object);
+    for (ObjectSpec& child : object.children) for_each_parent(child, level - 1, visit);
+  }
+
+  Result<void> wire_nodes() {
+    if (data_.spec.network) {
+      const auto nodes = data_.spec.network->node_count();
+      if (data_.node_level != 0) {
+        return bad("a network of nodes stands below another level", "let the network come first, or name only levels");
+      }
+      if (nodes != data_.node_count) {
+        return bad(fmt::format("the network joins {} nodes but {} are described", nodes, data_.node_count),
+                   "describe one node for each place of the network");
+      }
+      data_.network = data_.spec.network;
+      data_.routed = true;
+      data_.symmetric = data_.network->symmetric();
+      data_.levels[0].cost.reset();
+      return {};
+    }
+    auto tree = tree_of_levels();
+    if (!tree) return propagate(tree);
+    data_.network = std::move(*tree);
+    return {};
+  }
+
+  /// The levels above the nodes as a tree of switches: nodes first, then level by level upwards, the root last.
+  Result<NetworkPtr> tree_of_levels() const {
+    std::vector<Vertex> parent;
+    std::uint32_t offset = 0;  // of the vertices of the level being done
+    for (std::size_t level = data_.node_level + 1; level-- > 0;) {
+      const auto objects = static_cast<std::uint32_t>(data_.levels[level].objects);
+      std::uint32_t above = 0;
+      for (std::uint32_t object = 0; object < objects; ++object) {
+        if (level > 0) {
+          while (data_.first_core[level - 1][above + 1] <= first_core(level, object)) ++above;
+        }
+        parent.push_back(Vertex{offset + objects + above});
+      }
+      offset += objects;
+    }
+    parent.push_back(Vertex{offset});
+    return make_tree(data_.node_count, std::move(parent), Cost{1, 0}, "tree");
+  }
+
+  std::uint32_t first_core(std::size_t level, std::uint32_t object) const {
+    return level + 1 == data_.levels.size() ? object : data_.first_core[level][object];
+  }
+
+  Topology::Data data_;
+  ObjectSpec machine_;  // the spec with every level present everywhere
+  std::vector<LevelKey> keys_;
+  std::uint32_t core_count_ = 0;
+  std::vector<int> shift_;          // by level: where its digits stand in a path
+  std::vector<bool> uneven_costs_;  // by level: parents differ in the cost between their children
+  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false;
+};
+
+Result<Topology> Topology::build(MachineSpec spec) {
+  return TopologyBuilder(std::move(spec)).build();
+}
+
+}  // namespace rankloom
