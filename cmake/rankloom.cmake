@@ -15,8 +15,26 @@ if(RANKLOOM_WERROR)
 endif()
 target_include_directories(rankloom_flags INTERFACE ${PROJECT_SOURCE_DIR})
 
-# rankloom_quick_to_build(TARGET)  For what need not be quick to run. GCC 12 then sees copies inside std::string that cannot
-# happen (GCC bug 105651), depending on how long texts are, such as the way to this folder.
+# One precompiled header serves all libraries. GCC accepts it at every level from -O1 to -O3, but not both with and without
+# -fPIC, so every library is position independent. -DRANKLOOM_PCH=OFF shows which source lacks an include of its own.
+option(RANKLOOM_PCH "Precompile the headers that most sources include" ON)
+if(RANKLOOM_PCH)
+  add_library(rankloom_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
+  target_link_libraries(rankloom_pch PRIVATE rankloom_flags fmt::fmt tl::expected)
+  target_precompile_headers(rankloom_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+  set_target_properties(rankloom_pch PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endif()
+
+# rankloom_precompiled(TARGET)  For libraries: their sources see the precompiled header.
+function(rankloom_precompiled target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+  if(RANKLOOM_PCH)
+    target_precompile_headers(${target} REUSE_FROM rankloom_pch)
+  endif()
+endfunction()
+
+# rankloom_quick_to_build(TARGET)  For code without hot loops: -O1. At that level GCC 12 warns about copies inside std::string
+# that cannot happen (GCC bug 105651); whether it does depends on the length of string literals such as the source path.
 function(rankloom_quick_to_build target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -24,11 +42,16 @@ function(rankloom_quick_to_build target)
   endif()
 endfunction()
 
-# rankloom_library(core SOURCES a.cpp … DEPENDS model …)  DEPENDS names folders or imported targets.
+# rankloom_library(core SOURCES a.cpp … DEPENDS model … [QUICK_TO_BUILD])  DEPENDS names folders or imported targets. Libraries
+# without hot loops are QUICK_TO_BUILD.
 function(rankloom_library folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "QUICK_TO_BUILD" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(rankloom_${folder} STATIC ${ARG_SOURCES})
   target_link_libraries(rankloom_${folder} PUBLIC rankloom_flags)
+  rankloom_precompiled(rankloom_${folder})
+  if(ARG_QUICK_TO_BUILD)
+    rankloom_quick_to_build(rankloom_${folder})
+  endif()
   foreach(dependency IN LISTS ARG_DEPENDS)
     if(TARGET rankloom_${dependency})
       set(dependency rankloom_${dependency})
@@ -41,8 +64,9 @@ endfunction()
 function(rankloom_test folder)
   add_executable(${folder}_tests ${ARGN})
   target_link_libraries(${folder}_tests PRIVATE rankloom_${folder} rankloom_test_support GTest::gtest_main GTest::gmock)
-  # Most of their time goes into these headers; and what they check is optimised, not they.
-  target_precompile_headers(${folder}_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <nlohmann/json.hpp>)
+  if(RANKLOOM_PCH)
+    target_precompile_headers(${folder}_tests REUSE_FROM rankloom_test_pch)
+  endif()
   rankloom_quick_to_build(${folder}_tests)
   gtest_discover_tests(${folder}_tests TEST_PREFIX "${folder}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

@@ -11,11 +11,10 @@
 #include <string_view>
 
 #include <sys/prctl.h>
-#include <tbb/global_control.h>
 #include <unistd.h>
 
-#include "rankloom/discover/hwloc.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/discover/hwloc/hwloc.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/reorder/answer.hpp"
 
 namespace {
@@ -38,7 +37,7 @@ int say(std::string_view text) {
 int main(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would hear the answer
   // The program's ranks spin on the other cores while they wait.
-  const tbb::global_control alone(tbb::global_control::max_allowed_parallelism, 1);
+  const ThreadLimit one_thread(1);
   const std::string_view word = argc == 2 ? argv[1] : "";
   if (word == "host") {
     auto host = rankloom::discover_host({.bound = false});

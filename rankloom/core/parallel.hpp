@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: parallel loops over oneTBB whose results do not depend on the number of threads: work is cut into chunks of
-// fixed size, and what the chunks return is combined in their order.
+// core: parallel loops over oneTBB whose results do not depend on the number of threads: the work is split into chunks
+// of fixed size, and the chunks' results are combined in order. oneTBB's headers are needed by parallel.cpp alone.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <vector>
-
-#include <oneapi/tbb/blocked_range.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/parallel_for.h>
 
 namespace rankloom {
 
 inline constexpr std::size_t default_chunk = 4096;
+
+namespace detail {
+/// Calls body(context, i) for i in 0..count-1, in parallel.
+void parallel_for(std::size_t count, void (*body)(const void* context, std::size_t i), const void* context);
+}  // namespace detail
 
 /// Calls body(begin, end) for disjoint chunks that cover 0..count-1.
 template <class Body>
@@ -23,8 +25,10 @@ void parallel_chunks(std::size_t count, std::size_t chunk, const Body& body) {
     if (count > 0) body(std::size_t{0}, count);
     return;
   }
-  oneapi::tbb::parallel_for(std::size_t{0}, chunks,
-                            [&](std::size_t i) { body(i * chunk, std::min(count, (i + 1) * chunk)); });
+  const auto run_chunk = [&](std::size_t i) { body(i * chunk, std::min(count, (i + 1) * chunk)); };
+  using RunChunk = decltype(run_chunk);
+  detail::parallel_for(
+      chunks, [](const void* context, std::size_t i) { (*static_cast<RunChunk*>(context))(i); }, &run_chunk);
 }
 
 template <class Body>
@@ -32,7 +36,7 @@ void parallel_chunks(std::size_t count, const Body& body) {
   parallel_chunks(count, default_chunk, body);
 }
 
-/// Sum of body(begin, end) over all chunks, added in order: the same to the last bit for any number of threads.
+/// Sum of body(begin, end) over all chunks, added in order: bitwise equal for any number of threads.
 template <class T, class Body>
 T parallel_sum(std::size_t count, const Body& body, std::size_t chunk = default_chunk) {
   std::vector<T> partial((count + chunk - 1) / chunk);
@@ -42,17 +46,20 @@ T parallel_sum(std::size_t count, const Body& body, std::size_t chunk = default_
   return total;
 }
 
-/// While it lives, parallel loops use at most so many threads; 0: all cores.
+/// How many threads parallel loops may use now.
+std::size_t thread_count();
+
+/// While an object of this class lives, parallel loops use at most `threads` threads; 0: all cores.
 class ThreadLimit {
  public:
-  explicit ThreadLimit(std::size_t threads)
-      : control_(oneapi::tbb::global_control::max_allowed_parallelism, threads > 0 ? threads : all()) {}
+  explicit ThreadLimit(std::size_t threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
 
  private:
-  static std::size_t all() {
-    return oneapi::tbb::global_control::active_value(oneapi::tbb::global_control::max_allowed_parallelism);
-  }
-  oneapi::tbb::global_control control_;
+  struct Control;
+  std::unique_ptr<Control> control_;
 };
 
 }  // namespace rankloom
