@@ -14,7 +14,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/help/page.hpp"
-#include "rankloom/core/suggest.hpp"
+#include "rankloom/core/text/suggest.hpp"
 
 namespace rankloom::app {
 

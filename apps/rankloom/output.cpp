@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 
 namespace rankloom::app {
 
@@ -67,8 +67,8 @@ Result<void> check_output(const std::string& path) {
     return fail(Code::usage, at(path), "is a directory, not a file", "name the file to write inside it");
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, ignored)) {
-    return fail(Code::usage, at(path), fmt::format("the folder {} does not exist", folder.string()),
-                fmt::format("mkdir -p {}", shell_word(folder.string())));
+    return fail(Code::usage, at(path), fmt::format("the directory {} does not exist", folder.string()),
+                fmt::format("mkdir -p {}", shell_quote(folder.string())));
   }
   if (::access(folder.c_str(), W_OK) != 0) {
     return fail(Code::environment, at(path),
@@ -83,7 +83,7 @@ Result<void> check_standard_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
   return fail(Code::environment, at("standard output"),
               fmt::format("cannot be written: {}", std::strerror(errno == 0 ? EIO : errno)),
-              "free some space, or write elsewhere");
+              "free some space, or write to another directory");
 }
 
 int show_error(const Error& error, bool json) {

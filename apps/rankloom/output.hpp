@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/core/shell_word.hpp"
-#include "rankloom/model/load_balance.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/core/system/process.hpp"
+#include "rankloom/model/cost/load_balance.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom::app {
 

@@ -37,10 +37,10 @@ TEST(Output, MakesPlurals) {
 }
 
 TEST(Output, QuotesWordsForTheShell) {
-  EXPECT_EQ(shell_word("app.prof"), "app.prof");
-  EXPECT_EQ(shell_word("node:4=10 core:8"), "'node:4=10 core:8'");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
-  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_quote("app.prof"), "app.prof");
+  EXPECT_EQ(shell_quote("node:4=10 core:8"), "'node:4=10 core:8'");
+  EXPECT_EQ(shell_quote("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_quote(""), "''");
 }
 
 TEST(Output, KeepsJsonValidWhateverBytesANameHolds) {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/json_cursor.hpp"
-#include "rankloom/model/mapping_file.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 
 namespace rankloom::app {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom::app {
 

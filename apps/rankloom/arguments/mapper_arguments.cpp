@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the arguments of every verb that runs mappers, and the running itself.
+// apps/arguments: the options of every verb that runs mappers, and placements given by name.
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <fmt/ranges.h>
 
 #include "apps/rankloom/arguments/options.hpp"
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/mapping_file.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 
 namespace rankloom::app {
 
@@ -23,7 +23,7 @@ std::string model_names(std::string_view separator) {
   return fmt::format("{}", fmt::join(names, separator));
 }
 
-/// Those mappers of the table that have the option.
+/// The mappers that have this option.
 std::vector<std::string_view> owners_of(const std::string& option) {
   std::vector<std::string_view> owners;
   for (const MapperInfo& row : mappers()) {
@@ -35,27 +35,27 @@ std::vector<std::string_view> owners_of(const std::string& option) {
   return owners;
 }
 
-/// What some mappers mean by an option.
-struct Meaning {
+/// The description of an option and the mappers that share it.
+struct SharedHelp {
   std::string help, default_text;
   std::vector<std::string_view> owners;
 };
 
 /// "pairs to look at (pair-exchange, pe-500k) [500000]; pairs of clusters to look at (clustering) [40000]"
-std::string joined(const std::vector<Meaning>& meanings, bool with_defaults) {
+std::string join_help(const std::vector<SharedHelp>& help_texts, bool with_defaults) {
   std::string text;
-  for (const Meaning& meaning : meanings) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", meaning.help, fmt::join(meaning.owners, ", "));
-    if (with_defaults && !meaning.default_text.empty()) text += fmt::format(" [{}]", meaning.default_text);
+  for (const SharedHelp& shared : help_texts) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", shared.help, fmt::join(shared.owners, ", "));
+    if (with_defaults && !shared.default_text.empty()) text += fmt::format(" [{}]", shared.default_text);
   }
   return text;
 }
 
-/// Every option of every mapper once. The help says whose it is; where mappers mean different things by the same word,
-/// it says what each means.
+/// Every option of every mapper once. The help names the mappers that have the option; if their descriptions differ, it
+/// contains each of them.
 std::vector<Option> options_of_mappers() {
   std::vector<Option> options;
-  std::vector<std::vector<Meaning>> meanings;  // of each option
+  std::vector<std::vector<SharedHelp>> help_texts;  // of each option
   for (const MapperInfo& row : mappers()) {
     const auto mapper = row.make();
     OptionList list;
@@ -66,59 +66,61 @@ std::vector<Option> options_of_mappers() {
           static_cast<std::size_t>(std::find_if(options.begin(), options.end(), same_name) - options.begin());
       if (at == options.size()) {
         options.push_back(option);
-        meanings.emplace_back();
+        help_texts.emplace_back();
       }
-      auto& known = meanings[at];
-      const auto meant = [&](const Meaning& meaning) {
-        return meaning.help == option.help && meaning.default_text == option.default_text;
+      auto& known = help_texts[at];
+      const auto same_help = [&](const SharedHelp& shared) {
+        return shared.help == option.help && shared.default_text == option.default_text;
       };
-      auto meaning = std::find_if(known.begin(), known.end(), meant);
-      if (meaning == known.end()) meaning = known.insert(known.end(), {option.help, option.default_text, {}});
-      meaning->owners.push_back(row.name);
+      auto shared = std::find_if(known.begin(), known.end(), same_help);
+      if (shared == known.end()) shared = known.insert(known.end(), {option.help, option.default_text, {}});
+      shared->owners.push_back(row.name);
     }
   }
   for (std::size_t at = 0; at < options.size(); ++at) {
-    const bool differs = std::any_of(meanings[at].begin(), meanings[at].end(), [&](const Meaning& meaning) {
-      return meaning.default_text != options[at].default_text;
+    const bool differs = std::any_of(help_texts[at].begin(), help_texts[at].end(), [&](const SharedHelp& shared) {
+      return shared.default_text != options[at].default_text;
     });
-    options[at].help = joined(meanings[at], differs);
+    options[at].help = join_help(help_texts[at], differs);
     if (differs) options[at].default_text.clear();
   }
   return options;
 }
 
-Result<std::vector<Core>> checked_placement(std::vector<Core> core_of, const Instance& instance, const Capacities& room,
-                                            const std::string& name) {
-  auto checked = Mapping::checked(std::move(core_of), instance.topology, room, name);
+Result<std::vector<Core>> check_placement(std::vector<Core> core_of, const Instance& instance,
+                                          const Capacities& capacities, const std::string& name) {
+  auto checked = Mapping::checked(std::move(core_of), instance.topology, capacities, name);
   if (!checked) return propagate(checked);
   return std::vector<Core>(checked->cores().begin(), checked->cores().end());
 }
 
 /// Reads a mapping and checks it against the problem.
-Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance, const Capacities& room) {
+Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance,
+                                         const Capacities& capacities) {
   auto file = read_file(path);
   if (!file) return propagate(file);
   auto core_of = read_mapping(*file);
   if (!core_of) return propagate(core_of);
   if (core_of->size() != instance.graph.rank_count()) {
-    return fail(Code::bad_input, at(file->name()),
-                fmt::format("places {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
-                "is it a mapping of another program?");
+    return fail(
+        Code::bad_input, at(file->name()),
+        fmt::format("the mapping has {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
+        "use a mapping of this program, or the profile that the mapping was made for");
   }
-  return checked_placement(std::move(*core_of), instance, room, file->name());
+  return check_placement(std::move(*core_of), instance, capacities, file->name());
 }
 
 }  // namespace
 
 void RunArguments::describe(CLI::App& app) {
-  // The list binds the fields by reference and is read by the command line only while it is parsed.
+  // The setters in this list refer to the fields of this object, not to the list, which ends here.
   OptionList list;
-  list.count("seed", seed, "same seed and inputs, same mapping, for any number of threads");
-  list.count("threads", threads, "threads to use at most; 0: all cores", 0, 4096);
+  list.count("seed", seed, "seed of the random numbers; the same seed gives the same mapping on any number of threads");
+  list.count("threads", threads, "maximum number of threads; 0: all cores", 0, 4096);
   for (const Option& option : list.all()) add_listed(app, option, "run", option.set);
   add_value(
       app,
-      {"--budget", "TIME", "soft time limit of one mapper: 2s, 500ms; the best mapping found by then is kept", "run"},
+      {"--budget", "TIME", "soft time limit for a mapper: 2s, 500ms; the best mapping found so far is returned", "run"},
       [this](std::string_view value) -> Result<void> {
         const auto parsed = parse_nanoseconds(value, 1e9);
         if (!parsed || *parsed < 1e6 || *parsed > 1e18)
@@ -128,7 +130,7 @@ void RunArguments::describe(CLI::App& app) {
       });
   add_value(
       app,
-      {"--model", model_names("|"), "the cost that is minimised and compared", "run", std::string(info(model).name)},
+      {"--model", model_names("|"), "the cost model to minimise and to compare", "run", std::string(info(model).name)},
       [this](std::string_view value) -> Result<void> {
         const auto found = find_cost_model(value);
         if (!found) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
@@ -145,8 +147,8 @@ void MapperArguments::describe(CLI::App& app) {
        "run", spec},
       spec);
   for (const Option& option : options_of_mappers()) {
-    add_listed(app, option, "options of mappers", [this, name = option.name](std::string_view value) -> Result<void> {
-      own.emplace_back(name, value);
+    add_listed(app, option, "mapper options", [this, name = option.name](std::string_view value) -> Result<void> {
+      flags.emplace_back(name, value);
       return {};
     });
   }
@@ -157,10 +159,11 @@ Result<ConfiguredMapper> MapperArguments::make() const {
   if (!made) return made;
   OptionList list;
   made->mapper->describe(list);
-  for (const auto& [name, value] : own) {
+  for (const auto& [name, value] : flags) {
     if (list.find(name) == nullptr) {
-      return fail(Code::usage, at("--" + name), fmt::format("the mapper {} has no such option", made->info->name),
-                  fmt::format("it belongs to: {}", fmt::join(owners_of(name), ", ")));
+      return fail(Code::usage, at("--" + name),
+                  fmt::format("the mapper {} does not have this option", made->info->name),
+                  fmt::format("mappers with this option: {}", fmt::join(owners_of(name), ", ")));
     }
     if (auto done = list.set(name, value, made->info->name); !done) return propagate(done);
     made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
@@ -168,12 +171,13 @@ Result<ConfiguredMapper> MapperArguments::make() const {
   return made;
 }
 
-Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Capacities& room,
-                                          const RunArguments& arguments, Progress& progress) {
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
+                                          const Capacities& capacities, const RunArguments& arguments,
+                                          Progress& progress) {
   std::error_code ignored;
   const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
   if (is_file || find_mapper(name.substr(0, name.find(':'))) == nullptr) {
-    auto read = read_placement(name, instance, room);
+    auto read = read_placement(name, instance, capacities);
     if (!read && !is_file) read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
     return read;
   }
@@ -184,7 +188,7 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
   auto result = run_mapper(*mapper, problem, arguments.run(arguments.seed, progress), {.keep_worse = true});
   if (!result) return propagate(result);
   const auto cores = result->mapping.cores();
-  return checked_placement({cores.begin(), cores.end()}, instance, room, name);
+  return check_placement({cores.begin(), cores.end()}, instance, capacities, name);
 }
 
 std::vector<std::string> split_mappers(const std::string& list) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the arguments of every verb that runs mappers, and the running itself.
+// apps/arguments: the options of every verb that runs mappers, and placements given by name.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ class App;
 
 namespace rankloom::app {
 
-/// How to run, whatever the mapper.
+/// Options that apply to every mapper.
 struct RunArguments {
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;
@@ -33,22 +33,24 @@ struct RunArguments {
   }
 };
 
-/// -a, and every option of every mapper as a flag of its own.
+/// -a, and one option for each option of each mapper.
 struct MapperArguments {
   std::string spec = "auto";
-  std::vector<std::pair<std::string, std::string>> own;  ///< Options given as flags, in order.
+  std::vector<std::pair<std::string, std::string>>
+      flags;  ///< Options of the mapper that were given as flags, in order.
 
   void describe(CLI::App& app);
-  /// Fails when a flag belongs to other mappers only, and says to which.
+  /// Fails if a flag belongs to other mappers only; the error names them.
   Result<ConfiguredMapper> make() const;
 };
 
-/// A placement that a person names: a mapping file, or, when there is no such file, a mapper, which is run. It must fit
-/// into `room`.
-Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance, const Capacities& room,
-                                          const RunArguments& arguments, Progress& progress);
+/// The placement in a mapping file, or, if there is no such file, the one that the mapper of this name finds. It must
+/// fit into `capacities`.
+Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
+                                          const Capacities& capacities, const RunArguments& arguments,
+                                          Progress& progress);
 
-/// "greedy,pair-exchange:tries=1000,order=turn,mpipp" → three specs: a part that names a mapper begins a new one.
+/// Splits a list at the commas before names of mappers: "greedy,pair-exchange:tries=1000,order=turn,mpipp" has three.
 std::vector<std::string> split_mappers(const std::string& list);
 
 }  // namespace rankloom::app

@@ -82,7 +82,7 @@ bool was_called(const CLI::App& app) {
 }
 
 Failure bad_value(std::string_view option, std::string_view value, std::string hint) {
-  return fail(Code::usage, at(std::string(option)), fmt::format("'{}' is not a value it takes", value),
+  return fail(Code::usage, at(std::string(option)), fmt::format("invalid value '{}'", value),
               std::move(hint));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the arguments by which every verb takes its inputs: a profile, a machine, and how the one fits the other.
+// apps/arguments: the input options that many verbs share: a profile (the communication pattern), a machine, and what
+// to do if there are more ranks than slots.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,10 @@
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/progress.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/graph/profile.hpp"
+#include "rankloom/model/machine/topology.hpp"
 #include "rankloom/model/mapping.hpp"
-#include "rankloom/model/profile.hpp"
-#include "rankloom/model/topology.hpp"
 
 namespace CLI {
 class App;
@@ -19,7 +20,7 @@ class App;
 
 namespace rankloom::app {
 
-/// A file of any format, "-" for a pipe, or "gen:SPEC" for a pattern made on the fly.
+/// A file of any format, "-" for standard input, or "gen:SPEC" for a generated pattern.
 struct ProfileArguments {
   std::string profile;
   std::string from;
@@ -32,7 +33,7 @@ struct ProfileArguments {
   Result<Imported> load() const;
 };
 
-/// A file or a string, or the notation of the partitioning literature.
+/// A topology file or string, or --hierarchy and --distance as in the partitioning literature.
 struct TopologyArguments {
   std::string topology;
   std::string hierarchy;
@@ -40,31 +41,31 @@ struct TopologyArguments {
 
   void describe(CLI::App& app);
   bool given() const { return !topology.empty() || !hierarchy.empty(); }
-  /// As it can be typed again.
+  /// The options that give this machine: "-t cluster.json".
   std::string text() const;
   Result<Topology> load() const;
 };
 
-/// What a problem is made of, loaded: one copy of the traffic, the machine, the room on its cores.
+/// A loaded mapping problem.
 struct Instance {
   CommGraph graph;
   Topology topology;
   Capacities capacities;
   double profile_seconds = 0;
   double topology_seconds = 0;
-  std::optional<Profile> profile = {};  ///< What the traffic was added up from, for those who asked to keep it.
+  std::optional<Profile> profile = {};  ///< The profile that `graph` was computed from, if the caller asked for it.
   std::string_view format = {};         ///< The row of `rankloom list formats` that read it.
 };
 
-/// All of the above, and what may be bent to make the ranks fit.
+/// Profile, machine, and whether cores may be oversubscribed.
 struct ProblemArguments {
   ProfileArguments profile;
   TopologyArguments topology;
   Capacities::Options fit;
 
   void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
-  /// "--profile P -t T" as it can be typed again, for what to type next.
-  std::string words(const std::string& before_profile) const;
+  /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".
+  std::string command_line(const std::string& before_profile) const;
   Result<Instance> load(Progress& progress, bool keep_profile = false) const;
 };
 

@@ -8,9 +8,9 @@
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/processes.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/trace_files.hpp"
-#include "rankloom/model/json_cursor.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom::app {
 
@@ -61,7 +61,7 @@ void SimulationArguments::describe_platform(CLI::App& app) {
              "bytes a second between the two nearest cores, such as 5GB/s, for machines with relative costs",
              "prediction", "costs are nanoseconds a byte"},
             [this](std::string_view text) -> Result<void> {
-              const auto gap = parse_gap(text);
+              const auto gap = parse_inverse_bandwidth(text);
               if (!gap || !(*gap > 0)) return bad_value("--base-rate", text, "a rate such as 5GB/s or 40Gbit/s");
               platform.rate = 1e9 / *gap;
               return {};
@@ -136,7 +136,7 @@ void SimulationArguments::describe_replay(CLI::App& app) {
 }
 
 Result<void> SimulationArguments::prepare() {
-  options.helper = find_beside("rankloom-simulate").value_or("");
+  options.helper = find_installed("rankloom-simulate").value_or("");
   if (calibration.empty()) return {};
   auto file = read_file(calibration);
   if (!file) return propagate(file);

@@ -12,11 +12,11 @@
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
-#include "rankloom/core/suggest.hpp"
+#include "rankloom/core/text/suggest.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/mapper.hpp"
-#include "rankloom/model/cost_model.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
+#include "rankloom/model/graph/profile.hpp"
 #include "rankloom/place/launchers.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -105,7 +105,7 @@ Entries list_collectives() {
 
 Entries list_launchers() {
   Entries entries;
-  for (const LauncherInfo& row : launchers()) {
+  for (const Launcher& row : launchers()) {
     entries.push_back(
         {std::string(row.name), std::string(row.summary), std::string(row.reference), std::string(row.checked), {}});
   }
@@ -118,7 +118,7 @@ Entries list_policies() {
     entries.push_back({std::string(row.name),
                        std::string(row.summary),
                        std::string(row.reference),
-                       row.closed ? "jobs never meet" : "",
+                       row.isolated ? "jobs never meet" : "",
                        {}});
   return entries;
 }

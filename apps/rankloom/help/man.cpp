@@ -10,7 +10,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/help/page.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/suggest.hpp"
+#include "rankloom/core/text/suggest.hpp"
 
 namespace rankloom::app {
 
@@ -138,7 +138,7 @@ class ManVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
     add_text(app, {"VERB", "VERB", "the page of this verb; without it, of rankloom", "input"}, verb_);
-    add_text(app, {"-o,--output", "FOLDER", "write every page into this folder", "output"}, folder_);
+    add_text(app, {"-o,--output", "DIRECTORY", "write every page into this folder", "output"}, folder_);
   }
 
   Result<int> run(const Session& session) override {
@@ -165,7 +165,7 @@ class ManVerb : public Verb {
   Result<int> write_all(const Session& session, const CommandPage& root) const {
     if (!std::filesystem::is_directory(folder_))
       return fail(Code::usage, at(folder_), "the folder does not exist",
-                  fmt::format("mkdir -p {}", shell_word(folder_)));
+                  fmt::format("mkdir -p {}", shell_quote(folder_)));
     std::vector<const CommandPage*> pages{&root};
     for (const CommandPage& command : root.commands) pages.push_back(&command);
     Json written = Json::array();

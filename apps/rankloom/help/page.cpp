@@ -102,13 +102,13 @@ ValueWords words_for(std::string_view value_name) {
   } else if (value_name == "FORMAT") {
     for (const FormatInfo& row : formats()) words.words.emplace_back(row.name);
   } else if (value_name == "LAUNCHER") {
-    for (const LauncherInfo& row : launchers()) words.words.emplace_back(row.name);
+    for (const Launcher& row : launchers()) words.words.emplace_back(row.name);
   } else if (value_name == "POLICY") {
     for (const PolicyInfo& row : policies()) words.words.emplace_back(row.name);
   } else if (value_name == "PROFILE") {
     for (const GeneratorInfo& row : generators()) words.words.push_back(fmt::format("gen:{}", row.name));
     words.files = true;
-  } else if (value_name == "FILE" || value_name == "FOLDER" || value_name == "TOPOLOGY") {
+  } else if (value_name == "FILE" || value_name == "DIRECTORY" || value_name == "TOPOLOGY") {
     words.files = true;
   } else if (value_name.find('|') != std::string_view::npos) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";

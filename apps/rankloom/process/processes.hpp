@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: other programs: asking them, starting them, finding those that are ours.
+// apps/process: runs other programs, and finds the programs and libraries that belong to rankloom.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,38 +9,36 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/process.hpp"
 
 namespace rankloom::app {
 
-/// What a command prints on both its outputs; nothing when it cannot be started.
-std::string output_of(const std::vector<std::string>& words);
+/// Runs a program without a shell and calls `on_line` with every line of its standard output. Standard input is empty,
+/// standard error goes to `errors`. The value is the exit status as a shell reports it (128 + signal number).
+Result<int> run_lines(const std::vector<std::string>& argv, const std::function<void(std::string_view)>& on_line,
+                      const Redirection& errors = Redirection::inherit());
 
-/// Runs the words as they are, without a shell, and hands on what they print, line by line; standard input is empty,
-/// standard error stays ours. The value is the status as a shell tells it (128 + signal).
-Result<int> run_lines(const std::vector<std::string>& words, const std::function<void(std::string_view)>& on_line);
-
-/// Starts a program and waits for it; the value is its status as a shell tells it. Signals that end this program are
-/// passed on. `environment` has "NAME=value"; output_to_errors sends its standard output to our errors.
-Result<int> run_program(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+/// Runs a program with this program's standard streams and waits for it; the value is the exit status as a shell
+/// reports it, also when the program cannot be started (127 or 126). Signals that end this program are forwarded.
+/// `environment` has "NAME=value"; output_to_errors redirects standard output to standard error.
+Result<int> run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
                         bool output_to_errors);
 
-/// What a launcher says of its version; nothing for any other program, which must not be started for this.
+/// What `LAUNCHER --version` prints; empty for any other program, which must not be started for this.
 std::string launcher_version(const std::vector<std::string>& command);
 
-/// "mpirun -n 4" as it can be typed.
-std::string command_text(const std::vector<std::string>& words);
+/// The arguments as one line that a shell reads back: "mpirun -n 4".
+std::string command_text(const std::vector<std::string>& argv);
 
-/// The file of this very program, and the name of the host that it is on.
-std::string own_program();
-std::string this_host();
+/// The path of this executable.
+std::string program_path();
+std::string host_name();
 
-/// A program or library of ours, beside this program as it was built or installed.
-std::optional<std::string> find_beside(const std::string& file);
+/// A program or library of rankloom, relative to this executable in the build tree or where it is installed.
+std::optional<std::string> find_installed(const std::string& file);
 
-/// How to get a part of ours that is not there: its package where this program came in one, else what its build needs.
-std::string remedy_for_part(std::string_view package, std::string_view needed);
-
-/// The first of these variables that holds a number: a rank, in whatever launcher's words.
-std::optional<std::uint64_t> first_number_of(const std::vector<const char*>& variables);
+/// How to get a component that is missing: its Debian package if this program was installed from one, else what the
+/// build needs.
+std::string how_to_install(std::string_view package, std::string_view build_dependencies);
 
 }  // namespace rankloom::app

@@ -11,10 +11,10 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/allocate/state/state_store.hpp"
-#include "rankloom/core/suggest.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/suggest.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/allocation_picture.hpp"
 
 namespace rankloom::app {
@@ -31,17 +31,17 @@ Json to_json(const Topology& topology, const StoredJob& job) {
     json["names"].push_back(topology.node_name(node));
   }
   json["kept"] = Json::array();
-  for (const Node node : job.kept) json["kept"].push_back(index(node));
+  for (const Node node : job.reserved) json["kept"].push_back(index(node));
   if (job.tasks > 0) json["tasks"] = job.tasks;
   json["diameter"] = job.diameter;
-  json["closed"] = job.closed;
+  json["closed"] = job.isolated;
   json["policy"] = job.policy;
   return json;
 }
 
 std::string about(const StoredJob& job) {
   return fmt::format("{}, diameter {}, {}", counted(job.nodes.size(), "node"), job.diameter,
-                     job.closed ? "closed" : "not closed");
+                     job.isolated ? "closed" : "not closed");
 }
 
 class AllocVerb : public Verb {
@@ -92,10 +92,10 @@ class AllocVerb : public Verb {
   }
 
  private:
-  Result<LiveState> look(StateStore& store) const {
+  Result<RestoredState> look(StateStore& store) const {
     auto state = store.read();
     if (!state) return propagate(state);
-    return bring_to_life(*std::move(state), state_);
+    return restore(*std::move(state), state_);
   }
 
   Result<int> init(const Session& session) {
@@ -107,7 +107,7 @@ class AllocVerb : public Verb {
       return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
     StateSettings settings;
     settings.machine = write_machine_json(topology->spec());
-    settings.exclusive = init_policy_.exclusive.value_or(usual_exclusive(topology->network()));
+    settings.exclusive = init_policy_.exclusive.value_or(default_exclusive(topology->network()));
     if (!init_policy_.policies.empty()) settings.policy = init_policy_.policies.back()->name;
     settings.limits = init_policy_.place.limits;
     if (auto made = StateStore::create(state_, settings, force_); !made) return propagate(made);
@@ -140,7 +140,7 @@ class AllocVerb : public Verb {
                 "name the state file of this machine with --state, or leave -t out");
   }
 
-  Result<StoredJob> choose(const LiveState& live) const {
+  Result<StoredJob> choose(const RestoredState& live) const {
     const AllocationMachine& machine = live.allocator.machine();
     const std::uint64_t nodes =
         tasks_ > 0 ? (tasks_ + machine.cores_per_node() - 1) / machine.cores_per_node() : nodes_;
@@ -159,24 +159,24 @@ class AllocVerb : public Verb {
         return fail(Code::bad_input, at("--job"), fmt::format("a job called '{}' runs already", job.name),
                     "release it first, or choose another name");
     }
-    PlaceOptions options{live.state.settings.limits, request_policy_.place.fallback};
-    auto allotment = place(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
-    if (!allotment) {
+    AllocationOptions options{live.state.settings.limits, request_policy_.place.fallback};
+    auto allocation = allocate_nodes(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
+    if (!allocation) {
       return fail(
           Code::infeasible, at("request"),
           fmt::format("no place for {} now: {}; nothing was changed", counted(nodes, "node"), why_not(live, nodes)),
           "try again when a job has been released, or give up something: --fallback diameter or closed");
     }
     job.tasks = tasks_;
-    job.nodes = std::move(allotment->nodes);
-    job.kept = std::move(allotment->kept);
-    job.diameter = allotment->diameter;
-    job.closed = allotment->closed;
+    job.nodes = std::move(allocation->nodes);
+    job.reserved = std::move(allocation->reserved);
+    job.diameter = allocation->diameter;
+    job.isolated = allocation->isolated;
     job.policy = (*policy)->name;
     return job;
   }
 
-  static std::string why_not(const LiveState& live, std::uint64_t nodes) {
+  static std::string why_not(const RestoredState& live, std::uint64_t nodes) {
     const std::uint32_t free = live.occupancy.free_count();
     if (free < nodes) return fmt::format("{} {} free", counted(free, "node"), free == 1 ? "is" : "are");
     return fmt::format("of {} free nodes no {} lie so that they meet no other job", free, nodes);
@@ -199,7 +199,7 @@ class AllocVerb : public Verb {
     std::optional<Topology> topology;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
       if (auto same = check_machine(state); !same) return propagate(same);
-      auto live = bring_to_life(state, state_);
+      auto live = restore(state, state_);
       if (!live) return propagate(live);
       auto chosen = choose(*live);
       if (!chosen) return propagate(chosen);
@@ -273,7 +273,7 @@ class AllocVerb : public Verb {
   Result<int> drain(const Session& session, StateStore& store) {
     std::vector<Node> nodes;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
-      auto live = bring_to_life(state, state_);
+      auto live = restore(state, state_);
       if (!live) return propagate(live);
       auto parsed = parse_nodes(live->allocator.machine().topology(), names_);
       if (!parsed) return propagate(parsed);
@@ -300,16 +300,16 @@ class AllocVerb : public Verb {
     return success;
   }
 
-  Result<int> verify_jobs(const Session& session, const LiveState& live) {
+  Result<int> verify_jobs(const Session& session, const RestoredState& live) {
     std::vector<RunningJob> jobs;
     for (const StoredJob& job : live.state.jobs) jobs.push_back({job.name, job.nodes});
     const Network& network = live.allocator.machine().network();
     const auto met = verify(network, live.state.settings.exclusive, jobs);
     if (session.json) {
-      Json json{{"contention_free", met.empty()}, {"jobs", jobs.size()}, {"meetings", Json::array()}};
-      for (const Meeting& one : met) {
+      Json json{{"contention_free", met.empty()}, {"jobs", jobs.size()}, {"conflicts", Json::array()}};
+      for (const Conflict& one : met) {
         const char* const kinds[] = {"node", "router", "link"};
-        json["meetings"].push_back({{"kind", kinds[static_cast<std::size_t>(one.kind)]},
+        json["conflicts"].push_back({{"kind", kinds[static_cast<std::size_t>(one.kind)]},
                                     {"number", one.number},
                                     {"jobs", {one.one, one.other}}});
       }
@@ -318,24 +318,24 @@ class AllocVerb : public Verb {
       print(fmt::format("{}: no two of them share {}\n", counted(jobs.size(), "job"),
                         name_of(live.state.settings.exclusive)));
     } else {
-      for (const Meeting& one : met) print(to_string(one, network) + "\n");
+      for (const Conflict& one : met) print(to_string(one, network) + "\n");
     }
     return met.empty() ? success : jobs_meet;
   }
 
-  static std::vector<NodeUse> uses_of(const LiveState& live) {
+  static std::vector<NodeUse> uses_of(const RestoredState& live) {
     std::vector<NodeUse> uses(live.allocator.machine().node_count());
-    live.allocator.machine().holes().each([&](std::uint32_t node) { uses[node].kind = NodeUse::Kind::drained; });
+    live.allocator.machine().holes().for_each([&](std::uint32_t node) { uses[node].kind = NodeUse::Kind::drained; });
     for (const StoredDrain& drain : live.state.drains)
       uses[index(drain.node)].kind = drain.failed ? NodeUse::Kind::failed : NodeUse::Kind::drained;
     for (std::uint32_t job = 0; job < live.state.jobs.size(); ++job) {
       for (const Node node : live.state.jobs[job].nodes) uses[index(node)] = {NodeUse::Kind::job, job};
-      for (const Node node : live.state.jobs[job].kept) uses[index(node)] = {NodeUse::Kind::kept, job};
+      for (const Node node : live.state.jobs[job].reserved) uses[index(node)] = {NodeUse::Kind::kept, job};
     }
     return uses;
   }
 
-  Result<int> status(const Session& session, const LiveState& live) {
+  Result<int> status(const Session& session, const RestoredState& live) {
     const Topology& topology = live.allocator.machine().topology();
     const auto panels = lay_out(topology);
     const auto uses = uses_of(live);
@@ -361,7 +361,7 @@ class AllocVerb : public Verb {
     return success;
   }
 
-  static Json status_json(const LiveState& live) {
+  static Json status_json(const RestoredState& live) {
     const Topology& topology = live.allocator.machine().topology();
     Json json{{"topology", topology.network().text()},
               {"nodes", topology.node_count()},

@@ -17,7 +17,7 @@ namespace rankloom::app {
 struct PolicyArguments {
   std::vector<const PolicyInfo*> policies;  ///< Empty: not given.
   std::optional<Exclusive> exclusive;
-  PlaceOptions place;
+  AllocationOptions place;
 
   void describe_policy(CLI::App& app, const std::string& help, bool several);
   void describe_exclusive(CLI::App& app);

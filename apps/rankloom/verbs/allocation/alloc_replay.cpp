@@ -9,8 +9,8 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/document/allocation_json.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
@@ -72,7 +72,7 @@ class AllocReplay : public Verb {
     if (!topology) return propagate(topology);
     if (topology->is_matrix())
       return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
-    const Exclusive exclusive = policy_.exclusive.value_or(usual_exclusive(topology->network()));
+    const Exclusive exclusive = policy_.exclusive.value_or(default_exclusive(topology->network()));
     const Allocator allocator(AllocationMachine(*std::move(topology), exclusive));
     options_.place = policy_.place;
     if (policy_.policies.empty()) policy_.policies = {*find_policy("closed-best"), *find_policy("first-fit")};
@@ -118,7 +118,7 @@ class AllocReplay : public Verb {
                                   {"makespan_s", result.makespan},
                                   {"decisions", result.decisions},
                                   {"decisions_per_s", result.decisions_per_second()}});
-      if (options_.verify) json["policies"].back()["meetings"] = result.meetings;
+      if (options_.verify) json["policies"].back()["conflicts"] = result.conflicts;
       if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
     }
     if (options_.keep_jobs) json["machine"] = Json::parse(write_machine_json(machine.topology().spec()));
@@ -155,14 +155,14 @@ class AllocReplay : public Verb {
                  {"contention-free", Align::right},
                  {"diameter", Align::right},
                  {"fragmented", Align::right},
-                 {options_.verify ? "meetings" : "", Align::right},
+                 {options_.verify ? "conflicts" : "", Align::right},
                  {"decisions/s", Align::right}});
     for (const ReplayResult& result : results) {
       table.row({std::string(result.policy), fmt::format("{:.1f} %", 100 * result.utilisation),
                  fmt::format("{:.1f} h", result.mean_wait / 3600), fmt::format("{:.1f}", result.bounded_slowdown),
                  fmt::format("{:.1f} %", 100 * result.contention_free()), fmt::format("{:.1f}", result.mean_diameter),
                  fmt::format("{:.1f} %", 100 * result.fragmentation),
-                 options_.verify ? format_count(static_cast<double>(result.meetings)) : "",
+                 options_.verify ? format_count(static_cast<double>(result.conflicts)) : "",
                  format_count(std::round(result.decisions_per_second()))});
     }
     text += table.text();

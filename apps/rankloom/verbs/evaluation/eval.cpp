@@ -11,7 +11,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/evaluate/predict.hpp"
 #include "rankloom/report/progress_bar.hpp"

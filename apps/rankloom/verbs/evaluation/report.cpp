@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom report`: everything about a result in one file that can be sent to somebody, or here in the terminal.
+// apps/verbs/evaluation: `rankloom report`: everything about a result in one file, or in the terminal.
+#include "apps/rankloom/verbs/evaluation/report.hpp"
+
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/verbs/evaluation/report_input.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/report/document/document_json.hpp"
@@ -23,12 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr DrawingOptions fine{
+constexpr DrawingOptions file_drawings{
     .heat_cells = 256, .heat_rows = 40, .columns = 130, .time_rows = 40, .all_of_the_machine = true};
-constexpr DrawingOptions coarse{
+constexpr DrawingOptions terminal_drawings{
     .heat_cells = 32, .heat_rows = 32, .columns = 100, .time_rows = 24, .all_of_the_machine = false};
 
-/// Names of hosts and policies become names of files.
+/// Drawings are named after hosts and policies, whose names may contain characters that file names should not.
 std::string file_name(std::string name) {
   for (char& c : name) {
     const bool plain =
@@ -44,68 +45,56 @@ class ReportVerb : public Verb {
     arguments_.describe(app);
     add_text(app,
              {"-o,--output", "FILE",
-              "report.html: one page that holds everything; .json: its data; .svg: its pictures; - or none: the "
-              "pictures here",
+              "report.html: one self-contained page; report.json: its data; report.svg: its drawings; without this "
+              "option or with -: drawings in the terminal",
               "output"},
              output_);
-    add_text(app, {"--svg", "FOLDER", "each picture as an SVG file in this folder", "output"}, svg_);
+    add_text(app, {"--svg", "DIRECTORY", "write every drawing as an SVG file into this directory", "output"}, svg_);
   }
 
   Result<int> run(const Session& session) override {
     if (output_ == "-") output_.clear();
     const std::string suffix = fs::path(output_).extension().string();
     if (!output_.empty() && suffix != ".html" && suffix != ".htm" && suffix != ".json" && suffix != ".svg") {
-      return fail(Code::usage, at(output_), "its name does not say what to write",
-                  "end it with .html for a page, .json for the data, .svg for the pictures");
+      return fail(Code::usage, at(output_), "the suffix of this file name does not select a format",
+                  "use .html for a page, .json for its data, or .svg for its drawings");
     }
     if (auto possible = check_output(output_); !possible) return propagate(possible);
     const ThreadLimit limit(arguments_.run.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto loaded = arguments_.load(progress);
     if (!loaded) return propagate(loaded);
-    loaded->document.reproduce.version = "rankloom " RANKLOOM_VERSION;
     progress.report("drawing", -1);
     std::vector<std::string> files;
     if (!output_.empty()) {
-      if (auto written = write_report(*loaded, suffix); !written) return propagate(written);
+      if (auto written = write_report(*loaded, output_); !written) return propagate(written);
       files.push_back(output_);
     }
     if (!svg_.empty()) {
-      if (auto written = write_pictures(*loaded, files); !written) return propagate(written);
+      if (auto written = write_drawings(*loaded, files); !written) return propagate(written);
     }
     progress.finish();
     if (session.json) {
       print_json(to_json_line(loaded->document, files));
     } else if (files.empty()) {
-      print(here(*loaded, session.out_is_terminal));
+      print(terminal_text(*loaded, session.out_is_terminal));
     } else {
       print(fmt::format("{}\n{}\n", without_controls(loaded->document.verdict.sentence),
-                        output_.empty() ? fmt::format("{} in {}", counted(files.size(), "picture"), svg_)
-                                        : fmt::format("{}: the report", output_)));
+                        output_.empty() ? fmt::format("{} in {}", counted(files.size(), "drawing"), svg_)
+                                        : fmt::format("report written to {}", output_)));
     }
     return success;
   }
 
  private:
-  Result<void> write_report(const LoadedReport& loaded, const std::string& suffix) const {
-    if (suffix == ".svg") {
-      const std::vector<Drawing> drawings = draw(loaded.document, nullptr, fine);
-      return write_file(output_, to_svg(std::span(drawings)));
-    }
-    const std::string data =
-        to_json(loaded.document).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    if (suffix == ".json") return write_file(output_, data + "\n");
-    return write_file(output_, page_with(report_page(), data, loaded.document.title));
-  }
-
-  Result<void> write_pictures(const LoadedReport& loaded, std::vector<std::string>& files) const {
+  Result<void> write_drawings(const LoadedReport& loaded, std::vector<std::string>& files) const {
     std::error_code error;
     fs::create_directories(svg_, error);
     if (error) {
-      return fail(Code::environment, at(svg_), fmt::format("this folder cannot be made: {}", error.message()),
-                  "name another one with --svg");
+      return fail(Code::environment, at(svg_), fmt::format("this directory cannot be created: {}", error.message()),
+                  "name another directory with --svg");
     }
-    for (const Drawing& drawing : draw(loaded.document, nullptr, fine)) {
+    for (const Drawing& drawing : draw(loaded.document, nullptr, file_drawings)) {
       const std::string path = (fs::path(svg_) / file_name(drawing.name)).string();
       if (auto written = write_file(path, to_svg(drawing)); !written) return written;
       files.push_back(path);
@@ -126,13 +115,13 @@ class ReportVerb : public Verb {
     return json;
   }
 
-  static std::string here(const LoadedReport& loaded, bool colours) {
+  static std::string terminal_text(const LoadedReport& loaded, bool colours) {
     const ReportDocument& document = loaded.document;
     std::string text = without_controls(document.title) + "\n" + without_controls(document.verdict.sentence) + "\n";
     for (const std::string& note : document.verdict.notes) {
       for (const std::string& line : wrap(without_controls(note), 96)) text += "  " + line + "\n";
     }
-    for (const Drawing& drawing : draw(document, loaded.topology ? &*loaded.topology : nullptr, coarse))
+    for (const Drawing& drawing : draw(document, loaded.topology ? &*loaded.topology : nullptr, terminal_drawings))
       text += "\n" + to_text(drawing, {.colours = colours, .most_columns = 120, .most_rows = 60});
     for (const std::string& command : document.verdict.commands) text += "next: " + without_controls(command) + "\n";
     return text;
@@ -143,6 +132,17 @@ class ReportVerb : public Verb {
 };
 
 }  // namespace
+
+Result<void> write_report(const LoadedReport& report, const std::string& path) {
+  const std::string suffix = fs::path(path).extension().string();
+  if (suffix == ".svg") {
+    const std::vector<Drawing> drawings = draw(report.document, nullptr, file_drawings);
+    return write_file(path, to_svg(std::span(drawings)));
+  }
+  const std::string data = to_json(report.document).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (suffix == ".json") return write_file(path, data + "\n");
+  return write_file(path, page_with(report_page(), data, report.document.title));
+}
 
 std::unique_ptr<Verb> make_report() {
   return std::make_unique<ReportVerb>();

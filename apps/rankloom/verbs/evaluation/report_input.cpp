@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: results of any verb, told apart by their content.
-#include "apps/rankloom/verbs/evaluation/report_input.hpp"
-
+// apps/verbs/evaluation: loads what `rankloom report` is given: results of any verb, recognised by their content.
 #include <algorithm>
 #include <filesystem>
 
@@ -9,9 +7,10 @@
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "rankloom/core/sha256.hpp"
+#include "apps/rankloom/verbs/evaluation/report.hpp"
+#include "rankloom/core/system/sha256.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
-#include "rankloom/model/json_cursor.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 #include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/document/results.hpp"
 #include "rankloom/report/document/verdict.hpp"
@@ -31,7 +30,7 @@ bool is_mapper(const std::string& name) {
   return find_mapper(name.substr(0, name.find(':'))) != nullptr;
 }
 
-/// One number a line and nothing else.
+/// One number per line and nothing else.
 bool is_plain_mapping(std::string_view text) {
   bool in_number = false, number_ended = false, any = false;
   for (const char c : text.substr(0, 4096)) {
@@ -50,14 +49,13 @@ bool is_plain_mapping(std::string_view text) {
   return any;
 }
 
-/// The name of its file, without the way there.
 std::string title_of(const ProfileArguments& profile) {
   return profile.is_pattern() ? profile.profile : fs::path(profile.profile).filename().string();
 }
 
-std::string machine_words(const Topology& topology) {
+std::string machine_size(const Topology& topology) {
   const std::uint32_t nodes = topology.node_count(), cores = topology.core_count();
-  if (topology.is_matrix()) return "a table of distances";
+  if (topology.is_matrix()) return "a distance matrix";
   const bool even = cores % nodes == 0;
   return even ? fmt::format("{} of {}", counted(nodes, "node"), counted(cores / nodes, "core"))
               : fmt::format("{}, {}", counted(nodes, "node"), counted(cores, "core"));
@@ -66,22 +64,23 @@ std::string machine_words(const Topology& topology) {
 }  // namespace
 
 void ReportArguments::describe(CLI::App& app) {
-  add_repeated(app,
-               {"RESULT", "RESULT",
-                "a folder of `tune`, a mapping file or a mapper's name (with -p and -t), a profile, or the JSON of "
-                "compare, eval, alloc replay --detail or online; several are joined",
-                "input", "", true},
-               results);
+  add_repeated(
+      app,
+      {"RESULT", "RESULT",
+       "an output directory of `tune`, a mapping file or the name of a mapper (both need -p and -t), a profile, or "
+       "the JSON output of compare, eval, alloc replay --detail or online; several results are combined",
+       "input", "", true},
+      results);
   problem.describe(app, "-p,--profile", false);
   run.describe(app);
 }
 
-std::string ReportArguments::words() const {
+std::string ReportArguments::command() const {
   std::string text = "rankloom report";
-  for (const std::string& name : results) text += " " + shell_word(name);
+  for (const std::string& name : results) text += " " + shell_quote(name);
   const bool named = std::find(results.begin(), results.end(), problem.profile.profile) != results.end();
   if (!tuned_ && !problem.profile.profile.empty() && !named) {
-    text += problem.words(" -p ");
+    text += problem.command_line(" -p ");
   } else if (!tuned_ && problem.topology.given()) {
     text += " " + problem.topology.text();
   }
@@ -91,7 +90,7 @@ std::string ReportArguments::words() const {
   return text;
 }
 
-void ReportArguments::note_file(const std::string& path, ReportDocument& document) {
+void ReportArguments::record_checksum(const std::string& path, ReportDocument& document) {
   auto& files = document.reproduce.files;
   const auto known = [&](const SourceFile& file) { return file.name == path; };
   if (!is_file(path) || std::any_of(files.begin(), files.end(), known)) return;
@@ -99,26 +98,26 @@ void ReportArguments::note_file(const std::string& path, ReportDocument& documen
   if (text) files.push_back({path, sha256(text->view()), text->view().size()});
 }
 
-Result<void> ReportArguments::take_profile(const std::string& name) {
+Result<void> ReportArguments::set_profile(const std::string& name) {
   if (!problem.profile.profile.empty() && problem.profile.profile != name) {
-    return fail(Code::usage, at(name), fmt::format("{} is a profile already", problem.profile.profile),
-                "a report is of one program: name one profile");
+    return fail(Code::usage, at(name), fmt::format("this is a second profile, after {}", problem.profile.profile),
+                "name one profile: a report describes one program");
   }
   problem.profile.profile = name;
   return {};
 }
 
-Result<void> ReportArguments::take_tune(const std::string& folder, ReportDocument& document) {
-  const auto inside = [&](const char* name) { return (fs::path(folder) / name).string(); };
+Result<void> ReportArguments::add_tune_directory(const std::string& directory, ReportDocument& document) {
+  const auto inside = [&](const char* name) { return (fs::path(directory) / name).string(); };
   auto file = read_file(inside("result.json"));
   if (!file) {
-    return fail(Code::bad_input, at(folder), "is a folder without a result.json of `rankloom tune`",
-                "name a folder that tune wrote, such as app.tune; a folder of a recording goes behind -p");
+    return fail(Code::bad_input, at(directory), "this directory contains no result.json of `rankloom tune`",
+                "name a directory that tune wrote, such as app.tune; a directory of a recording is given with -p");
   }
   auto json = parse_json(*file);
   if (!json) return propagate(json);
   if (auto read = read_tune(*json, file->name(), document); !read) return propagate(read);
-  note_file(inside("result.json"), document);
+  record_checksum(inside("result.json"), document);
   tuned_ = true;
   const auto use = [&](const char* name, const char* key, std::string& field, const char* option) -> Result<void> {
     if (!field.empty()) return {};
@@ -127,8 +126,8 @@ Result<void> ReportArguments::take_tune(const std::string& folder, ReportDocumen
     } else if (json->contains(key) && (*json)[key].is_string()) {
       field = (*json)[key].get<std::string>();
     } else {
-      return fail(Code::bad_input, at(folder), fmt::format("holds no {}", name),
-                  fmt::format("name it as it was given to tune, with {}", option));
+      return fail(Code::bad_input, at(directory), fmt::format("this directory contains no {}", name),
+                  fmt::format("name the file with {}, as for tune", option));
     }
     return {};
   };
@@ -136,25 +135,25 @@ Result<void> ReportArguments::take_tune(const std::string& folder, ReportDocumen
   if (problem.topology.hierarchy.empty()) {
     if (auto found = use("machine.json", "topology", problem.topology.topology, "-t"); !found) return found;
   }
-  problem.fit.oversubscribe = true;  // as tune does where there are more ranks than cores
+  problem.fit.oversubscribe = true;  // as tune does if there are more ranks than cores
   if (is_file(inside("mapping.txt"))) placements_.push_back(inside("mapping.txt"));
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {
-    document.verdict.commands.push_back(fmt::format("rankloom run {} -t {} -- {}", shell_word(inside("mapping.txt")),
-                                                    shell_word(problem.topology.topology), command));
+    document.verdict.commands.push_back(fmt::format("rankloom run {} -t {} -- {}", shell_quote(inside("mapping.txt")),
+                                                    shell_quote(problem.topology.topology), command));
   }
   return {};
 }
 
-Result<void> ReportArguments::take_json(const std::string& name, const FileContents& file, ReportDocument& document) {
+Result<void> ReportArguments::add_json(const std::string& name, const FileContents& file, ReportDocument& document) {
   auto json = parse_json(file);
   if (!json) return propagate(json);
   const auto kind = kind_of_result(*json);
   if (!kind) {
-    return fail(Code::bad_input, at(name), "is JSON of none of the results that a report can show",
-                "make it with map, compare, eval, alloc replay --detail or online, and --json");
+    return fail(Code::bad_input, at(name), "this JSON is not a result that a report can show",
+                "use the --json output of map, compare, eval, alloc replay --detail or online");
   }
-  note_file(name, document);
+  record_checksum(name, document);
   switch (*kind) {
     case ResultKind::mapping:
       placements_.push_back(name);
@@ -168,38 +167,40 @@ Result<void> ReportArguments::take_json(const std::string& name, const FileConte
     case ResultKind::online:
       return read_online(*json, name, document);
     case ResultKind::tune:
-      return take_tune(fs::path(name).has_parent_path() ? fs::path(name).parent_path().string() : ".", document);
+      return add_tune_directory(fs::path(name).has_parent_path() ? fs::path(name).parent_path().string() : ".",
+                                document);
     case ResultKind::topology:
       break;
   }
-  return fail(Code::usage, at(name), "is a machine, not a result", "name it with -t, and what ran on it as RESULT");
+  return fail(Code::usage, at(name), "this is a machine, not a result", "give it with -t, and name a result as RESULT");
 }
 
-Result<void> ReportArguments::take(const std::string& name, ReportDocument& document) {
+Result<void> ReportArguments::add_result(const std::string& name, ReportDocument& document) {
   std::error_code ignored;
-  if (name.starts_with("gen:")) return take_profile(name);
-  if (fs::is_directory(name, ignored)) return take_tune(name, document);
+  if (name.starts_with("gen:")) return set_profile(name);
+  if (fs::is_directory(name, ignored)) return add_tune_directory(name, document);
   if (!fs::exists(name, ignored)) {
     if (is_mapper(name)) {
       placements_.push_back(name);
       return {};
     }
-    return fail(Code::bad_input, at(name), "is no file, no folder and no mapper",
-                "name a result such as app.tune, mapping.txt or compare.json; rankloom list mappers");
+    return fail(Code::bad_input, at(name), "there is no file, directory or mapper of this name",
+                "name a result such as app.tune, mapping.txt or compare.json, or a mapper of `rankloom list mappers`");
   }
   auto file = read_file(name);
   if (!file) return propagate(file);
   const std::string_view text = file->view();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos)
-    return fail(Code::bad_input, at(name), "is empty", "make it anew: the verb that wrote it may have failed");
-  if (text[first] == '{') return take_json(name, *file, document);
-  if (!is_plain_mapping(text)) return take_profile(name);
+    return fail(Code::bad_input, at(name), "the file is empty",
+                "create it again: the verb that wrote it may have failed");
+  if (text[first] == '{') return add_json(name, *file, document);
+  if (!is_plain_mapping(text)) return set_profile(name);
   placements_.push_back(name);
   return {};
 }
 
-Result<void> ReportArguments::show_profile(ReportDocument& document, Progress& progress) {
+Result<void> ReportArguments::describe_profile_only(ReportDocument& document, Progress& progress) {
   progress.report("reading the profile", -1);
   auto imported = problem.profile.load();
   if (!imported) return propagate(imported);
@@ -215,16 +216,16 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   ReportDocument& document = report.document;
   auto instance = problem.load(progress, true);
   if (!instance) return propagate(instance);
-  const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
+  const Capacities capacities = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
   Placements placements{
       block_placement(instance->graph.rank_count(), instance->topology, instance->capacities), {}, {}, run.model};
-  // Of several the best is shown as the proposal, and all stand in the table.
+  // The cheapest placement is shown as the proposal; the table lists all of them.
   double best = 0;
   std::vector<MapperRow> rows{{"block", evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
-                               std::nullopt, 1, false, "the default order"}};
+                               std::nullopt, 1, false, "the launcher's default placement"}};
   for (const std::string& name : placements_) {
-    auto placement = named_placement(name, *instance, room, run, progress);
+    auto placement = named_placement(name, *instance, capacities, run, progress);
     if (!placement) return propagate(placement);
     const double cost = evaluate(instance->graph, instance->topology, *placement, run.model);
     if (name != "block") rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
@@ -240,14 +241,14 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     shown.chosen = row.name == placements.after_label;
   }
   if (!document.lower_bound) {
-    const MapProblem whole{instance->graph, instance->topology, instance->capacities, run.model, {}};
-    const auto bound = lower_bound(whole);
+    const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
+    const auto bound = lower_bound(map_problem);
     if (bound) document.lower_bound = objective(run.model, *bound);
   }
-  progress.report("what changes", -1);
+  progress.report("comparing the placements", -1);
   describe_profile(*instance->profile, document);
-  document.title = fmt::format("{} on {}", title_of(problem.profile), machine_words(instance->topology));
-  // What an evaluation said of the same orders gives way to what is computed here.
+  document.title = fmt::format("{} on {}", title_of(problem.profile), machine_size(instance->topology));
+  // What is computed here replaces the values of an evaluation file for the same placements.
   document.orders.clear();
   document.levels.clear();
   describe_placements(std::move(instance->graph), instance->topology, std::move(placements), document);
@@ -260,40 +261,42 @@ void ReportArguments::add_commands(ReportDocument& document) const {
   std::string mapping = document.orders.back().label;
   auto& commands = document.verdict.commands;
   if (!is_file(mapping)) {
-    commands.push_back(fmt::format("rankloom map {} -a {}{} -o mapping.txt", problem.words(""), shell_word(mapping),
-                                   run.seed != 0 ? fmt::format(" --seed {}", run.seed) : ""));
+    commands.push_back(fmt::format("rankloom map {} -a {}{} -o mapping.txt", problem.command_line(""),
+                                   shell_quote(mapping), run.seed != 0 ? fmt::format(" --seed {}", run.seed) : ""));
     mapping = "mapping.txt";
   }
-  commands.push_back(fmt::format("rankloom run {} {} -- mpirun -n {} ./app", shell_word(mapping),
+  commands.push_back(fmt::format("rankloom run {} {} -- mpirun -n {} ./app", shell_quote(mapping),
                                  problem.topology.text(), document.orders.back().core_of.size()));
 }
 
 Result<LoadedReport> ReportArguments::load(Progress& progress) {
   LoadedReport report;
   ReportDocument& document = report.document;
+  document.reproduce.version = "rankloom " RANKLOOM_VERSION;
   document.reproduce.seed = run.seed;
   for (const std::string& name : results) {
-    if (auto taken = take(name, document); !taken) return propagate(taken);
+    if (auto added = add_result(name, document); !added) return propagate(added);
   }
-  const std::string command = words();
+  const std::string report_command = command();
   const bool has_profile = !problem.profile.profile.empty();
   if (!placements_.empty() && !has_profile) {
-    return fail(Code::usage, at(placements_.front()), "is a mapping, and who talks to whom is not known",
+    return fail(Code::usage, at(placements_.front()),
+                "this is a mapping; a report of it needs the profile and the machine",
                 "add -p PROFILE and -t TOPOLOGY");
   }
   if (!has_profile && problem.topology.given() && !document.allocation)
-    return fail(Code::usage, at("-t"), "a machine without a program shows nothing", "add a profile");
+    return fail(Code::usage, at("-t"), "a report of a machine needs a profile or a result", "add -p PROFILE");
   if (has_profile && (problem.topology.given() || !placements_.empty())) {
     if (auto compared = compare_placements(report, progress); !compared) return propagate(compared);
   } else if (has_profile) {
-    if (auto shown = show_profile(document, progress); !shown) return propagate(shown);
+    if (auto shown = describe_profile_only(document, progress); !shown) return propagate(shown);
   }
   conclude(document);
   add_commands(document);
-  document.reproduce.commands.push_back(command + " -o report.html");
-  for (const std::string& name : placements_) note_file(name, document);
-  note_file(problem.profile.profile, document);
-  note_file(problem.topology.topology, document);
+  document.reproduce.commands.push_back(report_command + " -o report.html");
+  for (const std::string& name : placements_) record_checksum(name, document);
+  record_checksum(problem.profile.profile, document);
+  record_checksum(problem.topology.topology, document);
   return report;
 }
 

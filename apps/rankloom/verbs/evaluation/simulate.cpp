@@ -14,7 +14,7 @@
 #include "apps/rankloom/arguments/job_arguments.hpp"
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"

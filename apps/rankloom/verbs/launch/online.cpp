@@ -18,12 +18,12 @@
 #include "apps/rankloom/process/preload.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/process/recording_run.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/profile_file.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/profile_file.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/launch_command.hpp"
-#include "rankloom/place/online/restart.hpp"
+#include "rankloom/place/online/restart_gain.hpp"
 #include "rankloom/report/phase_timeline.hpp"
 
 namespace rankloom::app {
@@ -53,7 +53,7 @@ std::vector<Json> collect_logs(const fs::path& folder, double window_seconds, st
     const auto gone = [&] {
       auto number = read_file((folder / ("agent." + host)).string());
       const long process = number ? std::strtol(std::string(number->view()).c_str(), nullptr, 10) : 0;
-      return host == this_host() && process > 0 && ::kill(static_cast<pid_t>(process), 0) != 0;
+      return host == host_name() && process > 0 && ::kill(static_cast<pid_t>(process), 0) != 0;
     };
     while (!fs::exists(path, error) && std::chrono::steady_clock::now() < until && !gone())
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -113,7 +113,7 @@ class OnlineVerb : public Verb {
     if (output_.empty()) output_ = "online.json";
     if (auto possible = check_output(output_); !possible) return propagate(possible);
     if (auto possible = check_output(profile_); !possible) return propagate(possible);
-    if (auto launch = understand_launch(command_, launcher_version(command_)); !launch) {
+    if (auto launch = parse_launch_command(command_, launcher_version(command_)); !launch) {
       const auto program = program_with_threads(command_);
       if (!program) return not_launched(std::move(launch).error());
       of_threads_ = true;
@@ -177,7 +177,7 @@ class OnlineVerb : public Verb {
 
   /// What stands before the program.
   Result<Argv> with_agent(const fs::path& folder) const {
-    const auto agent = find_beside("rankloom-agent");
+    const auto agent = find_installed("rankloom-agent");
     if (!agent) {
       return fail(Code::environment, at("online"), "rankloom-agent is not beside this program",
                   "build rankloom again: ./dev build");

@@ -6,10 +6,10 @@
 
 #include "apps/rankloom/output.hpp"
 #include "rankloom/capture/import/import.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/place/online/log.hpp"
-#include "rankloom/place/online/replay.hpp"
+#include "rankloom/place/online/online_log.hpp"
+#include "rankloom/place/online/online_replay.hpp"
 #include "rankloom/report/phase_timeline.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
@@ -63,7 +63,7 @@ Result<int> replay_windows(const ReplayArguments& arguments, const Session& sess
   if (!imported) return propagate(imported);
   auto topology = load_topology(arguments.machine);
   if (!topology) return propagate(topology);
-  auto windows = windows_of(imported->profile, CollectiveModel::tree);
+  auto windows = windows_from_profile(imported->profile, CollectiveModel::tree);
   if (!windows) {
     Error error = std::move(windows).error();
     error.where = at(arguments.profile);

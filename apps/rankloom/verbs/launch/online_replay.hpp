@@ -5,7 +5,7 @@
 #include <string>
 
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/place/online/planner.hpp"
+#include "rankloom/place/online/online_planner.hpp"
 
 namespace rankloom::app {
 

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 
 namespace rankloom::app {
 

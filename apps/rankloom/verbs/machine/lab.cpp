@@ -16,9 +16,9 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom::app {
 
@@ -46,7 +46,7 @@ class LabVerb : public Verb {
     describe_name(*exec_);
     describe_size(*exec_);
     add_text(*exec_, {"--on", "HOST", "the host; the first one when not given", "lab"}, host_);
-    add_repeated(*exec_, {"COMMAND", "WORD", "behind --: the program and its arguments", "input", "", true}, command_);
+    add_repeated(*exec_, {"COMMAND", "WORD", "after --: the program and its arguments", "input", "", true}, command_);
     topo_ = &add_command(app, "topo", "the lab as a machine, for -t");
     describe_name(*topo_);
     add_text(*topo_, {"-o,--output", "FILE", "where it goes; without it, to standard output", "output"}, output_);

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/tree_drawing.hpp"
 
 namespace rankloom::app {
@@ -93,7 +93,7 @@ Result<int> deliver_machine(const Session& session, const Topology& topology, co
     return success;
   }
   print(machine_drawing(topology, ascii) + words);
-  if (!output.empty()) print(fmt::format("\nwritten to {}: use it with -t {}\n", output, shell_word(output)));
+  if (!output.empty()) print(fmt::format("\nwritten to {}: use it with -t {}\n", output, shell_quote(output)));
   return success;
 }
 

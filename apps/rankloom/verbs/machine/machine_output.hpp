@@ -7,7 +7,7 @@
 
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom::app {
 

@@ -7,7 +7,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/topology_findings.hpp"
 
 namespace rankloom::app {

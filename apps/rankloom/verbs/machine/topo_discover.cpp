@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom topo discover`: this host, hosts that a launcher reaches, and files of networks and nodes, as one
-// machine.
-#include <array>
+// apps/verbs/machine: `rankloom topo discover`.
+#include "apps/rankloom/verbs/machine/topo_discover.hpp"
+
+#include <algorithm>
 #include <cstdlib>
-#include <optional>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/processes.hpp"
+#include "apps/rankloom/verbs/machine/machine_output.hpp"
+#include "rankloom/core/launcher_environment.hpp"
 #include "rankloom/discover/compose.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/strings/hostlist.hpp"
-#include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/discover/hwloc/host_report.hpp"
+#include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom::app {
 
@@ -30,106 +30,46 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-class TopoDiscover : public Verb {
+class Discovery {
  public:
-  void describe(CLI::App& app) override {
-    add_text(app,
-             {"--network", "TOPOLOGY",
-              "how the nodes are wired: Slurm's topology.conf or topology.yaml, ibnetdiscover's output, or any other "
-              "description",
-              "input"},
-             network_);
-    add_repeated(app,
-                 {"--node", "TOPOLOGY",
-                  "what is inside the nodes: an hwloc file or a string such as \"package:2 core:16\"; with hosts in "
-                  "front only inside those: gpu[1-4]=gpu.xml",
-                  "input"},
-                 nodes_);
-    add_text(app,
-             {"--hosts", "LIST",
-              "only these hosts, such as n[1-16],m3; where no file describes them, each is asked by --rsh", "input"},
-             hosts_);
-    add_switch(app, "--slurm", "only the hosts of the Slurm allocation in which this runs", slurm_, "input");
-    add_text(app, {"--rsh", "COMMAND", "how a host of --hosts is reached", "input", "ssh"}, rsh_);
-    add_switch(app, "--bound", "only the processing units to which this process is bound", bound_, "input");
-    add_text(app, {"-o,--output", "FILE", "write the machine as topology JSON", "output"}, output_);
-    add_switch(app, "--ascii", "draw with plain characters", ascii_, "output");
-    add_switch(app, "--report", "what this command starts on other hosts: this host, for the one who asked", report_,
-               "output");
-    add_repeated(app,
-                 {"LAUNCHER", "LAUNCHER", "behind --: a command that starts one process a host, such as mpirun or srun",
-                  "input"},
-                 launcher_);
-    exclude(app, "--hosts", "--slurm");
-  }
+  explicit Discovery(const DiscoverArguments& arguments) : arguments_(arguments) {}
 
-  Result<int> run(const Session& session) override {
-    if (report_) return report();
-    if (auto writable = check_output(output_); !writable) return propagate(writable);
-    auto machine = discover();
-    if (!machine) return propagate(machine);
-    auto topology = Topology::build(std::move(*machine));
-    if (!topology) return propagate(topology);
-    std::string remarks;
-    Json list = Json::array();
-    for (const MachineRemark& remark : topology->spec().remarks) {
-      remarks += fmt::format("  remark: {}\n    hint: {}\n", remark.what, remark.hint);
-      list.push_back({{"what", remark.what}, {"hint", remark.hint}});
-    }
-    return deliver_machine(session, *topology, output_, ascii_, Json{{"remarks", list}},
-                           remarks.empty() ? "" : "\n" + remarks);
-  }
-
- private:
-  /// One process a host is enough; its words go to whoever started the launcher.
-  Result<int> report() const {
-    const auto local = first_number_of(
-        {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "PMIX_LOCAL_RANK", "SLURM_LOCALID"});
-    if (local.value_or(0) != 0) return success;
-    auto machine = discover_host({.bound = bound_});
-    if (!machine) return propagate(machine);
-    const auto rank = first_number_of({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "PALS_RANKID", "SLURM_PROCID"});
-    print(write_report({.host = this_host(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
-    return success;
-  }
-
-  Result<MachineSpec> discover() {
-    const bool alone = network_.empty() && nodes_.empty() && hosts_.empty() && !slurm_ && launcher_.empty();
-    if (alone) return discover_host({.bound = bound_});
+  Result<MachineSpec> run() const {
     auto interiors = load_nodes();
     if (!interiors) return propagate(interiors);
-    auto keep = wanted_hosts();
-    if (!keep) return propagate(keep);
-    auto asked = ask_hosts(*keep);
-    if (!asked) return propagate(asked);
-    if (!asked->empty()) {
-      keep->clear();
-      for (NodeInterior& interior : *asked) {
-        keep->push_back(interior.hosts[0]);
+    auto selected = select_hosts();
+    if (!selected) return propagate(selected);
+    auto reported = query_hosts(*selected);
+    if (!reported) return propagate(reported);
+    if (!reported->empty()) {
+      selected->clear();
+      for (NodeInterior& interior : *reported) {
+        selected->push_back(interior.hosts[0]);
         interiors->push_back(std::move(interior));
       }
     }
-    auto network = load_network(*keep, *interiors);
+    auto network = load_network(*selected, *interiors);
     if (!network) return propagate(network);
-    return compose(std::move(*network), *interiors, *keep);
+    return compose(std::move(*network), *interiors, *selected);
   }
 
-  /// "gpu[1-4]=gpu.xml": the hosts in front; a "=" inside a string has a ":" before it.
+ private:
+  /// In "gpu[1-4]=gpu.xml" the host list comes before "=". A "=" that belongs to a topology string has a ":" before it.
   Result<std::vector<NodeInterior>> load_nodes() const {
     std::vector<NodeInterior> interiors;
-    for (const std::string& word : nodes_) {
+    for (const std::string& description : arguments_.nodes) {
       NodeInterior interior;
-      const auto equals = word.find('=');
-      const bool has_hosts = equals != std::string::npos && equals < word.find_first_of(":/ ");
+      const auto equals = description.find('=');
+      const bool has_hosts = equals != std::string::npos && equals < description.find_first_of(":/ ");
       if (has_hosts) {
-        auto hosts = expand_hosts(std::string_view(word).substr(0, equals));
+        auto hosts = expand_hostlist(std::string_view(description).substr(0, equals));
         if (!hosts) {
           hosts.error().where = at("--node");
           return propagate(hosts);
         }
         interior.hosts = std::move(*hosts);
       }
-      auto machine = load_machine(has_hosts ? word.substr(equals + 1) : word);
+      auto machine = load_machine(has_hosts ? description.substr(equals + 1) : description);
       if (!machine) return propagate(machine);
       interior.machine = std::move(*machine);
       interiors.push_back(std::move(interior));
@@ -137,14 +77,14 @@ class TopoDiscover : public Verb {
     return interiors;
   }
 
-  Result<Argv> wanted_hosts() const {
-    if (slurm_) {
+  Result<Argv> select_hosts() const {
+    if (arguments_.slurm) {
       auto machine = allocation();
       if (!machine) return propagate(machine);
       return named_nodes(*machine);
     }
-    if (hosts_.empty()) return Argv{};
-    auto hosts = expand_hosts(hosts_);
+    if (arguments_.hosts.empty()) return Argv{};
+    auto hosts = expand_hostlist(arguments_.hosts);
     if (!hosts) hosts.error().where = at("--hosts");
     return hosts;
   }
@@ -154,28 +94,34 @@ class TopoDiscover : public Verb {
     if (allocation.nodes.empty()) allocation.nodes = variable("SLURM_NODELIST");
     if (allocation.slots.empty()) allocation.slots = variable("SLURM_JOB_CPUS_PER_NODE");
     if (allocation.nodes.empty())
-      return fail(Code::environment, at("--slurm"), "there is no Slurm allocation here: SLURM_JOB_NODELIST is not set",
+      return fail(Code::environment, at("--slurm"),
+                  "this is not inside a Slurm allocation: SLURM_JOB_NODELIST is not set",
                   "run this inside a job: salloc -N 4 rankloom topo discover --slurm");
     return read_slurm_allocation(allocation);
   }
 
-  /// What the hosts say of themselves, where no file says it.
-  Result<std::vector<NodeInterior>> ask_hosts(const Argv& hosts) const {
+  /// Runs `topo discover --report` on the hosts, unless files describe them.
+  Result<std::vector<NodeInterior>> query_hosts(const Argv& hosts) const {
     ReportCollector collector;
-    const Argv ourselves{own_program(), "topo", "discover", "--report"};
+    const Argv report_command{program_path(), "topo", "discover", "--report"};
     const auto on_line = [&](std::string_view line) {
-      if (!collector.add(line)) fmt::print(stderr, "{}\n", line);
+      if (collector.add(line)) return;
+      if (arguments_.other_output) {
+        arguments_.other_output(line);
+      } else {
+        fmt::print(stderr, "{}\n", line);
+      }
     };
-    if (!launcher_.empty()) {
-      Argv words = launcher_;
-      words.insert(words.end(), ourselves.begin(), ourselves.end());
-      if (auto done = ask(words, on_line); !done) return propagate(done);
-    } else if (nodes_.empty() && network_.empty() && !hosts_.empty()) {
+    if (!arguments_.launcher.empty()) {
+      Argv argv = arguments_.launcher;
+      argv.insert(argv.end(), report_command.begin(), report_command.end());
+      if (auto done = run_reporting(argv, on_line); !done) return propagate(done);
+    } else if (arguments_.nodes.empty() && arguments_.network.empty() && !arguments_.hosts.empty()) {
       for (const std::string& host : hosts) {
-        Argv words = split_words(rsh_.empty() ? "ssh" : rsh_);
-        words.push_back(host);
-        for (const std::string& word : ourselves) words.push_back(shell_word(word));
-        if (auto done = ask(words, on_line); !done) return propagate(done);
+        Argv argv = split_at_spaces(arguments_.rsh.empty() ? "ssh" : arguments_.rsh);
+        argv.push_back(host);
+        for (const std::string& argument : report_command) argv.push_back(shell_quote(argument));
+        if (auto done = run_reporting(argv, on_line); !done) return propagate(done);
       }
     } else {
       return std::vector<NodeInterior>{};
@@ -191,29 +137,31 @@ class TopoDiscover : public Verb {
     return interiors;
   }
 
-  static Argv split_words(const std::string& text) {
-    Argv words;
+  static Argv split_at_spaces(const std::string& text) {
+    Argv tokens;
     for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
       const std::size_t end = std::min(text.find(' ', at), text.size());
-      words.push_back(text.substr(at, end - at));
+      tokens.push_back(text.substr(at, end - at));
       at = end;
     }
-    return words;
+    return tokens;
   }
 
-  static Result<void> ask(const Argv& words, const std::function<void(std::string_view)>& on_line) {
-    auto status = run_lines(words, on_line);
+  Result<void> run_reporting(const Argv& argv, const std::function<void(std::string_view)>& on_line) const {
+    const Redirection errors =
+        arguments_.error_log.empty() ? Redirection::inherit() : Redirection::to_file(arguments_.error_log);
+    auto status = run_lines(argv, on_line, errors);
     if (!status) return propagate(status);
     if (*status != 0)
-      return fail(Code::environment, at(words[0]), fmt::format("ended with status {}", *status),
-                  fmt::format("try it by hand: {}", command_text(words)));
+      return fail(Code::environment, at(argv[0]), fmt::format("it ended with exit status {}", *status),
+                  fmt::format("run it by hand to see why: {}", command_text(argv)));
     return {};
   }
 
-  Result<MachineSpec> load_network(const Argv& keep, const std::vector<NodeInterior>& interiors) const {
-    if (!network_.empty()) return load_machine(network_);
-    if (slurm_ && launcher_.empty()) return allocation();
-    if (!keep.empty()) return flat_network(keep);
+  Result<MachineSpec> load_network(const Argv& selected, const std::vector<NodeInterior>& interiors) const {
+    if (!arguments_.network.empty()) return load_machine(arguments_.network);
+    if (arguments_.slurm && arguments_.launcher.empty()) return allocation();
+    if (!selected.empty()) return flat_network(selected);
     Argv hosts;
     for (const NodeInterior& interior : interiors) {
       const Argv named = interior.hosts.empty() ? named_nodes(interior.machine) : interior.hosts;
@@ -222,12 +170,86 @@ class TopoDiscover : public Verb {
     return flat_network(hosts.empty() ? Argv{"node0"} : hosts);
   }
 
-  std::string network_, hosts_, rsh_, output_;
-  Argv nodes_, launcher_;
-  bool slurm_ = false, bound_ = false, ascii_ = false, report_ = false;
+  const DiscoverArguments& arguments_;
+};
+
+class TopoDiscover : public Verb {
+ public:
+  void describe(CLI::App& app) override {
+    add_text(
+        app,
+        {"--network", "TOPOLOGY",
+         "how the nodes are connected: Slurm's topology.conf or topology.yaml, the output of ibnetdiscover, or any "
+         "other description",
+         "input"},
+        arguments_.network);
+    add_repeated(app,
+                 {"--node", "TOPOLOGY",
+                  "the inside of the nodes: an hwloc file or a string such as \"package:2 core:16\"; a host list in "
+                  "front limits it to these hosts: gpu[1-4]=gpu.xml",
+                  "input"},
+                 arguments_.nodes);
+    add_text(
+        app,
+        {"--hosts", "LIST",
+         "only these hosts, such as n[1-16],m3; if no file describes them, each is queried through --rsh", "input"},
+        arguments_.hosts);
+    add_switch(app, "--slurm", "only the hosts of the Slurm allocation that this process runs in", arguments_.slurm,
+               "input");
+    add_text(app, {"--rsh", "COMMAND", "the command that reaches a host of --hosts", "input", "ssh"}, arguments_.rsh);
+    add_switch(app, "--bound", "only the processing units to which this process is bound", arguments_.bound, "input");
+    add_text(app, {"-o,--output", "FILE", "write the machine as topology JSON", "output"}, output_);
+    add_switch(app, "--ascii", "draw with ASCII characters only", ascii_, "output");
+    add_switch(app, "--report", "print this host as a report; `topo discover` starts itself with it on other hosts",
+               report_, "output");
+    add_repeated(
+        app,
+        {"LAUNCHER", "LAUNCHER",
+         "after --: a command that starts one process per host, such as mpirun --map-by node, or srun", "input"},
+        arguments_.launcher);
+    exclude(app, "--hosts", "--slurm");
+  }
+
+  Result<int> run(const Session& session) override {
+    if (report_) return report();
+    if (auto writable = check_output(output_); !writable) return propagate(writable);
+    auto machine = discover_machine(arguments_);
+    if (!machine) return propagate(machine);
+    auto topology = Topology::build(std::move(*machine));
+    if (!topology) return propagate(topology);
+    std::string remarks;
+    Json list = Json::array();
+    for (const MachineRemark& remark : topology->spec().remarks) {
+      remarks += fmt::format("  remark: {}\n    hint: {}\n", remark.what, remark.hint);
+      list.push_back({{"what", remark.what}, {"hint", remark.hint}});
+    }
+    return deliver_machine(session, *topology, output_, ascii_, Json{{"remarks", list}},
+                           remarks.empty() ? "" : "\n" + remarks);
+  }
+
+ private:
+  /// Prints this host for the process that started the launcher. One process per host reports.
+  Result<int> report() const {
+    if (local_rank_from_environment().value_or(0) != 0) return success;
+    auto machine = discover_host({.bound = arguments_.bound});
+    if (!machine) return propagate(machine);
+    const auto rank = rank_from_environment();
+    print(write_report({.host = host_name(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
+    return success;
+  }
+
+  DiscoverArguments arguments_;
+  std::string output_;
+  bool ascii_ = false, report_ = false;
 };
 
 }  // namespace
+
+Result<MachineSpec> discover_machine(const DiscoverArguments& arguments) {
+  const bool only_this_host = arguments.network.empty() && arguments.nodes.empty() && arguments.hosts.empty() &&
+                              !arguments.slurm && arguments.launcher.empty();
+  return only_this_host ? discover_host({.bound = arguments.bound}) : Discovery(arguments).run();
+}
 
 std::unique_ptr<Verb> make_topo_discover() {
   return std::make_unique<TopoDiscover>();

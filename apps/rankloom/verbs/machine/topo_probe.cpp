@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom topo probe`: what sending costs between the ranks of a launcher, measured.
-#include <optional>
+// apps/verbs/machine: `rankloom topo probe`.
+#include "apps/rankloom/verbs/machine/topo_probe.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/processes.hpp"
-#include "rankloom/core/units.hpp"
+#include "apps/rankloom/verbs/machine/machine_output.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
 #include "rankloom/report/table.hpp"
@@ -19,63 +18,145 @@ namespace {
 
 using Argv = std::vector<std::string>;
 
-/// Launchers of one name belong to different MPIs; they say which when asked.
+/// MPI implementations share launcher names such as mpirun; `--version` tells them apart.
 std::string mpi_of(const std::string& launcher) {
-  std::string said;
-  (void)run_lines({"sh", "-c", "\"$0\" --version 2>&1", launcher}, [&](std::string_view line) { said += line; });
-  if (said.find("Open MPI") != std::string::npos || said.find("OpenRTE") != std::string::npos ||
-      said.find("prterun") != std::string::npos)
+  const std::string version = output_of({launcher, "--version"});
+  if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos ||
+      version.find("prterun") != std::string::npos)
     return "openmpi";
-  if (said.find("HYDRA") != std::string::npos) return "mpich";
+  if (version.find("HYDRA") != std::string::npos) return "mpich";
   return {};
+}
+
+Result<std::string> choose_probe(const ProbeArguments& arguments) {
+  const std::string mpi = arguments.mpi.empty() ? mpi_of(arguments.launcher[0]) : arguments.mpi;
+  if (!mpi.empty()) {
+    if (auto program = find_installed(fmt::format("rankloom-probe-{}", mpi))) return *program;
+  }
+  if (auto program = find_installed("rankloom-probe-default")) return *program;
+  if (mpi.empty())
+    return fail(Code::environment, at(arguments.launcher[0]),
+                "the MPI implementation of this launcher was not recognised", "add --mpi openmpi or --mpi mpich");
+  return fail(Code::environment, at("topo probe"), fmt::format("rankloom-probe-{} is missing", mpi),
+              how_to_install(fmt::format("rankloom-record-{}", mpi), fmt::format("lib{}-dev", mpi)));
+}
+
+Result<FileContents> measure(const ProbeArguments& arguments) {
+  if (arguments.launcher.empty())
+    return fail(Code::usage, at("topo probe"), "the launcher is missing", "rankloom topo probe -- mpirun -n 16");
+  auto program = choose_probe(arguments);
+  if (!program) return propagate(program);
+  Argv argv = arguments.launcher;
+  argv.insert(argv.end(), {*program, "--seconds", fmt::format("{}", arguments.seconds)});
+  if (arguments.rounds) argv.insert(argv.end(), {"--rounds", fmt::format("{}", *arguments.rounds)});
+  if (arguments.alone) argv.insert(argv.end(), {"--alone", fmt::format("{}", *arguments.alone)});
+  std::string table;
+  auto status = run_lines(
+      argv,
+      [&](std::string_view line) {
+        const auto mark = line.find(probe_mark);
+        if (mark == std::string_view::npos) {
+          if (arguments.other_output) {
+            arguments.other_output(line);
+          } else {
+            fmt::print(stderr, "{}\n", line);
+          }
+        } else {
+          table += line.substr(mark + probe_mark.size());
+          table += '\n';
+        }
+      },
+      arguments.error_log.empty() ? Redirection::inherit() : Redirection::to_file(arguments.error_log));
+  if (!status) return propagate(status);
+  if (*status != 0 || table.empty())
+    return fail(Code::environment, at(arguments.launcher[0]),
+                table.empty() && *status == 0 ? std::string("the probe printed no measurements")
+                                              : fmt::format("it ended with exit status {}", *status),
+                fmt::format("run it by hand to see why: {}", command_text(argv)));
+  return FileContents("the probe's table", table);
+}
+
+Json cost_json(const Cost& cost, std::size_t pairs) {
+  if (pairs == 0) return nullptr;
+  return {{"gap", cost.gap}, {"latency", cost.latency}, {"pairs", pairs}};
+}
+
+Json levels_json(const std::vector<ProbeLevel>& levels) {
+  Json json = Json::array();
+  for (const ProbeLevel& level : levels) {
+    json.push_back({{"kind", level.kind},
+                    {"gap", level.cost.gap},
+                    {"latency", level.cost.latency},
+                    {"alone", cost_json(level.alone, level.pairs_alone)},
+                    {"together", cost_json(level.together, level.pairs_together)},
+                    {"merged", level.merged}});
+  }
+  return json;
+}
+
+std::string levels_text(const std::vector<ProbeLevel>& levels) {
+  Table table({{"level"}, {"gap alone"}, {"latency"}, {"gap together"}, {"latency"}, {"pairs"}});
+  for (const ProbeLevel& level : levels) {
+    const auto gap = [](const Cost& cost, std::size_t pairs) {
+      return pairs == 0 ? std::string("-") : fmt::format("{:.4g} ns/B", cost.gap);
+    };
+    const auto latency = [](const Cost& cost, std::size_t pairs) {
+      return pairs == 0 ? std::string("-") : format_seconds(cost.latency * 1e-9);
+    };
+    table.row({level.kind + (level.merged ? " (merged)" : ""), gap(level.alone, level.pairs_alone),
+               latency(level.alone, level.pairs_alone), gap(level.together, level.pairs_together),
+               latency(level.together, level.pairs_together),
+               fmt::format("{}", level.pairs_alone + level.pairs_together)});
+  }
+  return "\n" + table.text();
 }
 
 class TopoProbe : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app, {"-t,--topology", "TOPOLOGY", "a machine that is known: only its costs are measured", "input"},
-             topology_);
-    add_text(app, {"--table", "FILE", "analyse a table that --keep kept, instead of measuring", "input"}, table_);
-    add_value(app, {"--seconds", "S", "time for the rounds in which all pairs meet", "measuring", "5"},
+    add_text(app, {"-t,--topology", "TOPOLOGY", "a known machine: only its costs are measured", "input"},
+             arguments_.topology);
+    add_text(
+        app,
+        {"--table", "FILE", "analyse the table of times in a file that --keep wrote, instead of measuring", "input"},
+        arguments_.table);
+    add_value(app,
+              {"--seconds", "S", "time limit for the rounds in which all ranks communicate in pairs", "measuring", "5"},
               [&](std::string_view text) -> Result<void> {
                 const auto value = parse_number(text);
                 if (!value || !(*value > 0) || *value > 1e5)
                   return bad_value("--seconds", text, "a time above 0, such as 5");
-                seconds_ = *value;
+                arguments_.seconds = *value;
                 return {};
               });
-    add_count(app, "--rounds", "rounds to measure, spread over all; as many as the time allows unless said", rounds_);
-    add_count(app, "--alone", "pairs that are measured again while all others sleep", alone_);
-    add_text(
-        app,
-        {"--mpi", "openmpi|mpich|default", "which MPI the launcher belongs to, where it does not say", "measuring"},
-        mpi_);
-    add_switch(app, "--blind", "find the nodes by the times alone, whatever the hosts are called", options_.blind,
+    add_count(app, "--rounds", "rounds to measure, chosen evenly from all; by default as many as the time allows",
+              arguments_.rounds);
+    add_count(app, "--alone", "pairs that are measured again while all other ranks are idle", arguments_.alone);
+    add_text(app,
+             {"--mpi", "openmpi|mpich|default", "the MPI implementation of the launcher, if it is not recognised",
+              "measuring"},
+             arguments_.mpi);
+    add_switch(app, "--blind", "infer the nodes from the times only, without the host names", arguments_.options.blind,
                "analysis");
-    add_switch(app, "--together", "costs while all ranks send, instead of those of pairs that send alone",
-               options_.together, "analysis");
-    add_text(app, {"--keep", "FILE", "keep the raw table", "output"}, keep_);
+    add_switch(app, "--together", "use the costs while all ranks send at once, instead of those of single pairs",
+               arguments_.options.together, "analysis");
+    add_text(app, {"--keep", "FILE", "save the table of times", "output"}, arguments_.keep);
     add_text(app, {"-o,--output", "FILE", "write the machine as topology JSON", "output"}, output_);
-    add_switch(app, "--ascii", "draw with plain characters", ascii_, "output");
+    add_switch(app, "--ascii", "draw with ASCII characters only", ascii_, "output");
     add_repeated(
-        app, {"LAUNCHER", "LAUNCHER", "behind --: the command that starts MPI programs, such as mpirun -n 16", "input"},
-        launcher_);
+        app, {"LAUNCHER", "LAUNCHER", "after --: the command that starts MPI programs, such as mpirun -n 16", "input"},
+        arguments_.launcher);
     exclude(app, "--table", "LAUNCHER");
     exclude(app, "--blind", "--topology");
   }
 
   Result<int> run(const Session& session) override {
-    for (const std::string& path : {output_, keep_}) {
+    for (const std::string& path : {output_, arguments_.keep}) {
       if (auto writable = check_output(path); !writable) return propagate(writable);
     }
-    auto text = table_.empty() ? measure() : read_file(table_);
-    if (!text) return propagate(text);
-    if (!keep_.empty()) {
-      if (auto written = write_file(keep_, text->view()); !written) return propagate(written);
-    }
-    auto table = read_probe_table(*text);
+    auto table = probe_table(arguments_);
     if (!table) return propagate(table);
-    auto probed = analyse(*table);
+    auto probed = analyse_table(arguments_, *table);
     if (!probed) return propagate(probed);
     auto topology = Topology::build(std::move(probed->machine));
     if (!topology) return propagate(topology);
@@ -97,98 +178,34 @@ class TopoProbe : public Verb {
     });
   }
 
-  Result<FileContents> measure() const {
-    if (launcher_.empty())
-      return fail(Code::usage, at("topo probe"), "no launcher is named", "rankloom topo probe -- mpirun -n 16");
-    auto program = choose_probe();
-    if (!program) return propagate(program);
-    Argv words = launcher_;
-    words.insert(words.end(), {*program, "--seconds", fmt::format("{}", seconds_)});
-    if (rounds_) words.insert(words.end(), {"--rounds", fmt::format("{}", *rounds_)});
-    if (alone_) words.insert(words.end(), {"--alone", fmt::format("{}", *alone_)});
-    std::string table;
-    auto status = run_lines(words, [&](std::string_view line) {
-      const auto mark = line.find(probe_mark);
-      if (mark == std::string_view::npos) {
-        fmt::print(stderr, "{}\n", line);
-      } else {
-        table += line.substr(mark + probe_mark.size());
-        table += '\n';
-      }
-    });
-    if (!status) return propagate(status);
-    if (*status != 0 || table.empty())
-      return fail(Code::environment, at(launcher_[0]),
-                  table.empty() && *status == 0 ? std::string("the probe said nothing")
-                                                : fmt::format("ended with status {}", *status),
-                  fmt::format("try it by hand: {}", command_text(words)));
-    return FileContents("the probe's table", table);
-  }
-
-  Result<std::string> choose_probe() const {
-    const std::string mpi = mpi_.empty() ? mpi_of(launcher_[0]) : mpi_;
-    if (!mpi.empty()) {
-      if (auto program = find_beside(fmt::format("rankloom-probe-{}", mpi))) return *program;
-    }
-    if (auto program = find_beside("rankloom-probe-default")) return *program;
-    if (mpi.empty())
-      return fail(Code::environment, at(launcher_[0]), "does not say which MPI it belongs to",
-                  "add --mpi openmpi or --mpi mpich");
-    return fail(Code::environment, at("topo probe"), fmt::format("there is no rankloom-probe for {}", mpi),
-                remedy_for_part(fmt::format("rankloom-record-{}", mpi), fmt::format("lib{}-dev", mpi)));
-  }
-
-  Result<ProbedMachine> analyse(const ProbeTable& table) const {
-    if (topology_.empty()) return analyse_probe(table, options_);
-    auto topology = load_topology(topology_);
-    if (!topology) return propagate(topology);
-    return calibrate(*topology, table, options_);
-  }
-
-  static Json cost_json(const Cost& cost, std::size_t pairs) {
-    if (pairs == 0) return nullptr;
-    return {{"gap", cost.gap}, {"latency", cost.latency}, {"pairs", pairs}};
-  }
-
-  static Json levels_json(const std::vector<ProbeLevel>& levels) {
-    Json json = Json::array();
-    for (const ProbeLevel& level : levels) {
-      json.push_back({{"kind", level.kind},
-                      {"gap", level.cost.gap},
-                      {"latency", level.cost.latency},
-                      {"alone", cost_json(level.alone, level.pairs_alone)},
-                      {"together", cost_json(level.together, level.pairs_together)},
-                      {"merged", level.merged}});
-    }
-    return json;
-  }
-
-  static std::string levels_text(const std::vector<ProbeLevel>& levels) {
-    Table table({{"level"}, {"gap alone"}, {"latency"}, {"gap together"}, {"latency"}, {"pairs"}});
-    for (const ProbeLevel& level : levels) {
-      const auto gap = [](const Cost& cost, std::size_t pairs) {
-        return pairs == 0 ? std::string("-") : fmt::format("{:.4g} ns/B", cost.gap);
-      };
-      const auto latency = [](const Cost& cost, std::size_t pairs) {
-        return pairs == 0 ? std::string("-") : format_seconds(cost.latency * 1e-9);
-      };
-      table.row({level.kind + (level.merged ? " (merged)" : ""), gap(level.alone, level.pairs_alone),
-                 latency(level.alone, level.pairs_alone), gap(level.together, level.pairs_together),
-                 latency(level.together, level.pairs_together),
-                 fmt::format("{}", level.pairs_alone + level.pairs_together)});
-    }
-    return "\n" + table.text();
-  }
-
-  std::string topology_, table_, mpi_, keep_, output_;
-  Argv launcher_;
-  double seconds_ = 5;
-  std::optional<std::uint64_t> rounds_, alone_;
-  ProbeOptions options_;
+  ProbeArguments arguments_;
+  std::string output_;
   bool ascii_ = false;
 };
 
 }  // namespace
+
+Result<ProbeTable> probe_table(const ProbeArguments& arguments) {
+  auto text = arguments.table.empty() ? measure(arguments) : read_file(arguments.table);
+  if (!text) return propagate(text);
+  if (!arguments.keep.empty()) {
+    if (auto written = write_file(arguments.keep, text->view()); !written) return propagate(written);
+  }
+  return read_probe_table(*text);
+}
+
+Result<ProbedMachine> analyse_table(const ProbeArguments& arguments, const ProbeTable& table) {
+  if (arguments.topology.empty()) return analyse_probe(table, arguments.options);
+  auto topology = load_topology(arguments.topology);
+  if (!topology) return propagate(topology);
+  return calibrate(*topology, table, arguments.options);
+}
+
+Result<ProbedMachine> probe_machine(const ProbeArguments& arguments) {
+  auto table = probe_table(arguments);
+  if (!table) return propagate(table);
+  return analyse_table(arguments, *table);
+}
 
 std::unique_ptr<Verb> make_topo_probe() {
   return std::make_unique<TopoProbe>();

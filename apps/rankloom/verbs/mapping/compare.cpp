@@ -9,7 +9,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/report/progress_bar.hpp"
@@ -219,7 +219,7 @@ class CompareVerb : public Verb {
     if (gain(best) <= 0) return text + "  nothing beats the default order: keep it\n";
     text += fmt::format("  {} saves {} of the cost of the default order\n", best.mapper, percent(gain(best)));
     return text +
-           fmt::format("next: rankloom map {} -a {} -o mapping.txt\n", problem_.words(""), shell_word(best.mapper));
+           fmt::format("next: rankloom map {} -a {} -o mapping.txt\n", problem_.command_line(""), shell_quote(best.mapper));
   }
 
   ProblemArguments problem_;

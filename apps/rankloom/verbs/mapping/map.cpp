@@ -10,9 +10,9 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/model/mapping_file.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/report/progress_bar.hpp"
 #include "rankloom/report/table.hpp"
 
@@ -194,8 +194,8 @@ class MapVerb : public Verb {
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     text += "\n" + remarks(result);
     text += fmt::format("next: rankloom eval {} block {}\n",
-                        shell_word(output_.empty() || output_ == "-" ? "FILE" : output_), problem_.words("--profile "));
-    text += fmt::format("      rankloom compare {}\n", problem_.words(""));
+                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), problem_.command_line("--profile "));
+    text += fmt::format("      rankloom compare {}\n", problem_.command_line(""));
     return text;
   }
 

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom cc` and `rankloom c++`: the compiler, with what makes a program record its threads.
+// apps/verbs/profile: `rankloom cc` and `rankloom c++`: compiler wrappers that instrument a program for the thread
+// recorder.
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
@@ -28,110 +25,112 @@ using Argv = std::vector<std::string>;
 
 struct Language {
   const char* verb;
-  const char* own_variable;  ///< Asked first, for builds in which the usual one says "rankloom cc".
+  const char* rankloom_variable;  ///< Read first, for builds that set the usual variable to "rankloom cc".
   const char* usual_variable;
-  const char* compiler;
+  const char* default_compiler;
 };
 constexpr Language c{"cc", "RANKLOOM_CC", "CC", "gcc"};
 constexpr Language c_plus_plus{"c++", "RANKLOOM_CXX", "CXX", "g++"};
 
 Argv split(std::string_view text) {
-  Argv words;
+  Argv tokens;
   for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
-    words.emplace_back(text.substr(at, end - at));
+    tokens.emplace_back(text.substr(at, end - at));
     at = end;
   }
-  return words;
+  return tokens;
 }
 
-/// A build with CC="rankloom cc" hands that on to us, too.
-bool is_ourselves(const Argv& words) {
-  return !words.empty() && std::filesystem::path(words[0]).filename() == "rankloom";
+/// A build with CC="rankloom cc" exports CC to this program too, which must not call itself.
+bool is_rankloom(const Argv& argv) {
+  return !argv.empty() && std::filesystem::path(argv[0]).filename() == "rankloom";
 }
 
-/// May be more than one word: "ccache gcc".
+/// May have several arguments: "ccache gcc".
 Argv choose_compiler(const Language& language) {
-  for (const char* const variable : {language.own_variable, language.usual_variable}) {
+  for (const char* const variable : {language.rankloom_variable, language.usual_variable}) {
     const char* const value = std::getenv(variable);
-    if (Argv words = split(value != nullptr ? value : ""); !words.empty() && !is_ourselves(words)) return words;
+    if (Argv argv = split(value != nullptr ? value : ""); !argv.empty() && !is_rankloom(argv)) return argv;
   }
-  return {language.compiler};
+  return {language.default_compiler};
 }
 
-/// What the compiler defines tells what it is, under whatever name it goes.
-struct Compiler {
+struct CompilerKind {
   bool is_clang = false;
   int gcc_version = 0;
 };
 
-Compiler examine(const Argv& compiler) {
-  std::string command;
-  for (const std::string& word : compiler) command += shell_word(word) + " ";
-  std::FILE* const pipe = ::popen((command + "-E -dM -x c /dev/null 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return {};
-  Compiler found;
-  std::array<char, 512> line{};
-  while (std::fgets(line.data(), line.size(), pipe) != nullptr) {
-    if (std::strncmp(line.data(), "#define __clang__ ", 18) == 0) found.is_clang = true;
-    if (std::strncmp(line.data(), "#define __GNUC__ ", 17) == 0) found.gcc_version = std::atoi(line.data() + 17);
-  }
-  ::pclose(pipe);
-  return found;
+/// The predefined macros identify a compiler whatever its name is.
+CompilerKind identify(const Argv& compiler) {
+  ProcessSpec spec;
+  spec.argv = compiler;
+  spec.argv.insert(spec.argv.end(), {"-E", "-dM", "-x", "c", "/dev/null"});
+  spec.errors = Redirection::null();
+  RunOptions options;
+  CompilerKind kind;
+  options.on_line = [&kind](std::string_view line) {
+    constexpr std::string_view gnuc = "#define __GNUC__ ";
+    if (line.starts_with("#define __clang__ ")) kind.is_clang = true;
+    if (line.starts_with(gnuc)) kind.gcc_version = std::atoi(std::string(line.substr(gnuc.size())).c_str());
+  };
+  run_process(spec, options);
+  return kind;
 }
 
-/// Entries and exits of functions are nothing to us; older compilers cannot leave them out. Without the detour by the
-/// procedure linkage table, a call of the recorder is an eighth faster.
-Argv compile_flags(const Compiler& compiler, const std::filesystem::path& folder) {
+/// The recorder does not need function entries and exits, but GCC before version 11 cannot omit them. -fno-plt avoids
+/// the procedure linkage table, which makes calls of the recorder one eighth faster.
+Argv compile_flags(const CompilerKind& compiler, const std::filesystem::path& directory) {
   if (compiler.is_clang)
     return {"-fsanitize=thread", "-fno-sanitize-link-runtime", "-mllvm", "-tsan-instrument-func-entry-exit=0",
             "-fno-plt"};
-  // -fsanitize=thread itself would bring libtsan into the program when it is linked.
-  Argv words{fmt::format("-specs={}", (folder / "rankloom-threads.specs").string()), "-fno-plt"};
-  if (compiler.gcc_version >= 11) words.emplace_back("--param=tsan-instrument-func-entry-exit=0");
-  return words;
+  // With -fsanitize=thread, GCC would also link libtsan into the program.
+  Argv flags{fmt::format("-specs={}", (directory / "rankloom-threads.specs").string()), "-fno-plt"};
+  if (compiler.gcc_version >= 11) flags.emplace_back("--param=tsan-instrument-func-entry-exit=0");
+  return flags;
 }
 
-Argv link_flags(const std::filesystem::path& folder) {
-  return {fmt::format("-L{}", folder.string()), "-lrankloom_threads", fmt::format("-Wl,-rpath,{}", folder.string())};
+Argv link_flags(const std::filesystem::path& directory) {
+  return {fmt::format("-L{}", directory.string()), "-lrankloom_threads",
+          fmt::format("-Wl,-rpath,{}", directory.string())};
 }
 
-/// Whether the compiler will call the linker for these words.
-bool links(const Argv& words) {
-  constexpr std::string_view stops[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
-  constexpr std::string_view takes_a_word[] = {"-o",       "-I",  "-L",  "-D",  "-U",       "-x",
-                                               "-include", "-MF", "-MT", "-MQ", "-isystem", "-Xlinker",
-                                               "-iquote",  "-T",  "-u",  "-z",  "-imacros", "-idirafter"};
+/// Whether the compiler calls the linker for these arguments.
+bool calls_linker(const Argv& arguments) {
+  constexpr std::string_view no_link[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r"};
+  constexpr std::string_view takes_value[] = {"-o",       "-I",  "-L",  "-D",  "-U",       "-x",
+                                              "-include", "-MF", "-MT", "-MQ", "-isystem", "-Xlinker",
+                                              "-iquote",  "-T",  "-u",  "-z",  "-imacros", "-idirafter"};
   bool has_input = false;
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    if (std::find(std::begin(stops), std::end(stops), words[at]) != std::end(stops)) return false;
-    if (std::find(std::begin(takes_a_word), std::end(takes_a_word), words[at]) != std::end(takes_a_word)) {
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    if (std::find(std::begin(no_link), std::end(no_link), arguments[at]) != std::end(no_link)) return false;
+    if (std::find(std::begin(takes_value), std::end(takes_value), arguments[at]) != std::end(takes_value)) {
       ++at;
-    } else if (!words[at].starts_with('-') || words[at] == "-") {
+    } else if (!arguments[at].starts_with('-') || arguments[at] == "-") {
       has_input = true;
     }
   }
   return has_input;
 }
 
-bool is_static(const Argv& words) {
-  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word == "-static" || word == "-static-pie" || word == "--static";
+bool is_static(const Argv& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "-static" || argument == "-static-pie" || argument == "--static";
   });
 }
 
-/// The word without what is there already: libtsan and the recorder cannot both be in a program. Empty: nothing is
-/// left.
-std::string without_thread_sanitizer(const std::string& word) {
+/// The argument without "thread" in -fsanitize=…: a program cannot contain both libtsan and the recorder. Empty if
+/// nothing remains.
+std::string remove_thread_sanitizer(const std::string& argument) {
   constexpr std::string_view flag = "-fsanitize=";
-  if (!word.starts_with(flag)) return word;
-  std::string kept;
-  for (std::string_view rest = std::string_view(word).substr(flag.size()); !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find(','));
-    if (one != "thread") kept += fmt::format("{}{}", kept.empty() ? flag : ",", one);
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  if (!argument.starts_with(flag)) return argument;
+  std::string remaining;
+  for (std::string_view rest = std::string_view(argument).substr(flag.size()); !rest.empty();) {
+    const std::string_view sanitizer = rest.substr(0, rest.find(','));
+    if (sanitizer != "thread") remaining += fmt::format("{}{}", remaining.empty() ? flag : ",", sanitizer);
+    rest.remove_prefix(std::min(rest.size(), sanitizer.size() + 1));
   }
-  return kept;
+  return remaining;
 }
 
 class CompilerVerb : public Verb {
@@ -140,31 +139,32 @@ class CompilerVerb : public Verb {
 
   void describe(CLI::App& app) override {
     add_repeated(
-        app, {"WORD", "FILE", "what the compiler gets, as it is; none: show the flags that would be added", "input"},
-        words_);
+        app,
+        {"ARG", "FILE", "arguments for the compiler, passed on unchanged; without any, show the added flags", "input"},
+        arguments_);
   }
 
-  bool take_all(const std::vector<std::string>& words) override {
-    words_ = words;
+  bool take_all(const Argv& arguments) override {
+    arguments_ = arguments;
     return true;
   }
 
   Result<int> run(const Session& session) override {
-    const auto recorder = find_beside("librankloom_threads.so");
+    const auto recorder = find_installed("librankloom_threads.so");
     if (!recorder) {
-      return fail(Code::environment, at(language_.verb), "the thread recorder is not beside this program",
-                  "build or install all of rankloom: the folder lib/rankloom belongs to it");
+      return fail(Code::environment, at(language_.verb), "librankloom_threads.so, the thread recorder, is missing",
+                  "build or install all of rankloom, including its directory lib/rankloom");
     }
-    const auto folder = std::filesystem::path(*recorder).parent_path();
+    const auto directory = std::filesystem::path(*recorder).parent_path();
     const Argv compiler = choose_compiler(language_);
-    const Compiler kind = examine(compiler);
-    if (words_.empty()) return show(session, compile_flags(kind, folder), link_flags(folder));
-    const bool linking = links(words_);
-    if (linking && is_static(words_)) {
+    const CompilerKind kind = identify(compiler);
+    if (arguments_.empty()) return show(session, compile_flags(kind, directory), link_flags(directory));
+    const bool linking = calls_linker(arguments_);
+    if (linking && is_static(arguments_)) {
       return fail(Code::usage, at(language_.verb), "a program that records its threads cannot be linked statically",
-                  "leave out -static for the recording");
+                  "remove -static for the recording");
     }
-    return become(compiler, kind, folder, linking);
+    return exec_compiler(compiler, kind, directory, linking);
   }
 
  private:
@@ -177,27 +177,26 @@ class CompilerVerb : public Verb {
     return success;
   }
 
-  /// Does not come back, so that status, signals and output are the compiler's own.
-  Result<int> become(const Argv& compiler, const Compiler& kind, const std::filesystem::path& folder, bool linking) {
-    Argv all = compiler;
-    const auto append = [&](const Argv& words) { all.insert(all.end(), words.begin(), words.end()); };
-    append(compile_flags(kind, folder));
-    for (const std::string& word : words_) {
-      if (std::string kept = without_thread_sanitizer(word); !kept.empty() || word.empty())
-        all.push_back(std::move(kept));
+  /// Returns only on failure, so that exit status, signals and output are the compiler's.
+  Result<int> exec_compiler(const Argv& compiler, const CompilerKind& kind, const std::filesystem::path& directory,
+                            bool linking) {
+    Argv argv = compiler;
+    const auto append = [&](const Argv& flags) { argv.insert(argv.end(), flags.begin(), flags.end()); };
+    append(compile_flags(kind, directory));
+    for (const std::string& argument : arguments_) {
+      if (std::string remaining = remove_thread_sanitizer(argument); !remaining.empty() || argument.empty())
+        argv.push_back(std::move(remaining));
     }
-    if (linking) append(link_flags(folder));
-    std::vector<char*> arguments;
-    for (std::string& word : all) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp(arguments[0], arguments.data());
-    return fail(
-        Code::environment, at(language_.verb), fmt::format("{} cannot be started: {}", all[0], std::strerror(errno)),
-        fmt::format("apt install {}, or name another compiler in {}", language_.compiler, language_.usual_variable));
+    if (linking) append(link_flags(directory));
+    const int error = exec_program(argv);
+    return fail(Code::environment, at(language_.verb),
+                fmt::format("{} cannot be started: {}", argv[0], std::strerror(error)),
+                fmt::format("apt install {}, or name another compiler in {}", language_.default_compiler,
+                            language_.usual_variable));
   }
 
   const Language& language_;
-  Argv words_;
+  Argv arguments_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 
 namespace rankloom::app {
 

@@ -9,7 +9,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
 #include "rankloom/report/heat_map.hpp"
 #include "rankloom/report/progress_bar.hpp"

@@ -16,7 +16,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm.hpp"
 #include "rankloom/report/progress_bar.hpp"
 
@@ -47,7 +47,7 @@ class SlurmVerb : public Verb {
     add_value(*up_, {"--port", "N", "the first of its ports, one more than nodes; else the first that are free", "lab"},
               set_count("--port", port_));
     add_repeated(*up_,
-                 {"--share", "FOLDER",
+                 {"--share", "DIRECTORY",
                   "a folder below /tmp that the nodes see too; the rest of their /tmp is "
                   "their own. This folder is always seen",
                   "lab"},
@@ -60,7 +60,7 @@ class SlurmVerb : public Verb {
     policy_.describe_fallback(*up_);
     exec_ = &add_command(*lab_, "exec", "run a command on its head, or on a node");
     add_text(*exec_, {"--on", "HOST", "the host; head when not given", "lab"}, host_);
-    add_repeated(*exec_, {"COMMAND", "WORD", "behind --: the program and its arguments", "input", "", true}, command_);
+    add_repeated(*exec_, {"COMMAND", "WORD", "after --: the program and its arguments", "input", "", true}, command_);
     status_ = &add_command(*lab_, "status", "those that are up, and how their nodes are");
     down_ = &add_command(*lab_, "down", "end everything of it, and remove it");
     for (CLI::App* const command : {up_, exec_, down_}) {

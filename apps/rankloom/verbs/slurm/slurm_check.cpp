@@ -39,17 +39,17 @@ class SlurmCheckVerb : public Verb {
     const AllocationMachine& of = machine->allocator.machine();
     const auto met = verify(of.network(), of.exclusive(), *jobs);
     if (session.json) {
-      Json json{{"contention_free", met.empty()}, {"jobs", Json::array()}, {"meetings", Json::array()}};
+      Json json{{"contention_free", met.empty()}, {"jobs", Json::array()}, {"conflicts", Json::array()}};
       for (const RunningJob& job : *jobs) {
         Json nodes = Json::array();
         for (const Node node : job.nodes) nodes.push_back(index(node));
         json["jobs"].push_back({{"job", job.name}, {"nodes", nodes}});
       }
-      for (const Meeting& one : met)
-        json["meetings"].push_back({{"where", to_string(one, of.network())}, {"jobs", {one.one, one.other}}});
+      for (const Conflict& one : met)
+        json["conflicts"].push_back({{"where", to_string(one, of.network())}, {"jobs", {one.one, one.other}}});
       print_json(json);
     } else {
-      for (const Meeting& one : met) print(to_string(one, of.network()) + "\n");
+      for (const Conflict& one : met) print(to_string(one, of.network()) + "\n");
       if (met.empty())
         print(fmt::format("{}: no two of them share {}\n", counted(jobs->size(), "job"), name_of(of.exclusive())));
     }

@@ -44,7 +44,7 @@ class SlurmPlace : public Verb {
              network_.config);
     exclude(app, "--config", "--network");
     add_repeated(app,
-                 {"COMMAND", "WORD", "behind --: srun with its options, --rankloom among them, and the program",
+                 {"COMMAND", "WORD", "after --: srun with its options, --rankloom among them, and the program",
                   "input", "", true},
                  words_);
   }
@@ -66,7 +66,7 @@ class SlurmPlace : public Verb {
  private:
   /// No seats: nothing is asked for.
   Result<StepPlacement> place() {
-    auto command = understand_launch(words_, {});
+    auto command = parse_launch_command(words_, {});
     if (!command) {
       // What the user asked for is not sure, but his words are the best guess.
       for (const std::string& word : words_) strict_ |= word.starts_with("--rankloom=strict:");

@@ -46,7 +46,7 @@ TEST(MapperArguments, OfferEveryOptionOfEveryMapperAsAFlag) {
 TEST(MapperArguments, NameTheOwnersOfAForeignOption) {
   MapperArguments arguments;
   arguments.spec = "block";
-  arguments.own = {{"tries", "10"}};
+  arguments.flags = {{"tries", "10"}};
   const auto made = arguments.make();
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::usage);
@@ -57,7 +57,7 @@ TEST(MapperArguments, NameTheOwnersOfAForeignOption) {
 TEST(MapperArguments, PutFlagsIntoTheSpecSoThatAResultSaysWhatRan) {
   MapperArguments arguments;
   arguments.spec = "pair-exchange:tries=7";
-  arguments.own = {{"tries", "10"}};
+  arguments.flags = {{"tries", "10"}};
   const auto made = arguments.make();
   ASSERT_TRUE(made);
   EXPECT_EQ(made->spec, "pair-exchange:tries=7,tries=10");

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/verbs/evaluation: loads results of any verb, recognised by their content, into one report document, and writes
+// it as a page, data or drawings. The functions behind `rankloom report`, also called by `rankloom tune`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/rankloom/arguments/mapper_arguments.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "rankloom/report/document/document.hpp"
+
+namespace rankloom::app {
+
+/// A document and the machine of its mappings, which drawings for the terminal need.
+struct LoadedReport {
+  ReportDocument document;
+  std::optional<Topology> topology;
+};
+
+struct ReportArguments {
+  std::vector<std::string> results;
+  ProblemArguments problem;
+  RunArguments run;
+
+  void describe(CLI::App& app);
+  Result<LoadedReport> load(Progress& progress);
+  /// The equivalent command without its output options.
+  std::string command() const;
+
+ private:
+  Result<void> add_result(const std::string& name, ReportDocument& document);
+  Result<void> add_tune_directory(const std::string& directory, ReportDocument& document);
+  Result<void> add_json(const std::string& name, const FileContents& file, ReportDocument& document);
+  Result<void> set_profile(const std::string& name);
+  Result<void> compare_placements(LoadedReport& report, Progress& progress);
+  Result<void> describe_profile_only(ReportDocument& document, Progress& progress);
+  void add_commands(ReportDocument& document) const;
+  void record_checksum(const std::string& path, ReportDocument& document);
+
+  std::vector<std::string> placements_;  ///< Mapping files and mappers.
+  bool tuned_ = false;                   ///< The results include a directory of `rankloom tune`.
+};
+
+/// Writes a page (.html, .htm), the data of the page (.json) or all drawings (.svg), by the suffix of `path`.
+Result<void> write_report(const LoadedReport& report, const std::string& path);
+
+}  // namespace rankloom::app
