@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: an array for big data: like std::vector, but resize leaves numbers unset, so that a parallel loop can be the
-// first to touch the memory.
+// core: an array for large data: like std::vector, but resize leaves numbers uninitialised, so that a parallel loop is
+// the first to touch the memory.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,37 @@
 namespace rankloom {
 
 template <class T>
-class UnsetAllocator : public std::allocator<T> {
+class UninitialisedAllocator : public std::allocator<T> {
  public:
   template <class U>
   struct rebind {
-    using other = UnsetAllocator<U>;
+    using other = UninitialisedAllocator<U>;
   };
-  /// From 4 MiB on, memory comes in huge pages where the system has them: a first touch of 4 KiB pages costs more than
-  /// filling them.
+  /// Allocations of 4 MiB and more use huge pages where the system has them: the page faults of 4 KiB pages cost more
+  /// than filling the memory.
   T* allocate(std::size_t count) {
     if (count < large / sizeof(T)) return std::allocator<T>::allocate(count);
     if (count > (std::numeric_limits<std::size_t>::max() - huge_page) / sizeof(T)) throw std::bad_array_new_length();
     const std::size_t size = (count * sizeof(T) + huge_page - 1) / huge_page * huge_page;
-    void* const place = std::aligned_alloc(huge_page, size);
-    if (place == nullptr) throw std::bad_alloc();
-    ::madvise(place, size, MADV_HUGEPAGE);  // a wish; refused, nothing is lost
-    return static_cast<T*>(place);
+    void* const memory = std::aligned_alloc(huge_page, size);
+    if (memory == nullptr) throw std::bad_alloc();
+    ::madvise(memory, size, MADV_HUGEPAGE);  // only a request; failure is harmless
+    return static_cast<T*>(memory);
   }
-  void deallocate(T* place, std::size_t count) {
+  void deallocate(T* memory, std::size_t count) {
     if (count < large / sizeof(T)) {
-      std::allocator<T>::deallocate(place, count);
+      std::allocator<T>::deallocate(memory, count);
     } else {
-      std::free(place);
+      std::free(memory);
     }
   }
   template <class U>
-  void construct(U* place) noexcept(std::is_nothrow_default_constructible_v<U>) {
-    ::new (static_cast<void*>(place)) U;
+  void construct(U* object) noexcept(std::is_nothrow_default_constructible_v<U>) {
+    ::new (static_cast<void*>(object)) U;
   }
   template <class U, class... Args>
-  void construct(U* place, Args&&... args) {
-    std::construct_at(place, std::forward<Args>(args)...);
+  void construct(U* object, Args&&... args) {
+    std::construct_at(object, std::forward<Args>(args)...);
   }
 
  private:
@@ -55,6 +55,6 @@ class UnsetAllocator : public std::allocator<T> {
 };
 
 template <class T>
-using Array = std::vector<T, UnsetAllocator<T>>;
+using Array = std::vector<T, UninitialisedAllocator<T>>;
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: the identities that flow through every stage. A rank can never index a core by accident.
+// core: the ids that all stages use. They are types of their own, so that a rank never indexes an array of cores.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 namespace rankloom {
 
 enum class Rank : std::uint32_t {};    ///< A task of the parallel program, 0..n-1.
-enum class Core : std::uint32_t {};    ///< A processing unit, 0..P-1 in topology order.
+enum class Core : std::uint32_t {};    ///< A core of the machine, 0..P-1 in topology order.
 enum class Node : std::uint32_t {};    ///< A host, 0..N-1 in topology order.
 enum class Vertex : std::uint32_t {};  ///< A vertex of the network: a node or a router.
 enum class Link : std::uint32_t {};    ///< One direction of a cable of the network.
 
 template <class Id>
-concept Identity = std::is_enum_v<Id> && std::is_same_v<std::underlying_type_t<Id>, std::uint32_t>;
+concept IdType = std::is_enum_v<Id> && std::is_same_v<std::underlying_type_t<Id>, std::uint32_t>;
 
-template <Identity Id>
+template <IdType Id>
 constexpr std::uint32_t index(Id id) {
   return static_cast<std::uint32_t>(id);
 }
 
-/// A vector that is indexed by one kind of identity only.
-template <Identity Id, class T>
+/// A vector that is indexed by one type of id only.
+template <IdType Id, class T>
 class IdVector : public std::vector<T> {
  public:
   using std::vector<T>::vector;
@@ -36,8 +36,8 @@ class IdVector : public std::vector<T> {
   decltype(auto) operator[](Id id) const { return std::vector<T>::operator[](index(id)); }
 };
 
-/// All identities 0..count-1, for range-based loops.
-template <Identity Id>
+/// All ids 0..count-1, for range-based loops.
+template <IdType Id>
 class IdRange {
  public:
   class Iterator {

@@ -15,22 +15,20 @@ namespace rankloom {
 namespace {
 
 Failure bad_value(std::string_view name, std::string_view value, std::string hint) {
-  return fail(Code::usage, at(fmt::format("--{}", name)), fmt::format("'{}' is not a value it takes", value),
-              std::move(hint));
+  return fail(Code::usage, at(fmt::format("--{}", name)), fmt::format("invalid value '{}'", value), std::move(hint));
 }
 
 }  // namespace
 
-void OptionList::count(std::string name, std::uint64_t& field, std::string help, std::uint64_t least,
-                       std::uint64_t most) {
-  auto set = [name, &field, least, most](std::string_view value) -> Result<void> {
+void OptionList::count(std::string name, std::uint64_t& field, std::string help, std::uint64_t min, std::uint64_t max) {
+  auto set = [name, &field, min, max](std::string_view value) -> Result<void> {
     std::uint64_t parsed = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc() || end != value.data() + value.size() || parsed < least || parsed > most) {
-      const bool bounded = most != std::numeric_limits<std::uint64_t>::max();
+    if (error != std::errc() || end != value.data() + value.size() || parsed < min || parsed > max) {
+      const bool bounded = max != std::numeric_limits<std::uint64_t>::max();
       return bad_value(name, value,
-                       bounded ? fmt::format("a whole number from {} to {}", least, most)
-                               : fmt::format("a whole number, at least {}", least));
+                       bounded ? fmt::format("a whole number from {} to {}", min, max)
+                               : fmt::format("a whole number, at least {}", min));
     }
     field = parsed;
     return {};
@@ -38,11 +36,11 @@ void OptionList::count(std::string name, std::uint64_t& field, std::string help,
   options_.push_back({std::move(name), std::move(help), "N", fmt::format("{}", field), {}, std::move(set)});
 }
 
-void OptionList::number(std::string name, double& field, std::string help, double least, double most) {
-  auto set = [name, &field, least, most](std::string_view value) -> Result<void> {
+void OptionList::number(std::string name, double& field, std::string help, double min, double max) {
+  auto set = [name, &field, min, max](std::string_view value) -> Result<void> {
     const auto parsed = parse_number(value);
-    if (!parsed || *parsed < least || *parsed > most)
-      return bad_value(name, value, fmt::format("a number from {} to {}", least, most));
+    if (!parsed || *parsed < min || *parsed > max)
+      return bad_value(name, value, fmt::format("a number from {} to {}", min, max));
     field = *parsed;
     return {};
   };
@@ -100,18 +98,19 @@ Result<void> OptionList::set(std::string_view name, std::string_view value, std:
   if (option != nullptr) return option->set(value);
   std::vector<std::string> names;
   for (const Option& known : options_) names.push_back(known.name);
-  return fail(Code::usage, at(std::string(owner)), fmt::format("has no option '{}'", name),
-              names.empty() ? "it takes none" : fmt::format("it takes: {}", fmt::join(names, ", ")));
+  return fail(Code::usage, at(std::string(owner)), fmt::format("unknown option '{}'", name),
+              names.empty() ? "there are no options" : fmt::format("options: {}", fmt::join(names, ", ")));
 }
 
 Result<void> OptionList::set_all(std::string_view assignments, std::string_view owner) const {
   while (!assignments.empty()) {
-    const std::string_view one = assignments.substr(0, assignments.find(','));
-    assignments.remove_prefix(std::min(assignments.size(), one.size() + 1));
-    if (one.empty()) continue;
-    const auto equals = one.find('=');
-    const std::string_view value = equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
-    auto done = set(one.substr(0, equals), value, owner);
+    const std::string_view assignment = assignments.substr(0, assignments.find(','));
+    assignments.remove_prefix(std::min(assignments.size(), assignment.size() + 1));
+    if (assignment.empty()) continue;
+    const auto equals = assignment.find('=');
+    const std::string_view value =
+        equals == std::string_view::npos ? std::string_view() : assignment.substr(equals + 1);
+    auto done = set(assignment.substr(0, equals), value, owner);
     if (!done) return done;
   }
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: options that describe themselves. A mapper or generator binds its fields once, with name, help and limits; the
-// command line, specs like "pair-exchange:tries=1000,order=turn", help, completion and documentation all walk the list.
+// core: options that describe themselves. A mapper or generator binds its fields once, with name, help and limits. The
+// command line, specs such as "pair-exchange:tries=1000,order=turn", help, completion and documentation read the list.
 #pragma once
 
 #include <concepts>
@@ -19,45 +19,45 @@
 namespace rankloom {
 
 struct Option {
-  std::string name;                  ///< The word in the flag, the spec, the JSON and the documentation.
+  std::string name;                  ///< As in the flag, the spec, the JSON and the documentation.
   std::string help;                  ///< One line.
   std::string value_name;            ///< "N", "X", "a|b|c"; empty for a switch.
-  std::string default_text;          ///< What it is when not given.
-  std::vector<std::string> choices;  ///< The words it takes, when it takes only some.
+  std::string default_text;          ///< The value if the option is not given.
+  std::vector<std::string> choices;  ///< The accepted values, if there is a fixed set.
   std::function<Result<void>(std::string_view)> set;
 };
 
-/// The options of one thing, bound to its fields.
+/// The options of one mapper, generator or command, bound to its fields.
 class OptionList {
  public:
-  void count(std::string name, std::uint64_t& field, std::string help, std::uint64_t least = 0,
-             std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
-  void number(std::string name, double& field, std::string help, double least = std::numeric_limits<double>::lowest(),
-              double most = std::numeric_limits<double>::max());
+  void count(std::string name, std::uint64_t& field, std::string help, std::uint64_t min = 0,
+             std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
+  void number(std::string name, double& field, std::string help, double min = std::numeric_limits<double>::lowest(),
+              double max = std::numeric_limits<double>::max());
   /// Bytes with an optional unit: 64, 4k, 1M, 60MB (decimal), 4KiB (binary).
   void bytes(std::string name, double& field, std::string help);
-  /// Given alone it is true; "=false" turns it off.
+  /// The name alone sets it to true, "=false" to false.
   void flag(std::string name, bool& field, std::string help);
   void text(std::string name, std::string& field, std::string value_name, std::string help);
 
   template <class Enum>
-  void choice(std::string name, Enum& field, std::vector<std::pair<std::string, Enum>> words, std::string help) {
+  void choice(std::string name, Enum& field, std::vector<std::pair<std::string, Enum>> choices, std::string help) {
     std::vector<std::string> names;
     std::string current;
-    for (const auto& [word, value] : words) {
-      names.push_back(word);
-      if (value == field) current = word;
+    for (const auto& [choice_name, value] : choices) {
+      names.push_back(choice_name);
+      if (value == field) current = choice_name;
     }
     add_choice(std::move(name), std::move(names), std::move(current), std::move(help),
-               [&field, words = std::move(words)](std::size_t at) { field = words[at].second; });
+               [&field, choices = std::move(choices)](std::size_t i) { field = choices[i].second; });
   }
 
   std::span<const Option> all() const { return options_; }
   const Option* find(std::string_view name) const;
 
-  /// Sets one option from its text; unknown names and bad values are errors that list what is possible.
+  /// Sets one option from its text. Unknown names and invalid values are errors that list the accepted ones.
   Result<void> set(std::string_view name, std::string_view value, std::string_view owner) const;
-  /// Sets several: "tries=1000,order=turn".
+  /// Sets several options: "tries=1000,order=turn".
   Result<void> set_all(std::string_view assignments, std::string_view owner) const;
 
  private:

@@ -22,8 +22,8 @@ struct ThreadLimit::Control {
 };
 
 ThreadLimit::ThreadLimit(std::size_t threads)
-    : control_(new Control{global_control(global_control::max_allowed_parallelism,
-                                          threads > 0 ? threads : thread_count())}) {}
+    : control_(new Control{
+          global_control(global_control::max_allowed_parallelism, threads > 0 ? threads : thread_count())}) {}
 
 ThreadLimit::~ThreadLimit() = default;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: how long work tells its caller how far it is, and learns that its time is up.
+// core: how long-running work reports progress and learns that its time is over.
 #pragma once
 
 #include <chrono>
@@ -7,11 +7,11 @@
 
 namespace rankloom {
 
-/// Receives progress; the default listens to nothing. Called from one thread, as often as the worker likes.
+/// Receives progress reports; this base class ignores them. Called from one thread, at any rate.
 class Progress {
  public:
   virtual ~Progress() = default;
-  /// fraction in 0..1, or negative when the end is not known.
+  /// `fraction` is in 0..1, or negative if the amount of work is unknown.
   virtual void report(std::string_view /*stage*/, double /*fraction*/) {}
 
   static Progress& none() {
@@ -20,7 +20,7 @@ class Progress {
   }
 };
 
-/// A moment after which a search returns the best it has. The default never comes.
+/// The time at which a search returns its best result so far. By default there is no limit.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
@@ -29,7 +29,7 @@ class Deadline {
   static Deadline in(std::chrono::milliseconds budget) { return Deadline(Clock::now() + budget); }
   bool passed() const { return limited_ && Clock::now() >= end_; }
   bool limited() const { return limited_; }
-  /// Until it comes; the longest of all times if it never does.
+  /// The time until the deadline; the maximum duration if there is no limit.
   Clock::duration left() const { return limited_ ? end_ - Clock::now() : Clock::duration::max(); }
 
  private:

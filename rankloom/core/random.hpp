@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: random numbers that are the same on every machine and standard library.
+// core: random numbers that are identical on every machine and with every standard library.
 #pragma once
 
 #include <bit>
@@ -22,7 +22,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0) {
     std::uint64_t value = mix(seed) ^ mix(~stream);
-    for (auto& word : state_) word = value = mix(value);
+    for (auto& element : state_) element = value = mix(value);
   }
 
   std::uint64_t next() {

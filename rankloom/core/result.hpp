@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: errors from the world are values: what went wrong, where in the input, and what to do about it.
+// core: errors that come from outside the program are values: what is wrong, where in the input, and how to fix it.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,16 @@
 
 namespace rankloom {
 
-/// What kind of failure; the value is the exit status of the command line.
+/// The kind of an error; its value is the exit status of the program.
 enum class Code : std::uint8_t {
-  usage = 2,        ///< The command itself is wrong.
-  bad_input = 3,    ///< A file or string does not say what its format asks for.
-  infeasible = 4,   ///< The question has no answer, such as more ranks than places.
-  environment = 5,  ///< The machine lacks something: a file, a permission, memory, a program.
+  usage = 2,        ///< The command line is wrong.
+  bad_input = 3,    ///< A file or string does not follow its format.
+  infeasible = 4,   ///< The problem has no solution, such as more ranks than slots.
+  environment = 5,  ///< This machine lacks something: a file, a permission, memory, a program.
 };
 
-/// A place in some input: a file (or "-" for standard input, or the name of an option) and a line, 0 when none applies.
+/// A position in the input: the source (a file, "-" for standard input, or the name of an option) and the line, 0 if
+/// there is none.
 struct Where {
   std::string source;
   std::uint64_t line = 0;
@@ -44,7 +45,7 @@ inline Failure fail(Code code, Where where, std::string what, std::string hint) 
   return Failure(Error{code, std::move(where), std::move(what), std::move(hint)});
 }
 
-/// Hands the error of one result on as the error of another.
+/// Returns the error of one result as the error of another.
 template <class T>
 Failure propagate(Result<T>& result) {
   return Failure(std::move(result).error());
@@ -55,7 +56,7 @@ Failure propagate(Result<T>&& result) {
   return Failure(std::move(result).error());
 }
 
-/// "file:12: what (hint)", the form in which every program shows an error.
+/// "file:12: what", and the hint on a line of its own, as all our programs print errors.
 std::string to_string(const Error& error);
 
 }  // namespace rankloom

@@ -317,5 +317,13 @@ TEST_F(ProcessTest, SaysWhenTheStatusIsLost) {
   EXPECT_FALSE(result.status_known);
 }
 
+TEST(ShellQuoteTest, AShellReadsBackWhatIsQuoted) {
+  const std::vector<std::string> arguments{"app.prof", "node:4=10 core:8", "it's", "", "$HOME"};
+  std::vector<std::string> argv{"printf", "%s|"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  EXPECT_EQ(shell_command(argv), "printf '%s|' app.prof 'node:4=10 core:8' 'it'\\''s' '' '$HOME'");
+  EXPECT_EQ(capture(shell(shell_command(argv))).output, "app.prof|node:4=10 core:8|it's||$HOME|");
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -39,7 +39,7 @@ std::optional<std::uint64_t> integer(std::string_view text) {
   Scanner in(exact.view());
   std::uint64_t value = 0;
   if (in.take_integer(value)) return value;
-  EXPECT_EQ(in.place(), exact.view().data()) << "moved without success";
+  EXPECT_EQ(in.position(), exact.view().data()) << "moved without success";
   return std::nullopt;
 }
 
@@ -48,21 +48,21 @@ std::optional<double> number(std::string_view text) {
   Scanner in(exact.view());
   double value = 0;
   if (in.take_number(value)) return value;
-  EXPECT_EQ(in.place(), exact.view().data()) << "moved without success";
+  EXPECT_EQ(in.position(), exact.view().data()) << "moved without success";
   return std::nullopt;
 }
 
 TEST(Scanner, TakesWordsUpToWhiteSpace) {
   Scanner in("send 7\tx\n");
-  EXPECT_EQ(in.take_word(), "send");
-  EXPECT_EQ(in.take_word(), "") << "stands at a blank";
+  EXPECT_EQ(in.take_token(), "send");
+  EXPECT_EQ(in.take_token(), "") << "stands at a blank";
   in.skip_blanks();
-  EXPECT_EQ(in.take_word(), "7");
+  EXPECT_EQ(in.take_token(), "7");
   in.skip_blanks();
-  EXPECT_EQ(in.take_word(), "x");
+  EXPECT_EQ(in.take_token(), "x");
   EXPECT_TRUE(in.at_line_end());
   in.skip_space();
-  EXPECT_EQ(in.take_word(), "");
+  EXPECT_EQ(in.take_token(), "");
   EXPECT_TRUE(in.done());
 }
 
@@ -133,7 +133,7 @@ TEST(Scanner, KnowsLinesWhateverTheirEnd) {
     } else if (in.take_integer(value)) {
       lines.back().push_back(value);
     } else {
-      FAIL() << in.word();
+      FAIL() << in.token_for_message();
     }
   }
   EXPECT_THAT(lines, ElementsAre(ElementsAre(1, 2), IsEmpty(), ElementsAre(3, 4), ElementsAre(5)));
@@ -151,12 +151,12 @@ TEST(Scanner, TakesWholeLines) {
 }
 
 TEST(Scanner, ShowsWordsThatMessagesCanPrint) {
-  EXPECT_EQ(Scanner("abc def").word(), "abc");
-  EXPECT_EQ(Scanner("").word(), "nothing");
-  EXPECT_EQ(Scanner("\n1").word(), "nothing");
-  EXPECT_EQ(Scanner(",1").word(), ",1");
-  EXPECT_EQ(Scanner("a\x80\x7f").word(), "a??");
-  EXPECT_EQ(Scanner(std::string(1000, 'x')).word(), std::string(32, 'x') + "…");
+  EXPECT_EQ(Scanner("abc def").token_for_message(), "abc");
+  EXPECT_EQ(Scanner("").token_for_message(), "nothing");
+  EXPECT_EQ(Scanner("\n1").token_for_message(), "nothing");
+  EXPECT_EQ(Scanner(",1").token_for_message(), ",1");
+  EXPECT_EQ(Scanner("a\x80\x7f").token_for_message(), "a??");
+  EXPECT_EQ(Scanner(std::string(1000, 'x')).token_for_message(), std::string(32, 'x') + "…");
 }
 
 struct Split {

@@ -24,11 +24,11 @@ TEST(Units, TimesAreNanosecondsWhateverTheirUnit) {
 }
 
 TEST(Units, AGapCanBeSaidAsABandwidth) {
-  EXPECT_EQ(parse_gap("0.25"), 0.25);
-  EXPECT_DOUBLE_EQ(*parse_gap("10GB/s"), 0.1);
-  EXPECT_DOUBLE_EQ(*parse_gap("100Gbit/s"), 0.08);
-  EXPECT_FALSE(parse_gap("0GB/s"));
-  EXPECT_FALSE(parse_gap("10GB"));
+  EXPECT_EQ(parse_inverse_bandwidth("0.25"), 0.25);
+  EXPECT_DOUBLE_EQ(*parse_inverse_bandwidth("10GB/s"), 0.1);
+  EXPECT_DOUBLE_EQ(*parse_inverse_bandwidth("100Gbit/s"), 0.08);
+  EXPECT_FALSE(parse_inverse_bandwidth("0GB/s"));
+  EXPECT_FALSE(parse_inverse_bandwidth("10GB"));
 }
 
 TEST(Units, NumbersAreShownForPeople) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: whole files in, whole files out.
+// core/system: reads and writes complete files.
 #include "rankloom/core/system/file.hpp"
 
 #include <cerrno>
@@ -43,41 +43,41 @@ Result<std::string> read_stream(int descriptor, const std::string& path) {
   while (true) {
     const ssize_t got = ::read(descriptor, block.data(), block.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_failure(path, "cannot be read", "check the device or pipe it comes from");
+    if (got < 0) return system_failure(path, "cannot be read", "check the device or pipe");
     if (got == 0) return content;
     content.append(block.data(), static_cast<std::size_t>(got));
   }
 }
 
-/// Calls fill and says whether every byte arrived.
+/// Calls `fill` and checks that every byte was written.
 Result<void> write_stream(std::FILE* stream, const std::string& name, const Fill& fill) {
   Sink sink(stream);
   errno = 0;
   if (auto done = fill(sink); !done) return done;
   if (std::fflush(stream) == 0 && !sink.failed()) return {};
-  return system_failure(name, "cannot be written", "free some space, or write elsewhere");
+  return system_failure(name, "cannot be written", "free some space, or write to another directory");
 }
 
-/// A device or a pipe is written as it stands: it must not be replaced by a file.
+/// Devices and pipes are written directly, because a rename would replace them by a file.
 Result<void> write_device(const std::string& path, const Fill& fill) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> device(std::fopen(path.c_str(), "wb"), std::fclose);
   if (!device) return system_failure(path, "cannot be opened for writing", "check its permissions");
   return write_stream(device.get(), path, fill);
 }
 
-/// The content goes to a temporary file beside the target, which takes its place when all of it is on the disk.
+/// Writes a temporary file next to the target and renames it when all of it is on the disk.
 Result<void> write_and_rename(const std::string& path, const std::filesystem::path& target,
-                              const std::filesystem::path& folder, const Fill& fill) {
-  std::string temporary = (folder / fmt::format(".{}.XXXXXX", target.filename().string())).string();
+                              const std::filesystem::path& directory, const Fill& fill) {
+  std::string temporary = (directory / fmt::format(".{}.XXXXXX", target.filename().string())).string();
   const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return system_failure(path, "cannot be created", "check the folder's permissions");
+  if (descriptor < 0) return system_failure(path, "cannot be created", "check the permissions of the directory");
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor, 0666 & ~mask);
   std::FILE* const file = ::fdopen(descriptor, "wb");
   auto done = write_stream(file, path, fill);
   if (done && ::fsync(descriptor) != 0)
-    done = system_failure(path, "cannot be written", "free some space, or write elsewhere");
+    done = system_failure(path, "cannot be written", "free some space, or write to another directory");
   std::fclose(file);
   if (done && ::rename(temporary.c_str(), target.c_str()) != 0)
     done = system_failure(path, "cannot be replaced", "check its permissions");
@@ -132,14 +132,14 @@ Result<void> write_file(const std::string& path, const std::function<Result<void
   if (fs::is_directory(status))
     return fail(Code::usage, at(path), "is a directory, not a file", "name the file to write inside it");
   if (fs::exists(status) && !fs::is_regular_file(status)) return write_device(path, fill);
-  // Where the name is a link, the file it leads to is replaced, not the link.
+  // If the name is a symbolic link, its target is replaced, not the link.
   const fs::path target = fs::exists(status) ? fs::canonical(path, ignored) : fs::path(path);
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, ignored)) {
-    return fail(Code::usage, at(path), fmt::format("the folder {} does not exist", folder.string()),
-                fmt::format("mkdir -p '{}'", folder.string()));
+  const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(directory, ignored)) {
+    return fail(Code::usage, at(path), fmt::format("the directory {} does not exist", directory.string()),
+                fmt::format("mkdir -p '{}'", directory.string()));
   }
-  return write_and_rename(path, target, folder, fill);
+  return write_and_rename(path, target, directory, fill);
 }
 
 Result<void> write_file(const std::string& path, std::string_view content) {

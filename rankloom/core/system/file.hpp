@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: whole files in, whole files out. Reading maps the file into memory; writing goes to a temporary file beside the
-// target that is renamed at the end, so that a reader never sees half a file.
+// core/system: reads and writes complete files. Reading maps the file into memory. Writing goes to a temporary file
+// next to the target, which is renamed at the end, so that readers never see a partly written file.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace rankloom {
 
-/// The content of one file, mapped or read; copies share it. Not followed by a terminating zero.
+/// The content of one file, mapped or read; copies share the memory. There is no terminating zero.
 class FileContents {
  public:
   FileContents(std::string name, std::string content);
@@ -32,7 +32,7 @@ class FileContents {
 /// "-" is standard input. Pipes work. A directory, a missing or unreadable file is an error with a remedy.
 Result<FileContents> read_file(const std::string& path);
 
-/// Where writers put their bytes; errors are kept until the end.
+/// The stream that writers fill; remembers whether a write failed.
 class Sink {
  public:
   explicit Sink(std::FILE* file) : file_(file) {}
@@ -46,8 +46,8 @@ class Sink {
   bool failed_ = false;
 };
 
-/// Calls fill with a sink and makes the result appear at path all at once; on failure nothing is left behind. "-"
-/// writes to standard output.
+/// Calls `fill` with a sink, then moves the complete file to `path`; on failure nothing is left. "-" is standard
+/// output.
 Result<void> write_file(const std::string& path, const std::function<Result<void>(Sink&)>& fill);
 Result<void> write_file(const std::string& path, std::string_view content);
 

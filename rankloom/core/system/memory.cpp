@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: what fits into this machine.
+// core/system: rejects problems that do not fit into memory.
 #include "rankloom/core/system/memory.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ Result<void> check_memory(Where where, std::string what, double bytes, std::stri
   if (bytes < machine) return {};
   return fail(
       Code::environment, std::move(where),
-      fmt::format("{} would take {} of memory, the machine has {}", what, format_bytes(bytes), format_bytes(machine)),
+      fmt::format("{} needs {} of memory, this machine has {}", what, format_bytes(bytes), format_bytes(machine)),
       std::move(hint));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: a question that is larger than the machine is answered at once, instead of after the machine has died of it.
+// core/system: rejects problems that do not fit into memory before they are allocated.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rankloom {
 
-/// Fails when `what` would take more bytes than this machine has.
+/// Fails if `what` needs more bytes than this machine has.
 Result<void> check_memory(Where where, std::string what, double bytes, std::string hint);
 
 }  // namespace rankloom

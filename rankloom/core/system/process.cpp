@@ -620,4 +620,18 @@ std::string find_program(const std::string& name, std::optional<std::string> pat
   return {};
 }
 
+std::string shell_quote(const std::string& argument) {
+  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!argument.empty() && argument.find_first_not_of(safe) == std::string::npos) return argument;
+  std::string quoted = "'";
+  for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string shell_command(const std::vector<std::string>& argv) {
+  std::string text;
+  for (const std::string& argument : argv) text += (text.empty() ? "" : " ") + shell_quote(argument);
+  return text;
+}
+
 }  // namespace rankloom

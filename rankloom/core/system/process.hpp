@@ -147,4 +147,10 @@ bool start_daemon(const std::function<int()>& body);
 /// the directories of `path` (as in PATH; by default this process's PATH). Empty if there is none.
 std::string find_program(const std::string& name, std::optional<std::string> path = std::nullopt);
 
+/// An argument as a POSIX shell reads it back, quoted if necessary.
+std::string shell_quote(const std::string& argument);
+
+/// A command line that a person copies into a shell.
+std::string shell_command(const std::vector<std::string>& argv);
+
 }  // namespace rankloom

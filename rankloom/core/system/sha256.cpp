@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: SHA-256, as FIPS 180-4 defines it.
+// core/system: SHA-256 (FIPS 180-4).
 #include "rankloom/core/system/sha256.hpp"
 
 #include <array>

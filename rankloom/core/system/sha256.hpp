@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: SHA-256 of a text, so that a report can say which very files it was made from.
+// core/system: SHA-256, with which a report identifies its input files.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: big text that holds nothing but small whole numbers, split at several characters a clock tick. Readers try this
-// first and fall back on Scanner, which knows every kind of number and where each one stands.
+// core/text: splits large texts that contain only integers of few digits, at several characters per clock cycle.
+// Readers try this first and fall back on Scanner, which accepts every number and knows its position.
 #pragma once
 
 #include <bit>
@@ -22,14 +22,14 @@ namespace rankloom {
 
 namespace scan {
 
-/// What 64 characters are, one bit for each, the first one lowest.
+/// The classes of 64 characters, one bit per character; the first character is the lowest bit.
 struct CharacterBits {
   std::uint64_t digits = 0;
   std::uint64_t line_ends = 0;
-  bool all_known = true;  ///< Nothing but digits, line ends and blanks.
+  bool all_known = true;  ///< Only digits, line ends and blanks.
 };
 
-/// For machines without vectors, and to check the others by.
+/// For machines without vector instructions, and the reference for tests.
 inline CharacterBits plain_character_bits(const char* from) {
   CharacterBits bits;
   for (int i = 0; i < 64; ++i) {
@@ -87,7 +87,7 @@ inline CharacterBits character_bits(const char* from) {
 }
 #endif
 
-/// Eight characters as a word whose lowest byte is the first of them, on every machine.
+/// Eight characters as a machine word whose lowest byte is the first character, on every machine.
 inline std::uint64_t load_eight(const char* from) {
   std::uint64_t word;
   std::memcpy(&word, from, 8);
@@ -95,7 +95,7 @@ inline std::uint64_t load_eight(const char* from) {
   return word;
 }
 
-/// Bytes 0..9, the first one the highest digit, as one number.
+/// Eight bytes with values 0..9, most significant digit first, as one number.
 inline std::uint32_t join_digits(std::uint64_t digits) {
   digits = digits * 10 + (digits >> 8);
   return static_cast<std::uint32_t>(((digits & 0x000000ff000000ff) * 0x000f424000000064 +
@@ -105,14 +105,14 @@ inline std::uint32_t join_digits(std::uint64_t digits) {
 
 }  // namespace scan
 
-/// The numbers of a text, and how many of them stand before the end of each line.
+/// The numbers of a text, and for each line how many numbers precede its end.
 class NumberLines {
  public:
-  /// False when the text holds anything but blanks, line ends and whole numbers of less than eight digits.
+  /// False if the text contains anything but blanks, line ends and integers of less than eight digits.
   bool split(std::string_view text);
 
   std::span<const std::uint32_t> numbers() const { return {numbers_.data(), count_}; }
-  /// One for each line end, and one for a last line without end if it holds any number.
+  /// One entry per line end, and one for a last line without line end if it contains a number.
   std::span<const std::uint32_t> line_ends() const { return {line_ends_.data(), lines_}; }
 
  private:
@@ -120,23 +120,23 @@ class NumberLines {
   bool take_window(const char* from);
   static bool eight_in_a_row(std::uint64_t bits, std::uint64_t before);
 
-  // Sized for the longest text so far and never shrunk, so that a reader of many blocks pays for its memory once.
+  // Sized for the longest text so far and never shrunk, so that a reader of many blocks allocates once.
   Array<std::uint32_t> numbers_;
   Array<std::uint32_t> line_ends_;
   std::size_t count_ = 0;
   std::size_t lines_ = 0;
-  std::uint64_t digits_before_ = 0;  // of the window before
+  std::uint64_t digits_before_ = 0;  // of the previous window
 };
 
 inline bool NumberLines::split(std::string_view text) {
-  // A number takes a digit and a character behind it, which the last one need not have.
+  // A number has at least one digit and one character after it, except for the last number.
   if (line_ends_.size() < text.size() + 2) {
     numbers_.resize(text.size() / 2 + 1);
     line_ends_.resize(text.size() + 2);
   }
   count_ = lines_ = 0;
   digits_before_ = 0;
-  // The first and the last window are copied, so that looking back eight characters and ahead 64 stays inside.
+  // The first and the last window are copied, so that reading 8 characters back and 64 ahead stays inside the text.
   char copy[8 + window];
   const auto take_copy = [&](std::string_view before, std::string_view part) {
     std::memset(copy, ' ', sizeof copy);
@@ -155,8 +155,8 @@ inline bool NumberLines::split(std::string_view text) {
   return good;
 }
 
-/// Where numbers end is found for 64 characters at once; each number is then read backwards from its end, none waiting
-/// for the one before it. That is what makes this twice as fast as reading from front to back.
+/// Finds the ends of all numbers among 64 characters at once, then reads each number backwards from its end. No number
+/// depends on the one before it, which makes this twice as fast as reading from front to back.
 inline bool NumberLines::take_window(const char* from) {
   const auto [digits, line_ends, all_known] = scan::character_bits(from);
   const std::uint64_t before = std::exchange(digits_before_, digits);
@@ -164,16 +164,16 @@ inline bool NumberLines::take_window(const char* from) {
 
   std::uint32_t* number = numbers_.data() + count_;
   for (std::uint64_t ends = number_ends; ends != 0; ends &= ends - 1) {
-    // Digits become 0..9. Of what may stand before them, every character then has bit 4, and no digit has it.
+    // Digits become 0..9. Every other accepted character then has bit 4, and no digit has it.
     const std::uint64_t word = scan::load_eight(from + std::countr_zero(ends) - 8) ^ 0x3030303030303030;
-    const int front = (64 + 3 - std::countl_zero(word & 0x1010101010101010)) & 63;  // bits that are not of the number
+    const int front = (64 + 3 - std::countl_zero(word & 0x1010101010101010)) & 63;  // bits before the number
     *number++ = scan::join_digits(word >> front << front);
   }
   std::uint64_t ends = line_ends;
-  do {  // once even without a line end: writing in vain is cheaper than a branch that no one can foresee
-    const std::uint64_t up_to_here = ends ^ (ends - 1);
+  do {  // at least once: an unneeded write is cheaper than an unpredictable branch
+    const std::uint64_t up_to_line_end = ends ^ (ends - 1);
     line_ends_[lines_] =
-        static_cast<std::uint32_t>(count_ + static_cast<std::size_t>(std::popcount(number_ends & up_to_here)));
+        static_cast<std::uint32_t>(count_ + static_cast<std::size_t>(std::popcount(number_ends & up_to_line_end)));
     lines_ += ends != 0;
     ends &= ends - 1;
   } while (ends != 0);
@@ -181,7 +181,7 @@ inline bool NumberLines::take_window(const char* from) {
   return all_known && !eight_in_a_row(digits, before);
 }
 
-/// Whether a run of eight or more ones ends in `bits`, `before` being the 64 bits below them.
+/// Whether a run of eight or more ones ends in `bits`; `before` contains the 64 bits below `bits`.
 inline bool NumberLines::eight_in_a_row(std::uint64_t bits, std::uint64_t before) {
   const std::uint64_t two = bits & (bits << 1 | before >> 63), two_before = before & before << 1;
   const std::uint64_t four = two & (two << 2 | two_before >> 62), four_before = two_before & two_before << 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: a cursor over text for every reader of numbers: one pass, no copies, no terminating zero needed. Line ends are
-// "\n" or "\r\n"; where a line ends matters only to readers that ask.
+// core/text: a cursor over text for all readers of numbers: one pass, no copies, no terminating zero needed. Line ends
+// are "\n" or "\r\n"; only readers that ask for line ends distinguish them from other white space.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace rankloom {
 
-/// Number of the line, counted from 1, that holds this place of the text. O(text before it): for messages only.
-inline std::uint64_t line_of(std::string_view text, const char* place) {
-  return 1 + static_cast<std::uint64_t>(std::count(text.data(), place, '\n'));
+/// Number of the line, counted from 1, that contains this position of the text. O(text before it): for messages only.
+inline std::uint64_t line_of(std::string_view text, const char* position) {
+  return 1 + static_cast<std::uint64_t>(std::count(text.data(), position, '\n'));
 }
 
 namespace scan {
 
-/// Powers of ten that a double holds exactly.
+/// Powers of ten that a double represents exactly.
 inline constexpr double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 /// Eight characters are read as one word whose lowest byte is the first of them.
@@ -33,12 +33,12 @@ inline bool is_blank(char c) {
 inline bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') < 10;
 }
-/// What may stand behind a number: white space or a comma.
+/// The characters that may follow a number: white space or a comma.
 inline bool ends_number(char c) {
   return static_cast<unsigned char>(c) <= ' ' || c == ',';
 }
 
-/// The leading digits of eight characters, read as one number; `digits` tells how many they are.
+/// The leading digits of eight characters as one number, and how many digits there are.
 struct EightDigits {
   std::uint32_t value;
   int digits;
@@ -47,11 +47,11 @@ inline EightDigits eight_digits(const char* from) {
   std::uint64_t word;
   std::memcpy(&word, from, 8);
   word ^= 0x3030303030303030;  // digits become 0..9
-  // The high bit of every byte above 9 is set; a carry out of such a byte spoils only what follows the first of them.
+  // Sets the high bit of every byte above 9. A carry out of such a byte changes only bytes after the first of them.
   const std::uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
   const int digits = others == 0 ? 8 : std::countr_zero(others) / 8;
   if (digits == 0) return {0, 0};
-  word <<= 64 - digits * 8;  // leading zeros in front, so that there are always eight
+  word <<= 64 - digits * 8;  // pads with leading zeros to eight digits
   word = (word * 10) + (word >> 8);
   word = (((word & 0x000000ff000000ff) * 0x000f424000000064) +
           (((word >> 16) & 0x000000ff000000ff) * 0x0000271000000001)) >>
@@ -61,14 +61,14 @@ inline EightDigits eight_digits(const char* from) {
 
 }  // namespace scan
 
-/// Moves forward only. Every take_… either succeeds and stands behind what it took, or fails and has not moved.
+/// Moves forward only. Every take_… function either succeeds and moves past what it took, or fails and does not move.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
   bool done() const { return at_ == end_; }
   bool at_line_end() const { return at_ == end_ || *at_ == '\n'; }
-  const char* place() const { return at_; }
+  const char* position() const { return at_; }
   std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
   std::uint64_t line() const { return line_of({begin_, static_cast<std::size_t>(end_ - begin_)}, at_); }
 
@@ -91,13 +91,13 @@ class Scanner {
     const void* const end = done() ? nullptr : std::memchr(at_, '\n', rest().size());
     at_ = end == nullptr ? end_ : static_cast<const char*>(end) + 1;
   }
-  /// Up to the next white space; empty when that is here.
-  std::string_view take_word() {
+  /// The characters up to the next white space; empty if the next character is white space.
+  std::string_view take_token() {
     const char* const from = at_;
     while (at_ != end_ && static_cast<unsigned char>(*at_) > ' ') ++at_;
     return {from, static_cast<std::size_t>(at_ - from)};
   }
-  /// What is left of this line, without its end; stands at the start of the next line then.
+  /// The rest of this line without its line end; moves to the start of the next line.
   std::string_view take_line() {
     const char* const from = at_;
     skip_line();
@@ -107,13 +107,13 @@ class Scanner {
     return line;
   }
 
-  /// Decimal digits with nothing but white space or a comma behind them. Fails above 2^64 - 1.
+  /// Decimal digits, followed by white space, a comma or the end. Fails above 2^64 - 1.
   bool take_integer(std::uint64_t& value);
   /// A finite decimal number: sign, digits, point, exponent. Correctly rounded. Fails on "nan", "inf" and overflow.
   bool take_number(double& value);
 
-  /// The word that stands here, shortened and made printable, for messages; "nothing" when there is none.
-  std::string word() const;
+  /// The token at the cursor, shortened and made printable; "nothing" if there is none.
+  std::string token_for_message() const;
 
  private:
   bool ended(const char* at) const { return at == end_ || scan::ends_number(*at); }
@@ -149,8 +149,8 @@ inline bool Scanner::take_integer(std::uint64_t& value) {
   return true;
 }
 
-/// Clinger's fast path: at most 2^53 as an integer and a power of ten that is exact give the correctly rounded result
-/// by one division. All else goes to the standard library.
+/// Clinger's fast path (1990): an integer of at most 2^53 divided by an exact power of ten is correctly rounded. All
+/// other numbers go to the standard library.
 inline bool Scanner::take_number(double& value) {
   if (scan::by_words && end_ - at_ >= 8) {
     const auto [number, digits] = scan::eight_digits(at_);
@@ -180,7 +180,7 @@ inline bool Scanner::take_number(double& value) {
   if (digits == 0) return false;
   if (at != end_ && (*at == 'e' || *at == 'E')) return take_unusual_number(value);
   if (!ended(at)) return false;
-  // 19 digits always fit into 64 bits; leading zeros only make this stricter than it need be.
+  // 19 digits always fit into 64 bits. Counting leading zeros, too, only sends more numbers to the slow path.
   if (digits > 19 || mantissa > (std::uint64_t{1} << 53) || decimals > 22) return take_unusual_number(value);
   const double magnitude = static_cast<double>(mantissa) / scan::exact_powers[decimals];
   value = negative ? -magnitude : magnitude;
@@ -188,22 +188,22 @@ inline bool Scanner::take_number(double& value) {
   return true;
 }
 
-/// Called where a digit follows the sign.
+/// Precondition: a digit follows the sign.
 inline bool Scanner::take_unusual_number(double& value) {
-  const char* const from = *at_ == '+' ? at_ + 1 : at_;  // from_chars knows no plus sign
+  const char* const from = *at_ == '+' ? at_ + 1 : at_;  // from_chars does not accept a plus sign
   double result = 0;
-  const auto [behind, error] = std::from_chars(from, end_, result);
-  if (error != std::errc() || !ended(behind) || !std::isfinite(result)) return false;
+  const auto [after, error] = std::from_chars(from, end_, result);
+  if (error != std::errc() || !ended(after) || !std::isfinite(result)) return false;
   value = result;
-  at_ = behind;
+  at_ = after;
   return true;
 }
 
-inline std::string Scanner::word() const {
-  constexpr std::size_t longest = 32;
+inline std::string Scanner::token_for_message() const {
+  constexpr std::size_t max_size = 32;
   std::string result;
   for (const char* at = at_; at != end_ && (!scan::ends_number(*at) || (at == at_ && *at == ',')); ++at) {
-    if (result.size() == longest) return result + "…";
+    if (result.size() == max_size) return result + "…";
     const bool printable = *at > ' ' && *at < 127;
     result += printable ? *at : '?';
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: the hint for a word that is not known.
+// core/text: the hint for an unknown word.
 #include "rankloom/core/text/suggest.hpp"
 
 #include <algorithm>
@@ -25,18 +25,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string suggest(std::string_view word, const std::vector<std::string_view>& known) {
-  std::vector<std::string_view> near;
-  std::size_t nearest = std::string_view::npos;
+  std::vector<std::string_view> similar;
+  std::size_t min_distance = std::string_view::npos;
   for (const std::string_view candidate : known) {
-    const bool begins = word.size() > 1 && candidate.starts_with(word);
-    const std::size_t distance = begins ? 0 : edit_distance(word, candidate);
-    if (distance > 1 + candidate.size() / 3 || distance > nearest) continue;
-    if (distance < nearest) near.clear();
-    nearest = distance;
-    near.push_back(candidate);
+    const bool is_prefix = word.size() > 1 && candidate.starts_with(word);
+    const std::size_t distance = is_prefix ? 0 : edit_distance(word, candidate);
+    if (distance > 1 + candidate.size() / 3 || distance > min_distance) continue;
+    if (distance < min_distance) similar.clear();
+    min_distance = distance;
+    similar.push_back(candidate);
   }
-  if (near.empty() || near.size() > 3) return fmt::format("one of: {}", fmt::join(known, ", "));
-  return fmt::format("did you mean {}?", fmt::join(near, " or "));
+  if (similar.empty() || similar.size() > 3) return fmt::format("one of: {}", fmt::join(known, ", "));
+  return fmt::format("did you mean {}?", fmt::join(similar, " or "));
 }
 
 }  // namespace rankloom

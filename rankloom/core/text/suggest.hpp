@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: the hint for a word that is not known: the nearest one that is.
+// core/text: the hint for an unknown word: the most similar known one.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace rankloom {
 
-/// Letters to change, insert or leave out to make one word of the other (Levenshtein 1966).
+/// The number of letters to change, insert or remove to turn one word into the other (Levenshtein 1966).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// "did you mean mesh?" when a known word is near, else "one of: mesh, torus, …"; known words in reading order.
+/// "did you mean mesh?" if a known word is similar, else "one of: mesh, torus, …" in the given order.
 std::string suggest(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace rankloom

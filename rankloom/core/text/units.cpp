@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core: numbers with units, both ways.
+// core/text: reads and writes numbers with units.
 #include "rankloom/core/text/units.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace rankloom {
 
 namespace {
 
-/// A number at the start of the text, and what follows it.
+/// The number at the start of the text, and the rest of the text.
 std::optional<std::pair<double, std::string_view>> leading_number(std::string_view text) {
   double value = 0;
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -23,7 +23,7 @@ std::optional<std::pair<double, std::string_view>> leading_number(std::string_vi
   return std::pair(value, text.substr(static_cast<std::size_t>(end - text.data())));
 }
 
-/// The factor of a size prefix ("", "k", "Mi", …), which is taken off the text.
+/// The factor of a size prefix ("", "k", "Mi", …); removes the prefix from the text.
 std::optional<double> take_prefix(std::string_view& unit) {
   static constexpr std::string_view letters = "kMGTP";
   if (unit.empty()) return 1.0;
@@ -65,7 +65,7 @@ std::optional<double> parse_nanoseconds(std::string_view text, double bare_unit_
   return std::nullopt;
 }
 
-std::optional<double> parse_gap(std::string_view text) {
+std::optional<double> parse_inverse_bandwidth(std::string_view text) {
   auto parsed = leading_number(text);
   if (!parsed) return std::nullopt;
   auto [value, unit] = *parsed;
