@@ -31,7 +31,7 @@ Result<void> fill_from(const FileContents& file, const Fill& fill) {
 
 Json platform_json(const PlatformOptions& options) {
   Json json{{"rate", options.rate}, {"latency", options.latency}, {"width", options.width}, {"factors", Json::array()}};
-  for (const auto& factor : options.factors) json["factors"].push_back({factor.gap, factor.latency});
+  for (const auto& factor : options.factors) json["factors"].push_back({factor.inverse_bandwidth, factor.latency});
   return json;
 }
 
@@ -45,7 +45,7 @@ PlatformOptions platform_options(const Json& json) {
 }  // namespace
 
 std::string write_request(const SimulationRequest& request) {
-  Json json{{"machine", Json::parse(write_machine_json(request.topology.spec()))},
+  Json json{{"machine", parse_json(std::string_view(write_machine_json(request.topology.spec())))},
             {"platform", platform_json(request.platform)},
             {"speed", request.speed},
             {"eager", request.eager},
@@ -55,13 +55,13 @@ std::string write_request(const SimulationRequest& request) {
     for (const Core core : job.core_of) cores.push_back(index(core));
     json["jobs"].push_back({{"name", job.name}, {"traces", job.traces}, {"cores", cores}, {"start", job.start}});
   }
-  return json.dump() + "\n";
+  return dump_json(json) + "\n";
 }
 
 Result<SimulationRequest> read_request(const FileContents& file) {
   std::optional<SimulationRequest> request;
   auto filled = fill_from(file, [&](const Json& json) -> Result<void> {
-    auto spec = read_machine_json(FileContents(file.name(), json.at("machine").dump()));
+    auto spec = read_machine_json(FileContents(file.name(), dump_json(json.at("machine"))));
     if (!spec) return propagate(spec);
     auto topology = Topology::build(std::move(*spec));
     if (!topology) return propagate(topology);
@@ -91,7 +91,7 @@ std::string write_result(const SimulationResult& result) {
   for (const JobTimes& job : result.jobs)
     json["jobs"].push_back(
         {{"name", job.name}, {"seconds", job.seconds}, {"start", job.start}, {"ranks", job.rank_seconds}});
-  return json.dump() + "\n";
+  return dump_json(json) + "\n";
 }
 
 Result<SimulationResult> read_result(const FileContents& file) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// model/files: reading and writing JSON text.
+#include "rankloom/model/files/json_cursor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "rankloom/core/text/suggest.hpp"
+
+namespace rankloom {
+
+using nlohmann::json;
+
+namespace {
+
+std::uint64_t line_of(std::string_view text, std::size_t offset) {
+  return 1 + static_cast<std::uint64_t>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+}
+
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text.size() > 40 ? text.substr(0, 40) + "..." : text;
+}
+
+}  // namespace
+
+Result<json> parse_json(const FileContents& file) {
+  const std::string_view text = file.view();
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    const std::size_t offset = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
+    const bool truncated = offset == text.size();
+    return fail(Code::bad_input, at(file.name(), line_of(text, offset)),
+                truncated ? "the JSON ends too early" : "this is not valid JSON",
+                truncated ? "the file may be truncated: get a complete copy"
+                          : "check commas, quotes and brackets here and just before");
+  } catch (const json::exception& error) {  // A number that no double holds; the message ends with it in quotes.
+    std::string_view number = error.what();
+    number.remove_suffix(number.ends_with('\'') ? 1 : 0);
+    number.remove_prefix(number.rfind('\'') + 1);
+    return fail(Code::bad_input, at(file.name(), line_of(text, std::min(text.find(number), text.size()))),
+                fmt::format("the number {} is too large", number), "write a smaller one");
+  }
+}
+
+json parse_json(std::string_view text) {
+  return json::parse(text, nullptr, false);
+}
+
+std::string dump_json(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+std::string JsonCursor::path() const {
+  if (parent_ == nullptr) return {};
+  const std::string above = parent_->path();
+  if (key_.empty()) return fmt::format("{}[{}]", above, index_);
+  return above.empty() ? std::string(key_) : fmt::format("{}.{}", above, key_);
+}
+
+void JsonCursor::bad(std::string_view what, std::string hint) const {
+  if (failed()) return;
+  const std::string here = path();
+  document_->error = Error{Code::bad_input, at(document_->source),
+                           here.empty() ? std::string(what) : fmt::format("{}: {}", here, what), std::move(hint)};
+}
+
+bool JsonCursor::has(std::string_view key) const {
+  return value_->contains(key);
+}
+
+void JsonCursor::expect_key(std::string_view key) const {
+  if (value_->is_object() && !has(key)) bad(fmt::format("the key \"{}\" is missing", key), "add it");
+}
+
+JsonCursor JsonCursor::member(std::string_view key) const {
+  return JsonCursor(value_->find(key).value(), *this, key, 0);
+}
+
+JsonCursor JsonCursor::element(std::size_t index) const {
+  return JsonCursor((*value_)[index], *this, {}, index);
+}
+
+std::size_t JsonCursor::array_size() const {
+  if (!value_->is_array()) bad("must be an array in [ ]", "put the values into brackets");
+  return value_->size();
+}
+
+void JsonCursor::expect_keys(std::initializer_list<std::string_view> known) const {
+  if (!value_->is_object())
+    return bad("must be an object in { }", fmt::format("with the keys {}", fmt::join(known, ", ")));
+  for (const auto& [key, ignored] : value_->items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      return bad(fmt::format("unknown key \"{}\"", printable(key)), suggest(key, known));
+  }
+}
+
+std::string JsonCursor::excerpt() const {
+  if (value_->is_structured()) return value_->is_array() ? "[...]" : "{...}";
+  return printable(dump_json(*value_));
+}
+
+void read(const JsonCursor& cursor, std::uint32_t& field) {
+  constexpr std::uint64_t max = 0xffff'fffe;
+  if (cursor.value().is_number_unsigned() && cursor.value().get<std::uint64_t>() <= max) {
+    field = cursor.value().get<std::uint32_t>();
+  } else {
+    cursor.bad(fmt::format("{} is not a whole number from 0 to {}", cursor.excerpt(), max), "write digits only");
+  }
+}
+
+void read(const JsonCursor& cursor, double& field) {
+  if (cursor.value().is_number()) {
+    field = cursor.value().get<double>();
+  } else {
+    cursor.bad(fmt::format("{} is not a number", cursor.excerpt()), "write it without quotes");
+  }
+}
+
+void read(const JsonCursor& cursor, std::string& field) {
+  if (cursor.value().is_string()) {
+    field = cursor.value().get<std::string>();
+  } else {
+    cursor.bad(fmt::format("{} is not a string", cursor.excerpt()), "put it into double quotes");
+  }
+}
+
+void read(const JsonCursor& cursor, bool& field) {
+  if (cursor.value().is_boolean()) {
+    field = cursor.value().get<bool>();
+  } else {
+    cursor.bad(fmt::format("{} is neither true nor false", cursor.excerpt()), "write true or false");
+  }
+}
+
+}  // namespace rankloom
