@@ -19,7 +19,7 @@
 #include "bench/verdict.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/place/online/planner.hpp"
+#include "rankloom/place/online/online_planner.hpp"
 
 namespace {
 

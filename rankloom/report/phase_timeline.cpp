@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "rankloom/place/online/log.hpp"
+#include "rankloom/place/online/online_log.hpp"
 
 namespace rankloom {
 
@@ -17,7 +17,7 @@ std::string phase_timeline(const std::vector<OnlinePhase>& phases, const std::ve
   };
   for (const OnlinePhase& phase : phases) {
     for (std::size_t at = column(phase.begin); at <= column(std::max(phase.begin, phase.end - 1e-9)); ++at)
-      letters[at] = kind_name(phase.kind).front();
+      letters[at] = phase_kind_name(phase.kind).front();
   }
   for (const double time : moves) marks[column(time - 1e-9)] = '^';
   while (!marks.empty() && marks.back() == ' ') marks.pop_back();

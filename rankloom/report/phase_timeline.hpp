@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rankloom/place/online/phase_finder.hpp"
+#include "rankloom/place/online/phase_detector.hpp"
 
 namespace rankloom {
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "rankloom/model/topology_json.hpp"
+#include <nlohmann/json.hpp>
+
+#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/document/result_reading.hpp"
 #include "rankloom/report/document/results.hpp"
 
@@ -62,7 +65,7 @@ OnlineNode online_node(const Json& json) {
   if (!json.contains("phases")) return node;  // its agent had nothing to plan
   for (const Json& phase : json.at("phases"))
     node.phases.push_back({phase.at("kind"), phase.at("begin"), phase.at("end")});
-  for (const Json& burst : json.at("bursts")) node.bursts.emplace_back(burst.at("time"), burst.at("bound"));
+  for (const Json& burst : json.at("migrations")) node.bursts.emplace_back(burst.at("time"), burst.at("bound"));
   for (const Json& decision : json.at("decisions")) {
     const double stayed = decision.at("cost_per_second"), moved = decision.at("cost_per_second_moved");
     node.decision_time.push_back(decision.at("time"));
@@ -96,7 +99,7 @@ Result<void> read_replay(const Json& json, const std::string& source, ReportDocu
       section.policies.push_back(std::move(policy));
     }
     if (json.contains("machine")) {
-      auto spec = read_machine_json(FileContents(source, json["machine"].dump()));
+      auto spec = read_machine_json(FileContents(source, dump_json(json["machine"])));
       auto topology = spec ? Topology::build(*std::move(spec)) : Result<Topology>(propagate(spec));
       if (!topology) {
         inside = propagate(topology);

@@ -93,7 +93,7 @@ TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {
   const Json log = Json::parse(R"({"format":"rankloom online 1","program":"./app","silent_agents":["b"],
     "restart":{"cost":3,"cost_mapped":2},"nodes":[{"host":"a","window":0.1,"seconds":2,"windows":20,"ranks":[0,1],
       "phases":[{"kind":"A","begin":0,"end":1},{"kind":"B","begin":1,"end":2}],
-      "bursts":[{"time":1.2,"bound":2,"failed":0}],
+      "migrations":[{"time":1.2,"bound":2,"failed":0}],
       "decisions":[{"time":1.2,"cost_per_second":10,"cost_per_second_moved":4,"moves":true},
                    {"time":1.8,"cost_per_second":4,"cost_per_second_moved":3,"moves":false}],
       "effect":{"online":8,"stayed":10}}]})");

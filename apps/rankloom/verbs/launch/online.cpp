@@ -9,20 +9,22 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 
-#include "apps/rankloom/verbs/launch/online_replay.hpp"
-#include "apps/rankloom/verbs/launch/online_threads.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/preload.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/process/recording_run.hpp"
+#include "apps/rankloom/verbs/launch/online_replay.hpp"
+#include "apps/rankloom/verbs/launch/online_threads.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 #include "rankloom/model/files/profile_file.hpp"
 #include "rankloom/model/files/topology_json.hpp"
-#include "rankloom/place/launch_command.hpp"
+#include "rankloom/place/launchers.hpp"
 #include "rankloom/place/online/restart_gain.hpp"
 #include "rankloom/report/phase_timeline.hpp"
 
@@ -58,7 +60,7 @@ std::vector<Json> collect_logs(const fs::path& folder, double window_seconds, st
     while (!fs::exists(path, error) && std::chrono::steady_clock::now() < until && !gone())
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     auto text = read_file(path.string());
-    Json log = text ? Json::parse(text->view(), nullptr, false) : Json();
+    Json log = text ? Json::parse(text->view(), nullptr, false) : Json();  // keeps the order of the keys
     if (log.is_object()) {
       logs.push_back(std::move(log));
     } else {
@@ -70,7 +72,7 @@ std::vector<Json> collect_logs(const fs::path& folder, double window_seconds, st
 
 std::optional<RestartNode> node_of(const Json& log) {
   if (!log.contains("start") || log["machine"].is_null()) return std::nullopt;
-  auto machine = read_machine_json(FileContents("machine", log["machine"].dump()));
+  auto machine = read_machine_json(FileContents("machine", dump_json(log["machine"])));
   if (!machine) return std::nullopt;
   return RestartNode{log["host"], *std::move(machine), log["ranks"], log["start"]};
 }
@@ -125,17 +127,17 @@ class OnlineVerb : public Verb {
     auto words = of_threads_ ? with_agent(folder.path()) : prepare(folder.path());
     if (!words) return propagate(words);
     if (of_threads_) words->insert(words->end(), command_.begin(), command_.end());
-    auto status = run_program(*words, of_threads_ ? thread_environment(folder.path()) : Argv{}, session.json);
-    if (!status) return propagate(status);
+    const int status = run_program(*words, of_threads_ ? thread_environment(folder.path()) : Argv{},
+                                   ProgramStreams::ours(session.json));
     // The program has had its run: whatever happens to the log, the status is the program's.
-    const Json log = make_log(folder.path(), *status);
-    if (auto written = write_file(output_, log.dump(1) + "\n"); !written) show_error(written.error(), false);
+    const Json log = make_log(folder.path(), status);
+    if (auto written = write_file(output_, dump_json(log, 1) + "\n"); !written) show_error(written.error(), false);
     if (session.json) {
       print_json(log);
     } else {
       tell(log);
     }
-    return *status;
+    return status;
   }
 
  private:
@@ -154,7 +156,7 @@ class OnlineVerb : public Verb {
   /// Ranks are watched where a launcher starts them; threads of one program are not.
   Failure not_launched(Error error) const {
     const std::string name = fs::path(command_[std::min(launcher_position(command_), command_.size() - 1)]).filename();
-    if (!name.starts_with("mpi") && name != "srun") {
+    if (!is_launcher_name(name)) {
       error.code = Code::usage;
       error.what = fmt::format("'{}' is no launcher of ranks, and no program that records its threads", name);
       error.hint = "start it by mpirun, mpiexec or srun, or compile it with `rankloom cc` or `rankloom c++`";
@@ -163,16 +165,18 @@ class OnlineVerb : public Verb {
   }
 
   Result<Argv> prepare(const fs::path& folder) {
-    const StartedCommand started = look_at(command_, "the recorder");
+    const ProgramCommand started = inspect_command(command_, "the recorder");
     program_ = started.program;
     mpi_ = mpi_of(started, mpi_);
     auto recorder = find_library("record", *mpi_, "the recorder");
     if (!recorder) return propagate(recorder);
     auto wrapper = with_agent(folder);
     if (!wrapper) return propagate(wrapper);
-    RankEnvironment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
-    if (!all_use(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
-    return rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = *wrapper});
+    Environment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (folder / "recording").string()}};
+    if (!all_linked_with(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
+    auto changed = rewrite(*started.launch, {.environment = environment, .wrapper = *wrapper});
+    if (!changed) return propagate(changed);
+    return changed->argv();
   }
 
   /// What stands before the program.
@@ -183,7 +187,7 @@ class OnlineVerb : public Verb {
                   "build rankloom again: ./dev build");
     }
     Argv wrapper{*agent, "--window", fmt::format("{}ns", 1e9 * window_seconds_), "--move-cost",
-                  fmt::format("{}ns", 1e9 * online_.move_seconds)};
+                 fmt::format("{}ns", 1e9 * online_.move_seconds)};
     if (migrate_pages_) wrapper.emplace_back("--migrate-pages");
     if (!machine_.empty()) {
       auto file = write_machine(folder);
@@ -300,19 +304,19 @@ class OnlineVerb : public Verb {
       const std::string kind = phase["kind"];
       const std::size_t number = static_cast<std::size_t>(kind[0] - 'A') +
                                  26 * (kind.size() > 1 ? std::strtoul(kind.c_str() + 1, nullptr, 10) : 0);
-      phases.push_back({number, phase["begin"], phase["end"], phase["windows"], phase["found_after_windows"]});
+      phases.push_back({number, phase["begin"], phase["end"], phase["windows"], phase["detected_after_windows"]});
       kinds = std::max(kinds, number + 1);
     }
     std::vector<double> moves;
     std::uint64_t bound = 0, failed = 0;
-    for (const Json& burst : node["bursts"]) {
+    for (const Json& burst : node["migrations"]) {
       moves.push_back(burst["time"]);
       bound += burst["bound"].get<std::uint64_t>();
       failed += burst["failed"].get<std::uint64_t>();
     }
     const double seconds = node["seconds"];
     say(fmt::format("{}: {}, {} in {}, {} of {}; {} set in {}{}", host,
-                    counted(node["ranks"].size(), node["of"] == "threads" ? "thread" : "rank"),
+                    counted(node["ranks"].size(), node["entities"] == "threads" ? "thread" : "rank"),
                     counted(node["windows"].get<std::uint64_t>(), "window"), format_seconds(seconds),
                     counted(phases.size(), "phase"), counted(kinds, "kind"), counted(bound, "place"),
                     counted(moves.size(), "burst"), failed > 0 ? fmt::format(", {} refused", failed) : ""));

@@ -3,11 +3,13 @@
 #include "apps/rankloom/verbs/launch/online_replay.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "apps/rankloom/output.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 #include "rankloom/place/online/online_log.hpp"
 #include "rankloom/place/online/online_replay.hpp"
 #include "rankloom/report/phase_timeline.hpp"
@@ -18,14 +20,14 @@ namespace rankloom::app {
 
 namespace {
 
-Json table_json(const ReplayTable& table) {
+Json table_json(const OnlineReplayTable& table) {
   Json rows = Json::array(), phases = Json::array(), decisions = Json::array();
-  for (const ReplayRow& row : table.rows) {
+  for (const OnlineReplayRow& row : table.rows) {
     rows.push_back({{"name", row.name},
-                    {"about", row.about},
+                    {"about", row.description},
                     {"cost", row.cost},
                     {"gain_percent", row.gain_percent},
-                    {"bursts", row.bursts},
+                    {"migrations", row.migrations},
                     {"moved", row.moved}});
   }
   for (const OnlinePhase& phase : table.phases) phases.push_back(to_json(phase));
@@ -34,7 +36,7 @@ Json table_json(const ReplayTable& table) {
       {"windows", table.windows}, {"kinds", table.kinds}, {"rows", rows}, {"phases", phases}, {"decisions", decisions}};
 }
 
-std::string table_text(const ReplayTable& table, double seconds) {
+std::string table_text(const OnlineReplayTable& table, double seconds) {
   std::vector<double> moves;
   for (const OnlineDecision& decision : table.decisions) {
     if (decision.moves) moves.push_back(decision.time);
@@ -47,9 +49,9 @@ std::string table_text(const ReplayTable& table, double seconds) {
                {"against block", Table::Align::right},
                {"moves", Table::Align::right},
                {""}});
-  for (const ReplayRow& row : table.rows) {
+  for (const OnlineReplayRow& row : table.rows) {
     costs.row({row.name, format_seconds(row.cost), change(table.rows.front().cost, row.cost),
-               row.moved > 0 ? fmt::format("{} in {}", row.moved, row.bursts) : "", row.about});
+               row.moved > 0 ? fmt::format("{} in {}", row.moved, row.migrations) : "", row.description});
   }
   return text + costs.text() +
          "\n  cost: seconds of all ranks together in communication, by the model; moves included\n";
@@ -74,7 +76,7 @@ Result<int> replay_windows(const ReplayArguments& arguments, const Session& sess
   if (!table) return propagate(table);
   const Json json = table_json(*table);
   if (!arguments.output.empty()) {
-    if (auto written = write_file(arguments.output, json.dump(1) + "\n"); !written) return propagate(written);
+    if (auto written = write_file(arguments.output, dump_json(json, 1) + "\n"); !written) return propagate(written);
   }
   if (session.json) {
     print_json(json);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/online: what the next start with another mapping would gain.
-#include "rankloom/place/online/restart.hpp"
+// place/online: the gain of a restart with another mapping.
+#include "rankloom/place/online/restart_gain.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@ namespace rankloom {
 
 namespace {
 
-/// A machine of one node as an object below a larger one.
-ObjectSpec node_of(const RestartNode& node) {
+/// The machine of an agent, which has one node, as a child of a larger machine.
+ObjectSpec as_node(const RestartNode& node) {
   const ObjectSpec& root = node.machine.root;
   ObjectSpec object;
   if (root.children.size() == 1 && root.children[0].kind == "node" && root.children[0].repeat == 1) {
@@ -40,14 +40,14 @@ double bytes_between_nodes(const CommGraph& traffic, const Topology& topology, s
 }  // namespace
 
 Result<RestartGain> restart_gain(const CommGraph& traffic, const std::vector<RestartNode>& nodes) {
-  MachineSpec whole;
-  whole.root.kind = "machine";
-  if (nodes.size() > 1) whole.root.between = default_switch_cost(1);
-  for (const RestartNode& node : nodes) whole.root.children.push_back(node_of(node));
-  auto topology = Topology::build(std::move(whole));
+  MachineSpec machine;
+  machine.root.kind = "machine";
+  if (nodes.size() > 1) machine.root.between = default_switch_cost(1);
+  for (const RestartNode& node : nodes) machine.root.children.push_back(as_node(node));
+  auto topology = Topology::build(std::move(machine));
   if (!topology) return propagate(topology);
-  auto slots = Capacities::of(*topology, traffic.rank_count(), {.oversubscribe = true});
-  if (!slots) return propagate(slots);
+  auto capacities = Capacities::of(*topology, traffic.rank_count(), {.oversubscribe = true});
+  if (!capacities) return propagate(capacities);
   std::vector<Core> start(traffic.rank_count(), Core{0});
   std::size_t placed = 0;
   for (std::uint32_t k = 0; k < nodes.size(); ++k) {
@@ -59,20 +59,21 @@ Result<RestartGain> restart_gain(const CommGraph& traffic, const std::vector<Res
     }
   }
   if (placed != start.size()) {
-    return fail(Code::environment, at("agents"), fmt::format("{} of {} ranks were watched", placed, start.size()),
-                "all nodes must see the folder of the output under the same name");
+    return fail(Code::environment, at("agents"),
+                fmt::format("the agents observed only {} of {} ranks", placed, start.size()),
+                "write the output to a directory that all nodes share");
   }
   auto mapper = make_mapper("auto");
   if (!mapper) return propagate(mapper);
-  const MapProblem problem{traffic, *topology, *slots, CostModel::time, {}};
-  auto found = run_mapper(*mapper, problem, MapRun{}, {});
-  if (!found) return propagate(found);
+  const MapProblem problem{traffic, *topology, *capacities, CostModel::time, {}};
+  auto result = run_mapper(*mapper, problem, MapRun{}, {});
+  if (!result) return propagate(result);
   constexpr double nanosecond = 1e-9;
   RestartGain gain;
   gain.cost_start = evaluate(traffic, *topology, start, CostModel::time) * nanosecond;
-  gain.cost_mapped = found->cost * nanosecond;
+  gain.cost_mapped = result->cost * nanosecond;
   gain.bytes_start = bytes_between_nodes(traffic, *topology, start);
-  gain.bytes_mapped = bytes_between_nodes(traffic, *topology, found->mapping.cores());
+  gain.bytes_mapped = bytes_between_nodes(traffic, *topology, result->mapping.cores());
   return gain;
 }
 

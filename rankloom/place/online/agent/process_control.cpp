@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/online: what an agent asks of the operating system about the processes of its node.
-#include "rankloom/place/online/host.hpp"
+// place/online: CPU times, bindings and memory pages of other processes and threads of this host.
+#include "rankloom/place/online/agent/process_control.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace rankloom::host {
+#include "rankloom/core/text/number_ranges.hpp"
+
+namespace rankloom::process_control {
 
 namespace {
 
@@ -38,11 +40,11 @@ bool set_mask(std::uint32_t thread, const Mask& mask) {
                              reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
 }
 
-void add(Mask& mask, std::uint32_t cpu) {
+void add_cpu(Mask& mask, std::uint32_t cpu) {
   if (cpu / word_bits < mask.size()) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
 }
 
-std::optional<std::uint32_t> number(const std::string& text) {
+std::optional<std::uint32_t> parse_number(const std::string& text) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
@@ -76,15 +78,15 @@ std::vector<std::uint32_t> allowed_cpus(std::uint32_t process) {
   return cpus;
 }
 
-bool move_to(std::uint32_t process, std::uint32_t cpu) {
+bool bind_process(std::uint32_t process, std::uint32_t cpu) {
   Mask mask{};
-  add(mask, cpu);
+  add_cpu(mask, cpu);
   if (!set_mask(process, mask)) return false;
-  // Threads that begin meanwhile inherit the set of who began them; those of a moment ago are seen the second time.
+  // A new thread inherits the binding of its creator. The second round binds threads whose creator was not bound yet.
   for (int round = 0; round < 2; ++round) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
-      const auto thread = number(entry.path().filename().string());
+      const auto thread = parse_number(entry.path().filename().string());
       if (thread && *thread != process) set_mask(*thread, mask);
     }
   }
@@ -92,7 +94,7 @@ bool move_to(std::uint32_t process, std::uint32_t cpu) {
 }
 
 std::optional<double> thread_cpu_seconds(std::uint32_t process, std::uint32_t thread) {
-  // In nanoseconds where the kernel keeps them, else in the ticks that everybody knows.
+  // Some kernels do not provide nanoseconds (schedstat); then the clock ticks of `stat` are used.
   double nanoseconds = 0;
   if (std::ifstream exact(fmt::format("/proc/{}/task/{}/schedstat", process, thread)); exact >> nanoseconds)
     return 1e-9 * nanoseconds;
@@ -107,29 +109,30 @@ std::optional<double> thread_cpu_seconds(std::uint32_t process, std::uint32_t th
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-bool move_thread_to(std::uint32_t thread, std::uint32_t cpu) {
+bool bind_thread(std::uint32_t thread, std::uint32_t cpu) {
   Mask mask{};
-  add(mask, cpu);
+  add_cpu(mask, cpu);
   return set_mask(thread, mask);
 }
 
-bool move_self_to(std::span<const std::uint32_t> cpus) {
+bool bind_self(std::span<const std::uint32_t> cpus) {
   Mask mask{};
-  for (const std::uint32_t cpu : cpus) add(mask, cpu);
+  for (const std::uint32_t cpu : cpus) add_cpu(mask, cpu);
   return set_mask(0, mask);
 }
 
-std::vector<std::uint32_t> memory_nodes() {
+std::vector<std::uint32_t> numa_node_of_cpu() {
   std::vector<std::uint32_t> node_of;
   std::size_t nodes = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/sys/devices/system/node", error)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("node")) continue;
-    const auto node = number(name.substr(4));
+    const auto node = parse_number(name.substr(4));
     if (!node) continue;
     ++nodes;
-    for (const std::uint32_t cpu : parse_cpu_list(first_line((entry.path() / "cpulist").string()))) {
+    const auto cpus = parse_number_ranges(first_line((entry.path() / "cpulist").string()));
+    for (const std::uint32_t cpu : cpus.value_or(std::vector<std::uint32_t>())) {
       if (node_of.size() <= cpu) node_of.resize(cpu + 1, 0);
       node_of[cpu] = *node;
     }
@@ -144,17 +147,4 @@ bool migrate_pages(std::uint32_t process, std::uint32_t from, std::uint32_t to) 
   return ::syscall(SYS_migrate_pages, static_cast<pid_t>(process), 1024UL, old_nodes.data(), new_nodes.data()) >= 0;
 }
 
-std::vector<std::uint32_t> parse_cpu_list(const std::string& text) {
-  std::vector<std::uint32_t> cpus;
-  std::istringstream parts(text);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const std::size_t dash = part.find('-');
-    const auto first = number(part.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : number(part.substr(dash + 1));
-    if (!first || !last || *last > (1U << 16)) continue;
-    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-  }
-  return cpus;
-}
-
-}  // namespace rankloom::host
+}  // namespace rankloom::process_control

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/online: what an agent leaves behind.
-#include "rankloom/place/online/log.hpp"
+// place/online: the log of an agent as JSON.
+#include "rankloom/place/online/online_log.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom {
 
@@ -14,7 +18,7 @@ Json cores_json(std::span<const Core> core_of) {
   return list;
 }
 
-/// [from, to, bytes, messages] each, by ranks of the node.
+/// One [from, to, bytes, messages] per edge; ranks are numbered within the node.
 Json edges_json(const CommGraph& traffic) {
   Json list = Json::array();
   for (const Rank from : traffic.ranks()) {
@@ -26,7 +30,7 @@ Json edges_json(const CommGraph& traffic) {
   return list;
 }
 
-/// Columns, for pictures.
+/// One array per column, for charts.
 Json history_json(const CostHistory& history) {
   Json time = Json::array(), stayed = Json::array(), online = Json::array();
   for (const CostHistory::Point& point : history.points()) {
@@ -34,61 +38,61 @@ Json history_json(const CostHistory& history) {
     stayed.push_back(point.stayed);
     online.push_back(point.online);
   }
-  return {{"windows_each", history.windows_each()}, {"time", time}, {"stayed", stayed}, {"online", online}};
+  return {{"windows_per_point", history.windows_per_point()}, {"time", time}, {"stayed", stayed}, {"online", online}};
 }
 
-Json burst_json(const OnlineBurst& burst) {
-  return {{"time", burst.time},
-          {"window", burst.window},
-          {"bound", burst.bound},
-          {"failed", burst.failed},
-          {"migrated", burst.migrated},
-          {"cpus", burst.cpus},
-          {"loads", burst.traffic.loads()},
-          {"traffic", edges_json(burst.traffic)}};
+Json migration_json(const Migration& migration) {
+  return {{"time", migration.time},
+          {"window", migration.window},
+          {"bound", migration.bound},
+          {"failed", migration.failed},
+          {"migrated", migration.migrated},
+          {"cpus", migration.cpus},
+          {"loads", migration.traffic.loads()},
+          {"traffic", edges_json(migration.traffic)}};
 }
 
 }  // namespace
 
-std::string kind_name(std::size_t kind) {
+std::string phase_kind_name(std::size_t kind) {
   constexpr std::size_t letters = 26;
   std::string name(1, static_cast<char>('A' + kind % letters));
   return kind < letters ? name : name + std::to_string(kind / letters);
 }
 
 Json to_json(const OnlinePhase& phase) {
-  return {{"kind", kind_name(phase.kind)},
+  return {{"kind", phase_kind_name(phase.kind)},
           {"begin", phase.begin},
           {"end", phase.end},
           {"windows", phase.windows},
-          {"found_after_windows", phase.found_after}};
+          {"detected_after_windows", phase.detected_after}};
 }
 
 Json to_json(const OnlineDecision& decision) {
   return {{"time", decision.time},
           {"window", decision.window},
-          {"kind", kind_name(decision.kind)},
-          {"cost_per_second", decision.cost_now},
-          {"cost_per_second_moved", decision.cost_target},
-          {"expected_rest", decision.rest},
-          {"cost_after", decision.after},
+          {"kind", phase_kind_name(decision.kind)},
+          {"cost_per_second", decision.current_cost},
+          {"cost_per_second_moved", decision.target_cost},
+          {"remaining_seconds", decision.remaining_seconds},
+          {"transition_cost", decision.transition_cost},
           {"gain", decision.gain},
-          {"price", decision.price},
+          {"move_cost", decision.move_cost},
           {"moved", decision.moved},
           {"moves", decision.moves},
-          {"back", decision.back},
-          {"why", decision.why},
+          {"returns_to_start", decision.returns_to_start},
+          {"reason", decision.reason},
           {"mapper_seconds", decision.mapper_seconds},
           {"mapping", cores_json(decision.target)}};
 }
 
 Json to_json(const OnlineLog& log) {
   return {{"host", log.host},
-          {"of", log.of_threads ? "threads" : "ranks"},
+          {"entities", log.of_threads ? "threads" : "ranks"},
           {"window", log.window_seconds},
           {"seconds", log.seconds},
           {"agent_cpu_seconds", log.cpu_seconds},
-          {"torn_readings", log.torn},
+          {"inconsistent_reads", log.inconsistent_reads},
           {"ranks", log.ranks},
           {"cpus", log.cpus},
           {"remarks", log.remarks},
@@ -99,13 +103,13 @@ Json to_json(const OnlineLog& log, const OnlinePlanner& planner) {
   Json json = to_json(log);
   json["windows"] = planner.windows();
   json["start"] = cores_json(planner.start());
-  json["end"] = cores_json(planner.now());
+  json["end"] = cores_json(planner.placement());
   json["phases"] = Json::array();
   for (const OnlinePhase& phase : planner.phases().phases()) json["phases"].push_back(to_json(phase));
   json["decisions"] = Json::array();
   for (const OnlineDecision& decision : planner.decisions()) json["decisions"].push_back(to_json(decision));
-  json["bursts"] = Json::array();
-  for (const OnlineBurst& burst : log.bursts) json["bursts"].push_back(burst_json(burst));
+  json["migrations"] = Json::array();
+  for (const Migration& migration : log.migrations) json["migrations"].push_back(migration_json(migration));
   json["cost"] = history_json(planner.history());
   json["effect"] = {{"online", planner.cost_online()}, {"stayed", planner.cost_stayed()}};
   return json;

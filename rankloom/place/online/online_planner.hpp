@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/online: turns traffic windows into decisions to move ranks. For every window the planner determines the current
+// phase, computes a mapping for that phase by a fast mapper, and moves ranks if the gain over the rest of the phase
+// exceeds the cost of moving. It uses no clock, process or file, so the agent on a node and the replay of recorded
+// windows make the same decisions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rankloom/core/result.hpp"
+#include "rankloom/model/mapping.hpp"
+#include "rankloom/place/online/phase_detector.hpp"
+
+namespace rankloom {
+
+struct OnlineOptions {
+  PhaseOptions phases;
+  double move_seconds = 200e-6;  ///< The time that a moved rank loses, mainly by refilling its caches.
+};
+
+/// The decision at the end of a window. Costs per second are summed over all ranks, per second of program time.
+struct OnlineDecision {
+  double time = 0;
+  std::size_t window = 0;  ///< Index of the window.
+  std::size_t kind = 0;    ///< Kind of the current phase.
+  double current_cost = 0;
+  double target_cost = 0;
+  double remaining_seconds = 0;  ///< The expected remaining time of the phase.
+  /// The additional cost in the next phase until that phase is detected, in seconds of all ranks.
+  double transition_cost = 0;
+  double gain = 0;                ///< Over the remaining time, minus the transition cost, in seconds of all ranks.
+  double move_cost = 0;           ///< In seconds of all ranks.
+  std::uint32_t moved = 0;        ///< The number of ranks that the target moves.
+  bool moves = false;             ///< The planner decided to move.
+  std::string reason;             ///< An explanation for users.
+  double mapper_seconds = 0;      ///< Run time of the mapper.
+  std::vector<Core> target;       ///< By rank.
+  bool returns_to_start = false;  ///< The target is the initial placement rather than a new mapping.
+};
+
+/// The cost of every window under the model, with moves and with the initial placement, for charts. The number of
+/// points is limited: when the limit is reached, pairs of points are merged.
+class CostHistory {
+ public:
+  struct Point {
+    double end = 0;                 ///< End of the last window of this point.
+    double stayed = 0, online = 0;  ///< Seconds of all ranks under the model; `online` includes the cost of moves.
+  };
+
+  void add(const Point& point);
+  /// Adds the cost of a move to the last window.
+  void add_move_cost(double seconds) { points_.back().online += seconds; }
+
+  const std::vector<Point>& points() const { return points_; }
+  std::size_t windows_per_point() const { return windows_per_point_; }
+
+ private:
+  static constexpr std::size_t max_points = 2048;
+  void merge_pairs();
+
+  std::vector<Point> points_;
+  std::size_t windows_per_point_ = 1, windows_in_last_ = 0;
+};
+
+/// A core for every rank: EagerMap (Cruz 2019), improved by `refine`. If ranks share cores, EagerMap balances their
+/// loads instead. Equivalent parts of the machine are permuted such that many ranks keep their current core.
+Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology,
+                                       std::span<const Core> current);
+
+/// The cost of a placement in seconds of all ranks: the model `time`, plus the work of the most loaded core where cores
+/// are shared, because all ranks wait for that core.
+double online_cost(const CommGraph& traffic, const Topology& topology, std::span<const Core> core_of);
+
+class OnlinePlanner {
+ public:
+  OnlinePlanner(Topology topology, std::vector<Core> start, OnlineOptions options)
+      : topology_(std::move(topology)),
+        placement_(start),
+        start_(std::move(start)),
+        options_(options),
+        detector_(options.phases) {}
+
+  /// Adds the next window and decides. After a decision to move, placement() is its target.
+  std::optional<OnlineDecision> add_window(const TrafficWindow& window);
+
+  /// Suppresses all further moves. Decisions contain the reason.
+  void disable_moves(std::string reason) { disabled_reason_ = std::move(reason); }
+
+  std::span<const Core> placement() const { return placement_; }
+  std::span<const Core> start() const { return start_; }
+  const Topology& topology() const { return topology_; }
+  const PhaseDetector& phases() const { return detector_; }
+  std::size_t windows() const { return windows_; }
+  const std::vector<OnlineDecision>& decisions() const { return decisions_; }
+  /// The number of decisions to move.
+  std::uint32_t migrations() const { return migrations_; }
+  /// Total cost under the model in seconds of all ranks: as placed in every window, including the cost of moves,
+  double cost_online() const { return cost_online_; }
+  /// and with the initial placement in all windows.
+  double cost_stayed() const { return cost_stayed_; }
+  const CostHistory& history() const { return history_; }
+
+ private:
+  /// The mapping for a kind of phase.
+  struct Candidate {
+    std::vector<Core> core_of;
+    std::size_t windows = 0;  // of the kind when the mapping was computed
+    double mapper_seconds = 0;
+    // Validation by later windows, which the mapping was not computed from: their cost as placed and as mapped.
+    std::size_t validation_windows = 0;
+    double validation_current_cost = 0, validation_target_cost = 0;
+  };
+  std::optional<OnlineDecision> decide(const TrafficWindow& window, bool phase_begins);
+  void evaluate_move(OnlineDecision& decision, std::span<const Core> target, const CommGraph& traffic) const;
+  void validate_candidate(const TrafficWindow& window);
+  bool is_within_noise(const OnlineDecision& decision) const;
+  double cost_after_phase(std::size_t kind, std::span<const Core> core_of) const;
+
+  Topology topology_;
+  std::vector<Core> placement_, start_;
+  OnlineOptions options_;
+  PhaseDetector detector_;
+  std::vector<Candidate> candidates_;  // by kind of phase
+  std::vector<OnlineDecision> decisions_;
+  std::string disabled_reason_;
+  std::size_t windows_ = 0;
+  std::uint32_t migrations_ = 0;
+  double cost_online_ = 0, cost_stayed_ = 0;
+  CostHistory history_;
+};
+
+}  // namespace rankloom
