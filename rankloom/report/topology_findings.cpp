@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
-#include "rankloom/report/tree_drawing.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/report/terminal/machine_outline.hpp"
 
 namespace rankloom {
 
@@ -22,7 +22,7 @@ void find_cheap_levels(const Topology& topology, Findings& findings) {
     if (!levels[level].cost || levels[level].is_private()) continue;
     for (std::size_t below = level + 1; below < levels.size(); ++below) {
       if (!levels[below].cost || levels[below].is_private()) continue;
-      const bool cheaper = levels[level].cost->gap < levels[below].cost->gap ||
+      const bool cheaper = levels[level].cost->inverse_bandwidth < levels[below].cost->inverse_bandwidth ||
                            levels[level].cost->latency < levels[below].cost->latency;
       if (cheaper) {
         findings.push_back(
@@ -38,10 +38,10 @@ void find_cheap_levels(const Topology& topology, Findings& findings) {
 /// The routed network's cheapest link against the dearest level inside a node.
 void find_cheap_network(const Topology& topology, Findings& findings) {
   if (!topology.routed()) return;
-  const double per_hop = topology.network().per_hop().gap;
+  const double per_hop = topology.network().per_hop().inverse_bandwidth;
   const auto levels = topology.levels();
   for (std::size_t level = topology.node_level() + 1; level < levels.size(); ++level) {
-    if (!levels[level].cost || levels[level].is_private() || levels[level].cost->gap <= per_hop || per_hop == 0)
+    if (!levels[level].cost || levels[level].is_private() || levels[level].cost->inverse_bandwidth <= per_hop || per_hop == 0)
       continue;
     findings.push_back({fmt::format("one hop of the network (cost {}) is cheaper than level {} inside a node (cost {})",
                                     format_value(per_hop), levels[level].kind, cost_text(*levels[level].cost)),

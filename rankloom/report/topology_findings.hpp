@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

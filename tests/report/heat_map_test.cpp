@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/report/heat_map.hpp"
+#include "rankloom/report/terminal/heat_map.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/report/phase_timeline.hpp"
+#include "rankloom/report/terminal/phase_timeline.hpp"
 
 #include <gtest/gtest.h>
 

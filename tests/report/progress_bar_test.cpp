@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests of report: the progress line.
-#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
 
 #include <array>
 #include <chrono>

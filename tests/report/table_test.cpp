@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests of report: text tables.
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/cost_model.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
+#include "rankloom/model/graph/profile.hpp"
 #include "rankloom/report/document/document.hpp"
 
 namespace rankloom {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
 #include "rankloom/report/layout/machine_layout.hpp"
 

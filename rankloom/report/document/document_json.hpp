@@ -11,4 +11,12 @@ namespace rankloom {
 /// Sections that are empty are left out. The same document gives the same text.
 nlohmann::ordered_json to_json(const ReportDocument& document);
 
+/// Places in units of a picture: eight to a column of characters, sixteen to a row.
+nlohmann::ordered_json machine_json(const MachineLayout& machine);
+nlohmann::ordered_json allocation_json(const AllocationSection& allocation);
+nlohmann::ordered_json online_json(const OnlineSection& online);
+
+/// "0-3,8": the numbers in rising order, neighbours as ranges.
+std::string ranges(std::vector<std::uint32_t> numbers);
+
 }  // namespace rankloom

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <utility>
 
-#include "rankloom/report/escape.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom {
 

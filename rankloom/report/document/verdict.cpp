@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/cost_model.hpp"
-#include "rankloom/report/duration.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom {
 

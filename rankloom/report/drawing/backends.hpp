@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "rankloom/report/layout/display_list.hpp"
+#include "rankloom/report/drawing/display_list.hpp"
 
 namespace rankloom {
 

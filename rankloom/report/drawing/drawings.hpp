@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rankloom/report/document/document.hpp"
-#include "rankloom/report/layout/display_list.hpp"
+#include "rankloom/report/drawing/display_list.hpp"
 
 namespace rankloom {
 

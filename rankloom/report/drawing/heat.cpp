@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/report/drawing/drawings.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 

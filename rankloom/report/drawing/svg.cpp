@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/report/drawing/backends.hpp"
-#include "rankloom/report/escape.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom {
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/report/allocation_picture.hpp"
+#include "rankloom/report/drawing/allocation_map.hpp"
 #include "rankloom/report/drawing/backends.hpp"
-#include "rankloom/report/escape.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/report/drawing/drawings.hpp"
-#include "rankloom/report/duration.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "rankloom/model/comm_graph.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

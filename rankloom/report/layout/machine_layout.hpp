@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

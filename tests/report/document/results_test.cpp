@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/report/document/allocation_json.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/document/verdict.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/report/allocation_picture.hpp"
+#include "rankloom/report/drawing/allocation_map.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

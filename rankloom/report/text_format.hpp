@@ -5,6 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
+#include "rankloom/core/text/units.hpp"
+
 namespace rankloom {
 
 inline std::string escaped(std::string_view text) {
@@ -39,6 +43,12 @@ inline std::string without_controls(std::string_view text) {
     if (byte < 0x20 || byte == 0x7f) c = '?';
   }
   return result;
+}
+
+/// "12.3 ms", "46.9 min", "23.2 h"
+inline std::string format_duration(double seconds) {
+  constexpr double two_hours = 7200;
+  return seconds < two_hours ? format_seconds(seconds) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 }  // namespace rankloom

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: folds equal parts of a machine. From the cores up, every object gets the number of its shape; objects of one
 // shape are equal all the way down, so only one of them is drawn.
-#include "rankloom/report/machine_tree.hpp"
+#include "rankloom/report/terminal/machine_outline.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 
@@ -56,12 +61,12 @@ class Folder {
   explicit Folder(const Topology& topology)
       : topology_(topology), levels_(topology.levels()), shapes_(levels_.size()) {}
 
-  MachineTree fold() {
+  MachineOutline fold() {
     std::vector<ShapeNumber> below = fold_cores();
     for (std::size_t level = levels_.size() - 1; level-- > 0;) below = fold_level(level, below);
     Shape root = shape_of(0, below, 0, below.size());
     named_ = has_names(topology_.spec().root);
-    MachineTree tree = unfold(root, 0, 0, 0, 1);
+    MachineOutline tree = unfold(root, 0, 0, 0, 1);
     tree.kind = "machine";
     return tree;
   }
@@ -89,8 +94,9 @@ class Folder {
       const std::size_t first = first_child(level, object);
       const std::size_t end = object + 1 < objects ? first_child(level, object + 1) : below.size();
       Shape shape = shape_of(level + 1, below, first, end);
-      const auto [entry, fresh] = known.try_emplace(Key{shape.children, shape.apart.gap, shape.apart.latency},
-                                                    static_cast<ShapeNumber>(known.size()));
+      const auto [entry, fresh] =
+          known.try_emplace(Key{shape.children, shape.apart.inverse_bandwidth, shape.apart.latency},
+                            static_cast<ShapeNumber>(known.size()));
       if (fresh) shapes_[level].push_back(std::move(shape));
       numbers[object] = entry->second;
     }
@@ -124,9 +130,9 @@ class Folder {
 
   /// The drawn subtree below a shape. It stands for `parents` objects, of which the first and the last are known;
   /// children are objects of `level`.
-  MachineTree unfold(const Shape& shape, std::size_t level, std::uint32_t first_parent, std::uint32_t last_parent,
-                     std::uint64_t parents) const {
-    MachineTree tree;
+  MachineOutline unfold(const Shape& shape, std::size_t level, std::uint32_t first_parent, std::uint32_t last_parent,
+                        std::uint64_t parents) const {
+    MachineOutline tree;
     tree.cores = shape.cores;
     tree.capacity = shape.capacity;
     if (level == levels_.size()) return tree;
@@ -134,17 +140,17 @@ class Folder {
     for (const Run& run : put_together(shape.children)) {
       const std::uint32_t first = child_of(first_parent) + run.first;
       const std::uint32_t last = child_of(last_parent) + run.first + static_cast<std::uint32_t>(run.count) - 1;
-      MachineTree child = unfold(shapes_[level][run.shape], level + 1, first, last, parents * run.count);
+      MachineOutline child = unfold(shapes_[level][run.shape], level + 1, first, last, parents * run.count);
       child.kind = levels_[level].kind;
       child.count = run.count;
-      if (shape.apart.gap > 0) child.apart = shape.apart;
+      if (shape.apart.inverse_bandwidth > 0) child.apart = shape.apart;
       if (named_ && level == topology_.node_level()) name(child, first, last, parents * run.count);
       tree.children.push_back(std::move(child));
     }
     return tree;
   }
 
-  void name(MachineTree& node, std::uint32_t first, std::uint32_t last, std::uint64_t count) const {
+  void name(MachineOutline& node, std::uint32_t first, std::uint32_t last, std::uint64_t count) const {
     const bool all = count <= 3 && last - first + 1 == count;
     for (std::uint32_t at = first; at <= last; at += all ? 1 : std::max(1U, last - first))
       node.names.push_back(topology_.node_name(Node{at}));
@@ -159,8 +165,77 @@ class Folder {
 
 }  // namespace
 
-MachineTree fold_machine(const Topology& topology) {
+MachineOutline outline_machine(const Topology& topology) {
   return Folder(topology).fold();
+}
+
+namespace {
+
+struct Strokes {
+  std::string_view branch, last, through, blank, times, dots;
+};
+constexpr Strokes box{"├─ ", "└─ ", "│  ", "   ", "×", "…"};
+constexpr Strokes plain{"+- ", "`- ", "|  ", "   ", "x", ".."};
+
+class Drawing {
+ public:
+  explicit Drawing(const OutlineStyle& style)
+      : style_(style), strokes_(style.ascii ? plain : box), table_({{}, {}, {}}) {}
+
+  std::string draw(const MachineOutline& tree) {
+    row("", tree, tree.kind);
+    children(tree, "");
+    return table_.text(2);
+  }
+
+ private:
+  void children(const MachineOutline& tree, const std::string& prefix) {
+    const std::size_t shown = std::min(tree.children.size(), style_.most_children);
+    const bool all = shown == tree.children.size();
+    for (std::size_t at = 0; at < shown; ++at) {
+      const MachineOutline& child = tree.children[at];
+      const bool last = all && at + 1 == shown;
+      const std::string count =
+          child.count > 1 ? fmt::format(" {}{}", strokes_.times, format_count(static_cast<double>(child.count))) : "";
+      row(fmt::format("{}{}", prefix, last ? strokes_.last : strokes_.branch), child, child.kind + count);
+      children(child, fmt::format("{}{}", prefix, last ? strokes_.blank : strokes_.through));
+    }
+    if (!all)
+      table_.row(
+          {fmt::format("{}{}{} {} more kinds", prefix, strokes_.last, strokes_.dots, tree.children.size() - shown)});
+  }
+
+  void row(const std::string& prefix, const MachineOutline& object, const std::string& label) {
+    std::string notes = object.apart ? fmt::format("cost {}", cost_text(*object.apart)) : "";
+    const auto add = [&](const std::string& note) { notes += (notes.empty() ? "" : ", ") + note; };
+    if (object.children.empty() && object.capacity == 0) add("not used");
+    if (object.children.empty() && object.capacity > 1) add(fmt::format("{} ranks each", object.capacity));
+    table_.row({prefix + label, names(object), notes});
+  }
+
+  std::string names(const MachineOutline& object) const {
+    std::string text;
+    for (const std::string& name : object.names) {
+      if (!text.empty()) text += object.names_left_out ? fmt::format(" {} ", strokes_.dots) : ", ";
+      text += name;
+    }
+    return text;
+  }
+
+  const OutlineStyle& style_;
+  const Strokes& strokes_;
+  Table table_;
+};
+
+}  // namespace
+
+std::string cost_text(const Cost& cost) {
+  if (cost.latency == 0) return format_value(cost.inverse_bandwidth);
+  return fmt::format("{}, latency {}", format_value(cost.inverse_bandwidth), format_seconds(cost.latency * 1e-9));
+}
+
+std::string draw_outline(const MachineOutline& tree, const OutlineStyle& style) {
+  return Drawing(style).draw(tree);
 }
 
 }  // namespace rankloom

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: who talks to whom as a picture of characters.
-#include "rankloom/report/heat_map.hpp"
+#include "rankloom/report/terminal/heat_map.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/report/layout/heat_map_layout.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: phases of a run as a line of letters.
-#include "rankloom/report/phase_timeline.hpp"
+#include "rankloom/report/terminal/phase_timeline.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: text tables for the terminal.
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankloom/core/ids.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: nodes as cells of grids, by the shape of their network.
-#include "rankloom/report/allocation_picture.hpp"
+#include "rankloom/report/drawing/allocation_map.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/model/network/networks.hpp"
-#include "rankloom/report/escape.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/report/text_format.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 

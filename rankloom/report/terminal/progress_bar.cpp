@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: a line on the terminal that says how far long work is.
-#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom {
 
