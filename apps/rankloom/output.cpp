@@ -9,9 +9,11 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom::app {
 
@@ -31,8 +33,8 @@ std::string visible(std::string_view text) {
     }
   }
   // Bytes that are no UTF-8 become the replacement character, as in the JSON.
-  const std::string quoted = Json(shown).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(quoted).get<std::string>();
+  const std::string quoted = dump_json(Json(shown));
+  return parse_json(std::string_view(quoted)).get<std::string>();
 }
 
 Json to_json(const Error& error) {
@@ -49,7 +51,7 @@ void print(std::string_view text) {
 }
 
 std::string to_line(const Json& object) {
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump_json(object) + "\n";
 }
 
 void print_json(const Json& object) {

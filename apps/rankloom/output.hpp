@@ -13,7 +13,7 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/process.hpp"
-#include "rankloom/model/cost/load_balance.hpp"
+#include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom::app {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`rankloom alloc` as administrators and scripts use it: many at once, killed at any moment, on a full disk."""
+"""`rankloom alloc` as administrators and scripts use it: concurrent processes, killed processes, a full disk."""
 
 import json
 import os
@@ -18,25 +18,25 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 
 class Command(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="alloc-")
-        self.addCleanup(self.folder.cleanup)
+        self.directory = tempfile.TemporaryDirectory(prefix="alloc-")
+        self.addCleanup(self.directory.cleanup)
 
-    def start(self, *words, **more):
-        return subprocess.Popen([str(PROGRAM), "alloc", *words], cwd=self.folder.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    def start(self, *arguments, **options):
+        return subprocess.Popen([str(PROGRAM), "alloc", *arguments], cwd=self.directory.name, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
-    def alloc(self, *words, status=0):
-        done = self.start(*words)
+    def alloc(self, *arguments, status=0):
+        done = self.start(*arguments)
         out, err = done.communicate(timeout=60)
-        self.assertEqual(done.returncode, status, f"{words}\n{out}{err}")
+        self.assertEqual(done.returncode, status, f"{arguments}\n{out}{err}")
         return out
 
     def state(self):
         return json.loads(self.alloc("status", "--json"))
 
     def check(self):
-        """The state is whole: no node twice, nobody meets anybody."""
+        """The state is consistent: no node belongs to two jobs, and no two jobs conflict."""
         state = self.state()
-        nodes = [node for job in state["jobs"] for node in job["nodes"] + job["kept"]]
+        nodes = [node for job in state["jobs"] for node in job["nodes"] + job["reserved"]]
         self.assertEqual(len(nodes), len(set(nodes)))
         self.assertEqual(state["free"] + len(nodes), state["nodes"])
         self.assertTrue(json.loads(self.alloc("verify", "--json"))["contention_free"])
@@ -68,16 +68,16 @@ class Command(unittest.TestCase):
 
     def test_survives_being_killed_at_any_moment(self):
         self.alloc("init", "-t", "mesh:8x8 core:1")
-        chance = random.Random(1)
+        rng = random.Random(1)
         begin = time.monotonic()
         self.alloc("status")
-        usual = time.monotonic() - begin
+        duration = time.monotonic() - begin
         killed = 0
         for i in range(60):
             jobs = [job["job"] for job in self.state()["jobs"]] if i % 10 == 0 else jobs
-            words = ("release", chance.choice(jobs)) if len(jobs) > 8 else ("request", str(chance.randint(1, 9)))
-            process = self.start(*words)
-            time.sleep(chance.random() * usual * 1.5)
+            arguments = ("release", rng.choice(jobs)) if len(jobs) > 8 else ("request", str(rng.randint(1, 9)))
+            process = self.start(*arguments)
+            time.sleep(rng.random() * duration * 1.5)
             process.send_signal(signal.SIGKILL)
             process.communicate()
             killed += process.returncode == -signal.SIGKILL
@@ -85,10 +85,10 @@ class Command(unittest.TestCase):
                 self.check()
         self.check()
         self.assertGreater(killed, 5)
-        self.alloc("drain", "0")  # who writes next tidies up what the last one left
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["rankloom.state"])
+        self.alloc("drain", "0")  # the next writer removes the journal of the killed process
+        self.assertEqual(sorted(os.listdir(self.directory.name)), ["rankloom.state"])
 
-    @unittest.skipUnless(os.geteuid() == 0, "only root can make a small disk")
+    @unittest.skipUnless(os.geteuid() == 0, "only root can mount a small disk")
     def test_changes_nothing_when_the_disk_is_full(self):
         script = f"""
             mount -t tmpfs -o size=80k none . && cd "$PWD" || exit 77
@@ -102,9 +102,9 @@ class Command(unittest.TestCase):
             rm filler
             {PROGRAM} alloc status --json
         """
-        done = subprocess.run(["unshare", "--mount", "bash", "-c", script], cwd=self.folder.name, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(["unshare", "--mount", "bash", "-c", script], cwd=self.directory.name, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode == 77 or "unshare" in done.stderr:
-            self.skipTest("no mount namespace here")
+            self.skipTest("mount namespaces are not available")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("the disk is full; nothing was changed", done.stderr)
         self.assertEqual(len(json.loads(done.stdout)["jobs"]), 1)
@@ -114,7 +114,7 @@ class Command(unittest.TestCase):
         self.alloc("request", "6", "--job", "a<b")
         self.alloc("status", "-o", "machine.svg")
         import xml.etree.ElementTree as tree
-        picture = tree.parse(pathlib.Path(self.folder.name, "machine.svg")).getroot()
+        picture = tree.parse(pathlib.Path(self.directory.name, "machine.svg")).getroot()
         titles = [title.text for title in picture.iter("{http://www.w3.org/2000/svg}title")]
         self.assertEqual(len(titles), 32)
         self.assertEqual(sum("a<b" in title for title in titles), 6)

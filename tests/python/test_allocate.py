@@ -20,8 +20,8 @@ def test_jobs_get_the_nodes_that_the_program_gives(program, tmp_path, machine):
         if said is None:
             assert job is None
             continue
-        assert job.nodes.tolist() == said["nodes"] and job.names == said["names"] and job.kept.tolist() == said["kept"]
-        assert (job.diameter, job.closed) == (said["diameter"], said["closed"])
+        assert job.nodes.tolist() == said["nodes"] and job.names == said["names"] and job.kept.tolist() == said["reserved"]
+        assert (job.diameter, job.closed) == (said["diameter"], said["isolated"])
     assert len(allocator.jobs) >= 2
 
 

@@ -70,7 +70,7 @@ class Cluster(unittest.TestCase):
         cls.addClassCleanup(run, PROGRAM, "slurm", "lab", "down", "--name", cls.name, status=None)
         made = json.loads(run(PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", cls.MACHINE, "--policy", cls.POLICY, "--json", timeout=120).stdout)
         cls.env = {**os.environ, **made["environment"]}
-        cls.folder = pathlib.Path(made["folder"])
+        cls.folder = pathlib.Path(made["directory"])
 
     def setUp(self):
         self.state = os.path.join(self.scratch.name, "state")

@@ -65,7 +65,7 @@ class InSlurm(unittest.TestCase):
         lab = json.loads(made.stdout)
         cls.env.update(lab["environment"])
         cls.nodes = lab["nodes"]
-        cls.lab = pathlib.Path(lab["folder"])
+        cls.lab = pathlib.Path(lab["directory"])
         cls.units = sorted(os.sched_getaffinity(0))
 
     def words(self, *words, status=0, timeout=60):
@@ -328,7 +328,7 @@ class Trouble(InSlurm):
         self.write("random", "".join(random.Random(1).choices("\0\x01abc{[\n", k=500)))
         for said, words in (
             ("no such file", ["--rankloom=nothing"]),
-            ("is not the number of a core", ["--rankloom=words"]),
+            ("is not a core number", ["--rankloom=words"]),
             ("99", ["--rankloom=far"]),
             ("places 3 ranks, and srun starts 4", ["--rankloom=three"]),
             ("more than 2 ranks sit on", ["--rankloom=crowd"]),

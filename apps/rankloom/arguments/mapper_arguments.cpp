@@ -89,7 +89,7 @@ std::vector<Option> options_of_mappers() {
 
 Result<std::vector<Core>> check_placement(std::vector<Core> core_of, const Instance& instance,
                                           const Capacities& capacities, const std::string& name) {
-  auto checked = Mapping::checked(std::move(core_of), instance.topology, capacities, name);
+  auto checked = Mapping::create(std::move(core_of), instance.topology, capacities, name);
   if (!checked) return propagate(checked);
   return std::vector<Core>(checked->cores().begin(), checked->cores().end());
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the arguments of every verb that predicts.
+// apps/arguments: the options of every verb that predicts times.
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/processes.hpp"
@@ -30,46 +31,50 @@ Result<void> add_widths(std::string_view text, std::map<std::string, double>& wi
   return {};
 }
 
-Result<void> set_count(std::string_view option, std::string_view text, double most, std::uint32_t& field) {
+Result<void> set_count(std::string_view option, std::string_view text, double max, std::uint32_t& field) {
   const auto number = parse_number(text);
-  if (!number || *number < 1 || *number > most || *number != std::floor(*number))
-    return bad_value(option, text, fmt::format("a number from 1 to {}", most));
+  if (!number || *number < 1 || *number > max || *number != std::floor(*number))
+    return bad_value(option, text, fmt::format("a whole number from 1 to {}", max));
   field = static_cast<std::uint32_t>(*number);
   return {};
 }
 
 }  // namespace
 
-std::string Replayed::sentence() const {
-  if (!made) return "the recorded trace";
-  const std::string rounds = format_count(std::round(made->rounds));
-  if (made->iterations == 1 && rounds == "1") return "the profile's traffic in one round";
-  if (made->iterations <= made->rounds)
-    return fmt::format("{} of {} rounds made from the profile", made->iterations, rounds);
-  return fmt::format("{} rounds made from the profile, which has {}", made->iterations, rounds);
+std::string ReplaySource::summary() const {
+  if (!synthesised) return "the recorded trace";
+  const std::string rounds = format_count(std::round(synthesised->rounds));
+  if (synthesised->iterations == 1 && rounds == "1") return "one round with all traffic of the profile";
+  if (synthesised->iterations <= synthesised->rounds)
+    return fmt::format("{} of {} rounds synthesised from the profile", synthesised->iterations, rounds);
+  return fmt::format("{} rounds synthesised from the profile, which has {}", synthesised->iterations, rounds);
 }
 
-Json Replayed::json() const {
+Json ReplaySource::json() const {
   Json json{{"source", source}};
-  if (made) json.update({{"iterations", made->iterations}, {"rounds", made->rounds}, {"messages", made->messages}});
+  if (synthesised)
+    json.update({{"iterations", synthesised->iterations},
+                 {"rounds", synthesised->rounds},
+                 {"messages", synthesised->messages}});
   return json;
 }
 
 void SimulationArguments::describe_platform(CLI::App& app) {
   add_value(app,
             {"--base-rate", "RATE",
-             "bytes a second between the two nearest cores, such as 5GB/s, for machines with relative costs",
-             "prediction", "costs are nanoseconds a byte"},
+             "bandwidth between the two closest cores, such as 5GB/s, for machines with relative costs", "prediction",
+             "costs are nanoseconds per byte"},
             [this](std::string_view text) -> Result<void> {
-              const auto gap = parse_inverse_bandwidth(text);
-              if (!gap || !(*gap > 0)) return bad_value("--base-rate", text, "a rate such as 5GB/s or 40Gbit/s");
-              platform.rate = 1e9 / *gap;
+              const auto inverse_bandwidth = parse_inverse_bandwidth(text);
+              if (!inverse_bandwidth || !(*inverse_bandwidth > 0))
+                return bad_value("--base-rate", text, "a rate such as 5GB/s or 40Gbit/s");
+              platform.rate = 1e9 / *inverse_bandwidth;
               return {};
             });
   add_value(app,
             {"--base-latency", "TIME",
-             "time of an empty message between the two nearest cores, more by the ratio of costs elsewhere",
-             "prediction", "the machine's own"},
+             "latency between the two closest cores; other latencies follow from the ratios of the costs", "prediction",
+             "as in the machine"},
             [this](std::string_view text) -> Result<void> {
               const auto nanoseconds = parse_nanoseconds(text, 1);
               if (!nanoseconds || !(*nanoseconds > 0) || *nanoseconds > 1e12)
@@ -80,40 +85,39 @@ void SimulationArguments::describe_platform(CLI::App& app) {
   add_value(
       app,
       {"--width", "KIND=N,..",
-       "messages at full rate that fit side by side into or out of one switch, node, package, .., over a node's bus, "
-       "or through a link of a network",
-       "prediction", "core, node, switch, link 1, others unlimited"},
+       "how many messages at full rate pass at once into or out of a switch, node, package, .., over the bus of a "
+       "node, or through a network link",
+       "prediction", "core, node, switch, link: 1; others: unlimited"},
       [this](std::string_view text) -> Result<void> { return add_widths(text, platform.width); });
 }
 
 void SimulationArguments::describe_replay(CLI::App& app) {
   add_text(app,
-           {"--trace", "TRACE", "what `record --trace` wrote, to be replayed instead of rounds made from the profile",
+           {"--trace", "TRACE", "a trace of `record --trace`, replayed instead of rounds synthesised from the profile",
             "prediction"},
            trace);
-  add_value(
-      app,
-      {"--iterations", "N", "rounds of its messages and collectives that are made from a profile", "prediction", "1"},
-      [this](std::string_view text) -> Result<void> {
-        return set_count("--iterations", text, 1e6, synthesis.iterations);
-      });
-  add_value(
-      app,
-      {"--compute", "profile|none|TIME",
-       "work of a rank in each round: the profile's time outside MPI, if it knows it, none, or so much, by the ranks' "
-       "loads if it has any",
-       "prediction", "profile"},
-      [this](std::string_view text) -> Result<void> {
-        const auto nanoseconds = parse_nanoseconds(text, 1e9);
-        if (text != "profile" && text != "none" && (!nanoseconds || *nanoseconds < 0 || *nanoseconds > 1e18))
-          return bad_value("--compute", text, "profile, none, or a time such as 2ms");
-        synthesis.compute = text == "profile";
-        synthesis.work.reset();
-        if (nanoseconds) synthesis.work = *nanoseconds * 1e-9;
-        return {};
-      });
   add_value(app,
-            {"--speed", "X", "of the processors, relative to those that were recorded: 2 is twice as fast",
+            {"--iterations", "N", "how many rounds of messages and collectives are synthesised from the profile",
+             "prediction", "1"},
+            [this](std::string_view text) -> Result<void> {
+              return set_count("--iterations", text, 1e6, synthesis.iterations);
+            });
+  add_value(app,
+            {"--compute", "profile|none|TIME",
+             "computation of a rank per round: the time outside MPI in the profile (if recorded), none, or this time, "
+             "scaled by the loads of the ranks if the profile has any",
+             "prediction", "profile"},
+            [this](std::string_view text) -> Result<void> {
+              const auto nanoseconds = parse_nanoseconds(text, 1e9);
+              if (text != "profile" && text != "none" && (!nanoseconds || *nanoseconds < 0 || *nanoseconds > 1e18))
+                return bad_value("--compute", text, "profile, none, or a time such as 2ms");
+              synthesis.compute = text == "profile";
+              synthesis.work.reset();
+              if (nanoseconds) synthesis.work = *nanoseconds * 1e-9;
+              return {};
+            });
+  add_value(app,
+            {"--speed", "X", "speed of the processors relative to those of the recording: 2 is twice as fast",
              "prediction", "1"},
             [this](std::string_view text) -> Result<void> {
               const auto number = parse_number(text);
@@ -121,8 +125,9 @@ void SimulationArguments::describe_replay(CLI::App& app) {
               speed = *number;
               return {};
             });
-  add_text(app, {"--calibration", "FILE", "what `simulate --calibrate -o FILE` found", "prediction"}, calibration);
-  add_value(app, {"--time-limit", "TIME", "for each simulation", "prediction", "10min"},
+  add_text(app, {"--calibration", "FILE", "a calibration of `simulate --calibrate -o FILE`", "prediction"},
+           calibration);
+  add_value(app, {"--time-limit", "TIME", "time limit for each simulation", "prediction", "10min"},
             [this](std::string_view text) -> Result<void> {
               const auto nanoseconds = parse_nanoseconds(text, 1e9);
               if (!nanoseconds || *nanoseconds < 1e6 || *nanoseconds > 1e18)
@@ -131,7 +136,7 @@ void SimulationArguments::describe_replay(CLI::App& app) {
               return {};
             });
   add_value(
-      app, {"--at-once", "N", "simulations side by side", "prediction", "one for each processor"},
+      app, {"--at-once", "N", "how many simulations run in parallel", "prediction", "one per processor"},
       [this](std::string_view text) -> Result<void> { return set_count("--at-once", text, 4096, options.at_once); });
 }
 
@@ -143,32 +148,33 @@ Result<void> SimulationArguments::prepare() {
   auto json = parse_json(*file);
   if (!json) return propagate(json);
   const auto wrong = [&] {
-    return fail(Code::bad_input, at(calibration), "this is no calibration",
-                "make one: rankloom simulate --calibrate -t TOPOLOGY -o FILE");
+    return fail(Code::bad_input, at(calibration), "this is not a calibration file",
+                "create one: rankloom simulate --calibrate -t TOPOLOGY -o FILE");
   };
   if (!json->is_object() || !json->contains("levels") || !(*json)["levels"].is_array()) return wrong();
   for (const auto& level : (*json)["levels"]) {
-    if (!level.is_object() || !level.contains("gap_factor") || !level["gap_factor"].is_number() ||
-        !level.contains("latency_factor") || !level["latency_factor"].is_number())
+    if (!level.is_object() || !level.contains("inverse_bandwidth_factor") ||
+        !level["inverse_bandwidth_factor"].is_number() || !level.contains("latency_factor") ||
+        !level["latency_factor"].is_number())
       return wrong();
-    platform.factors.push_back({level["gap_factor"], level["latency_factor"]});
+    platform.factors.push_back({level["inverse_bandwidth_factor"], level["latency_factor"]});
   }
   return {};
 }
 
-Result<Replayed> SimulationArguments::replayed(const ProfileArguments& from, const Profile& profile,
-                                               std::string_view format) const {
-  Replayed result;
+Result<ReplaySource> SimulationArguments::replay_source(const ProfileArguments& from, const Profile& profile,
+                                                        std::string_view format) const {
+  ReplaySource result;
   if (!trace.empty() || format == "ti") {
     if (!trace.empty()) {
-      // The importer looks at every line, and says which one is wrong.
+      // The importer checks every line, and its error names the wrong one.
       auto imported = import_path(trace, "ti");
       if (!imported) return propagate(imported);
       if (imported->profile.rank_count() != profile.rank_count()) {
-        return fail(
-            Code::bad_input, at(trace),
-            fmt::format("it has {} ranks, the profile {}", imported->profile.rank_count(), profile.rank_count()),
-            "name the trace that was recorded with this profile");
+        return fail(Code::bad_input, at(trace),
+                    fmt::format("the trace has {} ranks, but the profile has {}", imported->profile.rank_count(),
+                                profile.rank_count()),
+                    "name the trace that was recorded with this profile");
       }
     }
     auto files = trace_files(trace.empty() ? from.profile : trace, profile.rank_count());
@@ -180,12 +186,12 @@ Result<Replayed> SimulationArguments::replayed(const ProfileArguments& from, con
   auto folder = ScratchFolder::make();
   if (!folder) return propagate(folder);
   result.folder = std::make_shared<ScratchFolder>(std::move(*folder));
-  SynthesisOptions how = synthesis;
-  how.collectives = from.collectives;
-  auto made = synthesise(profile, how, result.folder->path());
-  if (!made) return propagate(made);
-  result.files = made->files;
-  result.made = std::move(*made);
+  SynthesisOptions synthesis_options = synthesis;
+  synthesis_options.collectives = from.collectives;
+  auto synthesised = synthesise(profile, synthesis_options, result.folder->path());
+  if (!synthesised) return propagate(synthesised);
+  result.files = synthesised->files;
+  result.synthesised = std::move(*synthesised);
   result.source = "profile";
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the arguments of every verb that predicts: how costs become seconds, what is replayed, and the running itself.
+// apps/arguments: the options of every verb that predicts times: how costs become seconds, and which trace is replayed.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,14 @@ class App;
 
 namespace rankloom::app {
 
-/// What one program does, as files, and where they come from. Files of a trace that was made go with this value.
-struct Replayed {
+/// The trace files of one program. Files of a synthesised trace are removed together with this value.
+struct ReplaySource {
   std::vector<std::string> files;
-  std::string source;                    ///< "trace", or "profile" when it was made from one.
-  std::optional<SynthesisedTrace> made;  ///< Of a profile.
+  std::string source;                           ///< "trace", or "profile" if the trace is synthesised.
+  std::optional<SynthesisedTrace> synthesised;  ///< From a profile.
   std::shared_ptr<ScratchFolder> folder;
-  /// "3 of 416 rounds of the profile", "the recorded trace"
-  std::string sentence() const;
+  /// "3 of 416 rounds synthesised from the profile", "the recorded trace"
+  std::string summary() const;
   /// {source, iterations, rounds, messages}
   Json json() const;
 };
@@ -42,10 +42,11 @@ struct SimulationArguments {
 
   void describe_platform(CLI::App& app);
   void describe_replay(CLI::App& app);
-  /// Reads what calibration found, and finds the simulator. Once, before the others.
+  /// Reads the calibration file and finds the simulator. Call this once before the functions below.
   Result<void> prepare();
-  /// The trace that was named, or that the profile itself is, or one that is made of the profile.
-  Result<Replayed> replayed(const ProfileArguments& from, const Profile& profile, std::string_view format) const;
+  /// The trace given by --trace, the profile itself if it is a trace, or a trace synthesised from the profile.
+  Result<ReplaySource> replay_source(const ProfileArguments& from, const Profile& profile,
+                                     std::string_view format) const;
   SimulationRequest request(const Topology& topology) const {
     return {.topology = topology, .platform = platform, .speed = speed, .jobs = {}};
   }

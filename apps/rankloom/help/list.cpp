@@ -18,7 +18,7 @@
 #include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/model/graph/profile.hpp"
 #include "rankloom/place/launchers.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -105,9 +105,9 @@ Entries list_collectives() {
 
 Entries list_launchers() {
   Entries entries;
-  for (const Launcher& row : launchers()) {
+  for (const Launcher* const row : launchers()) {
     entries.push_back(
-        {std::string(row.name), std::string(row.summary), std::string(row.reference), std::string(row.checked), {}});
+        {std::string(row->name), std::string(row->summary), std::string(row->reference), std::string(row->checked), {}});
   }
   return entries;
 }

@@ -12,7 +12,7 @@
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/place/launchers.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -102,7 +102,7 @@ ValueWords words_for(std::string_view value_name) {
   } else if (value_name == "FORMAT") {
     for (const FormatInfo& row : formats()) words.words.emplace_back(row.name);
   } else if (value_name == "LAUNCHER") {
-    for (const Launcher& row : launchers()) words.words.emplace_back(row.name);
+    for (const Launcher* const row : launchers()) words.words.emplace_back(row->name);
   } else if (value_name == "POLICY") {
     for (const PolicyInfo& row : policies()) words.words.emplace_back(row.name);
   } else if (value_name == "PROFILE") {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "rankloom/core/system/process.hpp"
-#include "rankloom/place/launch_command.hpp"
+#include "rankloom/place/launchers.hpp"
 
 namespace rankloom::app {
 
@@ -19,7 +19,7 @@ Result<int> run_lines(const std::vector<std::string>& argv, const std::function<
   ProcessSpec spec;
   spec.argv = argv;
   spec.errors = errors;
-  RunOptions options;
+  ProcessOptions options;
   options.on_line = on_line;
   const ProcessResult result = run_process(spec, options);
   if (!result.started())
@@ -27,14 +27,25 @@ Result<int> run_lines(const std::vector<std::string>& argv, const std::function<
   return result.status;
 }
 
-Result<int> run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                        bool output_to_errors) {
+ProgramStreams ProgramStreams::ours(bool json) {
+  ProgramStreams streams;
+  if (json) streams.output = Redirection::to_descriptor(STDERR_FILENO);
+  return streams;
+}
+
+ProgramStreams ProgramStreams::to_log(const std::string& path) {
+  return {Redirection::null(), Redirection::to_file(path), Redirection::to_stdout()};
+}
+
+int run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                const ProgramStreams& streams) {
   ProcessSpec spec;
   spec.argv = argv;
   spec.environment = environment;
-  spec.input = Redirection::inherit();
-  if (output_to_errors) spec.output = Redirection::to_descriptor(STDERR_FILENO);
-  RunOptions options;
+  spec.input = streams.input;
+  spec.output = streams.output;
+  spec.errors = streams.errors;
+  ProcessOptions options;
   options.forward_signals = true;
   std::fflush(nullptr);  // what this program printed comes before what the other one prints
   const ProcessResult result = run_process(spec, options);
@@ -44,12 +55,8 @@ Result<int> run_program(const std::vector<std::string>& argv, const std::vector<
 
 std::string launcher_version(const std::vector<std::string>& command) {
   const std::size_t position = launcher_position(command);
-  if (position >= command.size()) return {};
-  const std::string name = std::filesystem::path(command[position]).filename().string();
-  for (const char* const known : {"mpirun", "mpiexec", "orterun", "prterun"}) {
-    if (name.starts_with(known)) return output_of({command[position], "--version"});
-  }
-  return {};
+  if (position >= command.size() || !needs_version_text(command[position])) return {};
+  return output_of({command[position], "--version"});
 }
 
 std::string command_text(const std::vector<std::string>& argv) {

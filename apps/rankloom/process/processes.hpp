@@ -18,11 +18,22 @@ namespace rankloom::app {
 Result<int> run_lines(const std::vector<std::string>& argv, const std::function<void(std::string_view)>& on_line,
                       const Redirection& errors = Redirection::inherit());
 
-/// Runs a program with this program's standard streams and waits for it; the value is the exit status as a shell
-/// reports it, also when the program cannot be started (127 or 126). Signals that end this program are forwarded.
-/// `environment` has "NAME=value"; output_to_errors redirects standard output to standard error.
-Result<int> run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                        bool output_to_errors);
+/// Where the standard streams of a program are connected to.
+struct ProgramStreams {
+  Redirection input = Redirection::inherit();
+  Redirection output = Redirection::inherit();
+  Redirection errors = Redirection::inherit();
+
+  /// Ours; with --json, standard output goes to our standard error, because ours contains one JSON object only.
+  static ProgramStreams ours(bool json);
+  /// The output goes to a file, the input is empty.
+  static ProgramStreams to_log(const std::string& path);
+};
+
+/// Runs a program and waits for it. The value is the exit status as a shell reports it, also when the program cannot be
+/// started (127 or 126). Signals that end this program are forwarded. `environment` has "NAME=value".
+int run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                const ProgramStreams& streams);
 
 /// What `LAUNCHER --version` prints; empty for any other program, which must not be started for this.
 std::string launcher_version(const std::vector<std::string>& command);

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom alloc`: nodes for several jobs, from a state that is kept in a file.
+// apps/verbs/allocation: `rankloom alloc`: allocates nodes to jobs; a file keeps the state of the machine.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/state/state_store.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/suggest.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/model/files/topology_json.hpp"
-#include "rankloom/report/allocation_picture.hpp"
+#include "rankloom/report/drawing/allocation_map.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-constexpr const char* usual_state = "rankloom.state";
-constexpr int jobs_meet = static_cast<int>(Code::infeasible);
+constexpr const char* default_state = "rankloom.state";
+constexpr int jobs_conflict = static_cast<int>(Code::infeasible);
 
 Json to_json(const Topology& topology, const StoredJob& job) {
   Json json{{"job", job.name}, {"nodes", Json::array()}, {"names", Json::array()}};
@@ -30,51 +31,57 @@ Json to_json(const Topology& topology, const StoredJob& job) {
     json["nodes"].push_back(index(node));
     json["names"].push_back(topology.node_name(node));
   }
-  json["kept"] = Json::array();
-  for (const Node node : job.reserved) json["kept"].push_back(index(node));
+  json["reserved"] = Json::array();
+  for (const Node node : job.reserved) json["reserved"].push_back(index(node));
   if (job.tasks > 0) json["tasks"] = job.tasks;
   json["diameter"] = job.diameter;
-  json["closed"] = job.isolated;
+  json["isolated"] = job.isolated;
   json["policy"] = job.policy;
   return json;
 }
 
-std::string about(const StoredJob& job) {
+std::string describe_job(const StoredJob& job) {
   return fmt::format("{}, diameter {}, {}", counted(job.nodes.size(), "node"), job.diameter,
-                     job.isolated ? "closed" : "not closed");
+                     job.isolated ? "isolated" : "not isolated");
 }
 
 class AllocVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    init_ = &add_command(app, "init", "begin: a state file for a machine on which nothing runs");
+    init_ = &add_command(app, "init", "create the state file of an idle machine");
     topology_.describe(*init_);
     init_policy_.describe_policy(*init_, "a row of `rankloom list policies`", false);
     init_policy_.describe_exclusive(*init_);
     init_policy_.describe_limits(*init_);
-    add_switch(*init_, "--force", "replace a state file that is there", force_, "output");
-    request_ = &add_command(app, "request", "nodes for a job");
-    add_value(*request_, {"NODES", "N", "how many nodes", "input"}, set_count("NODES", nodes_));
-    add_value(*request_, {"--tasks", "N", "how many tasks instead: as many nodes as hold them", "input"},
-              set_count("--tasks", tasks_));
+    add_switch(*init_, "--force", "replace an existing state file", force_, "output");
+    request_ = &add_command(app, "request", "allocate nodes to a job");
+    add_value(*request_, {"NODES", "N", "number of nodes", "input"}, set_count("NODES", nodes_));
+    add_value(
+        *request_,
+        {"--tasks", "N", "number of tasks, instead of nodes: as many nodes as needed for one task per core", "input"},
+        set_count("--tasks", tasks_));
     exclude(*request_, "NODES", "--tasks");
-    add_text(*request_, {"--job", "NAME", "the job's name; a number when not given", "input"}, job_);
-    request_policy_.describe_policy(*request_, "for this job, another than the machine's", false);
+    add_text(*request_, {"--job", "NAME", "the name of the job; by default a number", "input"}, job_);
+    request_policy_.describe_policy(*request_, "the policy for this job, instead of that of the machine", false);
     request_policy_.describe_fallback(*request_);
-    add_text(*request_, {"-t,--topology", "TOPOLOGY", "fail unless the state is of this machine", "input"}, expected_);
-    release_ = &add_command(app, "release", "give the nodes of jobs back");
-    add_repeated(*release_, {"JOB", "NAME", "jobs", "input", "", true}, names_);
-    status_ = &add_command(app, "status", "the machine with the jobs on it");
-    add_text(*status_, {"-o,--output", "FILE", "draw it as SVG into this file", "output"}, output_);
-    drain_ = &add_command(app, "drain", "take nodes out of use, or back");
-    add_repeated(*drain_, {"NODE", "NODE", "numbers, ranges such as 3-7, or names", "input", "", true}, names_);
-    add_switch(*drain_, "--failed", "its router is dead too: in a mesh nothing passes there", failed_, "input");
-    add_switch(*drain_, "--resume", "take the nodes back into use", resume_, "input");
-    add_text(*drain_, {"--reason", "TEXT", "why, for those who look", "input"}, reason_);
-    verify_ = &add_command(app, "verify", "walk all routes of all jobs: does any job meet another? status 4 if so");
+    add_text(*request_, {"-t,--topology", "TOPOLOGY", "fail unless the state file belongs to this machine", "input"},
+             expected_);
+    release_ = &add_command(app, "release", "release the nodes of jobs");
+    add_repeated(*release_, {"JOB", "NAME", "names of jobs", "input", "", true}, names_);
+    status_ = &add_command(app, "status", "show the machine and its jobs");
+    add_text(*status_, {"-o,--output", "FILE", "write the drawing as SVG to this file", "output"}, output_);
+    drain_ = &add_command(app, "drain", "take nodes out of service, or back into service");
+    add_repeated(*drain_, {"NODE", "NODE", "node numbers, ranges such as 3-7, or node names", "input", "", true},
+                 names_);
+    add_switch(*drain_, "--failed", "the routers of the nodes failed too: in a mesh, no route passes through them",
+               failed_, "input");
+    add_switch(*drain_, "--resume", "take the nodes back into service", resume_, "input");
+    add_text(*drain_, {"--reason", "TEXT", "the reason, shown by `alloc status`", "input"}, reason_);
+    verify_ = &add_command(
+        app, "verify", "recompute all routes and check that no two jobs share a resource; exit status 4 if they do");
     for (CLI::App* command : {init_, request_, release_, status_, drain_, verify_})
-      add_text(*command, {"--state", "FILE", "the state file", "input", usual_state}, state_);
-    replay_ = &add_command(app, "replay", "what policies would have made of a workload");
+      add_text(*command, {"--state", "FILE", "the state file", "input", default_state}, state_);
+    replay_ = &add_command(app, "replay", "simulate a recorded workload under several policies");
     replay_verb_->describe(*replay_);
   }
 
@@ -86,13 +93,13 @@ class AllocVerb : public Verb {
     if (was_called(*request_)) return request(session, *store);
     if (was_called(*release_)) return release(session, *store);
     if (was_called(*drain_)) return drain(session, *store);
-    auto live = look(*store);
-    if (!live) return propagate(live);
-    return was_called(*verify_) ? verify_jobs(session, *live) : status(session, *live);
+    auto restored = load(*store);
+    if (!restored) return propagate(restored);
+    return was_called(*verify_) ? verify_jobs(session, *restored) : status(session, *restored);
   }
 
  private:
-  Result<RestoredState> look(StateStore& store) const {
+  Result<RestoredState> load(StateStore& store) const {
     auto state = store.read();
     if (!state) return propagate(state);
     return restore(*std::move(state), state_);
@@ -100,16 +107,16 @@ class AllocVerb : public Verb {
 
   Result<int> init(const Session& session) {
     if (!topology_.given())
-      return fail(Code::usage, at("-t"), "no machine is named", "-t \"mesh:8x8 core:16\", or a topology file");
+      return fail(Code::usage, at("-t"), "the machine is missing", "add -t \"mesh:8x8 core:16\", or a topology file");
     auto topology = topology_.load();
     if (!topology) return propagate(topology);
     if (topology->is_matrix())
-      return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
+      return fail(Code::bad_input, at("-t"), "a distance matrix has no routes", "name a machine with a network");
     StateSettings settings;
     settings.machine = write_machine_json(topology->spec());
     settings.exclusive = init_policy_.exclusive.value_or(default_exclusive(topology->network()));
     if (!init_policy_.policies.empty()) settings.policy = init_policy_.policies.back()->name;
-    settings.limits = init_policy_.place.limits;
+    settings.limits = init_policy_.allocation.limits;
     if (auto made = StateStore::create(state_, settings, force_); !made) return propagate(made);
     const AllocationMachine machine(*topology, settings.exclusive);
     if (session.json) {
@@ -126,28 +133,30 @@ class AllocVerb : public Verb {
     return success;
   }
 
-  /// With -t, the state must be of that machine.
+  /// With -t, the state file must belong to that machine.
   Result<void> check_machine(const MachineState& state) const {
     if (expected_.empty()) return {};
     auto topology = load_topology(expected_);
     if (!topology) return propagate(topology);
-    auto own = read_machine_json(FileContents(state_, state.settings.machine));
-    if (!own) return propagate(own);
+    auto stored = read_machine_json(FileContents(state_, state.settings.machine));
+    if (!stored) return propagate(stored);
     MachineSpec other = topology->spec();
-    own->text = other.text = "";  // the same machine may be said in other words
-    if (write_machine_json(*own) == write_machine_json(other)) return {};
-    return fail(Code::bad_input, at(state_), fmt::format("this is the state of another machine than {}", expected_),
-                "name the state file of this machine with --state, or leave -t out");
+    stored->text = other.text = "";  // different topology strings can describe the same machine
+    if (write_machine_json(*stored) == write_machine_json(other)) return {};
+    return fail(Code::bad_input, at(state_),
+                fmt::format("this state file does not belong to the machine {}", expected_),
+                "name the state file of this machine with --state, or remove -t");
   }
 
-  Result<StoredJob> choose(const RestoredState& live) const {
+  Result<StoredJob> allocate(const RestoredState& live) const {
     const AllocationMachine& machine = live.allocator.machine();
     const std::uint64_t nodes =
         tasks_ > 0 ? (tasks_ + machine.cores_per_node() - 1) / machine.cores_per_node() : nodes_;
     const auto usable = machine.node_count() - machine.holes().count();
     if (nodes > usable) {
       return fail(Code::infeasible, at("request"),
-                  fmt::format("{} asked for, but the machine has {}", counted(nodes, "node"), usable), "ask for fewer");
+                  fmt::format("{} requested, but the machine has {}", counted(nodes, "node"), usable),
+                  "request fewer nodes");
     }
     auto policy = request_policy_.policies.empty() ? find_policy(live.state.settings.policy)
                                                    : Result<const PolicyInfo*>(request_policy_.policies.back());
@@ -156,16 +165,17 @@ class AllocVerb : public Verb {
     job.name = job_.empty() ? free_number(live.state) : job_;
     for (const StoredJob& other : live.state.jobs) {
       if (other.name == job.name)
-        return fail(Code::bad_input, at("--job"), fmt::format("a job called '{}' runs already", job.name),
-                    "release it first, or choose another name");
+        return fail(Code::bad_input, at("--job"), fmt::format("a job named '{}' is already running", job.name),
+                    "release the job first, or choose another name");
     }
-    AllocationOptions options{live.state.settings.limits, request_policy_.place.fallback};
-    auto allocation = allocate_nodes(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
+    AllocationOptions options{live.state.settings.limits, request_policy_.allocation.fallback};
+    auto allocation =
+        allocate_nodes(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
     if (!allocation) {
-      return fail(
-          Code::infeasible, at("request"),
-          fmt::format("no place for {} now: {}; nothing was changed", counted(nodes, "node"), why_not(live, nodes)),
-          "try again when a job has been released, or give up something: --fallback diameter or closed");
+      return fail(Code::infeasible, at("request"),
+                  fmt::format("{} cannot be allocated now: {}; nothing was changed", counted(nodes, "node"),
+                              reason_for_wait(live, nodes)),
+                  "try again after a job was released, or accept a worse allocation: --fallback diameter or closed");
     }
     job.tasks = tasks_;
     job.nodes = std::move(allocation->nodes);
@@ -176,10 +186,10 @@ class AllocVerb : public Verb {
     return job;
   }
 
-  static std::string why_not(const RestoredState& live, std::uint64_t nodes) {
+  static std::string reason_for_wait(const RestoredState& live, std::uint64_t nodes) {
     const std::uint32_t free = live.occupancy.free_count();
     if (free < nodes) return fmt::format("{} {} free", counted(free, "node"), free == 1 ? "is" : "are");
-    return fmt::format("of {} free nodes no {} lie so that they meet no other job", free, nodes);
+    return fmt::format("none of the sets of {1} among the {0} free nodes is isolated from all other jobs", free, nodes);
   }
 
   static std::string free_number(const MachineState& state) {
@@ -194,14 +204,15 @@ class AllocVerb : public Verb {
 
   Result<int> request(const Session& session, StateStore& store) {
     if (nodes_ == 0 && tasks_ == 0)
-      return fail(Code::usage, at("request"), "how many nodes?", "rankloom alloc request 9, or --tasks 64");
+      return fail(Code::usage, at("request"), "the number of nodes is missing",
+                  "rankloom alloc request 9, or --tasks 64");
     StoredJob job;
     std::optional<Topology> topology;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
       if (auto same = check_machine(state); !same) return propagate(same);
       auto live = restore(state, state_);
       if (!live) return propagate(live);
-      auto chosen = choose(*live);
+      auto chosen = allocate(*live);
       if (!chosen) return propagate(chosen);
       job = *chosen;
       topology = live->allocator.machine().topology();
@@ -213,7 +224,7 @@ class AllocVerb : public Verb {
     } else {
       std::vector<std::string> names;
       for (const Node node : job.nodes) names.push_back(topology->node_name(node));
-      print(fmt::format("job {}: {}\n{}\n", job.name, about(job), fmt::join(names, " ")));
+      print(fmt::format("job {}: {}\n{}\n", job.name, describe_job(job), fmt::join(names, " ")));
     }
     return success;
   }
@@ -226,10 +237,11 @@ class AllocVerb : public Verb {
         const auto end = names_.begin() + static_cast<std::ptrdiff_t>(i);
         if (std::find(names_.begin(), end, names_[i]) != end)
           return fail(Code::bad_input, at("release"),
-                      fmt::format("job '{}' is named twice; nothing was changed", names_[i]), "name it once");
+                      fmt::format("job '{}' is given twice; nothing was changed", names_[i]), "name it once");
         if (std::find(known.begin(), known.end(), names_[i]) == known.end())
-          return fail(Code::bad_input, at("release"), fmt::format("no job '{}' runs; nothing was changed", names_[i]),
-                      known.empty() ? "no job runs at all" : suggest(names_[i], known));
+          return fail(Code::bad_input, at("release"),
+                      fmt::format("there is no job '{}'; nothing was changed", names_[i]),
+                      known.empty() ? "no job is running" : suggest(names_[i], known));
       }
       return StateChange{.add = {}, .remove = names_, .drain = {}, .resume = {}};
     });
@@ -243,27 +255,24 @@ class AllocVerb : public Verb {
   }
 
   /// "3", "3-7" or the name of a node.
-  static Result<std::vector<Node>> parse_nodes(const Topology& topology, const std::vector<std::string>& words) {
+  static Result<std::vector<Node>> parse_nodes(const Topology& topology, const std::vector<std::string>& names) {
     std::vector<Node> nodes;
-    for (const std::string& word : words) {
-      const std::size_t dash = word.find('-', 1);
-      const auto first = parse_number(word.substr(0, dash));
-      const auto last = dash == std::string::npos ? first : parse_number(word.substr(dash + 1));
-      if (first && last && *first >= 0 && *last >= *first && *last < topology.node_count()) {
-        for (auto node = static_cast<std::uint32_t>(*first); node <= static_cast<std::uint32_t>(*last); ++node)
+    for (const std::string& name : names) {
+      if (const auto range = parse_number_range(name); range && range->last < topology.node_count()) {
+        for (auto node = static_cast<std::uint32_t>(range->first); node <= range->last; ++node)
           nodes.push_back(Node{node});
         continue;
       }
       bool found = false;
       for (const Node node : topology.nodes()) {
-        if (topology.node_name(node) != word) continue;
+        if (topology.node_name(node) != name) continue;
         nodes.push_back(node);
         found = true;
         break;
       }
       if (!found) {
-        return fail(Code::bad_input, at("drain"), fmt::format("the machine has no node '{}'", word),
-                    fmt::format("numbers go from 0 to {}; names are as `rankloom alloc status` shows them",
+        return fail(Code::bad_input, at("drain"), fmt::format("the machine has no node '{}'", name),
+                    fmt::format("give a number from 0 to {}, or a name that `rankloom alloc status` shows",
                                 topology.node_count() - 1));
       }
     }
@@ -304,23 +313,23 @@ class AllocVerb : public Verb {
     std::vector<RunningJob> jobs;
     for (const StoredJob& job : live.state.jobs) jobs.push_back({job.name, job.nodes});
     const Network& network = live.allocator.machine().network();
-    const auto met = verify(network, live.state.settings.exclusive, jobs);
+    const auto conflicts = verify(network, live.state.settings.exclusive, jobs);
     if (session.json) {
-      Json json{{"contention_free", met.empty()}, {"jobs", jobs.size()}, {"conflicts", Json::array()}};
-      for (const Conflict& one : met) {
+      Json json{{"contention_free", conflicts.empty()}, {"jobs", jobs.size()}, {"conflicts", Json::array()}};
+      for (const Conflict& conflict : conflicts) {
         const char* const kinds[] = {"node", "router", "link"};
-        json["conflicts"].push_back({{"kind", kinds[static_cast<std::size_t>(one.kind)]},
-                                    {"number", one.number},
-                                    {"jobs", {one.one, one.other}}});
+        json["conflicts"].push_back({{"kind", kinds[static_cast<std::size_t>(conflict.kind)]},
+                                     {"number", conflict.number},
+                                     {"jobs", {conflict.first_job, conflict.second_job}}});
       }
       print_json(json);
-    } else if (met.empty()) {
+    } else if (conflicts.empty()) {
       print(fmt::format("{}: no two of them share {}\n", counted(jobs.size(), "job"),
                         name_of(live.state.settings.exclusive)));
     } else {
-      for (const Conflict& one : met) print(to_string(one, network) + "\n");
+      for (const Conflict& conflict : conflicts) print(to_string(conflict, network) + "\n");
     }
-    return met.empty() ? success : jobs_meet;
+    return conflicts.empty() ? success : jobs_conflict;
   }
 
   static std::vector<NodeUse> uses_of(const RestoredState& live) {
@@ -341,7 +350,7 @@ class AllocVerb : public Verb {
     const auto uses = uses_of(live);
     std::vector<PictureJob> jobs;
     for (const StoredJob& job : live.state.jobs)
-      jobs.push_back({job.name, fmt::format("{}, since {}", about(job), job.since)});
+      jobs.push_back({job.name, fmt::format("{}, since {}", describe_job(job), job.since)});
     if (!output_.empty()) {
       auto written = write_file(output_, allocation_svg(topology, panels, uses, jobs));
       if (!written) return propagate(written);
@@ -388,7 +397,7 @@ class AllocVerb : public Verb {
   std::unique_ptr<Verb> replay_verb_ = make_alloc_replay();
   TopologyArguments topology_;
   PolicyArguments init_policy_, request_policy_;
-  std::string state_ = usual_state;
+  std::string state_ = default_state;
   std::string job_, expected_, output_, reason_;
   std::vector<std::string> names_;
   std::uint64_t nodes_ = 0, tasks_ = 0;

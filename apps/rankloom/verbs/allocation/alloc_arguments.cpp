@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the options that the commands of `rankloom alloc` share.
+// apps/verbs/allocation: the options that the commands of `rankloom alloc` share.
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 
 #include <cmath>
@@ -24,53 +24,61 @@ void PolicyArguments::describe_policy(CLI::App& app, const std::string& help, bo
 }
 
 void PolicyArguments::describe_exclusive(CLI::App& app) {
-  add_value(
-      app,
-      {"--exclusive", "routers|links",
-       "what two jobs must not share; links in fat trees and dragonflies, routers elsewhere, unless said", "policy"},
-      [this](std::string_view value) -> Result<void> {
-        if (value != "routers" && value != "links") return bad_value("--exclusive", value, "one of: routers, links");
-        exclusive = value == "links" ? Exclusive::links : Exclusive::routers;
-        return {};
-      });
+  add_value(app,
+            {"--exclusive", "routers|links",
+             "what two jobs must not share; by default links in fat trees and dragonflies, routers in other networks",
+             "policy"},
+            [this](std::string_view value) -> Result<void> {
+              if (value != "routers" && value != "links")
+                return bad_value("--exclusive", value, "one of: routers, links");
+              exclusive = value == "links" ? Exclusive::links : Exclusive::routers;
+              return {};
+            });
 }
 
 void PolicyArguments::describe_limits(CLI::App& app) {
-  const auto share = [&](const char* name, const char* help, double& field) {
+  const auto add_fraction = [&](const char* name, const char* help, double& field) {
     add_value(app, {name, "X", help, "policy", format_value(field)},
               [name, &field](std::string_view value) -> Result<void> {
                 const auto number = parse_number(value);
                 if (!number || *number < 0 || *number > 1000)
-                  return bad_value(name, value, "a share of 0 or more, such as 0.25");
+                  return bad_value(name, value, "a fraction of at least 0, such as 0.25");
                 field = *number;
                 return {};
               });
   };
-  share("--waste", "closed-best in meshes: nodes of a box beyond those asked for, as a share", place.limits.waste);
-  share("--slack", "closed-best in meshes: how much wider than the least a box may be to pack better, as a share",
-        place.limits.slack);
+  add_fraction("--waste",
+               "closed-best in meshes: how many nodes a box may have beyond the request, as a fraction of it",
+               allocation.limits.waste);
+  add_fraction(
+      "--slack",
+      "closed-best in meshes: how much larger than the minimum the diameter of a box may be to pack better, as a "
+      "fraction",
+      allocation.limits.slack);
 }
 
 void PolicyArguments::describe_fallback(CLI::App& app) {
-  add_value(app,
-            {"--fallback", "wait|diameter|closed",
-             "when there is no place: wait, take near nodes that are not closed, or a closed set that is wide",
-             "policy", "wait"},
-            [this](std::string_view value) -> Result<void> {
-              for (const Fallback one : {Fallback::wait, Fallback::diameter, Fallback::closed}) {
-                if (name_of(one) != value) continue;
-                place.fallback = one;
-                return {};
-              }
-              return bad_value("--fallback", value, "one of: wait, diameter, closed");
-            });
+  add_value(
+      app,
+      {"--fallback", "wait|diameter|closed",
+       "if no isolated compact set is free: wait, take close nodes that are not isolated, or an isolated set with a "
+       "large diameter",
+       "policy", "wait"},
+      [this](std::string_view value) -> Result<void> {
+        for (const Fallback fallback : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
+          if (name_of(fallback) != value) continue;
+          allocation.fallback = fallback;
+          return {};
+        }
+        return bad_value("--fallback", value, "one of: wait, diameter, closed");
+      });
 }
 
 SetValue set_count(std::string option, std::uint64_t& field) {
   return [option = std::move(option), &field](std::string_view value) -> Result<void> {
     const auto number = parse_number(value);
     if (!number || *number < 1 || *number > 1e15 || *number != std::floor(*number))
-      return bad_value(option, value, "a whole number from 1");
+      return bad_value(option, value, "a whole number of at least 1");
     field = static_cast<std::uint64_t>(*number);
     return {};
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the options that the commands of `rankloom alloc` share.
+// apps/verbs/allocation: the options that the commands of `rankloom alloc` share.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@
 
 namespace rankloom::app {
 
-/// What may be given to `init` once, to `request` for one job, and to `replay` for a whole workload.
+/// The options of `init` for the machine, of `request` for one job, and of `replay` for a workload.
 struct PolicyArguments {
   std::vector<const PolicyInfo*> policies;  ///< Empty: not given.
   std::optional<Exclusive> exclusive;
-  AllocationOptions place;
+  AllocationOptions allocation;
 
   void describe_policy(CLI::App& app, const std::string& help, bool several);
   void describe_exclusive(CLI::App& app);
@@ -25,7 +25,7 @@ struct PolicyArguments {
   void describe_fallback(CLI::App& app);
 };
 
-/// Sets a field to a whole number from 1.
+/// Sets a field to a whole number of at least 1.
 SetValue set_count(std::string option, std::uint64_t& field);
 
 std::unique_ptr<Verb> make_alloc_replay();

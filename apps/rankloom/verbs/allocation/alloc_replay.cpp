@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom alloc replay`: policies side by side over a workload.
+// apps/verbs/allocation: `rankloom alloc replay`: compares policies on a recorded workload.
 #include <cmath>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 #include "rankloom/model/files/topology_json.hpp"
-#include "rankloom/report/document/allocation_json.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/document/document_json.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -22,59 +24,62 @@ namespace {
 class AllocReplay : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(
-        app,
-        {"TRACE", "FILE", "a workload in the Standard Workload Format, also compressed by gzip", "input", "", true},
-        trace_);
+    add_text(app,
+             {"TRACE", "FILE", "a workload in the Standard Workload Format, plain or compressed with gzip", "input", "",
+              true},
+             trace_);
     topology_.describe(app);
-    policy_.describe_policy(app, "rows of `rankloom list policies`, apart by commas; closed-best,first-fit unless said",
-                            true);
+    policy_.describe_policy(
+        app, "policies of `rankloom list policies`, separated by commas; by default closed-best,first-fit", true);
     policy_.describe_exclusive(app);
     policy_.describe_limits(app);
     policy_.describe_fallback(app);
-    add_value(
-        app,
-        {"--queue", "fcfs|easy|conservative", "who waits for whom; reservations are of shapes", "workload", "easy"},
-        [this](std::string_view value) -> Result<void> {
-          for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
-            if (name_of(queue) != value) continue;
-            options_.queue = queue;
-            return {};
-          }
-          return bad_value("--queue", value, "one of: fcfs, easy, conservative");
-        });
+    add_value(app,
+              {"--queue", "fcfs|easy|conservative",
+               "queueing: first come first served, EASY or conservative backfilling; a reservation is a set of nodes",
+               "workload", "easy"},
+              [this](std::string_view value) -> Result<void> {
+                for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
+                  if (name_of(queue) != value) continue;
+                  options_.queue = queue;
+                  return {};
+                }
+                return bad_value("--queue", value, "one of: fcfs, easy, conservative");
+              });
     add_value(
         app,
         {"--load", "X",
-         "press arrivals together until this share of the machine is asked for; as they came unless said", "workload"},
+         "scale the times between arrivals so that the jobs request this fraction of the machine; by default unchanged",
+         "workload"},
         [this](std::string_view value) -> Result<void> {
           const auto number = parse_number(value);
           if (!number || *number <= 0 || *number > 100)
-            return bad_value("--load", value, "a share above 0, such as 1.0");
+            return bad_value("--load", value, "a fraction above 0, such as 1.0");
           options_.load = *number;
           return {};
         });
-    add_value(app, {"--jobs", "N", "only the first so many", "workload"}, set_count("--jobs", options_.jobs));
-    add_value(app, {"--depth", "N", "conservative: jobs that get a reservation", "workload", "100"},
+    add_value(app, {"--jobs", "N", "replay only the first N jobs", "workload"}, set_count("--jobs", options_.jobs));
+    add_value(app, {"--depth", "N", "conservative: how many jobs get a reservation", "workload", "100"},
               set_count("--depth", options_.depth));
     add_switch(app, "--detail",
-               "with --json: every job with its times and nodes, and the machine, for `rankloom report`",
+               "with --json: include every job with its times and nodes, and the machine, for `rankloom report`",
                options_.keep_jobs, "output");
-    add_switch(app, "--verify", "check every start by walking all routes", options_.verify, "output");
+    add_switch(app, "--verify", "recompute all routes at every start of a job and count conflicts", options_.verify,
+               "output");
   }
 
   Result<int> run(const Session& session) override {
     auto workload = load_workload(trace_);
     if (!workload) return propagate(workload);
     if (!topology_.given())
-      return fail(Code::usage, at("-t"), "no machine is named", "-t \"mesh:10x10 core:1\", or a topology file");
+      return fail(Code::usage, at("-t"), "the machine is missing", "add -t \"mesh:10x10 core:1\", or a topology file");
     auto topology = topology_.load();
     if (!topology) return propagate(topology);
     if (topology->is_matrix())
-      return fail(Code::bad_input, at("-t"), "a table of distances has no routes", "name a machine with a network");
+      return fail(Code::bad_input, at("-t"), "a distance matrix has no routes", "name a machine with a network");
     const Exclusive exclusive = policy_.exclusive.value_or(default_exclusive(topology->network()));
     const Allocator allocator(AllocationMachine(*std::move(topology), exclusive));
-    options_.place = policy_.place;
+    options_.allocation = policy_.allocation;
     if (policy_.policies.empty()) policy_.policies = {*find_policy("closed-best"), *find_policy("first-fit")};
     std::vector<ReplayResult> results;
     {
@@ -121,7 +126,8 @@ class AllocReplay : public Verb {
       if (options_.verify) json["policies"].back()["conflicts"] = result.conflicts;
       if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
     }
-    if (options_.keep_jobs) json["machine"] = Json::parse(write_machine_json(machine.topology().spec()));
+    if (options_.keep_jobs)
+      json["machine"] = parse_json(std::string_view(write_machine_json(machine.topology().spec())));
     return json;
   }
 
@@ -136,7 +142,7 @@ class AllocReplay : public Verb {
                       {"start", job.start},
                       {"end", job.end},
                       {"nodes", ranges(nodes)},
-                      {"shares_links", job.met}});
+                      {"shares_links", job.had_conflict}});
     }
     return list;
   }
@@ -154,7 +160,7 @@ class AllocReplay : public Verb {
                  {"slowdown", Align::right},
                  {"contention-free", Align::right},
                  {"diameter", Align::right},
-                 {"fragmented", Align::right},
+                 {"fragmentation", Align::right},
                  {options_.verify ? "conflicts" : "", Align::right},
                  {"decisions/s", Align::right}});
     for (const ReplayResult& result : results) {
@@ -167,12 +173,12 @@ class AllocReplay : public Verb {
     }
     text += table.text();
     if (workload.malformed > 0)
-      text += fmt::format("\n{} left out as malformed; the first is line {}: {}\n", counted(workload.malformed, "line"),
+      text += fmt::format("\n{} skipped as malformed; the first is line {}: {}\n", counted(workload.malformed, "line"),
                           workload.first_malformed_line, workload.first_malformed);
     if (workload.without_work > 0)
-      text += fmt::format("\n{} left out: never ran\n", counted(workload.without_work, "job"));
+      text += fmt::format("\n{} skipped: never ran\n", counted(workload.without_work, "job"));
     if (results[0].too_large > 0)
-      text += fmt::format("\n{} left out: larger than the machine\n", counted(results[0].too_large, "job"));
+      text += fmt::format("\n{} skipped: larger than the machine\n", counted(results[0].too_large, "job"));
     return text;
   }
 

@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom eval`: mappings scored side by side. On huge instances it computes only what was asked for.
+// apps/verbs/evaluation: `rankloom eval`: scores mappings and compares them. On huge instances it computes only the
+// chosen cost model and the levels.
 #include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
-#include "apps/rankloom/output.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
+#include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/evaluate/predict.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-/// Beyond so many edges, other models and link loads wait for --all: they cost minutes that nobody asked for.
+/// With more edges than this, other cost models and link loads take minutes and are computed only with --all.
 constexpr EdgeIndex many_edges = 20'000'000;
 
 struct Score {
   std::string name;
   double cost = 0;
-  Metrics metrics;  ///< Levels always, the rest only when complete.
+  Metrics metrics;  ///< Always with levels, with the rest only if complete.
   bool complete = false;
-  double seconds = 0;                    ///< Of the scoring alone.
-  std::optional<double> predicted = {};  ///< Seconds of communication, by arithmetic.
+  double seconds = 0;                    ///< Time of the scoring.
+  std::optional<double> predicted = {};  ///< Seconds of communication, by the analytic model.
   std::optional<SimulationResult> simulated = {};
 };
 
@@ -43,11 +44,12 @@ class EvalVerb : public Verb {
                  names_);
     problem_.describe(app, "-p,--profile");
     run_.describe(app);
-    add_switch(app, "--all",
-               fmt::format("every model and link even with more than {} million edges", many_edges / 1'000'000), all_,
-               "output");
-    add_switch(app, "--links", "show the links that carry most", links_, "output");
-    add_switch(app, "--simulate", "replay the program under each mapping in a simulation of the machine, by SimGrid",
+    add_switch(
+        app, "--all",
+        fmt::format("compute every cost model and link even with more than {} million edges", many_edges / 1'000'000),
+        all_, "output");
+    add_switch(app, "--links", "show the links with the most traffic", links_, "output");
+    add_switch(app, "--simulate", "replay the program with each mapping on a SimGrid simulation of the machine",
                simulate_, "prediction");
     simulation_.describe_platform(app);
     simulation_.describe_replay(app);
@@ -60,14 +62,16 @@ class EvalVerb : public Verb {
     auto instance = problem_.load(progress, simulate_);
     if (!instance) return propagate(instance);
     auto platform = Platform::of(instance->topology, simulation_.platform);
-    // What has no wires is not predicted, unless somebody insists.
+    // Without wires (a distance matrix, for example) there is no prediction, which is an error only if one is
+    // requested.
     if (!platform && (simulate_ || platform.error().code == Code::usage)) return propagate(platform);
-    // A mapping that balances loads may hold any number of ranks on a core; scoring it is no place to object.
-    const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
+    // A mapping that balances loads may put any number of ranks on a core, and is scored nevertheless.
+    const Capacities capacities =
+        instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
     std::vector<Score> scores;
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = named_placement(name, *instance, room, run_, progress);
+      auto placement = named_placement(name, *instance, capacities, run_, progress);
       if (!placement) return propagate(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
@@ -112,16 +116,16 @@ class EvalVerb : public Verb {
   Result<void> simulate_all(const Instance& instance, std::vector<SimulationRequest>& requests,
                             std::vector<Score>& scores, Progress& progress) {
     progress.report("writing traces", -1);
-    auto replayed = simulation_.replayed(problem_.profile, *instance.profile, instance.format);
-    if (!replayed) return propagate(replayed);
+    auto source = simulation_.replay_source(problem_.profile, *instance.profile, instance.format);
+    if (!source) return propagate(source);
     for (SimulationRequest& request : requests) {
-      request.jobs[0].traces = replayed->files;
-      if (replayed->made) request.eager = SynthesisedTrace::eager;
+      request.jobs[0].traces = source->files;
+      if (source->synthesised) request.eager = SynthesisedTrace::eager;
     }
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i].simulated = std::move((*results)[i]);
-    replayed_ = std::move(*replayed);
+    replay_source_ = std::move(*source);
     return {};
   }
 
@@ -133,7 +137,7 @@ class EvalVerb : public Verb {
               {"model", info(run_.model).name},
               {"profile_ms", instance.profile_seconds * 1000},
               {"topology_ms", instance.topology_seconds * 1000}};
-    if (replayed_) json["simulation"] = replayed_->json();
+    if (replay_source_) json["simulation"] = replay_source_->json();
     json["mappings"] = Json::array();
     for (const Score& score : scores) json["mappings"].push_back(to_json(score));
     return json;
@@ -149,7 +153,7 @@ class EvalVerb : public Verb {
       json["average_hops"] = metrics.average_hops;
       json["nodes_used"] = metrics.nodes_used;
       json["cores_used"] = metrics.cores_used;
-      json["most_ranks_on_a_core"] = metrics.most_ranks_on_a_core;
+      json["max_ranks_per_core"] = metrics.most_ranks_on_a_core;
       json["load_imbalance"] = metrics.load_imbalance;
       json["load"] = load_json(metrics.load);
       json["links"] = Json::array();
@@ -176,13 +180,13 @@ class EvalVerb : public Verb {
     double seconds = 0;
     for (const Score& score : scores) seconds += score.seconds;
     text += fmt::format(
-        "\n{} {}, machine {}, scoring {}\n", problem_.profile.is_pattern() ? "pattern made in" : "profile read in",
+        "\n{} {}, machine {}, scoring {}\n", problem_.profile.is_pattern() ? "pattern generated in" : "profile read in",
         format_seconds(instance.profile_seconds), format_seconds(instance.topology_seconds), format_seconds(seconds));
-    if (!complete(instance)) text += "only the chosen model was computed; --all computes every model and link\n";
+    if (!complete(instance)) text += "only the chosen cost model was computed; --all computes every model and link\n";
     return text;
   }
 
-  /// One row a mapping, the chosen model first.
+  /// One row per mapping, with the chosen cost model first.
   std::string costs(const std::vector<Score>& scores) const {
     std::vector<std::pair<CostModel, double>> models = scores[0].metrics.costs;
     std::stable_partition(models.begin(), models.end(), [&](const auto& model) { return model.first == run_.model; });
@@ -199,22 +203,22 @@ class EvalVerb : public Verb {
         row.push_back(cost_number(cell->second));
       }
       if (score.complete) row.push_back(fmt::format("{:.2f}", score.metrics.average_hops));
-      if (scores.size() > 1) row.push_back(standing(score, scores));
+      if (scores.size() > 1) row.push_back(relative_cost(score, scores));
       table.row(std::move(row));
     }
     return table.text();
   }
 
-  /// "best", or how much more this one costs than the best.
-  std::string standing(const Score& score, const std::vector<Score>& scores) const {
+  /// "best", or how much more this mapping costs than the best one.
+  std::string relative_cost(const Score& score, const std::vector<Score>& scores) const {
     double best = objective(run_.model, score.cost);
     for (const Score& other : scores) best = std::min(best, objective(run_.model, other.cost));
-    const double own = objective(run_.model, score.cost);
-    if (own == best) return "best";
-    return best == 0 ? "" : fmt::format("{:.1f} % worse", 100 * (own - best) / std::abs(best));
+    const double cost = objective(run_.model, score.cost);
+    if (cost == best) return "best";
+    return best == 0 ? "" : fmt::format("{:.1f} % worse", 100 * (cost - best) / std::abs(best));
   }
 
-  /// Bytes between ranks that part at each level; levels that carry nothing in any mapping are left out.
+  /// Bytes across each level of the machine; levels without traffic in any mapping are omitted.
   static std::string levels(const std::vector<Score>& scores) {
     std::vector<Table::Column> columns{{"bytes between"}};
     std::vector<std::size_t> shown;
@@ -226,7 +230,7 @@ class EvalVerb : public Verb {
       const std::string& kind = scores[0].metrics.levels[level].level;
       columns.push_back({kind == "same core" ? kind : plural(kind), Table::Align::right});
     }
-    if (shown.empty()) return "  no traffic at all\n";
+    if (shown.empty()) return "  no traffic\n";
     Table table(columns);
     for (const Score& score : scores) {
       std::vector<std::string> row{score.name};
@@ -236,7 +240,7 @@ class EvalVerb : public Verb {
     return table.text();
   }
 
-  /// Seconds by arithmetic, and by simulation of what was replayed.
+  /// Seconds by the analytic model and by simulation.
   std::string times(const std::vector<Score>& scores) const {
     const bool simulated = scores[0].simulated.has_value();
     std::vector<Table::Column> columns{{"time"}, {"predicted", Table::Align::right}};
@@ -254,12 +258,12 @@ class EvalVerb : public Verb {
       table.row(std::move(row));
     }
     std::string text = table.text();
-    if (replayed_) text += fmt::format("  simulated: {}\n", replayed_->sentence());
+    if (replay_source_) text += fmt::format("  simulated: {}\n", replay_source_->summary());
     return text;
   }
 
   static std::string loads(const std::vector<Score>& scores) {
-    Table table({{"heaviest core"}, {"load", Table::Align::right}, {"above the least possible", Table::Align::right}});
+    Table table({{"heaviest core"}, {"load", Table::Align::right}, {"above the lower bound", Table::Align::right}});
     for (const Score& score : scores) {
       const LoadBalance& load = score.metrics.load;
       table.row({score.name, cost_number(load.heaviest_core), percent(100 * load.imbalance())});
@@ -273,7 +277,7 @@ class EvalVerb : public Verb {
       for (const LinkLoad& link : score.metrics.hottest)
         table.row({score.name, fmt::format("{} → {}", link.from, link.to), format_bytes(link.bytes)});
       if (score.metrics.hottest.empty())
-        table.row({score.name, score.complete ? "nothing leaves a node" : "not computed: see --all"});
+        table.row({score.name, score.complete ? "no traffic between nodes" : "not computed: see --all"});
     }
     return table.text();
   }
@@ -285,7 +289,7 @@ class EvalVerb : public Verb {
   bool links_ = false;
   bool simulate_ = false;
   SimulationArguments simulation_;
-  std::optional<Replayed> replayed_;
+  std::optional<ReplaySource> replay_source_;
 };
 
 }  // namespace

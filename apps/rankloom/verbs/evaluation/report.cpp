@@ -5,18 +5,20 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/document/html.hpp"
 #include "rankloom/report/drawing/backends.hpp"
 #include "rankloom/report/drawing/drawings.hpp"
-#include "rankloom/report/escape.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/text_format.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -139,7 +141,7 @@ Result<void> write_report(const LoadedReport& report, const std::string& path) {
     const std::vector<Drawing> drawings = draw(report.document, nullptr, file_drawings);
     return write_file(path, to_svg(std::span(drawings)));
   }
-  const std::string data = to_json(report.document).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string data = dump_json(to_json(report.document));
   if (suffix == ".json") return write_file(path, data + "\n");
   return write_file(path, page_with(report_page(), data, report.document.title));
 }

@@ -1,27 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom simulate`: mappings one by one, several jobs at once, or the calibration of the platform.
+// apps/verbs/evaluation: `rankloom simulate`: compares mappings, runs several jobs at once, or calibrates the platform.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
-#include "apps/rankloom/output.hpp"
-#include "apps/rankloom/arguments/job_arguments.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
+#include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
 namespace {
+
+/// A job of a simulation as the user describes it.
+struct JobSpec {
+  std::string name;
+  std::string profile;    ///< A file of any format, or gen:PATTERN.
+  std::string placement;  ///< A mapping file, or "nodes:0-3,8": the ranks in order on the cores of these nodes.
+  double start = 0;       ///< Seconds.
+  std::optional<std::uint32_t> iterations;
+  std::optional<double> compute;  ///< Seconds of computation of a rank per round.
+};
+
+/// "0-3,8" → nodes 0, 1, 2, 3 and 8.
+Result<std::vector<Node>> parse_nodes(const std::string& job, std::string_view text, const Topology& topology) {
+  std::string error = "the list of nodes is empty";
+  const auto numbers = parse_number_ranges(text, topology.node_count() - 1, &error);
+  if (!numbers || numbers->empty()) {
+    return fail(Code::usage, at(job), std::move(error),
+                fmt::format("give node numbers from 0 to {}, such as nodes:0-3,8", topology.node_count() - 1));
+  }
+  std::vector<Node> nodes;
+  for (const std::uint32_t number : *numbers) nodes.push_back(Node{number});
+  return nodes;
+}
+
+Result<std::vector<Core>> place_on_nodes(const JobSpec& job, std::uint32_t ranks, std::span<const Node> nodes,
+                                         const Topology& topology) {
+  std::vector<Core> cores;
+  for (const Node node : nodes) {
+    const Core end = topology.first_core(topology.node_level(), index(node) + 1);
+    for (Core core = topology.first_core(topology.node_level(), index(node)); core != end;
+         core = Core{index(core) + 1}) {
+      for (std::uint32_t i = 0; i < topology.capacity(core) && cores.size() < ranks; ++i) cores.push_back(core);
+    }
+  }
+  if (cores.size() < ranks) {
+    return fail(Code::infeasible, at(job.name),
+                fmt::format("the job has {} ranks, but its {} have {}", ranks, counted(nodes.size(), "node"),
+                            counted(cores.size(), "slot")),
+                "give the job more nodes");
+  }
+  return cores;
+}
+
+/// "PROFILE@PLACEMENT" or "PROFILE@PLACEMENT@START"
+Result<JobSpec> parse_job(std::string_view text, std::size_t number) {
+  const std::size_t first = text.find('@');
+  const std::size_t second = first == std::string_view::npos ? first : text.find('@', first + 1);
+  JobSpec job;
+  job.profile = text.substr(0, first);
+  if (first != std::string_view::npos) job.placement = text.substr(first + 1, second - first - 1);
+  job.name = fmt::format("job{}", number);
+  const auto start = second == std::string_view::npos ? 0.0 : parse_nanoseconds(text.substr(second + 1), 1e9);
+  if (job.profile.empty() || job.placement.empty() || !start || *start < 0) {
+    return fail(Code::usage, at("--job"), fmt::format("\"{}\" does not describe a job", text),
+                "write PROFILE@MAPPING, PROFILE@nodes:0-3,8, or with a start time PROFILE@MAPPING@1.5s");
+  }
+  job.start = *start * 1e-9;
+  return job;
+}
+
+/// [{"name": .., "profile": .., "mapping": FILE or "nodes": [..] or "0-3,8", "start": seconds, "iterations": N,
+/// "compute": seconds}, ..]
+Result<std::vector<JobSpec>> read_jobs(const std::string& path) {
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  auto json = parse_json(*file);
+  if (!json) return propagate(json);
+  std::vector<JobSpec> jobs;
+  const auto wrong = [&](std::string what) {
+    return fail(Code::bad_input, at(path), std::move(what),
+                "write a list: [{\"name\": \"a\", \"profile\": \"a.prof\", \"nodes\": [0, 1], \"start\": 0}, ..]");
+  };
+  if (!json->is_array() || json->empty()) return wrong("the file does not contain a list of jobs");
+  for (const auto& entry : *json) {
+    JobSpec job;
+    job.name = fmt::format("job{}", jobs.size());
+    if (!entry.is_object()) return wrong(fmt::format("{} is not an object", job.name));
+    for (const auto& [key, value] : entry.items()) {
+      if (key == "name" && value.is_string()) {
+        job.name = value;
+      } else if (key == "profile" && value.is_string()) {
+        job.profile = value;
+      } else if (key == "mapping" && value.is_string()) {
+        job.placement = value;
+      } else if (key == "nodes" && value.is_string()) {
+        job.placement = "nodes:" + value.get<std::string>();
+      } else if (key == "nodes" && value.is_array()) {
+        for (const auto& node : value) {
+          if (!node.is_number_unsigned()) return wrong(fmt::format("{}: an entry of nodes is not a number", job.name));
+          job.placement += fmt::format("{}{}", job.placement.empty() ? "nodes:" : ",", node.get<std::uint64_t>());
+        }
+      } else if (key == "start" && value.is_number() && value >= 0) {
+        job.start = value;
+      } else if (key == "compute" && value.is_number() && value >= 0) {
+        job.compute = value;
+      } else if (key == "iterations" && value.is_number_unsigned() && value > 0) {
+        job.iterations = value;
+      } else {
+        return wrong(fmt::format("{}: unknown key \"{}\", or a value of the wrong type", job.name, key));
+      }
+    }
+    if (job.profile.empty()) return wrong(fmt::format("{} has no profile", job.name));
+    if (job.placement.empty()) return wrong(fmt::format("{} has neither a mapping nor nodes", job.name));
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+/// The core of each rank.
+Result<std::vector<Core>> place_job(const JobSpec& job, std::uint32_t ranks, const Topology& topology) {
+  constexpr std::string_view prefix = "nodes:";
+  if (job.placement.starts_with(prefix)) {
+    auto nodes = parse_nodes(job.name, std::string_view(job.placement).substr(prefix.size()), topology);
+    if (!nodes) return propagate(nodes);
+    return place_on_nodes(job, ranks, *nodes, topology);
+  }
+  auto file = read_file(job.placement);
+  if (!file) return propagate(file);
+  auto core_of = read_mapping(*file);
+  if (!core_of) return propagate(core_of);
+  if (core_of->size() != ranks) {
+    return fail(Code::bad_input, at(job.placement),
+                fmt::format("the mapping has {} ranks, but the profile has {}", core_of->size(), ranks),
+                "use a mapping of this program");
+  }
+  return core_of;
+}
 
 class SimulateVerb : public Verb {
  public:
@@ -31,20 +162,21 @@ class SimulateVerb : public Verb {
                   "input", "", false},
                  names_);
     problem_.describe(app, "-p,--profile", false);
-    add_repeated(
-        app,
-        {"--job", "JOB",
-         "a program that runs beside the others: PROFILE@MAPPING, PROFILE@nodes:0-3,8, PROFILE@MAPPING@START", "jobs"},
-        job_texts_);
+    add_repeated(app,
+                 {"--job", "JOB",
+                  "a program that runs at the same time as the others: PROFILE@MAPPING, PROFILE@nodes:0-3,8, "
+                  "PROFILE@MAPPING@START",
+                  "jobs"},
+                 job_texts_);
     add_text(app,
-             {"--jobs", "FILE",
-              "the same as a list in JSON: name, profile, mapping or nodes, start, iterations, compute", "jobs"},
+             {"--jobs", "FILE", "a JSON list of jobs with name, profile, mapping or nodes, start, iterations, compute",
+              "jobs"},
              jobs_file_);
-    add_switch(app, "--alone", "simulate each job also by itself, and say how much the others slow it down", alone_,
+    add_switch(app, "--alone", "also simulate each job by itself, to show how much the others slow it down", alone_,
                "jobs");
-    add_switch(app, "--calibrate", "compare messages between two cores of each level with the machine, and fit them",
-               calibrate_, "calibration");
-    add_text(app, {"-o,--output", "FILE", "with --calibrate: where what was found is written", "calibration"}, output_);
+    add_switch(app, "--calibrate", "fit the simulated platform to the costs of the machine, level by level", calibrate_,
+               "calibration");
+    add_text(app, {"-o,--output", "FILE", "with --calibrate: the calibration file to write", "calibration"}, output_);
     need(app, "--output", "--calibrate");
     simulation_.describe_platform(app);
     simulation_.describe_replay(app);
@@ -55,57 +187,62 @@ class SimulateVerb : public Verb {
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
-    const int asked =
+    const int modes =
         (names_.empty() ? 0 : 1) + (job_texts_.empty() && jobs_file_.empty() ? 0 : 1) + (calibrate_ ? 1 : 0);
-    if (asked != 1) {
-      return fail(Code::usage, at("simulate"), asked == 0 ? "nothing to simulate is named" : "one question at a time",
-                  "name mappings and --profile, or jobs with --job, or --calibrate");
+    if (modes != 1) {
+      return fail(Code::usage, at("simulate"),
+                  modes == 0 ? "nothing to simulate" : "mappings, jobs and --calibrate cannot be combined",
+                  "name mappings and --profile, or jobs with --job, or use --calibrate");
     }
-    auto answer = calibrate_ ? calibration(progress) : names_.empty() ? jobs(progress) : mappings(progress);
-    if (!answer) return propagate(answer);
+    auto output = calibrate_       ? calibrate_platform(progress)
+                  : names_.empty() ? simulate_jobs(progress)
+                                   : simulate_mappings(progress);
+    if (!output) return propagate(output);
     progress.finish();
     if (session.json) {
-      print_json(answer->json);
+      print_json(output->json);
     } else {
-      print(answer->text);
+      print(output->text);
     }
     return success;
   }
 
  private:
-  struct Answer {
+  struct Output {
     Json json;
     std::string text;
   };
 
-  Result<Answer> mappings(Progress& progress) {
+  Result<Output> simulate_mappings(Progress& progress) {
     if (problem_.profile.profile.empty())
-      return fail(Code::usage, at("--profile"), "no program is named", "add --profile FILE, a trace, or gen:PATTERN");
+      return fail(Code::usage, at("--profile"), "the profile is missing",
+                  "add --profile FILE (a profile or a trace) or --profile gen:PATTERN");
     auto instance = problem_.load(progress, true);
     if (!instance) return propagate(instance);
-    const Capacities room = instance->capacities.bounded_by_work(instance->topology, instance->graph.rank_count());
-    auto replayed = simulation_.replayed(problem_.profile, *instance->profile, instance->format);
-    if (!replayed) return propagate(replayed);
+    const Capacities capacities =
+        instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
+    auto source = simulation_.replay_source(problem_.profile, *instance->profile, instance->format);
+    if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = named_placement(name, *instance, room, run_, progress);
+      auto placement = named_placement(name, *instance, capacities, run_, progress);
       if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
-      if (replayed->made) requests.back().eager = SynthesisedTrace::eager;
+      if (source->synthesised) requests.back().eager = SynthesisedTrace::eager;
       requests.back().jobs.push_back(
-          {.name = name, .traces = replayed->files, .core_of = std::move(*placement), .start = 0});
+          {.name = name, .traces = source->files, .core_of = std::move(*placement), .start = 0});
     }
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);
-    Answer answer{
-        .json = {{"ranks", instance->graph.rank_count()}, {"replayed", replayed->json()}, {"mappings", Json::array()}},
+    Output output{
+        .json = {{"ranks", instance->graph.rank_count()}, {"replayed", source->json()}, {"mappings", Json::array()}},
         .text = fmt::format("{} on {}: {}\n\n", counted(instance->graph.rank_count(), "rank"),
-                            counted(instance->topology.core_count(), "core"), replayed->sentence())};
+                            counted(instance->topology.core_count(), "core"), source->summary())};
     double best = (*results)[0].seconds;
     for (const SimulationResult& result : *results) best = std::min(best, result.seconds);
     Table table({{"mapping"},
                  {"time", Table::Align::right},
-                 {"first rank done", Table::Align::right},
+                 {"first rank ends", Table::Align::right},
                  {"", Table::Align::right}});
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const SimulationResult& result = (*results)[i];
@@ -113,87 +250,87 @@ class SimulateVerb : public Verb {
       table.row({names_[i], format_seconds(result.seconds),
                  format_seconds(*std::min_element(ranks.begin(), ranks.end())),
                  result.seconds == best ? "best" : fmt::format("{:.1f} % longer", 100 * (result.seconds / best - 1))});
-      answer.json["mappings"].push_back({{"name", names_[i]},
+      output.json["mappings"].push_back({{"name", names_[i]},
                                          {"seconds", result.seconds},
                                          {"rank_seconds", ranks},
                                          {"routes_checked", result.routes_checked},
                                          {"simulation_ms", result.wall_seconds * 1000}});
     }
-    answer.text += table.text();
-    return answer;
+    output.text += table.text();
+    return output;
   }
 
-  Result<std::vector<JobWords>> job_words() const {
-    std::vector<JobWords> words;
+  Result<std::vector<JobSpec>> job_specs() const {
+    std::vector<JobSpec> specs;
     if (!jobs_file_.empty()) {
       auto read = read_jobs(jobs_file_);
       if (!read) return propagate(read);
-      words = std::move(*read);
+      specs = std::move(*read);
     }
     for (const std::string& text : job_texts_) {
-      auto job = parse_job(text, words.size());
+      auto job = parse_job(text, specs.size());
       if (!job) return propagate(job);
-      words.push_back(std::move(*job));
+      specs.push_back(std::move(*job));
     }
-    return words;
+    return specs;
   }
 
-  /// What a job does; jobs of one profile share their files.
-  Result<const Replayed*> replayed(const JobWords& job) {
+  /// The trace of a job. Jobs with the same profile and options share the files.
+  Result<const ReplaySource*> trace_of(const JobSpec& job) {
     const std::uint32_t iterations = job.iterations.value_or(simulation_.synthesis.iterations);
     const std::tuple key(job.profile, iterations, job.compute.value_or(-1));
-    if (const auto found = replayed_.find(key); found != replayed_.end()) return &found->second;
+    if (const auto found = traces_.find(key); found != traces_.end()) return &found->second;
     ProfileArguments from = problem_.profile;
     from.profile = job.profile;
     auto imported = from.load();
     if (!imported) return propagate(imported);
-    SimulationArguments how = simulation_;
-    how.synthesis.iterations = iterations;
-    if (job.compute) how.synthesis.work = job.compute;
-    auto made = how.replayed(from, imported->profile, imported->format);
-    if (!made) return propagate(made);
-    return &replayed_.emplace(key, std::move(*made)).first->second;
+    SimulationArguments arguments = simulation_;
+    arguments.synthesis.iterations = iterations;
+    if (job.compute) arguments.synthesis.work = job.compute;
+    auto source = arguments.replay_source(from, imported->profile, imported->format);
+    if (!source) return propagate(source);
+    return &traces_.emplace(key, std::move(*source)).first->second;
   }
 
-  Result<Answer> jobs(Progress& progress) {
+  Result<Output> simulate_jobs(Progress& progress) {
     if (!problem_.topology.given())
-      return fail(Code::usage, at("-t"), "no machine is named",
+      return fail(Code::usage, at("-t"), "the machine is missing",
                   "add -t FILE, or a string such as -t \"mesh:4x4 core:8\"");
     if (!simulation_.trace.empty()) {
-      return fail(Code::usage, at("--trace"), "jobs have traces of their own",
-                  "name a trace in the place of the profile: --job app.trace@nodes:0-3");
+      return fail(Code::usage, at("--trace"), "--trace applies to mappings, not to jobs",
+                  "name the trace of a job instead of its profile: --job app.trace@nodes:0-3");
     }
     auto topology = problem_.topology.load();
     if (!topology) return propagate(topology);
-    auto words = job_words();
-    if (!words) return propagate(words);
+    auto specs = job_specs();
+    if (!specs) return propagate(specs);
     std::vector<SimulationRequest> requests{simulation_.request(*topology)};
-    bool all_made = true;
-    for (const JobWords& job : *words) {
+    bool all_synthesised = true;
+    for (const JobSpec& job : *specs) {
       progress.report("reading " + job.profile, -1);
-      auto trace = replayed(job);
+      auto trace = trace_of(job);
       if (!trace) return propagate(trace);
       auto cores = place_job(job, static_cast<std::uint32_t>((*trace)->files.size()), *topology);
       if (!cores) return propagate(cores);
-      all_made = all_made && (*trace)->made;
+      all_synthesised = all_synthesised && (*trace)->synthesised;
       requests[0].jobs.push_back(
           {.name = job.name, .traces = (*trace)->files, .core_of = std::move(*cores), .start = job.start});
     }
-    for (std::size_t j = 0; alone_ && j < words->size(); ++j) {
+    for (std::size_t j = 0; alone_ && j < specs->size(); ++j) {
       requests.push_back(simulation_.request(*topology));
       requests.back().jobs.push_back(requests[0].jobs[j]);
       requests.back().jobs[0].start = 0;
     }
     for (SimulationRequest& request : requests)
-      if (all_made) request.eager = SynthesisedTrace::eager;
+      if (all_synthesised) request.eager = SynthesisedTrace::eager;
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);
-    return of_jobs(*topology, *words, requests[0], *results);
+    return jobs_output(*topology, *specs, requests[0], *results);
   }
 
-  Answer of_jobs(const Topology& topology, const std::vector<JobWords>& words, const SimulationRequest& request,
-                 const std::vector<SimulationResult>& results) const {
-    Answer answer{.json = {{"seconds", results[0].seconds}, {"jobs", Json::array()}}, .text = {}};
+  Output jobs_output(const Topology& topology, const std::vector<JobSpec>& specs, const SimulationRequest& request,
+                     const std::vector<SimulationResult>& results) const {
+    Output output{.json = {{"seconds", results[0].seconds}, {"jobs", Json::array()}}, .text = {}};
     std::vector<Table::Column> columns{{"job"},
                                        {"program"},
                                        {"ranks", Table::Align::right},
@@ -205,43 +342,43 @@ class SimulateVerb : public Verb {
       columns.push_back({"", Table::Align::right});
     }
     Table table(columns);
-    for (std::size_t j = 0; j < words.size(); ++j) {
+    for (std::size_t j = 0; j < specs.size(); ++j) {
       const JobTimes& times = results[0].jobs[j];
       std::set<Node> nodes;
       for (const Core core : request.jobs[j].core_of) nodes.insert(topology.node_of(core));
-      std::vector<std::string> row{words[j].name,
-                                   words[j].profile,
+      std::vector<std::string> row{specs[j].name,
+                                   specs[j].profile,
                                    fmt::format("{}", times.rank_seconds.size()),
                                    fmt::format("{}", nodes.size()),
                                    format_seconds(times.start),
                                    format_seconds(times.seconds)};
-      Json json{{"name", words[j].name}, {"profile", words[j].profile}, {"ranks", times.rank_seconds.size()},
+      Json json{{"name", specs[j].name}, {"profile", specs[j].profile}, {"ranks", times.rank_seconds.size()},
                 {"nodes", nodes.size()}, {"start", times.start},        {"seconds", times.seconds}};
       if (alone_) {
         const double alone = results[j + 1].seconds;
         const double slowdown = alone > 0 ? times.seconds / alone : 1;
         row.push_back(format_seconds(alone));
-        row.push_back(slowdown > 1.0005 ? fmt::format("{:.2f} times longer", slowdown) : "not slowed down");
+        row.push_back(slowdown > 1.0005 ? fmt::format("{:.2f} × as long", slowdown) : "not slowed down");
         json["alone_seconds"] = alone;
         json["slowdown"] = slowdown;
       }
       table.row(std::move(row));
-      answer.json["jobs"].push_back(std::move(json));
+      output.json["jobs"].push_back(std::move(json));
     }
-    answer.text = table.text();
-    return answer;
+    output.text = table.text();
+    return output;
   }
 
-  Result<Answer> calibration(Progress& progress) {
+  Result<Output> calibrate_platform(Progress& progress) {
     if (!problem_.topology.given())
-      return fail(Code::usage, at("-t"), "no machine is named",
+      return fail(Code::usage, at("-t"), "the machine is missing",
                   "add -t FILE, or a string such as -t \"node:4=10 core:8=1\"");
     auto topology = problem_.topology.load();
     if (!topology) return propagate(topology);
-    auto found = calibrate(*topology, simulation_.platform, simulation_.options, progress);
-    if (!found) return propagate(found);
-    Answer answer{.json = {{"rounds", found->rounds},
-                           {"worst_deviation", found->worst()},
+    auto calibration = calibrate(*topology, simulation_.platform, simulation_.options, progress);
+    if (!calibration) return propagate(calibration);
+    Output output{.json = {{"rounds", calibration->rounds},
+                           {"worst_deviation", calibration->worst()},
                            {"pairs", Json::array()},
                            {"levels", Json::array()}},
                   .text = {}};
@@ -251,31 +388,34 @@ class SimulateVerb : public Verb {
                  {"", Table::Align::right},
                  {"simulated", Table::Align::right},
                  {"", Table::Align::right},
-                 {"off", Table::Align::right}});
+                 {"deviation", Table::Align::right}});
     const auto rate = [](double gap) { return gap > 0 ? format_bytes(1 / gap) + "/s" : std::string("unlimited"); };
-    for (const CalibratedPair& pair : found->pairs) {
+    for (const CalibratedPair& pair : calibration->pairs) {
       const std::string& kind = topology->levels()[pair.level].kind;
-      table.row({plural(kind), fmt::format("{} and {}", index(pair.from), index(pair.to)), rate(pair.wanted.gap),
-                 format_seconds(pair.wanted.latency), rate(pair.fitted.gap), format_seconds(pair.fitted.latency),
+      table.row({plural(kind), fmt::format("{} and {}", index(pair.from), index(pair.to)),
+                 rate(pair.wanted.inverse_bandwidth), format_seconds(pair.wanted.latency),
+                 rate(pair.fitted.inverse_bandwidth), format_seconds(pair.fitted.latency),
                  fmt::format("{:.4f} %", 100 * pair.deviation)});
-      const auto cost = [](const Cost& c) { return Json{{"seconds_per_byte", c.gap}, {"latency_seconds", c.latency}}; };
-      answer.json["pairs"].push_back({{"level", kind},
+      const auto cost = [](const Cost& c) {
+        return Json{{"seconds_per_byte", c.inverse_bandwidth}, {"latency_seconds", c.latency}};
+      };
+      output.json["pairs"].push_back({{"level", kind},
                                       {"cores", {index(pair.from), index(pair.to)}},
                                       {"machine", cost(pair.wanted)},
                                       {"before", cost(pair.untouched)},
                                       {"simulated", cost(pair.fitted)},
                                       {"deviation", pair.deviation}});
     }
-    for (std::size_t level = 0; level < found->factors.size(); ++level)
-      answer.json["levels"].push_back({{"level", topology->levels()[level].kind},
-                                       {"gap_factor", found->factors[level].gap},
-                                       {"latency_factor", found->factors[level].latency}});
+    for (std::size_t level = 0; level < calibration->factors.size(); ++level)
+      output.json["levels"].push_back({{"level", topology->levels()[level].kind},
+                                       {"inverse_bandwidth_factor", calibration->factors[level].inverse_bandwidth},
+                                       {"latency_factor", calibration->factors[level].latency}});
     if (!output_.empty()) {
-      if (auto written = write_file(output_, to_line(answer.json)); !written) return propagate(written);
+      if (auto written = write_file(output_, to_line(output.json)); !written) return propagate(written);
     }
-    answer.text =
-        table.text() + fmt::format("\nmessages of 1 byte and 1 MB are at most {:.4f} % off\n", 100 * found->worst());
-    return answer;
+    output.text = table.text() + fmt::format("\nmessages of 1 byte and of 1 MB deviate by at most {:.4f} %\n",
+                                             100 * calibration->worst());
+    return output;
   }
 
   std::vector<std::string> names_, job_texts_;
@@ -284,7 +424,7 @@ class SimulateVerb : public Verb {
   ProblemArguments problem_;
   RunArguments run_;
   SimulationArguments simulation_;
-  std::map<std::tuple<std::string, std::uint32_t, double>, Replayed> replayed_;
+  std::map<std::tuple<std::string, std::uint32_t, double>, ReplaySource> traces_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom reorder`: runs a program as the user would, with the library in its ranks that renumbers virtual
-// topologies.
+// apps/verbs/launch: `rankloom reorder`: runs the user's command with a PMPI preload library that implements reorder =
+// 1 of MPI's virtual topologies.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -20,48 +20,52 @@ namespace {
 class ReorderVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app,
-             {"-t,--topology", "FILE|STRING",
-              "the machine: switches, and hosts by name or in their order; without it all hosts are at one switch",
-              "reordering"},
-             topology_);
-    add_switch(app, "--verbose", "the first rank says on standard error what each virtual topology gained", verbose_,
+    add_text(
+        app,
+        {"-t,--topology", "FILE|STRING",
+         "the machine with its switches; hosts are matched by name, or else in order; by default all hosts are on one "
+         "switch",
+         "reordering"},
+        topology_);
+    add_switch(app, "--verbose", "the first rank reports on standard error what each virtual topology gained", verbose_,
                "reordering");
     add_value(
         app,
-        {"--mpi", "openmpi|mpich", "the MPI of the program, where it cannot be seen from the program", "reordering"},
+        {"--mpi", "openmpi|mpich", "the MPI implementation of the program, if it cannot be detected", "reordering"},
         [this](std::string_view text) -> Result<void> {
           mpi_ = find_mpi(text);
           if (mpi_ == nullptr) return bad_value("--mpi", text, "openmpi or mpich");
           return {};
         });
-    add_repeated(app, {"COMMAND", "COMMAND", "how you start the program, behind --", "input", "", true}, command_);
+    add_repeated(app, {"COMMAND", "COMMAND", "after --: the command that starts the program", "input", "", true},
+                 command_);
   }
 
   Result<int> run(const Session& session) override {
-    // A machine that nobody can read should be an error here, not a silence in the ranks.
+    // Report an unreadable machine here, because the ranks would silently ignore it.
     if (!topology_.empty()) {
       if (auto machine = load_topology(topology_); !machine) return propagate(machine);
       std::error_code error;
       if (std::filesystem::exists(topology_, error)) topology_ = std::filesystem::absolute(topology_).string();
     }
-    const StartedCommand started = look_at(command_, "the library");
-    const bool was_told = mpi_ != nullptr;
+    const ProgramCommand started = inspect_command(command_, "the library");
+    const bool mpi_is_given = mpi_ != nullptr;
     mpi_ = mpi_of(started, mpi_);
-    auto library = find_library("reorder", *mpi_, "the library that renumbers");
+    auto library = find_library("reorder", *mpi_, "the reorder library");
     if (!library) return propagate(library);
-    RankEnvironment environment{preload(*library)};
+    Environment environment{preload(*library)};
     if (!topology_.empty()) environment.emplace_back("RANKLOOM_TOPOLOGY", topology_);
     if (verbose_) environment.emplace_back("RANKLOOM_REORDER_VERBOSE", "1");
-    // All ranks take part or none: one that does not hear the library would keep the others waiting.
-    if (!was_told && started.programs.size() > 1 && !all_use(started, *mpi_)) {
+    // Reordering is collective: ranks without the library would keep the others waiting.
+    if (!mpi_is_given && started.programs.size() > 1 && !all_linked_with(started, *mpi_)) {
       environment.emplace_back("RANKLOOM_REORDER", "0");
-      fmt::print(stderr,
-                 "rankloom: not all programs of the command are linked with {}, so nothing is renumbered; when their "
-                 "scripts start such programs, say --mpi {}\n",
-                 mpi_->title, mpi_->name);
+      fmt::print(
+          stderr,
+          "rankloom: not all programs of the command are linked with {}, so ranks are not reordered; if they are "
+          "scripts that start such programs, add --mpi {}\n",
+          mpi_->title, mpi_->name);
     }
-    auto status = run_with(started, environment, session.json);
+    auto status = run_with_environment(started, environment, ProgramStreams::ours(session.json));
     if (!status) return propagate(status);
     if (session.json) print_json(Json{{"status", *status}, {"mpi", std::string(mpi_->name)}});
     return *status;

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom lab`: a cluster on one machine.
-#include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
-
-#include <cerrno>
-#include <csignal>
+// apps/verbs/machine: `rankloom lab`: a virtual cluster on one machine.
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,18 +14,19 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-/// A lab that goes with one command, also when that is interrupted.
-class FleetingLab {
+/// Stops a lab at the end of its scope, also after an interrupted command.
+class TemporaryLab {
  public:
-  explicit FleetingLab(std::string name) : name_(std::move(name)) {}
-  ~FleetingLab() { (void)stop_virtual_cluster(name_); }
-  FleetingLab(const FleetingLab&) = delete;
-  FleetingLab& operator=(const FleetingLab&) = delete;
+  explicit TemporaryLab(std::string name) : name_(std::move(name)) {}
+  ~TemporaryLab() { (void)stop_virtual_cluster(name_); }
+  TemporaryLab(const TemporaryLab&) = delete;
+  TemporaryLab& operator=(const TemporaryLab&) = delete;
 
  private:
   std::string name_;
@@ -39,19 +35,19 @@ class FleetingLab {
 class LabVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    up_ = &add_command(app, "up", "make a lab");
+    up_ = &add_command(app, "up", "start a lab");
     describe_name(*up_);
     describe_size(*up_);
-    exec_ = &add_command(app, "exec", "run a command on one of its hosts");
+    exec_ = &add_command(app, "exec", "run a command on a host of a lab");
     describe_name(*exec_);
     describe_size(*exec_);
-    add_text(*exec_, {"--on", "HOST", "the host; the first one when not given", "lab"}, host_);
-    add_repeated(*exec_, {"COMMAND", "WORD", "after --: the program and its arguments", "input", "", true}, command_);
-    topo_ = &add_command(app, "topo", "the lab as a machine, for -t");
+    add_text(*exec_, {"--on", "HOST", "the host; by default the first one", "lab"}, host_);
+    add_repeated(*exec_, {"COMMAND", "ARG", "after --: the program and its arguments", "input", "", true}, command_);
+    topo_ = &add_command(app, "topo", "write the lab as a machine, for -t");
     describe_name(*topo_);
-    add_text(*topo_, {"-o,--output", "FILE", "where it goes; without it, to standard output", "output"}, output_);
-    list_ = &add_command(app, "list", "labs that are up");
-    down_ = &add_command(app, "down", "end everything in a lab, and remove it");
+    add_text(*topo_, {"-o,--output", "FILE", "the file to write; by default standard output", "output"}, output_);
+    list_ = &add_command(app, "list", "list running labs");
+    down_ = &add_command(app, "down", "stop all processes of a lab and remove it");
     describe_name(*down_);
   }
 
@@ -65,7 +61,7 @@ class LabVerb : public Verb {
 
  private:
   void describe_name(CLI::App& app) {
-    add_text(app, {"--name", "NAME", "which lab; its hosts are NAME1, NAME2, ..", "lab", "lab"}, name_);
+    add_text(app, {"--name", "NAME", "name of the lab; its hosts are NAME1, NAME2, ..", "lab", "lab"}, name_);
     if (const char* const inside = std::getenv("RANKLOOM_LAB"); inside != nullptr) name_ = inside;
   }
 
@@ -74,18 +70,19 @@ class LabVerb : public Verb {
       add_value(app, {name, "N", help, "lab", text}, [this, name, &field](std::string_view value) -> Result<void> {
         const auto number = parse_number(value);
         if (!number || *number < 1 || *number > 4096 || *number != static_cast<std::uint32_t>(*number))
-          return bad_value(name, value, "a number from 1");
+          return bad_value(name, value, "a whole number from 1 to 4096");
         field = static_cast<std::uint32_t>(*number);
-        sized_ = true;
+        has_size_ = true;
         return {};
       });
     };
-    count("--hosts", "how many hosts", options_.hosts, "4");
-    count("--slots", "ranks that fit on a host", options_.slots, "4");
-    add_value(app, {"--rate", "RATE", "of every cable: 400mbit, 10gbit, none", "lab", "400mbit"},
+    count("--hosts", "number of hosts", options_.hosts, "4");
+    count("--slots", "slots per host", options_.slots, "4");
+    add_value(app,
+              {"--rate", "RATE", "bandwidth of every link: 400mbit, 10gbit, or none for no limit", "lab", "400mbit"},
               [this](std::string_view value) -> Result<void> {
                 options_.rate = std::string(value);
-                sized_ = true;
+                has_size_ = true;
                 auto rate = parse_rate(options_.rate);
                 if (!rate) return propagate(rate);
                 return {};
@@ -99,42 +96,38 @@ class LabVerb : public Verb {
     if (session.json) {
       print_json(to_json(*lab));
     } else {
-      print(fmt::format("{} is up: {} hosts of {} slots, {} to {}, {} a cable\n", name_, lab->hosts.size(),
+      print(fmt::format("{} is up: {} hosts with {} slots, {} to {}, {} per link\n", name_, lab->hosts.size(),
                         lab->options.slots, lab->hosts.front().name, lab->hosts.back().name, lab->options.rate));
     }
     return success;
   }
 
-  /// In a lab that is up; when a size is given, in one that is made for this command.
+  /// Runs in a running lab, or, if a size is given, in a temporary lab for this command.
   Result<int> exec(const Session& session) {
-    if (!sized_) {
+    if (!has_size_) {
       auto lab = find_virtual_cluster(name_);
       if (!lab) return propagate(lab);
-      return become(*lab);
+      return exec_on_host(*lab);
     }
     options_.name = fmt::format("{}-{}", name_, ::getpid());
     options_.prefix = name_;
     auto lab = start_virtual_cluster(options_, program_path(), true);
     if (!lab) return propagate(lab);
-    const FleetingLab goes(options_.name);
-    Argv words{program_path(), "lab", "exec", "--name", options_.name};
-    if (!host_.empty()) words.insert(words.end(), {"--on", host_});
-    words.emplace_back("--");
-    words.insert(words.end(), command_.begin(), command_.end());
-    return run_program(words, {}, session.json);
+    const TemporaryLab temporary(options_.name);
+    Argv argv{program_path(), "lab", "exec", "--name", options_.name};
+    if (!host_.empty()) argv.insert(argv.end(), {"--on", host_});
+    argv.emplace_back("--");
+    argv.insert(argv.end(), command_.begin(), command_.end());
+    return run_program(argv, {}, ProgramStreams::ours(session.json));
   }
 
-  Result<int> become(const VirtualCluster& lab) {
+  Result<int> exec_on_host(const VirtualCluster& lab) {
     if (auto entered = enter_virtual_host(lab, host_.empty() ? lab.hosts.front().name : host_); !entered)
       return propagate(entered);
-    std::vector<char*> arguments;
-    arguments.reserve(command_.size() + 1);
-    for (std::string& word : command_) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp(arguments[0], arguments.data());
+    const int error = exec_program(command_);
     return fail(Code::environment, at("lab exec"),
-                fmt::format("{} cannot be started: {}", command_[0], std::strerror(errno)),
-                "hosts of a lab see this machine's files: is the program there?");
+                fmt::format("{} cannot be started: {}", command_[0], std::strerror(error)),
+                "check that the program exists; hosts of a lab see the files of this machine");
   }
 
   Result<int> topo() {
@@ -152,7 +145,7 @@ class LabVerb : public Verb {
       if (!lab) continue;
       labs.push_back(to_json(*lab));
       if (!session.json)
-        print(fmt::format("{}: {} hosts of {} slots, {}\n", name, lab->hosts.size(), lab->options.slots,
+        print(fmt::format("{}: {} hosts with {} slots, {} per link\n", name, lab->hosts.size(), lab->options.slots,
                           lab->options.rate));
     }
     if (session.json) print_json(Json{{"labs", labs}});
@@ -160,8 +153,8 @@ class LabVerb : public Verb {
   }
 
   Result<int> down(const Session& session) {
-    auto gone = stop_virtual_cluster(name_);
-    if (!gone) return propagate(gone);
+    auto stopped = stop_virtual_cluster(name_);
+    if (!stopped) return propagate(stopped);
     if (session.json) {
       print_json(Json{{"name", name_}, {"down", true}});
     } else {
@@ -183,7 +176,7 @@ class LabVerb : public Verb {
   std::string host_;
   std::string output_;
   Argv command_;
-  bool sized_ = false;
+  bool has_size_ = false;
 };
 
 }  // namespace

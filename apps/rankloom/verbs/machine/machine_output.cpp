@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: a machine for people and for scripts.
+// apps/verbs/machine: prints a machine for users and for scripts.
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 
 #include <fmt/format.h>
 
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/topology_json.hpp"
-#include "rankloom/report/tree_drawing.hpp"
+#include "rankloom/report/terminal/machine_outline.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-/// Physical cores: the objects called so; processing units where no level is.
+/// Physical cores: the objects of the level "core", or the processing units if there is no such level.
 std::uint64_t count_cores(const Topology& topology) {
   for (const auto& level : topology.levels()) {
     if (level.kind == "core") return level.objects;
@@ -20,10 +20,10 @@ std::uint64_t count_cores(const Topology& topology) {
   return topology.core_count();
 }
 
-std::uint64_t count_places(const Topology& topology) {
-  std::uint64_t places = 0;
-  for (const Core core : topology.cores()) places += topology.capacity(core);
-  return places;
+std::uint64_t count_slots(const Topology& topology) {
+  std::uint64_t slots = 0;
+  for (const Core core : topology.cores()) slots += topology.capacity(core);
+  return slots;
 }
 
 Json network_json(const Topology& topology) {
@@ -33,13 +33,13 @@ Json network_json(const Topology& topology) {
           {"routers", network.vertex_count() - network.node_count()},
           {"links", network.link_count()},
           {"diameter", network.diameter()},
-          {"gap", network.per_hop().gap},
+          {"inverse_bandwidth", network.per_hop().inverse_bandwidth},
           {"latency", network.per_hop().latency}};
 }
 
 std::string network_line(const Topology& topology) {
   const Network& network = topology.network();
-  return fmt::format("{}: {}, at most {} apart, {} a hop\n", network.text(), counted(network.link_count(), "link"),
+  return fmt::format("{}: {}, diameter {}, {} per hop\n", network.text(), counted(network.link_count(), "link"),
                      counted(network.diameter(), "hop"), fmt::format("cost {}", cost_text(network.per_hop())));
 }
 
@@ -49,13 +49,13 @@ Json machine_json(const Topology& topology) {
   Json json{{"nodes", topology.node_count()},
             {"cores", count_cores(topology)},
             {"pus", topology.core_count()},
-            {"places", count_places(topology)}};
+            {"slots", count_slots(topology)}};
   json["levels"] = Json::array();
   for (const auto& level : topology.levels()) {
     json["levels"].push_back({{"kind", level.kind},
                               {"objects", level.objects},
                               {"arity", level.arity},
-                              {"gap", level.cost ? Json(level.cost->gap) : Json()},
+                              {"inverse_bandwidth", level.cost ? Json(level.cost->inverse_bandwidth) : Json()},
                               {"latency", level.cost ? Json(level.cost->latency) : Json()},
                               {"private", level.is_private()}});
   }
@@ -68,18 +68,18 @@ Json machine_json(const Topology& topology) {
 std::string machine_headline(const Topology& topology) {
   std::string text =
       fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));
-  const std::uint64_t places = count_places(topology);
-  if (places != topology.core_count()) text += fmt::format(", room for {}", counted(places, "rank"));
+  const std::uint64_t slots = count_slots(topology);
+  if (slots != topology.core_count()) text += fmt::format(", {}", counted(slots, "slot"));
   return text;
 }
 
 std::string machine_drawing(const Topology& topology, bool ascii) {
   return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
-         draw_tree(fold_machine(topology), {.ascii = ascii});
+         draw_outline(outline_machine(topology), {.ascii = ascii});
 }
 
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
-                            Json more, const std::string& words) {
+                            Json more, const std::string& details) {
   const std::string text = output.empty() ? std::string() : write_machine_json(topology.spec());
   if (!output.empty()) {
     if (auto written = write_file(output, text); !written) return propagate(written);
@@ -92,7 +92,7 @@ Result<int> deliver_machine(const Session& session, const Topology& topology, co
     print_json(json);
     return success;
   }
-  print(machine_drawing(topology, ascii) + words);
+  print(machine_drawing(topology, ascii) + details);
   if (!output.empty()) print(fmt::format("\nwritten to {}: use it with -t {}\n", output, shell_quote(output)));
   return success;
 }

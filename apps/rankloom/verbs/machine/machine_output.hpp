@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: a machine as `rankloom topo` shows it, and the parts of its sub-verbs.
+// apps/verbs/machine: how the commands of `rankloom topo` print and write a machine.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,19 @@
 
 namespace rankloom::app {
 
-/// {nodes, cores, pus, places, levels, …}
+/// {nodes, cores, pus, slots, levels, …}
 Json machine_json(const Topology& topology);
 /// "12 nodes, 192 cores"
 std::string machine_headline(const Topology& topology);
 /// The headline, the network, the tree.
 std::string machine_drawing(const Topology& topology, bool ascii);
 
-/// Writes the machine as topology JSON to `output`, if any, and shows it; `more` joins what --json prints.
+/// Writes the machine as topology JSON to `output`, unless that is empty, and prints it: with --json as machine_json
+/// with the keys of `more`, else as a drawing followed by `details`.
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
-                            Json more, const std::string& words);
+                            Json more, const std::string& details);
 
-/// Sub-verbs that are long enough for a file of their own.
+/// The commands of `rankloom topo` that have their own files.
 std::unique_ptr<Verb> make_topo_discover();
 std::unique_ptr<Verb> make_topo_probe();
 

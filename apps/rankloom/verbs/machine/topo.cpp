@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom topo`: the machine drawn, checked, written out.
+// apps/verbs/machine: `rankloom topo`: draws, checks and converts a machine.
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/problem_arguments.hpp"
-#include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/topology_findings.hpp"
 
@@ -14,47 +14,48 @@ namespace rankloom::app {
 
 namespace {
 
-/// The parts that each sub-verb needs: the argument, and the loading.
+/// The machine as an argument or as options.
 struct MachineArgument {
   TopologyArguments arguments;
 
   void describe(CLI::App& app) {
     arguments.describe(app);
     add_text(app,
-             {"TOPOLOGY", "TOPOLOGY", "a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"", "input"},
-             word_);
+             {"TOPOLOGY", "TOPOLOGY", "the machine: a file, or a string such as \"switch:2=4.1 node:6=3.7 core:16=1\"",
+              "input"},
+             argument_);
     exclude(app, "TOPOLOGY", "--topology");
     exclude(app, "TOPOLOGY", "--hierarchy");
   }
 
   Result<Topology> load() {
-    if (!word_.empty()) arguments.topology = word_;
+    if (!argument_.empty()) arguments.topology = argument_;
     if (!arguments.given())
-      return fail(Code::usage, at("TOPOLOGY"), "no machine is named",
+      return fail(Code::usage, at("TOPOLOGY"), "the machine is missing",
                   "name a file, or a string such as \"node:4=10 core:8=1\"");
     return arguments.load();
   }
 
  private:
-  std::string word_;
+  std::string argument_;
 };
 
 class TopoVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    discover_ = &add_command(app, "discover", "look at this host, other hosts, or files of a network and its nodes");
+    discover_ = &add_command(app, "discover",
+                             "discover this host, other hosts, or a machine from files of its network and nodes");
     discover_verb_->describe(*discover_);
-    probe_ = &add_command(app, "probe", "measure what sending costs between the ranks of a launcher");
+    probe_ = &add_command(app, "probe", "measure the communication costs between the ranks of a launcher");
     probe_verb_->describe(*probe_);
-    show_ = &add_command(app, "show", "draw the machine as a tree, equal parts folded");
+    show_ = &add_command(app, "show", "draw the machine as a tree; equal subtrees are drawn once");
     show_machine_.describe(*show_);
-    add_switch(*show_, "--ascii", "draw with plain characters", ascii_, "output");
-    check_ = &add_command(app, "check", "is the machine sound? list what is odd about it");
+    add_switch(*show_, "--ascii", "draw with ASCII characters only", ascii_, "output");
+    check_ = &add_command(app, "check", "check the machine and list what is unusual about it");
     check_machine_.describe(*check_);
     convert_ = &add_command(app, "convert", "write the machine as topology JSON");
     convert_machine_.describe(*convert_);
-    add_text(*convert_, {"-o,--output", "FILE", "where to write it; without it, to standard output", "output"},
-             output_);
+    add_text(*convert_, {"-o,--output", "FILE", "the file to write; by default standard output", "output"}, output_);
   }
 
   Result<int> run(const Session& session) override {
@@ -82,12 +83,12 @@ class TopoVerb : public Verb {
     if (!topology) return propagate(topology);
     const auto findings = examine(*topology);
     if (session.json) {
-      Json json{{"sound", true}, {"findings", Json::array()}};
+      Json json{{"valid", true}, {"findings", Json::array()}};
       for (const auto& finding : findings) json["findings"].push_back({{"what", finding.what}, {"hint", finding.hint}});
       print_json(json);
       return success;
     }
-    print(fmt::format("sound: {}\n", machine_headline(*topology)));
+    print(fmt::format("valid: {}\n", machine_headline(*topology)));
     for (const auto& finding : findings) print(fmt::format("  remark: {}\n    hint: {}\n", finding.what, finding.hint));
     return success;
   }

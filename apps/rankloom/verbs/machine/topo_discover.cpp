@@ -16,7 +16,7 @@
 #include "rankloom/discover/hwloc/host_report.hpp"
 #include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom::app {

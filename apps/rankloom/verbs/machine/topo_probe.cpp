@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/process/preload.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -20,12 +21,8 @@ using Argv = std::vector<std::string>;
 
 /// MPI implementations share launcher names such as mpirun; `--version` tells them apart.
 std::string mpi_of(const std::string& launcher) {
-  const std::string version = output_of({launcher, "--version"});
-  if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos ||
-      version.find("prterun") != std::string::npos)
-    return "openmpi";
-  if (version.find("HYDRA") != std::string::npos) return "mpich";
-  return {};
+  const Mpi* const mpi = mpi_of_launcher(launcher, output_of({launcher, "--version"}));
+  return mpi != nullptr ? std::string(mpi->name) : std::string();
 }
 
 Result<std::string> choose_probe(const ProbeArguments& arguments) {
@@ -78,14 +75,14 @@ Result<FileContents> measure(const ProbeArguments& arguments) {
 
 Json cost_json(const Cost& cost, std::size_t pairs) {
   if (pairs == 0) return nullptr;
-  return {{"gap", cost.gap}, {"latency", cost.latency}, {"pairs", pairs}};
+  return {{"inverse_bandwidth", cost.inverse_bandwidth}, {"latency", cost.latency}, {"pairs", pairs}};
 }
 
 Json levels_json(const std::vector<ProbeLevel>& levels) {
   Json json = Json::array();
   for (const ProbeLevel& level : levels) {
     json.push_back({{"kind", level.kind},
-                    {"gap", level.cost.gap},
+                    {"inverse_bandwidth", level.cost.inverse_bandwidth},
                     {"latency", level.cost.latency},
                     {"alone", cost_json(level.alone, level.pairs_alone)},
                     {"together", cost_json(level.together, level.pairs_together)},
@@ -95,16 +92,16 @@ Json levels_json(const std::vector<ProbeLevel>& levels) {
 }
 
 std::string levels_text(const std::vector<ProbeLevel>& levels) {
-  Table table({{"level"}, {"gap alone"}, {"latency"}, {"gap together"}, {"latency"}, {"pairs"}});
+  Table table({{"level"}, {"time/byte alone"}, {"latency"}, {"time/byte together"}, {"latency"}, {"pairs"}});
   for (const ProbeLevel& level : levels) {
-    const auto gap = [](const Cost& cost, std::size_t pairs) {
-      return pairs == 0 ? std::string("-") : fmt::format("{:.4g} ns/B", cost.gap);
+    const auto time_per_byte = [](const Cost& cost, std::size_t pairs) {
+      return pairs == 0 ? std::string("-") : fmt::format("{:.4g} ns/B", cost.inverse_bandwidth);
     };
     const auto latency = [](const Cost& cost, std::size_t pairs) {
       return pairs == 0 ? std::string("-") : format_seconds(cost.latency * 1e-9);
     };
-    table.row({level.kind + (level.merged ? " (merged)" : ""), gap(level.alone, level.pairs_alone),
-               latency(level.alone, level.pairs_alone), gap(level.together, level.pairs_together),
+    table.row({level.kind + (level.merged ? " (merged)" : ""), time_per_byte(level.alone, level.pairs_alone),
+               latency(level.alone, level.pairs_alone), time_per_byte(level.together, level.pairs_together),
                latency(level.together, level.pairs_together),
                fmt::format("{}", level.pairs_alone + level.pairs_together)});
   }

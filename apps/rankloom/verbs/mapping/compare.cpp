@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom compare`: mappers side by side on one problem, each with its spread over seeds.
+// apps/verbs/mapping: `rankloom compare`: runs several mappers on one problem, each with one or more seeds.
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::chrono::milliseconds default_budget{10'000};
 
-/// What one mapper did, over its runs.
+/// The results of one mapper over all its runs.
 struct Row {
   std::string mapper;
   std::vector<double> costs, times_ms;
   Sample cost, time_ms;
   std::string note;
-  bool bounded = true;  ///< The bound holds for it: it keeps the capacities.
+  bool bounded = true;  ///< The lower bound holds, because the mapper respects the capacities.
 };
 
 struct Skipped {
@@ -41,12 +41,12 @@ class CompareVerb : public Verb {
     add_repeated(
         app,
         {"-a,--mapper", "MAPPER",
-         "a mapper, or several with commas between them; can be repeated; without it, all that suit the size", "run"},
+         "a mapper, or several separated by commas; may be repeated; by default all mappers that suit the size", "run"},
         lists_);
     run_.describe(app);
     set_default_text(app, "--budget", "10s");
     OptionList list;
-    list.count("runs", runs_, "runs of each mapper, with the seeds N, N+1, ..", 1, 1'000'000);
+    list.count("runs", runs_, "how often each mapper runs, with the seeds --seed, --seed + 1, ..", 1, 1'000'000);
     add_listed(app, *list.find("runs"), "run", list.find("runs")->set);
   }
 
@@ -108,8 +108,8 @@ class CompareVerb : public Verb {
     const MapProblem problem{instance.graph, instance.topology, instance.capacities, run_.model, {}};
     for (std::uint64_t run = 0; run < runs_; ++run) {
       progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
-      const MapRun how{.seed = run_.seed + run, .deadline = deadline(mapper), .progress = progress};
-      auto result = run_mapper(mapper, problem, how, {.keep_worse = true});
+      const MapRun map_run{.seed = run_.seed + run, .deadline = deadline(mapper), .progress = progress};
+      auto result = run_mapper(mapper, problem, map_run, {.keep_worse = true});
       if (!result) return propagate(result);
       row.costs.push_back(result->cost);
       row.times_ms.push_back(result->time_ms);
@@ -122,7 +122,7 @@ class CompareVerb : public Verb {
     return row;
   }
 
-  /// What no mapping is better than, whoever found that out.
+  /// Keeps the tightest of the lower bounds that mappers and find_bound() report.
   void tighten(double bound) {
     if (!bound_ || objective(run_.model, bound) > objective(run_.model, *bound_)) bound_ = bound;
   }
@@ -135,8 +135,8 @@ class CompareVerb : public Verb {
 
   bool has_gap(const Row& row) const { return bound_ && row.bounded; }
 
-  /// A mapper that refuses what it cannot finish unless forced would, under a limit, try in vain until its time is up:
-  /// it gets one only when the user asks for that.
+  /// The default time limit does not apply to mappers with the option `force`: they reject problems that they cannot
+  /// finish, but with a time limit they would search in vain until it expires.
   Deadline deadline(const ConfiguredMapper& mapper) const {
     if (run_.budget) return run_.deadline();
     OptionList options;
@@ -162,8 +162,8 @@ class CompareVerb : public Verb {
       json["mappers"].push_back({{"mapper", row.mapper},
                                  {"cost", row.cost.mean},
                                  {"cost_spread", row.cost.spread},
-                                 {"cost_least", row.cost.least},
-                                 {"cost_most", row.cost.most},
+                                 {"cost_min", row.cost.least},
+                                 {"cost_max", row.cost.most},
                                  {"gain_percent", gain(row)},
                                  {"gap_percent", has_gap(row) ? Json(gap_percent(row.cost.mean, *bound_)) : Json()},
                                  {"time_ms", row.time_ms.mean},
@@ -174,16 +174,16 @@ class CompareVerb : public Verb {
                                  {"times_ms", row.times_ms}});
     }
     json["skipped"] = Json::array();
-    for (const Skipped& one : skipped) json["skipped"].push_back({{"mapper", one.mapper}, {"why", one.why}});
+    for (const Skipped& mapper : skipped) json["skipped"].push_back({{"mapper", mapper.mapper}, {"why", mapper.why}});
     return json;
   }
 
   std::string summary(const Instance& instance, const std::vector<Row>& rows,
                       const std::vector<Skipped>& skipped) const {
-    std::string text =
-        fmt::format("{} on {}, cost ({}) of the default order {}\n\n", counted(instance.graph.rank_count(), "rank"),
-                    counted(instance.topology.core_count(), "core"), info(run_.model).name, cost_number(cost_default_));
-    const std::string spread = runs_ > 1 ? fmt::format(" (mean ± spread of {})", runs_) : "";
+    std::string text = fmt::format(
+        "{} on {}, cost ({}) of the default placement: {}\n\n", counted(instance.graph.rank_count(), "rank"),
+        counted(instance.topology.core_count(), "core"), info(run_.model).name, cost_number(cost_default_));
+    const std::string spread = runs_ > 1 ? fmt::format(" (mean ± standard deviation of {})", runs_) : "";
     Table table({{"mapper"},
                  {"cost" + spread, Table::Align::right},
                  {"gain", Table::Align::right},
@@ -198,7 +198,7 @@ class CompareVerb : public Verb {
                  with_spread(row.time_ms, [](double ms) { return format_seconds(ms / 1000); }), remark});
     }
     text += table.text() + "\n";
-    for (const Skipped& one : skipped) text += fmt::format("  left out: {} ({})\n", one.mapper, one.why);
+    for (const Skipped& mapper : skipped) text += fmt::format("  skipped: {} ({})\n", mapper.mapper, mapper.why);
     return text + verdict(rows);
   }
 
@@ -207,19 +207,20 @@ class CompareVerb : public Verb {
     return runs_ > 1 ? fmt::format("{} ± {}", format(sample.mean), format(sample.spread)) : format(sample.mean);
   }
 
-  /// The answer in a sentence, and how to have it.
+  /// The result in a sentence, and the command that writes the best mapping.
   std::string verdict(const std::vector<Row>& rows) const {
-    if (rows.empty()) return "  no mapper takes a problem of this size\n";
+    if (rows.empty()) return "  no mapper accepts a problem of this size\n";
     const Row& best = rows[0];
     std::string text;
     if (has_gap(best) && *bound_ != 0) {
       const bool larger_is_better = info(run_.model).larger_is_better;
       text = fmt::format("  {}: {}\n", best.mapper, bound_sentence(best.cost.mean, *bound_, larger_is_better));
     }
-    if (gain(best) <= 0) return text + "  nothing beats the default order: keep it\n";
-    text += fmt::format("  {} saves {} of the cost of the default order\n", best.mapper, percent(gain(best)));
-    return text +
-           fmt::format("next: rankloom map {} -a {} -o mapping.txt\n", problem_.command_line(""), shell_quote(best.mapper));
+    if (gain(best) <= 0) return text + "  no mapper is better than the launcher's default placement\n";
+    text += fmt::format("  {} saves {} of the cost of the launcher's default placement\n", best.mapper,
+                        percent(gain(best)));
+    return text + fmt::format("next: rankloom map {} -a {} -o mapping.txt\n", problem_.command_line(""),
+                              shell_quote(best.mapper));
   }
 
   ProblemArguments problem_;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom map`: profile and machine in, mapping out.
+// apps/verbs/mapping: `rankloom map`: maps a profile onto a machine.
 #include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-/// The traffic of a level before and after.
+/// The traffic across a level with the default placement and with the mapping.
 struct LevelChange {
   LevelTraffic before, after;
 };
@@ -31,25 +31,27 @@ class MapVerb : public Verb {
     problem_.describe(app, "PROFILE");
     mapper_.describe(app);
     run_.describe(app);
-    add_text(app, {"--start", "MAPPING", "mapping to begin from, a file or a mapper, for mappers that take one", "run"},
+    add_text(app,
+             {"--start", "MAPPING", "the initial mapping, a file or a mapper, for mappers that improve one", "run"},
              start_);
-    add_value(app,
-              {"--migration-cost", "X|N%",
-               "cost of each rank that leaves its core of --start; N%: of what a rank costs there on average", "run"},
-              [this](std::string_view value) -> Result<void> {
-                migration_cost_is_percent_ = value.ends_with('%');
-                if (migration_cost_is_percent_) value.remove_suffix(1);
-                migration_cost_ = parse_number(value);
-                if (!migration_cost_ || *migration_cost_ < 0)
-                  return bad_value("--migration-cost", value, "a number of at least 0, or a percentage such as 5%");
-                return {};
-              });
-    add_switch(app, "--raw", "keep a result that costs more than the default order", raw_, "run");
-    add_text(app, {"-o,--output", "FILE", "where to write the mapping; without it, to standard output", "output"},
+    add_value(
+        app,
+        {"--migration-cost", "X|N%",
+         "cost of moving a rank from its core in --start; N%: percent of the average cost of a rank there", "run"},
+        [this](std::string_view value) -> Result<void> {
+          migration_cost_is_percent_ = value.ends_with('%');
+          if (migration_cost_is_percent_) value.remove_suffix(1);
+          migration_cost_ = parse_number(value);
+          if (!migration_cost_ || *migration_cost_ < 0)
+            return bad_value("--migration-cost", value, "a number of at least 0, or a percentage such as 5%");
+          return {};
+        });
+    add_switch(app, "--raw", "keep a result even if it costs more than the launcher's default placement", raw_, "run");
+    add_text(app, {"-o,--output", "FILE", "the file to write the mapping to; by default standard output", "output"},
              output_);
     add_value(app,
-              {"--format", "plain|json", "plain: one core number a line, line i for rank i; json: the whole result",
-               "output", "plain"},
+              {"--format", "plain|json",
+               "plain: one core number per line, line i for rank i; json: the complete result", "output", "plain"},
               [this](std::string_view value) -> Result<void> {
                 if (value != "plain" && value != "json") return bad_value("--format", value, "plain or json");
                 as_json_ = value == "json";
@@ -61,11 +63,11 @@ class MapVerb : public Verb {
     if (auto writable = check_output(output_); !writable) return propagate(writable);
     auto mapper = mapper_.make();
     if (!mapper) return propagate(mapper);
-    if (!start_.empty() && !mapper->info->takes_start) return no_start(*mapper);
+    if (!start_.empty() && !mapper->info->takes_start) return cannot_start_from_mapping(*mapper);
 
     if (start_.empty() && migration_cost_) {
-      return fail(Code::usage, at("--migration-cost"), "there is no mapping from which ranks could move",
-                  "say with --start where they are");
+      return fail(Code::usage, at("--migration-cost"), "a migration cost needs the mapping that ranks move away from",
+                  "add --start MAPPING");
     }
 
     const ThreadLimit limit(run_.threads);
@@ -76,18 +78,18 @@ class MapVerb : public Verb {
     if (!result) return propagate(result);
     const auto levels = compare_levels(*instance, *result);
     progress.finish();
-    return hand_out(session, *instance, *result, levels);
+    return deliver(session, *instance, *result, levels);
   }
 
  private:
-  static Failure no_start(const ConfiguredMapper& mapper) {
-    std::string able;
+  static Failure cannot_start_from_mapping(const ConfiguredMapper& mapper) {
+    std::string names;
     for (const MapperInfo& row : mappers()) {
-      if (row.takes_start) able += fmt::format("{}{}", able.empty() ? "" : ", ", row.name);
+      if (row.takes_start) names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
     }
     return fail(Code::usage, at("--start"),
-                fmt::format("the mapper {} does not begin from a mapping", mapper.info->name),
-                fmt::format("these do: {}", able));
+                fmt::format("the mapper {} does not take an initial mapping", mapper.info->name),
+                fmt::format("mappers that do: {}", names));
   }
 
   Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) const {
@@ -98,8 +100,8 @@ class MapVerb : public Verb {
       start = std::move(*placement);
     }
     progress.report("mapping", -1);
-    const MapProblem problem{instance.graph, instance.topology,          instance.capacities, run_.model,
-                             start,          migration_cost(instance, start)};
+    const MapProblem problem{
+        instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
     return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_, .certify = true});
   }
 
@@ -118,8 +120,8 @@ class MapVerb : public Verb {
     return levels;
   }
 
-  Result<int> hand_out(const Session& session, const Instance& instance, const MapResult& result,
-                       const std::vector<LevelChange>& levels) const {
+  Result<int> deliver(const Session& session, const Instance& instance, const MapResult& result,
+                      const std::vector<LevelChange>& levels) const {
     const bool to_file = !output_.empty() && output_ != "-";
     const std::string json = session.json || as_json_ ? to_line(to_json(instance, result, levels)) : std::string();
     if (to_file || !session.json) {
@@ -181,20 +183,21 @@ class MapVerb : public Verb {
     std::string text = fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
                                    counted(instance.topology.core_count(), "core"), result.mapper,
                                    format_seconds(result.time_ms / 1000));
-    Table table({{""}, {"default order", Table::Align::right}, {"mapped", Table::Align::right}, {""}});
+    Table table({{""}, {"default placement", Table::Align::right}, {"mapped", Table::Align::right}, {""}});
     table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
                cost_number(result.cost), change(result.cost_default, result.cost)});
     for (const auto& [before, after] : levels) {
       if (before.bytes == 0 && after.bytes == 0) continue;
       const std::string where =
-          after.level == "same core" ? "inside one core" : fmt::format("between {}", plural(after.level));
+          after.level == "same core" ? "within a core" : fmt::format("between {}", plural(after.level));
       table.row({where, format_bytes(before.bytes), format_bytes(after.bytes), change(before.bytes, after.bytes)});
     }
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     text += "\n" + remarks(result);
     text += fmt::format("next: rankloom eval {} block {}\n",
-                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), problem_.command_line("--profile "));
+                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_),
+                        problem_.command_line("--profile "));
     text += fmt::format("      rankloom compare {}\n", problem_.command_line(""));
     return text;
   }
@@ -206,13 +209,14 @@ class MapVerb : public Verb {
       text += fmt::format("  {}\n", bound_sentence(result.cost, *result.lower_bound, larger_is_better));
     }
     if (result.moved) {
-      text += fmt::format("  {} of {} not on the core of the start\n", format_count(static_cast<double>(*result.moved)),
-                          counted(result.mapping.rank_count(), "rank"));
+      text +=
+          fmt::format("  {} of {} moved from their core in --start\n", format_count(static_cast<double>(*result.moved)),
+                      counted(result.mapping.rank_count(), "rank"));
     }
     if (result.fell_back) {
-      text += "  nothing better than the default order was found: keep it\n";
+      text += "  no mapping better than the launcher's default placement was found\n";
     } else if (result.cost == result.cost_default && !result.load) {
-      text += "  the default order is as good: nothing to change\n";
+      text += "  the launcher's default placement costs the same: no change is needed\n";
     }
     if (!result.note.empty() && !result.fell_back) text += fmt::format("  note: {}\n", result.note);
     return text.empty() ? text : text + "\n";

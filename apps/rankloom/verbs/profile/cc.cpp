@@ -67,7 +67,7 @@ CompilerKind identify(const Argv& compiler) {
   spec.argv = compiler;
   spec.argv.insert(spec.argv.end(), {"-E", "-dM", "-x", "c", "/dev/null"});
   spec.errors = Redirection::null();
-  RunOptions options;
+  ProcessOptions options;
   CompilerKind kind;
   options.on_line = [&kind](std::string_view line) {
     constexpr std::string_view gnuc = "#define __GNUC__ ";

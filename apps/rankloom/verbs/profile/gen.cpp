@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom gen`: synthetic profiles, one sub-verb for each row of the table of patterns; and workloads.
+// apps/verbs/profile: `rankloom gen`: generates profiles, with one command per communication pattern, and workloads.
 #include <vector>
 
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
+#include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "rankloom/capture/generate/generate.hpp"
-#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
 
 namespace rankloom::app {
 
@@ -32,23 +32,23 @@ class GenVerb : public Verb {
       command->output.describe(*command->app);
       commands_.push_back(std::move(command));
     }
-    workload_ = &add_command(app, "workload", "jobs that come to a machine, for alloc replay (Lublin, Feitelson 2003)");
+    workload_ = &add_command(app, "workload", "a workload of jobs for alloc replay (Lublin and Feitelson 2003)");
     workload_verb_->describe(*workload_);
   }
 
   Result<int> run(const Session& session) override {
     if (was_called(*workload_)) return workload_verb_->run(session);
     for (const auto& command : commands_) {
-      if (was_called(*command->app)) return make(session, *command);
+      if (was_called(*command->app)) return generate(session, *command);
     }
     return success;
   }
 
  private:
-  static Result<int> make(const Session& session, const PatternCommand& command) {
+  static Result<int> generate(const Session& session, const PatternCommand& command) {
     if (auto possible = command.output.check(session); !possible) return propagate(possible);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-    progress.report("making the pattern", -1);
+    progress.report("generating the pattern", -1);
     auto profile = command.pattern.generate();
     if (!profile) return propagate(profile);
     progress.finish();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom import`: somebody else's format in, a profile (or another format) out.
-#include "apps/rankloom/arguments/problem_arguments.hpp"
+// apps/verbs/profile: `rankloom import`: converts a file of any supported format into a profile or another format.
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/report/progress_bar.hpp"
+#include "apps/rankloom/verbs/profile/profile_output.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
 
 namespace rankloom::app {
 
@@ -14,12 +14,13 @@ namespace {
 class ImportVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app,
-             {"FILE", "PROFILE",
-              "a file of any format of `rankloom list formats`, the folder or prefix of a trace, - for a pipe, or "
-              "gen:PATTERN",
-              "input", "", true},
-             input_.profile);
+    add_text(
+        app,
+        {"FILE", "PROFILE",
+         "a file in any format of `rankloom list formats`, the directory or prefix of a trace, - for standard input, "
+         "or gen:PATTERN",
+         "input", "", true},
+        input_.profile);
     input_.describe_format(app);
     output_.describe(app);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: how verbs that make profiles write them.
+// apps/verbs/profile: how verbs write the profiles that they produce.
 #include "apps/rankloom/verbs/profile/profile_output.hpp"
 
 #include <fmt/format.h>
@@ -26,19 +26,21 @@ std::string writable_names(std::string_view separator) {
 }  // namespace
 
 void ProfileOutput::describe(CLI::App& app) {
-  add_text(app, {"-o,--output", "FILE", "where to write the profile; without it, as text to standard output", "output"},
+  add_text(app,
+           {"-o,--output", "FILE", "the file to write the profile to; by default text to standard output", "output"},
            output);
-  add_value(
-      app,
-      {"--to", writable_names("|"),
-       fmt::format("format to write; {} into a file, {} to standard output", binary_format, text_format), "output"},
-      [this](std::string_view value) -> Result<void> {
-        const FormatInfo* const found = find_format(value);
-        if (found == nullptr || found->write == nullptr)
-          return bad_value("--to", value, fmt::format("one of: {}", writable_names(", ")));
-        to = std::string(value);
-        return {};
-      });
+  add_value(app,
+            {"--to", writable_names("|"),
+             fmt::format("the format to write; by default {} into a file and {} to standard output", binary_format,
+                         text_format),
+             "output"},
+            [this](std::string_view value) -> Result<void> {
+              const FormatInfo* const found = find_format(value);
+              if (found == nullptr || found->write == nullptr)
+                return bad_value("--to", value, fmt::format("one of: {}", writable_names(", ")));
+              to = std::string(value);
+              return {};
+            });
 }
 
 const FormatInfo* ProfileOutput::format() const {
@@ -48,11 +50,12 @@ const FormatInfo* ProfileOutput::format() const {
 
 Result<void> ProfileOutput::check(const Session& session) const {
   if (session.json && to_standard_output()) {
-    return fail(Code::usage, at("--json"), "the profile itself would go to standard output", "name a file with -o");
+    return fail(Code::usage, at("--json"), "the profile and the JSON object cannot both go to standard output",
+                "add -o FILE");
   }
   if (to_standard_output() && session.out_is_terminal && format()->name == binary_format) {
-    return fail(Code::usage, at("--to"), "a binary profile does not belong on a terminal",
-                "name a file with -o, or --to pairs");
+    return fail(Code::usage, at("--to"), "a binary profile cannot be shown in a terminal",
+                "add -o FILE, or --to pairs");
   }
   return check_output(output);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: how verbs that make profiles write them: any format that has a writer, the native one into files, readable text
-// onto standard output.
+// apps/verbs/profile: how verbs write the profiles that they produce: in any format that has a writer, by default the
+// native format into files and text to standard output.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct ProfileOutput {
   std::string to;
 
   void describe(CLI::App& app);
-  /// Before long work: the format can be written, and to there.
+  /// Checks before long work that the file can be written in this format.
   Result<void> check(const Session& session) const;
-  /// Writes it, then says what was written (on stdout when the profile went to a file).
+  /// Writes the profile and, if it went to a file, prints a summary to standard output.
   Result<int> write(const Session& session, const Profile& profile, std::string_view source) const;
 
  private:

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom show`: what a program says, at a glance.
+// apps/verbs/profile: `rankloom show`: summarises a profile.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
-#include "rankloom/report/heat_map.hpp"
-#include "rankloom/report/progress_bar.hpp"
-#include "rankloom/report/table.hpp"
+#include "rankloom/report/terminal/heat_map.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
+#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -21,8 +21,8 @@ namespace {
 
 constexpr Table::Align right = Table::Align::right;
 
-std::string share(double part, double whole) {
-  return whole > 0 ? percent(100 * part / whole) : "";
+std::string percentage(double part, double total) {
+  return total > 0 ? percent(100 * part / total) : "";
 }
 
 Json to_json(const Volume& volume) {
@@ -33,11 +33,13 @@ class ShowVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
     profile_.describe(app, "PROFILE");
-    add_text(app, {"--phase", "PHASE", "one phase instead of the whole run: its number, from 1, or its name", "input"},
-             phase_);
+    add_text(
+        app,
+        {"--phase", "PHASE", "show one phase instead of the complete run, by its number (from 1) or its name", "input"},
+        phase_);
     OptionList list;
-    list.count("top", top_, "heaviest pairs to show");
-    list.count("map", map_, "rows of the picture at most; 0: none", 0, 200);
+    list.count("top", top_, "how many of the pairs with the most traffic are shown");
+    list.count("map", map_, "maximum number of rows of the heat map; 0: no heat map", 0, 200);
     for (const Option& option : list.all()) add_listed(app, option, "output", option.set);
   }
 
@@ -74,7 +76,7 @@ class ShowVerb : public Verb {
     if (summary.time) text += "\n" + time(*summary.time);
     if (phase_.empty() && !phases.empty()) text += "\n" + phase_table(phases);
     if (!summary.heaviest.empty()) text += "\n" + pairs(summary);
-    if (map_ > 0 && !summary.heaviest.empty()) text += "\n" + picture(summary);
+    if (map_ > 0 && !summary.heaviest.empty()) text += "\n" + traffic_map(summary);
     return text;
   }
 
@@ -84,16 +86,16 @@ class ShowVerb : public Verb {
       const auto found = profile.origin.find(key);
       if (found != profile.origin.end()) text += fmt::format(", {} {}", key, found->second);
     }
-    text += fmt::format(", {} talk point to point", counted(summary.pairs, "pair"));
+    text += fmt::format(", {} communicate point to point", counted(summary.pairs, "pair"));
     if (summary.pairs > 0) {
-      text += fmt::format("; partners of a rank: {:.1f} in the mean, {} at most", summary.mean_partners,
+      text += fmt::format("; partners per rank: {:.1f} on average, {} at most", summary.mean_partners,
                           summary.most_partners);
     }
     if (summary.silent_ranks > 0 && summary.pairs > 0) {
-      text += fmt::format("; {} without any", counted(summary.silent_ranks, "rank"));
+      text += fmt::format("; {} without partners", counted(summary.silent_ranks, "rank"));
     }
     text += "\n";
-    for (const auto& [key, what] : {std::pair("missing ranks", "are missing in the recording"),
+    for (const auto& [key, what] : {std::pair("missing ranks", "are missing from the recording"),
                                     std::pair("ranks that did not finish", "did not finish")}) {
       const auto found = profile.origin.find(key);
       if (found != profile.origin.end()) text += fmt::format("  ranks that {}: {}\n", what, found->second);
@@ -108,18 +110,18 @@ class ShowVerb : public Verb {
       if (volume.bytes == 0 && volume.messages == 0) return;
       table.row({name, format_bytes(volume.bytes), format_count(std::round(volume.messages)), part});
     };
-    row("point to point", summary.between_ranks, share(summary.between_ranks.bytes, all));
+    row("point to point", summary.between_ranks, percentage(summary.between_ranks.bytes, all));
     std::string_view model;
     for (const CollectiveModelInfo& info : collective_models()) {
       if (info.model == profile_.collectives) model = info.name;
     }
-    row(fmt::format("collectives (as {})", model), summary.collectives, share(summary.collectives.bytes, all));
-    row("to themselves", summary.to_itself, "");
-    return table.empty() ? "  nothing is sent\n" : table.text();
+    row(fmt::format("collectives (as {})", model), summary.collectives, percentage(summary.collectives.bytes, all));
+    row("from ranks to themselves", summary.to_itself, "");
+    return table.empty() ? "  no traffic\n" : table.text();
   }
 
   static std::string operations(const ProfileSummary& summary) {
-    Table table({{"collective"}, {"calls", right}, {"bytes asked for", right}});
+    Table table({{"collective"}, {"calls", right}, {"bytes passed by the program", right}});
     for (const OperationTotal& total : summary.operations) {
       table.row({std::string(to_string(total.op)), format_count(std::round(total.calls)), format_bytes(total.bytes)});
     }
@@ -127,11 +129,11 @@ class ShowVerb : public Verb {
   }
 
   static std::string sizes(const Profile& profile) {
-    double most = 0;
-    for (const auto& [size, count] : profile.sizes) most = std::max(most, static_cast<double>(count));
+    double max_count = 0;
+    for (const auto& [size, count] : profile.sizes) max_count = std::max(max_count, static_cast<double>(count));
     Table table({{"message size", right}, {"messages", right}, {""}});
     for (const auto& [size, count] : profile.sizes) {
-      const auto length = static_cast<std::size_t>(std::ceil(30 * static_cast<double>(count) / most));
+      const auto length = static_cast<std::size_t>(std::ceil(30 * static_cast<double>(count) / max_count));
       std::string bar;
       for (std::size_t at = 0; at < length; ++at) bar += "▇";
       table.row({size == 0 ? "0 B" : fmt::format("from {}", format_bytes(static_cast<double>(size))),
@@ -142,8 +144,8 @@ class ShowVerb : public Verb {
 
   static std::string time(const TimeShare& time) {
     return fmt::format(
-        "  {} of the time is spent in MPI ({} at the rank with least, {} at the one with most):\n"
-        "  no mapping can save more than that\n",
+        "  {} of the time is spent in MPI (lowest rank {}, highest rank {}):\n"
+        "  no mapping can save more than this\n",
         percent(100 * time.share()), percent(100 * time.least_share), percent(100 * time.most_share));
   }
 
@@ -161,17 +163,18 @@ class ShowVerb : public Verb {
   }
 
   static std::string pairs(const ProfileSummary& summary) {
-    Table table({{"heaviest pairs"}, {"bytes", right}, {"messages", right}, {"share", right}});
+    Table table({{"pairs with the most traffic"}, {"bytes", right}, {"messages", right}, {"share", right}});
     for (const PairTraffic& pair : summary.heaviest) {
       table.row({fmt::format("{} - {}", index(pair.a), index(pair.b)), format_bytes(pair.volume.bytes),
                  format_count(std::round(pair.volume.messages)),
-                 share(pair.volume.bytes, summary.between_ranks.bytes + summary.collectives.bytes)});
+                 percentage(pair.volume.bytes, summary.between_ranks.bytes + summary.collectives.bytes)});
     }
     return table.text();
   }
 
-  std::string picture(const ProfileSummary& summary) const {
-    return "  who sends (row) to whom (column); each shade is a factor of ten\n" + heat_map(summary.traffic, map_);
+  std::string traffic_map(const ProfileSummary& summary) const {
+    return "  bytes from sender (row) to receiver (column); each shade is a factor of ten\n" +
+           heat_map(summary.traffic, map_);
   }
 
   Json to_json(const Profile& profile, const ProfileSummary& summary, const std::vector<Phase>& phases) const {
@@ -185,8 +188,9 @@ class ShowVerb : public Verb {
       json["collectives"]["operations"].push_back(
           {{"operation", to_string(total.op)}, {"calls", total.calls}, {"bytes", total.bytes}});
     }
-    json["partners"] = {
-        {"mean", summary.mean_partners}, {"most", summary.most_partners}, {"silent_ranks", summary.silent_ranks}};
+    json["partners"] = {{"mean", summary.mean_partners},
+                        {"max", summary.most_partners},
+                        {"ranks_without_partners", summary.silent_ranks}};
     json["heaviest"] = Json::array();
     for (const PairTraffic& pair : summary.heaviest) {
       json["heaviest"].push_back({{"ranks", {index(pair.a), index(pair.b)}},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom slurm`: a real Slurm on one machine, and a look at any.
-#include <cerrno>
+// apps/verbs/slurm: `rankloom slurm`: runs a Slurm cluster on one machine, and checks the jobs of any Slurm.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -8,17 +7,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
-#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm.hpp"
-#include "rankloom/report/progress_bar.hpp"
+#include "rankloom/report/terminal/progress_bar.hpp"
 
 namespace rankloom::app {
 
@@ -26,50 +24,54 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders of ours below /tmp, which the nodes would not see otherwise.
-void share(std::vector<std::string>& shared, const fs::path& folder) {
+/// Adds a directory below /tmp, which the nodes would not see otherwise: each node has its own /tmp.
+void share(std::vector<std::string>& shared, const fs::path& directory) {
   std::error_code error;
-  const std::string path = fs::weakly_canonical(folder, error).string();
+  const std::string path = fs::weakly_canonical(directory, error).string();
   if (path.starts_with("/tmp/") && path.size() > 5) shared.push_back(path);
 }
 
 class SlurmVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    lab_ = &add_command(app, "lab", "a Slurm of your own on this machine, to try things on");
-    up_ = &add_command(*lab_, "up", "make one, and wait until its nodes are idle");
+    lab_ = &add_command(app, "lab", "a Slurm cluster on this machine for experiments");
+    up_ = &add_command(*lab_, "up", "start a cluster and wait until its nodes are idle");
     topology_.describe(*up_);
-    add_value(*up_, {"--nodes", "N", "how many nodes; without -t, a machine without a network", "lab", "4"},
+    add_value(*up_, {"--nodes", "N", "number of nodes, for a machine without a network (instead of -t)", "lab", "4"},
               set_count("--nodes", nodes_));
     add_value(*up_,
-              {"--cpus", "N", "processors that every node says it has; else the cores that -t gives it, or 4", "lab"},
+              {"--cpus", "N", "processors that every node reports; by default the cores per node of -t, or 4", "lab"},
               set_count("--cpus", cpus_));
-    add_value(*up_, {"--port", "N", "the first of its ports, one more than nodes; else the first that are free", "lab"},
+    add_value(*up_,
+              {"--port", "N", "the first of nodes + 1 consecutive ports; by default free ports are chosen", "lab"},
               set_count("--port", port_));
-    add_repeated(*up_,
-                 {"--share", "DIRECTORY",
-                  "a folder below /tmp that the nodes see too; the rest of their /tmp is "
-                  "their own. This folder is always seen",
-                  "lab"},
-                 shared_);
-    add_repeated(*up_, {"--conf", "LINE", "a further line of slurm.conf", "lab"}, lines_);
-    policy_.describe_policy(*up_, "let rankloom choose the nodes of jobs, by this row of `rankloom list policies`",
+    add_repeated(
+        *up_,
+        {"--share", "DIRECTORY",
+         "a directory below /tmp that is visible on the nodes, which otherwise have their own /tmp; the current "
+         "directory is always visible",
+         "lab"},
+        shared_);
+    add_repeated(*up_, {"--conf", "LINE", "an additional line of slurm.conf", "lab"}, lines_);
+    policy_.describe_policy(*up_, "let rankloom choose the nodes of jobs by this policy of `rankloom list policies`",
                             false);
     policy_.describe_exclusive(*up_);
     policy_.describe_limits(*up_);
     policy_.describe_fallback(*up_);
-    exec_ = &add_command(*lab_, "exec", "run a command on its head, or on a node");
-    add_text(*exec_, {"--on", "HOST", "the host; head when not given", "lab"}, host_);
-    add_repeated(*exec_, {"COMMAND", "WORD", "after --: the program and its arguments", "input", "", true}, command_);
-    status_ = &add_command(*lab_, "status", "those that are up, and how their nodes are");
-    down_ = &add_command(*lab_, "down", "end everything of it, and remove it");
+    exec_ = &add_command(*lab_, "exec", "run a command on the head node or on another node");
+    add_text(*exec_, {"--on", "HOST", "the host; by default the head node", "lab"}, host_);
+    add_repeated(*exec_, {"COMMAND", "ARG", "after --: the program and its arguments", "input", "", true}, command_);
+    status_ = &add_command(*lab_, "status", "list running clusters and the states of their nodes");
+    down_ = &add_command(*lab_, "down", "stop all processes of a cluster and remove it");
     for (CLI::App* const command : {up_, exec_, down_}) {
-      add_text(*command, {"--name", "NAME", "which one", "lab", "slurm"}, name_);
+      add_text(*command, {"--name", "NAME", "name of the cluster", "lab", "slurm"}, name_);
     }
-    check_ = &add_command(app, "check", "do the jobs that run in Slurm now meet? status 4 if so");
+    check_ = &add_command(app, "check",
+                          "check that no two running jobs of Slurm share a resource; exit status 4 if they do");
     check_verb_->describe(*check_);
     if (const char* const inside = std::getenv("RANKLOOM_SLURM"); inside != nullptr) name_ = inside;
-    place_ = &add_command(app, "place", "where the ranks of an srun go: what the plugin of `srun --rankloom` asks");
+    place_ =
+        &add_command(app, "place", "print the placement of an srun step; the plugin of `srun --rankloom` calls this");
     place_verb_->describe(*place_);
   }
 
@@ -83,7 +85,7 @@ class SlurmVerb : public Verb {
   }
 
  private:
-  /// Nodes by name, and their processors: of the machine that is named, or so many of one without a network.
+  /// Sets the names and processors of the nodes, from -t or from --nodes.
   Result<void> set_machine(VirtualSlurmOptions& options) {
     options.cpus = cpus_ > 0 ? static_cast<std::uint32_t>(std::min<std::uint64_t>(cpus_, 1U << 20U)) : 4;
     if (!topology_.given()) {
@@ -92,7 +94,8 @@ class SlurmVerb : public Verb {
       return {};
     }
     if (nodes_ > 0)
-      return fail(Code::usage, at("--nodes"), "-t says how many nodes there are", "leave one of them out");
+      return fail(Code::usage, at("--nodes"), "--nodes cannot be combined with -t, which defines the nodes",
+                  "remove one of the two options");
     auto topology = topology_.load();
     if (!topology) return propagate(topology);
     for (const Node node : topology->nodes()) {
@@ -106,7 +109,7 @@ class SlurmVerb : public Verb {
     return {};
   }
 
-  /// The plugin of `srun --rankloom`, where it was built.
+  /// Loads the plugin of `srun --rankloom`, if it was built.
   static void set_spank(VirtualSlurmOptions& options) {
     const auto plugin = find_installed("slurm/spank_rankloom.so");
     if (!plugin) return;
@@ -119,22 +122,22 @@ class SlurmVerb : public Verb {
     options.files["plugstack.conf"] = line + "\n";
   }
 
-  /// The plugin that asks rankloom for nodes, and what it reads.
+  /// Loads the plugin that lets rankloom choose nodes, and writes its configuration.
   Result<void> set_policy(VirtualSlurmOptions& options) {
     if (policy_.policies.empty()) return {};
     if (!topology_.given())
       return fail(Code::usage, at("--policy"), "a policy needs a machine with a network", "add -t mesh:8x8");
     const auto plugin = find_installed("slurm/select_cons_tres.so");
     if (!plugin) {
-      return fail(Code::environment, at("--policy"), "rankloom's plugin for Slurm is not here",
+      return fail(Code::environment, at("--policy"), "select_cons_tres.so, rankloom's plugin for Slurm, is missing",
                   how_to_install("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins"));
     }
     options.plugin_directory = fs::path(*plugin).parent_path().string();
     std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",
                                    fmt::join(options.nodes, ","), options.cpus, policy_.policies.back()->name);
     if (policy_.exclusive) text += fmt::format("exclusive = {}\n", name_of(*policy_.exclusive));
-    text += fmt::format("waste = {}\nslack = {}\nfallback = {}\n", policy_.place.limits.waste,
-                        policy_.place.limits.slack, name_of(policy_.place.fallback));
+    text += fmt::format("waste = {}\nslack = {}\nfallback = {}\n", policy_.allocation.limits.waste,
+                        policy_.allocation.limits.slack, name_of(policy_.allocation.fallback));
     options.files["rankloom.conf"] = text;
     return {};
   }
@@ -147,9 +150,9 @@ class SlurmVerb : public Verb {
     if (auto good = set_machine(options); !good) return propagate(good);
     if (auto good = set_policy(options); !good) return propagate(good);
     set_spank(options);
-    for (const std::string& folder : shared_) {
-      if (!fs::is_directory(folder)) return bad_value("--share", folder, "a folder that is there");
-      share(options.shared_directories, folder);
+    for (const std::string& directory : shared_) {
+      if (!fs::is_directory(directory)) return bad_value("--share", directory, "an existing directory");
+      share(options.shared_directories, directory);
     }
     std::error_code error;
     share(options.shared_directories, fs::current_path(error));
@@ -164,29 +167,27 @@ class SlurmVerb : public Verb {
     }
     print(
         fmt::format("{} is up: {} idle, {} to {}, {} each{}\n\n"
-                    "commands of Slurm find it with\n  . {}/env\n"
-                    "or one at a time\n  rankloom slurm lab exec{} -- srun -N 2 hostname\n"
-                    "logs are in {}/log; away with it:\n  rankloom slurm lab down{}\n",
+                    "to use it in this shell:\n  . {}/env\n"
+                    "to run one command:\n  rankloom slurm lab exec{} -- srun -N 2 hostname\n"
+                    "logs are in {}/log; to stop it:\n  rankloom slurm lab down{}\n",
                     name_, counted(lab->nodes.size(), "node"), lab->nodes.front().name, lab->nodes.back().name,
                     counted(lab->cpus, "processor"),
                     policy_.policies.empty() ? "" : fmt::format(", policy {}", policy_.policies.back()->name),
-                    lab->directory, option_of_name(), lab->directory, option_of_name()));
+                    lab->directory, name_option(), lab->directory, name_option()));
     return success;
   }
 
-  std::string option_of_name() const { return name_ == "slurm" ? "" : " --name " + name_; }
+  std::string name_option() const { return name_ == "slurm" ? "" : " --name " + name_; }
 
   Result<int> exec() {
     auto lab = find_virtual_slurm(name_);
     if (!lab) return propagate(lab);
-    if (auto entered = enter_virtual_slurm_host(*lab, host_.empty() ? lab->head.name : host_); !entered) return propagate(entered);
-    std::vector<char*> arguments;
-    arguments.reserve(command_.size() + 1);
-    for (std::string& word : command_) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp(arguments[0], arguments.data());
+    if (auto entered = enter_virtual_slurm_host(*lab, host_.empty() ? lab->head.name : host_); !entered)
+      return propagate(entered);
+    const int error = exec_program(command_);
     return fail(Code::environment, at("slurm lab exec"),
-                fmt::format("{} cannot be started: {}", command_[0], std::strerror(errno)), "is the program there?");
+                fmt::format("{} cannot be started: {}", command_[0], std::strerror(error)),
+                "check that the program exists on the host");
   }
 
   Result<int> status(const Session& session) {
@@ -194,17 +195,18 @@ class SlurmVerb : public Verb {
     for (const std::string& name : virtual_slurm_names()) {
       auto lab = find_virtual_slurm(name);
       if (!lab) {
-        labs.push_back({{"name", name}, {"whole", false}});
-        if (!session.json) print(fmt::format("{}: half made; rankloom slurm lab down --name {}\n", name, name));
+        labs.push_back({{"name", name}, {"complete", false}});
+        if (!session.json)
+          print(fmt::format("{}: incomplete; remove it with rankloom slurm lab down --name {}\n", name, name));
         continue;
       }
-      Json one = to_json(*lab);
+      Json entry = to_json(*lab);
       std::vector<std::string> states;
       for (const auto& [state, count] : node_states(*lab)) {
-        one["states"][state] = count;
+        entry["states"][state] = count;
         states.push_back(fmt::format("{} {}", count, state));
       }
-      labs.push_back(one);
+      labs.push_back(entry);
       if (!session.json)
         print(fmt::format("{}: {}, {}; SLURM_CONF={}\n", name, counted(lab->nodes.size(), "node"),
                           states.empty() ? "slurmctld does not answer" : fmt::format("{}", fmt::join(states, ", ")),
@@ -215,8 +217,8 @@ class SlurmVerb : public Verb {
   }
 
   Result<int> down(const Session& session) {
-    auto gone = stop_virtual_slurm(name_);
-    if (!gone) return propagate(gone);
+    auto stopped = stop_virtual_slurm(name_);
+    if (!stopped) return propagate(stopped);
     if (session.json) {
       print_json(Json{{"name", name_}, {"down", true}});
     } else {
@@ -230,8 +232,9 @@ class SlurmVerb : public Verb {
     for (const VirtualHost& node : lab.nodes) nodes.push_back(node.name);
     Json environment = Json::object();
     for (const auto& [name, value] : virtual_slurm_environment(lab)) environment[name] = value;
-    return {{"name", lab.name},       {"whole", true},    {"folder", lab.directory}, {"conf", lab.conf()},
-            {"port", lab.first_port}, {"cpus", lab.cpus}, {"nodes", nodes},       {"environment", environment}};
+    return {{"name", lab.name},   {"complete", true},          {"directory", lab.directory},
+            {"conf", lab.conf()}, {"port", lab.first_port},    {"cpus", lab.cpus},
+            {"nodes", nodes},     {"environment", environment}};
   }
 
   CLI::App *lab_ = nullptr, *up_ = nullptr, *exec_ = nullptr, *status_ = nullptr, *down_ = nullptr, *check_ = nullptr;

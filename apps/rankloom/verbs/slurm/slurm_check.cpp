@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom slurm check`: do the jobs that run in Slurm now meet? By the verifier, which walks all routes.
+// apps/verbs/slurm: `rankloom slurm check`: recomputes the routes of the jobs that run in Slurm and reports conflicts.
 #include <cstdlib>
 #include <filesystem>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/allocate/scheduler/scheduler_settings.hpp"
+#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/routing/conflict_verifier.hpp"
+#include "rankloom/allocate/scheduler/scheduler_settings.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-constexpr int jobs_meet = static_cast<int>(Code::infeasible);
+constexpr int jobs_conflict = static_cast<int>(Code::infeasible);
 
 class SlurmCheckVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app, {"--conf", "FILE", "the plugin's file; rankloom.conf beside slurm.conf when not given", "input"},
+    add_text(app,
+             {"--conf", "FILE",
+              "the configuration of rankloom's Slurm plugin; by default rankloom.conf next to slurm.conf", "input"},
              conf_);
   }
 
   Result<int> run(const Session& session) override {
-    const std::string path = conf_.empty() ? usual_conf() : conf_;
+    const std::string path = conf_.empty() ? default_conf() : conf_;
     auto file = read_file(path);
     if (!file) return propagate(file);
     auto settings = read_scheduler_settings(*file);
@@ -36,34 +39,37 @@ class SlurmCheckVerb : public Verb {
     if (!machine) return propagate(machine);
     auto jobs = running_jobs(machine->names);
     if (!jobs) return propagate(jobs);
-    const AllocationMachine& of = machine->allocator.machine();
-    const auto met = verify(of.network(), of.exclusive(), *jobs);
+    const AllocationMachine& allocation_machine = machine->allocator.machine();
+    const Network& network = allocation_machine.network();
+    const auto conflicts = verify(network, allocation_machine.exclusive(), *jobs);
     if (session.json) {
-      Json json{{"contention_free", met.empty()}, {"jobs", Json::array()}, {"conflicts", Json::array()}};
+      Json json{{"contention_free", conflicts.empty()}, {"jobs", Json::array()}, {"conflicts", Json::array()}};
       for (const RunningJob& job : *jobs) {
         Json nodes = Json::array();
         for (const Node node : job.nodes) nodes.push_back(index(node));
         json["jobs"].push_back({{"job", job.name}, {"nodes", nodes}});
       }
-      for (const Conflict& one : met)
-        json["conflicts"].push_back({{"where", to_string(one, of.network())}, {"jobs", {one.one, one.other}}});
+      for (const Conflict& conflict : conflicts)
+        json["conflicts"].push_back(
+            {{"where", to_string(conflict, network)}, {"jobs", {conflict.first_job, conflict.second_job}}});
       print_json(json);
     } else {
-      for (const Conflict& one : met) print(to_string(one, of.network()) + "\n");
-      if (met.empty())
-        print(fmt::format("{}: no two of them share {}\n", counted(jobs->size(), "job"), name_of(of.exclusive())));
+      for (const Conflict& conflict : conflicts) print(to_string(conflict, network) + "\n");
+      if (conflicts.empty())
+        print(fmt::format("{}: no two of them share {}\n", counted(jobs->size(), "job"),
+                          name_of(allocation_machine.exclusive())));
     }
-    return met.empty() ? success : jobs_meet;
+    return conflicts.empty() ? success : jobs_conflict;
   }
 
  private:
-  static std::string usual_conf() {
+  static std::string default_conf() {
     const char* const conf = std::getenv("SLURM_CONF");
     const std::filesystem::path slurm = conf != nullptr ? conf : "/etc/slurm/slurm.conf";
     return (slurm.parent_path() / "rankloom.conf").string();
   }
 
-  /// What squeue says, as nodes of the machine.
+  /// The jobs that squeue lists, with their nodes as nodes of the machine.
   static Result<std::vector<RunningJob>> running_jobs(const std::vector<std::string>& names) {
     std::unordered_map<std::string, Node> nodes;
     for (std::uint32_t node = 0; node < names.size(); ++node) nodes.emplace(names[node], Node{node});
@@ -72,15 +78,15 @@ class SlurmCheckVerb : public Verb {
       const std::size_t space = line.find(' ');
       if (space == std::string_view::npos) return;
       RunningJob job{std::string(line.substr(0, space)), {}};
-      for (const std::string& name : expand_node_names(line.substr(space + 1)).value_or(std::vector<std::string>{})) {
+      for (const std::string& name : expand_hostlist(line.substr(space + 1)).value_or(std::vector<std::string>{})) {
         if (const auto found = nodes.find(name); found != nodes.end()) job.nodes.push_back(found->second);
       }
       if (!job.nodes.empty()) jobs.push_back(std::move(job));
     });
     if (!status) return propagate(status);
     if (*status != 0)
-      return fail(Code::environment, at("squeue"), fmt::format("it ended with status {}", *status),
-                  "is slurmctld up, and SLURM_CONF right?");
+      return fail(Code::environment, at("squeue"), fmt::format("it ended with exit status {}", *status),
+                  "check that slurmctld runs and that SLURM_CONF is right");
     return jobs;
   }
 

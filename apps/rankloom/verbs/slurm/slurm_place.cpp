@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom slurm place`: where the ranks of an srun go. The plugin of `srun --rankloom` asks this program.
+// apps/verbs/slurm: `rankloom slurm place`: computes the placement of an srun step for the plugin of `srun --rankloom`.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -33,20 +33,25 @@ SlurmVariables variables() {
 class SlurmPlace : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app, {"--asked", "REQUEST", "what the job asked for, when srun itself says nothing", "input"}, asked_);
+    add_text(app,
+             {"--asked", "REQUEST", "the request of the job, used if the srun command contains no --rankloom", "input"},
+             asked_);
     add_text(
         app,
-        {"--network", "TOPOLOGY", "the machine, with the names of its nodes, for mappings that are made now", "input"},
+        {"--network", "TOPOLOGY", "the machine with the names of its nodes, for requests that run a mapper", "input"},
         network_.topology);
-    add_text(app, {"--nodes", "LIST", "the names of its nodes, in order, when it only numbers them: n[1-64]", "input"},
+    add_text(app,
+             {"--nodes", "LIST", "the names of the nodes in order, if --network has only numbers: n[1-64]", "input"},
              network_.nodes);
-    add_text(app, {"--config", "FILE", "both, from the file that configures rankloom's plugins for Slurm", "input"},
+    add_text(app,
+             {"--config", "FILE",
+              "the configuration of rankloom's Slurm plugins, which names the machine and its nodes", "input"},
              network_.config);
     exclude(app, "--config", "--network");
-    add_repeated(app,
-                 {"COMMAND", "WORD", "after --: srun with its options, --rankloom among them, and the program",
-                  "input", "", true},
-                 words_);
+    add_repeated(
+        app,
+        {"COMMAND", "ARG", "after --: srun with its options, including --rankloom, and the program", "input", "", true},
+        command_);
   }
 
   Result<int> run(const Session& session) override {
@@ -64,24 +69,24 @@ class SlurmPlace : public Verb {
   }
 
  private:
-  /// No seats: nothing is asked for.
+  /// No slots: the step requests no placement.
   Result<StepPlacement> place() {
-    auto command = parse_launch_command(words_, {});
+    auto command = parse_launch_command(command_, {});
     if (!command) {
-      // What the user asked for is not sure, but his words are the best guess.
-      for (const std::string& word : words_) strict_ |= word.starts_with("--rankloom=strict:");
+      // The command cannot be parsed, so look for a strict request in its arguments.
+      for (const std::string& argument : command_) strict_ |= argument.starts_with("--rankloom=strict:");
       strict_ |= is_strict(asked_);
       command.error().hint = "write options of other plugins as --name=value";
       return propagate(command);
     }
-    const LaunchOption* const own = command->find("rankloom");
-    const std::string asked = own != nullptr && !own->values.empty() ? own->values[0] : asked_;
-    // The shell that salloc opens on a node is no program of the user's.
-    if ((own == nullptr && asked.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
+    const LaunchOption* const option = command->find("rankloom");
+    const std::string asked = option != nullptr && !option->values.empty() ? option->values[0] : asked_;
+    // The shell that salloc opens on a node is not a program of the user.
+    if ((option == nullptr && asked.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
     strict_ = is_strict(asked);
     auto request = parse_step_request(asked);
     if (!request) return propagate(request);
-    request->of_job = own == nullptr;
+    request->of_job = option == nullptr;
     if (request->off || (request->of_job && orders_itself(*command))) return StepPlacement{};
     auto step = understand_step(*command, variables());
     if (!step) return propagate(step);
@@ -105,7 +110,7 @@ class SlurmPlace : public Verb {
 
   std::string asked_;
   SlurmNetwork network_;
-  std::vector<std::string> words_;
+  std::vector<std::string> command_;
   bool strict_ = false;
 };
 

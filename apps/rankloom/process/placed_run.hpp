@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/process: launches a program as a mapping places it and verifies where every rank runs. The functions behind
+// `rankloom run`, also called by `rankloom tune`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/rankloom/process/processes.hpp"
+#include "rankloom/core/result.hpp"
+#include "rankloom/place/launch_plan.hpp"
+#include "rankloom/place/verify.hpp"
+
+namespace rankloom::app {
+
+/// The directory for the launcher's files and the reports of the ranks: the one that the user names, or a temporary one
+/// that is removed after the run. The temporary one is in the working directory, because all hosts see the program
+/// there.
+class RunDirectory {
+ public:
+  RunDirectory() = default;
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  /// Creates the directory and removes the reports of earlier runs from it. Empty: a temporary directory.
+  Result<void> create(const std::string& name);
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool temporary_ = false;
+};
+
+/// Writes the files of a launcher into a directory, which is created.
+Result<void> write_launcher_files(const std::vector<LauncherFile>& files, const std::string& directory);
+
+/// Ranks can only be launched on hosts with names. A machine of one node without a name is this host.
+Result<void> require_host_names(Deployment& deployment, bool named);
+
+/// For a launch from this process with files in this directory.
+LaunchContext launch_context(const std::string& directory, EmitOptions::Bind bind);
+
+struct PlacedRun {
+  int status = 0;      ///< Of the program.
+  double seconds = 0;  ///< From the start of the launcher to its end.
+  Verification verification;
+};
+
+/// Runs the plan with its files in `directory`, and compares the reports of the ranks with the deployment.
+Result<PlacedRun> run_placed(const LaunchPlan& plan, const Deployment& deployment, EmitOptions::Bind bind,
+                             const std::string& directory, const ProgramStreams& streams);
+
+}  // namespace rankloom::app
