@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "bench/verdict.hpp"
-#include "rankloom/allocate/replay.hpp"
+#include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
 
@@ -41,7 +41,7 @@ T or_die(Result<T> result) {
 
 Allocator allocator_for(const std::string& text) {
   Topology topology = or_die(load_topology(text));
-  const Exclusive exclusive = usual_exclusive(topology.network());
+  const Exclusive exclusive = default_exclusive(topology.network());
   return Allocator(AllocationMachine(std::move(topology), exclusive));
 }
 
@@ -56,13 +56,13 @@ nlohmann::json compare(const Case& one, const Workload& workload, bool& reached)
   fmt::print("{} on {}, load 1.0, EASY, no two jobs share {}\n", one.name, one.machine,
              name_of(allocator.machine().exclusive()));
   fmt::print("  {:16} {:>11} {:>8} {:>9} {:>9} {:>15} {:>8} {:>9} {:>8}\n", "policy", "utilisation", "of ff", "wait h",
-             "slowdown", "contention-free", "diameter", "meetings", "time s");
+             "slowdown", "contention-free", "diameter", "conflicts", "time s");
   nlohmann::json rows = nlohmann::json::array();
   ReplayResult unconstrained;
   for (const std::string_view name :
        {"first-fit", "closed-best", "closed-fewest", "closed-minimum", "best-fit-switch", "sequential"}) {
     const PolicyInfo& policy = *or_die(find_policy(name));
-    ReplayOptions options{.load = 1, .verify = policy.closed, .place = {}};
+    ReplayOptions options{.load = 1, .verify = policy.isolated, .allocation = {}};
     const auto begin = std::chrono::steady_clock::now();
     const ReplayResult result = or_die(replay(allocator, policy, workload, options));
     const double seconds = seconds_since(begin);
@@ -71,17 +71,17 @@ nlohmann::json compare(const Case& one, const Workload& workload, bool& reached)
     fmt::print("  {:16} {:>9.1f} % {:>6.1f} % {:>9.1f} {:>9.1f} {:>13.1f} % {:>8.2f} {:>9} {:>8.2f}\n", name,
                100 * result.utilisation, 100 * share, result.mean_wait / 3600, result.bounded_slowdown,
                100 * result.contention_free(), result.mean_diameter,
-               policy.closed ? fmt::format("{}", result.meetings) : "-", seconds);
+               policy.isolated ? fmt::format("{}", result.conflicts) : "-", seconds);
     std::fflush(stdout);
     rows.push_back({{"policy", name},
                     {"utilisation", result.utilisation},
                     {"share_of_first_fit", share},
                     {"bounded_slowdown", result.bounded_slowdown},
                     {"contention_free", result.contention_free()},
-                    {"meetings", result.meetings},
+                    {"conflicts", result.conflicts},
                     {"seconds", seconds}});
     if (name != "closed-best") continue;
-    const bool good = result.contention_free() == 1 && result.meetings == 0 && share >= one.must;
+    const bool good = result.contention_free() == 1 && result.conflicts == 0 && share >= one.must;
     reached = reached && good;
     fmt::print("  -> {}: {:.1f} % of first-fit (must {:.0f} %, aim {:.0f} %{}), slowdown {:.2f} x (aim 1.30{})\n",
                good ? "reached" : "MISSED", 100 * share, 100 * one.must, 100 * one.aim,
@@ -100,14 +100,14 @@ nlohmann::json decisions(const std::string& machine, std::size_t count, double m
   const Workload workload = or_die(lublin_workload({.jobs = count, .nodes = nodes / 4, .seed = 1}));
   const PolicyInfo& policy = *or_die(find_policy("closed-best"));
   Occupancy occupancy(allocator.machine());
-  std::deque<Allotment> running;
+  std::deque<Allocation> running;
   Random random(1);
   std::vector<double> times;
   std::size_t failed = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto wanted = static_cast<std::uint32_t>(workload.jobs[i].tasks);
     const double begin = processor_seconds();
-    auto found = place(allocator, occupancy, policy, wanted, {});
+    auto found = allocate_nodes(allocator, occupancy, policy, wanted, {});
     times.push_back(processor_seconds() - begin);
     if (found) {
       occupancy.add(*found);
@@ -139,7 +139,7 @@ nlohmann::json decisions(const std::string& machine, std::size_t count, double m
 double kth_seconds(const Workload& workload) {
   const Allocator allocator = allocator_for("mesh:10x10 core:1");
   const auto begin = std::chrono::steady_clock::now();
-  or_die(replay(allocator, *or_die(find_policy("closed-best")), workload, {.load = 1, .place = {}}));
+  or_die(replay(allocator, *or_die(find_policy("closed-best")), workload, {.load = 1, .allocation = {}}));
   return seconds_since(begin);
 }
 

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 
 namespace rankloom::slurm {
 
@@ -57,7 +58,7 @@ Result<Chooser> Chooser::make(const Controller& controller) {
 std::string Chooser::summary() const {
   const auto beyond = std::count(node_.begin(), node_.end(), std::nullopt);
   return fmt::format("{} nodes, policy {}, no two jobs share {}, fallback {}{}", machine_.names.size(), policy_->name,
-                     name_of(machine_.allocator.machine().exclusive()), name_of(settings_.place.fallback),
+                     name_of(machine_.allocator.machine().exclusive()), name_of(settings_.allocation.fallback),
                      beyond > 0 ? fmt::format("; {} nodes of Slurm are not of this machine", beyond) : "");
 }
 
@@ -73,7 +74,7 @@ Chooser::Known& Chooser::know(Job* job) {
 std::optional<std::vector<Node>> Chooser::required_by(const Known& known) const {
   std::vector<Node> nodes;
   if (!known.demand || known.demand->required.empty()) return nodes;
-  const auto names = expand_node_names(known.demand->required);
+  const auto names = expand_hostlist(known.demand->required);
   if (!names) return std::nullopt;
   for (const std::string& name : *names) {
     const auto found = node_by_name_.find(name);
@@ -95,7 +96,7 @@ const SchedulerView& Chooser::view() {
   std::vector<ScheduledJob> running;
   controller_->each_running([&](const std::string& text, double end) {
     ScheduledJob job{{}, end};
-    for (const std::string& name : expand_node_names(text).value_or(std::vector<std::string>{})) {
+    for (const std::string& name : expand_hostlist(text).value_or(std::vector<std::string>{})) {
       const auto found = node_by_name_.find(name);
       if (found != node_by_name_.end()) job.nodes.push_back(found->second);
     }
@@ -106,11 +107,11 @@ const SchedulerView& Chooser::view() {
 }
 
 NodeRequest Chooser::request_of(const Known& known, const NodeBits& usable) const {
-  NodeRequest request{1, Bits(machine_.names.size()), {}, settings_.place};
+  NodeRequest request{1, Bitset(machine_.names.size()), {}, settings_.allocation};
   for (std::size_t number = 0; number < usable.size() && number < node_.size(); ++number) {
     if (usable[number] && node_[number]) request.usable.set(index(*node_[number]));
   }
-  if (const auto fallback = fallback_in(known.label.comment)) request.place.fallback = *fallback;
+  if (const auto fallback = fallback_from_comment(known.label.comment)) request.allocation.fallback = *fallback;
   return request;
 }
 
@@ -121,10 +122,10 @@ SchedulerView Chooser::view_beside_plans(const NodeRequest& request, std::uint32
   const auto now = Clock::now();
   std::erase_if(plans_, [&](const auto& plan) { return now - plan.second.since > plan_holds; });
   for (const auto& [other, plan] : plans_) {
-    const auto& nodes = plan.allotment.nodes;
+    const auto& nodes = plan.allocation.nodes;
     const bool kept =
         std::none_of(nodes.begin(), nodes.end(), [&](Node node) { return request.usable.test(index(node)); });
-    if (other != job && kept) beside.keep_for_another(plan.allotment);
+    if (other != job && kept) beside.reserve(plan.allocation);
   }
   return beside;
 }
@@ -155,8 +156,8 @@ NodeBits Chooser::bits_of(const std::vector<Node>& nodes) const {
   return bits;
 }
 
-std::optional<Allotment> Chooser::offer(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Find& find,
-                                        const Take& take) {
+std::optional<Allocation> Chooser::offer(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Find& find,
+                                         const Take& take) {
   Known& known = know(job);
   NodeRequest request = request_of(known, usable);
   const SchedulerView beside = ask == Ask::plan ? view_beside_plans(request, known.label.id) : view();
@@ -185,10 +186,10 @@ bool Chooser::offer_now(Job* job, const NodeBits& usable, NodeCounts counts, Ask
 }
 
 bool Chooser::offer_later(Job* job, const NodeBits& usable, NodeCounts counts, const Take& take) {
-  const auto find = [](const SchedulerView& view, const NodeRequest& request) -> std::optional<Allotment> {
+  const auto find = [](const SchedulerView& view, const NodeRequest& request) -> std::optional<Allocation> {
     auto plan = view.later(request);
     if (!plan) return std::nullopt;
-    return std::move(plan->allotment);
+    return std::move(plan->allocation);
   };
   auto planned = offer(job, usable, counts, Ask::plan, find, take);
   if (!planned) return false;
@@ -201,7 +202,7 @@ bool Chooser::can_ever_run(Job* job, const NodeBits& usable, NodeCounts counts) 
   NodeRequest request = request_of(known, usable);
   for (const std::uint32_t size : sizes(known, counts)) {
     request.nodes = size;
-    if (view().ever(request)) return true;
+    if (view().on_empty_machine(request)) return true;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurm: between Slurm and rankloom's allocator: bitmaps of Slurm's nodes in, bitmaps out. What is chosen is the
-// library's business (rankloom/allocate/scheduler_view.hpp).
+// library's business (rankloom/allocate/scheduler/scheduler_view.hpp).
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rankloom/allocate/scheduler_settings.hpp"
-#include "rankloom/allocate/scheduler_view.hpp"
+#include "rankloom/allocate/scheduler/scheduler_settings.hpp"
+#include "rankloom/allocate/scheduler/scheduler_view.hpp"
 #include "slurm/controller.hpp"
 
 namespace rankloom::slurm {
@@ -60,7 +60,7 @@ class Chooser {
     Clock::time_point since;
   };
   struct Planned {
-    Allotment allotment;
+    Allocation allocation;
     Clock::time_point since;
   };
 
@@ -69,8 +69,8 @@ class Chooser {
   std::optional<std::vector<Node>> required_by(const Known& known) const;
   NodeRequest request_of(const Known& known, const NodeBits& usable) const;
   /// Tries all sizes; when Slurm refuses what is found, once more with what the job insists on.
-  using Find = std::function<std::optional<Allotment>(const SchedulerView&, const NodeRequest&)>;
-  std::optional<Allotment> offer(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Find& find,
+  using Find = std::function<std::optional<Allocation>(const SchedulerView&, const NodeRequest&)>;
+  std::optional<Allocation> offer(Job* job, const NodeBits& usable, NodeCounts counts, Ask ask, const Find& find,
                                  const Take& take);
   const SchedulerView& view();
   SchedulerView view_beside_plans(const NodeRequest& request, std::uint32_t job);

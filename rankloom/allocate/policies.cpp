@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the table of policies, and those of them that need no search.
+// allocate: the table of policies, and the policies that need no search.
 #include <algorithm>
 #include <array>
 #include <variant>
@@ -7,32 +7,30 @@
 #include <fmt/format.h>
 
 #include "rankloom/allocate/policy.hpp"
-#include "rankloom/core/suggest.hpp"
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/core/text/suggest.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 
 namespace {
 
-using Found = std::optional<Allotment>;
-
-/// Numbers of neighbouring free nodes.
+/// Free nodes with consecutive numbers.
 struct Run {
   std::uint32_t first = 0, count = 0;
 };
 
-std::vector<Run> free_runs(const Bits& free) {
+std::vector<Run> free_runs(const Bitset& free) {
   std::vector<Run> runs;
-  free.each([&](std::uint32_t node) {
+  free.for_each([&](std::uint32_t node) {
     if (runs.empty() || runs.back().first + runs.back().count != node) runs.push_back({node, 0});
     ++runs.back().count;
   });
   return runs;
 }
 
-std::vector<Node> first_of(const Bits& free, std::uint32_t nodes) {
+std::vector<Node> first_free(const Bitset& free, std::uint32_t nodes) {
   std::vector<Node> chosen;
-  free.each([&](std::uint32_t node) {
+  free.for_each([&](std::uint32_t node) {
     if (chosen.size() < nodes) chosen.push_back(Node{node});
   });
   return chosen;
@@ -44,76 +42,81 @@ std::vector<Node> in_run(Run run, std::uint32_t nodes) {
   return chosen;
 }
 
-Found sequential(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const PlaceOptions&) {
+std::optional<Allocation> sequential(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                     const AllocationOptions&) {
   if (occupancy.free_count() < nodes) return std::nullopt;
-  return describe(allocator.machine(), occupancy, first_of(occupancy.free(), nodes));
+  return make_allocation(allocator.machine(), occupancy, first_free(occupancy.free_nodes(), nodes));
 }
 
-Found first_fit(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const PlaceOptions&) {
+std::optional<Allocation> first_fit(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                    const AllocationOptions&) {
   if (occupancy.free_count() < nodes) return std::nullopt;
-  for (const Run run : free_runs(occupancy.free())) {
-    if (run.count >= nodes) return describe(allocator.machine(), occupancy, in_run(run, nodes));
+  for (const Run run : free_runs(occupancy.free_nodes())) {
+    if (run.count >= nodes) return make_allocation(allocator.machine(), occupancy, in_run(run, nodes));
   }
-  return describe(allocator.machine(), occupancy, first_of(occupancy.free(), nodes));
+  return make_allocation(allocator.machine(), occupancy, first_free(occupancy.free_nodes(), nodes));
 }
 
 bool has_switches(const Network& network) {
   return std::holds_alternative<TreeShape>(network.shape()) || std::holds_alternative<FatTreeShape>(network.shape());
 }
 
-/// In a tree, the lowest switch with enough free nodes, of several the one with the fewest; elsewhere the shortest run.
-Found best_fit_switch(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
-                      const PlaceOptions& options) {
+/// In a tree, the lowest switch with enough free nodes, and among those the one with the fewest free nodes; elsewhere
+/// the shortest run that is long enough.
+std::optional<Allocation> best_fit_switch(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                          const AllocationOptions& options) {
   if (occupancy.free_count() < nodes) return std::nullopt;
-  if (has_switches(allocator.machine().network())) return allocator.search().nearest(occupancy, nodes);
+  if (has_switches(allocator.machine().network())) return allocator.search().find_nearest(occupancy, nodes);
   Run best;
-  for (const Run run : free_runs(occupancy.free())) {
+  for (const Run run : free_runs(occupancy.free_nodes())) {
     if (run.count >= nodes && (best.count == 0 || run.count < best.count)) best = run;
   }
   if (best.count == 0) return sequential(allocator, occupancy, nodes, options);
-  return describe(allocator.machine(), occupancy, in_run(best, nodes));
+  return make_allocation(allocator.machine(), occupancy, in_run(best, nodes));
 }
 
-Found closed_minimum(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const PlaceOptions&) {
-  return allocator.search().closed_minimum(occupancy, nodes);
+std::optional<Allocation> isolated_minimum(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                           const AllocationOptions&) {
+  return allocator.search().find_template(occupancy, nodes);
 }
 
-Found closed_best(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
-                  const PlaceOptions& options) {
-  return allocator.search().closed(occupancy, nodes, Prefer::least_diameter, options.limits);
+std::optional<Allocation> isolated_best(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                        const AllocationOptions& options) {
+  return allocator.search().find_isolated(occupancy, nodes, Objective::min_diameter, options.limits);
 }
 
-Found closed_fewest(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
-                    const PlaceOptions& options) {
-  return allocator.search().closed(occupancy, nodes, Prefer::fewest_nodes, options.limits);
+std::optional<Allocation> isolated_fewest(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                          const AllocationOptions& options) {
+  return allocator.search().find_isolated(occupancy, nodes, Objective::min_nodes, options.limits);
 }
 
-Found min_diameter(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes, const PlaceOptions&) {
+std::optional<Allocation> min_diameter(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                       const AllocationOptions&) {
   if (occupancy.free_count() < nodes) return std::nullopt;
-  return allocator.search().nearest(occupancy, nodes);
+  return allocator.search().find_nearest(occupancy, nodes);
 }
 
+// The policies that isolate jobs are called closed, the word of Zhang 2014.
 constexpr auto table = std::to_array<PolicyInfo>({
-    {"closed-best", "a closed set of the least diameter that can be had, packed so that large free regions stay",
-     "ours, after Zhang 2014", true, closed_best},
-    {"closed-minimum", "the first free place of the one template of least diameter; all of it is kept",
-     "Zhang 2014, Figure 3", true, closed_minimum},
-    {"closed-fewest", "the closed set with the fewest nodes, whatever its diameter",
-     "Zhang 2014, section 4, fallback b", true, closed_fewest},
-    {"min-diameter", "free nodes of the least diameter, closed or not", "Zhang 2014, section 4, fallback a", false,
+    {"closed-best", "isolated nodes of the smallest available diameter, packed so that large free regions remain",
+     "ours, after Zhang 2014", true, isolated_best},
+    {"closed-minimum", "the first free position of the template of smallest diameter; reserves the whole template",
+     "Zhang 2014, Figure 3", true, isolated_minimum},
+    {"closed-fewest", "the isolated set with the fewest nodes, of any diameter", "Zhang 2014, section 4, fallback b",
+     true, isolated_fewest},
+    {"min-diameter", "free nodes of the smallest diameter, isolated or not", "Zhang 2014, section 4, fallback a", false,
      min_diameter},
-    {"sequential", "the first free nodes in the order of their numbers", "Zhang 2014, section 5, the baseline", false,
-     sequential},
-    {"first-fit", "the first run of neighbouring numbers that is long enough, else the first free nodes",
+    {"sequential", "the free nodes with the lowest numbers", "Zhang 2014, section 5, the baseline", false, sequential},
+    {"first-fit", "the first run of consecutive node numbers that is long enough, else as sequential",
      "schedulers without a topology", false, first_fit},
-    {"best-fit-switch", "under the lowest switch with enough free nodes, of several the fullest",
+    {"best-fit-switch", "the lowest switch with enough free nodes, and among those the one with the fewest",
      "Slurm, topology/tree", false, best_fit_switch},
 });
 
-std::shared_ptr<const ClosedSearch> make_search(const AllocationMachine& machine) {
+std::shared_ptr<const IsolatedSearch> make_search(const AllocationMachine& machine) {
   if (std::holds_alternative<MeshShape>(machine.network().shape())) return make_box_search(machine);
   if (has_switches(machine.network())) return make_subtree_search(machine);
-  return make_growing_search(machine);
+  return make_greedy_search(machine);
 }
 
 }  // namespace
@@ -126,7 +129,7 @@ std::string_view name_of(Fallback fallback) {
       return "wait";
     case Fallback::diameter:
       return "diameter";
-    case Fallback::closed:
+    case Fallback::isolated:
       break;
   }
   return "closed";
@@ -142,26 +145,27 @@ Result<const PolicyInfo*> find_policy(std::string_view name) {
     if (row.name == name) return &row;
     names.push_back(row.name);
   }
-  return fail(Code::usage, at("--policy"), fmt::format("there is no policy '{}'", name), suggest(name, names));
+  return fail(Code::usage, at("--policy"), fmt::format("unknown policy '{}'", name), suggest(name, names));
 }
 
-std::optional<Allotment> place(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
-                               std::uint32_t nodes, const PlaceOptions& options) {
+std::optional<Allocation> allocate_nodes(const Allocator& allocator, const Occupancy& occupancy,
+                                         const PolicyInfo& policy, std::uint32_t nodes,
+                                         const AllocationOptions& options) {
   if (nodes == 0 || nodes > occupancy.free_count()) return std::nullopt;
-  auto allotment = policy.place(allocator, occupancy, nodes, options);
-  if (allotment || options.fallback == Fallback::wait) return allotment;
+  auto allocation = policy.allocate(allocator, occupancy, nodes, options);
+  if (allocation || options.fallback == Fallback::wait) return allocation;
   return options.fallback == Fallback::diameter ? min_diameter(allocator, occupancy, nodes, options)
-                                                : closed_fewest(allocator, occupancy, nodes, options);
+                                                : isolated_fewest(allocator, occupancy, nodes, options);
 }
 
-Allotment describe(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes) {
-  Allotment allotment;
-  allotment.passages = Bits(machine.rule().passage_count());
-  machine.rule().add_passages(nodes, allotment.passages);
-  allotment.diameter = diameter_of(machine.network(), nodes);
-  allotment.closed = !allotment.passages.meets(occupancy.held());
-  allotment.nodes = std::move(nodes);
-  return allotment;
+Allocation make_allocation(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes) {
+  Allocation allocation;
+  allocation.shared_resources = Bitset(machine.route_footprint().resource_count());
+  machine.route_footprint().add_resources(nodes, allocation.shared_resources);
+  allocation.diameter = diameter_of(machine.network(), nodes);
+  allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
+  allocation.nodes = std::move(nodes);
+  return allocation;
 }
 
 }  // namespace rankloom

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/default_costs.hpp"
-#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
-#include "rankloom/model/network/networks.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
@@ -56,24 +56,24 @@ double dearest_inside(const Topology& topology) {
   double dearest = 0;
   for (std::size_t level = topology.node_level() + 1; level < topology.levels().size(); ++level) {
     const auto& here = topology.levels()[level];
-    if (!here.is_private() && here.cost) dearest = std::max(dearest, here.cost->gap);
+    if (!here.is_private() && here.cost) dearest = std::max(dearest, here.cost->inverse_bandwidth);
   }
   return dearest;
 }
 
 double cheapest_outside(const Topology& topology) {
-  if (topology.routed()) return 2 * topology.network().per_hop().gap;  // a node, a switch, a node
+  if (topology.routed()) return 2 * topology.network().per_hop().inverse_bandwidth;  // a node, a switch, a node
   double cheapest = 0;
   for (std::size_t level = 0; level <= topology.node_level(); ++level) {
     const auto& here = topology.levels()[level];
-    if (!here.is_private() && here.cost) cheapest = cheapest > 0 ? std::min(cheapest, here.cost->gap) : here.cost->gap;
+    if (!here.is_private() && here.cost) cheapest = cheapest > 0 ? std::min(cheapest, here.cost->inverse_bandwidth) : here.cost->inverse_bandwidth;
   }
   return cheapest;
 }
 
 void scale_levels(ObjectSpec& object, double factor) {
   if (is_node(object)) return;
-  if (object.between) object.between->gap *= factor;
+  if (object.between) object.between->inverse_bandwidth *= factor;
   for (ObjectSpec& child : object.children) scale_levels(child, factor);
 }
 
@@ -81,7 +81,7 @@ Result<NetworkPtr> scaled(const NetworkPtr& network, double factor) {
   const GraphShape* const graph = graph_shape(*network);
   if (graph == nullptr) return network;  // a string's network has the costs its writer wanted
   GraphShape shape = *graph;
-  for (auto& cable : shape.cables) cable.cost.gap *= factor;
+  for (auto& cable : shape.cables) cable.cost.inverse_bandwidth *= factor;
   return make_graph(std::move(shape));
 }
 
@@ -89,8 +89,8 @@ class Composer {
  public:
   Composer(MachineSpec network, const std::vector<std::string>& keep)
       : machine_(std::move(network)), keep_(keep.begin(), keep.end()) {
-    for (const std::string& name : named_nodes(machine_)) names_.emplace(short_name(name));
-    for (const std::string& host : keep) keep_short_.emplace(short_name(host));
+    for (const std::string& name : named_nodes(machine_)) names_.emplace(short_host_name(name));
+    for (const std::string& host : keep) keep_short_.emplace(short_host_name(host));
   }
 
   Result<void> add(const NodeInterior& interior) {
@@ -102,7 +102,7 @@ class Composer {
     if (hosts.empty() && contains(node->name)) hosts.push_back(node->name);
     for (const std::string& host : hosts) {
       if (!contains(host)) return missing(host);
-      inside_[std::string(short_name(host))] = *node;
+      inside_[std::string(short_host_name(host))] = *node;
     }
     has_interiors_ = true;
     return {};
@@ -115,7 +115,7 @@ class Composer {
     return std::move(machine_);
   }
 
-  bool contains(std::string_view host) const { return names_.contains(std::string(short_name(host))); }
+  bool contains(std::string_view host) const { return names_.contains(std::string(short_host_name(host))); }
 
   Failure missing(std::string_view host) const {
     return fail(Code::bad_input, at(machine_.text), fmt::format("has no node called {}", shown(host)),
@@ -124,7 +124,7 @@ class Composer {
 
  private:
   bool stays(const ObjectSpec& node) const {
-    return keep_.empty() || keep_.contains(node.name) || keep_short_.contains(std::string(short_name(node.name)));
+    return keep_.empty() || keep_.contains(node.name) || keep_short_.contains(std::string(short_host_name(node.name)));
   }
 
   Result<void> drop_nodes() {
@@ -175,7 +175,7 @@ class Composer {
     if (!has_interiors_) return {};
     std::string without;
     for_each_node(machine_.root, [&](ObjectSpec& node) {
-      const auto own = inside_.find(std::string(short_name(node.name)));
+      const auto own = inside_.find(std::string(short_host_name(node.name)));
       if (own == inside_.end() && !others_) {
         without = node.name;
         return;

@@ -43,7 +43,7 @@ std::vector<Cost> default_sharing_costs(std::span<const std::string> kinds) {
     const bool is_known = known != shared_objects.end();
     const double step = is_known ? least_step : unknown_step;
     const Cost usual = is_known ? known->cost : Cost{};
-    below = {std::max(usual.gap, step * below.gap), std::max(usual.latency, step * below.latency)};
+    below = {std::max(usual.inverse_bandwidth, step * below.inverse_bandwidth), std::max(usual.latency, step * below.latency)};
     costs[level] = below;
   }
   return costs;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rankloom/model/machine_spec.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
 
 namespace rankloom {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine_spec.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

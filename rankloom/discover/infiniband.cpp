@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/switch_tree.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 

@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine_spec.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
 
 namespace rankloom {
 

@@ -12,7 +12,7 @@
 #include "rankloom/discover/infiniband.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 

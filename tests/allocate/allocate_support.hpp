@@ -12,7 +12,7 @@
 
 namespace rankloom::testing {
 
-/// A topology string, or the name of a graph.
+/// The machine of a topology string, or one of two arbitrary graphs by name.
 inline AllocationMachine allocation_machine(const std::string& text, Exclusive exclusive) {
   if (text == "graph") return {ring_with_chord(false), exclusive};
   if (text == "graph with tables") return {ring_with_chord(true), exclusive};
@@ -43,7 +43,7 @@ inline std::vector<std::string> networks_of_every_kind() {
           "graph with tables"};
 }
 
-/// Different ones, in rising order.
+/// Distinct nodes in ascending order.
 inline std::vector<Node> random_nodes(Random& random, std::uint32_t of, std::uint64_t count) {
   std::vector<Node> all(of);
   for (std::uint32_t i = 0; i < of; ++i) all[i] = Node{i};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/allocate/routing/allocation_machine.hpp"
-
 #include <gtest/gtest.h>
 
+#include "rankloom/allocate/routing/allocation_machine.hpp"
 #include "rankloom/allocate/state/node_occupancy.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
@@ -13,15 +12,15 @@ using testing::allocation_machine;
 using testing::networks_of_every_kind;
 using testing::random_nodes;
 
-TEST(RoutingRule, IsWhatWalkingAllRoutesFinds) {
+TEST(RouteFootprint, EqualsTheResultOfWalkingAllRoutes) {
   for (const std::string& text : networks_of_every_kind()) {
     for (const Exclusive exclusive : {Exclusive::routers, Exclusive::links}) {
       const AllocationMachine machine = allocation_machine(text, exclusive);
       Random random(7);
       for (int i = 0; i < 60; ++i) {
         const auto nodes = random_nodes(random, machine.node_count(), 1 + random.below(machine.node_count()));
-        Bits fast(machine.rule().passage_count()), walked(machine.rule().passage_count());
-        machine.rule().add_passages(nodes, fast);
+        Bitset fast(machine.route_footprint().resource_count()), walked(machine.route_footprint().resource_count());
+        machine.route_footprint().add_resources(nodes, fast);
         walk_routes(machine.network(), exclusive, nodes, walked);
         ASSERT_EQ(fast, walked) << text << " " << name_of(exclusive) << ", " << nodes.size() << " nodes";
       }
@@ -29,27 +28,27 @@ TEST(RoutingRule, IsWhatWalkingAllRoutesFinds) {
   }
 }
 
-TEST(RoutingRule, OfASingleNodeIsEmpty) {
+TEST(RouteFootprint, OfASingleNodeIsEmpty) {
   for (const std::string& text : networks_of_every_kind()) {
     const AllocationMachine machine = allocation_machine(text, Exclusive::routers);
-    Bits passages(machine.rule().passage_count());
+    Bitset shared_resources(machine.route_footprint().resource_count());
     const Node only[] = {Node{0}};
-    machine.rule().add_passages(only, passages);
-    EXPECT_EQ(passages.count(), 0) << text;
+    machine.route_footprint().add_resources(only, shared_resources);
+    EXPECT_EQ(shared_resources.count(), 0) << text;
   }
 }
 
-TEST(DiameterOf, IsTheFarthestPair) {
+TEST(DiameterOf, IsTheDistanceOfTheMostDistantPair) {
   for (const std::string& text : networks_of_every_kind()) {
     const AllocationMachine machine = allocation_machine(text, Exclusive::routers);
     Random random(2);
     for (int i = 0; i < 20; ++i) {
       const auto nodes = random_nodes(random, machine.node_count(), 1 + random.below(machine.node_count()));
-      std::uint32_t most = 0;
+      std::uint32_t expected = 0;
       for (const Node a : nodes) {
-        for (const Node b : nodes) most = std::max(most, machine.network().hops(a, b));
+        for (const Node b : nodes) expected = std::max(expected, machine.network().hops(a, b));
       }
-      EXPECT_EQ(diameter_of(machine.network(), nodes), most) << text;
+      EXPECT_EQ(diameter_of(machine.network(), nodes), expected) << text;
     }
   }
 }
@@ -63,7 +62,7 @@ TEST(AllocationMachine, RoundsTasksUpToNodes) {
   EXPECT_EQ(machine.nodes_for(192), 16);
 }
 
-TEST(AllocationMachine, KnowsTheHolesOfItsTopology) {
+TEST(AllocationMachine, ExcludesTheHolesOfItsTopology) {
   const auto machine = allocation_machine("mesh:4x4 core:2 !node:5,9", Exclusive::routers);
   EXPECT_TRUE(machine.holes().test(5));
   EXPECT_TRUE(machine.holes().test(9));
@@ -71,52 +70,52 @@ TEST(AllocationMachine, KnowsTheHolesOfItsTopology) {
   EXPECT_EQ(Occupancy(machine).free_count(), 14);
 }
 
-Allotment on(const AllocationMachine& machine, std::vector<Node> nodes) {
-  Allotment allotment;
-  allotment.passages = Bits(machine.rule().passage_count());
-  machine.rule().add_passages(nodes, allotment.passages);
-  allotment.nodes = std::move(nodes);
-  return allotment;
+Allocation allocation_on(const AllocationMachine& machine, std::vector<Node> nodes) {
+  Allocation allocation;
+  allocation.shared_resources = Bitset(machine.route_footprint().resource_count());
+  machine.route_footprint().add_resources(nodes, allocation.shared_resources);
+  allocation.nodes = std::move(nodes);
+  return allocation;
 }
 
-TEST(Occupancy, IsAsBeforeWhenAllHaveLeft) {
+TEST(Occupancy, IsEmptyAgainAfterAllJobsEnd) {
   const auto machine = allocation_machine("torus:4x4 core:1", Exclusive::links);
   Occupancy occupancy(machine);
   Random random(1);
-  std::vector<Allotment> jobs;
-  for (int i = 0; i < 5; ++i) jobs.push_back(on(machine, random_nodes(random, 16, 5)));
-  for (const Allotment& job : jobs) occupancy.add(job);  // also where they overlap
+  std::vector<Allocation> jobs;
+  for (int i = 0; i < 5; ++i) jobs.push_back(allocation_on(machine, random_nodes(random, 16, 5)));
+  for (const Allocation& job : jobs) occupancy.add(job);  // jobs may overlap
   EXPECT_LT(occupancy.free_count(), 16);
-  for (const Allotment& job : jobs) occupancy.remove(job);
+  for (const Allocation& job : jobs) occupancy.remove(job);
   EXPECT_EQ(occupancy.free_count(), 16);
-  EXPECT_EQ(occupancy.free().count(), 16);
-  EXPECT_EQ(occupancy.held().count(), 0);
+  EXPECT_EQ(occupancy.free_nodes().count(), 16);
+  EXPECT_EQ(occupancy.used_resources().count(), 0);
 }
 
-TEST(Occupancy, DrainsAroundTheJobThatIsThere) {
+TEST(Occupancy, DrainsANodeWithoutStoppingItsJob) {
   const auto machine = allocation_machine("mesh:4x4 core:1", Exclusive::routers);
   Occupancy occupancy(machine);
-  const Allotment job = on(machine, {Node{5}, Node{6}});
+  const Allocation job = allocation_on(machine, {Node{5}, Node{6}});
   occupancy.add(job);
   occupancy.drain(Node{5}, false);
   EXPECT_EQ(occupancy.free_count(), 14);
   occupancy.remove(job);
   EXPECT_EQ(occupancy.free_count(), 15);
-  EXPECT_FALSE(occupancy.free().test(5));
+  EXPECT_FALSE(occupancy.free_nodes().test(5));
   occupancy.resume(Node{5});
   EXPECT_EQ(occupancy.free_count(), 16);
 }
 
-TEST(Occupancy, TakesAFailedNodeOutOfTheNetworkToo) {
+TEST(Occupancy, AFailedNodeForwardsNoMessages) {
   const auto machine = allocation_machine("mesh:4x4 core:1", Exclusive::routers);
   Occupancy occupancy(machine);
   occupancy.drain(Node{5}, false);
-  EXPECT_FALSE(occupancy.held().test(5));
+  EXPECT_FALSE(occupancy.used_resources().test(5));
   occupancy.drain(Node{5}, true);
-  EXPECT_TRUE(occupancy.held().test(5));
+  EXPECT_TRUE(occupancy.used_resources().test(5));
   EXPECT_EQ(occupancy.free_count(), 15);
   occupancy.resume(Node{5});
-  EXPECT_FALSE(occupancy.held().test(5));
+  EXPECT_FALSE(occupancy.used_resources().test(5));
   EXPECT_EQ(occupancy.free_count(), 16);
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/allocate/workload/workload_replay.hpp"
-
 #include <algorithm>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
+#include "rankloom/allocate/workload/workload_replay.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {
@@ -26,68 +25,69 @@ ReplayResult run(const Allocator& allocator, std::string_view policy, const Work
   return *result;
 }
 
-const Allocator& flat_4x4() {
+const Allocator& mesh_4x4() {
   static const Allocator allocator(allocation_machine("mesh:4x4 core:1", Exclusive::routers));
   return allocator;
 }
 
-// A long job on half of the machine, one on all of it, then one on the other half that would end in time.
-TEST(Replay, StartsOneAfterAnotherWithFcfs) {
+// A long job on half of the machine, a job on the whole machine, then a job on the other half that ends before the
+// first.
+TEST(Replay, StartsJobsInOrderWithFcfs) {
   const auto list = jobs({{1, 0, 100, 100, 8}, {2, 1, 50, 50, 16}, {3, 2, 60, 60, 8}});
-  const auto result = run(flat_4x4(), "closed-best", list, {.queue = Queue::fcfs, .place = {}});
+  const auto result = run(mesh_4x4(), "closed-best", list, {.queue = Queue::fcfs, .allocation = {}});
   EXPECT_EQ(result.jobs, 3);
   EXPECT_DOUBLE_EQ(result.makespan, 210);  // 100 + 50 + 60
   EXPECT_DOUBLE_EQ(result.mean_wait, (0 + 99 + 148) / 3.0);
   EXPECT_DOUBLE_EQ(result.utilisation, (8 * 100 + 16 * 50 + 8 * 60) / (16 * 210.0));
 }
 
-TEST(Replay, LetsShortJobsPassWithBackfilling) {
+TEST(Replay, LetsShortJobsOvertakeWithBackfilling) {
   const auto list = jobs({{1, 0, 100, 100, 8}, {2, 1, 50, 50, 16}, {3, 2, 60, 60, 8}});
   for (const Queue queue : {Queue::easy, Queue::conservative}) {
-    const auto result = run(flat_4x4(), "closed-best", list, {.queue = queue, .place = {}});
+    const auto result = run(mesh_4x4(), "closed-best", list, {.queue = queue, .allocation = {}});
     EXPECT_DOUBLE_EQ(result.makespan, 150) << name_of(queue);
     EXPECT_DOUBLE_EQ(result.mean_wait, 99 / 3.0) << name_of(queue);
   }
 }
 
-TEST(Replay, DoesNotLetLongJobsDelayTheFirst) {
+TEST(Replay, BackfillingDoesNotDelayTheFirstJob) {
   const auto list = jobs({{1, 0, 100, 100, 8}, {2, 1, 50, 50, 16}, {3, 2, 200, 200, 8}});
   for (const Queue queue : {Queue::easy, Queue::conservative}) {
-    const auto result = run(flat_4x4(), "closed-best", list, {.queue = queue, .place = {}});
+    const auto result = run(mesh_4x4(), "closed-best", list, {.queue = queue, .allocation = {}});
     EXPECT_DOUBLE_EQ(result.makespan, 350) << name_of(queue);  // the third after the second
   }
 }
 
-// Two jobs lie side by side in one half of the machine, one until 100, the other until 1000. At 100 there are 12 free
-// nodes, but not in one box. So by number the third job begins at 100, and the fourth would be in its way; by shape it
-// begins at 1000, and until then there is time for the fourth.
-TEST(Replay, ReservesAShapeNotANumber) {
+// Two jobs share one half of the machine; one runs until 100, the other until 1000. At 100 there are 12 free nodes, but
+// they do not form a box. A reservation by number of nodes would start the third job at 100, and the fourth job would
+// delay it. With a reservation of specific nodes the third job starts at 1000, and the fourth job can run before.
+TEST(Replay, ReservesSpecificNodesNotANumberOfNodes) {
   const auto list = jobs({{1, 0, 100, 100, 4}, {2, 0, 1000, 1000, 4}, {3, 1, 50, 50, 12}, {4, 2, 500, 500, 8}});
-  const auto by_shape = run(flat_4x4(), "closed-best", list, {.queue = Queue::easy, .place = {}});
+  const auto by_shape = run(mesh_4x4(), "closed-best", list, {.queue = Queue::easy, .allocation = {}});
   EXPECT_DOUBLE_EQ(by_shape.mean_wait, (0 + 0 + 999 + 0) / 4.0);
-  const auto by_number = run(flat_4x4(), "first-fit", list, {.queue = Queue::easy, .place = {}});
+  const auto by_number = run(mesh_4x4(), "first-fit", list, {.queue = Queue::easy, .allocation = {}});
   EXPECT_DOUBLE_EQ(by_number.mean_wait, (0 + 0 + 99 + 148) / 4.0);
 }
 
-TEST(Replay, PressesArrivalsTogether) {
+TEST(Replay, ScalesArrivalsToTheLoad) {
   const auto made = lublin_workload({.jobs = 300, .nodes = 16});
-  const auto result = run(flat_4x4(), "first-fit", *made, {.queue = Queue::easy, .load = 2, .place = {}});
+  const auto result = run(mesh_4x4(), "first-fit", *made, {.queue = Queue::easy, .load = 2, .allocation = {}});
   double work = 0;
   for (const WorkloadJob& job : made->jobs) work += static_cast<double>(job.tasks) * job.run;
   EXPECT_NEAR(result.utilisation, work / (16 * result.makespan), 1e-9);
   EXPECT_GT(result.utilisation, 0.75);
 }
 
-TEST(Replay, ClosedJobsNeverMeetAndOthersDo) {
+TEST(Replay, OnlyIsolatedJobsNeverConflict) {
   const auto made = lublin_workload({.jobs = 400, .nodes = 16, .seed = 3});
   for (const Queue queue : {Queue::fcfs, Queue::easy, Queue::conservative}) {
     for (const PolicyInfo& policy : policies()) {
-      ReplayOptions options{.queue = queue, .load = 1, .jobs = 150, .verify = true, .place = {}};
-      const auto result = run(flat_4x4(), policy.name, *made, options);
+      ReplayOptions options{.queue = queue, .load = 1, .jobs = 150, .verify = true, .allocation = {}};
+      const auto result = run(mesh_4x4(), policy.name, *made, options);
       EXPECT_EQ(result.jobs, 150) << policy.name;
-      EXPECT_EQ(result.meetings == 0, result.met == 0) << policy.name;
-      if (policy.closed) {
-        EXPECT_EQ(result.meetings, 0) << policy.name;
+      EXPECT_EQ(result.conflicts == 0, result.jobs_with_conflict == 0) << policy.name;
+      if (policy.isolated) {
+        EXPECT_EQ(result.conflicts, 0) << policy.name;
       }
       if (policy.name == "sequential") {
         EXPECT_LT(result.contention_free(), 0.9);
@@ -96,18 +96,18 @@ TEST(Replay, ClosedJobsNeverMeetAndOthersDo) {
   }
 }
 
-TEST(Replay, KeepsJobsThatNeverShareANode) {
+TEST(Replay, ListsJobsThatNeverShareANode) {
   auto made = lublin_workload({.jobs = 200, .nodes = 16, .seed = 3});
   ASSERT_TRUE(made);
-  const auto result = run(flat_4x4(), "first-fit", *made, {.load = 1, .keep_jobs = true, .place = {}});
+  const auto result = run(mesh_4x4(), "first-fit", *made, {.load = 1, .keep_jobs = true, .allocation = {}});
   ASSERT_EQ(result.job_list.size(), result.jobs);
-  std::uint64_t met = 0;
+  std::uint64_t jobs_with_conflict = 0;
   for (std::size_t i = 0; i < result.job_list.size(); ++i) {
     const ReplayedJob& job = result.job_list[i];
     EXPECT_LE(job.submit, job.start);
     EXPECT_LT(job.start, job.end);
     EXPECT_TRUE(std::is_sorted(job.nodes.begin(), job.nodes.end()));
-    met += job.met ? 1 : 0;
+    jobs_with_conflict += job.had_conflict ? 1 : 0;
     for (std::size_t j = 0; j < i; ++j) {
       const ReplayedJob& other = result.job_list[j];
       EXPECT_LE(other.start, job.start);
@@ -118,30 +118,31 @@ TEST(Replay, KeepsJobsThatNeverShareANode) {
       EXPECT_TRUE(both.empty()) << job.number << " and " << other.number;
     }
   }
-  EXPECT_EQ(met, result.met);
-  EXPECT_GT(met, 0);
+  EXPECT_EQ(jobs_with_conflict, result.jobs_with_conflict);
+  EXPECT_GT(jobs_with_conflict, 0);
 }
 
-TEST(Replay, IsTheSameEachTime) {
+TEST(Replay, IsDeterministic) {
   const auto made = lublin_workload({.jobs = 300, .nodes = 16});
-  const ReplayOptions options{.load = 1, .place = {}};
-  const auto first = run(flat_4x4(), "closed-best", *made, options),
-             second = run(flat_4x4(), "closed-best", *made, options);
+  const ReplayOptions options{.load = 1, .allocation = {}};
+  const auto first = run(mesh_4x4(), "closed-best", *made, options),
+             second = run(mesh_4x4(), "closed-best", *made, options);
   EXPECT_EQ(first.utilisation, second.utilisation);
   EXPECT_EQ(first.mean_wait, second.mean_wait);
   EXPECT_EQ(first.decisions, second.decisions);
 }
 
-TEST(Replay, LeavesOutJobsThatNeverFit) {
-  const auto result = run(flat_4x4(), "closed-best", jobs({{1, 0, 10, 10, 17}, {2, 0, 10, 10, 16}}), {.place = {}});
+TEST(Replay, LeavesOutJobsThatAreTooLarge) {
+  const auto result =
+      run(mesh_4x4(), "closed-best", jobs({{1, 0, 10, 10, 17}, {2, 0, 10, 10, 16}}), {.allocation = {}});
   EXPECT_EQ(result.too_large, 1);
   EXPECT_EQ(result.jobs, 1);
-  EXPECT_FALSE(replay(flat_4x4(), **find_policy("closed-best"), jobs({{1, 0, 10, 10, 17}}), {}));
+  EXPECT_FALSE(replay(mesh_4x4(), **find_policy("closed-best"), jobs({{1, 0, 10, 10, 17}}), {}));
 }
 
 TEST(Replay, CountsNodesNotTasks) {
   const Allocator allocator(allocation_machine("mesh:2x2 core:8", Exclusive::routers));
-  const auto result = run(allocator, "closed-best", jobs({{1, 0, 10, 10, 9}}), {.place = {}});
+  const auto result = run(allocator, "closed-best", jobs({{1, 0, 10, 10, 9}}), {.allocation = {}});
   EXPECT_DOUBLE_EQ(result.utilisation, 0.5);  // two of four nodes
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: the file that configures a scheduler's plugin.
+// tests: the configuration file of a scheduler plugin.
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {
@@ -20,7 +20,7 @@ Result<SchedulerSettings> read(const std::string& text) {
   return read_scheduler_settings(FileContents("rankloom.conf", text));
 }
 
-TEST(SchedulerSettings, AreReadFromLines) {
+TEST(SchedulerSettings, ReadsAllKeys) {
   const auto settings = read(
       "# a machine\n topology = machine.json # there\n\nnodes=n[1-2]\npolicy = closed-fewest\nexclusive = links\n"
       "waste = 0.5\nslack = 0\nfallback = closed\ncpus = 16\n");
@@ -29,49 +29,40 @@ TEST(SchedulerSettings, AreReadFromLines) {
   EXPECT_THAT(settings->nodes, ElementsAre("n1", "n2"));
   EXPECT_EQ(settings->policy, "closed-fewest");
   EXPECT_EQ(settings->exclusive, Exclusive::links);
-  EXPECT_EQ(settings->place.limits.waste, 0.5);
-  EXPECT_EQ(settings->place.limits.slack, 0);
-  EXPECT_EQ(settings->place.fallback, Fallback::closed);
+  EXPECT_EQ(settings->allocation.limits.waste, 0.5);
+  EXPECT_EQ(settings->allocation.limits.slack, 0);
+  EXPECT_EQ(settings->allocation.fallback, Fallback::isolated);
   EXPECT_EQ(settings->cpus, 16U);
 }
 
-TEST(SchedulerSettings, ThatAreWrongAreNamedWithTheirLine) {
+TEST(SchedulerSettings, ErrorsNameTheLine) {
   const auto problem = [](const std::string& text) { return to_string(read(text).error()); };
   EXPECT_THAT(problem("topology = a\npolcy = closed-best\n"), HasSubstr("rankloom.conf:2"));
   EXPECT_THAT(problem("topology = a\npolcy = closed-best\n"), HasSubstr("policy"));
   EXPECT_THAT(problem("topology = a\npolicy = best\n"), HasSubstr("rankloom.conf:2"));
-  EXPECT_THAT(problem("topology\n"), HasSubstr("no ="));
+  EXPECT_THAT(problem("topology\n"), HasSubstr("no '='"));
   EXPECT_THAT(problem("topology = a\nwaste = much\n"), HasSubstr("much"));
   EXPECT_THAT(problem("topology = a\nexclusive = nodes\n"), HasSubstr("links"));
   EXPECT_THAT(problem("topology = a\nfallback = no\n"), HasSubstr("wait"));
   EXPECT_THAT(problem("topology = a\ncpus = 0\n"), HasSubstr("rankloom.conf:2"));
-  EXPECT_THAT(problem("policy = closed-best\n"), HasSubstr("no machine"));
+  EXPECT_THAT(problem("policy = closed-best\n"), HasSubstr("'topology' is missing"));
   EXPECT_THAT(problem("topology = a\nnodes = n[1-\n"), HasSubstr("n[1-"));
 }
 
-TEST(NodeNames, AreExpandedAsSlurmWritesThem) {
-  EXPECT_THAT(expand_node_names("n[1-3,5],head").value(), ElementsAre("n1", "n2", "n3", "n5", "head"));
-  EXPECT_THAT(expand_node_names("rack[08-10]-a").value(), ElementsAre("rack08-a", "rack09-a", "rack10-a"));
-  EXPECT_THAT(expand_node_names("a, b").value(), ElementsAre("a", "b"));
-  EXPECT_TRUE(expand_node_names("").value().empty());
-  for (const char* const wrong : {"n[1-", "n1]", "n[]", "n[3-1]", "n[a-b]", "a,,b", "n[1-2][3-4]", "n[0-99999999]"})
-    EXPECT_FALSE(expand_node_names(wrong)) << wrong;
-}
-
-TEST(SchedulerMachine, NeedsOneNameForEveryNode) {
-  const auto folder = std::filesystem::path(::testing::TempDir());
+TEST(SchedulerMachine, NeedsOneNamePerNode) {
+  const auto directory = std::filesystem::path(::testing::TempDir());
   const auto machine = testing::allocation_machine("mesh:2x3 core:2", Exclusive::routers);
-  ASSERT_TRUE(write_file((folder / "machine.json").string(), write_machine_json(machine.topology().spec())));
-  const std::string conf = (folder / "rankloom.conf").string();
+  ASSERT_TRUE(write_file((directory / "machine.json").string(), write_machine_json(machine.topology().spec())));
+  const std::string conf = (directory / "rankloom.conf").string();
   SchedulerSettings settings{.topology = "machine.json"};
   const auto load = [&] { return load_scheduler_machine(settings, conf); };
   ASSERT_TRUE(load());
   EXPECT_EQ(load()->names.size(), 6U);
   EXPECT_EQ(load()->allocator.machine().exclusive(), Exclusive::routers);
   settings.nodes = {"a", "b", "c", "d", "e"};
-  EXPECT_THAT(to_string(load().error()), HasSubstr("5 names for a machine of 6 nodes"));
+  EXPECT_THAT(to_string(load().error()), HasSubstr("5 node names but the machine has 6 nodes"));
   settings.nodes = {"a", "b", "c", "d", "e", "a"};
-  EXPECT_THAT(to_string(load().error()), HasSubstr("two nodes are called a"));
+  EXPECT_THAT(to_string(load().error()), HasSubstr("two nodes have the name a"));
   settings.topology = "elsewhere.json";
   EXPECT_FALSE(load());
 }

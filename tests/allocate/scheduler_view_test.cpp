@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: nodes for the jobs of somebody else's queue.
+// tests: nodes for the jobs in the queue of a batch system.
 #include "rankloom/allocate/scheduler/scheduler_view.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ class View : public ::testing::Test {
   }
 
   static NodeRequest request(std::uint32_t count, std::initializer_list<std::uint32_t> holes = {}) {
-    NodeRequest asked{count, Bits(16)};
+    NodeRequest asked{count, Bitset(16)};
     for (std::uint32_t node = 0; node < 16; ++node) asked.usable.set(node);
     for (const std::uint32_t hole : holes) asked.usable.reset(hole);
     return asked;
@@ -35,11 +35,11 @@ class View : public ::testing::Test {
   Allocator allocator_;
 };
 
-TEST_F(View, GivesWhatThePolicyGives) {
+TEST_F(View, ReturnsTheNodesOfThePolicy) {
   const std::vector<Node> left = nodes({0, 1, 4, 5});
   Occupancy occupancy(allocator_.machine());
-  occupancy.add(describe(allocator_.machine(), occupancy, left));
-  const auto expected = place(allocator_, occupancy, policy("closed-best"), 6, {});
+  occupancy.add(make_allocation(allocator_.machine(), occupancy, left));
+  const auto expected = allocate_nodes(allocator_, occupancy, policy("closed-best"), 6, {});
   const auto found = view({{left, 100}}).now(request(6));
   ASSERT_TRUE(found && expected);
   EXPECT_EQ(found->nodes, expected->nodes);
@@ -51,7 +51,7 @@ TEST_F(View, UsesNoNodeThatTheSchedulerDoesNotOffer) {
   for (const Node node : found->nodes) EXPECT_TRUE(request(4, {0, 1, 2, 3, 4, 8, 12}).usable.test(index(node)));
 }
 
-TEST_F(View, PlansForTheMomentWhenEnoughHasEnded) {
+TEST_F(View, PlansForTheMomentWhenEnoughJobsHaveEnded) {
   // Columns 0 and 1 until 300 and 100, 2 until 200; column 3 is free.
   const std::vector<ScheduledJob> running{
       {nodes({0, 4, 8, 12}), 300}, {nodes({1, 5, 9, 13}), 100}, {nodes({2, 6, 10, 14}), 200}};
@@ -59,22 +59,22 @@ TEST_F(View, PlansForTheMomentWhenEnoughHasEnded) {
   const auto plan = view(running).later(request(8));
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->start, 200);
-  EXPECT_EQ(plan->allotment.nodes.size(), 8U);
-  EXPECT_TRUE(plan->allotment.closed);
-  for (const Node node : plan->allotment.nodes) EXPECT_NE(index(node) % 4, 0U);
+  EXPECT_EQ(plan->allocation.nodes.size(), 8U);
+  EXPECT_TRUE(plan->allocation.isolated);
+  for (const Node node : plan->allocation.nodes) EXPECT_NE(index(node) % 4, 0U);
 }
 
-TEST_F(View, PlansNothingThatTheEmptyMachineCannotHold) {
+TEST_F(View, PlansNoJobThatTheEmptyMachineCannotRun) {
   const std::vector<ScheduledJob> running{{nodes({0}), 10}};
   EXPECT_FALSE(view(running).later(request(16, {5})));
-  EXPECT_FALSE(view(running).ever(request(16, {5})));
-  EXPECT_TRUE(view(running).ever(request(16)));
+  EXPECT_FALSE(view(running).on_empty_machine(request(16, {5})));
+  EXPECT_TRUE(view(running).on_empty_machine(request(16)));
 }
 
-TEST_F(View, KeepsAShapeFreeForAnother) {
+TEST_F(View, DoesNotUseNodesReservedForAnotherJob) {
   SchedulerView beside = view({});
   const Occupancy empty(allocator_.machine());
-  beside.keep_for_another(describe(allocator_.machine(), empty, nodes({5, 6, 9, 10})));
+  beside.reserve(make_allocation(allocator_.machine(), empty, nodes({5, 6, 9, 10})));
   EXPECT_FALSE(beside.now(request(9)));
   const auto found = beside.now(request(4));
   ASSERT_TRUE(found);
@@ -82,30 +82,30 @@ TEST_F(View, KeepsAShapeFreeForAnother) {
     EXPECT_FALSE(std::binary_search(found->nodes.begin(), found->nodes.end(), Node{node}));
 }
 
-TEST_F(View, HoldsTheNodesThatTheJobInsistsOn) {
+TEST_F(View, ContainsTheRequiredNodes) {
   NodeRequest asked = request(4);
   asked.required = nodes({15});
   const auto found = view({{nodes({0, 1}), 10}}).now(asked);
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found->closed);
+  EXPECT_TRUE(found->isolated);
   EXPECT_EQ(found->nodes.size(), 4U);
   EXPECT_EQ(found->nodes.back(), Node{15});
 }
 
-TEST_F(View, WaitsWhenTheNodesThatItInsistsOnMeetAnother) {
+TEST_F(View, WaitsIfTheRequiredNodesConflictWithAnotherJob) {
   NodeRequest asked = request(2);
-  asked.required = nodes({4, 12});  // 8, between them, is passed by the job below
+  asked.required = nodes({4, 12});  // the job below uses router 8 between them
   const SchedulerView busy = view({{nodes({8, 9}), 10}});
   EXPECT_FALSE(busy.now(asked));
-  asked.place.fallback = Fallback::diameter;
+  asked.allocation.fallback = Fallback::diameter;
   const auto found = busy.now(asked);
   ASSERT_TRUE(found);
   EXPECT_THAT(found->nodes, ElementsAre(Node{4}, Node{12}));
   asked.required = nodes({8});
-  EXPECT_FALSE(busy.now(asked));  // taken
+  EXPECT_FALSE(busy.now(asked));  // node 8 is in use
 }
 
-TEST_F(View, FollowsRandomQueuesAsAnAllocatorThatRemembersDoes) {
+TEST_F(View, AgreesWithAnAllocatorThatKeepsState) {
   Random random(7);
   std::vector<ScheduledJob> running;
   for (int step = 0; step < 300; ++step) {
@@ -114,9 +114,9 @@ TEST_F(View, FollowsRandomQueuesAsAnAllocatorThatRemembersDoes) {
       continue;
     }
     Occupancy occupancy(allocator_.machine());
-    for (const ScheduledJob& job : running) occupancy.add(describe(allocator_.machine(), occupancy, job.nodes));
+    for (const ScheduledJob& job : running) occupancy.add(make_allocation(allocator_.machine(), occupancy, job.nodes));
     const auto count = static_cast<std::uint32_t>(1 + random.below(9));
-    const auto expected = place(allocator_, occupancy, policy("closed-best"), count, {});
+    const auto expected = allocate_nodes(allocator_, occupancy, policy("closed-best"), count, {});
     const auto found = view(running).now(request(count));
     ASSERT_EQ(found.has_value(), expected.has_value()) << step;
     if (!found) {
@@ -129,13 +129,13 @@ TEST_F(View, FollowsRandomQueuesAsAnAllocatorThatRemembersDoes) {
   }
 }
 
-TEST(FallbackIn, FindsTheUsersWord) {
-  EXPECT_EQ(fallback_in("rankloom:fallback=diameter"), Fallback::diameter);
-  EXPECT_EQ(fallback_in("my job, rankloom:fallback=closed; please"), Fallback::closed);
-  EXPECT_EQ(fallback_in("rankloom:fallback=closed rankloom:fallback=wait"), Fallback::wait);
-  EXPECT_EQ(fallback_in("rankloom:fallback=sometimes"), std::nullopt);
-  EXPECT_EQ(fallback_in("fallback=diameter"), std::nullopt);
-  EXPECT_EQ(fallback_in(""), std::nullopt);
+TEST(FallbackFromComment, FindsTheRequestOfTheUser) {
+  EXPECT_EQ(fallback_from_comment("rankloom:fallback=diameter"), Fallback::diameter);
+  EXPECT_EQ(fallback_from_comment("my job, rankloom:fallback=closed; please"), Fallback::isolated);
+  EXPECT_EQ(fallback_from_comment("rankloom:fallback=closed rankloom:fallback=wait"), Fallback::wait);
+  EXPECT_EQ(fallback_from_comment("rankloom:fallback=sometimes"), std::nullopt);
+  EXPECT_EQ(fallback_from_comment("fallback=diameter"), std::nullopt);
+  EXPECT_EQ(fallback_from_comment(""), std::nullopt);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 
 namespace rankloom {
 namespace {
@@ -21,26 +21,26 @@ constexpr const char* two_jobs =
     "7 10 -1 60 4 -1 -1 8 120 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
     "8 5 -1 30 2 -1 -1 -1 -1 -1 1 -1 -1 -1 -1 -1 -1 -1\n";
 
-TEST(Swf, ReadsWhatAReplayNeeds) {
+TEST(Swf, ReadsJobsAndTheMachineSize) {
   const auto workload = read_swf(FileContents("two.swf", two_jobs));
   ASSERT_TRUE(workload);
   EXPECT_EQ(workload->machine_size, 100);
   ASSERT_EQ(workload->jobs.size(), 2);
   EXPECT_EQ(workload->jobs[0].number, 8);  // by time of submission
-  EXPECT_EQ(workload->jobs[0].tasks, 2);   // allocated, where none were asked for
+  EXPECT_EQ(workload->jobs[0].tasks, 2);   // allocated, because none are requested
   EXPECT_EQ(workload->jobs[0].estimate, 30);
-  EXPECT_EQ(workload->jobs[1].tasks, 8);  // asked for
+  EXPECT_EQ(workload->jobs[1].tasks, 8);  // requested
   EXPECT_EQ(workload->jobs[1].estimate, 120);
 }
 
-TEST(Swf, CountsMalformedLinesAndGoesOn) {
-  const auto workload =
-      read_swf(FileContents("odd.swf", std::string(two_jobs) + "1 2 3\n9 x -1 1 1 -1 -1 1 1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"));
+TEST(Swf, CountsAndSkipsMalformedLines) {
+  const auto workload = read_swf(
+      FileContents("odd.swf", std::string(two_jobs) + "1 2 3\n9 x -1 1 1 -1 -1 1 1 -1 1 -1 -1 -1 -1 -1 -1 -1\n"));
   ASSERT_TRUE(workload);
   EXPECT_EQ(workload->jobs.size(), 2);
   EXPECT_EQ(workload->malformed, 2);
   EXPECT_EQ(workload->first_malformed_line, 4);
-  EXPECT_EQ(workload->first_malformed, "3 numbers where there should be 18");
+  EXPECT_EQ(workload->first_malformed, "the line has 3 numbers instead of 18");
 }
 
 TEST(Swf, LeavesOutJobsThatNeverRan) {
@@ -51,14 +51,14 @@ TEST(Swf, LeavesOutJobsThatNeverRan) {
   EXPECT_EQ(workload->jobs.size(), 2);
 }
 
-TEST(Swf, RefusesAFileWithoutOneJob) {
-  const auto nothing = read_swf(FileContents("prose.txt", "dear diary\ntoday\n"));
+TEST(Swf, RefusesAFileWithoutJobs) {
+  const auto nothing = read_swf(FileContents("prose.txt", "no job in\nthis file\n"));
   ASSERT_FALSE(nothing);
   EXPECT_THAT(to_string(nothing.error()), HasSubstr("prose.txt:1"));
   EXPECT_FALSE(read_swf(FileContents("empty.swf", "")));
 }
 
-TEST(Swf, ReadsCompressedTraces) {
+TEST(Swf, ReadsCompressedFiles) {
   const auto workload = load_workload(RANKLOOM_TEST_DATA "/workloads/KTH-SP2-1996-2.1-cln.swf.gz");
   ASSERT_TRUE(workload) << to_string(workload.error());
   EXPECT_EQ(workload->jobs.size() + workload->without_work, 28476);
@@ -66,14 +66,14 @@ TEST(Swf, ReadsCompressedTraces) {
   EXPECT_EQ(workload->machine_size, 100);
 }
 
-TEST(Swf, SaysWhenACompressedTraceIsCutShort) {
+TEST(Swf, RefusesATruncatedCompressedFile) {
   const auto whole = read_file(RANKLOOM_TEST_DATA "/workloads/lublin-256.swf.gz");
   ASSERT_TRUE(whole);
   const std::string path = ::testing::TempDir() + "/cut.swf.gz";
   ASSERT_TRUE(write_file(path, whole->view().substr(0, 5000)));
   const auto cut = load_workload(path);
   ASSERT_FALSE(cut);
-  EXPECT_THAT(cut.error().what, HasSubstr("cut short"));
+  EXPECT_THAT(cut.error().what, HasSubstr("truncated"));
   std::filesystem::remove(path);
 }
 
@@ -91,7 +91,7 @@ TEST(Swf, IsReadBackAsWritten) {
   }
 }
 
-// The published distribution: shares and moments that follow from the parameters of the paper.
+// The published distribution: fractions and moments that follow from the parameters of the paper.
 struct Moments {
   double mean = 0, deviation = 0;
 };
@@ -117,7 +117,7 @@ TEST(Lublin, HasThePublishedSizes) {
     largest = std::max(largest, static_cast<double>(job.tasks));
   }
   EXPECT_NEAR(serial / 1e5, 0.244, 0.005);
-  EXPECT_GT(powers / 1e5, 0.576);  // and some more by chance
+  EXPECT_GT(powers / 1e5, 0.576);  // others are powers of two by chance
   EXPECT_LT(powers / 1e5, 0.65);
   EXPECT_LE(largest, 256);
   // log2 of the size of parallel jobs: 0.86 of them uniform in 0.8..5.5, the others in 5.5..8.
@@ -131,7 +131,7 @@ TEST(Lublin, HasThePublishedRunTimes) {
   const auto made = lublin_workload({.jobs = 100'000, .nodes = 256, .seed = 6});
   ASSERT_TRUE(made);
   // For jobs of one node: ln of the run time is gamma(4.2, 0.94) for 0.7746 of them, gamma(312, 0.03) for the others;
-  // what is above 12 is drawn again, which the sum below follows by numbers.
+  // values above 12 are drawn again; the sum below integrates this numerically.
   const auto logs = moments(made->jobs, [](const WorkloadJob& job) {
     return job.tasks == 1 ? std::optional(std::log(job.run)) : std::nullopt;
   });
@@ -147,8 +147,8 @@ TEST(Lublin, HasThePublishedRunTimes) {
   EXPECT_NEAR(logs.mean, mean / weight, 0.06);
 }
 
-TEST(Lublin, HasTheSamplesOfThePublishedProgram) {
-  // What the authors' own program made for 256 nodes, beside what ours makes.
+TEST(Lublin, AgreesWithSamplesOfThePublishedProgram) {
+  // A workload that the authors' own program generated for 256 nodes, compared with ours.
   const auto theirs = load_workload(RANKLOOM_TEST_DATA "/workloads/lublin-256.swf.gz");
   const auto ours = lublin_workload({.jobs = 10'000, .nodes = 256, .seed = 1});
   ASSERT_TRUE(theirs);
@@ -159,20 +159,20 @@ TEST(Lublin, HasTheSamplesOfThePublishedProgram) {
   EXPECT_NEAR(moments(ours->jobs, run).deviation, moments(theirs->jobs, run).deviation, 0.25);
   EXPECT_NEAR(moments(ours->jobs, size).mean, moments(theirs->jobs, size).mean, 0.25);
   EXPECT_NEAR(moments(ours->jobs, size).deviation, moments(theirs->jobs, size).deviation, 0.25);
-  const auto gap_at = [](const Workload& workload, double share) {
-    std::vector<double> gaps;
+  const auto interarrival_at = [](const Workload& workload, double fraction) {
+    std::vector<double> interarrival_times;
     for (std::size_t i = 1; i < workload.jobs.size(); ++i)
-      gaps.push_back(workload.jobs[i].submit - workload.jobs[i - 1].submit);
-    std::sort(gaps.begin(), gaps.end());
-    return gaps[static_cast<std::size_t>(share * static_cast<double>(gaps.size()))];
+      interarrival_times.push_back(workload.jobs[i].submit - workload.jobs[i - 1].submit);
+    std::sort(interarrival_times.begin(), interarrival_times.end());
+    return interarrival_times[static_cast<std::size_t>(fraction * static_cast<double>(interarrival_times.size()))];
   };
-  for (const double share : {0.1, 0.25, 0.5, 0.75, 0.9})
-    EXPECT_NEAR(gap_at(*ours, share) / gap_at(*theirs, share), 1, 0.15) << share;
+  for (const double fraction : {0.1, 0.25, 0.5, 0.75, 0.9})
+    EXPECT_NEAR(interarrival_at(*ours, fraction) / interarrival_at(*theirs, fraction), 1, 0.15) << fraction;
 }
 
 TEST(Lublin, HasThePublishedMeanBetweenArrivals) {
-  // exp of gamma(10.2303 * 1.0225, 0.4871), what is above 13 drawn again: 911 s. The tail is heavy, so it takes many
-  // jobs.
+  // exp of gamma(10.2303 * 1.0225, 0.4871), values above 13 drawn again: 911 s. The tail is heavy, so the test needs
+  // many jobs.
   const auto made = lublin_workload({.jobs = 300'000, .nodes = 2, .seed = 1});
   ASSERT_TRUE(made);
   EXPECT_NEAR(made->jobs.back().submit / 300'000, 911.3, 45);

@@ -7,8 +7,8 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/hwloc/host_report.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/model/network/networks.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 namespace {
@@ -68,9 +68,9 @@ TEST(Compose, ANetworkIsNeverNearerThanANode) {
   const auto machine = compose(cluster(), std::vector{inside("package:2=50 core:8=20")}, {});
   ASSERT_TRUE(machine) << problem(machine);
   const Topology topology = topology_of(*machine);
-  const double inside_node = topology.cost(Core{0}, Core{8}).gap;
-  EXPECT_NEAR(topology.cost(Core{0}, Core{16}).gap, 3.7 * inside_node, 1e-9);
-  EXPECT_GT(topology.cost(Core{0}, Core{127}).gap, topology.cost(Core{0}, Core{16}).gap);
+  const double inside_node = topology.cost(Core{0}, Core{8}).inverse_bandwidth;
+  EXPECT_NEAR(topology.cost(Core{0}, Core{16}).inverse_bandwidth, 3.7 * inside_node, 1e-9);
+  EXPECT_GT(topology.cost(Core{0}, Core{127}).inverse_bandwidth, topology.cost(Core{0}, Core{16}).inverse_bandwidth);
 }
 
 TEST(Compose, WhatDoesNotFitIsNamed) {

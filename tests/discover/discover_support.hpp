@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "rankloom/core/file.hpp"
-#include "rankloom/model/machine_spec.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

@@ -33,9 +33,9 @@ TEST(Hierarchy, GoesBottomUp) {
   const Topology machine = built("4:8:6", "1:10:100");
   EXPECT_EQ(machine.core_count(), 192U);
   EXPECT_EQ(machine.node_count(), 6U);
-  EXPECT_EQ(machine.cost(Core{0}, Core{3}).gap, 1);
-  EXPECT_EQ(machine.cost(Core{3}, Core{4}).gap, 10);
-  EXPECT_EQ(machine.cost(Core{31}, Core{32}).gap, 100);
+  EXPECT_EQ(machine.cost(Core{0}, Core{3}).inverse_bandwidth, 1);
+  EXPECT_EQ(machine.cost(Core{3}, Core{4}).inverse_bandwidth, 10);
+  EXPECT_EQ(machine.cost(Core{31}, Core{32}).inverse_bandwidth, 100);
 }
 
 TEST(Hierarchy, NamesItsLevels) {
@@ -47,7 +47,7 @@ TEST(Hierarchy, NamesItsLevels) {
 }
 
 TEST(Hierarchy, DistancesAreRealNumbers) {
-  EXPECT_EQ(built("4:2", "0.5:3.7").cost(Core{0}, Core{4}).gap, 3.7);
+  EXPECT_EQ(built("4:2", "0.5:3.7").cost(Core{0}, Core{4}).inverse_bandwidth, 3.7);
 }
 
 TEST(Hierarchy, ErrorsNameTheOption) {

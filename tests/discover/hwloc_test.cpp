@@ -20,12 +20,12 @@ TEST(DefaultCosts, FallFromTheTopDownInAnyOrderOfLevels) {
   for (const auto& kinds : machines) {
     const auto costs = default_sharing_costs(kinds);
     for (std::size_t level = 0; level + 1 < kinds.size(); ++level) {
-      EXPECT_GT(costs[level].gap, 1.05 * costs[level + 1].gap) << kinds[level];
+      EXPECT_GT(costs[level].inverse_bandwidth, 1.05 * costs[level + 1].inverse_bandwidth) << kinds[level];
       EXPECT_GT(costs[level].latency, costs[level + 1].latency) << kinds[level];
     }
-    EXPECT_GT(default_switch_cost(1).gap, 2 * costs[0].gap);
+    EXPECT_GT(default_switch_cost(1).inverse_bandwidth, 2 * costs[0].inverse_bandwidth);
   }
-  EXPECT_GT(default_switch_cost(2).gap, default_switch_cost(1).gap);
+  EXPECT_GT(default_switch_cost(2).inverse_bandwidth, default_switch_cost(1).inverse_bandwidth);
 }
 
 TEST(Hwloc, IsRecognised) {
@@ -76,8 +76,8 @@ TEST(Hwloc, NumaNodesAtDifferentDepthsAreOneLevel) {
     EXPECT_EQ(shape_of(topology), "node 1, package 2, group 3, numa 3, core 4, pu 4");
     EXPECT_EQ(topology.node_name(Node{0}), "odd");
     EXPECT_EQ(topology.os_index(Core{1}), 2U);  // the operating system deals its numbers in turn
-    EXPECT_LT(topology.cost(Core{0}, Core{1}).gap, topology.cost(Core{2}, Core{3}).gap);
-    EXPECT_LT(topology.cost(Core{2}, Core{3}).gap, topology.cost(Core{0}, Core{2}).gap);
+    EXPECT_LT(topology.cost(Core{0}, Core{1}).inverse_bandwidth, topology.cost(Core{2}, Core{3}).inverse_bandwidth);
+    EXPECT_LT(topology.cost(Core{2}, Core{3}).inverse_bandwidth, topology.cost(Core{0}, Core{2}).inverse_bandwidth);
   }
 }
 

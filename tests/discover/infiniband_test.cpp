@@ -61,8 +61,8 @@ TEST(InfiniBand, AFatTreeBecomesAGraph) {
   EXPECT_EQ(topology.hops(Core{0}, Core{3}), 2U);
   EXPECT_EQ(topology.hops(Core{0}, Core{4}), 4U);
   // Two links of 100 Gbit/s, then two of twice that.
-  EXPECT_NEAR(topology.cost(Core{0}, Core{3}).gap, 2 * 0.08, 1e-9);
-  EXPECT_NEAR(topology.cost(Core{0}, Core{4}).gap, 2 * 0.08 + 2 * 0.04, 1e-9);
+  EXPECT_NEAR(topology.cost(Core{0}, Core{3}).inverse_bandwidth, 2 * 0.08, 1e-9);
+  EXPECT_NEAR(topology.cost(Core{0}, Core{4}).inverse_bandwidth, 2 * 0.08 + 2 * 0.04, 1e-9);
 }
 
 TEST(InfiniBand, OneSwitchIsTheMachineItself) {

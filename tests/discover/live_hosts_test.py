@@ -61,7 +61,7 @@ class Hosts(unittest.TestCase):
         self.assertEqual(ours.get("l2", 0), real["l2cache"])
         if numa:
             self.assertEqual(ours["numa"], real["numa"])
-        gaps = [level["gap"] for level in said["levels"]]
+        gaps = [level["inverse_bandwidth"] for level in said["levels"]]
         self.assertEqual(gaps, sorted(gaps, reverse=True))
         self.assertEqual(len(set(gaps[1:])), len(gaps) - 1)
 

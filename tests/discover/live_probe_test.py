@@ -60,7 +60,7 @@ class Launchers(unittest.TestCase):
                 self.assertEqual(sorted(sum(said["groups"], [])), list(range(ranks)))
                 together = sum(level["together"]["pairs"] for level in said["measured"])
                 self.assertEqual(together, ranks * (ranks - 1) // 2)
-                self.assertTrue(all(0 < level["gap"] < 100 for level in said["measured"]), said)
+                self.assertTrue(all(0 < level["inverse_bandwidth"] < 100 for level in said["measured"]), said)
                 again = json.loads(run("--json", "--table", f"{folder}/table").stdout)
                 self.assertEqual(again["measured"], said["measured"])
                 subprocess.run([PROGRAM, "topo", "check", f"{folder}/m.json"], check=True, capture_output=True)
@@ -177,7 +177,7 @@ class VirtualCluster(unittest.TestCase):
                     if groups == expected:
                         break
                 self.assertEqual(groups, expected)
-                gaps = {level["kind"]: level["gap"] for level in said["measured"]}
+                gaps = {level["kind"]: level["inverse_bandwidth"] for level in said["measured"]}
                 far = self.plain_gap(cluster, folder, ["h0", "h1"])
                 near = self.plain_gap(cluster, folder, ["h2", "h2"])
                 print(f"plain: near {near} far {far} ratio {far / near}, probe: {gaps} ratio {gaps['node'] / gaps['core']}", file=sys.stderr)

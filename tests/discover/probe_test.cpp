@@ -42,7 +42,7 @@ TEST(Fit, FindsLatencyAndGapOfALine) {
   std::vector<ProbePair::Time> times;
   for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0}) times.push_back({bytes, 1500 + 0.25 * bytes, 0});
   const Cost cost = fit_cost(times);
-  EXPECT_NEAR(cost.gap, 0.25, 1e-6);
+  EXPECT_NEAR(cost.inverse_bandwidth, 0.25, 1e-6);
   EXPECT_NEAR(cost.latency, 1500, 1e-3);
 }
 
@@ -53,7 +53,7 @@ TEST(Fit, NeverGivesACostThatAMachineCannotHave) {
                             {{8, 1, 0}, {64, 1000, 0}},
                             {{8, 5, 0}, {8, 5, 0}}}) {
     const Cost cost = fit_cost(times);
-    EXPECT_GT(cost.gap, 0);
+    EXPECT_GT(cost.inverse_bandwidth, 0);
     EXPECT_GE(cost.latency, 0);
   }
 }
@@ -87,7 +87,7 @@ ProbeTable make_table(const Made& made, std::uint64_t seed) {
           (draw(random) < made.outliers ? 10 : 1);
       ProbePair pair{.a = a, .b = b};
       for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0})
-        pair.times.push_back({bytes, factor * (made.costs[level].latency + made.costs[level].gap * bytes), 0});
+        pair.times.push_back({bytes, factor * (made.costs[level].latency + made.costs[level].inverse_bandwidth * bytes), 0});
       table.pairs.push_back(std::move(pair));
     }
   }
@@ -118,9 +118,9 @@ TEST(Probe, FindsHostsAndSwitchesByTheTimesAlone) {
     const Topology topology = topology_of(probed->machine);
     EXPECT_EQ(shape_of(topology), "switch 2, node 6, core 24") << seed;
     EXPECT_THAT(probed->groups.at(0), ElementsAre(0, 6, 12, 18));
-    EXPECT_NEAR(topology.levels()[2].cost->gap, 0.27, 0.01);
-    EXPECT_NEAR(topology.levels()[1].cost->gap / topology.levels()[2].cost->gap, 3.7, 0.15);
-    EXPECT_NEAR(topology.levels()[0].cost->gap / topology.levels()[2].cost->gap, 4.1, 0.15);
+    EXPECT_NEAR(topology.levels()[2].cost->inverse_bandwidth, 0.27, 0.01);
+    EXPECT_NEAR(topology.levels()[1].cost->inverse_bandwidth / topology.levels()[2].cost->inverse_bandwidth, 3.7, 0.15);
+    EXPECT_NEAR(topology.levels()[0].cost->inverse_bandwidth / topology.levels()[2].cost->inverse_bandwidth, 4.1, 0.15);
   }
 }
 
@@ -195,7 +195,7 @@ TEST(Probe, SampledRoundsAreEnoughWhereHostsAreKnown) {
   const auto probed = analyse_probe(make_table(made, 1), {});
   ASSERT_TRUE(probed);
   EXPECT_EQ(probed->groups.size(), 8U);
-  EXPECT_NEAR(topology_of(probed->machine).levels().back().cost->gap, 0.27, 0.05);
+  EXPECT_NEAR(topology_of(probed->machine).levels().back().cost->inverse_bandwidth, 0.27, 0.05);
 }
 
 TEST(Probe, PairsThatSentAloneGiveTheCostsUnlessAskedOtherwise) {
@@ -209,7 +209,7 @@ TEST(Probe, PairsThatSentAloneGiveTheCostsUnlessAskedOtherwise) {
   }
   const auto alone = analyse_probe(table, {}), congested = analyse_probe(table, {.together = true});
   ASSERT_TRUE(alone && congested);
-  EXPECT_NEAR(congested->levels[0].cost.gap / alone->levels[0].cost.gap, 4, 0.01);
+  EXPECT_NEAR(congested->levels[0].cost.inverse_bandwidth / alone->levels[0].cost.inverse_bandwidth, 4, 0.01);
   EXPECT_EQ(alone->levels[0].pairs_alone, alone->levels[0].pairs_together);
 }
 
@@ -227,7 +227,7 @@ TEST(Probe, AKnownMachineGetsMeasuredCosts) {
   ASSERT_TRUE(probed) << to_string(probed.error());
   const Topology topology = topology_of(probed->machine);
   EXPECT_EQ(shape_of(topology), "switch 2, node 4, package 8, core 16");
-  const auto gap = [&](std::size_t level) { return topology.levels()[level].cost->gap; };
+  const auto gap = [&](std::size_t level) { return topology.levels()[level].cost->inverse_bandwidth; };
   EXPECT_NEAR(gap(0), 2.0, 0.1);
   EXPECT_NEAR(gap(1), 1.0, 0.1);
   EXPECT_EQ(gap(2), gap(3));  // packages and cores do not differ measurably

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/discover/slurm/slurm_topology.hpp"
-
 #include <gmock/gmock.h>
 
 #include "discover_support.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/discover/slurm/slurm_topology.hpp"
 
 namespace rankloom {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::vector<std::string> hosts(std::string_view text) {
-  auto names = expand_hosts(text);
-  EXPECT_TRUE(names) << text;
-  return names ? *names : std::vector<std::string>{};
-}
-
-TEST(HostNames, AreWrittenOutAsSlurmMeansThem) {
-  EXPECT_THAT(hosts("n1"), ElementsAre("n1"));
-  EXPECT_THAT(hosts("n[08-10]"), ElementsAre("n08", "n09", "n10"));
-  EXPECT_THAT(hosts("n[1,3-4],login"), ElementsAre("n1", "n3", "n4", "login"));
-  EXPECT_THAT(hosts("r[0-1]n[1-2]-ib"), ElementsAre("r0n1-ib", "r0n2-ib", "r1n1-ib", "r1n2-ib"));
-  EXPECT_THAT(hosts("n[099-101]"), ElementsAre("n099", "n100", "n101"));
-}
-
-TEST(HostNames, ThatAreWrongAreRefused) {
-  for (const char* const text :
-       {"", ",", "n[", "n]", "n[1", "n[3-1]", "n[a]", "n[[1]]", "n[0-4294967290]", "n[1-2-3]", "a[0-9999]b[0-9999]"}) {
-    EXPECT_FALSE(expand_hosts(text)) << text;
-  }
-}
 
 constexpr const char* two_levels =
     "# the cluster\n"
@@ -46,7 +23,7 @@ TEST(Slurm, SwitchesBecomeLevels) {
   const Topology topology = topology_of(machine_of(read_slurm_topology, two_levels));
   EXPECT_EQ(shape_of(topology), "switch 2, node 8, core 8");
   EXPECT_EQ(nodes_of(topology), "n0 n1 n2 n3 n4 n5 n6 n7");
-  EXPECT_LT(topology.cost(Core{0}, Core{3}).gap, topology.cost(Core{0}, Core{4}).gap);
+  EXPECT_LT(topology.cost(Core{0}, Core{3}).inverse_bandwidth, topology.cost(Core{0}, Core{4}).inverse_bandwidth);
 }
 
 TEST(Slurm, WhatScontrolPrintsIsTheSameMachine) {
@@ -79,7 +56,7 @@ TEST(Slurm, HostsAtAHigherSwitchAreNearEachOther) {
       machine_of(read_slurm_topology, "SwitchName=a Nodes=n[0-1]\nSwitchName=top Nodes=m[0-1] Switches=a\n"));
   EXPECT_EQ(nodes_of(topology), "m0 m1 n0 n1");
   EXPECT_EQ(topology.cost(Core{0}, Core{1}), topology.cost(Core{2}, Core{3}));
-  EXPECT_LT(topology.cost(Core{0}, Core{1}).gap, topology.cost(Core{0}, Core{2}).gap);
+  EXPECT_LT(topology.cost(Core{0}, Core{1}).inverse_bandwidth, topology.cost(Core{0}, Core{2}).inverse_bandwidth);
 }
 
 TEST(Slurm, PartsThatNothingJoinsAreRemarked) {
@@ -134,33 +111,85 @@ TEST(Slurm, AggregatedBlocksThatScontrolPrintsNest) {
   EXPECT_EQ(shape_of(topology_of(machine)), "block 2, block 4, node 8, core 8");
 }
 
-constexpr const char* yaml =
-    "---\n"
-    "# all of them\n"
-    "- topology: other\n"
-    "  flat: true\n"
-    "- topology: main\n"
-    "  cluster_default: true\n"
-    "  tree:\n"
-    "    switches:\n"
-    "      - switch: s0\n"
-    "        nodes: node[01-04]   # a rack\n"
-    "      - switch: s1\n"
-    "        nodes: [\"node05\", 'node[06-08]']\n"
-    "      - switch: top\n"
-    "        children: s[0-1]\n";
+constexpr const char* several_topologies = R"(---
+# The example of the manual page topology.yaml(5), with a tree of two levels.
+- topology: topo1
+  cluster_default: True
+  tree:
+    switches:
+    - switch: sw_root
+      children: s[1-2]
+    - switch: s1
+      nodes: node[01-04]   # one rack
+    - switch: s2
+      nodes: node[05-08]
+- topology: topo2
+  cluster_default: False
+  block:
+    block_sizes:
+      - 4
+      - 16
+    blocks:
+    - block: b1
+      nodes: node[01-04]
+    - block: b2
+      nodes: node[05-08]
+- topology: topo3
+  cluster_default: False
+  flat: True
+)";
 
-TEST(SlurmYaml, TheClustersDefaultTreeIsRead) {
-  const MachineSpec machine = machine_of(read_slurm_yaml, yaml);
+/// The same tree of two switches in every notation that YAML has for it.
+constexpr const char* notations[] = {
+    // Lists indented below their keys.
+    "- topology: t\n  tree:\n    switches:\n      - switch: s0\n        nodes: n[0-1]\n      - switch: s1\n"
+    "        nodes: n[2-3]\n      - switch: top\n        children: s[0-1]\n",
+    // A single topology without the list around it.
+    "topology: t\ntree:\n  switches:\n  - switch: s0\n    nodes: n[0-1]\n  - switch: s1\n    nodes: n[2-3]\n"
+    "  - switch: top\n    children: s[0-1]\n",
+    // Flow mappings and flow sequences on one line.
+    "- {topology: t, tree: {switches: [{switch: s0, nodes: 'n[0-1]'}, {switch: s1, nodes: \"n[2-3]\"}, "
+    "{switch: top, children: [s0, s1]}]}}\n",
+    // Flow sequences over several lines, with comments and a trailing comma.
+    "%YAML 1.1\n---\n- topology: t\n  tree:\n    switches: [\n      # the racks\n      {switch: s0, nodes: [n0, n1]},\n"
+    "      {switch: s1,\n       nodes: [n2,\n               n3]},\n      {switch: top, children: [s0, s1]},\n    ]\n",
+    // Quoted keys and values, lists of names over several lines.
+    "- \"topology\": 't'\n  'tree':\n    \"switches\":\n      - \"switch\": 's0'\n        nodes:\n          - n0\n"
+    "          - \"n1\"\n      - switch: s1\n        nodes: ['n[2-3]']\n      - switch: top\n        children:\n"
+    "        - s0\n        - s1\n",
+    // A folded scalar, an anchor with its alias, a value on the next line.
+    "- topology: t\n  tree:\n    switches:\n      - switch: &first s0\n        nodes:\n          n[0-1]\n"
+    "      - switch: s1\n        nodes: >-\n          n2,n3\n      - switch: top\n        children: [*first, s1]\n",
+};
+
+TEST(SlurmYaml, EveryNotationOfYamlGivesTheSameMachine) {
+  for (const char* const text : notations) {
+    EXPECT_TRUE(is_slurm_yaml(text)) << text;
+    const Topology topology = topology_of(machine_of(read_slurm_yaml, text));
+    EXPECT_EQ(shape_of(topology), "switch 2, node 4, core 4") << text;
+    EXPECT_EQ(nodes_of(topology), "n0 n1 n2 n3") << text;
+  }
+}
+
+TEST(SlurmYaml, ReadsTheClusterDefault) {
+  const MachineSpec machine = machine_of(read_slurm_yaml, several_topologies);
   const Topology topology = topology_of(machine);
   EXPECT_EQ(shape_of(topology), "switch 2, node 8, core 8");
   EXPECT_EQ(topology.node_name(Node{7}), "node08");
-  EXPECT_THAT(machine.remarks.at(0).what, HasSubstr("2 topologies; this is the cluster's default"));
+  EXPECT_THAT(machine.remarks.at(0).what, HasSubstr("3 topologies; the cluster default is used"));
 }
 
-TEST(SlurmYaml, BlocksAndTheirSizes) {
+TEST(SlurmYaml, ReadsTheFirstTopologyWhenNoneIsTheDefault) {
+  const MachineSpec machine =
+      machine_of(read_slurm_yaml,
+                 "- topology: a\n  block: {blocks: [{block: b1, nodes: 'n[1-2]'}]}\n- topology: b\n  flat: true\n");
+  EXPECT_EQ(shape_of(topology_of(machine)), "node 2, core 2");
+  EXPECT_THAT(machine.remarks.at(0).what, HasSubstr("the first one, since none is the cluster default"));
+}
+
+TEST(SlurmYaml, ReadsBlocksAndBlockSizes) {
   const char* const sizes[] = {"    block_sizes: [2, 4]\n", "    block_sizes:\n      - 2\n      - 4\n",
-                               "    block_sizes:\n    - 2\n    - 4\n"};
+                               "    block_sizes:\n    - 2\n    - 4\n", "    block_sizes: [\n      2,\n      4]\n"};
   for (const char* const text : sizes) {
     const MachineSpec machine = machine_of(
         read_slurm_yaml, std::string("- topology: t\n  block:\n") + text +
@@ -170,23 +199,57 @@ TEST(SlurmYaml, BlocksAndTheirSizes) {
   }
 }
 
-TEST(SlurmYaml, WhatIsWrongHasItsLine) {
-  const auto problem = [](const std::string& text) { return problem_of(read_slurm_yaml, text); };
-  EXPECT_THAT(problem("- topology: t\n\ttree:\n"), HasSubstr("file:2: a tab"));
-  EXPECT_THAT(problem("- topology: t\n  flat: true\n"), HasSubstr("neither a tree nor blocks"));
-  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches: none\n"), HasSubstr("no list of switches"));
-  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n      - nodes: n1\n"),
-              HasSubstr("file:4: this entry has no"));
-  EXPECT_THAT(problem("- topology: t\n  tree: &anchor\n"), HasSubstr("file:2: "));
-  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n      - switch: s\n          nodes: n1\n"),
-              HasSubstr("file:5: "));
-  EXPECT_THAT(problem("- topology: t\n  topology: u\n"), HasSubstr("given twice"));
+TEST(SlurmYaml, AFlatTopologyHasTheNodesThatOtherTopologiesName) {
+  const MachineSpec machine = machine_of(
+      read_slurm_yaml,
+      "- {topology: f, cluster_default: yes, flat: true}\n- topology: t\n  tree:\n    switches:\n    - switch: s\n"
+      "      nodes: n[0-3]\n- topology: b\n  block:\n    blocks:\n    - block: b1\n      nodes: n[2-5]\n");
+  const Topology topology = topology_of(machine);
+  EXPECT_EQ(nodes_of(topology), "n0 n1 n2 n3 n4 n5");
+  EXPECT_EQ(shape_of(topology), "node 6, core 6");
+  EXPECT_THAT(machine.remarks.at(0).what, HasSubstr("the topology is flat; its nodes are the 6 nodes"));
 }
 
-TEST(SlurmYaml, NoCutOfTheFileCrashes) {
-  const std::string text = yaml;
-  for (std::size_t length = 0; length < text.size(); ++length)
-    (void)read_slurm_yaml(FileContents("file", text.substr(0, length)));
+TEST(SlurmYaml, ErrorsNameTheLineAndTheRemedy) {
+  const auto problem = [](const std::string& text) { return problem_of(read_slurm_yaml, text); };
+  EXPECT_THAT(problem("- topology: t\n\ttree:\n"), HasSubstr("file:2: invalid YAML"));
+  EXPECT_THAT(problem("- topology: t\n\ttree:\n"), HasSubstr("indent with spaces"));
+  EXPECT_THAT(problem("- topology: t\n  flat: true\n"),
+              HasSubstr("file:1: this topology is flat and the file names no"));
+  EXPECT_THAT(problem("- topology: t\n  flat: false\n"), HasSubstr("file:1: this topology has none of the keys tree"));
+  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches: none\n"),
+              HasSubstr("file:3: there is no list \"switches\""));
+  EXPECT_THAT(problem("- topology: t\n  tree: &anchor\n"), HasSubstr("file:2: there is no list \"switches\""));
+  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n      - nodes: n1\n"),
+              HasSubstr("file:4: this entry of \"switches\" has no key \"switch\""));
+  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n      - switch: s\n          nodes: n1\n"),
+              HasSubstr("file:5: invalid YAML: mapping values are not allowed"));
+  EXPECT_THAT(problem("- topology: t\n  tree: {switches: [{switch: s, nodes: n1}\n"),
+              HasSubstr("brackets and quotes of this line"));
+  EXPECT_THAT(problem("- topology: t\n  topology: u\n"), HasSubstr("file:2: the key \"topology\" is given twice"));
+  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes:\n        a: b\n"),
+              HasSubstr("file:6: \"nodes\" is not a list of names"));
+  EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: [n0, 'n[3-1]']\n"),
+              HasSubstr("file:5: \"3-1\""));
+  EXPECT_THAT(problem("- topology: t\n  block:\n    block_sizes: [4,\n      6]\n    blocks: []\n"),
+              HasSubstr("file:4: block_sizes: \"6\""));
+  EXPECT_THAT(problem("- topology: t\n  tree: *unknown\n"), HasSubstr("file:2: invalid YAML: found undefined alias"));
+  EXPECT_THAT(problem("topology: t\nflat: true\n---\ntopology: u\n"), HasSubstr("file:4: a second YAML document"));
+  EXPECT_THAT(problem("just words\n"), HasSubstr("is not a list of topologies"));
+  EXPECT_THAT(problem("# nothing\n"), HasSubstr("is empty"));
+}
+
+TEST(SlurmYaml, AnAliasThatContainsItselfIsRefused) {
+  EXPECT_THAT(problem_of(read_slurm_yaml, "- topology: t\n  tree: &tree\n    switches: &list [*list]\n"),
+              HasSubstr("file:3: "));
+}
+
+TEST(SlurmYaml, ATruncatedFileDoesNotCrash) {
+  for (const char* const whole : {several_topologies, notations[3]}) {
+    const std::string text = whole;
+    for (std::size_t length = 0; length < text.size(); ++length)
+      (void)read_slurm_yaml(FileContents("file", text.substr(0, length)));
+  }
 }
 
 TEST(SlurmAllocation, CountsBelongToTheirNodes) {
@@ -202,11 +265,13 @@ TEST(SlurmAllocation, CountsBelongToTheirNodes) {
 
 TEST(Slurm, FilesAreRecognised) {
   EXPECT_TRUE(is_slurm_topology(two_levels));
-  EXPECT_TRUE(is_slurm_yaml(yaml));
-  EXPECT_FALSE(is_slurm_topology(yaml));
+  EXPECT_TRUE(is_slurm_yaml(several_topologies));
+  EXPECT_FALSE(is_slurm_topology(several_topologies));
   EXPECT_FALSE(is_slurm_yaml(two_levels));
   EXPECT_FALSE(is_slurm_topology("node1 4\n"));
   EXPECT_FALSE(is_slurm_yaml("node:4 core:8\n"));
+  EXPECT_FALSE(is_slurm_yaml("tree:4,4 core:8\n"));
+  EXPECT_FALSE(is_slurm_yaml("topology 4\n"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 namespace {
@@ -79,7 +79,7 @@ TEST_F(Sources, WhatIsNoMachineIsRefused) {
                                                 "ELF\0\1\2\xff\xfe",
                                                 9))),
               HasSubstr("does not look like"));
-  EXPECT_THAT(problem(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but no topology"));
+  EXPECT_THAT(problem(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but not a topology"));
 }
 
 TEST_F(Sources, WhatOtherToolsWriteIsRead) {

@@ -4,8 +4,8 @@
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/fold.hpp"
-#include "rankloom/model/network.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
+#include "rankloom/model/machine/network/network.hpp"
 
 namespace rankloom {
 namespace {
@@ -36,7 +36,7 @@ std::string sketch(const ObjectSpec& object) {
   if (object.repeat != 1) text += " x" + std::to_string(object.repeat);
   if (object.capacity != 1) text += " *" + std::to_string(object.capacity);
   if (object.between) {
-    text += "{" + std::to_string(object.between->gap).substr(0, 4);
+    text += "{" + std::to_string(object.between->inverse_bandwidth).substr(0, 4);
     if (object.between->latency > 0) text += "," + std::to_string(static_cast<long>(object.between->latency));
     text += "}";
   }
@@ -154,8 +154,8 @@ TEST(TopologyString, ATreeIsAHierarchyWhoseCostsAreHops) {
   EXPECT_FALSE(tree.routed());
   EXPECT_EQ(tree.hops(Core{0}, Core{12}), 2U);
   EXPECT_EQ(tree.hops(Core{0}, Core{767}), 6U);
-  EXPECT_EQ(tree.cost(Core{0}, Core{12}).gap, 20);
-  EXPECT_EQ(tree.cost(Core{0}, Core{767}).gap, 60);
+  EXPECT_EQ(tree.cost(Core{0}, Core{12}).inverse_bandwidth, 20);
+  EXPECT_EQ(tree.cost(Core{0}, Core{767}).inverse_bandwidth, 60);
 }
 
 TEST(TopologyString, TheShortWordsOfTheManualMeanTheLongOnes) {
@@ -250,7 +250,7 @@ TEST(TopologyString, ErrorsNameTheWordAndShowTheLanguage) {
   expect("fattree:k=", "even number");
   expect("fattree:k=4000000000", "more nodes");
   expect("dragonfly:9,4", "groups,routers,nodes");
-  expect("dragonfly:9,4,2,1", "do not reach 8 other groups");
+  expect("dragonfly:9,4,2,1", "cannot reach 8 other groups");
   expect("torus:99999x99999", "more nodes");
 }
 

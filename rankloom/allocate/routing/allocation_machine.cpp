@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: f_rule for every kind of network, and what a machine holds besides.
+// allocate/routing: selects the footprint of each kind of network; diameters of sets of nodes.
 #include "rankloom/allocate/routing/allocation_machine.hpp"
 
 #include <algorithm>
@@ -14,17 +14,18 @@ std::string_view name_of(Exclusive exclusive) {
   return exclusive == Exclusive::links ? "links" : "routers";
 }
 
-Exclusive usual_exclusive(const Network& network) {
+Exclusive default_exclusive(const Network& network) {
   const NetworkShape& shape = network.shape();
-  const bool crossbars = std::holds_alternative<FatTreeShape>(shape) || std::holds_alternative<DragonflyShape>(shape);
-  return crossbars ? Exclusive::links : Exclusive::routers;
+  const bool is_non_blocking =
+      std::holds_alternative<FatTreeShape>(shape) || std::holds_alternative<DragonflyShape>(shape);
+  return is_non_blocking ? Exclusive::links : Exclusive::routers;
 }
 
-void walk_routes(const Network& network, Exclusive exclusive, std::span<const Node> nodes, Bits& passages) {
-  const bool nodes_route = std::holds_alternative<MeshShape>(network.shape()) || graph_shape(network) != nullptr;
+void walk_routes(const Network& network, Exclusive exclusive, std::span<const Node> nodes, Bitset& shared_resources) {
+  const bool nodes_are_routers = std::holds_alternative<MeshShape>(network.shape()) || graph_shape(network) != nullptr;
   std::vector<Link> route;
-  const auto pass = [&](Vertex vertex) {
-    if (nodes_route || index(vertex) >= network.node_count()) passages.set(index(vertex));
+  const auto add_router = [&](Vertex vertex) {
+    if (nodes_are_routers || index(vertex) >= network.node_count()) shared_resources.set(index(vertex));
   };
   for (const Node from : nodes) {
     for (const Node to : nodes) {
@@ -32,12 +33,12 @@ void walk_routes(const Network& network, Exclusive exclusive, std::span<const No
       network.route(from, to, route);
       for (const Link link : route) {
         if (exclusive == Exclusive::links) {
-          passages.set(index(link));
+          shared_resources.set(index(link));
           continue;
         }
-        const auto [a, b] = network.ends(link);
-        pass(a);
-        pass(b);
+        const auto [a, b] = network.endpoints(link);
+        add_router(a);
+        add_router(b);
       }
     }
   }
@@ -45,10 +46,10 @@ void walk_routes(const Network& network, Exclusive exclusive, std::span<const No
 
 namespace {
 
-/// On a mesh hops are differences of coordinates, so the farthest pair differs most in one of their signed sums.
-/// O(nodes · 2^dimensions).
+/// On a mesh the hops between two nodes are the sum of the differences of their coordinates. The most distant pair is
+/// therefore the pair with the largest difference in one of the signed coordinate sums. O(nodes · 2^dimensions).
 std::uint32_t mesh_diameter(std::span<const std::uint32_t> sizes, std::span<const Node> nodes) {
-  std::int64_t most = 0;
+  std::int64_t diameter = 0;
   for (std::uint32_t signs = 0; signs < 1U << (sizes.size() - 1); ++signs) {
     std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
     for (const Node node : nodes) {
@@ -59,9 +60,9 @@ std::uint32_t mesh_diameter(std::span<const std::uint32_t> sizes, std::span<cons
       low = std::min(low, sum);
       high = std::max(high, sum);
     }
-    most = std::max(most, high - low);
+    diameter = std::max(diameter, high - low);
   }
-  return static_cast<std::uint32_t>(most);
+  return static_cast<std::uint32_t>(diameter);
 }
 
 }  // namespace
@@ -74,45 +75,45 @@ std::uint32_t diameter_of(const Network& network, std::span<const Node> nodes) {
     return *std::max_element(nodes.begin(), nodes.end(),
                              [&](Node a, Node b) { return network.hops(from, a) < network.hops(from, b); });
   };
-  // In a tree the node that is farthest from any node is an end of the farthest pair.
-  const bool tree =
+  // In a tree, the node that is most distant from an arbitrary node is an end of the most distant pair.
+  const bool is_tree =
       std::holds_alternative<TreeShape>(network.shape()) || std::holds_alternative<FatTreeShape>(network.shape());
-  if (tree) {
+  if (is_tree) {
     const Node end = farthest(nodes[0]);
     return network.hops(end, farthest(end));
   }
-  std::uint32_t most = 0;
-  for (const Node from : nodes) most = std::max(most, network.hops(from, farthest(from)));
-  return most;
+  std::uint32_t diameter = 0;
+  for (const Node from : nodes) diameter = std::max(diameter, network.hops(from, farthest(from)));
+  return diameter;
 }
 
 namespace {
 
-std::unique_ptr<RoutingRule> make_rule(const Network& network, Exclusive exclusive) {
+std::unique_ptr<RouteFootprint> make_footprint(const Network& network, Exclusive exclusive) {
   const NetworkShape& shape = network.shape();
-  if (std::holds_alternative<MeshShape>(shape)) return make_mesh_rule(network, exclusive);
-  if (std::holds_alternative<TreeShape>(shape)) return make_tree_rule(network, exclusive);
-  if (std::holds_alternative<FatTreeShape>(shape)) return make_fat_tree_rule(network, exclusive);
-  return make_walked_rule(network, exclusive);
+  if (std::holds_alternative<MeshShape>(shape)) return make_mesh_footprint(network, exclusive);
+  if (std::holds_alternative<TreeShape>(shape)) return make_tree_footprint(network, exclusive);
+  if (std::holds_alternative<FatTreeShape>(shape)) return make_fat_tree_footprint(network, exclusive);
+  return make_walked_footprint(network, exclusive);
 }
 
 }  // namespace
 
 AllocationMachine::AllocationMachine(Topology topology, Exclusive exclusive)
     : topology_(std::make_shared<const Topology>(std::move(topology))),
-      rule_(make_rule(topology_->network(), exclusive)),
+      route_footprint_(make_footprint(topology_->network(), exclusive)),
       holes_(topology_->node_count()) {
-  std::vector<std::uint64_t> room(node_count());
-  for (const Core core : topology_->cores()) room[index(topology_->node_of(core))] += topology_->capacity(core);
-  std::uint64_t least = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint64_t> capacity(node_count());
+  for (const Core core : topology_->cores()) capacity[index(topology_->node_of(core))] += topology_->capacity(core);
+  std::uint64_t smallest = std::numeric_limits<std::uint32_t>::max();
   for (std::uint32_t node = 0; node < node_count(); ++node) {
-    if (room[node] == 0) {
+    if (capacity[node] == 0) {
       holes_.set(node);
     } else {
-      least = std::min(least, room[node]);
+      smallest = std::min(smallest, capacity[node]);
     }
   }
-  cores_per_node_ = static_cast<std::uint32_t>(least);
+  cores_per_node_ = static_cast<std::uint32_t>(smallest);
 }
 
 }  // namespace rankloom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: do running jobs meet? Answered by walking every route between every two nodes of every job; shares no code
-// with the policies and believes nothing that they say.
+// allocate/routing: checks whether running jobs share a node, router or link, by walking every route between every two
+// nodes of every job. Shares no code with the policies, so that an error there cannot hide here.
 #pragma once
 
 #include <cstdint>
@@ -19,42 +19,41 @@ struct RunningJob {
 };
 
 /// A node, router or link that two jobs use.
-struct Meeting {
+struct Conflict {
   enum class Kind : std::uint8_t { node, router, link };
   Kind kind;
   std::uint32_t number;  ///< Of the node, vertex or link.
-  std::string one, other;
+  std::string first_job, second_job;
 };
 
-/// "router 12 is passed by jobs a and b"
-std::string to_string(const Meeting& meeting, const Network& network);
+/// "router 12 is used by jobs a and b"
+std::string to_string(const Conflict& conflict, const Network& network);
 
-/// Jobs come and go; each start tells whom the job meets.
-class Verifier {
+/// Follows jobs as they start and end; start() returns the conflicts with the jobs that run.
+class ConflictVerifier {
  public:
-  Verifier(const Network& network, Exclusive exclusive);
+  ConflictVerifier(const Network& network, Exclusive exclusive);
 
-  /// Every node, router and link that the job shares with a running one, each named once for each of the others.
-  /// O(nodes² · hops).
-  std::vector<Meeting> start(const RunningJob& job);
+  /// Every node, router and link that the job shares with a running job, once per other job. O(nodes² · hops).
+  std::vector<Conflict> start(const RunningJob& job);
   void end(const std::string& name);
 
  private:
-  void use(std::uint32_t thing);
+  void use(std::uint32_t resource);
   void walk(std::span<const Node> nodes);
-  Meeting meeting(std::uint32_t thing, const std::string& one, const std::string& other) const;
+  Conflict conflict(std::uint32_t resource, const std::string& first_job, const std::string& second_job) const;
 
-  // A thing is a node, or behind the nodes a router or link.
+  // A resource is a node or, numbered after the nodes, a router or link.
   const Network* network_;
   Exclusive exclusive_;
-  bool nodes_route_;
-  std::vector<std::vector<const std::string*>> users_;                  // by thing
-  std::vector<bool> used_;                                              // by thing, while a job is walked
-  std::vector<std::uint32_t> found_;                                    // things of the job that is walked
-  std::unordered_map<std::string, std::vector<std::uint32_t>> things_;  // by job
+  bool nodes_are_routers_;
+  std::vector<std::vector<const std::string*>> users_;                     // by resource
+  std::vector<bool> used_by_new_job_;                                      // by resource, while a job is walked
+  std::vector<std::uint32_t> resources_of_new_job_;                        // of the job that is walked
+  std::unordered_map<std::string, std::vector<std::uint32_t>> resources_;  // by job
 };
 
-/// All jobs at once.
-std::vector<Meeting> verify(const Network& network, Exclusive exclusive, std::span<const RunningJob> jobs);
+/// The conflicts among all of these jobs.
+std::vector<Conflict> verify(const Network& network, Exclusive exclusive, std::span<const RunningJob> jobs);
 
 }  // namespace rankloom

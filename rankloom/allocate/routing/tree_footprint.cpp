@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: f_rule of switch trees and fat trees, by counting how many of the nodes are below each switch.
+// allocate/routing: the route footprint of switch trees and fat trees: counts the nodes below each switch.
 #include <algorithm>
 #include <variant>
 
@@ -9,13 +9,13 @@ namespace rankloom {
 
 namespace {
 
-/// A message passes the cable above a vertex when one end is below it and the other is not.
-class TreeRule final : public RoutingRule {
+/// A message uses the cable above a vertex if one end point is below the vertex and the other one is not.
+class TreeFootprint final : public RouteFootprint {
  public:
-  TreeRule(const Network& network, Exclusive exclusive)
-      : RoutingRule(network, exclusive), parent_(std::get<TreeShape>(network.shape()).parent) {}
+  TreeFootprint(const Network& network, Exclusive exclusive)
+      : RouteFootprint(network, exclusive), parent_(std::get<TreeShape>(network.shape()).parent) {}
 
-  void add_passages(std::span<const Node> nodes, Bits& passages) const override {
+  void add_resources(std::span<const Node> nodes, Bitset& shared_resources) const override {
     if (nodes.size() < 2) return;
     std::vector<std::uint32_t> below(parent_.size());
     std::vector<std::uint32_t> touched;
@@ -29,11 +29,11 @@ class TreeRule final : public RoutingRule {
       if (below[v] == nodes.size()) continue;
       if (exclusive() == Exclusive::links) {
         const std::size_t link_up = std::size_t{2} * v;
-        passages.set(link_up);
-        passages.set(link_up + 1);
+        shared_resources.set(link_up);
+        shared_resources.set(link_up + 1);
       } else {
-        if (v >= network().node_count()) passages.set(v);
-        passages.set(index(parent_[v]));
+        if (v >= network().node_count()) shared_resources.set(v);
+        shared_resources.set(index(parent_[v]));
       }
     }
   }
@@ -42,11 +42,11 @@ class TreeRule final : public RoutingRule {
   std::span<const Vertex> parent_;
 };
 
-/// D-mod-k: on its way up from the subtree of its source, a message to d takes the port d mod W of that subtree, where
-/// W counts the ports; on its way down it comes through the port d mod W of the subtree that holds d.
-class FatTreeRule final : public RoutingRule {
+/// D-mod-k routing: with W ports per subtree, a message to node d leaves the subtree of its source through port d mod W
+/// and enters the subtree that contains d through port d mod W.
+class FatTreeFootprint final : public RouteFootprint {
  public:
-  FatTreeRule(const Network& network, Exclusive exclusive) : RoutingRule(network, exclusive) {
+  FatTreeFootprint(const Network& network, Exclusive exclusive) : RouteFootprint(network, exclusive) {
     const auto& shape = std::get<FatTreeShape>(network.shape());
     Level level;
     std::uint32_t links = 0, vertices = 0;
@@ -66,84 +66,85 @@ class FatTreeRule final : public RoutingRule {
     }
   }
 
-  void add_passages(std::span<const Node> nodes, Bits& passages) const override {
+  void add_resources(std::span<const Node> nodes, Bitset& shared_resources) const override {
     if (nodes.size() < 2) return;
     for (const Level& level : levels_) {
-      if (!add_level(level, nodes, passages)) return;
+      if (!add_level(level, nodes, shared_resources)) return;
     }
   }
 
  private:
-  /// The subtrees of one level and the ports above them. On the lowest level each node is a subtree.
+  /// The subtrees of one level and the ports above them. On the lowest level each node is a subtree of its own.
   struct Level {
-    std::uint32_t nodes = 1;     // below each
-    std::uint32_t tops = 1;      // equal switches on top of each
-    std::uint32_t parents = 0;   // of each of these
+    std::uint32_t nodes = 1;     // below each subtree
+    std::uint32_t tops = 1;      // equivalent top switches of each subtree
+    std::uint32_t parents = 0;   // of each top switch
     std::uint32_t ports = 0;     // tops * parents
-    std::uint32_t siblings = 0;  // under one subtree of the next level
+    std::uint32_t siblings = 0;  // below one subtree of the next level
     std::uint32_t first_link = 0, first_top = 0, first_above = 0;
   };
 
-  /// False when one subtree holds all nodes: nothing goes above it.
-  bool add_level(const Level& level, std::span<const Node> nodes, Bits& passages) const {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> users;  // subtree, port of a node in it
+  /// False if one subtree contains all nodes, so that no message leaves it.
+  bool add_level(const Level& level, std::span<const Node> nodes, Bitset& shared_resources) const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> node_ports;  // subtree, port of a node in it
     std::vector<std::uint32_t> targets(level.ports);
     for (const Node node : nodes) {
-      users.emplace_back(index(node) / level.nodes, index(node) % level.ports);
-      ++targets[users.back().second];
+      node_ports.emplace_back(index(node) / level.nodes, index(node) % level.ports);
+      ++targets[node_ports.back().second];
     }
-    std::sort(users.begin(), users.end());
-    if (users.front().first == users.back().first) return false;
-    for (std::size_t first = 0; first < users.size();) {
-      const std::uint32_t subtree = users[first].first;
+    std::sort(node_ports.begin(), node_ports.end());
+    if (node_ports.front().first == node_ports.back().first) return false;
+    for (std::size_t first = 0; first < node_ports.size();) {
+      const std::uint32_t subtree = node_ports[first].first;
       std::size_t end = first;
-      for (; end < users.size() && users[end].first == subtree; ++end) {
-        pass(level, subtree, users[end].second, false, passages);
-        --targets[users[end].second];
+      for (; end < node_ports.size() && node_ports[end].first == subtree; ++end) {
+        add_port(level, subtree, node_ports[end].second, false, shared_resources);
+        --targets[node_ports[end].second];
       }
       for (std::uint32_t port = 0; port < level.ports; ++port) {
-        if (targets[port] > 0) pass(level, subtree, port, true, passages);
+        if (targets[port] > 0) add_port(level, subtree, port, true, shared_resources);
       }
-      for (; first < end; ++first) ++targets[users[first].second];
+      for (; first < end; ++first) ++targets[node_ports[first].second];
     }
     return true;
   }
 
-  void pass(const Level& level, std::uint32_t subtree, std::uint32_t port, bool up, Bits& passages) const {
+  void add_port(const Level& level, std::uint32_t subtree, std::uint32_t port, bool up,
+                Bitset& shared_resources) const {
     const std::uint32_t top = port % level.tops, digit = port / level.tops;
     const std::uint32_t object = subtree * level.tops + top;
     if (exclusive() == Exclusive::links) {
-      passages.set(level.first_link + 2 * (object * level.parents + digit) + (up ? 0 : 1));
+      shared_resources.set(level.first_link + 2 * (object * level.parents + digit) + (up ? 0 : 1));
       return;
     }
-    if (level.nodes > 1) passages.set(level.first_top + object);
-    passages.set(level.first_above + subtree / level.siblings * level.ports + port);
+    if (level.nodes > 1) shared_resources.set(level.first_top + object);
+    shared_resources.set(level.first_above + subtree / level.siblings * level.ports + port);
   }
 
-  std::vector<Level> levels_;  // the nodes first
+  std::vector<Level> levels_;  // bottom up
 };
 
-/// Whatever has no formula.
-class WalkedRule final : public RoutingRule {
+/// For networks without a closed formula.
+class WalkedFootprint final : public RouteFootprint {
  public:
-  using RoutingRule::RoutingRule;
-  void add_passages(std::span<const Node> nodes, Bits& passages) const override {
-    walk_routes(network(), exclusive(), nodes, passages);
+  using RouteFootprint::RouteFootprint;
+  void add_resources(std::span<const Node> nodes, Bitset& shared_resources) const override {
+    walk_routes(network(), exclusive(), nodes, shared_resources);
   }
 };
 
 }  // namespace
 
-std::unique_ptr<RoutingRule> make_tree_rule(const Network& network, Exclusive exclusive) {
-  return std::make_unique<TreeRule>(network, exclusive);
+std::unique_ptr<RouteFootprint> make_tree_footprint(const Network& network, Exclusive exclusive) {
+  return std::make_unique<TreeFootprint>(network, exclusive);
 }
 
-std::unique_ptr<RoutingRule> make_fat_tree_rule(const Network& network, Exclusive exclusive) {
-  return std::make_unique<FatTreeRule>(network, exclusive);
+std::unique_ptr<RouteFootprint> make_fat_tree_footprint(const Network& network, Exclusive exclusive) {
+  return std::make_unique<FatTreeFootprint>(network, exclusive);
 }
 
-std::unique_ptr<RoutingRule> make_walked_rule(const Network& network, Exclusive exclusive) {
-  return std::make_unique<WalkedRule>(network, exclusive);
+std::unique_ptr<RouteFootprint> make_walked_footprint(const Network& network, Exclusive exclusive) {
+  return std::make_unique<WalkedFootprint>(network, exclusive);
 }
 
 }  // namespace rankloom

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: reading the configuration of a scheduler's plugin.
+// allocate/scheduler: reads the configuration of a scheduler plugin.
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <unordered_set>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/suggest.hpp"
-#include "rankloom/core/units.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/suggest.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 
 namespace {
-
-constexpr std::size_t most_names = 1U << 20U;
 
 std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
@@ -26,22 +24,23 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-using Set = Result<void> (*)(SchedulerSettings&, std::string_view value);
+using SetFunction = Result<void> (*)(SchedulerSettings&, std::string_view value);
 
-Result<void> wrong(std::string_view value, std::string hint) {
-  return fail(Code::bad_input, at(""), fmt::format("'{}' is not a value it takes", value), std::move(hint));
+Result<void> invalid_value(std::string_view value, std::string hint) {
+  return fail(Code::bad_input, at(""), fmt::format("invalid value '{}'", value), std::move(hint));
 }
 
-Result<void> set_share(double& field, std::string_view value) {
+Result<void> set_fraction(double& field, std::string_view value) {
   const auto number = parse_number(value);
-  if (!number || *number < 0 || *number > 1000) return wrong(value, "a share of 0 or more, such as 0.25");
+  if (!number || *number < 0 || *number > 1000)
+    return invalid_value(value, "give a number of 0 or more, for example 0.25");
   field = *number;
   return {};
 }
 
 struct Key {
   std::string_view name;
-  Set set;
+  SetFunction set;
 };
 
 constexpr auto keys = std::to_array<Key>({
@@ -52,7 +51,7 @@ constexpr auto keys = std::to_array<Key>({
      }},
     {"nodes",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
-       auto names = expand_node_names(value);
+       auto names = expand_hostlist(value);
        if (!names) return propagate(names);
        settings.nodes = std::move(*names);
        return {};
@@ -66,27 +65,27 @@ constexpr auto keys = std::to_array<Key>({
      }},
     {"exclusive",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
-       if (value != "routers" && value != "links") return wrong(value, "one of: routers, links");
+       if (value != "routers" && value != "links") return invalid_value(value, "give routers or links");
        settings.exclusive = value == "links" ? Exclusive::links : Exclusive::routers;
        return {};
      }},
-    {"waste",
-     [](SchedulerSettings& settings, std::string_view value) { return set_share(settings.place.limits.waste, value); }},
-    {"slack",
-     [](SchedulerSettings& settings, std::string_view value) { return set_share(settings.place.limits.slack, value); }},
+    {"waste", [](SchedulerSettings& settings,
+                 std::string_view value) { return set_fraction(settings.allocation.limits.waste, value); }},
+    {"slack", [](SchedulerSettings& settings,
+                 std::string_view value) { return set_fraction(settings.allocation.limits.slack, value); }},
     {"fallback",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
-       for (const Fallback one : {Fallback::wait, Fallback::diameter, Fallback::closed}) {
-         if (name_of(one) != value) continue;
-         settings.place.fallback = one;
+       for (const Fallback fallback : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
+         if (name_of(fallback) != value) continue;
+         settings.allocation.fallback = fallback;
          return {};
        }
-       return wrong(value, "one of: wait, diameter, closed");
+       return invalid_value(value, "give wait, diameter or closed");
      }},
     {"cpus",
      [](SchedulerSettings& settings, std::string_view value) -> Result<void> {
        const auto number = parse_number(value);
-       if (!number || *number < 1 || *number > 1e6) return wrong(value, "a number from 1");
+       if (!number || *number < 1 || *number > 1e6) return invalid_value(value, "give a whole number of 1 or more");
        settings.cpus = static_cast<std::uint32_t>(*number);
        return {};
      }},
@@ -95,61 +94,17 @@ constexpr auto keys = std::to_array<Key>({
 Result<void> set_line(SchedulerSettings& settings, std::string_view line) {
   const std::size_t equals = line.find('=');
   if (equals == std::string_view::npos)
-    return fail(Code::bad_input, at(""), fmt::format("'{}' has no =", line), "write a line as key = value");
+    return fail(Code::bad_input, at(""), fmt::format("'{}' has no '='", line), "write each line as key = value");
   const std::string_view name = trim(line.substr(0, equals));
   std::vector<std::string_view> known;
   for (const Key& key : keys) {
     if (key.name == name) return key.set(settings, trim(line.substr(equals + 1)));
     known.push_back(key.name);
   }
-  return fail(Code::bad_input, at(""), fmt::format("there is no key '{}'", name), suggest(name, known));
-}
-
-/// "3-5" with the width of its first number.
-bool append_range(std::vector<std::string>& names, std::string_view before, std::string_view range,
-                  std::string_view after) {
-  const std::string_view first = range.substr(0, range.find('-'));
-  const std::string_view last = range.find('-') == std::string_view::npos ? first : range.substr(first.size() + 1);
-  std::uint64_t from = 0, to = 0;
-  const auto number = [](std::string_view text, std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() && !text.empty();
-  };
-  if (!number(first, from) || !number(last, to) || to < from || to - from >= most_names) return false;
-  for (std::uint64_t i = from; i <= to; ++i) names.push_back(fmt::format("{}{:0{}}{}", before, i, first.size(), after));
-  return names.size() <= most_names;
+  return fail(Code::bad_input, at(""), fmt::format("unknown key '{}'", name), suggest(name, known));
 }
 
 }  // namespace
-
-Result<std::vector<std::string>> expand_node_names(std::string_view text) {
-  std::vector<std::string> names;
-  const auto bad = [&](std::string_view word) {
-    return fail(Code::bad_input, at(""), fmt::format("'{}' names no nodes", word), "write them as n[1-64] or a,b,c");
-  };
-  while (!text.empty()) {
-    std::size_t end = 0;
-    for (bool inside = false; end < text.size() && (inside || text[end] != ','); ++end)
-      inside = text[end] == '[' || (inside && text[end] != ']');
-    const std::string_view word = trim(text.substr(0, end));
-    text.remove_prefix(std::min(text.size(), end + 1));
-    const std::size_t open = word.find('['), close = word.find(']');
-    if (word.empty() || (open == std::string_view::npos) != (close == std::string_view::npos)) return bad(word);
-    if (open == std::string_view::npos) {
-      names.emplace_back(word);
-      continue;
-    }
-    if (close < open || word.find('[', open + 1) != std::string_view::npos) return bad(word);
-    std::string_view ranges = word.substr(open + 1, close - open - 1);
-    if (ranges.empty()) return bad(word);
-    while (!ranges.empty()) {
-      const std::string_view range = ranges.substr(0, ranges.find(','));
-      if (!append_range(names, word.substr(0, open), range, word.substr(close + 1))) return bad(word);
-      ranges.remove_prefix(std::min(ranges.size(), range.size() + 1));
-    }
-  }
-  return names;
-}
 
 Result<SchedulerSettings> read_scheduler_settings(const FileContents& file) {
   SchedulerSettings settings;
@@ -157,42 +112,45 @@ Result<SchedulerSettings> read_scheduler_settings(const FileContents& file) {
   for (std::uint64_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    const std::string_view said = trim(line.substr(0, line.find('#')));
-    if (said.empty()) continue;
-    if (auto set = set_line(settings, said); !set)
+    const std::string_view content = trim(line.substr(0, line.find('#')));
+    if (content.empty()) continue;
+    if (auto set = set_line(settings, content); !set)
       return fail(Code::bad_input, at(file.name(), number), set.error().what, set.error().hint);
   }
   if (settings.topology.empty())
-    return fail(Code::bad_input, at(file.name()), "no machine is named", "add a line: topology = topology.json");
+    return fail(Code::bad_input, at(file.name()), "the key 'topology' is missing",
+                "add a line such as: topology = topology.json");
   return settings;
 }
 
 Result<NamedMachine> load_scheduler_machine(const SchedulerSettings& settings, const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  auto file = read_file((folder / settings.topology).string());
+  const auto directory = std::filesystem::path(path).parent_path();
+  auto file = read_file((directory / settings.topology).string());
   if (!file) return propagate(file);
   auto spec = read_machine_json(*file);
   if (!spec) return propagate(spec);
   auto topology = Topology::build(std::move(*spec));
   if (!topology) return propagate(topology);
   if (topology->is_matrix())
-    return fail(Code::bad_input, at(settings.topology), "a table of distances has no routes",
-                "name a machine with a network");
+    return fail(Code::bad_input, at(settings.topology), "a distance matrix has no routes",
+                "give a topology with a network or switches");
   std::vector<std::string> names = settings.nodes;
   if (names.empty()) {
     for (const Node node : topology->nodes()) names.push_back(topology->node_name(node));
   }
   if (names.size() != topology->node_count()) {
-    return fail(Code::bad_input, at(path),
-                fmt::format("{} names for a machine of {} nodes", names.size(), topology->node_count()),
-                "give every node of the topology one name, in its order: nodes = n[1-64]");
+    return fail(
+        Code::bad_input, at(path),
+        fmt::format("there are {} node names but the machine has {} nodes", names.size(), topology->node_count()),
+        "give one name per node, in the order of the topology, for example: nodes = n[1-64]");
   }
-  std::unordered_set<std::string> seen;
+  std::unordered_set<std::string> known_names;
   for (const std::string& name : names) {
-    if (!seen.insert(name).second)
-      return fail(Code::bad_input, at(path), fmt::format("two nodes are called {}", name), "name every node once");
+    if (!known_names.insert(name).second)
+      return fail(Code::bad_input, at(path), fmt::format("two nodes have the name {}", name),
+                  "give every node its own name");
   }
-  const Exclusive exclusive = settings.exclusive.value_or(usual_exclusive(topology->network()));
+  const Exclusive exclusive = settings.exclusive.value_or(default_exclusive(topology->network()));
   return NamedMachine{Allocator(AllocationMachine(std::move(*topology), exclusive)), std::move(names)};
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the one file that configures a scheduler's plugin: which machine, which of its nodes is called what, which
-// policy.
+// allocate/scheduler: the configuration file of a scheduler plugin: the machine, the names of its nodes, the policy.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +8,26 @@
 #include <vector>
 
 #include "rankloom/allocate/policy.hpp"
-#include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/file.hpp"
 
 namespace rankloom {
 
 struct SchedulerSettings {
-  std::string topology;  ///< A file of topology JSON; relative paths begin at the configuration's folder.
-  std::vector<std::string> nodes = {};  ///< The scheduler's names, node 0 first; empty: those of the topology.
+  std::string topology;  ///< A topology JSON file; relative paths start at the directory of the configuration file.
+  std::vector<std::string> nodes =
+      {};  ///< The names that the scheduler uses, in node order; empty: those of the topology.
   std::string policy = "closed-best";
-  std::optional<Exclusive> exclusive = {};  ///< None: what suits the network.
-  PlaceOptions place = {};
-  std::uint32_t cpus = 0;  ///< Of a node, as the scheduler counts them; 0: the cores of the topology.
+  std::optional<Exclusive> exclusive = {};  ///< Empty: the default of the network.
+  AllocationOptions allocation = {};
+  std::uint32_t cpus = 0;  ///< CPUs per node as the scheduler counts them; 0: the cores of the topology.
 };
 
-/// Lines of "key = value"; # begins a remark. Unknown keys, values out of range and a missing topology are errors.
+/// Lines of "key = value"; # starts a comment. Unknown keys, values out of range and a missing topology are errors.
 Result<SchedulerSettings> read_scheduler_settings(const FileContents& file);
 
-/// "n[1-3,5],head" → n1 n2 n3 n5 head; leading zeros are kept. As Slurm writes lists of hosts, with one pair of
-/// brackets a name.
-Result<std::vector<std::string>> expand_node_names(std::string_view text);
-
-/// The machine of the settings, and what its nodes are called. Fails when there are more or fewer names than nodes, or
-/// one twice.
+/// The machine of the settings with the names of its nodes. Fails if the number of names differs from the number of
+/// nodes or a name occurs twice.
 struct NamedMachine {
   Allocator allocator;
   std::vector<std::string> names;  ///< By node.

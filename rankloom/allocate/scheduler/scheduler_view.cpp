@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: from what a batch system knows to the nodes of a job.
+// allocate/scheduler: chooses the nodes of a job from the state of a batch system.
 #include "rankloom/allocate/scheduler/scheduler_view.hpp"
 
 #include <algorithm>
@@ -9,16 +9,16 @@ namespace rankloom {
 
 namespace {
 
-bool holds(const Allotment& allotment, std::span<const Node> required) {
-  return std::includes(allotment.nodes.begin(), allotment.nodes.end(), required.begin(), required.end());
+bool contains_all(const Allocation& allocation, std::span<const Node> required) {
+  return std::includes(allocation.nodes.begin(), allocation.nodes.end(), required.begin(), required.end());
 }
 
-bool acceptable(const Allotment& allotment, const PolicyInfo& policy, const PlaceOptions& options) {
-  return allotment.closed || !policy.closed || options.fallback == Fallback::diameter;
+bool acceptable(const Allocation& allocation, const PolicyInfo& policy, const AllocationOptions& options) {
+  return allocation.isolated || !policy.isolated || options.fallback == Fallback::diameter;
 }
 
-/// How far a node is from the farthest of the given ones, both ways.
-std::uint32_t reach(const Network& network, Node node, std::span<const Node> required) {
+/// The largest number of hops between a node and the required nodes, in either direction.
+std::uint32_t max_hops(const Network& network, Node node, std::span<const Node> required) {
   std::uint32_t most = 0;
   for (const Node other : required) most = std::max({most, network.hops(node, other), network.hops(other, node)});
   return most;
@@ -33,90 +33,93 @@ std::vector<Node> sorted(std::span<const Node> nodes) {
 
 }  // namespace
 
-std::optional<Allotment> place_around(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
-                                      std::uint32_t nodes, std::span<const Node> required,
-                                      const PlaceOptions& options) {
-  if (required.empty()) return place(allocator, occupancy, policy, nodes, options);
+std::optional<Allocation> allocate_around(const Allocator& allocator, const Occupancy& occupancy,
+                                          const PolicyInfo& policy, std::uint32_t nodes, std::span<const Node> required,
+                                          const AllocationOptions& options) {
+  if (required.empty()) return allocate_nodes(allocator, occupancy, policy, nodes, options);
   const AllocationMachine& machine = allocator.machine();
-  const std::vector<Node> given = sorted(required);
-  for (const Node node : given) {
-    if (!occupancy.free().test(index(node))) return std::nullopt;
+  const std::vector<Node> required_nodes = sorted(required);
+  for (const Node node : required_nodes) {
+    if (!occupancy.free_nodes().test(index(node))) return std::nullopt;
   }
-  if (given.size() >= nodes) {
-    Allotment all = describe(machine, occupancy, given);
+  if (required_nodes.size() >= nodes) {
+    Allocation all = make_allocation(machine, occupancy, required_nodes);
     return acceptable(all, policy, options) ? std::optional(std::move(all)) : std::nullopt;
   }
   if (occupancy.free_count() < nodes) return std::nullopt;
-  std::vector<std::pair<std::uint32_t, Node>> by_reach;
-  occupancy.free().each(
-      [&](std::uint32_t node) { by_reach.emplace_back(reach(machine.network(), Node{node}, given), Node{node}); });
-  std::sort(by_reach.begin(), by_reach.end());
-  PlaceOptions closed_only = options;
-  closed_only.fallback = Fallback::wait;
-  std::optional<Allotment> best;
-  const auto size_of = [](const Allotment& one) { return std::pair(one.diameter, one.passages.count()); };
+  std::vector<std::pair<std::uint32_t, Node>> by_distance;
+  occupancy.free_nodes().for_each([&](std::uint32_t node) {
+    by_distance.emplace_back(max_hops(machine.network(), Node{node}, required_nodes), Node{node});
+  });
+  std::sort(by_distance.begin(), by_distance.end());
+  AllocationOptions isolated_only = options;
+  isolated_only.fallback = Fallback::wait;
+  std::optional<Allocation> best;
+  const auto size_of = [](const Allocation& one) { return std::pair(one.diameter, one.shared_resources.count()); };
   Occupancy near = occupancy;
-  for (const auto& [distance, node] : by_reach) near.drain(node, false);
-  for (std::size_t i = 0; i < by_reach.size(); ++i) {
-    near.resume(by_reach[i].second);
-    const bool last_of_its_distance = i + 1 == by_reach.size() || by_reach[i + 1].first != by_reach[i].first;
+  for (const auto& [distance, node] : by_distance) near.drain(node, false);
+  for (std::size_t i = 0; i < by_distance.size(); ++i) {
+    near.resume(by_distance[i].second);
+    const bool last_of_its_distance = i + 1 == by_distance.size() || by_distance[i + 1].first != by_distance[i].first;
     if (!last_of_its_distance || near.free_count() < nodes) continue;
-    auto found = place(allocator, near, policy, nodes, closed_only);
-    if (found && holds(*found, given) && (!best || size_of(*found) < size_of(*best))) best = std::move(found);
+    auto found = allocate_nodes(allocator, near, policy, nodes, isolated_only);
+    if (found && contains_all(*found, required_nodes) && (!best || size_of(*found) < size_of(*best)))
+      best = std::move(found);
   }
   if (best) return best;
-  // The nearest, the given ones themselves in any case.
-  std::vector<Node> chosen = given;
-  for (const auto& [distance, node] : by_reach) {
+  // No set of the policy contains the required nodes: add the closest free nodes to them.
+  std::vector<Node> chosen = required_nodes;
+  for (const auto& [distance, node] : by_distance) {
     if (chosen.size() == nodes) break;
-    if (!std::binary_search(given.begin(), given.end(), node)) chosen.push_back(node);
+    if (!std::binary_search(required_nodes.begin(), required_nodes.end(), node)) chosen.push_back(node);
   }
   std::sort(chosen.begin(), chosen.end());
-  Allotment nearest = describe(machine, occupancy, std::move(chosen));
+  Allocation nearest = make_allocation(machine, occupancy, std::move(chosen));
   return acceptable(nearest, policy, options) ? std::optional(std::move(nearest)) : std::nullopt;
 }
 
 SchedulerView::SchedulerView(const Allocator& allocator, const PolicyInfo& policy, std::vector<ScheduledJob> running)
     : allocator_(&allocator), policy_(&policy), occupancy_(allocator.machine()) {
   std::stable_sort(running.begin(), running.end(),
-                   [](const ScheduledJob& one, const ScheduledJob& other) { return one.end < other.end; });
+                   [](const ScheduledJob& a, const ScheduledJob& b) { return a.end < b.end; });
   for (ScheduledJob& job : running) {
     ends_.push_back(job.end);
-    allotments_.push_back(describe(allocator.machine(), occupancy_, std::move(job.nodes)));
-    occupancy_.add(allotments_.back());
+    allocations_.push_back(make_allocation(allocator.machine(), occupancy_, std::move(job.nodes)));
+    occupancy_.add(allocations_.back());
   }
 }
 
-std::optional<Allotment> SchedulerView::find(Occupancy occupancy, const NodeRequest& request) const {
+std::optional<Allocation> SchedulerView::find(Occupancy occupancy, const NodeRequest& request) const {
   for (std::uint32_t node = 0; node < allocator_->machine().node_count(); ++node) {
-    if (!request.usable.test(node) && !occupancy.drained(Node{node})) occupancy.drain(Node{node}, false);
+    if (!request.usable.test(node) && occupancy.is_available(Node{node})) occupancy.drain(Node{node}, false);
   }
-  return place_around(*allocator_, occupancy, *policy_, request.nodes, request.required, request.place);
+  return allocate_around(*allocator_, occupancy, *policy_, request.nodes, request.required, request.allocation);
 }
 
-std::optional<Allotment> SchedulerView::now(const NodeRequest& request) const {
+std::optional<Allocation> SchedulerView::now(const NodeRequest& request) const {
   return find(occupancy_, request);
 }
 
-std::optional<Allotment> SchedulerView::ever(const NodeRequest& request) const {
+std::optional<Allocation> SchedulerView::on_empty_machine(const NodeRequest& request) const {
   return find(Occupancy(allocator_->machine()), request);
 }
 
-/// More room never hurts, so the moment is found by bisection (as in the replay's EASY queue).
+/// If the job fits at some moment it also fits later, so bisection finds the first one (as in the EASY queue of the
+/// replay).
 std::optional<Plan> SchedulerView::later(const NodeRequest& request) const {
   const auto after = [&](std::size_t ended) {
     Occupancy future = occupancy_;
-    for (std::size_t i = 0; i < ended; ++i) future.remove(allotments_[i]);
+    for (std::size_t i = 0; i < ended; ++i) future.remove(allocations_[i]);
     return find(std::move(future), request);
   };
-  std::size_t low = 1, high = allotments_.size();
+  std::size_t low = 1, high = allocations_.size();
   if (high == 0) return std::nullopt;
-  std::optional<Allotment> found;
+  std::optional<Allocation> found;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (auto allotment = after(middle)) {
+    if (auto allocation = after(middle)) {
       high = middle;
-      found = std::move(allotment);
+      found = std::move(allocation);
     } else {
       low = middle + 1;
       found.reset();
@@ -127,14 +130,14 @@ std::optional<Plan> SchedulerView::later(const NodeRequest& request) const {
   return Plan{ends_[high - 1], std::move(*found)};
 }
 
-std::optional<Fallback> fallback_in(std::string_view text) {
+std::optional<Fallback> fallback_from_comment(std::string_view text) {
   constexpr std::string_view key = "rankloom:fallback=";
   std::optional<Fallback> found;
   for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     const std::string_view rest = text.substr(at + key.size());
     const std::string_view word = rest.substr(0, rest.find_first_of(" ,;\t\n"));
-    for (const Fallback one : {Fallback::wait, Fallback::diameter, Fallback::closed}) {
-      if (name_of(one) == word) found = one;
+    for (const Fallback fallback : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
+      if (name_of(fallback) == word) found = fallback;
     }
   }
   return found;

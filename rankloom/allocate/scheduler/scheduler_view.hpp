@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: nodes for a job of somebody else's queue: what a batch system knows at one moment (who runs where until
-// when, which nodes the job may have) turned into the nodes that it should get, now or later. Keeps no state of its
-// own: whoever asks says what there is, so that a restarted scheduler gets the same answers.
+// allocate/scheduler: nodes for a job in the queue of a batch system. The batch system describes one moment: the
+// running jobs with their nodes and end times, and the nodes that the waiting job may use. The view returns the nodes
+// that the job should get, now or later. It has no state of its own, so that a restarted scheduler gets the same
+// results.
 #pragma once
 
 #include <cstdint>
@@ -14,61 +15,62 @@
 
 namespace rankloom {
 
-/// A job that runs.
+/// A running job.
 struct ScheduledJob {
-  std::vector<Node> nodes;  ///< In rising order.
-  double end = 0;           ///< When it ends at the latest, in seconds of any clock.
+  std::vector<Node> nodes;  ///< In ascending order.
+  double end = 0;           ///< Its latest end time, in seconds of any clock.
 };
 
-/// What a waiting job may have.
+/// What a waiting job requests.
 struct NodeRequest {
   std::uint32_t nodes = 1;
-  Bits usable;                      ///< By node; all others are holes, whoever is on them.
-  std::vector<Node> required = {};  ///< Nodes that must be among its own.
-  PlaceOptions place = {};
+  Bitset usable;                    ///< By node; the job may use no other nodes.
+  std::vector<Node> required = {};  ///< Nodes that the allocation must contain.
+  AllocationOptions allocation = {};
 };
 
 struct Plan {
   double start = 0;
-  Allotment allotment = {};
+  Allocation allocation = {};
 };
 
-/// The machine at one moment. Making it costs one f_rule for each running job; a question costs a copy of the bits and
-/// one search, and one more for each halving of the running jobs when the answer lies in the future.
+/// The machine at one moment. Construction computes one route footprint per running job. A request costs a copy of the
+/// occupancy and one search; if the job cannot start now, O(log running) further searches.
 class SchedulerView {
  public:
-  /// The allocator and the policy must outlive it. Two jobs may share a node; what they do is theirs.
+  /// The allocator and the policy must outlive the view. Running jobs may share nodes.
   SchedulerView(const Allocator& allocator, const PolicyInfo& policy, std::vector<ScheduledJob> running);
 
-  /// The same, while also this shape is taken: the plan for a job that waits with a higher priority.
-  void keep_for_another(const Allotment& planned) { occupancy_.add(planned); }
+  /// Marks the planned allocation of a waiting job of higher priority as used.
+  void reserve(const Allocation& planned) { occupancy_.add(planned); }
 
-  /// Beside all that run.
-  std::optional<Allotment> now(const NodeRequest& request) const;
-  /// When enough of the running jobs have ended: the first moment at which the policy finds a place, and that place.
-  /// None: not even on the empty machine.
+  /// Nodes for the job while all running jobs continue.
+  std::optional<Allocation> now(const NodeRequest& request) const;
+  /// The first moment at which enough running jobs have ended for the policy to find nodes, and these nodes. Nothing if
+  /// the job does not even fit on the empty machine.
   std::optional<Plan> later(const NodeRequest& request) const;
-  /// On the empty machine, with the same holes.
-  std::optional<Allotment> ever(const NodeRequest& request) const;
+  /// Nodes for the job if no other job were running.
+  std::optional<Allocation> on_empty_machine(const NodeRequest& request) const;
 
  private:
-  std::optional<Allotment> find(Occupancy occupancy, const NodeRequest& request) const;
+  std::optional<Allocation> find(Occupancy occupancy, const NodeRequest& request) const;
 
   const Allocator* allocator_;
   const PolicyInfo* policy_;
-  std::vector<double> ends_;           // rising
-  std::vector<Allotment> allotments_;  // in the same order
+  std::vector<double> ends_;             // ascending
+  std::vector<Allocation> allocations_;  // in the same order
   Occupancy occupancy_;
 };
 
-/// Nodes for a job some of whose nodes are given. With none given, the policy's answer; otherwise the policy is asked
-/// in ever wider neighbourhoods of the given nodes; of its answers that hold them the narrowest counts, and if none
-/// does, the nearest nodes are taken, provided that they meet nobody or the fallback allows it.
-std::optional<Allotment> place_around(const Allocator& allocator, const Occupancy& occupancy, const PolicyInfo& policy,
-                                      std::uint32_t nodes, std::span<const Node> required, const PlaceOptions& options);
+/// Nodes for a job that requires some given nodes. Without required nodes this is the policy's choice. Otherwise the
+/// policy searches in growing neighbourhoods of the required nodes, and the smallest set that contains them is used. If
+/// there is none, the closest nodes are used, provided that they are isolated or the fallback allows conflicts.
+std::optional<Allocation> allocate_around(const Allocator& allocator, const Occupancy& occupancy,
+                                          const PolicyInfo& policy, std::uint32_t nodes, std::span<const Node> required,
+                                          const AllocationOptions& options);
 
-/// What a user may say of his job in a free text such as Slurm's --comment: "rankloom:fallback=diameter". Words of
-/// others are left alone; of several the last counts.
-std::optional<Fallback> fallback_in(std::string_view text);
+/// The fallback that a user requests in a job comment, such as Slurm's --comment: "rankloom:fallback=diameter". Other
+/// text is ignored; if there are several requests, the last one counts.
+std::optional<Fallback> fallback_from_comment(std::string_view text);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: erosion of rows of bits, by doubling: a run of 2k is two runs of k.
+// allocate/search: erosion of rows of bits by doubling: a run of 2k set bits is two runs of k set bits.
 #include "rankloom/allocate/search/box_grid.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ GridShape::GridShape(const MeshShape& mesh) : torus(mesh.torus) {
   words = (sizes[0] + 63) / 64;
 }
 
-void BitGrid::load(const Bits& bits, bool complement) {
+void BitGrid::load(const Bitset& bits, bool complement) {
   const std::uint32_t width = shape_->sizes[0];
   for (std::uint32_t row = 0; row < shape_->rows; ++row) {
     for (std::uint32_t word = 0; word < shape_->words; ++word) {
@@ -48,15 +48,15 @@ void BitGrid::erode(std::size_t dimension, std::uint32_t extent) {
   }
 }
 
-void BitGrid::keep_ends() {
+void BitGrid::keep_boundary() {
   const std::vector<std::uint64_t> all = words_;
   const std::uint32_t words = shape_->words;
   for (std::uint32_t row = 0; row < shape_->rows; ++row) {
     for (std::uint32_t word = 0; word < words; ++word) {
       const std::size_t at = std::size_t{row} * words + word;
       const std::uint64_t before = all[at] << 1 | (word > 0 ? all[at - 1] >> 63 : 0);
-      const std::uint64_t behind = all[at] >> 1 | (word + 1 < words ? all[at + 1] << 63 : 0);
-      words_[at] &= ~(before & behind);
+      const std::uint64_t after = all[at] >> 1 | (word + 1 < words ? all[at + 1] << 63 : 0);
+      words_[at] &= ~(before & after);
     }
   }
   for (std::size_t j = 1; j < shape_->dimensions(); ++j) {
@@ -68,7 +68,7 @@ void BitGrid::keep_ends() {
   }
 }
 
-/// row &= row >> shift, and on a torus what falls out at the low end comes in at the high one.
+/// row &= row >> shift; on a torus the bits shifted out at the low end enter at the high end.
 void BitGrid::and_along_row(std::uint32_t shift) {
   const std::uint32_t width = shape_->sizes[0];
   if (shape_->words == 1) {
@@ -82,7 +82,7 @@ void BitGrid::and_along_row(std::uint32_t shift) {
   scratch_.resize(words);
   for (std::uint32_t row = 0; row < shape_->rows; ++row) {
     std::uint64_t* const line = words_.data() + std::size_t{row} * words;
-    const auto bits_from = [&](std::uint32_t from) {  // 64 bits, zeros behind the end
+    const auto bits_from = [&](std::uint32_t from) {  // 64 bits, padded with zeros after the end
       const std::uint32_t word = from / 64, low = from % 64;
       std::uint64_t bits = word < words ? line[word] >> low : 0;
       if (low > 0 && word + 1 < words) bits |= line[word + 1] << (64 - low);
@@ -90,7 +90,7 @@ void BitGrid::and_along_row(std::uint32_t shift) {
     };
     for (std::uint32_t word = 0; word < words; ++word) {
       std::uint64_t shifted = bits_from(word * 64 + shift);
-      if (shape_->torus) {  // position i of the shifted row is i + shift - width where that is beyond the end
+      if (shape_->torus) {  // position i + shift wraps to i + shift - width
         const std::uint32_t wraps_from = width - shift, first = word * 64;
         if (wraps_from <= first) {
           shifted |= bits_from(first - wraps_from);
@@ -105,7 +105,7 @@ void BitGrid::and_along_row(std::uint32_t shift) {
   }
 }
 
-/// Rows that are neighbours in the dimension lie `step` words apart, so the rows of one block are shifted as a whole.
+/// Rows that are neighbours in the dimension are `step` words apart, so all rows of one block are shifted together.
 void BitGrid::and_across_rows(std::size_t dimension, std::uint32_t shift) {
   const std::size_t step = std::size_t{shape_->row_stride(dimension)} * shape_->words;
   const std::size_t block = step * shape_->sizes[dimension], moved = step * shift;

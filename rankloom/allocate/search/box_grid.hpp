@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the nodes of a mesh or torus as rows of bits, and the places where a box of given size fits into them. A
-// row runs along the last dimension; 64 nodes are one machine word, so a box is looked for everywhere at once.
+// allocate/search: the nodes of a mesh or torus as rows of bits, and the positions at which a box of given extents
+// fits. A row runs along the last dimension. 64 nodes share one machine word, so that all positions are tested
+// together.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +9,20 @@
 #include <vector>
 
 #include "rankloom/allocate/state/bitset.hpp"
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 
-/// Sizes in the order of routing: the last dimension of the shape, along which the rows run, comes first.
+/// Sizes in routing order: the last dimension of the network, along which the rows run, comes first.
 struct GridShape {
   std::vector<std::uint32_t> sizes;
   bool torus = false;
-  std::uint32_t rows = 1, words = 1;  ///< Of all dimensions but the first; words in each.
+  std::uint32_t rows = 1, words = 1;  ///< Rows over all dimensions but the first; words per row.
 
   explicit GridShape(const MeshShape& mesh);
   std::size_t dimensions() const { return sizes.size(); }
   std::uint32_t nodes() const { return rows * sizes[0]; }
-  /// Between rows that are neighbours in a dimension after the first.
+  /// Distance of the numbers of rows that are neighbours in a dimension after the first.
   std::uint32_t row_stride(std::size_t dimension) const {
     std::uint32_t stride = 1;
     for (std::size_t j = 1; j < dimension; ++j) stride *= sizes[j];
@@ -35,8 +36,8 @@ using Extents = std::vector<std::uint32_t>;
 class BitGrid {
  public:
   explicit BitGrid(const GridShape& shape) : shape_(&shape), words_(std::size_t{shape.rows} * shape.words) {}
-  /// Bit i of the set is node i; `complement` takes those that are not in it.
-  void load(const Bits& bits, bool complement);
+  /// Bit i of the set is node i; with `complement` the nodes that are not in the set.
+  void load(const Bitset& bits, bool complement);
 
   std::span<const std::uint64_t> row(std::uint32_t row) const {
     return std::span(words_).subspan(std::size_t{row} * shape_->words, shape_->words);
@@ -50,9 +51,9 @@ class BitGrid {
   bool empty() const;
   BitGrid& operator&=(const BitGrid& other);
 
-  /// Drops the positions whose two neighbours in some dimension are both set.
-  void keep_ends();
-  /// Keeps the positions from which `extent` set bits follow each other in this dimension; on a torus round the end.
+  /// Clears the positions whose two neighbours in some dimension are both set.
+  void keep_boundary();
+  /// Keeps the positions at which a run of `extent` set bits starts in this dimension; on a torus runs wrap around.
   void erode(std::size_t dimension, std::uint32_t extent);
 
  private:

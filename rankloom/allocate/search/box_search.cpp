@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: boxes in meshes and tori. Every box of a mesh is closed under dimension-order routing (Zhang 2014, Theorem
-// 2); on a torus so is every box that in each dimension spans the whole ring or at most half of it, since longer arcs
-// send round the other way.
+// allocate/search: isolated boxes in meshes and tori. Every box of a mesh contains all routes between its nodes under
+// dimension-order routing (Zhang 2014, Theorem 2). On a torus this holds for boxes that span, in each dimension, either
+// the whole ring or at most half of it; messages of longer arcs make_allocation the other direction around the ring.
 //
-// Beyond the paper: all shapes of a box are tried, not one template; and since a job of one node sends nothing, such
-// jobs may sit on the nodes of a box that its own job does not need, and boxes may be laid around them.
+// Beyond the paper: the search tries all shapes of a box, not one template. Since a job of one node sends no messages,
+// it may use nodes of a box that the job of the box does not need, and a box may enclose single-node jobs.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -12,8 +12,8 @@
 #include <variant>
 
 #include "rankloom/allocate/search/box_grid.hpp"
-#include "rankloom/allocate/search/nearest.hpp"
 #include "rankloom/allocate/search/isolated_search.hpp"
+#include "rankloom/allocate/search/nearest.hpp"
 #include "rankloom/allocate/search/templates.hpp"
 
 namespace rankloom {
@@ -25,54 +25,54 @@ struct BoxShape {
   std::uint32_t diameter = 0, volume = 1;
 };
 
-/// A box at its place: the lowest corner in each dimension.
+/// A shape at a position: the lowest coordinate in each dimension.
 struct Box {
   const BoxShape* shape = nullptr;
   Extents corner;
 };
 
-class BoxSearch final : public ClosedSearch {
+class BoxSearch final : public IsolatedSearch {
  public:
   explicit BoxSearch(const AllocationMachine& machine)
       : machine_(machine), grid_(std::get<MeshShape>(machine.network().shape())), shapes_(machine.node_count() + 1) {}
 
-  std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                  const ClosedLimits& limits) const override;
-  std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
-  Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
+                                          const IsolationLimits& limits) const override;
+  std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
  private:
-  /// What is free, as grids; made once for each question.
+  /// What is free, as grids; built once per search.
   struct View {
     BitGrid free;                // nodes
-    std::vector<BitGrid> clear;  // routers that nobody passes; or for each dimension, cables that nobody passes
+    std::vector<BitGrid> clear;  // unused routers or, for each dimension, unused cables
   };
-  View look(const Occupancy& occupancy) const;
-  BitGrid corners(const View& view, const Extents& extents) const;
+  View make_view(const Occupancy& occupancy) const;
+  BitGrid feasible_corners(const View& view, const Extents& extents) const;
 
   const std::vector<BoxShape>& shapes_for(std::uint32_t nodes) const;
   std::vector<BoxShape> make_shapes(std::uint32_t nodes) const;
-  bool closes(std::size_t dimension, std::uint32_t extent) const {
+  bool is_isolated(std::size_t dimension, std::uint32_t extent) const {
     const std::uint32_t size = grid_.sizes[dimension];
     return !grid_.torus || extent == size || extent <= (size + 1) / 2;
   }
   BoxShape shape(Extents extents) const;
 
-  /// Calls visit(row) for the rows of a box, or of the layer beside it.
+  /// Calls visit(row) for each row of a box, or of the layer next to it.
   template <class Visit>
   void each_row(const Extents& corner, const Extents& extents, const Visit& visit) const;
   std::uint32_t free_inside(const View& view, const Box& box) const;
   std::uint32_t contact(const View& view, const Box& box) const;
-  std::optional<Box> best_corner(const View& view, const BitGrid& places, const BoxShape& shape, std::uint32_t nodes,
-                                 std::int64_t& best) const;
+  std::optional<Box> best_position(const View& view, const BitGrid& positions, const BoxShape& shape,
+                                   std::uint32_t nodes, std::int64_t& best) const;
   std::optional<Node> best_single(const Occupancy& occupancy) const;
   std::vector<Node> nodes_in(const Box& box) const;
-  Allotment take(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool keep_rest) const;
+  Allocation make_allocation(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool reserve_rest) const;
 
   AllocationMachine machine_;
   GridShape grid_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<const std::vector<BoxShape>>> shapes_;  // by nodes, made when first asked for
+  mutable std::vector<std::unique_ptr<const std::vector<BoxShape>>> shapes_;  // by number of nodes, built on first use
 };
 
 BoxShape BoxSearch::shape(Extents extents) const {
@@ -85,8 +85,8 @@ BoxShape BoxSearch::shape(Extents extents) const {
   return result;
 }
 
-/// All closed shapes that hold n nodes and would not with one layer less in the last dimension, and those with one
-/// layer more, for boxes that are laid around jobs of one node; least diameter first, then the fewest nodes.
+/// All isolated shapes with at least n nodes that would have fewer with one layer less in the last dimension, and the
+/// same shapes with one layer more, which allow a box to enclose single-node jobs. Sorted by diameter, then by volume.
 std::vector<BoxShape> BoxSearch::make_shapes(std::uint32_t nodes) const {
   std::vector<BoxShape> result;
   Extents extents(grid_.dimensions(), 1);
@@ -94,7 +94,7 @@ std::vector<BoxShape> BoxSearch::make_shapes(std::uint32_t nodes) const {
   const auto choose = [&](const auto& self, std::size_t dimension, std::uint32_t before) -> void {
     if (dimension < last) {
       for (std::uint32_t extent = 1; extent <= grid_.sizes[dimension]; ++extent) {
-        if (!closes(dimension, extent)) continue;
+        if (!is_isolated(dimension, extent)) continue;
         extents[dimension] = extent;
         self(self, dimension + 1, before * extent);
       }
@@ -102,7 +102,7 @@ std::vector<BoxShape> BoxSearch::make_shapes(std::uint32_t nodes) const {
     }
     std::uint32_t found = 0;
     for (std::uint32_t extent = (nodes + before - 1) / before; extent <= grid_.sizes[last] && found < 2; ++extent) {
-      if (!closes(last, extent)) continue;
+      if (!is_isolated(last, extent)) continue;
       extents[last] = extent;
       result.push_back(shape(extents));
       ++found;
@@ -121,14 +121,14 @@ const std::vector<BoxShape>& BoxSearch::shapes_for(std::uint32_t nodes) const {
   return *shapes_[nodes];
 }
 
-BoxSearch::View BoxSearch::look(const Occupancy& occupancy) const {
+BoxSearch::View BoxSearch::make_view(const Occupancy& occupancy) const {
   View view{BitGrid(grid_), {}};
-  view.free.load(occupancy.free(), false);
+  view.free.load(occupancy.free_nodes(), false);
   if (machine_.exclusive() == Exclusive::routers) {
-    view.clear.emplace_back(grid_).load(occupancy.held(), true);
+    view.clear.emplace_back(grid_).load(occupancy.used_resources(), true);
     return view;
   }
-  // A cable is clear when both of its links are. Those of dimension j stand one after another in the network's links.
+  // A cable is clear if both of its links are. The network numbers the links of one dimension consecutively.
   std::uint32_t link = 0;
   for (std::size_t j = 0; j < grid_.dimensions(); ++j) {
     BitGrid& clear = view.clear.emplace_back(grid_);
@@ -138,7 +138,7 @@ BoxSearch::View BoxSearch::look(const Occupancy& occupancy) const {
       for (std::uint32_t cable = 0; cable < cables; ++cable) {
         for (std::uint32_t low = 0; low < stride; ++low, link += 2) {
           const std::uint32_t node = (high * size + cable) * stride + low;
-          if (!occupancy.held().test(link) && !occupancy.held().test(link + 1))
+          if (!occupancy.used_resources().test(link) && !occupancy.used_resources().test(link + 1))
             clear.set(node / grid_.sizes[0], node % grid_.sizes[0]);
         }
       }
@@ -147,8 +147,8 @@ BoxSearch::View BoxSearch::look(const Occupancy& occupancy) const {
   return view;
 }
 
-/// Where the lowest corner of such a box may be. A ring that is spanned whole begins at 0.
-BitGrid BoxSearch::corners(const View& view, const Extents& extents) const {
+/// Where the lowest corner of a box with these extents may be.
+BitGrid BoxSearch::feasible_corners(const View& view, const Extents& extents) const {
   const auto eroded = [&](BitGrid grid, std::size_t own) {
     for (std::size_t j = 0; j < extents.size(); ++j) {
       const std::uint32_t size = grid_.sizes[j];
@@ -159,9 +159,9 @@ BitGrid BoxSearch::corners(const View& view, const Extents& extents) const {
   };
   constexpr std::size_t none = SIZE_MAX;
   if (machine_.exclusive() == Exclusive::routers) return eroded(view.clear[0], none);
-  // Links: the box has cables in each dimension that it spans; what it does not span does not restrict it.
+  // Links: the box uses cables in the dimensions in which it has more than one layer; the others do not restrict it.
   BitGrid all(grid_);
-  all.load(Bits(grid_.nodes()), true);
+  all.load(Bitset(grid_.nodes()), true);
   all = eroded(std::move(all), none);
   for (std::size_t j = 0; j < extents.size(); ++j) {
     if (extents[j] > 1) all &= eroded(view.clear[j], j);
@@ -186,11 +186,11 @@ void BoxSearch::each_row(const Extents& corner, const Extents& extents, const Vi
     for (std::uint32_t i = 0; i < extents[dimension]; ++i)
       self(self, dimension - 1, row * size + (corner[dimension] + i) % size);
   };
-  // The highest dimension is the most significant digit of a row's number.
+  // The highest dimension is the most significant digit of a row number.
   go(go, grid_.dimensions() - 1, 0);
 }
 
-/// Set bits of a row among `extent` positions from x on, round the end.
+/// Number of set bits of a row among `extent` positions starting at x, with wrap-around.
 std::uint32_t count_in_row(std::span<const std::uint64_t> row, std::uint32_t width, std::uint32_t x,
                            std::uint32_t extent) {
   const auto straight = [&](std::uint32_t from, std::uint32_t to) {
@@ -215,8 +215,8 @@ std::uint32_t BoxSearch::free_inside(const View& view, const Box& box) const {
   return sum;
 }
 
-/// How many nodes around the box are of no use to another box: beyond the edge, or passed by others. A box in a corner
-/// or along others leaves large regions whole.
+/// The contact area of a box: the number of neighbouring positions that no other box can use, because they are outside
+/// the mesh or in use. A box in a corner or next to other boxes keeps large free regions whole.
 std::uint32_t BoxSearch::contact(const View& view, const Box& box) const {
   const BitGrid& clear = machine_.exclusive() == Exclusive::routers ? view.clear[0] : view.free;
   std::uint32_t sum = 0;
@@ -244,13 +244,13 @@ std::uint32_t BoxSearch::contact(const View& view, const Box& box) const {
   return sum;
 }
 
-/// The place of this shape with the best score above `best`, which is raised to it.
-std::optional<Box> BoxSearch::best_corner(const View& view, const BitGrid& places, const BoxShape& shape,
-                                          std::uint32_t nodes, std::int64_t& best) const {
+/// The position of this shape with the best score, if that is above `best`; raises `best` to it.
+std::optional<Box> BoxSearch::best_position(const View& view, const BitGrid& positions, const BoxShape& shape,
+                                            std::uint32_t nodes, std::int64_t& best) const {
   std::optional<Box> found;
   Box box{&shape, Extents(grid_.dimensions())};
   for (std::uint32_t row = 0; row < grid_.rows; ++row) {
-    const auto words = places.row(row);
+    const auto words = positions.row(row);
     for (std::uint32_t word = 0; word < words.size(); ++word) {
       for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
         box.corner[0] = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
@@ -278,30 +278,31 @@ std::vector<Node> BoxSearch::nodes_in(const Box& box) const {
   return nodes;
 }
 
-/// The first n free nodes of the box.
-Allotment BoxSearch::take(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool keep_rest) const {
-  Allotment allotment;
+/// The first n free nodes of the box; the rest of the box is reserved if `reserve_rest` is set.
+Allocation BoxSearch::make_allocation(const Occupancy& occupancy, const Box& box, std::uint32_t nodes,
+                                      bool reserve_rest) const {
+  Allocation allocation;
   for (const Node node : nodes_in(box)) {
-    if (!occupancy.free().test(index(node))) continue;
-    if (allotment.nodes.size() < nodes) {
-      allotment.nodes.push_back(node);
-    } else if (keep_rest) {
-      allotment.kept.push_back(node);
+    if (!occupancy.free_nodes().test(index(node))) continue;
+    if (allocation.nodes.size() < nodes) {
+      allocation.nodes.push_back(node);
+    } else if (reserve_rest) {
+      allocation.reserved.push_back(node);
     }
   }
-  std::sort(allotment.nodes.begin(), allotment.nodes.end());
-  allotment.passages = Bits(machine_.rule().passage_count());
-  machine_.rule().add_passages(allotment.nodes, allotment.passages);
-  allotment.diameter = box.shape->diameter;
-  allotment.closed = true;
-  return allotment;
+  std::sort(allocation.nodes.begin(), allocation.nodes.end());
+  allocation.shared_resources = Bitset(machine_.route_footprint().resource_count());
+  machine_.route_footprint().add_resources(allocation.nodes, allocation.shared_resources);
+  allocation.diameter = box.shape->diameter;
+  allocation.isolated = true;
+  return allocation;
 }
 
-/// For a job that sends nothing: a node inside the box of another job if there is one, else the free node with the
-/// fewest free neighbours.
+/// A node for a job that sends no messages: a free node inside the box of another job if there is one, else the free
+/// node with the fewest free neighbours.
 std::optional<Node> BoxSearch::best_single(const Occupancy& occupancy) const {
   if (occupancy.free_count() == 0) return std::nullopt;
-  const View view = look(occupancy);
+  const View view = make_view(occupancy);
   if (machine_.exclusive() == Exclusive::routers) {
     for (std::uint32_t row = 0; row < grid_.rows; ++row) {
       for (std::uint32_t word = 0; word < grid_.words; ++word) {
@@ -311,120 +312,122 @@ std::optional<Node> BoxSearch::best_single(const Occupancy& occupancy) const {
     }
   }
   const BoxShape one = shape(Extents(grid_.dimensions(), 1));
-  View places{view.free, {view.free}};
+  View positions{view.free, {view.free}};
   Box box{&one, Extents(grid_.dimensions())};
   std::optional<Node> found;
-  std::uint32_t most = 0;
-  occupancy.free().each([&](std::uint32_t node) {
+  std::uint32_t best_score = 0;
+  occupancy.free_nodes().for_each([&](std::uint32_t node) {
     std::uint32_t rest = node;
     for (std::size_t j = 0; j < grid_.dimensions(); rest /= grid_.sizes[j], ++j) box.corner[j] = rest % grid_.sizes[j];
-    const std::uint32_t score = contact(places, box);
-    if (found && score <= most) return;
-    most = score;
+    const std::uint32_t score = contact(positions, box);
+    if (found && score <= best_score) return;
+    best_score = score;
     found = Node{node};
   });
   return found;
 }
 
-std::optional<Allotment> BoxSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                           const ClosedLimits& limits) const {
+std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
+                                                   const IsolationLimits& limits) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   if (nodes == 1) {
     const auto node = best_single(occupancy);
     if (!node) return std::nullopt;
-    return Allotment{{*node}, {}, Bits(machine_.rule().passage_count()), 0, true};
+    return Allocation{{*node}, {}, Bitset(machine_.route_footprint().resource_count()), 0, true};
   }
-  const View view = look(occupancy);
+  const View view = make_view(occupancy);
   const auto& shapes = shapes_for(nodes);
-  const bool bounded = prefer == Prefer::least_diameter;
-  auto most = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
-  // Rings have closed boxes of few sizes: what wastes least may waste more than that, and a job must not wait for ever.
-  const auto least = std::min_element(shapes.begin(), shapes.end(), [](const BoxShape& one, const BoxShape& other) {
-    return one.volume < other.volume;
-  });
-  if (least != shapes.end()) most = std::max(most, least->volume);
+  const bool minimise_diameter = objective == Objective::min_diameter;
+  auto max_volume = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
+  // Rings have isolated boxes of few sizes, so even the smallest box may exceed the waste limit. The job must not wait
+  // forever, so the smallest box is always allowed.
+  const auto smallest = std::min_element(shapes.begin(), shapes.end(),
+                                         [](const BoxShape& a, const BoxShape& b) { return a.volume < b.volume; });
+  if (smallest != shapes.end()) max_volume = std::max(max_volume, smallest->volume);
   std::vector<const BoxShape*> failed;
   std::optional<Box> found;
   std::int64_t best = std::numeric_limits<std::int64_t>::min();
-  std::uint32_t widest = 0;  // diameters up to this one count as the least
+  std::uint32_t max_diameter = 0;  // larger diameters are not considered once a box is found
   for (const BoxShape& candidate : shapes) {
-    if (bounded && found && candidate.diameter > widest) break;
-    if (bounded && candidate.volume > most) continue;
-    const bool hopeless = std::any_of(failed.begin(), failed.end(), [&](const BoxShape* smaller) {
+    if (minimise_diameter && found && candidate.diameter > max_diameter) break;
+    if (minimise_diameter && candidate.volume > max_volume) continue;
+    const bool too_small_failed = std::any_of(failed.begin(), failed.end(), [&](const BoxShape* smaller) {
       return std::equal(smaller->extents.begin(), smaller->extents.end(), candidate.extents.begin(),
                         std::less_equal<>());
     });
-    if (hopeless) continue;
-    if (!bounded && found && candidate.volume >= found->shape->volume) continue;
-    const BitGrid places = corners(view, candidate.extents);
-    if (places.empty()) {
+    if (too_small_failed) continue;
+    if (!minimise_diameter && found && candidate.volume >= found->shape->volume) continue;
+    const BitGrid positions = feasible_corners(view, candidate.extents);
+    if (positions.empty()) {
       failed.push_back(&candidate);
       continue;
     }
-    std::int64_t score = bounded ? best : std::numeric_limits<std::int64_t>::min();
-    BitGrid ends =
-        places;  // in the open a box has no contact, so only where it cannot be moved on both ways is it tried
-    ends.keep_ends();
-    auto box = best_corner(view, ends, candidate, nodes, score);
-    if (!box && !found) box = best_corner(view, places, candidate, nodes, score);
+    std::int64_t score = minimise_diameter ? best : std::numeric_limits<std::int64_t>::min();
+    // Away from other boxes and edges a box has no contact, so positions that can move in both directions are skipped.
+    BitGrid boundary = positions;
+    boundary.keep_boundary();
+    auto box = best_position(view, boundary, candidate, nodes, score);
+    if (!box && !found) box = best_position(view, positions, candidate, nodes, score);
     if (box) {
       found = std::move(box);
       best = score;
-      if (widest == 0) widest = candidate.diameter + static_cast<std::uint32_t>(limits.slack * candidate.diameter);
+      if (max_diameter == 0)
+        max_diameter = candidate.diameter + static_cast<std::uint32_t>(limits.slack * candidate.diameter);
     }
   }
   if (!found) return std::nullopt;
-  return take(occupancy, *found, nodes, false);
+  return make_allocation(occupancy, *found, nodes, false);
 }
 
-std::optional<Allotment> BoxSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
+std::optional<Allocation> BoxSearch::find_template(const Occupancy& occupancy, std::uint32_t nodes) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   std::vector<BoxShape> templates;
   const auto [columns, rows] = mesh_template(nodes);
-  const bool flat = grid_.dimensions() == 2 && !grid_.torus;
+  const bool is_2d_mesh = grid_.dimensions() == 2 && !grid_.torus;
   for (const auto& [x, y] : {std::pair(columns, rows), std::pair(rows, columns)}) {
-    if (flat && x <= grid_.sizes[0] && y <= grid_.sizes[1]) templates.push_back(shape({x, y}));
+    if (is_2d_mesh && x <= grid_.sizes[0] && y <= grid_.sizes[1]) templates.push_back(shape({x, y}));
   }
-  if (templates.empty()) {  // other dimensions, or a mesh that is narrower than the template: the least that there is
+  if (templates
+          .empty()) {  // other dimensions, or a mesh narrower than the template: all shapes of the smallest diameter
     const auto& shapes = shapes_for(nodes);
     for (const BoxShape& one : shapes) {
       if (one.diameter == shapes[0].diameter) templates.push_back(one);
     }
   }
   for (const BoxShape& one : templates) {
-    View view = look(occupancy);
-    BitGrid places = corners(view, one.extents);
+    View view = make_view(occupancy);
+    BitGrid positions = feasible_corners(view, one.extents);
     for (std::size_t j = 0; j < grid_.dimensions(); ++j) view.free.erode(j, one.extents[j]);
-    places &= view.free;
+    positions &= view.free;
     for (std::uint32_t row = 0; row < grid_.rows; ++row) {
       for (std::uint32_t x = 0; x < grid_.sizes[0]; ++x) {
-        if (!places.test(row, x)) continue;
+        if (!positions.test(row, x)) continue;
         Box box{&one, Extents(grid_.dimensions())};
         box.corner[0] = x;
         for (std::uint32_t j = 1, rest = row; j < grid_.dimensions(); rest /= grid_.sizes[j], ++j)
           box.corner[j] = rest % grid_.sizes[j];
-        return take(occupancy, box, nodes, true);
+        return make_allocation(occupancy, box, nodes, true);
       }
     }
   }
   return std::nullopt;
 }
 
-Allotment BoxSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
-  Allotment allotment;
-  const bool flat = grid_.dimensions() == 2 && !grid_.torus;
-  allotment.nodes = flat ? nearest_in_flat_mesh(grid_.sizes[0], grid_.sizes[1], occupancy.free(), nodes)
-                         : nearest_around_a_node(machine_.network(), occupancy.free(), nodes);
-  allotment.passages = Bits(machine_.rule().passage_count());
-  machine_.rule().add_passages(allotment.nodes, allotment.passages);
-  allotment.diameter = diameter_of(machine_.network(), allotment.nodes);
-  allotment.closed = !allotment.passages.meets(occupancy.held());
-  return allotment;
+Allocation BoxSearch::find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
+  Allocation allocation;
+  const bool is_2d_mesh = grid_.dimensions() == 2 && !grid_.torus;
+  allocation.nodes = is_2d_mesh ? nearest_in_2d_mesh(grid_.sizes[0], grid_.sizes[1], occupancy.free_nodes(), nodes)
+                                : nearest_around_centre(machine_.network(), occupancy.free_nodes(), nodes);
+  allocation.shared_resources = Bitset(machine_.route_footprint().resource_count());
+  machine_.route_footprint().add_resources(allocation.nodes, allocation.shared_resources);
+  allocation.diameter = diameter_of(machine_.network(), allocation.nodes);
+  allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
+  return allocation;
 }
 
 }  // namespace
 
-std::unique_ptr<ClosedSearch> make_box_search(const AllocationMachine& machine) {
+std::unique_ptr<IsolatedSearch> make_box_search(const AllocationMachine& machine) {
   return std::make_unique<BoxSearch>(machine);
 }
 

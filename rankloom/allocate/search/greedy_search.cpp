@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: closed sets in networks without a formula (dragonflies, arbitrary graphs): grown from a seed, nearest nodes
-// first, each taken only if its routes to and from all that are in already pass nothing that is held.
+// allocate/search: isolated sets in networks without a closed formula (dragonflies, arbitrary graphs). A set grows
+// greedily from a seed node, closest nodes first. A node is added only if its routes to and from all nodes of the set
+// use no router or link that is in use.
 #include <algorithm>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
-#include "rankloom/allocate/search/nearest.hpp"
 #include "rankloom/allocate/search/isolated_search.hpp"
+#include "rankloom/allocate/search/nearest.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// What the routes between one node and every other pass, both ways, one after another.
+/// The routers or links on the routes between one node and every other node, in both directions, as one array.
 struct RouteRow {
-  std::vector<std::uint32_t> first, passages;
+  std::vector<std::uint32_t> first, shared_resources;
   std::span<const std::uint32_t> to(Node node) const {
-    return std::span(passages).subspan(first[index(node)], first[index(node) + 1] - first[index(node)]);
+    return std::span(shared_resources).subspan(first[index(node)], first[index(node) + 1] - first[index(node)]);
   }
 };
 
-/// Rows are found when they are first asked for and kept up to a limit of memory.
+/// Computes rows on first use and caches them up to a memory limit.
 class RouteCache {
  public:
   explicit RouteCache(const AllocationMachine& machine) : machine_(machine), rows_(machine.node_count()) {}
@@ -30,142 +31,142 @@ class RouteCache {
     const std::lock_guard lock(mutex_);
     if (rows_[index(from)]) return rows_[index(from)];
     auto row = make(from);
-    kept_ += row->passages.size() + row->first.size();
-    if (kept_ <= most_kept) rows_[index(from)] = row;
+    cached_ += row->shared_resources.size() + row->first.size();
+    if (cached_ <= max_cached) rows_[index(from)] = row;
     return row;
   }
 
  private:
-  static constexpr std::size_t most_kept = std::size_t{64} << 20;  // numbers of 4 bytes
+  static constexpr std::size_t max_cached = std::size_t{64} << 20;  // numbers of 4 bytes
 
   std::shared_ptr<const RouteRow> make(Node from) const {
     auto row = std::make_shared<RouteRow>();
-    Bits passed(machine_.rule().passage_count());
+    Bitset resources(machine_.route_footprint().resource_count());
     for (std::uint32_t to = 0; to < machine_.node_count(); ++to) {
-      row->first.push_back(static_cast<std::uint32_t>(row->passages.size()));
+      row->first.push_back(static_cast<std::uint32_t>(row->shared_resources.size()));
       if (Node{to} == from) continue;
-      passed.clear();
+      resources.clear();
       const Node pair[] = {from, Node{to}};
-      walk_routes(machine_.network(), machine_.exclusive(), pair, passed);
-      passed.each([&](std::uint32_t passage) { row->passages.push_back(passage); });
+      walk_routes(machine_.network(), machine_.exclusive(), pair, resources);
+      resources.for_each([&](std::uint32_t resource) { row->shared_resources.push_back(resource); });
     }
-    row->first.push_back(static_cast<std::uint32_t>(row->passages.size()));
+    row->first.push_back(static_cast<std::uint32_t>(row->shared_resources.size()));
     return row;
   }
 
   AllocationMachine machine_;
   mutable std::mutex mutex_;
   mutable std::vector<std::shared_ptr<const RouteRow>> rows_;
-  mutable std::size_t kept_ = 0;
+  mutable std::size_t cached_ = 0;
 };
 
-class GrowingSearch final : public ClosedSearch {
+class GreedySearch final : public IsolatedSearch {
  public:
-  explicit GrowingSearch(const AllocationMachine& machine)
-      : machine_(machine), routes_(machine), least_(machine.node_count() + 1, unknown) {}
+  explicit GreedySearch(const AllocationMachine& machine)
+      : machine_(machine), routes_(machine), min_diameters_(machine.node_count() + 1, unknown) {}
 
-  std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                  const ClosedLimits&) const override {
+  std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
+                                          const IsolationLimits&) const override {
     if (occupancy.free_count() < nodes) return std::nullopt;
-    std::optional<Allotment> best;
-    std::pair<std::size_t, std::size_t> least;
+    std::optional<Allocation> best;
+    std::pair<std::size_t, std::size_t> best_score;
     std::uint64_t steps = 0;
-    occupancy.free().each([&](std::uint32_t seed) {
-      if (best && (nodes == 1 || best->diameter == 0 || steps > most_steps)) return;
+    occupancy.free_nodes().for_each([&](std::uint32_t seed) {
+      if (best && (nodes == 1 || best->diameter == 0 || steps > max_steps)) return;
       auto grown = grow(occupancy, Node{seed}, nodes, steps);
       if (!grown) return;
-      const std::size_t passed = grown->passages.count();
-      const auto score = prefer == Prefer::least_diameter ? std::pair(std::size_t{grown->diameter}, passed)
-                                                          : std::pair(passed, std::size_t{grown->diameter});
-      if (best && score >= least) return;
-      least = score;
+      const std::size_t resources = grown->shared_resources.count();
+      const auto score = objective == Objective::min_diameter ? std::pair(std::size_t{grown->diameter}, resources)
+                                                              : std::pair(resources, std::size_t{grown->diameter});
+      if (best && score >= best_score) return;
+      best_score = score;
       best = std::move(grown);
     });
     return best;
   }
 
-  std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override {
+  std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override {
     if (occupancy.free_count() < nodes) return std::nullopt;
-    const std::uint32_t least = least_diameter(nodes);
-    std::optional<Allotment> found;
+    const std::uint32_t best_score = min_diameter(nodes);
+    std::optional<Allocation> found;
     std::uint64_t steps = 0;
-    occupancy.free().each([&](std::uint32_t seed) {
-      if (found || steps > most_steps) return;
+    occupancy.free_nodes().for_each([&](std::uint32_t seed) {
+      if (found || steps > max_steps) return;
       auto grown = grow(occupancy, Node{seed}, nodes, steps);
-      if (grown && grown->diameter <= least) found = std::move(grown);
+      if (grown && grown->diameter <= best_score) found = std::move(grown);
     });
     return found;
   }
 
-  Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const override {
-    Allotment allotment;
-    allotment.nodes = nearest_around_a_node(machine_.network(), occupancy.free(), nodes);
-    allotment.passages = Bits(machine_.rule().passage_count());
-    machine_.rule().add_passages(allotment.nodes, allotment.passages);
-    allotment.diameter = diameter_of(machine_.network(), allotment.nodes);
-    allotment.closed = !allotment.passages.meets(occupancy.held());
-    return allotment;
+  Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const override {
+    Allocation allocation;
+    allocation.nodes = nearest_around_centre(machine_.network(), occupancy.free_nodes(), nodes);
+    allocation.shared_resources = Bitset(machine_.route_footprint().resource_count());
+    machine_.route_footprint().add_resources(allocation.nodes, allocation.shared_resources);
+    allocation.diameter = diameter_of(machine_.network(), allocation.nodes);
+    allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
+    return allocation;
   }
 
  private:
   static constexpr std::uint32_t unknown = UINT32_MAX;
-  /// Routes looked at for one answer; some tenths of a second. The first seed is always grown to its end.
-  static constexpr std::uint64_t most_steps = 2'000'000;
+  /// Routes examined per search; some tenths of a second. The set of the first seed always grows to its full size.
+  static constexpr std::uint64_t max_steps = 2'000'000;
 
-  std::optional<Allotment> grow(const Occupancy& occupancy, Node seed, std::uint32_t nodes,
-                                std::uint64_t& steps) const {
-    Allotment allotment{{seed}, {}, Bits(machine_.rule().passage_count()), 0, true};
-    const auto own = routes_.row(seed);
-    const auto passable = [&](std::span<const std::uint32_t> passages) {
+  std::optional<Allocation> grow(const Occupancy& occupancy, Node seed, std::uint32_t nodes,
+                                 std::uint64_t& steps) const {
+    Allocation allocation{{seed}, {}, Bitset(machine_.route_footprint().resource_count()), 0, true};
+    const auto seed_routes = routes_.row(seed);
+    const auto is_unused = [&](std::span<const std::uint32_t> shared_resources) {
       ++steps;
-      return std::none_of(passages.begin(), passages.end(),
-                          [&](std::uint32_t passage) { return occupancy.held().test(passage); });
+      return std::none_of(shared_resources.begin(), shared_resources.end(),
+                          [&](std::uint32_t resource) { return occupancy.used_resources().test(resource); });
     };
-    std::vector<Node> others;
-    occupancy.free().each([&](std::uint32_t node) {
-      if (Node{node} != seed && passable(own->to(Node{node}))) others.push_back(Node{node});
+    std::vector<Node> candidates;
+    occupancy.free_nodes().for_each([&](std::uint32_t node) {
+      if (Node{node} != seed && is_unused(seed_routes->to(Node{node}))) candidates.push_back(Node{node});
     });
-    if (others.size() + 1 < nodes) return std::nullopt;
+    if (candidates.size() + 1 < nodes) return std::nullopt;
     const Network& network = machine_.network();
-    std::stable_sort(others.begin(), others.end(),
+    std::stable_sort(candidates.begin(), candidates.end(),
                      [&](Node a, Node b) { return network.hops(seed, a) < network.hops(seed, b); });
-    for (const Node node : others) {
-      if (allotment.nodes.size() == nodes) break;
+    for (const Node node : candidates) {
+      if (allocation.nodes.size() == nodes) break;
       const auto row = routes_.row(node);
-      const bool reaches_all = std::all_of(allotment.nodes.begin(), allotment.nodes.end(),
-                                           [&](Node chosen) { return passable(row->to(chosen)); });
+      const bool reaches_all = std::all_of(allocation.nodes.begin(), allocation.nodes.end(),
+                                           [&](Node chosen) { return is_unused(row->to(chosen)); });
       if (!reaches_all) continue;
-      for (const Node chosen : allotment.nodes) {
-        for (const std::uint32_t passage : row->to(chosen)) allotment.passages.set(passage);
-        allotment.diameter = std::max({allotment.diameter, network.hops(node, chosen), network.hops(chosen, node)});
+      for (const Node chosen : allocation.nodes) {
+        for (const std::uint32_t resource : row->to(chosen)) allocation.shared_resources.set(resource);
+        allocation.diameter = std::max({allocation.diameter, network.hops(node, chosen), network.hops(chosen, node)});
       }
-      allotment.nodes.push_back(node);
+      allocation.nodes.push_back(node);
     }
-    if (allotment.nodes.size() < nodes) return std::nullopt;
-    std::sort(allotment.nodes.begin(), allotment.nodes.end());
-    return allotment;
+    if (allocation.nodes.size() < nodes) return std::nullopt;
+    std::sort(allocation.nodes.begin(), allocation.nodes.end());
+    return allocation;
   }
 
-  /// On the empty machine.
-  std::uint32_t least_diameter(std::uint32_t nodes) const {
+  /// The smallest diameter of n nodes on the empty machine.
+  std::uint32_t min_diameter(std::uint32_t nodes) const {
     const std::lock_guard lock(mutex_);
-    if (least_[nodes] == unknown) {
-      const auto best = closed(Occupancy(machine_), nodes, Prefer::least_diameter, {});
-      least_[nodes] = best ? best->diameter : machine_.network().diameter();
+    if (min_diameters_[nodes] == unknown) {
+      const auto best = find_isolated(Occupancy(machine_), nodes, Objective::min_diameter, {});
+      min_diameters_[nodes] = best ? best->diameter : machine_.network().diameter();
     }
-    return least_[nodes];
+    return min_diameters_[nodes];
   }
 
   AllocationMachine machine_;
   RouteCache routes_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::uint32_t> least_;  // by nodes
+  mutable std::vector<std::uint32_t> min_diameters_;  // by number of nodes
 };
 
 }  // namespace
 
-std::unique_ptr<ClosedSearch> make_growing_search(const AllocationMachine& machine) {
-  return std::make_unique<GrowingSearch>(machine);
+std::unique_ptr<IsolatedSearch> make_greedy_search(const AllocationMachine& machine) {
+  return std::make_unique<GreedySearch>(machine);
 }
 
 }  // namespace rankloom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: searching a machine for closed sets of nodes. One search for each family of networks: boxes in meshes and
-// tori, subtrees in trees and fat trees, growing from a seed elsewhere.
+// allocate/search: searches a machine for isolated sets of nodes: sets whose messages use no router or link that
+// another job uses (closed, in Zhang 2014). One search per family of networks: boxes in meshes and tori, subtrees in
+// trees and fat trees, greedy growing from a seed node elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +12,40 @@
 
 namespace rankloom {
 
-/// What is asked of a closed set besides being closed.
-enum class Prefer : std::uint8_t {
-  least_diameter,  ///< The least diameter that can be had now (but for the slack), then the packing that spoils least.
-  fewest_nodes,    ///< The fewest nodes, whatever the diameter; no bound on either.
+/// Which of several isolated sets is preferred.
+enum class Objective : std::uint8_t {
+  min_diameter,  ///< The smallest diameter that is available now (within the slack), then the tightest packing.
+  min_nodes,     ///< The fewest nodes, with no bound on the diameter.
 };
 
-/// Of boxes in meshes and tori. In trees the lowest switch decides, and nothing beyond the nodes asked for is taken.
-struct ClosedLimits {
-  /// The share of nodes beyond those asked for that a box may have: 0.1 lets a job of 50 lie in a box of 55. Nodes that
-  /// are left over serve jobs of a single node. Two more are always allowed.
+/// Limits for boxes in meshes and tori. In trees the lowest switch with enough free nodes decides, and a job never gets
+/// more nodes than it requests.
+struct IsolationLimits {
+  /// How many nodes a box may have beyond the requested ones, as a fraction: with 0.1 a job of 50 nodes fits into a box
+  /// of
+  /// 55. The remaining nodes are available to single-node jobs. Two extra nodes are always allowed.
   double waste = 0.1;
-  /// How much wider than the least that can be had now a box may be if it packs better: 0.34 lets a diameter of 6 be 8,
-  /// and leaves those below 3 as they are. 0: the least diameter, whatever it spoils.
+  /// How much larger than the smallest available diameter the diameter of a better packed box may be, as a fraction:
+  /// with 0.34 a diameter of 6 may become 8, and diameters below 3 stay. With 0 the smallest diameter always wins.
   double slack = 0.34;
 };
 
-class ClosedSearch {
+class IsolatedSearch {
  public:
-  virtual ~ClosedSearch() = default;
+  virtual ~IsolatedSearch() = default;
 
-  /// A set of n free nodes whose messages pass nothing that is held, or none.
-  virtual std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                          const ClosedLimits& limits) const = 0;
-  /// Zhang 2014, Figure 3: the first place of the template for n that meets no used node; all of it is kept.
-  virtual std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
-  /// n free nodes of the least diameter, closed or not. There are enough.
-  virtual Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
+  /// A set of n free nodes whose messages use no router or link that is in use; nothing if there is none.
+  virtual std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
+                                                  const IsolationLimits& limits) const = 0;
+  /// Zhang 2014, Figure 3: the first position of the template for n nodes that contains no used node. The nodes of the
+  /// template beyond n are reserved for the job.
+  virtual std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
+  /// n free nodes of the smallest diameter, isolated or not. At least n nodes must be free.
+  virtual Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const = 0;
 };
 
-std::unique_ptr<ClosedSearch> make_box_search(const AllocationMachine& machine);
-std::unique_ptr<ClosedSearch> make_subtree_search(const AllocationMachine& machine);
-std::unique_ptr<ClosedSearch> make_growing_search(const AllocationMachine& machine);
+std::unique_ptr<IsolatedSearch> make_box_search(const AllocationMachine& machine);
+std::unique_ptr<IsolatedSearch> make_subtree_search(const AllocationMachine& machine);
+std::unique_ptr<IsolatedSearch> make_greedy_search(const AllocationMachine& machine);
 
 }  // namespace rankloom

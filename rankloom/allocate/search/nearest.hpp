@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: free nodes that are near each other, closed or not (Zhang 2014, section 4, fallback a).
+// allocate/search: free nodes that are close to each other, isolated or not (Zhang 2014, section 4, fallback a).
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 #include "rankloom/allocate/state/bitset.hpp"
 #include "rankloom/core/ids.hpp"
-#include "rankloom/model/network.hpp"
+#include "rankloom/model/machine/network/network.hpp"
 
 namespace rankloom {
 
-/// n free nodes of the least diameter in a mesh of two dimensions, exactly: turned by 45 degrees, nodes at most D hops
-/// apart are those in a square of side D. O(nodes · log nodes).
-std::vector<Node> nearest_in_flat_mesh(std::uint32_t width, std::uint32_t height, const Bits& free,
-                                       std::uint32_t nodes);
+/// n free nodes of the smallest diameter in a 2D mesh, exactly. After rotation by 45 degrees, nodes that are at most D
+/// hops apart are the nodes in a square of side D. O(nodes · log nodes).
+std::vector<Node> nearest_in_2d_mesh(std::uint32_t width, std::uint32_t height, const Bitset& free,
+                                     std::uint32_t nodes);
 
-/// The n free nodes around that free node from which the farthest of them is nearest: at most twice the least diameter.
-/// O(free²).
-std::vector<Node> nearest_around_a_node(const Network& network, const Bits& free, std::uint32_t nodes);
+/// The n free nodes closest to the free node for which the radius of that set is smallest. The diameter is at most
+/// twice the smallest possible one. O(free²).
+std::vector<Node> nearest_around_centre(const Network& network, const Bitset& free, std::uint32_t nodes);
 
 }  // namespace rankloom

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: closed sets in switch trees and fat trees. The lowest switch that holds enough is the least diameter (Zhang
-// 2014, Theorems 4 and 5); among equals the one with the least room to spare.
+// allocate/search: isolated sets in switch trees and fat trees. The lowest switch with enough free nodes gives the
+// smallest diameter (Zhang 2014, Theorems 4 and 5); among switches of equal height the search takes the one with the
+// fewest free nodes.
 //
-// With `routers`, a job passes every switch between its nodes, so it takes switches that no other job passes. With
-// `links`, a job inside one switch passes nothing but its own cables; a job across the children of a switch passes
-// ports above these. D-mod-k routing gives each destination a port of its own (node mod ports), so jobs can share a
-// switch as long as the positions of their nodes differ: this is the condition of Jigsaw (HPDC 2021) for a fixed
+// With `routers`, a job uses every switch between its nodes and therefore needs switches that no other job uses. With
+// `links`, a job below one leaf switch uses only the cables of its direct nodes; a job across several children of a
+// switch uses ports above these children. D-mod-k routing gives each destination one port (node mod ports), so that
+// jobs can share a switch if the ports of their nodes differ. This is the condition of Jigsaw (HPDC 2021) for a fixed
 // routing.
 #include <algorithm>
 #include <limits>
@@ -17,198 +18,202 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::uint32_t nothing = std::numeric_limits<std::uint32_t>::max();
-/// Children from which a set is begun; more seldom find one where these do not.
-constexpr std::size_t most_seeds = 4;
+constexpr std::uint32_t no_subtree = std::numeric_limits<std::uint32_t>::max();
+/// Number of children that serve as seeds. More seeds rarely succeed where these fail.
+constexpr std::size_t max_seeds = 4;
 
-/// The numbers below `count` with the highest values, those first.
+/// The numbers below `count` with the highest values, in descending order of value.
 template <class Value>
-std::vector<std::size_t> richest(std::size_t count, const Value& value) {
+std::vector<std::size_t> highest_values(std::size_t count, const Value& value) {
   std::vector<std::pair<std::uint32_t, std::size_t>> order;
   for (std::size_t i = 0; i < count; ++i) order.emplace_back(value(i), i);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < std::min(count, most_seeds); ++i) chosen.push_back(order[i].second);
+  for (std::size_t i = 0; i < std::min(count, max_seeds); ++i) chosen.push_back(order[i].second);
   return chosen;
 }
 
-using Ports = std::vector<std::uint8_t>;  // 1: free
+using PortMask = std::vector<std::uint8_t>;  // by port; 1: free
 
-/// A child of a switch as those see it that send over its ports.
-struct PortedChild {
-  std::vector<Node> nodes;        // that a message can come down to
-  std::vector<std::uint32_t> at;  // by port: how many of them
-  Ports leaves;                   // a message may leave
+/// The ports above one child of a switch, and the free nodes that messages can reach through them.
+struct ChildPorts {
+  std::vector<Node> nodes;  // reachable from above
+  std::vector<std::uint32_t> nodes_behind_port;
+  PortMask free_up;  // no other job sends up through the port
 
-  /// Nodes that can be had when these ports are free elsewhere.
-  std::uint32_t gain(const Ports& open) const {
+  /// Number of nodes that this child adds if these ports are free in the other children.
+  std::uint32_t gain(const PortMask& free_ports) const {
     std::uint32_t sum = 0;
-    for (std::size_t port = 0; port < at.size(); ++port) sum += (open[port] & leaves[port]) * at[port];
+    for (std::size_t port = 0; port < nodes_behind_port.size(); ++port)
+      sum += (free_ports[port] & free_up[port]) * nodes_behind_port[port];
     return sum;
   }
 };
 
-struct PortedSet {
+struct ChildSet {
   std::vector<std::size_t> chosen;  // children
-  Ports open;                       // free in all of them
+  PortMask free_ports;              // free in all of them
 };
 
-/// Adds to the seed the child that gives most, again and again, until there are enough nodes; none when that takes
-/// `too_many` children or there are no more.
-std::optional<PortedSet> grow(const std::vector<PortedChild>& all, std::size_t seed, std::uint32_t nodes,
-                              std::size_t too_many) {
-  PortedSet set{{seed}, all[seed].leaves};
-  while (set.chosen.size() < too_many) {
+/// Starts with the seed and repeatedly adds the child with the largest gain until there are enough nodes. Nothing if
+/// that takes `max_children` children or no further child helps.
+std::optional<ChildSet> grow_set(const std::vector<ChildPorts>& all, std::size_t seed, std::uint32_t nodes,
+                                 std::size_t max_children) {
+  ChildSet set{{seed}, all[seed].free_up};
+  while (set.chosen.size() < max_children) {
     std::uint32_t sum = 0;
-    for (const std::size_t i : set.chosen) sum += all[i].gain(set.open);
+    for (const std::size_t i : set.chosen) sum += all[i].gain(set.free_ports);
     if (sum >= nodes && set.chosen.size() > 1) return set;
     std::size_t next = all.size();
-    std::uint32_t most = 0;
+    std::uint32_t largest_gain = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (std::find(set.chosen.begin(), set.chosen.end(), i) != set.chosen.end()) continue;
-      if (const std::uint32_t value = all[i].gain(set.open); value > most) most = value, next = i;
+      if (const std::uint32_t value = all[i].gain(set.free_ports); value > largest_gain) largest_gain = value, next = i;
     }
     if (next == all.size()) break;
     set.chosen.push_back(next);
-    for (std::size_t port = 0; port < set.open.size(); ++port) set.open[port] &= all[next].leaves[port];
+    for (std::size_t port = 0; port < set.free_ports.size(); ++port) set.free_ports[port] &= all[next].free_up[port];
   }
   return std::nullopt;
 }
 
-class SubtreeSearch final : public ClosedSearch {
+class SubtreeSearch final : public IsolatedSearch {
  public:
   explicit SubtreeSearch(const AllocationMachine& machine) : machine_(machine), tree_(machine.network()) {}
 
-  std::optional<Allotment> closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer prefer,
-                                  const ClosedLimits& limits) const override;
-  std::optional<Allotment> closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const override;
-  Allotment nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
+                                          const IsolationLimits& limits) const override;
+  std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override;
+  Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
  private:
-  /// What is free below each subtree; made once for each question.
+  /// What is free below each subtree; built once per search.
   struct View {
     const Occupancy& occupancy;
-    std::vector<std::uint32_t> free;   // nodes
-    std::vector<std::uint32_t> reach;  // of these, how many can be reached from its top over parts that nobody passes
-    std::vector<bool> clean;           // its tops (routers) or the ports above it (links) are passed by nobody
+    std::vector<std::uint32_t> free;       // free nodes
+    std::vector<std::uint32_t> reachable;  // free nodes that unused switches or ports connect to the top
+    std::vector<bool> unused;              // no job uses the top switches (routers) or the ports above (links)
   };
-  View look(const Occupancy& occupancy) const;
-  bool is_clean(const Occupancy& occupancy, const Subtree& part) const;
+  View make_view(const Occupancy& occupancy) const;
+  bool is_unused(const Occupancy& occupancy, const Subtree& subtree) const;
 
-  std::optional<std::vector<Node>> under(const View& view, std::uint32_t top, std::uint32_t nodes) const;
-  std::vector<PortedChild> children_by_port(const View& view, std::uint32_t top, std::uint32_t ports) const;
-  std::optional<std::vector<Node>> by_ports(const View& view, std::uint32_t top, std::uint32_t nodes) const;
-  void fill(const View& view, std::uint32_t part, std::uint32_t nodes, std::vector<Node>& chosen) const;
-  void collect(const View& view, std::uint32_t part, std::vector<Node>& found) const;
+  std::optional<std::vector<Node>> find_below(const View& view, std::uint32_t top, std::uint32_t nodes) const;
+  std::vector<ChildPorts> children_by_port(const View& view, std::uint32_t top, std::uint32_t ports) const;
+  std::optional<std::vector<Node>> find_by_ports(const View& view, std::uint32_t top, std::uint32_t nodes) const;
+  void choose_below(const View& view, std::uint32_t subtree, std::uint32_t nodes, std::vector<Node>& chosen) const;
+  void collect_free_nodes(const View& view, std::uint32_t subtree, std::vector<Node>& found) const;
   Node best_single(const View& view) const;
-  std::optional<Allotment> finish(const Occupancy& occupancy, std::vector<Node> nodes, std::uint32_t top) const;
+  std::optional<Allocation> make_allocation(const Occupancy& occupancy, std::vector<Node> nodes,
+                                            std::uint32_t top) const;
 
   AllocationMachine machine_;
-  TreeView tree_;
+  Subtrees tree_;
 };
 
-bool SubtreeSearch::is_clean(const Occupancy& occupancy, const Subtree& part) const {
-  const Bits& held = occupancy.held();
+bool SubtreeSearch::is_unused(const Occupancy& occupancy, const Subtree& subtree) const {
+  const Bitset& used = occupancy.used_resources();
   const bool routers = machine_.exclusive() == Exclusive::routers;
-  const std::uint32_t first = routers ? part.first_top : part.first_link;
-  const std::uint32_t end = first + (routers ? part.tops : 2 * part.ports);
+  const std::uint32_t first = routers ? subtree.first_top : subtree.first_link;
+  const std::uint32_t end = first + (routers ? subtree.tops : 2 * subtree.ports);
   for (std::uint32_t at = first; at < end; at += 64) {
-    if (held.window(at, std::min(64U, end - at)) != 0) return false;
+    if (used.window(at, std::min(64U, end - at)) != 0) return false;
   }
   return true;
 }
 
-SubtreeSearch::View SubtreeSearch::look(const Occupancy& occupancy) const {
-  const auto parts = tree_.parts();
-  View view{occupancy, std::vector<std::uint32_t>(parts.size()), std::vector<std::uint32_t>(parts.size()),
-            std::vector<bool>(parts.size())};
-  for (std::uint32_t i = 0; i < parts.size(); ++i) {  // children before their parents
-    const Subtree& part = parts[i];
-    std::uint32_t own = 0;
-    for (const Node node : tree_.own_nodes(part)) own += occupancy.free().test(index(node)) ? 1 : 0;
-    view.free[i] += own;
-    view.reach[i] += own;
-    view.clean[i] = is_clean(occupancy, part);
-    if (part.parent == i) continue;
-    view.free[part.parent] += view.free[i];
-    if (view.clean[i]) view.reach[part.parent] += view.reach[i];
+SubtreeSearch::View SubtreeSearch::make_view(const Occupancy& occupancy) const {
+  const auto subtrees = tree_.subtrees();
+  View view{occupancy, std::vector<std::uint32_t>(subtrees.size()), std::vector<std::uint32_t>(subtrees.size()),
+            std::vector<bool>(subtrees.size())};
+  for (std::uint32_t i = 0; i < subtrees.size(); ++i) {  // children precede their parents
+    const Subtree& subtree = subtrees[i];
+    std::uint32_t direct = 0;
+    for (const Node node : tree_.direct_nodes(subtree)) direct += occupancy.free_nodes().test(index(node)) ? 1 : 0;
+    view.free[i] += direct;
+    view.reachable[i] += direct;
+    view.unused[i] = is_unused(occupancy, subtree);
+    if (subtree.parent == i) continue;
+    view.free[subtree.parent] += view.free[i];
+    if (view.unused[i]) view.reachable[subtree.parent] += view.reachable[i];
   }
   return view;
 }
 
-/// n nodes below a part, from as few of its children as possible, the last of them the one that they fill best.
-void SubtreeSearch::fill(const View& view, std::uint32_t part, std::uint32_t nodes, std::vector<Node>& chosen) const {
+/// Chooses n nodes below a subtree from as few children as possible; the last child is the smallest one that is large
+/// enough.
+void SubtreeSearch::choose_below(const View& view, std::uint32_t subtree, std::uint32_t nodes,
+                                 std::vector<Node>& chosen) const {
   std::vector<std::uint32_t> children;
-  for (const std::uint32_t child : tree_.children(part)) {
-    if (view.clean[child] && view.reach[child] > 0) children.push_back(child);
+  for (const std::uint32_t child : tree_.children(subtree)) {
+    if (view.unused[child] && view.reachable[child] > 0) children.push_back(child);
   }
   std::stable_sort(children.begin(), children.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return view.reach[a] > view.reach[b]; });
+                   [&](std::uint32_t a, std::uint32_t b) { return view.reachable[a] > view.reachable[b]; });
   std::uint32_t left = nodes;
   for (std::size_t i = 0; i < children.size() && left > 0; ++i) {
     std::size_t at = i;
-    if (view.reach[children[i]] > left) {  // the last one: the smallest that holds what is left
-      while (at + 1 < children.size() && view.reach[children[at + 1]] >= left) ++at;
+    if (view.reachable[children[i]] > left) {  // the last child: the smallest one with enough nodes
+      while (at + 1 < children.size() && view.reachable[children[at + 1]] >= left) ++at;
     }
-    const std::uint32_t count = std::min(left, view.reach[children[at]]);
-    fill(view, children[at], count, chosen);
+    const std::uint32_t count = std::min(left, view.reachable[children[at]]);
+    choose_below(view, children[at], count, chosen);
     left -= count;
   }
-  for (const Node node : tree_.own_nodes(tree_.parts()[part])) {
-    if (left > 0 && view.occupancy.free().test(index(node))) {
+  for (const Node node : tree_.direct_nodes(tree_.subtrees()[subtree])) {
+    if (left > 0 && view.occupancy.free_nodes().test(index(node))) {
       chosen.push_back(node);
       --left;
     }
   }
 }
 
-void SubtreeSearch::collect(const View& view, std::uint32_t part, std::vector<Node>& found) const {
-  for (const Node node : tree_.own_nodes(tree_.parts()[part])) {
-    if (view.occupancy.free().test(index(node))) found.push_back(node);
+void SubtreeSearch::collect_free_nodes(const View& view, std::uint32_t subtree, std::vector<Node>& found) const {
+  for (const Node node : tree_.direct_nodes(tree_.subtrees()[subtree])) {
+    if (view.occupancy.free_nodes().test(index(node))) found.push_back(node);
   }
-  for (const std::uint32_t child : tree_.children(part)) {
-    if (view.clean[child]) collect(view, child, found);
+  for (const std::uint32_t child : tree_.children(subtree)) {
+    if (view.unused[child]) collect_free_nodes(view, child, found);
   }
 }
 
-std::vector<PortedChild> SubtreeSearch::children_by_port(const View& view, std::uint32_t top,
-                                                         std::uint32_t ports) const {
-  const Bits& held = view.occupancy.held();
-  std::vector<PortedChild> all;
+std::vector<ChildPorts> SubtreeSearch::children_by_port(const View& view, std::uint32_t top,
+                                                        std::uint32_t ports) const {
+  const Bitset& used = view.occupancy.used_resources();
+  std::vector<ChildPorts> all;
   for (const std::uint32_t number : tree_.children(top)) {
-    const Subtree& part = tree_.parts()[number];
-    PortedChild& child = all.emplace_back();
-    child.at.resize(ports);
-    child.leaves.resize(ports);
-    for (std::uint32_t port = 0; port < ports; ++port) child.leaves[port] = held.test(part.port(port)) ? 0 : 1;
-    collect(view, number, child.nodes);
-    std::erase_if(child.nodes, [&](Node node) { return held.test(part.port(index(node) % ports) + 1); });
-    for (const Node node : child.nodes) ++child.at[index(node) % ports];
+    const Subtree& subtree = tree_.subtrees()[number];
+    ChildPorts& child = all.emplace_back();
+    child.nodes_behind_port.resize(ports);
+    child.free_up.resize(ports);
+    for (std::uint32_t port = 0; port < ports; ++port) child.free_up[port] = used.test(subtree.port(port)) ? 0 : 1;
+    collect_free_nodes(view, number, child.nodes);
+    std::erase_if(child.nodes, [&](Node node) { return used.test(subtree.port(index(node) % ports) + 1); });
+    for (const Node node : child.nodes) ++child.nodes_behind_port[index(node) % ports];
   }
   return all;
 }
 
-/// Links only: children whose ports are passed by others in part. A node serves if every other chosen child has the
-/// port of this node free, so children are added one by one while the ports that all of them have free still give
-/// enough.
-std::optional<std::vector<Node>> SubtreeSearch::by_ports(const View& view, std::uint32_t top,
-                                                         std::uint32_t nodes) const {
+/// Links only: children whose ports are partly in use. A node is usable if its port is free in every other chosen
+/// child. Children are added one by one while the ports that are free in all of them still provide enough nodes.
+std::optional<std::vector<Node>> SubtreeSearch::find_by_ports(const View& view, std::uint32_t top,
+                                                              std::uint32_t nodes) const {
   const auto children = tree_.children(top);
   if (children.size() < 2) return std::nullopt;
-  const std::uint32_t ports = tree_.parts()[children[0]].ports;
-  if (ports < 2 || view.free[top] < nodes || view.reach[top] >= nodes) return std::nullopt;
-  const std::vector<PortedChild> all = children_by_port(view, top, ports);
-  std::optional<PortedSet> best;
-  for (const std::size_t seed : richest(all.size(), [&](std::size_t i) { return all[i].gain(all[i].leaves); })) {
-    auto grown = grow(all, seed, nodes, best ? best->chosen.size() : all.size() + 1);
+  const std::uint32_t ports = tree_.subtrees()[children[0]].ports;
+  if (ports < 2 || view.free[top] < nodes || view.reachable[top] >= nodes) return std::nullopt;
+  const std::vector<ChildPorts> all = children_by_port(view, top, ports);
+  std::optional<ChildSet> best;
+  for (const std::size_t seed :
+       highest_values(all.size(), [&](std::size_t i) { return all[i].gain(all[i].free_up); })) {
+    auto grown = grow_set(all, seed, nodes, best ? best->chosen.size() : all.size() + 1);
     if (grown) best = std::move(grown);
   }
   if (!best) return std::nullopt;
-  // As few ports as possible: those that are left serve other jobs.
+  // As few ports as possible, so that other jobs can use the remaining ones.
   std::vector<Node> candidates;
   for (const std::size_t i : best->chosen) {
     for (const Node node : all[i].nodes) {
-      if (best->open[index(node) % ports] != 0) candidates.push_back(node);
+      if (best->free_ports[index(node) % ports] != 0) candidates.push_back(node);
     }
   }
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -217,117 +222,119 @@ std::optional<std::vector<Node>> SubtreeSearch::by_ports(const View& view, std::
   return candidates;
 }
 
-std::optional<std::vector<Node>> SubtreeSearch::under(const View& view, std::uint32_t top, std::uint32_t nodes) const {
-  if (view.reach[top] < nodes) return std::nullopt;
+std::optional<std::vector<Node>> SubtreeSearch::find_below(const View& view, std::uint32_t top,
+                                                           std::uint32_t nodes) const {
+  if (view.reachable[top] < nodes) return std::nullopt;
   std::vector<Node> chosen;
-  fill(view, top, nodes, chosen);
+  choose_below(view, top, nodes, chosen);
   return chosen;
 }
 
-/// A job that sends nothing goes where it hurts least: below a switch or port that others pass, else where the fewest
-/// nodes are free.
+/// A job of one node sends no messages, so it takes the node that is best_key useful to others: below a switch or port
+/// that is in use, else where the fewest nodes are free.
 Node SubtreeSearch::best_single(const View& view) const {
-  std::uint32_t best = nothing;
-  std::pair<bool, std::uint32_t> least{true, nothing};
-  for (std::uint32_t i = 0; i < tree_.parts().size(); ++i) {
-    const auto own = tree_.own_nodes(tree_.parts()[i]);
-    const bool any =
-        std::any_of(own.begin(), own.end(), [&](Node node) { return view.occupancy.free().test(index(node)); });
-    const std::pair<bool, std::uint32_t> key{view.clean[i], view.free[i]};
-    if (any && (best == nothing || key < least)) best = i, least = key;
+  std::uint32_t best = no_subtree;
+  std::pair<bool, std::uint32_t> best_key{true, no_subtree};
+  for (std::uint32_t i = 0; i < tree_.subtrees().size(); ++i) {
+    const auto direct = tree_.direct_nodes(tree_.subtrees()[i]);
+    const bool any = std::any_of(direct.begin(), direct.end(),
+                                 [&](Node node) { return view.occupancy.free_nodes().test(index(node)); });
+    const std::pair<bool, std::uint32_t> key{view.unused[i], view.free[i]};
+    if (any && (best == no_subtree || key < best_key)) best = i, best_key = key;
   }
-  const auto own = tree_.own_nodes(tree_.parts()[best]);
-  return *std::find_if(own.begin(), own.end(), [&](Node node) { return view.occupancy.free().test(index(node)); });
+  const auto direct = tree_.direct_nodes(tree_.subtrees()[best]);
+  return *std::find_if(direct.begin(), direct.end(),
+                       [&](Node node) { return view.occupancy.free_nodes().test(index(node)); });
 }
 
-std::optional<Allotment> SubtreeSearch::finish(const Occupancy& occupancy, std::vector<Node> nodes,
-                                               std::uint32_t top) const {
-  Allotment allotment;
+std::optional<Allocation> SubtreeSearch::make_allocation(const Occupancy& occupancy, std::vector<Node> nodes,
+                                                         std::uint32_t top) const {
+  Allocation allocation;
   std::sort(nodes.begin(), nodes.end());
-  allotment.nodes = std::move(nodes);
-  allotment.passages = Bits(machine_.rule().passage_count());
-  machine_.rule().add_passages(allotment.nodes, allotment.passages);
-  allotment.diameter = allotment.nodes.size() > 1 ? tree_.parts()[top].diameter : 0;
-  allotment.closed = !allotment.passages.meets(occupancy.held());
-  return allotment;
+  allocation.nodes = std::move(nodes);
+  allocation.shared_resources = Bitset(machine_.route_footprint().resource_count());
+  machine_.route_footprint().add_resources(allocation.nodes, allocation.shared_resources);
+  allocation.diameter = allocation.nodes.size() > 1 ? tree_.subtrees()[top].diameter : 0;
+  allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
+  return allocation;
 }
 
-std::optional<Allotment> SubtreeSearch::closed(const Occupancy& occupancy, std::uint32_t nodes, Prefer,
-                                               const ClosedLimits&) const {
+std::optional<Allocation> SubtreeSearch::find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective,
+                                                       const IsolationLimits&) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
-  const View view = look(occupancy);
-  if (nodes == 1) return finish(occupancy, {best_single(view)}, 0);
+  const View view = make_view(occupancy);
+  if (nodes == 1) return make_allocation(occupancy, {best_single(view)}, 0);
   const bool routers = machine_.exclusive() == Exclusive::routers;
   for (const auto& tops : tree_.by_height()) {
-    std::uint32_t best = nothing;
-    std::pair<std::uint32_t, bool> least{nothing, true};
+    std::uint32_t best = no_subtree;
+    std::pair<std::uint32_t, bool> best_key{no_subtree, true};
     for (const std::uint32_t top : tops) {
-      if (view.reach[top] < nodes || (routers && !view.clean[top])) continue;
-      const std::pair<std::uint32_t, bool> key{view.reach[top], view.clean[top]};
-      if (best == nothing || key < least) best = top, least = key;
+      if (view.reachable[top] < nodes || (routers && !view.unused[top])) continue;
+      const std::pair<std::uint32_t, bool> key{view.reachable[top], view.unused[top]};
+      if (best == no_subtree || key < best_key) best = top, best_key = key;
     }
-    if (best != nothing) {
-      auto allotment = finish(occupancy, *under(view, best, nodes), best);
-      if (allotment->closed) return allotment;
+    if (best != no_subtree) {
+      auto allocation = make_allocation(occupancy, *find_below(view, best, nodes), best);
+      if (allocation->isolated) return allocation;
     }
     if (routers) continue;
     for (const std::uint32_t top : tops) {
-      if (auto chosen = by_ports(view, top, nodes)) {
-        auto allotment = finish(occupancy, std::move(*chosen), top);
-        if (allotment->closed) return allotment;
+      if (auto chosen = find_by_ports(view, top, nodes)) {
+        auto allocation = make_allocation(occupancy, std::move(*chosen), top);
+        if (allocation->isolated) return allocation;
       }
     }
   }
   return std::nullopt;
 }
 
-std::optional<Allotment> SubtreeSearch::closed_minimum(const Occupancy& occupancy, std::uint32_t nodes) const {
+std::optional<Allocation> SubtreeSearch::find_template(const Occupancy& occupancy, std::uint32_t nodes) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   if (nodes == 1) {
     std::uint32_t first = 0;
-    while (!occupancy.free().test(first)) ++first;
-    return finish(occupancy, {Node{first}}, 0);
+    while (!occupancy.free_nodes().test(first)) ++first;
+    return make_allocation(occupancy, {Node{first}}, 0);
   }
-  const View view = look(occupancy);
+  const View view = make_view(occupancy);
   const bool routers = machine_.exclusive() == Exclusive::routers;
   for (const auto& tops : tree_.by_height()) {
     bool large_enough = false;
     for (const std::uint32_t top : tops) {
-      const auto below = tree_.nodes_below(tree_.parts()[top]);
+      const auto below = tree_.nodes_below(tree_.subtrees()[top]);
       large_enough = large_enough || below.size() >= nodes;
-      if (below.size() < nodes || view.free[top] < below.size() || (routers && !view.clean[top])) continue;
+      if (below.size() < nodes || view.free[top] < below.size() || (routers && !view.unused[top])) continue;
       std::vector<Node> all(below.begin(), below.end());
       std::sort(all.begin(), all.end());
-      auto allotment = finish(occupancy, {all.begin(), all.begin() + nodes}, top);
-      if (!allotment->closed) continue;
-      allotment->kept.assign(all.begin() + nodes, all.end());
-      return allotment;
+      auto allocation = make_allocation(occupancy, {all.begin(), all.begin() + nodes}, top);
+      if (!allocation->isolated) continue;
+      allocation->reserved.assign(all.begin() + nodes, all.end());
+      return allocation;
     }
-    if (large_enough) break;  // larger subtrees are not minimal
+    if (large_enough) break;  // larger subtrees have a larger diameter than the template
   }
   return std::nullopt;
 }
 
-Allotment SubtreeSearch::nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
-  const View view = look(occupancy);
+Allocation SubtreeSearch::find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
+  const View view = make_view(occupancy);
   for (const auto& tops : tree_.by_height()) {
-    std::uint32_t best = nothing;
+    std::uint32_t best = no_subtree;
     for (const std::uint32_t top : tops) {
-      if (view.free[top] >= nodes && (best == nothing || view.free[top] < view.free[best])) best = top;
+      if (view.free[top] >= nodes && (best == no_subtree || view.free[top] < view.free[best])) best = top;
     }
-    if (best == nothing) continue;
+    if (best == no_subtree) continue;
     std::vector<Node> chosen;
-    for (const Node node : tree_.nodes_below(tree_.parts()[best])) {
-      if (chosen.size() < nodes && occupancy.free().test(index(node))) chosen.push_back(node);
+    for (const Node node : tree_.nodes_below(tree_.subtrees()[best])) {
+      if (chosen.size() < nodes && occupancy.free_nodes().test(index(node))) chosen.push_back(node);
     }
-    return *finish(occupancy, std::move(chosen), best);
+    return *make_allocation(occupancy, std::move(chosen), best);
   }
   return {};
 }
 
 }  // namespace
 
-std::unique_ptr<ClosedSearch> make_subtree_search(const AllocationMachine& machine) {
+std::unique_ptr<IsolatedSearch> make_subtree_search(const AllocationMachine& machine) {
   return std::make_unique<SubtreeSearch>(machine);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the closed minimum subgraphs of Zhang 2014: how small a diameter can be, and what shape has it.
+// allocate/search: the closed minimum subgraphs of Zhang 2014: the smallest diameter for n nodes and the template, the
+// shape that has it.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +24,8 @@ inline std::pair<std::uint32_t, std::uint32_t> mesh_template(std::uint32_t n) {
   return {side, std::max(1U, (n + side - 1) / side)};
 }
 
-/// Theorem 3: the least diameter of a rectangle with n nodes.
-inline std::uint32_t mesh_least_diameter(std::uint32_t n) {
+/// Theorem 3: the smallest diameter of a rectangle with n nodes.
+inline std::uint32_t mesh_min_diameter(std::uint32_t n) {
   const auto [columns, rows] = mesh_template(n);
   return columns + rows - 2;
 }
@@ -36,12 +37,12 @@ inline std::uint32_t ceil_log(std::uint32_t k, std::uint32_t n) {
   return power;
 }
 
-/// Theorem 5: the least diameter of n leaves of a k-ary tree.
-inline std::uint32_t tree_least_diameter(std::uint32_t k, std::uint32_t n) {
+/// Theorem 5: the smallest diameter of n leaves of a k-ary tree.
+inline std::uint32_t tree_min_diameter(std::uint32_t k, std::uint32_t n) {
   return 2 * ceil_log(k, n);
 }
 
-/// The template of a k-ary tree is a subtree of so many levels, the leaves among them.
+/// The number of levels of the template of a k-ary tree, including the leaves.
 inline std::uint32_t tree_template_levels(std::uint32_t k, std::uint32_t n) {
   return ceil_log(k, n) + 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: sets of nodes, routers and links as bits, 64 in a word.
+// allocate/state: sets of nodes, routers or links as bits, 64 per machine word.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace rankloom {
 
-/// A set of numbers 0..size-1. Bits beyond the size are always 0.
-class Bits {
+/// A set of numbers 0..size-1. Bitset beyond the size are always 0.
+class Bitset {
  public:
-  Bits() = default;
-  explicit Bits(std::size_t size) : size_(size), words_((size + 63) / 64) {}
+  Bitset() = default;
+  explicit Bitset(std::size_t size) : size_(size), words_((size + 63) / 64) {}
 
   std::size_t size() const { return size_; }
   std::span<const std::uint64_t> words() const { return words_; }
@@ -30,29 +30,29 @@ class Bits {
     for (const std::uint64_t word : words_) sum += static_cast<std::size_t>(std::popcount(word));
     return sum;
   }
-  bool meets(const Bits& other) const {
+  bool intersects(const Bitset& other) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if ((words_[i] & other.words_[i]) != 0) return true;
     }
     return false;
   }
-  bool inside(const Bits& other) const {
+  bool is_subset_of(const Bitset& other) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       if ((words_[i] & ~other.words_[i]) != 0) return false;
     }
     return true;
   }
-  Bits& operator|=(const Bits& other) {
+  Bitset& operator|=(const Bitset& other) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
     return *this;
   }
-  Bits& operator-=(const Bits& other) {
+  Bitset& operator-=(const Bitset& other) {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
     return *this;
   }
-  bool operator==(const Bits&) const = default;
+  bool operator==(const Bitset&) const = default;
 
-  /// Up to 64 bits from here on, the first as the lowest.
+  /// Up to 64 bits starting at `from`; bit `from` becomes the lowest bit of the result.
   std::uint64_t window(std::size_t from, std::size_t width) const {
     const std::size_t word = from / 64, shift = from % 64;
     std::uint64_t bits = words_[word] >> shift;
@@ -62,7 +62,7 @@ class Bits {
 
   /// Calls visit(number) for every member, in order.
   template <class Visit>
-  void each(const Visit& visit) const {
+  void for_each(const Visit& visit) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       for (std::uint64_t word = words_[i]; word != 0; word &= word - 1)
         visit(static_cast<std::uint32_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(word))));

@@ -1,79 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: bookkeeping of nodes and passages.
+// allocate/state: counts the users of nodes, routers and links.
 #include "rankloom/allocate/state/node_occupancy.hpp"
 
 #include <cassert>
 #include <variant>
 
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 
 Occupancy::Occupancy(const AllocationMachine& machine)
-    : free_(machine.node_count()),
-      held_(machine.rule().passage_count()),
-      users_(machine.node_count()),
-      holders_(machine.rule().passage_count()),
-      away_(machine.node_count()),
-      nodes_route_(machine.exclusive() == Exclusive::routers &&
-                   std::holds_alternative<MeshShape>(machine.network().shape())) {
+    : free_nodes_(machine.node_count()),
+      used_resources_(machine.route_footprint().resource_count()),
+      jobs_on_node_(machine.node_count()),
+      users_of_resource_(machine.route_footprint().resource_count()),
+      availability_(machine.node_count(), Availability::available),
+      nodes_are_routers_(machine.exclusive() == Exclusive::routers &&
+                         std::holds_alternative<MeshShape>(machine.network().shape())) {
   for (std::uint32_t node = 0; node < machine.node_count(); ++node) {
-    free_.set(node);
+    free_nodes_.set(node);
     ++free_count_;
   }
-  machine.holes().each([&](std::uint32_t node) { drain(Node{node}, false); });
+  machine.holes().for_each([&](std::uint32_t node) { drain(Node{node}, false); });
 }
 
-void Occupancy::take(Node node) {
-  if (users_[index(node)]++ > 0 || away_[index(node)] != here) return;
-  free_.reset(index(node));
+void Occupancy::occupy(Node node) {
+  if (jobs_on_node_[index(node)]++ > 0 || availability_[index(node)] != Availability::available) return;
+  free_nodes_.reset(index(node));
   --free_count_;
 }
 
-void Occupancy::give_back(Node node) {
-  if (--users_[index(node)] > 0 || away_[index(node)] != here) return;
-  free_.set(index(node));
+void Occupancy::release(Node node) {
+  if (--jobs_on_node_[index(node)] > 0 || availability_[index(node)] != Availability::available) return;
+  free_nodes_.set(index(node));
   ++free_count_;
 }
 
-void Occupancy::add(const Allotment& allotment) {
-  for (const Node node : allotment.nodes) take(node);
-  for (const Node node : allotment.kept) take(node);
-  allotment.passages.each([&](std::uint32_t passage) { hold(passage); });
+void Occupancy::add(const Allocation& allocation) {
+  for (const Node node : allocation.nodes) occupy(node);
+  for (const Node node : allocation.reserved) occupy(node);
+  allocation.shared_resources.for_each([&](std::uint32_t resource) { acquire_resource(resource); });
 }
 
-void Occupancy::remove(const Allotment& allotment) {
-  for (const Node node : allotment.nodes) give_back(node);
-  for (const Node node : allotment.kept) give_back(node);
-  allotment.passages.each([&](std::uint32_t passage) { let_go(passage); });
+void Occupancy::remove(const Allocation& allocation) {
+  for (const Node node : allocation.nodes) release(node);
+  for (const Node node : allocation.reserved) release(node);
+  allocation.shared_resources.for_each([&](std::uint32_t resource) { release_resource(resource); });
 }
 
 void Occupancy::drain(Node node, bool failed) {
   resume(node);
-  if (users_[index(node)] == 0) {
-    free_.reset(index(node));
+  if (jobs_on_node_[index(node)] == 0) {
+    free_nodes_.reset(index(node));
     --free_count_;
   }
-  away_[index(node)] = failed ? dead : drained_only;
-  if (failed && nodes_route_) hold(index(node));
+  availability_[index(node)] = failed ? Availability::failed : Availability::drained;
+  if (failed && nodes_are_routers_) acquire_resource(index(node));
 }
 
 void Occupancy::resume(Node node) {
-  if (away_[index(node)] == here) return;
-  if (away_[index(node)] == dead && nodes_route_) let_go(index(node));
-  away_[index(node)] = here;
-  if (users_[index(node)] > 0) return;
-  free_.set(index(node));
+  if (availability_[index(node)] == Availability::available) return;
+  if (availability_[index(node)] == Availability::failed && nodes_are_routers_) release_resource(index(node));
+  availability_[index(node)] = Availability::available;
+  if (jobs_on_node_[index(node)] > 0) return;
+  free_nodes_.set(index(node));
   ++free_count_;
 }
 
-bool Occupancy::fits(const Allotment& allotment) const {
-  for (const auto* nodes : {&allotment.nodes, &allotment.kept}) {
+bool Occupancy::fits(const Allocation& allocation) const {
+  for (const auto* nodes : {&allocation.nodes, &allocation.reserved}) {
     for (const Node node : *nodes) {
-      if (!free_.test(index(node))) return false;
+      if (!free_nodes_.test(index(node))) return false;
     }
   }
-  return !allotment.closed || !allotment.passages.meets(held_);
+  return !allocation.isolated || !conflicts_with(allocation.shared_resources);
 }
 
 }  // namespace rankloom

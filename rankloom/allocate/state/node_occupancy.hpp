@@ -1,65 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: who is where at one moment. Policies read it; the command, the replay and Slurm's plugin write it.
+// allocate/state: which nodes and which routers or links are in use at one moment. Policies read it; the command line,
+// the workload replay and the Slurm plugin update it.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "rankloom/allocate/state/bitset.hpp"
 #include "rankloom/allocate/routing/allocation_machine.hpp"
+#include "rankloom/allocate/state/bitset.hpp"
 
 namespace rankloom {
 
 /// The nodes of one job, as a policy chose them.
-struct Allotment {
-  std::vector<Node> nodes;  ///< In rising order.
-  std::vector<Node>
-      kept;       ///< Nodes beside these that nobody else may have while the job runs: the rest of its template.
-  Bits passages;  ///< f_rule(nodes): what its messages pass.
+struct Allocation {
+  std::vector<Node> nodes;     ///< In ascending order.
+  std::vector<Node> reserved;  ///< Further nodes that no other job may use meanwhile: the rest of the job's template.
+  /// The route footprint of the nodes: the routers or links that the messages of the job use.
+  Bitset shared_resources;
   std::uint32_t diameter = 0;
-  bool closed = false;  ///< When it was chosen, no other job passed any of these.
+  bool isolated = false;  ///< When the nodes were chosen, no other job used any of the shared resources.
 };
 
-/// Nodes in use or away, and how many jobs pass each passage. A copy is cheap (bits), so that planners can look ahead.
+/// Nodes that are in use or unavailable, and the number of jobs that use each router or link. Copies are cheap (bits),
+/// so that schedulers can plan ahead on a copy.
 class Occupancy {
  public:
   explicit Occupancy(const AllocationMachine& machine);
 
-  /// Nodes that a new job may have.
-  const Bits& free() const { return free_; }
+  /// Nodes that a new job may use.
+  const Bitset& free_nodes() const { return free_nodes_; }
   std::uint32_t free_count() const { return free_count_; }
-  /// Passages that some job passes, or that are dead.
-  const Bits& held() const { return held_; }
+  /// Routers or links that some job uses, or that have failed.
+  const Bitset& used_resources() const { return used_resources_; }
+  /// Whether some job already uses one of these routers or links.
+  bool conflicts_with(const Bitset& shared_resources) const { return shared_resources.intersects(used_resources_); }
 
-  void add(const Allotment& allotment);
-  void remove(const Allotment& allotment);
+  void add(const Allocation& allocation);
+  void remove(const Allocation& allocation);
 
-  /// A drained node takes no new job; a failed one also passes nothing on where it is its own router. A job that is
-  /// there goes on.
+  /// A drained node accepts no new job. A failed node of a mesh or torus also forwards no messages. Jobs that already
+  /// run on the node continue.
   void drain(Node node, bool failed);
   void resume(Node node);
-  bool drained(Node node) const { return away_[index(node)] != 0; }
+  bool is_available(Node node) const { return availability_[index(node)] == Availability::available; }
 
-  /// Its nodes are free, and if it is said to be closed, nobody passes what it passes.
-  bool fits(const Allotment& allotment) const;
+  /// Whether its nodes are free and, if it is isolated, no other job uses its routers or links.
+  bool fits(const Allocation& allocation) const;
 
  private:
-  enum Away : std::uint8_t { here, drained_only, dead };
-  void take(Node node);
-  void give_back(Node node);
-  void hold(std::uint32_t passage) {
-    if (holders_[passage]++ == 0) held_.set(passage);
+  enum class Availability : std::uint8_t { available, drained, failed };
+  void occupy(Node node);
+  void release(Node node);
+  void acquire_resource(std::uint32_t resource) {
+    if (users_of_resource_[resource]++ == 0) used_resources_.set(resource);
   }
-  void let_go(std::uint32_t passage) {
-    if (--holders_[passage] == 0) held_.reset(passage);
+  void release_resource(std::uint32_t resource) {
+    if (--users_of_resource_[resource] == 0) used_resources_.reset(resource);
   }
 
-  Bits free_, held_;
+  Bitset free_nodes_, used_resources_;
   std::uint32_t free_count_ = 0;
-  std::vector<std::uint16_t> users_;    // by node: jobs on it
-  std::vector<std::uint16_t> holders_;  // by passage
-  std::vector<std::uint8_t> away_;      // by node
-  bool nodes_route_ = false;            // a node is a router of its own, so that its failure is a hole in the network
+  std::vector<std::uint16_t> jobs_on_node_;
+  std::vector<std::uint16_t> users_of_resource_;
+  std::vector<Availability> availability_;  // by node
+  bool nodes_are_routers_ = false;          // the failure of a node also removes a router
 };
 
 }  // namespace rankloom

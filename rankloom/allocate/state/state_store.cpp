@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the state file. Schema 1: settings(key, value), jobs, drains. The rollback journal of SQLite makes every
-// change whole: after a crash the next process that opens the file takes back what was half done.
+// allocate/state: the state file. Schema 1: settings(key, value), jobs, drains. The rollback journal of SQLite makes
+// every change atomic: after a crash, the next process that opens the file rolls back the unfinished transaction.
 #include "rankloom/allocate/state/state_store.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include <fcntl.h>
@@ -12,16 +11,16 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "rankloom/core/scanner.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 
 namespace {
 
-constexpr int application = 0x524c6f6d;  // "RLom", in the header of the file
-constexpr int schema = 1;
-constexpr int patience_ms = 30'000;
+constexpr int application_id = 0x524c6f6d;  // "RLom", in the header of the file
+constexpr int schema_version = 1;
+constexpr int busy_timeout_ms = 30'000;
 
 constexpr const char* create_tables =
     "CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -31,51 +30,36 @@ constexpr const char* create_tables =
     " since TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')));"
     "CREATE TABLE drains(node INTEGER PRIMARY KEY, failed INTEGER NOT NULL, reason TEXT NOT NULL);";
 
-std::string format_share(double value) {
+std::string format_fraction(double value) {
   return fmt::format("{}", value);
 }
 
-Result<std::vector<Node>> parse_ranges(const std::string& text, const std::string& path) {
-  std::vector<Node> nodes;
-  const char* at_char = text.data();
-  const char* const end = at_char + text.size();
-  const auto damaged = [&] {
-    return fail(Code::bad_input, at(path), fmt::format("'{}' in the state file is no list of nodes", text),
-                "the file was changed by something else; restore it, or begin anew with `rankloom alloc init --force`");
-  };
-  while (at_char != end) {
-    std::uint32_t first = 0, last = 0;
-    auto [behind, error] = std::from_chars(at_char, end, first);
-    if (error != std::errc()) return damaged();
-    last = first;
-    if (behind != end && *behind == '-') {
-      const auto second = std::from_chars(behind + 1, end, last);
-      if (second.ec != std::errc() || last < first) return damaged();
-      behind = second.ptr;
-    }
-    for (std::uint64_t node = first; node <= last; ++node) nodes.push_back(Node{static_cast<std::uint32_t>(node)});
-    if (behind != end && *behind++ != ',') return damaged();
-    at_char = behind;
+constexpr std::uint32_t max_node_number = 1U << 26;
+constexpr const char* damaged_hint =
+    "another program changed the file; restore a copy, or start again with `rankloom alloc init --force`";
+
+Result<std::vector<Node>> parse_nodes(const std::string& text, const std::string& path) {
+  const auto numbers = parse_number_ranges(text, max_node_number);
+  if (!numbers) {
+    return fail(Code::bad_input, at(path), fmt::format("'{}' in the state file is not a list of nodes", text),
+                damaged_hint);
   }
+  std::vector<Node> nodes;
+  nodes.reserve(numbers->size());
+  for (const std::uint32_t number : *numbers) nodes.push_back(Node{number});
   return nodes;
 }
 
 }  // namespace
 
 std::string node_ranges(std::span<const Node> nodes) {
-  std::string text;
-  for (std::size_t first = 0; first < nodes.size();) {
-    std::size_t last = first;
-    while (last + 1 < nodes.size() && index(nodes[last + 1]) == index(nodes[last]) + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += last == first ? fmt::format("{}", index(nodes[first]))
-                          : fmt::format("{}-{}", index(nodes[first]), index(nodes[last]));
-    first = last + 1;
-  }
-  return text;
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(nodes.size());
+  for (const Node node : nodes) numbers.push_back(index(node));
+  return format_number_ranges(numbers);
 }
 
-/// An open file; every failure of SQLite becomes one of ours.
+/// An open database; translates errors of SQLite.
 struct StateStore::Database {
   sqlite3* handle = nullptr;
   std::string path;
@@ -87,27 +71,30 @@ struct StateStore::Database {
 
   Failure failure() const {
     const int code = sqlite3_errcode(handle) & 0xff;
-    const char* const said = sqlite3_errmsg(handle);
+    const char* const message = sqlite3_errmsg(handle);
     switch (code) {
       case SQLITE_NOTADB:
       case SQLITE_CORRUPT:
-        return fail(Code::bad_input, at(path), fmt::format("this is no state file, or it is damaged: {}", said),
-                    "restore it from a copy, or begin anew with `rankloom alloc init --force`");
+        return fail(Code::bad_input, at(path), fmt::format("this is not a state file, or it is damaged: {}", message),
+                    "restore a copy, or start again with `rankloom alloc init --force`");
       case SQLITE_FULL:
-        return fail(Code::environment, at(path), "the disk is full; nothing was changed", "make room and try again");
+        return fail(Code::environment, at(path), "the disk is full; nothing was changed",
+                    "free disk space and try again");
       case SQLITE_BUSY:
       case SQLITE_LOCKED:
         return fail(Code::environment, at(path),
-                    fmt::format("another process has held the state for {} s; nothing was changed", patience_ms / 1000),
-                    "find out who does (`fuser` names it) and try again");
+                    fmt::format("another process has locked the state file for {} s; nothing was changed",
+                                busy_timeout_ms / 1000),
+                    "find that process with `fuser FILE`, end it or wait, and try again");
       case SQLITE_READONLY:
       case SQLITE_PERM:
       case SQLITE_CANTOPEN:
-        return fail(Code::environment, at(path), fmt::format("the state cannot be written: {}", said),
-                    "it needs a folder and a file that you may write");
+        return fail(Code::environment, at(path), fmt::format("the state file cannot be written: {}", message),
+                    "choose a file and a directory with write permission");
       default:
-        return fail(Code::environment, at(path), fmt::format("the state cannot be used: {}; nothing was changed", said),
-                    "is the disk in order?");
+        return fail(Code::environment, at(path),
+                    fmt::format("the state file cannot be used: {}; nothing was changed", message),
+                    "check the disk, for example with `dmesg`");
     }
   }
 
@@ -116,16 +103,16 @@ struct StateStore::Database {
     return {};
   }
 
-  /// Runs a statement with these values; calls row(statement) for each row, which says whether it was sound.
+  /// Runs a statement with these values and calls row(statement) for each row; an error of `row` ends the query.
   using Value = std::string;
   template <class Row>
   Result<void> query(const char* sql, std::initializer_list<Value> values, const Row& row) const {
     sqlite3_stmt* raw = nullptr;
     if (sqlite3_prepare_v2(handle, sql, -1, &raw, nullptr) != SQLITE_OK) return failure();
     const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
-    int place = 0;
+    int parameter = 0;
     for (const Value& value : values)
-      sqlite3_bind_text(raw, ++place, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
+      sqlite3_bind_text(raw, ++parameter, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
     while (true) {
       const int status = sqlite3_step(raw);
       if (status == SQLITE_DONE) return {};
@@ -155,7 +142,7 @@ struct StateStore::Database {
     path = file;
     if (sqlite3_open_v2(file.c_str(), &handle, flags, nullptr) != SQLITE_OK) return failure();
     sqlite3_extended_result_codes(handle, 1);
-    sqlite3_busy_timeout(handle, patience_ms);
+    sqlite3_busy_timeout(handle, busy_timeout_ms);
     return run("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;");
   }
 
@@ -180,13 +167,13 @@ Result<MachineState> StateStore::Database::read() const {
                       StoredJob job;
                       job.name = text(row, 0);
                       job.tasks = static_cast<std::uint64_t>(sqlite3_column_int64(row, 1));
-                      for (auto [column, nodes] : {std::pair(2, &job.nodes), std::pair(3, &job.kept)}) {
-                        auto parsed = parse_ranges(text(row, column), path);
+                      for (auto [column, nodes] : {std::pair(2, &job.nodes), std::pair(3, &job.reserved)}) {
+                        auto parsed = parse_nodes(text(row, column), path);
                         if (!parsed) return propagate(parsed);
                         *nodes = std::move(*parsed);
                       }
                       job.diameter = static_cast<std::uint32_t>(sqlite3_column_int64(row, 4));
-                      job.closed = sqlite3_column_int(row, 5) != 0;
+                      job.isolated = sqlite3_column_int(row, 5) != 0;
                       job.policy = text(row, 6);
                       job.since = text(row, 7);
                       state.jobs.push_back(std::move(job));
@@ -210,8 +197,8 @@ Result<void> StateStore::Database::apply(const StateChange& change) const {
   for (const StoredJob& job : change.add) {
     auto added =
         query("INSERT INTO jobs(name, tasks, nodes, kept, diameter, closed, policy) VALUES(?, ?, ?, ?, ?, ?, ?)",
-              {job.name, std::to_string(job.tasks), node_ranges(job.nodes), node_ranges(job.kept),
-               std::to_string(job.diameter), job.closed ? "1" : "0", job.policy});
+              {job.name, std::to_string(job.tasks), node_ranges(job.nodes), node_ranges(job.reserved),
+               std::to_string(job.diameter), job.isolated ? "1" : "0", job.policy});
     if (!added) return added;
   }
   for (const std::string& name : change.remove) {
@@ -231,65 +218,67 @@ Result<void> StateStore::Database::apply(const StateChange& change) const {
 
 Result<void> StateStore::create(const std::string& path, const StateSettings& settings, bool replace) {
   if (!replace && ::access(path.c_str(), F_OK) == 0) {
-    return fail(Code::bad_input, at(path), "there is a state file already",
-                "use it, name another with --state, or replace it with --force");
+    return fail(Code::bad_input, at(path), "the state file already exists",
+                "use it, choose another file with --state, or replace it with --force");
   }
-  const std::string fresh = fmt::format("{}.new.{}", path, ::getpid());
-  const auto forget = [&] {
-    ::unlink(fresh.c_str());
-    ::unlink((fresh + "-journal").c_str());
+  const std::string temporary = fmt::format("{}.new.{}", path, ::getpid());
+  const auto remove_files = [&] {
+    ::unlink(temporary.c_str());
+    ::unlink((temporary + "-journal").c_str());
   };
   const auto fill = [&]() -> Result<void> {
     Database database;
-    if (auto opened = database.open(fresh, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened) return opened;
-    const std::string head =
-        fmt::format("BEGIN IMMEDIATE; PRAGMA application_id={}; PRAGMA user_version={};", application, schema);
+    if (auto opened = database.open(temporary, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened) return opened;
+    const std::string head = fmt::format("BEGIN IMMEDIATE; PRAGMA application_id={}; PRAGMA user_version={};",
+                                         application_id, schema_version);
     if (auto done = database.run(head.c_str()); !done) return done;
     if (auto done = database.run(create_tables); !done) return done;
     const std::pair<std::string, std::string> values[] = {{"machine", settings.machine},
                                                           {"exclusive", std::string(name_of(settings.exclusive))},
                                                           {"policy", settings.policy},
-                                                          {"waste", format_share(settings.limits.waste)},
-                                                          {"slack", format_share(settings.limits.slack)}};
+                                                          {"waste", format_fraction(settings.limits.waste)},
+                                                          {"slack", format_fraction(settings.limits.slack)}};
     for (const auto& [key, value] : values) {
       if (auto done = database.query("INSERT INTO settings VALUES(?, ?)", {key, value}); !done) return done;
     }
     return database.run("COMMIT");
   };
   if (auto filled = fill(); !filled) {
-    forget();
+    remove_files();
     filled.error().where.source = path;
     return filled;
   }
-  // What an old file left half done must not be taken back in the new one.
+  // SQLite must not apply the rollback journal of the old file to the new one.
   if (replace) ::unlink((path + "-journal").c_str());
-  const bool placed = replace ? ::rename(fresh.c_str(), path.c_str()) == 0 : ::link(fresh.c_str(), path.c_str()) == 0;
+  const bool in_place =
+      replace ? ::rename(temporary.c_str(), path.c_str()) == 0 : ::link(temporary.c_str(), path.c_str()) == 0;
   const int error = errno;
-  forget();
-  if (placed) return {};
-  return fail(Code::environment, at(path), fmt::format("the state file cannot be made: {}", std::strerror(error)),
-              "choose a folder that can be written");
+  remove_files();
+  if (in_place) return {};
+  return fail(Code::environment, at(path), fmt::format("the state file cannot be created: {}", std::strerror(error)),
+              "choose a directory with write permission");
 }
 
 Result<StateStore> StateStore::open(const std::string& path) {
   if (::access(path.c_str(), F_OK) != 0) {
-    return fail(Code::environment, at(path), "there is no state file of this name",
-                "make one with `rankloom alloc init -t TOPOLOGY`, or name it with --state");
+    return fail(Code::environment, at(path), "the state file does not exist",
+                "create it with `rankloom alloc init -t TOPOLOGY`, or name another file with --state");
   }
   auto database = std::make_shared<Database>();
   if (auto opened = database->open(path, SQLITE_OPEN_READWRITE); !opened) return propagate(opened);
   auto own = database->number("PRAGMA application_id");
   if (!own) return propagate(own);
-  if (*own != application) {
-    return fail(Code::bad_input, at(path), "this is a database, but no state of an allocator",
-                "name the file that `rankloom alloc init` made");
+  if (*own != application_id) {
+    return fail(Code::bad_input, at(path), "this is an SQLite database but not a state file of rankloom",
+                "name a file that `rankloom alloc init` created");
   }
   auto version = database->number("PRAGMA user_version");
   if (!version) return propagate(version);
-  if (*version != schema) {
+  if (*version != schema_version) {
     return fail(Code::bad_input, at(path),
-                fmt::format("the state has schema {}; this rankloom knows {}", *version, schema),
-                "use the rankloom that wrote it");
+                fmt::format("the state file has schema version {}; this rankloom supports version {}", *version,
+                            schema_version),
+                "use the version of rankloom that wrote it");
   }
   return StateStore(std::move(database));
 }
@@ -315,39 +304,39 @@ Result<void> StateStore::change(const std::function<Result<StateChange>(const Ma
   return done;
 }
 
-Result<LiveState> bring_to_life(MachineState state, const std::string& path) {
-  auto spec = read_machine_json(FileContents(path + " (the machine in it)", state.settings.machine));
+Result<RestoredState> restore(MachineState state, const std::string& path) {
+  auto spec = read_machine_json(FileContents(path + " (machine)", state.settings.machine));
   if (!spec) return propagate(spec);
   auto topology = Topology::build(std::move(*spec));
   if (!topology) return propagate(topology);
   AllocationMachine machine(*std::move(topology), state.settings.exclusive);
   Occupancy occupancy(machine);
-  Bits taken(machine.node_count());
-  const auto contradiction = [&](std::string what) {
-    return fail(Code::bad_input, at(path), std::move(what),
-                "the file was changed by something else; restore it, or begin anew with `rankloom alloc init --force`");
+  Bitset used_nodes(machine.node_count());
+  const auto inconsistent = [&](std::string what) {
+    return fail(Code::bad_input, at(path), std::move(what), damaged_hint);
   };
   for (const StoredJob& job : state.jobs) {
-    Allotment allotment{job.nodes, job.kept, Bits(machine.rule().passage_count()), job.diameter, job.closed};
-    for (const auto* nodes : {&job.nodes, &job.kept}) {
+    Allocation allocation{job.nodes, job.reserved, Bitset(machine.route_footprint().resource_count()), job.diameter,
+                          job.isolated};
+    for (const auto* nodes : {&job.nodes, &job.reserved}) {
       for (const Node node : *nodes) {
         if (index(node) >= machine.node_count())
-          return contradiction(
-              fmt::format("job {} has node {}, but the machine has {}", job.name, index(node), machine.node_count()));
-        if (taken.test(index(node))) return contradiction(fmt::format("node {} belongs to two jobs", index(node)));
-        taken.set(index(node));
+          return inconsistent(fmt::format("job {} has node {}, but the machine has {} nodes", job.name, index(node),
+                                          machine.node_count()));
+        if (used_nodes.test(index(node))) return inconsistent(fmt::format("node {} belongs to two jobs", index(node)));
+        used_nodes.set(index(node));
       }
     }
-    machine.rule().add_passages(job.nodes, allotment.passages);
-    occupancy.add(allotment);
+    machine.route_footprint().add_resources(job.nodes, allocation.shared_resources);
+    occupancy.add(allocation);
   }
   for (const StoredDrain& drain : state.drains) {
     if (index(drain.node) >= machine.node_count())
-      return contradiction(
-          fmt::format("node {} is drained, but the machine has {}", index(drain.node), machine.node_count()));
+      return inconsistent(
+          fmt::format("node {} is drained, but the machine has {} nodes", index(drain.node), machine.node_count()));
     occupancy.drain(drain.node, drain.failed);
   }
-  return LiveState{std::move(state), Allocator(std::move(machine)), std::move(occupancy)};
+  return RestoredState{std::move(state), Allocator(std::move(machine)), std::move(occupancy)};
 }
 
 }  // namespace rankloom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the state of a machine in a file: what it is, who has which nodes, what is drained. An SQLite database, so
-// that several processes may ask at once and a process may die at any moment; what is in the file is always whole.
+// allocate/state: the persistent state of an allocator: the machine, the jobs with their nodes, the drained nodes. The
+// file is an SQLite database, so that several processes can use it at once and a crash never leaves it inconsistent.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@
 
 namespace rankloom {
 
-/// What `alloc init` decides once.
+/// What `rankloom alloc init` fixes.
 struct StateSettings {
-  std::string machine;  ///< As topology JSON.
+  std::string machine;  ///< Topology JSON.
   Exclusive exclusive = Exclusive::routers;
   std::string policy = "closed-best";
-  ClosedLimits limits;
+  IsolationLimits limits;
 };
 
 struct StoredJob {
   std::string name;
-  std::uint64_t tasks = 0;  ///< 0: nodes were asked for.
-  std::vector<Node> nodes, kept;
+  std::uint64_t tasks = 0;  ///< 0: the user requested nodes.
+  std::vector<Node> nodes, reserved;
   std::uint32_t diameter = 0;
-  bool closed = false;
+  bool isolated = false;
   std::string policy;
   std::string since;  ///< "2026-01-31T12:00:00Z"
 };
@@ -42,29 +42,29 @@ struct StoredDrain {
 
 struct MachineState {
   StateSettings settings;
-  std::vector<StoredJob> jobs;  ///< In the order in which they came.
+  std::vector<StoredJob> jobs;  ///< In order of arrival.
   std::vector<StoredDrain> drains;
-  std::uint64_t next_number = 1;  ///< For jobs without a name.
+  std::uint64_t next_number = 1;  ///< The name of the next job without a name.
 };
 
-/// What one command changes.
+/// The changes of one command.
 struct StateChange {
   std::vector<StoredJob> add;
-  std::vector<std::string> remove;  ///< Names of jobs.
+  std::vector<std::string> remove;  ///< Job names.
   std::vector<StoredDrain> drain;
   std::vector<Node> resume;
 };
 
 class StateStore {
  public:
-  /// A new file that appears whole or not at all. An old one is in the way unless it may be replaced.
+  /// Creates the file atomically. Fails if the file exists, unless `replace` is set.
   static Result<void> create(const std::string& path, const StateSettings& settings, bool replace);
-  /// Fails on a file that is missing, damaged or something else.
+  /// Fails if the file is missing, damaged or not a state file.
   static Result<StateStore> open(const std::string& path);
 
   Result<MachineState> read();
-  /// Reads, decides, writes, as one step that no other process can come between. When `decide` or the disk fails,
-  /// nothing has changed.
+  /// Reads the state, calls `decide` and writes its changes as one transaction. If `decide` or the disk fails, nothing
+  /// changes.
   Result<void> change(const std::function<Result<StateChange>(const MachineState&)>& decide);
 
  private:
@@ -73,16 +73,16 @@ class StateStore {
   std::shared_ptr<Database> database_;
 };
 
-/// A state with the machine that it speaks of, ready for questions.
-struct LiveState {
+/// A stored state with the allocator and the occupancy built from it.
+struct RestoredState {
   MachineState state;
   Allocator allocator;
   Occupancy occupancy;
 };
-/// Fails when the state contradicts itself: nodes that the machine has not, or that two jobs have.
-Result<LiveState> bring_to_life(MachineState state, const std::string& path);
+/// Fails if the state is inconsistent: a node does not exist or belongs to two jobs.
+Result<RestoredState> restore(MachineState state, const std::string& path);
 
-/// "0-3,10": as nodes are written in the file and for people.
+/// "0-3,10": how nodes are written in the file and in messages.
 std::string node_ranges(std::span<const Node> nodes);
 
 }  // namespace rankloom

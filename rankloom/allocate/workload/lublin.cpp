@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the workload model of U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the
-// characteristics of rigid jobs", J. Parallel Distrib. Comput. 63 (2003), written from its definitions: sizes from a
-// two-stage uniform distribution of log2, run times from a mixture of two gamma distributions of the natural logarithm
-// that depends on the size, arrivals from a gamma distribution of the logarithm under a daily cycle.
+// allocate/workload: the workload model of U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers:
+// modeling the characteristics of rigid jobs", J. Parallel Distrib. Comput. 63 (2003), written from its definitions:
+// sizes from a two-stage uniform distribution of log2, run times from a mixture of two gamma distributions of the
+// natural logarithm that depends on the size, arrivals from a gamma distribution of the logarithm under a daily cycle.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,13 +17,13 @@ namespace rankloom {
 
 namespace {
 
-// Parameters as published, for jobs of all kinds.
-constexpr double smallest_log = 0.8, middle_below_largest = 2.5, lower_share = 0.86;          // sizes, as log2
+// Parameters as published for all job types together.
+constexpr double min_log = 0.8, middle_below_largest = 2.5, lower_share = 0.86;               // sizes, as log2
 constexpr double short_shape = 4.2, short_scale = 0.94, long_shape = 312, long_scale = 0.03;  // run times, as ln
-constexpr double short_slope = -0.0054, short_share = 0.78;                                   // share of short ones
-constexpr double gap_shape = 10.2303 * 1.0225, gap_scale = 0.4871;                            // between arrivals, as ln
+constexpr double short_slope = -0.0054, short_share = 0.78;                                   // fraction of short jobs
+constexpr double arrival_shape = 10.2303 * 1.0225, arrival_scale = 0.4871;                    // between arrivals, as ln
 constexpr double day_shape = 8.1737, day_scale = 3.9631;                                      // arrivals over the day
-constexpr double longest_run_log = 12, longest_gap_log = 13;
+constexpr double max_run_log = 12, max_interarrival_log = 13;
 constexpr std::size_t slots = 48;  // half hours of a day
 constexpr double slot_seconds = 1800;
 constexpr std::size_t day_begins = 11;
@@ -33,7 +33,7 @@ double normal(Random& random) {
   return radius * std::cos(2 * std::numbers::pi * random.unit());
 }
 
-/// Marsaglia and Tsang (2000); shapes of 1 and more.
+/// A gamma-distributed number by the method of Marsaglia and Tsang (2000), for shapes of at least 1.
 double gamma(Random& random, double shape, double scale) {
   const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   while (true) {
@@ -42,7 +42,7 @@ double gamma(Random& random, double shape, double scale) {
   }
 }
 
-/// Its cumulative distribution, by the series of the incomplete gamma function.
+/// The cumulative gamma distribution, by the series of the incomplete gamma function.
 double gamma_below(double value, double shape, double scale) {
   const double x = value / scale;
   if (x <= 0) return 0;
@@ -54,7 +54,7 @@ double gamma_below(double value, double shape, double scale) {
   return sum * std::exp(-x + shape * std::log(x) - std::lgamma(shape));
 }
 
-/// How busy each half hour of the day is; 1 on the average.
+/// The arrival rate in each half hour of the day, relative to the mean rate.
 std::array<double, slots> daily_cycle() {
   std::array<double, slots> weight{};
   double sum = 0;
@@ -65,19 +65,20 @@ std::array<double, slots> daily_cycle() {
     weight[(i - 1) % slots] = share;
     sum += share;
   }
-  for (double& one : weight) one *= static_cast<double>(slots) / sum;
+  for (double& rate : weight) rate *= static_cast<double>(slots) / sum;
   return weight;
 }
 
-/// Time runs the faster the busier the half hour is: a gap of so many mean seconds ends there.
+/// Arrival times under the daily cycle: an interval drawn at the mean rate is shortened in busy half hours and
+/// lengthened in quiet ones.
 class Arrivals {
  public:
   double next(Random& random) {
-    double log_gap = 0;
+    double log_interarrival = 0;
     do {
-      log_gap = gamma(random, gap_shape, gap_scale);
-    } while (log_gap > longest_gap_log);
-    double left = std::exp(log_gap);  // seconds at the mean rate
+      log_interarrival = gamma(random, arrival_shape, arrival_scale);
+    } while (log_interarrival > max_interarrival_log);
+    double left = std::exp(log_interarrival);  // seconds at the mean rate
     while (true) {
       const double rest = (slot_end_ - now_) * weight_[slot_];
       if (left <= rest) break;
@@ -100,7 +101,7 @@ std::uint64_t size_of_job(Random& random, const LublinOptions& options) {
   const double kind = random.unit();
   if (kind <= options.serial || options.nodes == 1) return 1;
   const double largest = std::log2(static_cast<double>(options.nodes));
-  const double smallest = std::min(smallest_log, largest);
+  const double smallest = std::min(min_log, largest);
   const double middle = std::clamp(largest - middle_below_largest, smallest, largest);
   const bool low = random.unit() <= lower_share;
   const double from = low ? smallest : middle, to = low ? middle : largest;
@@ -115,7 +116,7 @@ double run_of_job(Random& random, std::uint64_t size) {
   while (true) {
     const bool is_short = random.unit() <= share;
     const double log_run = is_short ? gamma(random, short_shape, short_scale) : gamma(random, long_shape, long_scale);
-    if (log_run <= longest_run_log) return std::max(1.0, std::floor(std::exp(log_run)));
+    if (log_run <= max_run_log) return std::max(1.0, std::floor(std::exp(log_run)));
   }
 }
 
@@ -123,8 +124,8 @@ double run_of_job(Random& random, std::uint64_t size) {
 
 Result<Workload> lublin_workload(const LublinOptions& options) {
   if (options.jobs == 0 || options.nodes == 0)
-    return fail(Code::usage, at("gen workload"), "a workload needs at least one job and a machine of one node",
-                "--jobs 10000 --nodes 256");
+    return fail(Code::usage, at("gen workload"), "a workload needs at least one job and at least one node",
+                "give for example --jobs 10000 --nodes 256");
   Workload workload;
   workload.name = fmt::format("Lublin-Feitelson model, {} nodes, seed {}", options.nodes, options.seed);
   workload.machine_size = options.nodes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: the Standard Workload Format, read and written.
+// allocate/workload: reads and writes the Standard Workload Format.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,26 +10,26 @@
 #include <zlib.h>
 
 #include "rankloom/allocate/workload/workload.hpp"
-#include "rankloom/core/scanner.hpp"
+#include "rankloom/core/text/scanner.hpp"
 
 namespace rankloom {
 
 namespace {
 
 constexpr std::size_t fields = 18;
-enum Field { number, submit, wait, run, allocated, processor_time, memory, asked, asked_time };
+enum Field { number, submit, wait, run, allocated, processor_time, memory, requested, requested_time };
 
-/// The 18 numbers of a line; otherwise what is wrong with it.
+/// Reads the 18 numbers of a line. Returns what is wrong with the line, or an empty string.
 std::string read_line(std::string_view line, std::array<double, fields>& values) {
   Scanner scanner(line);
   for (std::size_t i = 0; i < fields; ++i) {
     scanner.skip_blanks();
-    if (scanner.done()) return fmt::format("{} numbers where there should be {}", i, fields);
-    const std::string word = scanner.word();
-    if (!scanner.take_number(values[i])) return fmt::format("'{}' is no number", word);
+    if (scanner.done()) return fmt::format("the line has {} numbers instead of {}", i, fields);
+    const std::string word = scanner.token_for_message();
+    if (!scanner.take_number(values[i])) return fmt::format("'{}' is not a number", word);
   }
   scanner.skip_blanks();
-  return scanner.done() ? "" : fmt::format("more than {} numbers", fields);
+  return scanner.done() ? "" : fmt::format("the line has more than {} numbers", fields);
 }
 
 /// "; MaxProcs: 100"
@@ -45,21 +45,22 @@ void read_comment(std::string_view line, Workload& workload) {
 }
 
 void read_job(const std::array<double, fields>& values, Workload& workload) {
-  const double tasks = values[asked] > 0 ? values[asked] : values[allocated];
+  const double tasks = values[requested] > 0 ? values[requested] : values[allocated];
   if (tasks < 1 || tasks > 1e15 || values[run] <= 0 || values[submit] < 0) {
     ++workload.without_work;
     return;
   }
   workload.jobs.push_back({static_cast<std::uint64_t>(std::max(0.0, values[number])), values[submit], values[run],
-                           std::max(values[run], values[asked_time]), static_cast<std::uint64_t>(std::ceil(tasks))});
+                           std::max(values[run], values[requested_time]),
+                           static_cast<std::uint64_t>(std::ceil(tasks))});
 }
 
 Result<FileContents> inflate(const FileContents& file) {
   if (file.view().size() > std::numeric_limits<uInt>::max())
-    return fail(Code::bad_input, at(file.name()), "more than 4 GiB", "give a part of the trace");
+    return fail(Code::bad_input, at(file.name()), "the file is larger than 4 GiB", "give a part of the workload");
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK)
-    return fail(Code::environment, at(file.name()), "zlib cannot be used", "is there memory left?");
+    return fail(Code::environment, at(file.name()), "zlib cannot be initialised", "free memory and try again");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&stream, inflateEnd);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.view().data()));
   stream.avail_in = static_cast<uInt>(file.view().size());
@@ -71,12 +72,13 @@ Result<FileContents> inflate(const FileContents& file) {
     stream.avail_out = block.size();
     status = ::inflate(&stream, Z_NO_FLUSH);
     text.append(block.data(), block.size() - stream.avail_out);
-    if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);  // another part follows
+    if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);  // another gzip member follows
     if (text.size() > (std::size_t{4} << 30))
-      return fail(Code::bad_input, at(file.name()), "more than 4 GiB when it is unpacked", "give a part of the trace");
+      return fail(Code::bad_input, at(file.name()), "the uncompressed file is larger than 4 GiB",
+                  "give a part of the workload");
   }
   if (status != Z_STREAM_END)
-    return fail(Code::bad_input, at(file.name()), "the compressed file is cut short or damaged", "get a complete copy");
+    return fail(Code::bad_input, at(file.name()), "the compressed file is truncated or damaged", "use a complete copy");
   return FileContents(file.name(), std::move(text));
 }
 
@@ -106,9 +108,9 @@ Result<Workload> read_swf(const FileContents& file) {
   if (workload.jobs.empty()) {
     return fail(Code::bad_input, at(file.name(), workload.first_malformed_line),
                 workload.malformed > 0
-                    ? fmt::format("no line is a job of the Standard Workload Format: {}", workload.first_malformed)
-                    : "the trace holds no job that ran",
-                "a trace has 18 numbers a line, comments after ';'; `rankloom gen workload` makes one");
+                    ? fmt::format("no line is a job in the Standard Workload Format: {}", workload.first_malformed)
+                    : "the file contains no job that ran",
+                "a workload file has 18 numbers per line and comments after ';'; `rankloom gen workload` writes one");
   }
   std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
                    [](const WorkloadJob& a, const WorkloadJob& b) { return a.submit < b.submit; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate: an event simulation of a machine, its queue and a policy.
+// allocate/workload: discrete-event simulation of a machine, its queue and a policy.
 #include "rankloom/allocate/workload/workload_replay.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct SimulatedJob {
   double submit, run, estimate;
   std::uint32_t nodes;
   double start = 0;
-  Allotment allotment = {};
-  bool met = false;
+  Allocation allocation = {};
+  bool had_conflict = false;
 };
 
 class Replay {
@@ -43,7 +43,7 @@ class Replay {
   ReplayResult run(Progress& progress);
 
  private:
-  /// When it ends, or is thought to.
+  /// The real or the estimated end of a job.
   struct End {
     double time;
     std::uint32_t job;
@@ -52,39 +52,39 @@ class Replay {
   };
   struct Reservation {
     double time = never;
-    Allotment allotment = {};
+    Allocation allocation = {};
   };
-  /// Nodes and passages that somebody has for a time.
+  /// An allocation that is used for an interval of time.
   struct Plan {
     double from, until;
-    const Allotment* allotment;
+    const Allocation* allocation;
   };
-  /// Sizes that found no place since the occupancy last gained one: among all free nodes, or beside the reservation.
-  struct Failed {
-    std::uint64_t anywhere = 0, beside = 0;  // the round in which that was found
+  /// Job sizes for which the policy found no nodes in this round: with all free nodes, or next to the reservation.
+  struct FailedRounds {
+    std::uint64_t anywhere = 0, next_to_reservation = 0;
   };
 
-  std::optional<Allotment> decide(const Occupancy& occupancy, std::uint32_t nodes);
-  void start(std::uint32_t job, Allotment allotment);
+  std::optional<Allocation> choose_nodes(const Occupancy& occupancy, std::uint32_t nodes);
+  void start(std::uint32_t job, Allocation allocation);
   void finish(std::uint32_t job);
-  void note_meetings(SimulatedJob& job);
-  void pass_time(double until);
-  void keep(const SimulatedJob& job);
+  void mark_conflicts(SimulatedJob& job);
+  void advance_time(double until);
+  void record_job(const SimulatedJob& job);
 
-  void schedule(std::size_t first_new, bool room_gained);
-  void start_from_the_front();
-  void reserve_for_the_first();
+  void schedule(std::size_t first_new, bool nodes_freed);
+  void start_in_order();
+  void reserve_for_first();
   void backfill(std::size_t from);
   Reservation earliest(const SimulatedJob& job, std::span<const Plan> plans);
-  void plan_everybody();
+  void plan_all();
 
   const Allocator& allocator_;
   const PolicyInfo& policy_;
   const ReplayOptions& options_;
   std::vector<SimulatedJob> jobs_;
   Occupancy occupancy_;
-  Verifier verifier_;
-  std::vector<Failed> failed_;  // by size
+  ConflictVerifier verifier_;
+  std::vector<FailedRounds> failed_;  // by size
   std::uint64_t round_ = 1;
 
   double now_ = 0;
@@ -95,30 +95,31 @@ class Replay {
   ReplayResult result_;
 };
 
-std::optional<Allotment> Replay::decide(const Occupancy& occupancy, std::uint32_t nodes) {
+std::optional<Allocation> Replay::choose_nodes(const Occupancy& occupancy, std::uint32_t nodes) {
   if (occupancy.free_count() < nodes) return std::nullopt;
   const auto begin = std::chrono::steady_clock::now();
-  auto allotment = place(allocator_, occupancy, policy_, nodes, options_.place);
+  auto allocation = allocate_nodes(allocator_, occupancy, policy_, nodes, options_.allocation);
   result_.decision_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   ++result_.decisions;
-  return allotment;
+  return allocation;
 }
 
-void Replay::note_meetings(SimulatedJob& job) {
-  if (!job.allotment.passages.meets(occupancy_.held())) return;
-  job.met = true;
+void Replay::mark_conflicts(SimulatedJob& job) {
+  if (!occupancy_.conflicts_with(job.allocation.shared_resources)) return;
+  job.had_conflict = true;
   for (const End& other : running_) {
-    if (jobs_[other.job].allotment.passages.meets(job.allotment.passages)) jobs_[other.job].met = true;
+    if (jobs_[other.job].allocation.shared_resources.intersects(job.allocation.shared_resources))
+      jobs_[other.job].had_conflict = true;
   }
 }
 
-void Replay::start(std::uint32_t number, Allotment allotment) {
+void Replay::start(std::uint32_t number, Allocation allocation) {
   SimulatedJob& job = jobs_[number];
   job.start = now_;
-  job.allotment = std::move(allotment);
-  note_meetings(job);
-  if (options_.verify) result_.meetings += verifier_.start({std::to_string(number), job.allotment.nodes}).size();
-  occupancy_.add(job.allotment);
+  job.allocation = std::move(allocation);
+  mark_conflicts(job);
+  if (options_.verify) result_.conflicts += verifier_.start({std::to_string(number), job.allocation.nodes}).size();
+  occupancy_.add(job.allocation);
   const End estimated{now_ + job.estimate, number};
   running_.insert(std::lower_bound(running_.begin(), running_.end(), estimated), estimated);
   ends_.push({now_ + job.run, number});
@@ -126,153 +127,154 @@ void Replay::start(std::uint32_t number, Allotment allotment) {
   result_.mean_wait += wait;
   result_.bounded_slowdown += std::max(1.0, (wait + job.run) / std::max(job.run, 10.0));
   result_.utilisation += job.nodes * job.run;
-  if (job.nodes > 1) result_.mean_diameter += job.allotment.diameter;
+  if (job.nodes > 1) result_.mean_diameter += job.allocation.diameter;
 }
 
 void Replay::finish(std::uint32_t number) {
   SimulatedJob& job = jobs_[number];
-  occupancy_.remove(job.allotment);
+  occupancy_.remove(job.allocation);
   if (options_.verify) verifier_.end(std::to_string(number));
   const End estimated{job.start + job.estimate, number};
   running_.erase(std::lower_bound(running_.begin(), running_.end(), estimated));
   ++result_.jobs;
   if (job.nodes > 1) {
     ++result_.parallel;
-    result_.met += job.met ? 1 : 0;
+    result_.jobs_with_conflict += job.had_conflict ? 1 : 0;
   }
-  if (options_.keep_jobs) keep(job);
-  job.allotment = {};
+  if (options_.keep_jobs) record_job(job);
+  job.allocation = {};
 }
 
-void Replay::keep(const SimulatedJob& job) {
+void Replay::record_job(const SimulatedJob& job) {
   const double first = jobs_.front().submit;
-  ReplayedJob kept{job.number, job.submit - first, job.start - first, now_ - first, job.allotment.nodes, job.met};
-  std::sort(kept.nodes.begin(), kept.nodes.end());
-  result_.job_list.push_back(std::move(kept));
+  ReplayedJob replayed{job.number,   job.submit - first,   job.start - first,
+                       now_ - first, job.allocation.nodes, job.had_conflict};
+  std::sort(replayed.nodes.begin(), replayed.nodes.end());
+  result_.job_list.push_back(std::move(replayed));
 }
 
-void Replay::pass_time(double until) {
+void Replay::advance_time(double until) {
   if (!waiting_.empty() && occupancy_.free_count() >= jobs_[waiting_.front()].nodes)
     result_.fragmentation += occupancy_.free_count() * (until - now_);
   now_ = until;
 }
 
-void Replay::start_from_the_front() {
+void Replay::start_in_order() {
   std::size_t started = 0;
   for (; started < waiting_.size(); ++started) {
-    auto allotment = decide(occupancy_, jobs_[waiting_[started]].nodes);
-    if (!allotment) break;
-    start(waiting_[started], std::move(*allotment));
+    auto allocation = choose_nodes(occupancy_, jobs_[waiting_[started]].nodes);
+    if (!allocation) break;
+    start(waiting_[started], std::move(*allocation));
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(started));
 }
 
-/// The first moment at which enough of the running jobs should have ended, and the place that the policy gives it then.
-/// More room never hurts, so the moment is found by bisection.
-void Replay::reserve_for_the_first() {
+/// Reserves nodes for the first waiting job at the first moment at which enough running jobs should have ended. If the
+/// job fits at some moment it also fits later, so bisection finds the first one.
+void Replay::reserve_for_first() {
   const std::uint32_t nodes = jobs_[waiting_.front()].nodes;
   const auto after = [&](std::size_t ended) {
     Occupancy future = occupancy_;
-    for (std::size_t i = 0; i < ended; ++i) future.remove(jobs_[running_[i].job].allotment);
+    for (std::size_t i = 0; i < ended; ++i) future.remove(jobs_[running_[i].job].allocation);
     return future;
   };
   std::size_t low = 1, high = running_.size();
-  std::optional<Allotment> found;
+  std::optional<Allocation> found;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (auto allotment = decide(after(middle), nodes)) {
+    if (auto allocation = choose_nodes(after(middle), nodes)) {
       high = middle;
-      found = std::move(allotment);
+      found = std::move(allocation);
     } else {
       low = middle + 1;
       found.reset();
     }
   }
-  if (!found) found = decide(after(high), nodes);
+  if (!found) found = choose_nodes(after(high), nodes);
   reservation_ = {};
-  if (!found) return;  // drained nodes are in the way: nothing to wait for
+  if (!found) return;  // drained nodes block the job; the end of no other job helps
   reservation_ = {std::max(now_, running_[high - 1].time), std::move(*found)};
 }
 
-/// Jobs from this place of the queue on start if they end before the reservation begins or do not touch it.
+/// Starts jobs from this position of the queue on that end before the reservation starts or do not conflict with it.
 void Replay::backfill(std::size_t from) {
-  std::optional<Occupancy> beside;  // with the reserved shape taken
-  std::size_t kept = from;
+  std::optional<Occupancy> with_reservation;  // the reserved nodes, routers and links are in use
+  std::size_t still_waiting = from;
   for (std::size_t i = from; i < waiting_.size(); ++i) {
     const std::uint32_t number = waiting_[i];
     const SimulatedJob& job = jobs_[number];
-    Failed& failed = failed_[job.nodes];
-    std::optional<Allotment> allotment;
+    FailedRounds& failed = failed_[job.nodes];
+    std::optional<Allocation> allocation;
     const bool ends_before = now_ + job.estimate <= reservation_.time;
-    const bool hopeless = failed.anywhere == round_ || (!ends_before && failed.beside == round_);
-    if (job.nodes <= occupancy_.free_count() && !hopeless) {
-      if (!ends_before && !beside) {
-        beside = occupancy_;
-        beside->add(reservation_.allotment);
+    const bool known_to_fail = failed.anywhere == round_ || (!ends_before && failed.next_to_reservation == round_);
+    if (job.nodes <= occupancy_.free_count() && !known_to_fail) {
+      if (!ends_before && !with_reservation) {
+        with_reservation = occupancy_;
+        with_reservation->add(reservation_.allocation);
       }
-      allotment = decide(ends_before ? occupancy_ : *beside, job.nodes);
-      if (!allotment) (ends_before ? failed.anywhere : failed.beside) = round_;
+      allocation = choose_nodes(ends_before ? occupancy_ : *with_reservation, job.nodes);
+      if (!allocation) (ends_before ? failed.anywhere : failed.next_to_reservation) = round_;
     }
-    if (allotment) {
-      if (beside) beside->add(*allotment);
-      start(number, std::move(*allotment));
+    if (allocation) {
+      if (with_reservation) with_reservation->add(*allocation);
+      start(number, std::move(*allocation));
     } else {
-      waiting_[kept++] = number;
+      waiting_[still_waiting++] = number;
     }
   }
-  waiting_.resize(kept);
+  waiting_.resize(still_waiting);
 }
 
-void Replay::schedule(std::size_t first_new, bool room_gained) {
-  if (options_.queue == Queue::conservative) return plan_everybody();
-  if (room_gained || first_new == 0) {
-    start_from_the_front();
+void Replay::schedule(std::size_t first_new, bool nodes_freed) {
+  if (options_.queue == Queue::conservative) return plan_all();
+  if (nodes_freed || first_new == 0) {
+    start_in_order();
     if (waiting_.empty() || options_.queue == Queue::fcfs) return;
     ++round_;
-    reserve_for_the_first();
+    reserve_for_first();
     backfill(1);
   } else if (options_.queue == Queue::easy) {
-    backfill(first_new);  // nothing has changed for those that wait already
+    backfill(first_new);  // nothing has changed for jobs that were waiting before
   }
 }
 
-/// The first moment at which there is room for a job as long as it may run, beside all that run or are planned then.
+/// The first moment at which a job can start and run for its estimated time next to all running and planned jobs.
 Replay::Reservation Replay::earliest(const SimulatedJob& job, std::span<const Plan> plans) {
   std::vector<double> moments{now_};
   for (const Plan& plan : plans) moments.push_back(std::max(now_, plan.until));
   std::sort(moments.begin(), moments.end());
   moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
   for (const double moment : moments) {
-    Occupancy then = occupancy_;
-    for (const End& end : running_) then.remove(jobs_[end.job].allotment);
+    Occupancy planned_occupancy = occupancy_;
+    for (const End& end : running_) planned_occupancy.remove(jobs_[end.job].allocation);
     for (const Plan& plan : plans) {
-      const bool over = plan.until <= moment && moment > now_;
-      if (!over && plan.from < moment + job.estimate) then.add(*plan.allotment);
+      const bool has_ended = plan.until <= moment && moment > now_;
+      if (!has_ended && plan.from < moment + job.estimate) planned_occupancy.add(*plan.allocation);
     }
-    if (auto allotment = decide(then, job.nodes)) return {moment, std::move(*allotment)};
+    if (auto allocation = choose_nodes(planned_occupancy, job.nodes)) return {moment, std::move(*allocation)};
   }
   return {};
 }
 
-/// Everybody in turn, up to the depth, gets a reservation; who has one for now starts. Plans are made anew whenever a
-/// job ends or comes.
-void Replay::plan_everybody() {
+/// Gives the first `depth` waiting jobs a reservation each, and starts the jobs whose reservation begins now.
+/// Recomputes all reservations whenever a job arrives or ends.
+void Replay::plan_all() {
   std::vector<Plan> plans;
-  for (const End& end : running_) plans.push_back({now_, end.time, &jobs_[end.job].allotment});
-  std::list<Allotment> planned;
+  for (const End& end : running_) plans.push_back({now_, end.time, &jobs_[end.job].allocation});
+  std::list<Allocation> planned;
   std::vector<std::uint32_t> left;
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     const std::uint32_t number = waiting_[i];
     const SimulatedJob& job = jobs_[number];
     Reservation found = i < options_.depth ? earliest(job, plans) : Reservation{};
     if (found.time == now_) {
-      start(number, std::move(found.allotment));
-      plans.push_back({now_, now_ + job.estimate, &job.allotment});
+      start(number, std::move(found.allocation));
+      plans.push_back({now_, now_ + job.estimate, &job.allocation});
       continue;
     }
     left.push_back(number);
     if (found.time == never) continue;
-    planned.push_back(std::move(found.allotment));
+    planned.push_back(std::move(found.allocation));
     plans.push_back({found.time, found.time + job.estimate, &planned.back()});
   }
   waiting_ = std::move(left);
@@ -287,16 +289,16 @@ ReplayResult Replay::run(Progress& progress) {
     const double arrival = next < jobs_.size() ? jobs_[next].submit : never;
     const double end = ends_.empty() ? never : ends_.top().time;
     if (arrival == never && end == never) break;
-    pass_time(std::min(arrival, end));
-    bool room_gained = false;
+    advance_time(std::min(arrival, end));
+    bool nodes_freed = false;
     while (!ends_.empty() && ends_.top().time <= now_) {
       finish(ends_.top().job);
       ends_.pop();
-      room_gained = true;
+      nodes_freed = true;
     }
     const std::size_t first_new = waiting_.size();
     while (next < jobs_.size() && jobs_[next].submit <= now_) waiting_.push_back(static_cast<std::uint32_t>(next++));
-    if (!waiting_.empty()) schedule(first_new, room_gained);
+    if (!waiting_.empty()) schedule(first_new, nodes_freed);
     if ((result_.jobs & 0xff) == 0)
       progress.report(policy_.name, static_cast<double>(result_.jobs) / static_cast<double>(jobs_.size()));
   }
@@ -345,12 +347,14 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
   std::vector<WorkloadJob> chosen;
   std::uint64_t too_large = 0;
   const Occupancy empty(machine);
-  std::vector<std::int8_t> fits(machine.node_count() + 1, -1);  // by size: can it ever be placed?
+  std::vector<std::int8_t> fits(machine.node_count() + 1,
+                                -1);  // by number of nodes: 1 if the empty machine can run it, -1 if unknown
   for (const WorkloadJob& job : workload.jobs) {
     if (options.jobs > 0 && chosen.size() == options.jobs) break;
     const std::uint64_t nodes = (job.tasks + machine.cores_per_node() - 1) / machine.cores_per_node();
     if (nodes <= machine.node_count() && fits[nodes] < 0)
-      fits[nodes] = place(allocator, empty, policy, static_cast<std::uint32_t>(nodes), options.place) ? 1 : 0;
+      fits[nodes] =
+          allocate_nodes(allocator, empty, policy, static_cast<std::uint32_t>(nodes), options.allocation) ? 1 : 0;
     if (nodes > machine.node_count() || fits[nodes] == 0) {
       ++too_large;
     } else {
@@ -358,8 +362,9 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
     }
   }
   if (chosen.empty()) {
-    return fail(Code::infeasible, at(workload.name), "no job of the trace fits this machine",
-                fmt::format("its nodes are {}, the cores of each {}", machine.node_count(), machine.cores_per_node()));
+    return fail(Code::infeasible, at(workload.name), "no job of the workload fits this machine",
+                fmt::format("the machine has {} nodes of {} cores; choose a larger one with -t", machine.node_count(),
+                            machine.cores_per_node()));
   }
   const double offered = offered_load(chosen, machine);
   const double stretch = options.load > 0 && offered != never ? offered / options.load : 1;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/discover/strings/tokens.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom {
 
@@ -87,7 +88,7 @@ Result<std::vector<HostReport>> ReportCollector::reports() const {
   for (const Pieces& one : pieces_) {
     std::string coded;
     for (const std::string& piece : one.text) coded += piece;
-    const auto json = nlohmann::json::parse(decode(coded), nullptr, false);
+    const auto json = parse_json(std::string_view(decode(coded)));
     const bool whole = one.got == one.text.size() && json.is_object() && json.contains("host") &&
                        json["host"].is_string() && json.contains("rank") && json["rank"].is_number_unsigned() &&
                        json.contains("machine") && json["machine"].is_string();

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/probe/level_detection.hpp"
-#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/probe/probe_costs.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 /// Where the ranks of a probe sit on a known machine.
 Result<std::vector<Core>> seats_of(const Topology& topology, const ProbeTable& table) {
   std::map<std::string, Node> nodes;
-  for (const Node node : topology.nodes()) nodes.emplace(short_name(topology.node_name(node)), node);
+  for (const Node node : topology.nodes()) nodes.emplace(short_host_name(topology.node_name(node)), node);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Core> by_cpu;
   for (const Core core : topology.cores())
     by_cpu.emplace(std::pair{index(topology.node_of(core)), topology.os_index(core)}, core);
@@ -26,7 +26,7 @@ Result<std::vector<Core>> seats_of(const Topology& topology, const ProbeTable& t
   std::vector<Core> seats;
   const bool single = topology.node_count() == 1;
   for (const ProbeRank& rank : table.ranks) {
-    const auto node = nodes.find(std::string(short_name(rank.host)));
+    const auto node = nodes.find(std::string(short_host_name(rank.host)));
     if (node == nodes.end() && !single)
       return fail(Code::bad_input, at("probe"), fmt::format("the host {} is no node of this machine", shown(rank.host)),
                   "are its nodes called otherwise? `rankloom topo show` lists them");
@@ -58,7 +58,7 @@ void merge_levels(const LevelCosts& costs, std::vector<ProbeLevel>& levels, cons
     const auto near = costs.times(numbers[i]), far = costs.times(numbers[i - 1]);
     if (differ_measurably(near, far)) continue;
     const auto here = static_cast<double>(near.size()), above = static_cast<double>(far.size());
-    const Cost mean{four_digits((levels[i].cost.gap * here + levels[i - 1].cost.gap * above) / (here + above)),
+    const Cost mean{four_digits((levels[i].cost.inverse_bandwidth * here + levels[i - 1].cost.inverse_bandwidth * above) / (here + above)),
                     four_digits((levels[i].cost.latency * here + levels[i - 1].cost.latency * above) / (here + above))};
     for (std::size_t same = i - 1; same < levels.size() && (same <= i || levels[same].merged); ++same) {
       levels[same].cost = mean;
@@ -79,7 +79,7 @@ Result<ProbedMachine> calibrate(const Topology& topology, const ProbeTable& tabl
   LevelCosts costs(levels.size(), options);
   for (const ProbePair& pair : table.pairs) {
     const Core a = (*seats)[pair.a], b = (*seats)[pair.b];
-    if (a != b) costs.add(topology.parting_level(a, b), pair);
+    if (a != b) costs.add(topology.divergence_level(a, b), pair);
   }
   ProbedMachine result;
   std::vector<std::size_t> numbers;

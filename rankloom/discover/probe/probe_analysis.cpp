@@ -47,7 +47,7 @@ class Analysis {
   ProbedMachine run() {
     find_levels();
     LevelCosts costs(groupings_.size() + 1, options_);
-    for (const ProbePair& pair : table_.pairs) costs.add(parting_level(pair), pair);
+    for (const ProbePair& pair : table_.pairs) costs.add(divergence_level(pair), pair);
     if (options_.blind) choose_nodes(costs);
     ProbedMachine result;
     for (std::size_t level = 0; level <= groupings_.size(); ++level) {
@@ -78,7 +78,7 @@ class Analysis {
                       : std::nullopt;
   }
 
-  std::size_t parting_level(const ProbePair& pair) const {
+  std::size_t divergence_level(const ProbePair& pair) const {
     std::size_t level = 0;
     while (level < groupings_.size() && groupings_[level][pair.a] == groupings_[level][pair.b]) ++level;
     return level;
@@ -105,7 +105,7 @@ class Analysis {
   void raise_costs(std::vector<ProbeLevel>& levels) {
     for (std::size_t level = cost_.size() - 1; level-- > 0;) {
       if (!cost_[level] || !cost_[level + 1]) continue;
-      cost_[level]->gap = std::max(cost_[level]->gap, cost_[level + 1]->gap);
+      cost_[level]->inverse_bandwidth = std::max(cost_[level]->inverse_bandwidth, cost_[level + 1]->inverse_bandwidth);
       cost_[level]->latency = std::max(cost_[level]->latency, cost_[level + 1]->latency);
     }
     std::size_t at = 0;

@@ -7,8 +7,8 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/discover/probe/probe_table.hpp"
-#include "rankloom/model/machine_spec.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

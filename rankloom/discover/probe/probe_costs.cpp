@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 
 namespace rankloom {
 
@@ -15,14 +15,14 @@ namespace {
 /// Without the highest tenth of the gaps, the mean of the rest.
 Cost average(std::vector<Cost> costs) {
   if (costs.empty()) return {};
-  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.gap < b.gap; });
+  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.inverse_bandwidth < b.inverse_bandwidth; });
   costs.resize(costs.size() - costs.size() / 10);
   Cost mean;
   for (const Cost& cost : costs) {
-    mean.gap += cost.gap / static_cast<double>(costs.size());
+    mean.inverse_bandwidth += cost.inverse_bandwidth / static_cast<double>(costs.size());
     mean.latency += cost.latency / static_cast<double>(costs.size());
   }
-  return {four_digits(mean.gap), four_digits(mean.latency)};
+  return {four_digits(mean.inverse_bandwidth), four_digits(mean.latency)};
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ double four_digits(double value) {
 
 double usual_time(const Cost& cost) {
   constexpr double usual_bytes = 1 << 20;
-  return cost.latency + usual_bytes * cost.gap;
+  return cost.latency + usual_bytes * cost.inverse_bandwidth;
 }
 
 double largest_message(const ProbePair& pair) {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 
 namespace rankloom {

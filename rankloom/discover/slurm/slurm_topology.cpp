@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/default_costs.hpp"
-#include "rankloom/discover/strings/hostlist.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 
 namespace rankloom {
@@ -106,7 +106,7 @@ class TopologyLines {
     if (lower_case(value->second) == "all")
       return bad(line, "the nodes are given as ALL, which only Slurm can resolve",
                  "give the output of `scontrol show topology` instead");
-    auto names = expand_hosts(value->second);
+    auto names = expand_hostlist(value->second);
     if (!names) names.error().where = at(source_, line.number);
     return names;
   }
@@ -225,7 +225,7 @@ Result<std::vector<std::uint32_t>> expand_counts(std::string_view text, std::siz
 }
 
 Result<MachineSpec> read_slurm_allocation(const SlurmAllocation& allocation) {
-  auto hosts = expand_hosts(allocation.nodes);
+  auto hosts = expand_hostlist(allocation.nodes);
   if (!hosts) {
     hosts.error().where = at("Slurm's environment");
     return propagate(hosts);

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/discover/switch_tree.hpp"
-#include "rankloom/model/machine_spec.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
 
 namespace rankloom {
 

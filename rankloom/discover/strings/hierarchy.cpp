@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/strings/levels.hpp"
 #include "rankloom/discover/strings/tokens.hpp"

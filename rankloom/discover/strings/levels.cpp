@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/model/fold.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
 
 namespace rankloom {
 
@@ -36,7 +36,7 @@ class LevelBuilder {
     child.repeat = 1;
     for (std::uint64_t copy = 0; copy < count.objects; ++copy) {  // no more than there are counts in a list below
       child.children = next_children(level + 1);
-      append_folded(children, child);
+      append_with_repeat(children, child);
     }
     return children;
   }
@@ -97,7 +97,7 @@ class Closer {
       part.repeat = 1;
       walk(part.children, levels_below - 1);
     }
-    append_folded(result, part);
+    append_with_repeat(result, part);
     return part.repeat;
   }
 
@@ -148,7 +148,7 @@ Cost default_per_hop(std::span<const LevelWords> inside) {
         std::all_of(level->counts.begin(), level->counts.end(), [](const auto& count) { return count.objects == 1; });
     if (one_each) continue;  // no two cores part here
     const double unset = dearest > 0 ? 10 * dearest : 1;
-    dearest = std::max(dearest, level->cost ? level->cost->gap : unset);
+    dearest = std::max(dearest, level->cost ? level->cost->inverse_bandwidth : unset);
   }
   return {dearest > 0 ? 10 * dearest : 1, 0};
 }

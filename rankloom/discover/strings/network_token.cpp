@@ -54,7 +54,7 @@ Result<NetworkWords> parse_tree(const Pieces& pieces) {
     const auto hops = static_cast<double>(2 * (arities->size() - level));
     words.levels.push_back({.kind = level + 1 < arities->size() ? "switch" : "node",
                             .counts = {{.objects = (*arities)[level]}},
-                            .cost = Cost{hops * pieces.per_hop.gap, hops * pieces.per_hop.latency},
+                            .cost = Cost{hops * pieces.per_hop.inverse_bandwidth, hops * pieces.per_hop.latency},
                             .token = shown(pieces.token)});
   }
   return words;

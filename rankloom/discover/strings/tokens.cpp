@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/text/units.hpp"
 
 namespace rankloom {
 
@@ -89,7 +89,7 @@ std::optional<std::uint32_t> parse_size(std::string_view text) {
 
 Result<Cost> parse_cost(std::string_view token, std::string_view text) {
   const auto parts = split(text, ',');
-  const auto gap = parse_gap(parts[0]);
+  const auto gap = parse_inverse_bandwidth(parts[0]);
   if (!gap || !std::isfinite(*gap) || !(*gap > 0)) {
     return bad_token(token, fmt::format("\"{}\" is neither a time per byte above 0 nor a bandwidth", shown(parts[0])));
   }

@@ -11,7 +11,7 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/discover/strings/levels.hpp"
-#include "rankloom/model/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 

@@ -41,6 +41,7 @@ class Rankloom(CMakePackage):
     depends_on("zstd")
     depends_on("zlib-api")
     depends_on("sqlite@3")
+    depends_on("libyaml@0.2.1:")
 
     depends_on("openmpi@4.1:4", when="+openmpi")
     depends_on("mpich@4.0:", when="+mpich")

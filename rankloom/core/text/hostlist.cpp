@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/text: expands hostlist expressions.
+#include "rankloom/core/text/hostlist.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/text/number_ranges.hpp"
+
+namespace rankloom {
+
+namespace {
+
+/// No machine has more hosts. A larger number is an error in a range, and would need gigabytes of memory.
+constexpr std::size_t max_hosts = 4'000'000;
+
+Failure bad(std::string_view text, std::string_view why) {
+  constexpr std::size_t max_length = 60;
+  std::string printable(text.substr(0, max_length));
+  std::replace_if(
+      printable.begin(), printable.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  if (text.size() > max_length) printable += "...";
+  return fail(Code::bad_input, at(""), fmt::format("\"{}\" {}", printable, why),
+              "write hosts as Slurm does, for example n[0-3,7],login1");
+}
+
+std::string_view trim(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+}
+
+/// Splits at commas outside of brackets; nothing if brackets are nested or do not match.
+std::optional<std::vector<std::string_view>> split_names(std::string_view text) {
+  std::vector<std::string_view> names;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    if (at == text.size() || (text[at] == ',' && depth == 0)) {
+      names.push_back(trim(text.substr(begin, at - begin)));
+      begin = at + 1;
+    } else if (text[at] == '[' && ++depth > 1) {
+      return std::nullopt;
+    } else if (text[at] == ']' && --depth < 0) {
+      return std::nullopt;
+    }
+  }
+  if (depth != 0) return std::nullopt;
+  if (names.back().empty()) names.pop_back();  // after a trailing comma
+  return names;
+}
+
+/// Appends prefix001, prefix002, ... for the ranges "001-016,20".
+Result<void> append_ranges(std::string_view ranges, const std::string& prefix, std::vector<std::string>& names) {
+  while (true) {
+    const std::string_view text = ranges.substr(0, ranges.find(','));
+    const auto range = parse_number_range(text);
+    if (!range) return bad(text, "is not a number or a range");
+    if (range->last - range->first >= max_hosts || names.size() + (range->last - range->first) >= max_hosts)
+      return bad(text, fmt::format("expands to more than {} hosts", max_hosts));
+    for (std::uint64_t number = range->first; number <= range->last; ++number)
+      names.push_back(fmt::format("{}{:0{}}", prefix, number, range->digits));
+    if (text.size() == ranges.size()) return {};
+    ranges.remove_prefix(text.size() + 1);
+  }
+}
+
+/// One name with any number of brackets.
+Result<std::vector<std::string>> expand_name(std::string_view text) {
+  std::vector<std::string> names{""};
+  while (!text.empty()) {
+    const auto open = text.find('[');
+    for (std::string& name : names) name += text.substr(0, open);
+    if (open == std::string_view::npos) break;
+    const auto close = text.find(']', open);
+    std::vector<std::string> expanded;
+    for (const std::string& name : names) {
+      if (auto done = append_ranges(text.substr(open + 1, close - open - 1), name, expanded); !done)
+        return propagate(done);
+    }
+    names = std::move(expanded);
+    text.remove_prefix(close + 1);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
+  const auto pieces = split_names(text);
+  if (!pieces) return bad(text, "has brackets that do not match");
+  std::vector<std::string> hosts;
+  for (const std::string_view piece : *pieces) {
+    if (piece.empty()) return bad(text, "has an empty name between two commas");
+    auto names = expand_name(piece);
+    if (!names) return propagate(names);
+    if (hosts.size() + names->size() > max_hosts)
+      return bad(text, fmt::format("expands to more than {} hosts", max_hosts));
+    hosts.insert(hosts.end(), names->begin(), names->end());
+  }
+  if (hosts.empty()) return bad(text, "names no host");
+  return hosts;
+}
+
+std::string_view short_host_name(std::string_view host) {
+  return host.substr(0, host.find('.'));
+}
+
+}  // namespace rankloom

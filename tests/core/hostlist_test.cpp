@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests: hostlist expressions as Slurm writes them.
+#include "rankloom/core/text/hostlist.hpp"
+
+#include <gmock/gmock.h>
+
+namespace rankloom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> hosts(std::string_view text) {
+  auto names = expand_hostlist(text);
+  EXPECT_TRUE(names) << text;
+  return names ? *names : std::vector<std::string>{};
+}
+
+TEST(Hostlist, ExpandsAsSlurmDoes) {
+  EXPECT_THAT(hosts("n1"), ElementsAre("n1"));
+  EXPECT_THAT(hosts("n[08-10]"), ElementsAre("n08", "n09", "n10"));
+  EXPECT_THAT(hosts("n[1,3-4],login"), ElementsAre("n1", "n3", "n4", "login"));
+  EXPECT_THAT(hosts("n[1-3,5],head"), ElementsAre("n1", "n2", "n3", "n5", "head"));
+  EXPECT_THAT(hosts("r[0-1]n[1-2]-ib"), ElementsAre("r0n1-ib", "r0n2-ib", "r1n1-ib", "r1n2-ib"));
+  EXPECT_THAT(hosts("rack[08-10]-a"), ElementsAre("rack08-a", "rack09-a", "rack10-a"));
+  EXPECT_THAT(hosts("n[099-101]"), ElementsAre("n099", "n100", "n101"));
+  EXPECT_THAT(hosts("a, b"), ElementsAre("a", "b"));
+  EXPECT_THAT(hosts("a,b,"), ElementsAre("a", "b"));
+}
+
+TEST(Hostlist, RefusesMalformedExpressions) {
+  for (const char* const text :
+       {"", ",", "n[", "n]", "n1]", "n[1", "n[1-", "n[]", "n[3-1]", "n[a]", "n[a-b]", "n[[1]]", "a,,b", "n[1-2-3]",
+        "n[1,]", "n[0-99999999]", "n[0-4294967290]", "a[0-9999]b[0-9999]"}) {
+    EXPECT_FALSE(expand_hostlist(text)) << text;
+  }
+  EXPECT_THAT(to_string(expand_hostlist("n[3-1]").error()), HasSubstr("\"3-1\" is not a number or a range"));
+}
+
+TEST(Hostlist, ShortHostNamesHaveNoDomain) {
+  EXPECT_EQ(short_host_name("node1.cluster.example"), "node1");
+  EXPECT_EQ(short_host_name("node1"), "node1");
+}
+
+}  // namespace
+}  // namespace rankloom
