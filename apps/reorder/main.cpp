@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: rankloom-reorder, the process that maps for a running MPI program: it is started by the library that renumbers
-// there (rankloom/place/reorder/library), not by people. `host` tells what is inside this host, `plan` answers a
-// question from standard input. What goes wrong is in the answer or in the exit status: the program's outputs are not
-// ours.
+// apps: rankloom-reorder, the helper process that maps for a running MPI program. The reorder library inside the
+// program (rankloom/place/reorder/library) starts it. `rankloom-reorder host` prints the topology of this host;
+// `rankloom-reorder reorder` reads a request from standard input and writes the reply. Errors are reported in the reply
+// or by the exit status, because standard error belongs to the program.
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -13,41 +13,42 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/model/files/topology_json.hpp"
-#include "rankloom/place/reorder/answer.hpp"
+#include "rankloom/place/reorder/request_handler.hpp"
 
 namespace {
 
 std::string read_all() {
   std::string all;
   std::array<char, 65536> block{};
-  for (ssize_t got = 0; (got = ::read(STDIN_FILENO, block.data(), block.size())) > 0;)
-    all.append(block.data(), static_cast<std::size_t>(got));
+  for (ssize_t count = 0; (count = ::read(STDIN_FILENO, block.data(), block.size())) > 0;)
+    all.append(block.data(), static_cast<std::size_t>(count));
   return all;
 }
 
-int say(std::string_view text) {
-  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return whole ? EXIT_SUCCESS : EXIT_FAILURE;
+int write_output(std::string_view text) {
+  const bool complete = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return complete ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would hear the answer
-  // The program's ranks spin on the other cores while they wait.
-  const ThreadLimit one_thread(1);
-  const std::string_view word = argc == 2 ? argv[1] : "";
-  if (word == "host") {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the program, nobody reads the reply
+  // The ranks of the program poll on the other cores while they wait, so the mapper uses one thread.
+  const rankloom::ThreadLimit one_thread(1);
+  const std::string_view argument = argc == 2 ? argv[1] : "";
+  if (argument == "host") {
     auto host = rankloom::discover_host({.bound = false});
-    return host ? say(rankloom::write_machine_json(*host)) : EXIT_FAILURE;
+    return host ? write_output(rankloom::write_machine_json(*host)) : EXIT_FAILURE;
   }
-  if (word == "plan") {
+  if (argument == "reorder") {
     const char* const machine = std::getenv("RANKLOOM_TOPOLOGY");
-    return say(rankloom::reorder::answer(read_all(), machine != nullptr ? machine : ""));
+    return write_output(rankloom::reorder::handle_request(read_all(), machine != nullptr ? machine : ""));
   }
-  std::fputs("rankloom-reorder maps for programs that were started by `rankloom reorder`; see docs/reorder.md\n",
+  std::fputs("rankloom-reorder is started by programs that run under `rankloom reorder`; see docs/reorder.md\n",
              stderr);
   return 2;
 }

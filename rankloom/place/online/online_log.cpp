@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom {
 

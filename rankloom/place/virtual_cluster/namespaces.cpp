@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
 
 namespace rankloom {

@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/shell_word.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom {
 
@@ -55,7 +55,7 @@ std::string remote_shell_script(const std::string& program, const std::string& n
       "host=$1\n"
       "shift\n"
       "exec {} lab exec --name {} --on \"$host\" -- /bin/sh -c \"$*\"\n",
-      shell_word(program), shell_word(name));
+      shell_quote(program), shell_quote(name));
 }
 
 Result<void> write_files(const VirtualCluster& cluster, const std::string& program) {
@@ -89,7 +89,7 @@ Result<void> write_state(const VirtualCluster& cluster) {
   };
   for (const VirtualHost& host : cluster.hosts) json["hosts"].push_back(entry(host));
   json["bridge"] = entry(cluster.bridge);
-  return write_file(cluster.directory + "/lab.json", json.dump() + "\n");
+  return write_file(cluster.directory + "/lab.json", dump_json(json) + "\n");
 }
 
 /// Gives a host its own name, shared memory and host table. False: the kernel does not allow it.
@@ -131,7 +131,7 @@ Result<void> configure_network(const char* program, const VirtualHost& host, con
   spec.argv = {find_system_program(program), "-batch", "-"};
   spec.before_exec = [&] { return join_namespace(host.holder, "net"); };
   spec.errors = Redirection::to_stdout();
-  RunOptions run;
+  ProcessOptions run;
   run.input = commands;
   run.capture_output = true;
   const ProcessResult result = run_process(spec, run);
@@ -257,7 +257,7 @@ Result<VirtualCluster> find_virtual_cluster(const std::string& name) {
   }
   auto file = read_file(directory + "/lab.json");
   if (!file) return propagate(file);
-  const Json json = Json::parse(file->view(), nullptr, false);
+  const Json json = parse_json(std::string_view(file->view()));
   if (json.is_discarded() || !json.is_object() || json.value("hosts", Json::array()).empty()) {
     return fail(Code::environment, at(directory + "/lab.json"), "the description of this lab is damaged",
                 fmt::format("restart it: rankloom lab down --name {0} && rankloom lab up --name {0}", name));

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine_spec.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
 #include "rankloom/place/virtual_cluster/namespaces.hpp"
 
 namespace rankloom {

@@ -20,8 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/shell_word.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/system/process.hpp"
+#include "rankloom/model/files/json_cursor.hpp"
 #include "rankloom/place/virtual_cluster/namespaces.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm_hosts.hpp"
 
@@ -74,7 +75,7 @@ Result<std::uint32_t> find_ports(const VirtualSlurmOptions& options) {
   const auto needed = static_cast<std::uint32_t>(options.nodes.size()) + 1;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> reserved_ranges;  // first port, number of ports
   for (const std::string& name : virtual_slurm_names()) {
-    const Json json = Json::parse(file_contents(directory_of(name) + "/lab.json"), nullptr, false);
+    const Json json = parse_json(std::string_view(file_contents(directory_of(name) + "/lab.json")));
     if (!json.is_object() || name == options.name) continue;
     reserved_ranges.emplace_back(json.value("first_port", 0U), json.value("nodes", Json::array()).size() + 1);
   }
@@ -137,11 +138,11 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
   for (char& byte : key) byte = static_cast<char>(random());
   std::string variables;
   for (const auto& [name, value] : virtual_slurm_environment(slurm))
-    variables += fmt::format("export {}={}\n", name, shell_word(value));
+    variables += fmt::format("export {}={}\n", name, shell_quote(value));
   Json json{{"first_port", slurm.first_port}, {"cpus", slurm.cpus}, {"nodes", Json::array()}};
   for (const VirtualHost& node : slurm.nodes) json["nodes"].push_back(node.name);
   std::map<std::string, std::string> files = options.files;
-  files["lab.json"] = json.dump() + "\n";
+  files["lab.json"] = dump_json(json) + "\n";
   files["slurm.conf"] = slurm_conf_text(slurm, options);
   files["hosts"] = slurm_hosts_text(slurm);
   files["nsswitch.conf"] = "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\n";
@@ -158,7 +159,7 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
 std::optional<std::string> output_on_head(const VirtualSlurm& slurm, std::vector<std::string> argv) {
   ProcessSpec spec = command_on_host(slurm, slurm.head, std::move(argv));
   spec.errors = Redirection::to_stdout();
-  RunOptions run;
+  ProcessOptions run;
   run.capture_output = true;
   ProcessResult result = run_process(spec, run);
   if (!result.succeeded()) return std::nullopt;
@@ -313,7 +314,7 @@ Result<VirtualSlurm> find_virtual_slurm(const std::string& name) {
     return fail(Code::environment, at(directory), "there is no virtual Slurm of this name",
                 fmt::format("start it: rankloom slurm lab up --name {}", name));
   }
-  const Json json = Json::parse(file_contents(directory + "/lab.json"), nullptr, false);
+  const Json json = parse_json(std::string_view(file_contents(directory + "/lab.json")));
   const auto hosts = recorded_hosts(directory);
   if (!json.is_object() || hosts.size() != json.value("nodes", Json::array()).size() + 1) {
     return fail(

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/reorder: what the library calls of the program's MPI, found when it is needed, as the recorder does.
+// place/reorder: the PMPI functions that the library calls. They are looked up on first use, as in the recorder,
+// because the library is not linked with MPI.
 #pragma once
 
-#include "rankloom/capture/record/languages.hpp"
-#include "rankloom/capture/record/mpi.hpp"
+#include "rankloom/capture/record/pmpi/language_bindings.hpp"
+#include "rankloom/capture/record/pmpi/pmpi.hpp"
 
 namespace rankloom::reorder {
 
 using record::find_symbol;
-using record::Function;
 using record::handle_from;
-using record::Real;
+using record::LazyFunction;
+using record::RealFunction;
 using record::Word;
 
 namespace pmpi {
-#define RANKLOOM_PMPI(name)                               \
-  inline constinit Function<decltype(PMPI_##name)> name { \
-    "PMPI_" #name                                         \
+#define RANKLOOM_PMPI(name)                                   \
+  inline constinit LazyFunction<decltype(PMPI_##name)> name { \
+    "PMPI_" #name                                             \
   }
 RANKLOOM_PMPI(Bcast);
 RANKLOOM_PMPI(Cart_create);
@@ -37,7 +38,7 @@ RANKLOOM_PMPI(Sendrecv);
 #undef RANKLOOM_PMPI
 }  // namespace pmpi
 
-// Argv for weights: constants in one MPI, variables in the other.
+// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are constants in Open MPI and variables in MPICH.
 #if defined(OPEN_MPI)
 inline int* unweighted() {
   return MPI_UNWEIGHTED;
@@ -47,8 +48,8 @@ inline int* weights_empty() {
 }
 #else
 inline int* weights_variable(const char* name) {
-  void* const found = find_symbol(name);
-  return found != nullptr ? *static_cast<int**>(found) : nullptr;
+  void* const symbol = find_symbol(name);
+  return symbol != nullptr ? *static_cast<int**>(symbol) : nullptr;
 }
 inline int* unweighted() {
   return weights_variable("MPI_UNWEIGHTED");

@@ -1,61 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/reorder: the same calls from Fortran. Open MPI's Fortran calls nothing in C that could be heard, so every name
-// that it has is ours here. MPICH's mpif.h and `use mpi` call C; only its mpi_f08 does not.
+// place/reorder: the MPI functions that the library replaces, Fortran bindings. The Fortran bindings of Open MPI do not
+// call the C functions that c_bindings.cpp replaces, so all their symbols are replaced here. In MPICH, mpif.h and `use
+// mpi` call C functions; only mpi_f08 does not.
 #include <array>
 #include <initializer_list>
 #include <vector>
 
-#include "rankloom/place/reorder/library/create.hpp"
+#include "rankloom/place/reorder/library/virtual_topology.hpp"
 
 namespace rankloom::reorder {
 
 namespace {
 
-static_assert(sizeof(MPI_Fint) == sizeof(int), "lists of Fortran are lists of C");
+static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran integers are passed to C functions");
 
 template <class T>
-T* address(Word word) {
+T* pointer(Word word) {
   return reinterpret_cast<T*>(word);
 }
 
-int number(Word word) {
-  return *address<const MPI_Fint>(word);
+int integer(Word word) {
+  return *pointer<const MPI_Fint>(word);
 }
 
-const int* list(Word word) {
-  return address<const int>(word);
+const int* integers(Word word) {
+  return pointer<const int>(word);
 }
 
 #if defined(OPEN_MPI)
-constinit Function<decltype(PMPI_Comm_f2c)> comm_f2c{"PMPI_Comm_f2c"};
-constinit Function<decltype(PMPI_Comm_c2f)> comm_c2f{"PMPI_Comm_c2f"};
-constinit Function<decltype(PMPI_Info_f2c)> info_f2c{"PMPI_Info_f2c"};
+constinit LazyFunction<decltype(PMPI_Comm_f2c)> comm_f2c{"PMPI_Comm_f2c"};
+constinit LazyFunction<decltype(PMPI_Comm_c2f)> comm_c2f{"PMPI_Comm_c2f"};
+constinit LazyFunction<decltype(PMPI_Info_f2c)> info_f2c{"PMPI_Info_f2c"};
 MPI_Comm comm_of(Word word) {
-  return comm_f2c(number(word));
+  return comm_f2c(integer(word));
 }
 MPI_Info info_of(Word word) {
-  return info_f2c(number(word));
+  return info_f2c(integer(word));
 }
 MPI_Fint to_fortran(MPI_Comm comm) {
   return comm_c2f(comm);
 }
 #else
 MPI_Comm comm_of(Word word) {
-  return number(word);
+  return integer(word);
 }
 MPI_Info info_of(Word word) {
-  return number(word);
+  return integer(word);
 }
 MPI_Fint to_fortran(MPI_Comm comm) {
   return comm;
 }
 #endif
 
-/// A variable of Fortran whose address means something.
+/// Whether the argument is one of these Fortran variables, which act as constants by their address.
 template <std::size_t N>
 bool is_one_of(Word word, const std::array<const char*, N>& names) {
   for (const char* const name : names) {
-    if (void* const found = find_symbol(name); found != nullptr && found == address<void>(word)) return true;
+    if (void* const symbol = find_symbol(name); symbol != nullptr && symbol == pointer<void>(word)) return true;
   }
   return false;
 }
@@ -71,66 +72,66 @@ const int* weights_of(Word word) {
   constexpr std::array empty{"__mpi_f08_link_constants_MOD_mpi_weights_empty"};
 #endif
   if (is_one_of(word, none)) return unweighted();
-  return is_one_of(word, empty) ? weights_empty() : list(word);
+  return is_one_of(word, empty) ? weights_empty() : integers(word);
 }
 
-bool concerns(Word reorder) {
-  return number(reorder) != 0 && is_on();
+bool should_reorder(Word reorder) {
+  return integer(reorder) != 0 && is_enabled();
 }
 
-/// Hands the communicator and the outcome over; in mpi_f08 nobody may want the latter.
-void give(int outcome, MPI_Comm comm, Word created, Word error) {
-  if (outcome == MPI_SUCCESS) *address<MPI_Fint>(created) = to_fortran(comm);
-  if (error != 0) *address<MPI_Fint>(error) = outcome;
+/// Sets the output arguments. The status argument is optional in mpi_f08.
+void set_outputs(int status, MPI_Comm comm, Word created, Word error) {
+  if (status == MPI_SUCCESS) *pointer<MPI_Fint>(created) = to_fortran(comm);
+  if (error != 0) *pointer<MPI_Fint>(error) = status;
 }
 
-void cart(Real& real, Word comm, Word ndims, Word dims, Word periods, Word reorder, Word created, Word error) {
-  if (!concerns(reorder)) {
+void cart(RealFunction& real, Word comm, Word ndims, Word dims, Word periods, Word reorder, Word created, Word error) {
+  if (!should_reorder(reorder)) {
     real(comm, ndims, dims, periods, reorder, created, error);
     return;
   }
-  MPI_Comm made = record::comm_null();
-  const int outcome = cart_create(comm_of(comm), number(ndims), list(dims), list(periods), 1, &made);
-  give(outcome, made, created, error);
+  MPI_Comm new_comm = record::comm_null();
+  const int status = cart_create(comm_of(comm), integer(ndims), integers(dims), integers(periods), 1, &new_comm);
+  set_outputs(status, new_comm, created, error);
 }
 
-void graph(Real& real, Word comm, Word nodes, Word index, Word edges, Word reorder, Word created, Word error) {
-  if (!concerns(reorder)) {
+void graph(RealFunction& real, Word comm, Word nodes, Word index, Word edges, Word reorder, Word created, Word error) {
+  if (!should_reorder(reorder)) {
     real(comm, nodes, index, edges, reorder, created, error);
     return;
   }
-  MPI_Comm made = record::comm_null();
-  const int outcome = graph_create(comm_of(comm), number(nodes), list(index), list(edges), 1, &made);
-  give(outcome, made, created, error);
+  MPI_Comm new_comm = record::comm_null();
+  const int status = graph_create(comm_of(comm), integer(nodes), integers(index), integers(edges), 1, &new_comm);
+  set_outputs(status, new_comm, created, error);
 }
 
-void dist_graph(Real& real, Word comm, Word n, Word sources, Word degrees, Word targets, Word weights, Word info,
-                Word reorder, Word created, Word error) {
-  if (!concerns(reorder)) {
+void dist_graph(RealFunction& real, Word comm, Word n, Word sources, Word degrees, Word targets, Word weights,
+                Word info, Word reorder, Word created, Word error) {
+  if (!should_reorder(reorder)) {
     real(comm, n, sources, degrees, targets, weights, info, reorder, created, error);
     return;
   }
-  MPI_Comm made = record::comm_null();
-  const int outcome = dist_graph_create(comm_of(comm), number(n), list(sources), list(degrees), list(targets),
-                                        weights_of(weights), info_of(info), 1, &made);
-  give(outcome, made, created, error);
+  MPI_Comm new_comm = record::comm_null();
+  const int status = dist_graph_create(comm_of(comm), integer(n), integers(sources), integers(degrees),
+                                       integers(targets), weights_of(weights), info_of(info), 1, &new_comm);
+  set_outputs(status, new_comm, created, error);
 }
 
-void adjacent(Real& real, Word comm, Word in, Word sources, Word in_weights, Word out, Word targets, Word out_weights,
-              Word info, Word reorder, Word created, Word error) {
-  if (!concerns(reorder)) {
+void adjacent(RealFunction& real, Word comm, Word in, Word sources, Word in_weights, Word out, Word targets,
+              Word out_weights, Word info, Word reorder, Word created, Word error) {
+  if (!should_reorder(reorder)) {
     real(comm, in, sources, in_weights, out, targets, out_weights, info, reorder, created, error);
     return;
   }
-  MPI_Comm made = record::comm_null();
-  const Adjacency mine{.in = number(in),
-                       .sources = list(sources),
+  MPI_Comm new_comm = record::comm_null();
+  const Adjacency mine{.indegree = integer(in),
+                       .sources = integers(sources),
                        .in_weights = weights_of(in_weights),
-                       .out = number(out),
-                       .targets = list(targets),
+                       .outdegree = integer(out),
+                       .targets = integers(targets),
                        .out_weights = weights_of(out_weights)};
-  const int outcome = dist_graph_create_adjacent(comm_of(comm), mine, info_of(info), 1, &made);
-  give(outcome, made, created, error);
+  const int status = dist_graph_create_adjacent(comm_of(comm), mine, info_of(info), 1, &new_comm);
+  set_outputs(status, new_comm, created, error);
 }
 
 }  // namespace
@@ -138,21 +139,21 @@ void adjacent(Real& real, Word comm, Word in, Word sources, Word in_weights, Wor
 #define RANKLOOM_SEVEN(identifier, symbol, real_symbol, call)                                              \
   extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word) asm(symbol);                        \
   [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g) { \
-    static constinit Real real(real_symbol);                                                               \
+    static constinit RealFunction real(real_symbol);                                                       \
     call(real, a, b, c, d, e, f, g);                                                                       \
   }
 #define RANKLOOM_TEN(identifier, symbol, real_symbol, call)                                                      \
   extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) asm(symbol);            \
   [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, \
                                                  Word i, Word j) {                                               \
-    static constinit Real real(real_symbol);                                                                     \
+    static constinit RealFunction real(real_symbol);                                                             \
     call(real, a, b, c, d, e, f, g, h, i, j);                                                                    \
   }
 #define RANKLOOM_ELEVEN(identifier, symbol, real_symbol, call)                                                   \
   extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) asm(symbol);      \
   [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, \
                                                  Word i, Word j, Word k) {                                       \
-    static constinit Real real(real_symbol);                                                                     \
+    static constinit RealFunction real(real_symbol);                                                             \
     call(real, a, b, c, d, e, f, g, h, i, j, k);                                                                 \
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/reorder: how the library inside a program and the process that maps for it talk: numbers and texts behind one
-// another, as they are in memory. Both are built together and run on one host.
+// place/reorder: the binary messages between the reorder library inside an MPI program and its helper process
+// rankloom-reorder: numbers and texts in sequence, in the byte order of the host. Both sides are built together and run
+// on the same host.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,12 @@
 
 namespace rankloom::reorder {
 
-inline constexpr std::uint32_t request_mark = 0x524c5101, reply_mark = 0x524c5001;
+inline constexpr std::uint32_t request_magic = 0x524c5101, reply_magic = 0x524c5001;
 
-enum class Shape : std::int32_t { grid, edges };
+/// How a virtual topology is described.
+enum class TopologyKind : std::int32_t { grid, edges };
 
-class Writer {
+class MessageWriter {
  public:
   template <class T>
   void number(T value) {
@@ -35,39 +37,40 @@ class Writer {
   std::string bytes_;
 };
 
-/// Reads what a Writer wrote; when something is missing, `good` says so and everything is empty from there.
-class Reader {
+/// Reads a message of MessageWriter. After a missing or truncated value, good() is false and all further values are
+/// empty.
+class MessageReader {
  public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  explicit MessageReader(std::string_view bytes) : remaining_(bytes) {}
 
   template <class T>
   T number() {
     T value{};
-    take(&value, sizeof value);
+    copy(&value, sizeof value);
     return value;
   }
   template <class T>
   std::vector<T> numbers() {
     const auto count = number<std::uint64_t>();
-    if (count > rest_.size() / sizeof(T)) good_ = false;
+    if (count > remaining_.size() / sizeof(T)) good_ = false;
     std::vector<T> values(good_ ? count : 0);
-    take(values.data(), values.size() * sizeof(T));
+    copy(values.data(), values.size() * sizeof(T));
     return values;
   }
   std::string text() {
-    const std::vector<char> letters = numbers<char>();
-    return {letters.begin(), letters.end()};
+    const std::vector<char> characters = numbers<char>();
+    return {characters.begin(), characters.end()};
   }
   bool good() const { return good_; }
 
  private:
-  void take(void* to, std::size_t size) {
-    if (size > rest_.size()) good_ = false;
+  void copy(void* to, std::size_t size) {
+    if (size > remaining_.size()) good_ = false;
     if (!good_ || size == 0) return;
-    std::memcpy(to, rest_.data(), size);
-    rest_.remove_prefix(size);
+    std::memcpy(to, remaining_.data(), size);
+    remaining_.remove_prefix(size);
   }
-  std::string_view rest_;
+  std::string_view remaining_;
   bool good_ = true;
 };
 
