@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/clustering: the mapper: CP-NSC, then a scheme that places the clusters on nodes, then exchanges.
+// map/clustering: the mapper `clustering`: CP-NSC, then a scheme that places the clusters on nodes, then APE or PE.
 #include "rankloom/map/clustering/clustering.hpp"
 
 #include <algorithm>
@@ -12,22 +12,23 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/map/clustering/aqap.hpp"
+#include "rankloom/map/clustering/ape.hpp"
 #include "rankloom/map/clustering/schemes.hpp"
 #include "rankloom/map/clustering/spectral.hpp"
 #include "rankloom/map/local_search/pair_exchange.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 namespace rankloom {
 namespace {
 
 enum class Refinement : std::uint8_t { none, ape, pe };
 
-/// Up to so many ranks every rung of the ladder costs milliseconds.
+/// Up to this many ranks, one value of k costs milliseconds, so more values are tried.
 constexpr std::uint32_t few_ranks = 512;
-/// Above, one rung takes a good part of a second.
+/// Above this many ranks, one value of k costs a substantial part of a second, so fewer values are tried.
 constexpr std::uint32_t many_ranks = 1 << 16;
 
-Groups everyone_alone(std::uint32_t ranks) {
+Groups singleton_clusters(std::uint32_t ranks) {
   Groups groups;
   groups.members.resize(ranks);
   std::iota(groups.members.begin(), groups.members.end(), 0U);
@@ -36,7 +37,7 @@ Groups everyone_alone(std::uint32_t ranks) {
   return groups;
 }
 
-/// A mapping of one rung, finished.
+/// The placement for one value of k.
 struct Candidate {
   std::vector<Core> core_of;
   double cost;
@@ -47,108 +48,113 @@ class Clustering final : public Mapper {
  public:
   void describe(OptionList& options) override {
     options.text("clusters", clusters_, "K|auto|paper",
-                 "number of clusters; paper: twice the nodes; auto: several, and the best mapping is kept");
-    options.choice("scheme", schemes_.scheme,
-                   {{"plain", Scheme::plain},
-                    {"ff", Scheme::first_fit},
-                    {"mr", Scheme::most_reservation},
-                    {"adaptive", Scheme::adaptive}},
-                   "how clusters are put on nodes: one after another, First-Fit, Most-Reservation, or by their sizes");
+                 "number of clusters; paper: twice the number of nodes; auto: try several, keep the best mapping");
+    options.choice(
+        "scheme", schemes_.scheme,
+        {{"plain", Scheme::plain},
+         {"ff", Scheme::first_fit},
+         {"mr", Scheme::most_reservation},
+         {"adaptive", Scheme::adaptive}},
+        "placement of clusters on nodes: Plain, First-Fit, Most-Reservation, or chosen by the cluster sizes");
     options.choice("refine", refinement_,
                    {{"none", Refinement::none}, {"ape", Refinement::ape}, {"pe", Refinement::pe}},
-                   "exchanges at the end: of small clusters, or of ranks as pe-500k does");
-    options.number("low", schemes_.low, "adaptive: plain when the sizes of clusters vary less, relative to their mean",
+                   "final exchanges: ape exchanges small clusters, pe exchanges ranks as pe-500k does");
+    options.number("low", schemes_.low,
+                   "adaptive: plain if the standard deviation of the cluster sizes, relative to their mean, is lower",
                    0);
-    options.number("high", schemes_.high, "adaptive: ff when the sizes vary more, and clusters are not many", 0);
-    options.count("many", schemes_.many, "adaptive: from so many clusters on mr instead of ff");
-    options.count("tries", exchanges_.tries, "ape: pairs of clusters to look at");
-    options.count("noise", exchanges_.noise,
+    options.number("high", schemes_.high,
+                   "adaptive: ff if that deviation is higher and there are fewer clusters than `many`", 0);
+    options.count("many", schemes_.many, "adaptive: with this many clusters or more, mr instead of ff");
+    options.count("tries", ape_.tries, "ape: pairs of clusters to evaluate");
+    options.count("noise", ape_.noise,
                   "ape: clusters with fewer ranks than this are exchanged; 0: those that fit on a node");
-    options.number("self-similarity", spectral_.similarity.self, "of a rank with itself, in the similarity matrix", 0,
-                   1e6);
-    options.number("max-similarity", spectral_.similarity.maximum, "of the two ranks that talk most", 1e-6, 1e6);
-    options.count("restarts", spectral_.restarts, "starts of k-means, of which the best is kept", 1, 1000);
-    options.count("at-once", spectral_.at_once, "more clusters than this are made by dividing the ranks first", 2, 256);
+    options.number("self-similarity", spectral_.similarity.self, "similarity of a rank with itself", 0, 1e6);
+    options.number("max-similarity", spectral_.similarity.maximum,
+                   "similarity of the two ranks that exchange the most bytes", 1e-6, 1e6);
+    options.count("restarts", spectral_.restarts, "restarts of k-means; the best result is kept", 1, 1000);
+    options.count("at-once", spectral_.max_direct_clusters,
+                  "for more clusters than this, divide the ranks into parts first", 2, 256);
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     const std::uint32_t ranks = problem.graph.rank_count();
-    const NodePlaces nodes = node_places(problem);
-    auto numbers = numbers_of_clusters(ranks, nodes);
-    if (!numbers) return propagate(numbers);
+    const NodeSlots nodes = node_slots(problem);
+    auto counts = cluster_counts(ranks, nodes);
+    if (!counts) return propagate(counts);
     if (ranks == 0) return Placement{};
-    Pulse pulse(run, "clustering");
-    SpectralClustering spectral(Affinity(problem.graph), spectral_, *numbers, run.seed, run.deadline);
+    StopCondition stop_condition(run, "clustering");
+    SpectralClustering spectral(Affinity(problem.graph), spectral_, *counts, run.seed, run.deadline);
     std::optional<Candidate> best;
-    for (std::size_t rung = 0; rung < numbers->size() && (!best || !pulse.stop_now()); ++rung) {
-      const std::uint32_t k = (*numbers)[rung];
-      auto clusters = k == ranks ? everyone_alone(ranks) : spectral.clusters(k);
+    for (std::size_t at = 0; at < counts->size() && (!best || !stop_condition.should_stop_now()); ++at) {
+      const std::uint32_t k = (*counts)[at];
+      auto clusters = k == ranks ? singleton_clusters(ranks) : spectral.clusters(k);
       if (!clusters) break;
-      auto candidate = finished(problem, *clusters, nodes, run.seed, pulse);
+      auto candidate = place_and_refine(problem, *clusters, nodes, run.seed, stop_condition);
       if (!best || candidate.cost < best->cost) best = std::move(candidate);
-      pulse.set_fraction(static_cast<double>(rung + 1) / static_cast<double>(numbers->size()));
+      stop_condition.set_fraction(static_cast<double>(at + 1) / static_cast<double>(counts->size()));
     }
-    if (!best) return Placement{block_placement(ranks, problem.topology, problem.capacities), {}, std::string(stopped_note)};
-    return Placement{std::move(best->core_of), {}, note(*best, pulse)};
+    if (!best)
+      return Placement{block_placement(ranks, problem.topology, problem.capacities), {}, std::string(stopped_note)};
+    return Placement{std::move(best->core_of), {}, note(*best, stop_condition)};
   }
 
  private:
-  Result<std::vector<std::uint32_t>> numbers_of_clusters(std::uint32_t ranks, const NodePlaces& nodes) const {
-    if (clusters_ == "auto") return cluster_ladder(ranks, nodes.node_count(), nodes.nodes_for(ranks));
-    if (clusters_ == "paper") return std::vector{paper_clusters(ranks, nodes.node_count())};
+  Result<std::vector<std::uint32_t>> cluster_counts(std::uint32_t ranks, const NodeSlots& nodes) const {
+    if (clusters_ == "auto") return candidate_cluster_counts(ranks, nodes.node_count(), nodes.needed_for(ranks));
+    if (clusters_ == "paper") return std::vector{paper_cluster_count(ranks, nodes.node_count())};
     std::uint32_t k = 0;
     const auto [end, error] = std::from_chars(clusters_.data(), clusters_.data() + clusters_.size(), k);
     if (error != std::errc() || end != clusters_.data() + clusters_.size() || k == 0) {
-      return fail(Code::usage, at("--clusters"), fmt::format("'{}' is not a value it takes", clusters_),
-                  "a whole number, at least 1, or one of: auto, paper");
+      return fail(Code::usage, at("--clusters"), fmt::format("'{}' is not a number of clusters", clusters_),
+                  "give a whole number of at least 1, or one of: auto, paper");
     }
     return std::vector{std::min(k, std::max(1U, ranks))};
   }
 
-  Candidate finished(const MapProblem& problem, const Groups& clusters, const NodePlaces& nodes, std::uint64_t seed,
-                     Pulse& pulse) const {
-    auto core_of = place_clusters(clusters, nodes, chosen_scheme(clusters, schemes_));
+  Candidate place_and_refine(const MapProblem& problem, const Groups& clusters, const NodeSlots& nodes,
+                             std::uint64_t seed, StopCondition& stop_condition) const {
+    auto core_of = place_clusters(clusters, nodes, choose_scheme(clusters, schemes_));
     if (refinement_ == Refinement::ape) {
-      ApeOptions exchanges = exchanges_;
-      if (exchanges.noise == 0) exchanges.noise = nodes.largest() + 1;
-      aggregated_pair_exchange(problem, clusters, exchanges, seed, pulse, core_of);
+      ApeOptions ape = ape_;
+      if (ape.noise == 0) ape.noise = nodes.largest() + 1;
+      aggregated_pair_exchange(problem, clusters, ape, seed, stop_condition, core_of);
     } else if (refinement_ == Refinement::pe) {
-      Seating seating(problem, core_of);
-      exchange_random_pairs(seating, pair_exchange_tries, seed, pulse);
-      core_of = seating.placement();
+      PlacementState state(problem, core_of);
+      exchange_random_pairs(state, pair_exchange_tries, seed, stop_condition);
+      core_of = state.placement();
     }
     const double value = evaluate(problem.graph, problem.topology, core_of, problem.model);
     return {std::move(core_of), objective(problem.model, value), clusters.size()};
   }
 
-  static std::string note(const Candidate& best, const Pulse& pulse) {
-    if (pulse.stopped()) return std::string(stopped_note);
-    return best.clusters == best.core_of.size() ? "every rank a cluster of its own"
-                                                : fmt::format("{} clusters", best.clusters);
+  static std::string note(const Candidate& best, const StopCondition& stop_condition) {
+    if (stop_condition.stopped()) return std::string(stopped_note);
+    return best.clusters == best.core_of.size() ? "one cluster per rank" : fmt::format("{} clusters", best.clusters);
   }
 
   std::string clusters_ = "auto";
   Refinement refinement_ = Refinement::ape;
   SchemeOptions schemes_;
-  ApeOptions exchanges_{.tries = 40'000, .noise = 0};
+  ApeOptions ape_{.tries = 40'000, .noise = 0};
   SpectralOptions spectral_;
 };
 
 }  // namespace
 
-std::uint32_t paper_clusters(std::uint32_t ranks, std::uint64_t nodes) {
+std::uint32_t paper_cluster_count(std::uint32_t ranks, std::uint64_t nodes) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(ranks, 2 * nodes));
 }
 
-std::vector<std::uint32_t> cluster_ladder(std::uint32_t ranks, std::uint64_t nodes, std::uint64_t needed) {
-  std::vector<std::uint64_t> numbers{needed, 2 * needed, 2 * nodes};
-  if (ranks <= many_ranks) numbers.insert(numbers.end(), {3 * needed, 4 * needed});
-  if (ranks <= few_ranks) numbers.insert(numbers.end(), {nodes, 3 * needed / 2, 6 * needed});
-  std::erase_if(numbers, [&](std::uint64_t number) { return number == 0 || number >= ranks; });
-  numbers.push_back(ranks);
-  std::sort(numbers.begin(), numbers.end(), std::greater<>());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  return {numbers.begin(), numbers.end()};
+std::vector<std::uint32_t> candidate_cluster_counts(std::uint32_t ranks, std::uint64_t nodes,
+                                                    std::uint64_t needed_nodes) {
+  std::vector<std::uint64_t> counts{needed_nodes, 2 * needed_nodes, 2 * nodes};
+  if (ranks <= many_ranks) counts.insert(counts.end(), {3 * needed_nodes, 4 * needed_nodes});
+  if (ranks <= few_ranks) counts.insert(counts.end(), {nodes, 3 * needed_nodes / 2, 6 * needed_nodes});
+  std::erase_if(counts, [&](std::uint64_t count) { return count == 0 || count >= ranks; });
+  counts.push_back(ranks);
+  std::sort(counts.begin(), counts.end(), std::greater<>());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return {counts.begin(), counts.end()};
 }
 
 std::unique_ptr<Mapper> make_clustering() {

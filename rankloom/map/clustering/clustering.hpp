@@ -3,21 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "rankloom/map/mapper.hpp"
 
 namespace rankloom {
 
-std::unique_ptr<Mapper> make_clustering();
+/// The values of k that `--clusters auto` tries, in decreasing order, each once. The first is one cluster per rank,
+/// which is the launcher's default placement; the paper's value is among them. The list is shorter for large programs.
+/// `needed_nodes`: the number of nodes that suffice for the ranks.
+std::vector<std::uint32_t> candidate_cluster_counts(std::uint32_t ranks, std::uint64_t nodes,
+                                                    std::uint64_t needed_nodes);
 
-/// The numbers of clusters that `--clusters auto` tries, in order, each once: every rank for itself first, which is the
-/// default order, then from many clusters to few. It holds the paper's own number, twice the nodes. Shorter for large
-/// programs. `needed` is how many of the nodes it takes to hold the ranks.
-std::vector<std::uint32_t> cluster_ladder(std::uint32_t ranks, std::uint64_t nodes, std::uint64_t needed);
-
-/// The paper's number: twice the nodes of the machine, but not more than there are ranks.
-std::uint32_t paper_clusters(std::uint32_t ranks, std::uint64_t nodes);
+/// The paper's k: twice the nodes of the machine, but not more than there are ranks.
+std::uint32_t paper_cluster_count(std::uint32_t ranks, std::uint64_t nodes);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/clustering: k-means.
+// map/clustering: k-means with k-means++ initialisation.
 #include "rankloom/map/clustering/k_means.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Points that one thread takes at a time: enough for a matrix product to be quick.
+/// Points per parallel task: enough for an efficient matrix product.
 constexpr std::size_t chunk_size = 512;
 
 class KMeans {
@@ -32,10 +32,10 @@ class KMeans {
   std::size_t size() const { return static_cast<std::size_t>(points_.rows()); }
   const std::vector<std::uint32_t>& labels() const { return label_; }
 
-  /// The sum of the squared distances to the centres at the end.
+  /// Returns the final sum of the squared distances to the centres.
   double run(const KMeansOptions& options, Random& random) {
     choose_centres(random);
-    for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.most_rounds); ++round) {
+    for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.max_rounds); ++round) {
       const bool changed = assign() | fill_empty();
       if ((!changed && round > 0) || options.deadline.passed()) break;
       move_centres();
@@ -44,18 +44,19 @@ class KMeans {
   }
 
  private:
-  /// k-means++: each next centre is a point drawn in proportion to its squared distance from the nearest one so far.
+  /// k-means++: each next centre is a point, drawn with a probability proportional to its squared distance from the
+  /// nearest centre chosen so far.
   void choose_centres(Random& random) {
     std::fill(distance_.begin(), distance_.end(), std::numeric_limits<double>::max());
     auto chosen = static_cast<std::size_t>(random.below(size()));
     for (std::uint32_t centre = 0; centre < k_; ++centre) {
-      if (centre > 0) chosen = draw(random);
+      if (centre > 0) chosen = draw_point(random);
       const Eigen::VectorXd point = points_.row(static_cast<Eigen::Index>(chosen));
       centres_.row(centre) = point;
       parallel_chunks(size(), [&](std::size_t begin, std::size_t end) {
         const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
         Eigen::Map<Eigen::VectorXd> nearest(distance_.data() + begin, count);
-        // |x - c|² = |x|² + |c|² - 2 x·c; rounding must not make a point its own neighbour's rival.
+        // |x - c|² = |x|² + |c|² - 2 x·c, clamped at 0 because rounding can make it negative.
         nearest =
             nearest.cwiseMin(((norms_.segment(first, count) - 2 * (points_.middleRows(first, count) * point)).array() +
                               point.squaredNorm())
@@ -66,8 +67,8 @@ class KMeans {
     }
   }
 
-  /// Any point when all are at distance 0; the repair of empty clusters takes care of that.
-  std::size_t draw(Random& random) const {
+  /// A uniformly drawn point when all distances are 0; fill_empty() repairs the empty clusters that result.
+  std::size_t draw_point(Random& random) const {
     const double total = std::accumulate(distance_.begin(), distance_.end(), 0.0);
     if (!(total > 0)) return static_cast<std::size_t>(random.below(size()));
     double rest = random.unit() * total;
@@ -78,7 +79,7 @@ class KMeans {
     return size() - 1;
   }
 
-  /// Every point to its nearest centre, the lower number on ties; true if one changed.
+  /// Assigns every point to its nearest centre, to the lowest number on ties. Returns true if an assignment changed.
   bool assign() {
     const Eigen::VectorXd half_norms = 0.5 * centres_.rowwise().squaredNorm();
     const auto changes = parallel_sum<std::size_t>(
@@ -103,7 +104,7 @@ class KMeans {
     return changes > 0;
   }
 
-  /// An empty cluster takes the point that is worst placed among those whose cluster has others.
+  /// An empty cluster takes the point with the largest distance to its centre, among clusters with several points.
   bool fill_empty() {
     std::vector<std::size_t> sizes(k_, 0);
     for (const std::uint32_t label : label_) ++sizes[label];
@@ -134,7 +135,7 @@ class KMeans {
   }
 
   Eigen::Map<const Rows> points_;
-  Eigen::VectorXd norms_;  // squared
+  Eigen::VectorXd norms_;  // squared norm of each point
   std::uint32_t k_;
   Rows centres_;
   std::vector<std::uint32_t> label_;
@@ -148,12 +149,12 @@ std::vector<std::uint32_t> k_means(std::span<const double> rows, std::uint32_t d
   assert(dimensions > 0 && k > 0 && k <= rows.size() / dimensions);
   KMeans search(rows, dimensions, k);
   std::vector<std::uint32_t> best;
-  double least = std::numeric_limits<double>::max();
+  double min_sum = std::numeric_limits<double>::max();
   for (std::uint64_t start = 0; start < std::max<std::uint64_t>(1, options.restarts); ++start) {
     if (start > 0 && options.deadline.passed()) break;
     const double sum = search.run(options, random);
-    if (!best.empty() && sum >= least) continue;
-    least = sum;
+    if (!best.empty() && sum >= min_sum) continue;
+    min_sum = sum;
     best = search.labels();
   }
   return best;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/clustering: CP-NSC on one connected graph, on one in several parts, and on one that is too large for all clusters
-// at once.
+// map/clustering: CP-NSC on a connected graph, on a graph of several components, and in steps for large numbers of
+// clusters.
 #include "rankloom/map/clustering/spectral.hpp"
 
 #include <algorithm>
@@ -16,18 +16,17 @@
 namespace rankloom {
 namespace {
 
-/// Elements of a part that is not divided any more: all its eigenvectors cost some milliseconds.
-constexpr std::uint32_t small_part = 128;
-/// A part that is divided leaves so many clusters to each piece at least, so that the division decides little.
-constexpr double clusters_a_piece = 4;
-
-/// Numbers in the eigenvectors of one division: more would take gigabytes.
-constexpr double most_numbers = 1 << 23;
+/// A piece of at most about this size is not divided further: all its eigenvectors cost some milliseconds.
+constexpr std::uint32_t small_piece_size = 128;
+/// A division leaves each piece at least this many clusters, so that the pieces hardly constrain the clusters.
+constexpr double min_clusters_per_piece = 4;
+/// The largest eigenvector matrix of one step, in numbers: larger ones would take gigabytes during the iteration.
+constexpr double max_eigenvector_entries = 1 << 23;
 
 using Labels = std::vector<std::uint32_t>;
 
-/// Elements by label; empty labels are left out.
-Groups grouped(const Labels& labels, std::uint32_t count) {
+/// One group per label that occurs.
+Groups groups_by_label(const Labels& labels, std::uint32_t count) {
   std::vector<std::vector<std::uint32_t>> lists(count);
   for (std::uint32_t element = 0; element < labels.size(); ++element) lists[labels[element]].push_back(element);
   std::erase_if(lists, [](const auto& list) { return list.empty(); });
@@ -40,28 +39,28 @@ Groups grouped(const Labels& labels, std::uint32_t count) {
   return groups;
 }
 
-/// Those that can reach each other, in the order of their smallest elements.
-Groups components(const Affinity& graph) {
-  constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
-  Labels label(graph.size(), unseen);
+/// In the order of their smallest elements.
+Groups connected_components(const Affinity& graph) {
+  constexpr std::uint32_t unlabelled = std::numeric_limits<std::uint32_t>::max();
+  Labels label(graph.size(), unlabelled);
   std::vector<std::uint32_t> open;
   std::uint32_t count = 0;
   for (std::uint32_t seed = 0; seed < graph.size(); ++seed) {
-    if (label[seed] != unseen) continue;
+    if (label[seed] != unlabelled) continue;
     label[seed] = count;
     open.assign(1, seed);
     while (!open.empty()) {
       const std::uint32_t element = open.back();
       open.pop_back();
-      for (const std::uint32_t near : graph.neighbours(element)) {
-        if (label[near] != unseen) continue;
-        label[near] = count;
-        open.push_back(near);
+      for (const std::uint32_t neighbour : graph.neighbours(element)) {
+        if (label[neighbour] != unlabelled) continue;
+        label[neighbour] = count;
+        open.push_back(neighbour);
       }
     }
     ++count;
   }
-  return grouped(label, count);
+  return groups_by_label(label, count);
 }
 
 std::vector<std::uint32_t> sizes_of(const Groups& groups) {
@@ -72,7 +71,7 @@ std::vector<std::uint32_t> sizes_of(const Groups& groups) {
   return sizes;
 }
 
-/// Step 5 of Algorithm 1: the rows of the first k columns, each of length 1; a row of zeros stays one.
+/// Step 5 of Algorithm 1: the first k columns, with every row scaled to length 1. A row of zeros stays zero.
 std::vector<double> normalised_rows(const Eigenvectors& vectors, std::uint32_t k) {
   std::vector<double> rows(std::size_t{vectors.rows} * k);
   for (std::uint32_t row = 0; row < vectors.rows; ++row) {
@@ -90,77 +89,78 @@ std::vector<double> normalised_rows(const Eigenvectors& vectors, std::uint32_t k
 
 }  // namespace
 
-std::vector<std::uint32_t> shared_out(std::uint32_t total, std::span<const std::uint32_t> sizes) {
+std::vector<std::uint32_t> apportion(std::uint32_t total, std::span<const std::uint32_t> sizes) {
   assert(sizes.size() <= total);
   const double sum = std::accumulate(sizes.begin(), sizes.end(), 0.0);
   assert(total <= sum);
   std::vector<std::uint32_t> shares;
-  std::vector<std::pair<double, std::size_t>> wants;  // how far above its fair share, who
-  std::uint64_t given = 0;
+  std::vector<std::pair<double, std::size_t>> by_excess;  // share minus exact proportion, index
+  std::uint64_t assigned = 0;
   for (std::size_t at = 0; at < sizes.size(); ++at) {
-    const double fair = total * (sizes[at] / sum);
-    shares.push_back(std::clamp<std::uint32_t>(static_cast<std::uint32_t>(fair), 1, sizes[at]));
-    wants.emplace_back(shares[at] - fair, at);
-    given += shares[at];
+    const double proportion = total * (sizes[at] / sum);
+    shares.push_back(std::clamp<std::uint32_t>(static_cast<std::uint32_t>(proportion), 1, sizes[at]));
+    by_excess.emplace_back(shares[at] - proportion, at);
+    assigned += shares[at];
   }
-  std::sort(wants.begin(), wants.end());
-  while (given < total) {
-    for (std::size_t next = 0; next < wants.size() && given < total; ++next) {
-      const std::size_t at = wants[next].second;
+  std::sort(by_excess.begin(), by_excess.end());
+  while (assigned < total) {
+    for (std::size_t next = 0; next < by_excess.size() && assigned < total; ++next) {
+      const std::size_t at = by_excess[next].second;
       if (shares[at] == sizes[at]) continue;
       ++shares[at];
-      ++given;
+      ++assigned;
     }
   }
-  // Those that were lifted to one took too much from the others: back from those farthest above their share.
-  while (given > total) {
-    for (std::size_t next = wants.size(); next-- > 0 && given > total;) {
-      const std::size_t at = wants[next].second;
+  // Raising shares to one can exceed the total. The shares with the largest excess are then reduced.
+  while (assigned > total) {
+    for (std::size_t next = by_excess.size(); next-- > 0 && assigned > total;) {
+      const std::size_t at = by_excess[next].second;
       if (shares[at] == 1) continue;
       --shares[at];
-      --given;
+      --assigned;
     }
   }
   return shares;
 }
 
 struct SpectralClustering::Plan {
-  /// So many clusters of so many elements are not made at once.
-  bool divides(std::uint32_t k, std::uint32_t elements) const {
-    return k > options.at_once || (elements > whole_spectrum && static_cast<double>(k) * elements > most_numbers);
+  /// Whether k clusters of this many elements are made in several steps.
+  bool needs_division(std::uint32_t k, std::uint32_t elements) const {
+    return k > options.max_direct_clusters ||
+           (elements > max_dense_size && static_cast<double>(k) * elements > max_eigenvector_entries);
   }
 
   SpectralOptions options;
   std::uint64_t seed;
   Deadline deadline;
-  std::uint64_t most_at_once = 1;  // the largest number that is made without dividing
-  double least_divided = 1;        // clusters an element, for the smallest number that is made by dividing
+  std::uint64_t max_direct_k = 1;       // the largest requested k that needs no division
+  double min_clusters_per_element = 1;  // the smallest requested k that needs a division, divided by the elements
 };
 
-class SpectralClustering::Part {
+class SpectralClustering::Piece {
  public:
-  Part(Affinity graph, const Plan& plan, std::uint64_t seed) : graph_(std::move(graph)), plan_(&plan), seed_(seed) {}
+  Piece(Affinity graph, const Plan& plan, std::uint64_t seed) : graph_(std::move(graph)), plan_(&plan), seed_(seed) {}
 
   std::uint32_t size() const { return graph_.size(); }
 
-  /// The cluster of each element, 0..k-1; empty when the time is up.
+  /// The cluster of each element, 0..k-1; empty when the deadline passed.
   Labels labels(std::uint32_t k) {
     if (k == 1) return Labels(size(), 0);
     if (k == size()) {
-      Labels own(size());
-      std::iota(own.begin(), own.end(), 0U);
-      return own;
+      Labels singletons(size());
+      std::iota(singletons.begin(), singletons.end(), 0U);
+      return singletons;
     }
-    if (!components_) components_ = components(graph_);
-    if (components_->size() > 1) return by_components(k);
-    return plan_->divides(k, size()) ? by_dividing(k) : at_once(k);
+    if (!components_) components_ = connected_components(graph_);
+    if (components_->size() > 1) return cluster_components(k);
+    return plan_->needs_division(k, size()) ? cluster_by_division(k) : cluster_directly(k);
   }
 
  private:
-  /// Algorithm 1 itself.
-  Labels at_once(std::uint32_t k) {
+  /// CP-NSC as in Algorithm 1.
+  Labels cluster_directly(std::uint32_t k) {
     if (!vectors_ || vectors_->columns() < k) {
-      const auto limit = size() <= whole_spectrum ? plan_->options.at_once : plan_->most_at_once;
+      const auto limit = size() <= max_dense_size ? plan_->options.max_direct_clusters : plan_->max_direct_k;
       const auto count = std::max(k, static_cast<std::uint32_t>(std::min<std::uint64_t>(size(), limit)));
       vectors_ = leading_eigenvectors(graph_, plan_->options.similarity, count, seed_, plan_->deadline);
       if (!vectors_) return {};
@@ -171,30 +171,30 @@ class SpectralClustering::Part {
     return k_means(rows, columns, k, {.restarts = plan_->options.restarts, .deadline = plan_->deadline}, random);
   }
 
-  Labels by_components(std::uint32_t k) {
-    // When there are more than clusters, those below the average size of a cluster are packed together in order.
-    const Groups& apart = *components_;
-    if (apart.size() > k) return packed(k);
-    if (pieces_.empty()) split(apart);
-    return in_pieces(apart, k);
+  Labels cluster_components(std::uint32_t k) {
+    const Groups& components = *components_;
+    if (components.size() > k) return bundle_components(k);
+    if (pieces_.empty()) split(components);
+    return cluster_pieces(components, k);
   }
 
-  Labels by_dividing(std::uint32_t k) {
+  Labels cluster_by_division(std::uint32_t k) {
     if (pieces_.empty()) {
       const std::uint32_t pieces = piece_count();
-      const auto labels = at_once(pieces);
+      const auto labels = cluster_directly(pieces);
       if (labels.empty()) return {};
-      division_ = grouped(labels, pieces);
+      division_ = groups_by_label(labels, pieces);
       split(division_);
     }
-    return in_pieces(division_, k);
+    return cluster_pieces(division_, k);
   }
 
-  /// Small parts at once, or, where that are too many for a division, about the square root of that.
+  /// The number of pieces of `small_piece_size`; if one division cannot make that many, about its square root.
   std::uint32_t piece_count() const {
-    const double wanted =
-        std::min(std::ceil(size() / double{small_part}), std::floor(size() * plan_->least_divided / clusters_a_piece));
-    const double limit = std::min(static_cast<double>(plan_->options.at_once), std::floor(most_numbers / size()));
+    const double wanted = std::min(std::ceil(size() / double{small_piece_size}),
+                                   std::floor(size() * plan_->min_clusters_per_element / min_clusters_per_piece));
+    const double limit =
+        std::min(static_cast<double>(plan_->options.max_direct_clusters), std::floor(max_eigenvector_entries / size()));
     const double pieces = wanted <= limit ? wanted : std::min(limit, std::ceil(std::sqrt(wanted)));
     return static_cast<std::uint32_t>(std::clamp(pieces, 2.0, static_cast<double>(size())));
   }
@@ -204,9 +204,9 @@ class SpectralClustering::Part {
     for (Affinity& graph : graph_.split(groups)) pieces_.emplace_back(std::move(graph), *plan_, seed = mix(seed));
   }
 
-  /// Each piece has its own clusters; k is at least their number.
-  Labels in_pieces(const Groups& groups, std::uint32_t k) {
-    const auto shares = shared_out(k, sizes_of(groups));
+  /// Distributes k clusters over the pieces in proportion to their sizes; k is at least the number of pieces.
+  Labels cluster_pieces(const Groups& groups, std::uint32_t k) {
+    const auto shares = apportion(k, sizes_of(groups));
     std::vector<std::uint32_t> first(shares.size(), 0);
     std::exclusive_scan(shares.begin(), shares.end(), first.begin(), 0U);
     Labels labels(size());
@@ -221,7 +221,7 @@ class SpectralClustering::Part {
     return labels;
   }
 
-  Labels packed(std::uint32_t k);
+  Labels bundle_components(std::uint32_t k);
 
   Affinity graph_;
   const Plan* plan_;
@@ -229,35 +229,36 @@ class SpectralClustering::Part {
   std::optional<Groups> components_;
   std::optional<Eigenvectors> vectors_;
   Groups division_;
-  std::vector<Part> pieces_;  // the components, or the pieces of a division
+  std::vector<Piece> pieces_;  // the components, or the pieces of a division
 };
 
-/// More components than clusters. Components are gathered in order of their smallest elements into k bundles of about
-/// equal size; a component that is larger than such a bundle by half or more is a bundle of its own, and divided.
-auto SpectralClustering::Part::packed(std::uint32_t k) -> Labels {
-  const Groups& apart = *components_;
+/// For more components than clusters: components are collected, in the order of their smallest elements, into bundles
+/// of about equal size, each of which is one cluster. A component at least 1.5 times as large as the mean cluster is
+/// not bundled but clustered by itself.
+auto SpectralClustering::Piece::bundle_components(std::uint32_t k) -> Labels {
+  const Groups& components = *components_;
   const double mean = static_cast<double>(size()) / k;
   std::vector<std::uint32_t> large, small;
   std::uint32_t small_elements = 0;
-  for (std::uint32_t component = 0; component < apart.size(); ++component) {
-    const auto elements = static_cast<std::uint32_t>(apart[component].size());
+  for (std::uint32_t component = 0; component < components.size(); ++component) {
+    const auto elements = static_cast<std::uint32_t>(components[component].size());
     (elements >= 1.5 * mean ? large : small).push_back(component);
     small_elements += elements >= 1.5 * mean ? 0 : elements;
   }
-  // There are small ones, and more of them than bundles: the large ones, each 1.5 times a k-th of the whole, are fewer
-  // than k, and all together are more.
+  // There are more small components than bundles: fewer than k components have 1.5 times the mean size, and there are
+  // more than k components.
   std::vector<std::uint32_t> sizes;
-  for (const std::uint32_t component : large) sizes.push_back(static_cast<std::uint32_t>(apart[component].size()));
+  for (const std::uint32_t component : large) sizes.push_back(static_cast<std::uint32_t>(components[component].size()));
   sizes.push_back(small_elements);
-  const auto shares = shared_out(k, sizes);
+  const auto shares = apportion(k, sizes);
   const std::uint32_t bundles = shares.back();
   assert(bundles <= small.size());
   Labels labels(size());
   std::uint64_t gathered = 0;
   std::uint32_t bundle = 0;
   for (std::size_t at = 0; at < small.size(); ++at) {
-    for (const std::uint32_t element : apart[small[at]]) labels[element] = bundle;
-    gathered += apart[small[at]].size();
+    for (const std::uint32_t element : components[small[at]]) labels[element] = bundle;
+    gathered += components[small[at]].size();
     const std::uint64_t left = small.size() - at - 1;
     const bool full = gathered * bundles >= std::uint64_t{bundle + 1} * small_elements;
     if (bundle + 1 < bundles && (full || left == bundles - bundle - 1)) ++bundle;
@@ -265,10 +266,10 @@ auto SpectralClustering::Part::packed(std::uint32_t k) -> Labels {
   std::uint32_t first = bundles;
   for (std::size_t at = 0; at < large.size(); ++at) {
     Groups only;
-    only.members.assign(apart[large[at]].begin(), apart[large[at]].end());
+    only.members.assign(components[large[at]].begin(), components[large[at]].end());
     only.close();
-    Part part(std::move(graph_.split(only).front()), *plan_, mix(seed_ ^ large[at]));
-    const auto inside = part.labels(shares[at]);
+    Piece piece(std::move(graph_.split(only).front()), *plan_, mix(seed_ ^ large[at]));
+    const auto inside = piece.labels(shares[at]);
     if (inside.empty()) return {};
     for (std::size_t member = 0; member < inside.size(); ++member) {
       labels[only.members[member]] = first + inside[member];
@@ -279,18 +280,18 @@ auto SpectralClustering::Part::packed(std::uint32_t k) -> Labels {
 }
 
 SpectralClustering::SpectralClustering(Affinity affinity, const SpectralOptions& options,
-                                       std::span<const std::uint32_t> numbers, std::uint64_t seed,
+                                       std::span<const std::uint32_t> cluster_counts, std::uint64_t seed,
                                        const Deadline& deadline)
     : plan_(std::make_unique<Plan>(Plan{.options = options, .seed = seed, .deadline = deadline})) {
   const std::uint32_t elements = affinity.size();
-  for (const std::uint32_t number : numbers) {
-    if (plan_->divides(number, elements)) {
-      plan_->least_divided = std::min(plan_->least_divided, static_cast<double>(number) / elements);
+  for (const std::uint32_t k : cluster_counts) {
+    if (plan_->needs_division(k, elements)) {
+      plan_->min_clusters_per_element = std::min(plan_->min_clusters_per_element, static_cast<double>(k) / elements);
     } else {
-      plan_->most_at_once = std::max<std::uint64_t>(plan_->most_at_once, number);
+      plan_->max_direct_k = std::max<std::uint64_t>(plan_->max_direct_k, k);
     }
   }
-  whole_ = std::make_unique<Part>(std::move(affinity), *plan_, seed);
+  root_ = std::make_unique<Piece>(std::move(affinity), *plan_, seed);
 }
 
 SpectralClustering::~SpectralClustering() = default;
@@ -298,10 +299,10 @@ SpectralClustering::SpectralClustering(SpectralClustering&&) noexcept = default;
 SpectralClustering& SpectralClustering::operator=(SpectralClustering&&) noexcept = default;
 
 std::optional<Groups> SpectralClustering::clusters(std::uint32_t k) {
-  assert(k >= 1 && k <= whole_->size());
-  const auto labels = whole_->labels(k);
+  assert(k >= 1 && k <= root_->size());
+  const auto labels = root_->labels(k);
   if (labels.empty()) return std::nullopt;
-  Groups groups = grouped(labels, k);
+  Groups groups = groups_by_label(labels, k);
   assert(groups.size() == k);
   return groups;
 }

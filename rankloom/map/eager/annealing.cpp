@@ -1,113 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/eager: a search that leaves local optima.
+// map/eager: simulated annealing with a load limit.
 #include "rankloom/map/eager/annealing.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "rankloom/map/local_search/vicinity.hpp"
+#include "rankloom/map/local_search/neighbourhood.hpp"
 
 namespace rankloom {
 namespace {
 
-/// Temperatures relative to the average cost of a rank: enough to cross the barriers between good placements where
-/// overload is only dear; less where it is barred and the placement is good already.
-constexpr double hottest_when_priced = 0.3;
-constexpr double hottest_when_barred = 0.15;
-constexpr double coldest = 0.003;
-/// What the overload of one average rank costs, relative to the average cost of a rank.
-constexpr double first_price = 2;
-constexpr double last_price = 1000;
-constexpr std::uint64_t steps = 200;
-/// Of all tries, those that go to any core, and to a core with a near number. The rest goes near a partner.
-constexpr double anywhere = 0.2;
-constexpr double nearby = 0.2;
+/// Temperatures relative to the average cost per rank: high enough to cross the barriers between good placements while
+/// overload is only penalised; lower where it is forbidden and the placement is already good.
+constexpr double initial_temperature_penalised = 0.3;
+constexpr double initial_temperature_forbidden = 0.15;
+constexpr double final_temperature = 0.003;
+/// The penalty for an overload of one average rank, relative to the average cost per rank.
+constexpr double initial_penalty = 2;
+constexpr double final_penalty = 1000;
+constexpr std::uint64_t temperature_steps = 200;
+/// The fractions of tries whose target is any core, or a core with a similar number. The others are close to a partner.
+constexpr double any_core_fraction = 0.2;
+constexpr double similar_number_fraction = 0.2;
 constexpr std::uint32_t window = 32;
 
 class Annealing {
  public:
-  Annealing(Seating& seating, LoadLimit& limit, Overload overload, Random& random)
-      : seating_(seating),
+  Annealing(PlacementState& state, LoadLimit& limit, Overload overload, Random& random)
+      : state_(state),
         limit_(limit),
         overload_(overload),
         random_(random),
-        vicinity_(seating.problem().topology),
-        cores_(seating.problem().topology.core_count()) {}
+        neighbourhood_(state.problem().topology),
+        cores_(state.problem().topology.core_count()) {}
 
-  void run(std::uint64_t tries, Pulse& pulse) {
-    const double cost_of_rank = std::abs(seating_.cost()) / seating_.rank_count();
-    const double load_of_rank = limit_.limit() * cores_ / seating_.rank_count();
-    const double hottest = overload_ == Overload::priced ? hottest_when_priced : hottest_when_barred;
-    for (std::uint64_t step = 0; step < steps && !pulse.stopped(); ++step) {
-      const double progress = static_cast<double>(step) / (steps - 1);
-      temperature_ = cost_of_rank * hottest * std::pow(coldest / hottest, progress);
-      price_ = cost_of_rank / load_of_rank * first_price * std::pow(last_price / first_price, progress);
-      for (std::uint64_t tried = 0; tried < tries / steps && !pulse.stop(); ++tried) try_one();
+  void run(std::uint64_t tries, StopCondition& stop_condition) {
+    const double cost_of_rank = std::abs(state_.cost()) / state_.rank_count();
+    const double load_of_rank = limit_.limit() * cores_ / state_.rank_count();
+    const double initial =
+        overload_ == Overload::penalised ? initial_temperature_penalised : initial_temperature_forbidden;
+    for (std::uint64_t step = 0; step < temperature_steps && !stop_condition.stopped(); ++step) {
+      const double progress = static_cast<double>(step) / (temperature_steps - 1);
+      temperature_ = cost_of_rank * initial * std::pow(final_temperature / initial, progress);
+      penalty_ = cost_of_rank / load_of_rank * initial_penalty * std::pow(final_penalty / initial_penalty, progress);
+      for (std::uint64_t tried = 0; tried < tries / temperature_steps && !stop_condition.should_stop(); ++tried)
+        try_change();
     }
   }
 
  private:
-  void try_one() {
-    const Rank rank{static_cast<std::uint32_t>(random_.below(seating_.rank_count()))};
-    const Core core = somewhere(rank);
-    if (core == seating_.core_of(rank) || seating_.problem().capacities[core] == 0) return;
-    const auto partner = somebody_on(core);
-    if (!partner && !seating_.has_room(core)) return;
-    if (overload_ == Overload::barred &&
-        !(partner ? limit_.admits_swap(rank, *partner, seating_) : limit_.admits_move(rank, core))) {
+  void try_change() {
+    const Rank rank{static_cast<std::uint32_t>(random_.below(state_.rank_count()))};
+    const Core core = draw_core(rank);
+    if (core == state_.core_of(rank) || state_.problem().capacities[core] == 0) return;
+    const auto partner = draw_partner(core);
+    if (!partner && !state_.has_free_slot(core)) return;
+    if (overload_ == Overload::forbidden &&
+        !(partner ? limit_.admits_swap(rank, *partner, state_) : limit_.admits_move(rank, core))) {
       return;
     }
-    const Change change = partner ? seating_.try_swap(rank, *partner) : seating_.try_move(rank, core);
-    double worse = change.delta;
-    if (overload_ == Overload::priced) worse += price_ * limit_.overload_delta(change, seating_);
-    if (worse > 0 && random_.unit() >= std::exp(-worse / temperature_)) return;
-    limit_.apply(change, seating_);
-    seating_.apply(change);
+    const Change change = partner ? state_.try_swap(rank, *partner) : state_.try_move(rank, core);
+    double increase = change.delta;
+    if (overload_ == Overload::penalised) increase += penalty_ * limit_.overload_delta(change, state_);
+    if (increase > 0 && random_.unit() >= std::exp(-increase / temperature_)) return;
+    limit_.apply(change, state_);
+    state_.apply(change);
   }
 
-  Core somewhere(Rank rank) {
-    const Core here = seating_.core_of(rank);
-    const auto partners = seating_.neighbours(rank);
-    const double dice = random_.unit();
-    if (dice < anywhere || partners.empty()) return Core{static_cast<std::uint32_t>(random_.below(cores_))};
-    if (dice < anywhere + nearby) {
-      const std::uint32_t first = index(here) / window * window;
+  Core draw_core(Rank rank) {
+    const Core current = state_.core_of(rank);
+    const auto partners = state_.neighbours(rank);
+    const double choice = random_.unit();
+    if (choice < any_core_fraction || partners.empty()) return Core{static_cast<std::uint32_t>(random_.below(cores_))};
+    if (choice < any_core_fraction + similar_number_fraction) {
+      const std::uint32_t first = index(current) / window * window;
       return Core{first + static_cast<std::uint32_t>(random_.below(std::min(window, cores_ - first)))};
     }
     regions_.clear();
-    vicinity_.regions(here, seating_.core_of(partners[random_.below(partners.size())]), regions_);
-    if (regions_.empty()) return here;
-    near_.clear();
-    const auto region = regions_[random_.below(regions_.size())];  // apart: compilers order arguments as they like
-    vicinity_.cores(region, random_.next(), near_);
-    return near_.empty() ? here : near_[random_.below(near_.size())];
+    neighbourhood_.regions(current, state_.core_of(partners[random_.below(partners.size())]), regions_);
+    if (regions_.empty()) return current;
+    candidates_.clear();
+    // A separate statement, because the order in which arguments are evaluated is unspecified.
+    const auto region = regions_[random_.below(regions_.size())];
+    neighbourhood_.cores(region, random_.next(), candidates_);
+    return candidates_.empty() ? current : candidates_[random_.below(candidates_.size())];
   }
 
-  /// One of those on the core, or nobody: then the rank would move there without an exchange.
-  std::optional<Rank> somebody_on(Core core) {
+  /// A random rank of the core, or none: the change is then a move.
+  std::optional<Rank> draw_partner(Core core) {
     std::uint64_t count = 0;
-    for (auto rank = seating_.first_on(core); rank; rank = seating_.next_on_core(*rank)) ++count;
-    auto rank = seating_.first_on(core);
-    for (std::uint64_t skip = random_.below(count + 1); rank && skip > 0; --skip) rank = seating_.next_on_core(*rank);
+    for (auto rank = state_.first_on(core); rank; rank = state_.next_on_core(*rank)) ++count;
+    auto rank = state_.first_on(core);
+    for (std::uint64_t skip = random_.below(count + 1); rank && skip > 0; --skip) rank = state_.next_on_core(*rank);
     return rank;
   }
 
-  Seating& seating_;
+  PlacementState& state_;
   LoadLimit& limit_;
   Overload overload_;
   Random& random_;
-  Vicinity vicinity_;
+  Neighbourhood neighbourhood_;
   std::uint32_t cores_;
-  double temperature_ = 0, price_ = 0;
-  std::vector<Vicinity::Region> regions_;  // scratch
-  std::vector<Core> near_;                 // scratch
+  double temperature_ = 0, penalty_ = 0;
+  std::vector<Neighbourhood::Region> regions_;  // scratch
+  std::vector<Core> candidates_;                // scratch
 };
 
 }  // namespace
 
-void anneal(Seating& seating, LoadLimit& limit, Overload overload, std::uint64_t tries, Random& random, Pulse& pulse) {
-  if (seating.rank_count() > 0) Annealing(seating, limit, overload, random).run(tries, pulse);
+void anneal(PlacementState& state, LoadLimit& limit, Overload overload, std::uint64_t tries, Random& random,
+            StopCondition& stop_condition) {
+  if (state.rank_count() > 0) Annealing(state, limit, overload, random).run(tries, stop_condition);
 }
 
 }  // namespace rankloom

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/eager: a search that leaves local optima, for placements whose loads leave little freedom.
+// map/eager: simulated annealing, for placements where the load limit leaves little freedom for a descent.
 #pragma once
 
 #include <cstdint>
 
 #include "rankloom/core/random.hpp"
-#include "rankloom/map/local_search/load_limit.hpp"
-#include "rankloom/map/local_search/seating.hpp"
-#include "rankloom/map/pulse.hpp"
+#include "rankloom/map/local_search/placement_state.hpp"
+#include "rankloom/map/stop_condition.hpp"
 
 namespace rankloom {
 
-/// What happens to a change that brings a core above the limit.
+/// How the search treats a change that overloads a core.
 enum class Overload : std::uint8_t {
-  priced,  ///< Its overload counts as cost, at a price that rises until it hardly ever pays. Some may be left.
-  barred,  ///< It is not made.
+  penalised,  ///< The overload adds a penalty that grows during the search. Some overload may remain.
+  forbidden,  ///< The change is rejected.
 };
 
-/// Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983) over moves and exchanges, most of them near a rank's
-/// partners: a dearer placement is taken with probability exp(-delta / temperature), and the temperature falls from
-/// where many changes pass to where hardly any does. O(degree + ranks on a core) for each try.
-void anneal(Seating& seating, LoadLimit& limit, Overload overload, std::uint64_t tries, Random& random, Pulse& pulse);
+/// Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983) over moves and exchanges, most of them close to a rank's
+/// partners. A change that increases the cost is accepted with probability exp(-delta / temperature); the temperature
+/// decreases from where many changes are accepted to where hardly any is. O(degree + ranks on a core) per try.
+void anneal(PlacementState& state, LoadLimit& limit, Overload overload, std::uint64_t tries, Random& random,
+            StopCondition& stop_condition);
 
 }  // namespace rankloom

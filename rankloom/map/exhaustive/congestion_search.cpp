@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "rankloom/map/exhaustive/search.hpp"
+#include "rankloom/map/exhaustive/branch_and_bound.hpp"
 #include "rankloom/map/exhaustive/twins.hpp"
 
 namespace rankloom {

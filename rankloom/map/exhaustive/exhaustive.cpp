@@ -2,7 +2,7 @@
 // map/exhaustive: the exhaustive search of Getmanskiy et al. 2015, section 2.1: backtracking over all placements of M
 // tasks on N cores, of which there are N!/(N-M)!. Beyond the paper, a bound on the partial cost cuts it, parts of the
 // machine that are alike are tried once, and it begins with a good placement from local search.
-#include "rankloom/map/exhaustive/exhaustive.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 #include <limits>
 
@@ -10,7 +10,7 @@
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
-#include "rankloom/map/exhaustive/search.hpp"
+#include "rankloom/map/exhaustive/branch_and_bound.hpp"
 #include "rankloom/map/local_search/steepest_descent.hpp"
 
 namespace rankloom {
@@ -18,11 +18,11 @@ namespace {
 
 /// Placements (those counted once that differ only by parts that are alike) beyond which the search is not begun: 10
 /// tasks on 15 cores without any symmetry are 1.1e10.
-constexpr double most_placements = 1e11;
+constexpr double max_placements = 1e11;
 /// Without a bound on what is to come every branch goes deeper, so less can be finished.
-constexpr double most_placements_congestion = 1e9;
+constexpr double max_placements_congestion = 1e9;
 /// Beyond these its tables would be large and a single step slow, so no option helps.
-constexpr std::uint32_t most_tasks = 64;
+constexpr std::uint32_t max_tasks = 64;
 constexpr std::uint64_t random_starts = 4;
 constexpr std::uint64_t kicks = 20;
 
@@ -72,20 +72,20 @@ class Exhaustive final : public Mapper {
  public:
   void describe(OptionList& options) override {
     options.flag("force", force_, "search however long it takes");
-    options.count("nodes", most_nodes_, "partial placements to look at before giving up", 1);
+    options.count("nodes", max_nodes_, "partial placements to look at before giving up", 1);
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    if (problem.graph.rank_count() > most_tasks || problem.topology.core_count() > SmallProblem::most_cores) {
+    if (problem.graph.rank_count() > max_tasks || problem.topology.core_count() > SmallProblem::max_cores) {
       return fail(Code::infeasible, at("exhaustive"),
                   fmt::format("{} tasks on {} cores are too many to search exhaustively", problem.graph.rank_count(),
                               problem.topology.core_count()),
                   fmt::format("choose another mapper, such as auto; exhaustive takes up to {} tasks and {} cores",
-                              most_tasks, SmallProblem::most_cores));
+                              max_tasks, SmallProblem::max_cores));
     }
     const SmallProblem small(problem);
     const Symmetry symmetry = find_symmetry(problem, small);
-    const double most = problem.model == CostModel::congestion ? most_placements_congestion : most_placements;
+    const double most = problem.model == CostModel::congestion ? max_placements_congestion : max_placements;
     const double placements = count_placements(small, symmetry);
     if (placements > most && !force_ && !run.deadline.limited()) {
       return refuse(fmt::format("{} tasks on {} cores have about {:.1e} placements, more than the {:.0e} it searches",
@@ -102,17 +102,17 @@ class Exhaustive final : public Mapper {
 
   Result<Placement> search(const MapProblem& problem, const SmallProblem& small, const Symmetry& symmetry,
                            const MapRun& run) const {
-    Pulse pulse(run, "exhaustive");
-    Incumbent incumbent = good_start(problem, run.seed, pulse);
+    StopCondition stop_condition(run, "exhaustive");
+    Incumbent incumbent = good_start(problem, run.seed, stop_condition);
     // Where a time budget ends the search, nothing else has to.
     const bool unlimited = force_ || run.deadline.limited();
-    SearchBudget budget(unlimited ? std::numeric_limits<std::uint64_t>::max() : most_nodes_, pulse);
+    SearchBudget budget(unlimited ? std::numeric_limits<std::uint64_t>::max() : max_nodes_, stop_condition);
     const double bound = problem.model == CostModel::congestion
                              ? search_congestion(problem, small, symmetry, budget, incumbent)
                              : search_pairwise(small, symmetry, budget, incumbent);
     if (budget.end() == SearchEnd::out_of_nodes) {
       return refuse(fmt::format("{} tasks on {} cores were not finished after {} partial placements", small.tasks(),
-                                small.cores(), most_nodes_));
+                                small.cores(), max_nodes_));
     }
     if (budget.end() == SearchEnd::out_of_time) {
       return Placement{std::move(incumbent.core_of), bound, std::string(stopped_note)};
@@ -121,17 +121,17 @@ class Exhaustive final : public Mapper {
     return Placement{std::move(incumbent.core_of), least, "proved optimal"};
   }
 
-  static Incumbent good_start(const MapProblem& problem, std::uint64_t seed, Pulse& pulse) {
+  static Incumbent good_start(const MapProblem& problem, std::uint64_t seed, StopCondition& stop_condition) {
     Incumbent best;
-    const Senders senders(problem.graph);
+    const ReverseAdjacency reverse_adjacency(problem.graph);
     Random random(seed);
     const auto descend = [&](const std::vector<Core>& start) {
-      Seating seating(problem, start);
-      descend_steepest(seating, senders, kicks, random, pulse);
-      if (best.core_of.empty() || seating.cost() < best.cost) best = {seating.placement(), seating.cost()};
+      PlacementState state(problem, start);
+      descend_steepest(state, reverse_adjacency, kicks, random, stop_condition);
+      if (best.core_of.empty() || state.cost() < best.cost) best = {state.placement(), state.cost()};
     };
     descend(start_of(problem));
-    for (std::uint64_t start = 0; start < random_starts && !pulse.stopped(); ++start) {
+    for (std::uint64_t start = 0; start < random_starts && !stop_condition.stopped(); ++start) {
       descend(random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random));
     }
     // The searches compare with costs added up afresh.
@@ -140,7 +140,7 @@ class Exhaustive final : public Mapper {
   }
 
   bool force_ = false;
-  std::uint64_t most_nodes_ = 20'000'000;
+  std::uint64_t max_nodes_ = 20'000'000;
 };
 
 }  // namespace

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <limits>
 
-#include "rankloom/map/exhaustive/assignment.hpp"
-#include "rankloom/map/exhaustive/search.hpp"
+#include "rankloom/map/exhaustive/linear_assignment.hpp"
+#include "rankloom/map/exhaustive/branch_and_bound.hpp"
 #include "rankloom/map/exhaustive/twins.hpp"
 
 namespace rankloom {

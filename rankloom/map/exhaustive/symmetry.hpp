@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rankloom/map/exhaustive/small_problem.hpp"
+#include "rankloom/map/exhaustive/dense_qap.hpp"
 
 namespace rankloom {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/local_search: the greedy search of Getmanskiy et al. 2015, section 2.2.
 //
-// From rank i on core i (the block placement) or any other start, exchange two tasks or move a task to a free core
-// while the cost falls. The paper leaves the order open; here ranks are visited in rising order, each takes the best of
-// all its exchanges and moves at once (the first one found among equals), and passes are repeated until one brings no
-// gain. A pass looks at every pair of a rank and a place: O(edges x (ranks + cores)), as in the paper.
-#include "rankloom/map/local_search/local_searches.hpp"
-#include "rankloom/map/local_search/seating.hpp"
+// Starts from rank i on core i (the block placement) or from a given placement, and exchanges two tasks or moves a task
+// to a free core while the cost decreases. The paper does not fix the order. Here a pass visits the ranks in increasing
+// order and applies the best exchange or move of each rank (the first of equals); passes are repeated until one brings
+// no gain. A pass evaluates every pair of a rank and a slot: O(edges x (ranks + cores)), as in the paper.
+#include "rankloom/map/local_search/placement_state.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 namespace rankloom {
 namespace {
@@ -14,23 +14,23 @@ namespace {
 class Greedy final : public Mapper {
  public:
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    Seating seating(problem, start_of(problem));
-    Pulse pulse(run, "greedy");
-    while (improve_once(seating, pulse)) {
+    PlacementState state(problem, start_of(problem));
+    StopCondition stop_condition(run, "greedy");
+    while (run_pass(state, stop_condition)) {
     }
-    return Placement{seating.placement(), {}, std::string(pulse.stopped() ? stopped_note : "")};
+    return Placement{state.placement(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
 
  private:
-  /// One pass over the ranks; false when it brought no gain or the time is up.
-  static bool improve_once(Seating& seating, Pulse& pulse) {
+  /// One pass over the ranks; false when it brought no gain or the deadline passed.
+  static bool run_pass(PlacementState& state, StopCondition& stop_condition) {
     bool gained = false;
-    for (const Rank rank : seating.problem().graph.ranks()) {
-      if (const Change change = best_change(seating, rank, pulse); seating.is_gain(change.delta)) {
-        seating.apply(change);
+    for (const Rank rank : state.problem().graph.ranks()) {
+      if (const Change change = best_change(state, rank, stop_condition); state.is_gain(change.delta)) {
+        state.apply(change);
         gained = true;
       }
-      if (pulse.stopped()) return false;
+      if (stop_condition.stopped()) return false;
     }
     return gained;
   }

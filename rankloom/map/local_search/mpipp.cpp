@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/local_search: MPIPP (Chen et al. 2006), as Cruz 2019 compares with it: from a random placement, always the best
-// exchange until none gains; several times, and the best of all.
+// map/local_search: MPIPP (Chen et al. 2006), as Cruz 2019, 4.5, describes it: from a random placement, apply the best
+// exchange until there is no gain; restart several times and keep the best result.
 //
-// Beyond that description, every local optimum is kicked some times (see steepest_descent.hpp), which is worth more
-// than as many restarts, and free cores are partners too. The restarts are independent and run side by side; the first
-// of equals wins, so the result does not depend on the number of threads. Looking at every pair is for small programs:
-// where a table of all exchanges would be too large, a restart goes down by the neighbourhood search of `refine`
-// instead, whose cost grows with the edges.
+// Departures from that description: every local optimum is perturbed some times (see steepest_descent.hpp), which gains
+// more than the same number of restarts, and free slots take part in exchanges. The restarts are independent and run in
+// parallel; among equals the first restart wins, so the result does not depend on the number of threads. Evaluating all
+// pairs suits small programs: where the table of all exchanges would be too large, a restart uses the neighbourhood
+// descent of `refine` instead, whose cost is proportional to the edges.
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,8 +14,8 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
-#include "rankloom/map/local_search/local_searches.hpp"
 #include "rankloom/map/local_search/steepest_descent.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 namespace rankloom {
 namespace {
@@ -23,30 +23,31 @@ namespace {
 class Mpipp final : public Mapper {
  public:
   void describe(OptionList& options) override {
-    options.count("restarts", restarts_, "random placements to begin from", 1, 1'000'000);
-    options.count("kicks", kicks_, "times that each local optimum is disturbed and left for a better one; 0: never");
+    options.count("restarts", restarts_, "number of random placements to start from", 1, 1'000'000);
+    options.count("kicks", kicks_, "number of random perturbations of each local optimum (iterated local search)");
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    const Senders senders(problem.graph);
+    const ReverseAdjacency reverse_adjacency(problem.graph);
     const auto caller = std::this_thread::get_id();
-    std::mutex mutex;  // for what follows
+    std::mutex mutex;  // protects best, finished and stopped
     std::optional<Attempt> best;
     std::uint64_t finished = 0;
     bool stopped = false;
     parallel_chunks(restarts_, 1, [&](std::size_t restart, std::size_t) {
-      // Only the caller's thread may speak to its listener.
-      Pulse pulse = std::this_thread::get_id() == caller ? Pulse(run, "mpipp") : Pulse(run.deadline);
+      // Only the caller's thread may report progress.
+      StopCondition stop_condition =
+          std::this_thread::get_id() == caller ? StopCondition(run, "mpipp") : StopCondition(run.deadline);
       {
         const std::lock_guard lock(mutex);
-        // The first one always gives a result, however short the time.
+        // The first restart always produces a result, even if the deadline has passed.
         if (best && run.deadline.passed()) return void(stopped = true);
-        pulse.set_fraction(static_cast<double>(finished) / static_cast<double>(restarts_));
+        stop_condition.set_fraction(static_cast<double>(finished) / static_cast<double>(restarts_));
       }
-      Attempt attempt = descend(problem, senders, run.seed, restart, pulse);
+      Attempt attempt = descend(problem, reverse_adjacency, run.seed, restart, stop_condition);
       const std::lock_guard lock(mutex);
       ++finished;
-      stopped = stopped || pulse.stopped();
+      stopped = stopped || stop_condition.stopped();
       if (!best || attempt.is_better_than(*best)) best = std::move(attempt);
     });
     return Placement{std::move(best->core_of), {}, std::string(stopped ? stopped_note : "")};
@@ -62,12 +63,13 @@ class Mpipp final : public Mapper {
     }
   };
 
-  Attempt descend(const MapProblem& problem, const Senders& senders, std::uint64_t seed, std::uint64_t restart,
-                  Pulse& pulse) const {
+  Attempt descend(const MapProblem& problem, const ReverseAdjacency& reverse_adjacency, std::uint64_t seed,
+                  std::uint64_t restart, StopCondition& stop_condition) const {
     Random random(seed, restart);
-    Seating seating(problem, random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random));
-    descend_steepest(seating, senders, kicks_, random, pulse);
-    return {seating.cost(), restart, seating.placement()};
+    PlacementState state(problem,
+                         random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random));
+    descend_steepest(state, reverse_adjacency, kicks_, random, stop_condition);
+    return {state.cost(), restart, state.placement()};
   }
 
   std::uint64_t restarts_ = 10;

@@ -1,60 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/local_search: pair exchange (Brandfass, Alrutz, Gerhold 2013), as Wang 2015 uses it in section 4.4.3.
+// map/local_search: PE, the pair exchange (Brandfass, Alrutz, Gerhold 2013), as Wang 2015 uses it in section 4.4.3.
 //
-// A number of times: take a pair of processes, at random or in turn, and exchange their places if the cost falls. The
-// paper has as many processes as cores; here free capacities are partners too, as if empty processes sat on them, so with
-// fewer ranks than cores an exchange may also be a move.
+// A number of times: choose a pair of processes, at random or in turn, and exchange them if the cost decreases. The
+// paper has as many processes as cores. Here free slots take part as if they were occupied by processes without
+// traffic, so with fewer ranks than slots an exchange may also be a move.
 #include "rankloom/map/local_search/pair_exchange.hpp"
 
 #include "rankloom/core/random.hpp"
-#include "rankloom/map/local_search/local_searches.hpp"
-#include "rankloom/map/seats.hpp"
+#include "rankloom/map/mapper_factories.hpp"
+#include "rankloom/map/slot_numbering.hpp"
 
 namespace rankloom {
 namespace {
 
 enum class Order : std::uint8_t { random, turn };
 
-/// Exchanges the rank with whoever sits on the seat, or moves it there if nobody does; nothing if that is no gain.
-bool exchange(Seating& seating, Rank rank, Seats::Seat seat) {
-  if (seat.core == seating.core_of(rank)) return false;
-  std::optional<Rank> partner = seating.first_on(seat.core);
-  for (std::uint32_t slot = 0; partner && slot < seat.slot; ++slot) partner = seating.next_on_core(*partner);
-  const Change change = partner ? seating.try_swap(rank, *partner) : seating.try_move(rank, seat.core);
-  if (!seating.is_gain(change.delta)) return false;
-  seating.apply(change);
+/// Exchanges the rank with the occupant of the slot, or moves it there if the slot is free. Returns false and changes
+/// nothing if that does not reduce the cost.
+bool exchange(PlacementState& state, Rank rank, SlotNumbering::Slot target) {
+  if (target.core == state.core_of(rank)) return false;
+  std::optional<Rank> partner = state.first_on(target.core);
+  for (std::uint32_t slot = 0; partner && slot < target.index_on_core; ++slot) partner = state.next_on_core(*partner);
+  const Change change = partner ? state.try_swap(rank, *partner) : state.try_move(rank, target.core);
+  if (!state.is_gain(change.delta)) return false;
+  state.apply(change);
   return true;
 }
 
-double share_of(std::uint64_t tried, std::uint64_t tries) {
+double fraction_of(std::uint64_t tried, std::uint64_t tries) {
   return static_cast<double>(tried) / static_cast<double>(tries);
 }
 
 class PairExchange final : public Mapper {
  public:
   void describe(OptionList& options) override {
-    options.count("tries", tries_, "pairs to look at");
+    options.count("tries", tries_, "number of pairs to try");
     options.choice("order", order_, {{"random", Order::random}, {"turn", Order::turn}},
-                   "pairs drawn at random, or each rank with every place in turn");
+                   "draw pairs at random, or try each rank with every slot in turn");
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    Seating seating(problem, start_of(problem));
-    Pulse pulse(run, "pair-exchange");
-    order_ == Order::random ? exchange_random_pairs(seating, tries_, run.seed, pulse) : in_turn(seating, pulse);
-    return Placement{seating.placement(), {}, std::string(pulse.stopped() ? stopped_note : "")};
+    PlacementState state(problem, start_of(problem));
+    StopCondition stop_condition(run, "pair-exchange");
+    order_ == Order::random ? exchange_random_pairs(state, tries_, run.seed, stop_condition)
+                            : exchange_in_turn(state, stop_condition);
+    return Placement{state.placement(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
 
  private:
-  /// Rank by rank, seat by seat, and from the start again; ends early when a whole round brought nothing.
-  void in_turn(Seating& seating, Pulse& pulse) const {
-    const Seats seats(seating.problem().topology, seating.problem().capacities);
-    std::uint64_t since_gain = 0;
-    const std::uint64_t round = seating.rank_count() * seats.total();
-    for (std::uint64_t tried = 0; tried < tries_ && since_gain < round && !pulse.stop(); ++tried) {
-      pulse.set_fraction(share_of(tried, tries_));
-      const Rank rank{static_cast<std::uint32_t>(tried / seats.total() % seating.rank_count())};
-      since_gain = exchange(seating, rank, seats[tried % seats.total()]) ? 0 : since_gain + 1;
+  /// Each rank with every slot, in order, then again from the start. Ends early after a round without a gain.
+  void exchange_in_turn(PlacementState& state, StopCondition& stop_condition) const {
+    const SlotNumbering slots(state.problem().topology, state.problem().capacities);
+    std::uint64_t tries_without_gain = 0;
+    const std::uint64_t round = state.rank_count() * slots.total();
+    for (std::uint64_t tried = 0; tried < tries_ && tries_without_gain < round && !stop_condition.should_stop();
+         ++tried) {
+      stop_condition.set_fraction(fraction_of(tried, tries_));
+      const Rank rank{static_cast<std::uint32_t>(tried / slots.total() % state.rank_count())};
+      const bool gained = exchange(state, rank, slots[tried % slots.total()]);
+      tries_without_gain = gained ? 0 : tries_without_gain + 1;
     }
   }
 
@@ -64,14 +68,15 @@ class PairExchange final : public Mapper {
 
 }  // namespace
 
-void exchange_random_pairs(Seating& seating, std::uint64_t tries, std::uint64_t seed, Pulse& pulse) {
-  if (seating.rank_count() == 0) return;
-  const Seats seats(seating.problem().topology, seating.problem().capacities);
+void exchange_random_pairs(PlacementState& state, std::uint64_t tries, std::uint64_t seed,
+                           StopCondition& stop_condition) {
+  if (state.rank_count() == 0) return;
+  const SlotNumbering slots(state.problem().topology, state.problem().capacities);
   Random random(seed);
-  for (std::uint64_t tried = 0; tried < tries && !pulse.stop(); ++tried) {
-    pulse.set_fraction(share_of(tried, tries));
-    const Rank rank{static_cast<std::uint32_t>(random.below(seating.rank_count()))};
-    exchange(seating, rank, seats[random.below(seats.total())]);
+  for (std::uint64_t tried = 0; tried < tries && !stop_condition.should_stop(); ++tried) {
+    stop_condition.set_fraction(fraction_of(tried, tries));
+    const Rank rank{static_cast<std::uint32_t>(random.below(state.rank_count()))};
+    exchange(state, rank, slots[random.below(slots.total())]);
   }
 }
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/local_search: pair exchange as a step of other mappers.
+// map/local_search: PE, the pair exchange, as a step of other mappers.
 #pragma once
 
 #include <cstdint>
 
-#include "rankloom/map/local_search/seating.hpp"
+#include "rankloom/map/local_search/placement_state.hpp"
 
 namespace rankloom {
 
-/// The tries of `pe-500k`.
+/// The number of tries of `pe-500k`, the baseline of Wang 2015, 5.1.3.
 inline constexpr std::uint64_t pair_exchange_tries = 500'000;
 
-/// `tries` times: a random rank exchanges its place with a random seat's if that gains. The seed decides the pairs
-/// alone, so the mapper `pair-exchange` and this do the same from the same start. Ends early when the pulse says so.
-void exchange_random_pairs(Seating& seating, std::uint64_t tries, std::uint64_t seed, Pulse& pulse);
+/// `tries` times: exchanges a random rank with the occupant of a random slot if the cost decreases. The pairs depend
+/// only on the seed, so the mapper `pair-exchange` and this function give the same result from the same start.
+void exchange_random_pairs(PlacementState& state, std::uint64_t tries, std::uint64_t seed,
+                           StopCondition& stop_condition);
 
 }  // namespace rankloom

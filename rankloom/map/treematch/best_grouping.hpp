@@ -8,7 +8,7 @@
 
 namespace rankloom {
 
-inline constexpr std::uint32_t most_for_best = 10;
+inline constexpr std::uint32_t max_optimal_size = 10;
 
 /// At most `groups` groups of at most `size` elements, with the most traffic inside; of equals the one with fewer
 /// groups comes first, then the one whose groups have the lower members. Empty groups follow. O(3^elements).

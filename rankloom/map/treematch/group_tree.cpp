@@ -19,7 +19,7 @@ void GroupTree::share(std::uint32_t groups) {
 
 void GroupTree::add(std::uint32_t width, std::uint32_t groups, std::uint32_t full) {
   Groups made;
-  if (pulse_.stop_now() || groups == 1) {
+  if (stop_condition_.should_stop_now() || groups == 1) {
     made = in_order(groups);
   } else {
     made = group_by_affinity(top_,
@@ -29,9 +29,9 @@ void GroupTree::add(std::uint32_t width, std::uint32_t groups, std::uint32_t ful
                               .loose = how_.loose,
                               .order = how_.order,
                               .candidates = candidates_},
-                             pulse_);
+                             stop_condition_);
   }
-  top_ = top_.contracted(made);
+  top_ = top_.contract(made);
   levels_.push_back({std::move(made), width});
   width_ *= width;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rankloom/map/treematch/grouping.hpp"
+#include "rankloom/map/treematch/group_processes.hpp"
 
 namespace rankloom {
 
@@ -25,8 +25,8 @@ class GroupTree {
     std::uint32_t width;  ///< The most members of one.
   };
 
-  GroupTree(const CommGraph& graph, const GroupTry& how, std::uint64_t candidates, Pulse& pulse)
-      : how_(how), candidates_(candidates), pulse_(pulse), top_(graph) {}
+  GroupTree(const CommGraph& graph, const GroupTry& how, std::uint64_t candidates, StopCondition& stop_condition)
+      : how_(how), candidates_(candidates), stop_condition_(stop_condition), top_(graph) {}
 
   std::uint32_t size() const { return top_.size(); }
   /// From the ranks up.
@@ -46,7 +46,7 @@ class GroupTree {
 
   GroupTry how_;
   std::uint64_t candidates_;
-  Pulse& pulse_;
+  StopCondition& stop_condition_;
   Affinity top_;
   std::vector<Level> levels_;
   std::uint64_t width_ = 1;  // ranks that one element stands for

@@ -10,14 +10,14 @@
 // Where the paper's machine ends: with more ranks than cores there is a level more below the cores, of equal shares.
 // Nodes on a network are grouped in pairs, pairs of pairs, ..., and laid on the nodes in an order whose halves are
 // near together. On uneven machines ranks are grouped so from the start, and the groups are laid out as they fit.
-#include "rankloom/map/treematch/treematch.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 #include <algorithm>
 
 #include "rankloom/map/machine_tree.hpp"
-#include "rankloom/map/near_order.hpp"
+#include "rankloom/map/locality_order.hpp"
 #include "rankloom/map/treematch/group_tree.hpp"
-#include "rankloom/map/treematch/lay_out.hpp"
+#include "rankloom/map/treematch/map_groups.hpp"
 
 namespace rankloom {
 namespace {
@@ -44,10 +44,10 @@ Shape shape_of(const MachineTree& tree) {
   Shape shape;
   const Part root = tree.root();
   shape.tops = {root};
-  if (has_network(tree, root)) shape.tops = near_order(tree.topology(), tree.children(root));
+  if (has_network(tree, root)) shape.tops = locality_order(tree.topology(), tree.children(root));
   for (const Part& top : shape.tops) {
     shape.even &= tree.symmetric(top) && tree.arities(top) == tree.arities(shape.tops.front());
-    shape.even &= tree.places(top) == tree.places(shape.tops.front());
+    shape.even &= tree.slots(top) == tree.slots(shape.tops.front());
   }
   if (shape.even) {
     shape.widths = tree.arities(shape.tops.front());
@@ -65,31 +65,31 @@ class TreeMatch final : public Mapper {
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    Pulse pulse(run, "treematch");
+    StopCondition stop_condition(run, "treematch");
     const MachineTree tree(problem.topology, problem.capacities);
     const Shape shape = shape_of(tree);
     std::vector<Core> best;
     double least = 0;
     for (const GroupTry& how : tries(problem, shape)) {
-      if (!best.empty() && (pulse.stop_now() || problem.graph.edge_count() > most_edges_for_all_tries)) break;
+      if (!best.empty() && (stop_condition.should_stop_now() || problem.graph.edge_count() > max_edges_for_all_orders)) break;
       std::vector<Core> core_of =
-          shape.even ? on_even_machine(problem, shape, how, pulse) : on_any_machine(problem, tree, how, pulse);
+          shape.even ? on_even_machine(problem, shape, how, stop_condition) : on_any_machine(problem, tree, how, stop_condition);
       const double cost = objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
       if (best.empty() || cost < least) best = std::move(core_of), least = cost;
     }
-    return Placement{std::move(best), {}, std::string(pulse.stopped() ? stopped_note : "")};
+    return Placement{std::move(best), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
 
  private:
-  static constexpr std::uint64_t most_edges_for_all_tries = 10'000'000;
-  static constexpr std::uint64_t most_edges_for_scarce = 200'000;  // it takes several times as long as the others
+  static constexpr std::uint64_t max_edges_for_all_orders = 10'000'000;
+  static constexpr std::uint64_t max_edges_for_scarce_order = 200'000;  // it takes several times as long as the others
 
   /// The paper tries several orders for each grouping; here each is tried for the whole tree of groups.
   static std::vector<GroupTry> tries(const MapProblem& problem, const Shape& shape) {
     std::vector<GroupTry> all;
     for (const bool loose : {false, true}) {
       if (loose && (!shape.even || problem.graph.rank_count() >= problem.topology.core_count())) break;
-      const bool few_edges = problem.graph.edge_count() <= most_edges_for_scarce;
+      const bool few_edges = problem.graph.edge_count() <= max_edges_for_scarce_order;
       for (const GroupOrder order :
            {GroupOrder::external, GroupOrder::internal, GroupOrder::ratio, GroupOrder::scarce}) {
         if (order != GroupOrder::scarce || few_edges) all.push_back({order, loose});
@@ -103,12 +103,12 @@ class TreeMatch final : public Mapper {
   }
 
   std::vector<Core> on_even_machine(const MapProblem& problem, const Shape& shape, const GroupTry& how,
-                                    Pulse& pulse) const {
+                                    StopCondition& stop_condition) const {
     const std::uint32_t ranks = problem.graph.rank_count();
     const std::uint32_t cores_of_top = shape.tops.front().core_count();
     const std::uint64_t cores = std::uint64_t{cores_of_top} * shape.tops.size();
     const auto ranks_of_core = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (ranks + cores - 1) / cores));
-    GroupTree groups(problem.graph, how, candidates_, pulse);
+    GroupTree groups(problem.graph, how, candidates_, stop_condition);
     if (ranks_of_core > 1) groups.share(static_cast<std::uint32_t>(cores));
     std::uint64_t objects = cores;
     for (const std::uint32_t width : shape.widths) {
@@ -136,8 +136,8 @@ class TreeMatch final : public Mapper {
   }
 
   std::vector<Core> on_any_machine(const MapProblem& problem, const MachineTree& tree, const GroupTry& how,
-                                   Pulse& pulse) const {
-    GroupTree groups(problem.graph, how, candidates_, pulse);
+                                   StopCondition& stop_condition) const {
+    GroupTree groups(problem.graph, how, candidates_, stop_condition);
     while (groups.size() > 1) groups.group(2, (groups.size() + 1) / 2);
     return lay_out(problem, tree, groups);
   }

@@ -36,33 +36,33 @@ double block_cost(const OwnedProblem& problem) {
   return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 
-double problem_ratio(const OwnedProblem& problem) {
+double cost_relative_to_block(const OwnedProblem& problem) {
   return problem.cost(placed_by("clustering", problem).core_of) / block_cost(problem);
 }
 
-TEST(Clustering, NeverCostsMoreThanTheDefaultOrderOnMeasuredPrograms) {
+TEST(Clustering, NeverCostsMoreThanTheBlockPlacementOnMeasuredPrograms) {
   for (const OwnedProblem& problem : measured_programs()) {
     EXPECT_LE(problem.cost(placed_by("clustering", problem).core_of), block_cost(problem));
   }
 }
 
-TEST(Clustering, SavesWhatItCanOnSpAndLuAndNothingOnCg) {
+TEST(Clustering, ReducesTheCostOfSpAndLuButNotOfCg) {
   const auto programs = measured_programs();
-  EXPECT_LT(problem_ratio(programs[0]), 0.80);
-  EXPECT_EQ(problem_ratio(programs[1]), 1.0);
-  EXPECT_LT(problem_ratio(programs[3]), 0.90);
+  EXPECT_LT(cost_relative_to_block(programs[0]), 0.80);
+  EXPECT_EQ(cost_relative_to_block(programs[1]), 1.0);
+  EXPECT_LT(cost_relative_to_block(programs[3]), 0.90);
 }
 
-TEST(Clustering, ByAutoIsNeverAboveTheDefaultOrderNorThePapersNumber) {
+TEST(Clustering, WithAutoCostsNoMoreThanTheBlockPlacementOrThePapersNumberOfClusters) {
   std::uint32_t seed = 0;
   for (const auto& [name, machine] : testing::every_machine()) {
     for (const CostModelInfo& model : cost_models()) {
       SCOPED_TRACE(name + " " + std::string(model.name));
       const auto problem =
           make_problem(testing::random_graph(10 + seed % 5, 0.3, seed), machine, model.model, {.oversubscribe = true});
-      const double found = problem.cost(placed_by("clustering:tries=50", problem, seed).core_of);
-      EXPECT_LE(found, block_cost(problem));
-      EXPECT_LE(found, problem.cost(placed_by("clustering:tries=50,clusters=paper", problem, seed).core_of));
+      const double cost = problem.cost(placed_by("clustering:tries=50", problem, seed).core_of);
+      EXPECT_LE(cost, block_cost(problem));
+      EXPECT_LE(cost, problem.cost(placed_by("clustering:tries=50,clusters=paper", problem, seed).core_of));
       EXPECT_LE(problem.cost(placed_by("clustering:refine=none,scheme=ff", problem, seed).core_of),
                 block_cost(problem));
       ++seed;
@@ -74,7 +74,7 @@ TEST(Clustering, ByAutoIsNeverAboveTheDefaultOrderNorThePapersNumber) {
   }
 }
 
-TEST(Clustering, ByAutoWithPairExchangeIsNeverAbovePe500k) {
+TEST(Clustering, WithAutoAndPairExchangeCostsNoMoreThanPe500k) {
   auto shared = make_problem(testing::random_graph(20, 0.3, 1), topology("node:3=10 core:4=1"), CostModel::bytes,
                              {.oversubscribe = true});
   auto few = make_problem(testing::random_graph(9, 0.4, 2), topology("node:3=10 core:2+7+4=1"));
@@ -87,19 +87,19 @@ TEST(Clustering, ByAutoWithPairExchangeIsNeverAbovePe500k) {
   }
 }
 
-TEST(Clustering, OfEveryRankForItselfWithPairExchangeIsPe500k) {
+TEST(Clustering, WithOneClusterPerRankAndPairExchangeEqualsPe500k) {
   const auto problem = make_problem(testing::random_graph(20, 0.3, 1), topology("node:3=10 core:8=1"));
   EXPECT_EQ(placed_by("clustering:clusters=20,refine=pe", problem, 5).core_of,
             placed_by("pe-500k", problem, 5).core_of);
 }
 
-TEST(Clustering, PutsGroupsOnNodesOfTheirOwn) {
+TEST(Clustering, PlacesEveryGroupOnOneNode) {
   const auto problem = make_problem(testing::shuffled_groups(6, 8, 1), topology("switch:2=20 node:3=10 core:8=1"));
   const auto core_of = placed_by("clustering:clusters=6", problem).core_of;
   EXPECT_EQ(problem.cost(core_of), problem.graph.total_bytes());
 }
 
-TEST(Clustering, SaysWhichNumbersOfClustersItTakes) {
+TEST(Clustering, RejectsAWrongNumberOfClustersWithAHint) {
   const auto problem = make_problem(testing::random_graph(6, 0.5, 1), topology("node:2=10 core:4=1"));
   for (const char* wrong : {"0", "-1", "many", "3x", ""}) {
     const auto placed =
@@ -111,15 +111,15 @@ TEST(Clustering, SaysWhichNumbersOfClustersItTakes) {
   EXPECT_EQ(placed_by("clustering:clusters=1000", problem).core_of.size(), 6U);
 }
 
-TEST(ClusterLadder, HoldsEveryRankAndThePapersNumber) {
+TEST(CandidateClusterCounts, IncludeOneClusterPerRankAndThePapersNumber) {
   for (const std::uint32_t ranks : {1U, 2U, 30U, 144U, 2000U, 20'000U}) {
     for (const std::uint64_t nodes : {1U, 12U, 125U, 1250U}) {
-      const auto ladder = cluster_ladder(ranks, nodes, std::max<std::uint64_t>(1, nodes / 2));
-      EXPECT_EQ(ladder.front(), ranks);
-      EXPECT_TRUE(std::is_sorted(ladder.begin(), ladder.end(), std::greater<>()));
-      EXPECT_EQ(std::set<std::uint32_t>(ladder.begin(), ladder.end()).size(), ladder.size());
-      EXPECT_NE(std::find(ladder.begin(), ladder.end(), paper_clusters(ranks, nodes)), ladder.end());
-      EXPECT_GE(ladder.back(), 1U);
+      const auto counts = candidate_cluster_counts(ranks, nodes, std::max<std::uint64_t>(1, nodes / 2));
+      EXPECT_EQ(counts.front(), ranks);
+      EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end(), std::greater<>()));
+      EXPECT_EQ(std::set<std::uint32_t>(counts.begin(), counts.end()).size(), counts.size());
+      EXPECT_NE(std::find(counts.begin(), counts.end(), paper_cluster_count(ranks, nodes)), counts.end());
+      EXPECT_GE(counts.back(), 1U);
     }
   }
 }

@@ -11,7 +11,7 @@
 namespace rankloom {
 namespace {
 
-/// A box of ranks in which each talks to its neighbours. Equal sides mean equal eigenvalues.
+/// A cube of ranks, each of which communicates with its neighbours. Equal sides give multiple eigenvalues.
 Affinity box(std::uint32_t side) {
   CommGraphBuilder builder(side * side * side);
   for (std::uint32_t at = 0; at < side * side * side; ++at) {
@@ -24,18 +24,18 @@ Affinity box(std::uint32_t side) {
 
 /// D^(-1/2) S D^(-1/2) · x, written as in the paper.
 std::vector<double> normalised_times(const Affinity& graph, const Similarity& similarity, const double* x) {
-  double most = 0;
-  for (const double weight : graph.all_weights()) most = std::max(most, weight);
+  double max_weight = 0;
+  for (const double weight : graph.all_weights()) max_weight = std::max(max_weight, weight);
   std::vector<double> degree(graph.size(), similarity.self), result(graph.size(), 0.0);
   for (std::uint32_t row = 0; row < graph.size(); ++row) {
-    for (const double weight : graph.weights(row)) degree[row] += weight / most * similarity.maximum;
+    for (const double weight : graph.weights(row)) degree[row] += weight / max_weight * similarity.maximum;
   }
   for (std::uint32_t row = 0; row < graph.size(); ++row) {
     result[row] = similarity.self / degree[row] * x[row];
     for (std::size_t edge = 0; edge < graph.degree(row); ++edge) {
-      const std::uint32_t near = graph.neighbours(row)[edge];
-      result[row] +=
-          graph.weights(row)[edge] / most * similarity.maximum / std::sqrt(degree[row] * degree[near]) * x[near];
+      const std::uint32_t neighbour = graph.neighbours(row)[edge];
+      result[row] += graph.weights(row)[edge] / max_weight * similarity.maximum /
+                     std::sqrt(degree[row] * degree[neighbour]) * x[neighbour];
     }
   }
   return result;
@@ -48,8 +48,8 @@ double largest_error(const Affinity& graph, const Similarity& similarity, const 
     const auto product = normalised_times(graph, similarity, x);
     double square = 0, length = 0;
     for (std::uint32_t row = 0; row < vectors.rows; ++row) {
-      const double off = product[row] - vectors.eigenvalues[column] * x[row];
-      square += off * off;
+      const double residual = product[row] - vectors.eigenvalues[column] * x[row];
+      square += residual * residual;
       length += x[row] * x[row];
     }
     EXPECT_NEAR(length, 1, 1e-9);
@@ -69,15 +69,15 @@ TEST(LeadingEigenvectors, AreExactOnSmallGraphs) {
   }
 }
 
-TEST(LeadingEigenvectors, OfLargeGraphsAreThereAsOftenAsTheirEigenvalues) {
+TEST(LeadingEigenvectors, OfLargeGraphsIncludeMultipleEigenvalues) {
   const Affinity graph = box(7);  // 343 elements
-  ASSERT_GT(graph.size(), whole_spectrum);
+  ASSERT_GT(graph.size(), max_dense_size);
   const std::uint32_t wanted = 20;
   const auto all = leading_eigenvectors(graph, {}, graph.size() / 2, 0, {});
   const auto some = leading_eigenvectors(graph, {}, wanted, 0, {});
   ASSERT_TRUE(all && some);
   ASSERT_EQ(some->columns(), wanted);
-  // Nearly the whole box is made of modes that are there three or six times.
+  // Nearly all eigenvalues of the cube have multiplicity three or six.
   EXPECT_NEAR(all->eigenvalues[1], all->eigenvalues[3], 1e-9);
   for (std::uint32_t column = 0; column < wanted; ++column) {
     EXPECT_NEAR(some->eigenvalues[column], all->eigenvalues[column], 2e-3) << column;
@@ -85,7 +85,7 @@ TEST(LeadingEigenvectors, OfLargeGraphsAreThereAsOftenAsTheirEigenvalues) {
   EXPECT_LT(largest_error(graph, {}, *some), 0.03);
 }
 
-TEST(LeadingEigenvectors, AreFiniteWhenWeightsDifferBeyondMeasure) {
+TEST(LeadingEigenvectors, AreFiniteWhenWeightsDifferExtremely) {
   for (const std::uint32_t ranks : {6U, 400U}) {
     CommGraphBuilder builder(ranks);
     for (std::uint32_t rank = 0; rank + 1 < ranks; ++rank) builder.add(Rank{rank}, Rank{rank + 1}, 1);
@@ -100,7 +100,7 @@ TEST(LeadingEigenvectors, AreFiniteWhenWeightsDifferBeyondMeasure) {
   }
 }
 
-TEST(LeadingEigenvectors, AreNotFoundAfterTheDeadline) {
+TEST(LeadingEigenvectors, AreNotReturnedAfterTheDeadline) {
   const Deadline past = Deadline::in(std::chrono::milliseconds(-1));
   EXPECT_FALSE(leading_eigenvectors(box(3), {}, 4, 0, past));
   EXPECT_FALSE(leading_eigenvectors(box(7), {}, 4, 0, past));

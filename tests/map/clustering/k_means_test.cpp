@@ -17,20 +17,20 @@ std::vector<double> random_points(std::size_t points, std::size_t dimensions, st
   return rows;
 }
 
-std::vector<std::uint32_t> clustered(const std::vector<double>& rows, std::uint32_t dimensions, std::uint32_t k,
-                                     std::uint64_t seed, KMeansOptions options = {}) {
+std::vector<std::uint32_t> run_k_means(const std::vector<double>& rows, std::uint32_t dimensions, std::uint32_t k,
+                                       std::uint64_t seed, KMeansOptions options = {}) {
   Random random(seed);
   return k_means(rows, dimensions, k, options, random);
 }
 
-TEST(KMeans, FindsGroupsThatLieFarApart) {
+TEST(KMeans, FindsWellSeparatedGroups) {
   std::vector<double> rows;
   Random random(1);
   for (int point = 0; point < 60; ++point) {
     rows.push_back(10 * (point % 3) + random.unit());
     rows.push_back(random.unit());
   }
-  const auto labels = clustered(rows, 2, 3, 5, {.restarts = 5});
+  const auto labels = run_k_means(rows, 2, 3, 5, {.restarts = 5});
   for (std::size_t point = 3; point < 60; ++point) EXPECT_EQ(labels[point], labels[point % 3]);
   EXPECT_EQ(std::set<std::uint32_t>(labels.begin(), labels.begin() + 3).size(), 3U);
 }
@@ -39,7 +39,7 @@ TEST(KMeans, EndsWithEveryPointAtItsNearestCentre) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     const std::uint32_t dimensions = 3, k = 7;
     const auto rows = random_points(200, dimensions, seed);
-    const auto labels = clustered(rows, dimensions, k, seed, {.restarts = 2, .most_rounds = 1000});
+    const auto labels = run_k_means(rows, dimensions, k, seed, {.restarts = 2, .max_rounds = 1000});
     std::vector<double> centres(k * dimensions, 0.0), sizes(k, 0.0);
     for (std::size_t point = 0; point < 200; ++point) {
       ++sizes[labels[point]];
@@ -51,8 +51,8 @@ TEST(KMeans, EndsWithEveryPointAtItsNearestCentre) {
     const auto distance = [&](std::size_t point, std::size_t centre) {
       double square = 0;
       for (std::size_t at = 0; at < dimensions; ++at) {
-        const double off = rows[point * dimensions + at] - centres[centre * dimensions + at];
-        square += off * off;
+        const double difference = rows[point * dimensions + at] - centres[centre * dimensions + at];
+        square += difference * difference;
       }
       return square;
     };
@@ -64,19 +64,19 @@ TEST(KMeans, EndsWithEveryPointAtItsNearestCentre) {
   }
 }
 
-TEST(KMeans, LeavesNoClusterEmptyEvenWhenAllPointsAreOne) {
+TEST(KMeans, LeavesNoClusterEmptyEvenWhenAllPointsAreEqual) {
   for (const double value : {0.0, 1.0}) {
     for (const std::uint32_t k : {1U, 2U, 5U, 9U}) {
-      const auto labels = clustered(std::vector<double>(9 * 2, value), 2, k, 1);
+      const auto labels = run_k_means(std::vector<double>(9 * 2, value), 2, k, 1);
       EXPECT_EQ(std::set<std::uint32_t>(labels.begin(), labels.end()).size(), k);
     }
   }
 }
 
-TEST(KMeans, MoreStartsAreNeverWorse) {
+TEST(KMeans, IsNeverWorseWithMoreRestarts) {
   const auto rows = random_points(120, 2, 4);
-  const auto spread = [&](const std::vector<std::uint32_t>& labels) {
-    double sum = 0;  // of the squared distances between members, by cluster size: k-means' own measure
+  const auto sum_of_squares = [&](const std::vector<std::uint32_t>& labels) {
+    double sum = 0;  // of the squared distances between members, divided by the cluster size: the k-means objective
     std::vector<double> sizes(12, 0.0);
     for (const auto label : labels) ++sizes[label];
     for (std::size_t a = 0; a < 120; ++a) {
@@ -88,17 +88,17 @@ TEST(KMeans, MoreStartsAreNeverWorse) {
     }
     return sum;
   };
-  const double one = spread(clustered(rows, 2, 12, 9, {.restarts = 1, .most_rounds = 1000}));
-  const double many = spread(clustered(rows, 2, 12, 9, {.restarts = 20, .most_rounds = 1000}));
+  const double one = sum_of_squares(run_k_means(rows, 2, 12, 9, {.restarts = 1, .max_rounds = 1000}));
+  const double many = sum_of_squares(run_k_means(rows, 2, 12, 9, {.restarts = 20, .max_rounds = 1000}));
   EXPECT_LE(many, one + 1e-12);
 }
 
-TEST(KMeans, GivesTheSameOnAnyNumberOfThreads) {
+TEST(KMeans, GivesTheSameResultOnAnyNumberOfThreads) {
   const auto rows = random_points(10'000, 4, 6);
   std::vector<std::vector<std::uint32_t>> results;
   for (const std::size_t threads : {1, 2}) {
     const ThreadLimit limit(threads);
-    results.push_back(clustered(rows, 4, 9, 3, {.restarts = 2}));
+    results.push_back(run_k_means(rows, 4, 9, 3, {.restarts = 2}));
   }
   EXPECT_EQ(results[0], results[1]);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/map: EagerMap as Cruz 2019 writes it down: dense, O(N³), Algorithms 1 to 7 and section 3.6 line by line. Names
-// and loops are the paper's; what it leaves open or breaks is marked "repair".
+// tests/map: a plain reference implementation of EagerMap (Cruz 2019): dense, O(N³), Algorithms 1 to 7 and section 3.6
+// line by line. Names and loops are the paper's. "Addition" marks what the paper leaves undefined.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rankloom/map/machine_tree.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom::testing::paper {
 
@@ -93,13 +93,13 @@ inline std::vector<Group> generate_groups_for_level(const Matrix& comm, const st
   return groups;
 }
 
-/// Algorithm 7. Repair: at least `least` and at most `most` elements; a load that misses the threshold by rounding
-/// alone has reached it.
+/// Algorithm 7. Addition: the group has between `min_size` and `max_size` elements; a load that misses the threshold
+/// only by rounding errors has reached it.
 inline Group lb_generate_group(const Matrix& comm, std::vector<bool>& chosen, const std::vector<Group>& previous,
-                               double load_threshold, std::uint64_t least, std::uint64_t most) {
+                               double load_threshold, std::uint64_t min_size, std::uint64_t max_size) {
   Group group;
   std::vector<std::uint32_t> winners;
-  for (std::uint64_t i = 0; i < most && (i < least || group.load < load_threshold * (1 - 1e-12)); ++i) {
+  for (std::uint64_t i = 0; i < max_size && (i < min_size || group.load < load_threshold * (1 - 1e-12)); ++i) {
     const std::uint32_t winner = next_winner(comm, chosen, winners);
     chosen[winner] = true;
     winners.push_back(winner);
@@ -108,7 +108,7 @@ inline Group lb_generate_group(const Matrix& comm, std::vector<bool>& chosen, co
   return group;
 }
 
-/// Repair: somebody is left who has a load.
+/// Addition: an element that is not chosen has a load.
 inline bool load_is_left(const std::vector<bool>& chosen, const std::vector<Group>& previous) {
   for (std::size_t j = 0; j < chosen.size(); ++j) {
     if (!chosen[j] && previous[j].load > 0) return true;
@@ -116,10 +116,10 @@ inline bool load_is_left(const std::vector<bool>& chosen, const std::vector<Grou
   return false;
 }
 
-/// Algorithm 6. Repair: no group has more than `widest` elements, the rest always fits into the groups left, and what
-/// has no load is shared out by number.
+/// Algorithm 6. Addition: no group has more than `max_size` elements, the remaining elements always fit into the
+/// remaining groups, and elements without load are distributed by number.
 inline std::vector<Group> lb_generate_groups_for_level(const Matrix& comm, const std::vector<Group>& previous,
-                                                       std::uint64_t avl_groups, std::uint64_t widest) {
+                                                       std::uint64_t avl_groups, std::uint64_t max_size) {
   const std::uint64_t n_elements = previous.size();
   std::vector<bool> chosen(n_elements, false);
   double total_load = 0;
@@ -129,11 +129,11 @@ inline std::vector<Group> lb_generate_groups_for_level(const Matrix& comm, const
     const bool loaded = load_is_left(chosen, previous);
     const double load_threshold = loaded ? total_load * (1 / static_cast<double>(avl_groups)) : 0;
     const std::uint64_t left = n_elements - i;
-    const std::uint64_t room_after = (avl_groups - 1) * widest;
-    std::uint64_t least = loaded ? 1 : (left + avl_groups - 1) / avl_groups;
-    if (left > room_after) least = std::max(least, left - room_after);
+    const std::uint64_t capacity_after = (avl_groups - 1) * max_size;
+    std::uint64_t min_size = loaded ? 1 : (left + avl_groups - 1) / avl_groups;
+    if (left > capacity_after) min_size = std::max(min_size, left - capacity_after);
     groups.push_back(
-        lb_generate_group(comm, chosen, previous, load_threshold, least, std::min<std::uint64_t>(left, widest)));
+        lb_generate_group(comm, chosen, previous, load_threshold, min_size, std::min<std::uint64_t>(left, max_size)));
     groups.back().id = static_cast<std::uint32_t>(groups.size() - 1);
     total_load -= groups.back().load;
     --avl_groups;
@@ -141,7 +141,8 @@ inline std::vector<Group> lb_generate_groups_for_level(const Matrix& comm, const
   return groups;
 }
 
-/// Algorithm 4. (The paper's inner loop runs to groups[j].nElements twice; the first is groups[i]'s.)
+/// Algorithm 4. (The paper's inner loop runs to groups[j].nElements twice; the first bound must be
+/// groups[i].nElements.)
 inline Matrix recreate_matrix(const Matrix& comm, const std::vector<Group>& groups) {
   Matrix matrix(groups.size(), std::vector<double>(groups.size(), 0));
   for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
@@ -171,7 +172,8 @@ inline void map_groups_to_topology(const MachineTree& tree, const MachineTree::P
 
 /// Algorithm 1 on a symmetric part: core numbers in `map` by task of this call.
 inline std::vector<Core> map_algorithm(const Matrix& comm_init, const std::vector<double>& loads,
-                                       const MachineTree& tree, const MachineTree::Part& root, const Capacities& capacities) {
+                                       const MachineTree& tree, const MachineTree::Part& root,
+                                       const Capacities& capacities) {
   std::vector<std::uint64_t> exec_el_in_level, width;  // bottom up
   for (MachineTree::Part at = root; !at.is_core(); at = tree.children(at).front()) {
     const std::uint64_t children = tree.children(at).size();
@@ -186,9 +188,9 @@ inline std::vector<Core> map_algorithm(const Matrix& comm_init, const std::vecto
   }
   Matrix comm = comm_init;
   for (std::size_t level = 0; level < exec_el_in_level.size(); ++level) {
-    const std::uint64_t widest = level == 0 ? capacities[Core{root.begin}] : width[level - 1];
+    const std::uint64_t max_size = level == 0 ? capacities[Core{root.begin}] : width[level - 1];
     groups = loads.empty() ? generate_groups_for_level(comm, groups, exec_el_in_level[level])
-                           : lb_generate_groups_for_level(comm, groups, exec_el_in_level[level], widest);
+                           : lb_generate_groups_for_level(comm, groups, exec_el_in_level[level], max_size);
     comm = recreate_matrix(comm, groups);
   }
   Group root_group;
@@ -198,7 +200,8 @@ inline std::vector<Core> map_algorithm(const Matrix& comm_init, const std::vecto
   return map;
 }
 
-/// Section 3.6: a part that is no symmetric tree is split over its children, in proportion to their processing units.
+/// Section 3.6: the tasks of a part that is not a symmetric tree are divided over its children in proportion to their
+/// processing units.
 inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& loads, const MachineTree& tree,
                                  const MachineTree::Part& part, const Capacities& capacities) {
   const Topology& topology = tree.topology();
@@ -209,29 +212,29 @@ inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& 
 
   const auto machines = tree.children(part);
   const std::size_t n = comm.size();
-  std::vector<std::uint64_t> units, places;
-  std::uint64_t units_left = 0, places_left = 0;
+  std::vector<std::uint64_t> units, max_tasks;
+  std::uint64_t units_left = 0, capacity_left = 0;
   for (const auto& machine : machines) {
     std::uint64_t usable = 0;
     for (std::uint32_t core = machine.begin; core < machine.end; ++core) usable += capacities[Core{core}] > 0 ? 1 : 0;
     units.push_back(usable);
-    places.push_back(std::min<std::uint64_t>(n, tree.places(machine)));
+    max_tasks.push_back(std::min<std::uint64_t>(n, tree.slots(machine)));
     units_left += usable;
-    places_left += places.back();
+    capacity_left += max_tasks.back();
   }
-  // Tasks are given out one at a time to the machine that is furthest below its fair share, while it has places.
+  // A machine whose proportional share exceeds its capacity is filled; the others share the rest by largest remainders.
   std::vector<std::uint64_t> sizes(machines.size(), 0);
   if (loads.empty()) {
     std::vector<bool> full(machines.size(), false);
     std::uint64_t rest = n, units_open = units_left;
-    for (bool again = true; again;) {
-      again = false;
+    for (bool filled = true; filled;) {
+      filled = false;
       const std::uint64_t rest_before = rest, open_before = units_open;
       for (std::size_t m = 0; m < machines.size(); ++m) {
-        if (full[m] || rest_before * units[m] <= places[m] * open_before) continue;
-        full[m] = again = true;
-        sizes[m] = places[m];
-        rest -= places[m];
+        if (full[m] || rest_before * units[m] <= max_tasks[m] * open_before) continue;
+        full[m] = filled = true;
+        sizes[m] = max_tasks[m];
+        rest -= max_tasks[m];
         units_open -= units[m];
       }
     }
@@ -267,11 +270,11 @@ inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& 
     } else {
       const bool loaded = load_is_left(chosen, tasks);
       const double part_of_load = static_cast<double>(units[m]) / static_cast<double>(units_left);
-      places_left -= places[m];
-      std::uint64_t least = loaded ? 0 : std::min((left * units[m] + units_left - 1) / units_left, places[m]);
-      if (left > places_left) least = std::max(least, left - places_left);
-      group = lb_generate_group(comm, chosen, tasks, loaded ? total_load * part_of_load : 0, least,
-                                std::min(left, places[m]));
+      capacity_left -= max_tasks[m];
+      std::uint64_t min_size = loaded ? 0 : std::min((left * units[m] + units_left - 1) / units_left, max_tasks[m]);
+      if (left > capacity_left) min_size = std::max(min_size, left - capacity_left);
+      group = lb_generate_group(comm, chosen, tasks, loaded ? total_load * part_of_load : 0, min_size,
+                                std::min(left, max_tasks[m]));
       total_load -= group.load;
       units_left -= units[m];
     }
@@ -289,7 +292,8 @@ inline std::vector<Core> map_any(const Matrix& comm, const std::vector<double>& 
   return map;
 }
 
-inline std::vector<Core> eager(const CommGraph& graph, const Topology& topology, const Capacities& capacities, bool by_load) {
+inline std::vector<Core> eager(const CommGraph& graph, const Topology& topology, const Capacities& capacities,
+                               bool by_load) {
   const MachineTree tree(topology, capacities);
   std::vector<double> loads;
   if (by_load) loads.assign(graph.loads().begin(), graph.loads().end());

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/map/eager/machines.hpp"
+#include "rankloom/map/eager/eager_placement.hpp"
 #include "tests/map/eager/eager_reference.hpp"
 #include "tests/map/map_support.hpp"
 
@@ -19,8 +19,8 @@ using testing::topology;
 enum class Weights { whole, equal, real, spread };
 enum class Loads { none, whole, real, some_zero, some_zero_real, one_heavy };
 
-/// Traffic of random pairs, so many of all.
-CommGraph some_graph(std::uint32_t ranks, double density, Weights weights, Loads loads, Random& random) {
+/// Random traffic; `density` is the fraction of pairs that communicate.
+CommGraph random_graph_with_loads(std::uint32_t ranks, double density, Weights weights, Loads loads, Random& random) {
   CommGraphBuilder builder(ranks);
   const auto weight = [&]() -> double {
     switch (weights) {
@@ -75,20 +75,21 @@ const std::vector<const char*>& symmetric_trees() {
   return trees;
 }
 
-std::uint32_t places(const Topology& machine) {
+std::uint32_t slot_count(const Topology& machine) {
   std::uint32_t sum = 0;
   for (const Core core : machine.cores()) sum += machine.capacity(core);
   return sum;
 }
 
-/// Tasks fewer than, as many as, a few more and many more than the places.
+/// Fewer tasks than slots, as many, some more, and many more.
 std::vector<std::uint32_t> sizes_for(const Topology& machine, Random& random) {
-  const std::uint32_t full = places(machine);
+  const std::uint32_t full = slot_count(machine);
   return {1 + static_cast<std::uint32_t>(random.below(full)), full,
           full + 1 + static_cast<std::uint32_t>(random.below(full)), 3 * full + 2};
 }
 
-/// Runs both on random programs for one machine; returns how many were compared.
+/// Compares the implementation with the reference on random programs for one machine; returns the number of
+/// comparisons.
 int compare(const Topology& machine, std::uint64_t seed, bool by_load) {
   int compared = 0;
   Random random(seed, by_load ? 1 : 0);
@@ -96,13 +97,13 @@ int compare(const Topology& machine, std::uint64_t seed, bool by_load) {
     for (const Weights weights : {Weights::whole, Weights::equal, Weights::real, Weights::spread}) {
       for (const std::uint32_t ranks : sizes_for(machine, random)) {
         const auto loads = by_load ? static_cast<Loads>(1 + random.below(5)) : Loads::none;
-        const CommGraph graph = some_graph(ranks, density, weights, loads, random);
-        const bool shared = ranks > places(machine);
-        const Capacities capacities =
-            by_load && shared ? Capacities::unbounded(machine, ranks) : *Capacities::of(machine, ranks, {.oversubscribe = true});
+        const CommGraph graph = random_graph_with_loads(ranks, density, weights, loads, random);
+        const bool shared = ranks > slot_count(machine);
+        const Capacities capacities = by_load && shared ? Capacities::unbounded(machine, ranks)
+                                                        : *Capacities::of(machine, ranks, {.oversubscribe = true});
         const auto fast = eager_placement(graph, machine, capacities, graph.loads());
         EXPECT_EQ(fast, testing::paper::eager(graph, machine, capacities, by_load)) << ranks << " tasks, seed " << seed;
-        EXPECT_TRUE(Mapping::checked(fast, machine, capacities));
+        EXPECT_TRUE(Mapping::create(fast, machine, capacities));
         ++compared;
         if (::testing::Test::HasFailure()) return compared;
       }
@@ -111,7 +112,7 @@ int compare(const Topology& machine, std::uint64_t seed, bool by_load) {
   return compared;
 }
 
-TEST(Eager, IsThePapersAlgorithmOnSymmetricTrees) {
+TEST(Eager, EqualsThePapersAlgorithmOnSymmetricTrees) {
   int compared = 0;
   for (const char* tree : symmetric_trees()) {
     SCOPED_TRACE(tree);
@@ -120,7 +121,7 @@ TEST(Eager, IsThePapersAlgorithmOnSymmetricTrees) {
   EXPECT_GE(compared, 4000);
 }
 
-TEST(Eager, IsThePapersAlgorithmWithLoadsOnSymmetricTrees) {
+TEST(Eager, EqualsThePapersAlgorithmWithLoadsOnSymmetricTrees) {
   int compared = 0;
   for (const char* tree : symmetric_trees()) {
     SCOPED_TRACE(tree);
@@ -129,7 +130,7 @@ TEST(Eager, IsThePapersAlgorithmWithLoadsOnSymmetricTrees) {
   EXPECT_GE(compared, 4000);
 }
 
-TEST(Eager, IsThePapersSection36OnEveryOtherMachine) {
+TEST(Eager, EqualsThePapersSection36OnEveryOtherMachine) {
   for (const auto& [name, machine] : testing::every_machine()) {
     for (const bool by_load : {false, true}) {
       SCOPED_TRACE(name);
@@ -138,24 +139,24 @@ TEST(Eager, IsThePapersSection36OnEveryOtherMachine) {
   }
 }
 
-TEST(Eager, FindsLargeGroupsByAHeapAsByALook) {
-  // More than two dozen tasks on a core.
+TEST(Eager, FindsTheSameGroupsWithAHeapAsWithALinearSearch) {
+  // More than two dozen tasks per core, so that the heap is used.
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
     const Topology machine = topology("node:2=10 core:2=1");
-    const CommGraph graph = some_graph(150, seed % 2 == 0 ? 0.03 : 0.4, static_cast<Weights>(seed % 4),
-                                       seed % 3 == 0 ? Loads::real : Loads::none, random);
+    const CommGraph graph = random_graph_with_loads(150, seed % 2 == 0 ? 0.03 : 0.4, static_cast<Weights>(seed % 4),
+                                                    seed % 3 == 0 ? Loads::real : Loads::none, random);
     const Capacities capacities = Capacities::unbounded(machine, 150);
     EXPECT_EQ(eager_placement(graph, machine, capacities, graph.loads()),
               testing::paper::eager(graph, machine, capacities, seed % 3 == 0));
   }
 }
 
-TEST(Eager, GivesTheSameOnAnyNumberOfThreads) {
+TEST(Eager, GivesTheSameResultOnAnyNumberOfThreads) {
   Random random(5);
   const Topology machine = topology("node:40=10 package:4=3 core:32=1");
   const Topology uneven = topology("node:40=10 package:4=3 core:32=1 !core:7,500");
-  const CommGraph graph = some_graph(5100, 0.002, Weights::real, Loads::none, random);
+  const CommGraph graph = random_graph_with_loads(5100, 0.002, Weights::real, Loads::none, random);
   for (const Topology* const on : {&machine, &uneven}) {
     const auto run = [&](std::size_t threads) {
       const ThreadLimit limit(threads);
@@ -167,7 +168,7 @@ TEST(Eager, GivesTheSameOnAnyNumberOfThreads) {
   }
 }
 
-/// Figure 3: the nearer two tasks in the tree of pairs, the more they say: 8 in a pair, 4, 2, 1.
+/// Figure 3: two tasks communicate the more the closer they are in a binary tree: 8 within a pair, then 4, 2, 1.
 TEST(Eager, MapsTheExampleOfSection32) {
   CommGraphBuilder builder(16);
   for (std::uint32_t a = 0; a < 16; ++a) {
@@ -183,7 +184,7 @@ TEST(Eager, MapsTheExampleOfSection32) {
 }
 
 TEST(Eager, SpreadsFewTasksOverTheMachineAsThePaperDoes) {
-  // Four tasks on two nodes of four cores: two a node, the talkers together.
+  // Four tasks on two nodes of four cores: two per node, communicating tasks on the same node.
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{2}, 10);
   builder.add(Rank{1}, Rank{3}, 10);
@@ -191,14 +192,14 @@ TEST(Eager, SpreadsFewTasksOverTheMachineAsThePaperDoes) {
   EXPECT_THAT(testing::placed_by("eager", problem).core_of, ElementsAre(Core{0}, Core{4}, Core{1}, Core{5}));
 }
 
-TEST(Eager, GrowsAGroupWhileItsLoadIsBelowWhatIsLeftForEach) {
-  // 12 for two cores: 5 is below 6, so a second task joins; then 12 - 6 = 6 for the last.
+TEST(Eager, GrowsAGroupWhileItsLoadIsBelowTheRemainingLoadPerGroup) {
+  // A load of 12 for two cores: 5 is below 6, so a second task joins; then 12 - 6 = 6 remain for the last core.
   CommGraphBuilder builder(4);
   builder.set_loads({5, 1, 3, 3});
   auto problem =
       make_problem(std::move(builder).build(false), topology("core:2=1"), CostModel::bytes, {.oversubscribe = true});
   EXPECT_THAT(testing::placed_by("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{1}, Core{1}));
-  // 1 of 12 below 6, 2 below 6, 10 reaches it; the other core gets what is left.
+  // 1 and 2 are below 6, 10 reaches it; the other core gets the remaining task.
   CommGraphBuilder heavy(4);
   heavy.set_loads({1, 1, 8, 2});
   problem.graph = std::move(heavy).build(false);
@@ -206,14 +207,14 @@ TEST(Eager, GrowsAGroupWhileItsLoadIsBelowWhatIsLeftForEach) {
   EXPECT_THAT(testing::placed_by("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{0}, Core{1}));
 }
 
-TEST(Eager, LosesNoTaskWithoutLoad) {
+TEST(Eager, PlacesTasksWithoutLoad) {
   CommGraphBuilder builder(9);
   builder.set_loads({7, 0, 0, 0, 0, 0, 0, 0, 0});
   const auto problem = make_problem(std::move(builder).build(false), topology("node:2=5 core:2=1"), CostModel::bytes,
                                     {.oversubscribe = true});
   const auto result = run_mapper(testing::mapper("eager:load"), problem.view(), MapRun{}, {.keep_worse = true});
   ASSERT_TRUE(result);
-  // 7 is more than a core's part; the eight without load are shared out by number over the other three.
+  // 7 exceeds the load per core; the eight tasks without load are distributed by number over the other three cores.
   EXPECT_THAT(result->mapping.cores(),
               ElementsAre(Core{0}, Core{1}, Core{1}, Core{1}, Core{2}, Core{2}, Core{2}, Core{3}, Core{3}));
 }
@@ -224,7 +225,7 @@ TEST(Eager, IgnoresLoadsThatAreAllEqual) {
     SCOPED_TRACE(machine);
     for (const std::uint32_t ranks : {5, 8, 23, 40}) {
       Random random(ranks);
-      CommGraph graph = some_graph(ranks, 0.3, Weights::whole, Loads::none, random);
+      CommGraph graph = random_graph_with_loads(ranks, 0.3, Weights::whole, Loads::none, random);
       auto rows = std::move(graph).release();
       rows.loads.assign(ranks, 2.5);
       const auto problem = make_problem(CommGraph(std::move(rows)), topology(machine), CostModel::bytes,
@@ -232,9 +233,9 @@ TEST(Eager, IgnoresLoadsThatAreAllEqual) {
       const auto run = [&](const char* spec) {
         return run_mapper(testing::mapper(spec), problem.view(), MapRun{}, {.keep_worse = true})->mapping;
       };
-      const Mapping plain = run("eager");
-      EXPECT_EQ(run("eager:load"), plain);
-      EXPECT_EQ(run("eager:balance"), plain);
+      const Mapping without_loads = run("eager");
+      EXPECT_EQ(run("eager:load"), without_loads);
+      EXPECT_EQ(run("eager:balance"), without_loads);
     }
   }
 }
@@ -250,14 +251,14 @@ TEST(Eager, GivesMachinesTasksInProportionToTheirCores) {
   };
   EXPECT_THAT(on_nodes("node:3=10 core:2+7+4=1", 13), ElementsAre(2, 7, 4));
   EXPECT_THAT(on_nodes("node:3=10 core:2+7+4=1", 26), ElementsAre(4, 14, 8));
-  // 10 x (2, 7, 4) / 13 = 1.54, 5.38, 3.08: the largest remainder gets the task that is over.
+  // 10 x (2, 7, 4) / 13 = 1.54, 5.38, 3.08: the machine with the largest remainder gets one more task.
   EXPECT_THAT(on_nodes("node:3=10 core:2+7+4=1", 10), ElementsAre(2, 5, 3));
-  // Two cores are not to be used.
+  // Two cores are excluded.
   EXPECT_THAT(on_nodes("node:2=10 core:4=1 !core:0-1", 6), ElementsAre(2, 4));
   EXPECT_THAT(on_nodes("mesh:2x2=1 core:2=1", 6), ElementsAre(2, 2, 1, 1));
 }
 
-TEST(Eager, KeepsTalkersOnOneMachineOfANetworkThatIsNoTree) {
+TEST(Eager, KeepsCommunicatingTasksOnOneNodeOfANetworkThatIsNotATree) {
   const auto problem = make_problem(testing::shuffled_groups(6, 4, 3), topology("torus:2x3=5 core:4=1"));
   const auto core_of = testing::placed_by("eager", problem).core_of;
   for (const Rank rank : problem.graph.ranks()) {

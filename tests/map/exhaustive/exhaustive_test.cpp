@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/model/distance.hpp"
+#include "rankloom/model/machine/distance.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/map/hierarchical/hierarchical.hpp"
-
 #include <gtest/gtest.h>
 
+#include "rankloom/map/mapper_factories.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {
@@ -19,7 +18,7 @@ Error error_of(const std::string& spec, const OwnedProblem& problem) {
   return placed ? Error{} : placed.error();
 }
 
-TEST(Hierarchical, WithBlockAsItsEngineIsBlock) {
+TEST(Hierarchical, EqualsBlockWhenItsEngineIsBlock) {
   for (const auto& [name, machine] : testing::every_machine()) {
     for (const char* level : {"node", "core"}) {
       for (const std::uint32_t ranks : {6U, 40U}) {
@@ -42,7 +41,7 @@ TEST(Hierarchical, IsValidOnEveryMachineDownToEveryLevelWithAnyEngine) {
           const auto problem =
               make_problem(testing::random_graph(ranks, 0.3, 1), machine, CostModel::bytes, {.oversubscribe = true});
           const auto placed = placed_by(std::string("hierarchical:engine=") + engine + ",level=" + level.kind, problem);
-          EXPECT_TRUE(Mapping::checked(placed.core_of, machine, problem.capacities));
+          EXPECT_TRUE(Mapping::create(placed.core_of, machine, problem.capacities));
         }
       }
     }
@@ -52,32 +51,32 @@ TEST(Hierarchical, IsValidOnEveryMachineDownToEveryLevelWithAnyEngine) {
 TEST(Hierarchical, KeepsGroupsInsideTheObjectsOfItsLevel) {
   // Two groups for the switches, each of two halves for the nodes.
   CommGraphBuilder builder(32);
-  const auto place = [](std::uint32_t rank) { return (rank * 13) % 32; };  // shuffled
+  const auto shuffled = [](std::uint32_t rank) { return (rank * 13) % 32; };
   for (std::uint32_t a = 0; a < 32; ++a) {
     for (std::uint32_t b = 0; b < 32; ++b) {
-      if (a != b && a / 16 == b / 16) builder.add(Rank{place(a)}, Rank{place(b)}, a / 8 == b / 8 ? 100 : 10);
+      if (a != b && a / 16 == b / 16) builder.add(Rank{shuffled(a)}, Rank{shuffled(b)}, a / 8 == b / 8 ? 100 : 10);
     }
   }
   const auto problem = make_problem(std::move(builder).build(false), topology("switch:2=50 node:2=10 core:8=1"));
   const auto by_node = placed_by("hierarchical", problem).core_of;
   const auto by_switch = placed_by("hierarchical:level=switch", problem).core_of;
   for (std::uint32_t rank = 0; rank < 32; ++rank) {
-    EXPECT_EQ(index(by_switch[place(rank)]) / 16, index(by_switch[place(rank / 16 * 16)]) / 16);
-    EXPECT_EQ(index(by_node[place(rank)]) / 16, index(by_node[place(rank / 16 * 16)]) / 16);
-    EXPECT_EQ(index(by_node[place(rank)]) / 8, index(by_node[place(rank / 8 * 8)]) / 8);
+    EXPECT_EQ(index(by_switch[shuffled(rank)]) / 16, index(by_switch[shuffled(rank / 16 * 16)]) / 16);
+    EXPECT_EQ(index(by_node[shuffled(rank)]) / 16, index(by_node[shuffled(rank / 16 * 16)]) / 16);
+    EXPECT_EQ(index(by_node[shuffled(rank)]) / 8, index(by_node[shuffled(rank / 8 * 8)]) / 8);
   }
 }
 
 TEST(Hierarchical, MapsTheNodesOfANetworkAtTheirDistances) {
-  // A ring of groups, on a torus that is one: neighbours end side by side.
+  // A ring of ranks on a one-dimensional torus: neighbours of the ring are placed on adjacent nodes.
   CommGraphBuilder builder(16);
   for (std::uint32_t rank = 0; rank < 16; ++rank) builder.add(Rank{rank * 3 % 16}, Rank{(rank + 1) * 3 % 16}, 100);
   const auto problem = make_problem(std::move(builder).build(false), topology("torus:8=10 core:2=1"));
-  const double found = problem.cost(placed_by("hierarchical:engine=auto", problem).core_of);
-  EXPECT_EQ(found, 100 * (8 * 10 + 8));
+  const double cost = problem.cost(placed_by("hierarchical:engine=auto", problem).core_of);
+  EXPECT_EQ(cost, 100 * (8 * 10 + 8));
 }
 
-TEST(Hierarchical, ListsTheLevelsWhenItDoesNotKnowOne) {
+TEST(Hierarchical, ListsTheLevelsWhenOneIsUnknown) {
   const auto problem = make_problem(testing::random_graph(4, 0.5, 1), topology("switch:2=9 node:2=5 core:4=1"));
   const Error error = error_of("hierarchical:level=rack", problem);
   EXPECT_EQ(error.code, Code::usage);
@@ -86,7 +85,7 @@ TEST(Hierarchical, ListsTheLevelsWhenItDoesNotKnowOne) {
   EXPECT_NE(error.hint.find("switch, node, core"), std::string::npos);
 }
 
-TEST(Hierarchical, PassesOnWhatIsWrongWithItsEngine) {
+TEST(Hierarchical, ReportsErrorsOfItsEngine) {
   const auto problem = make_problem(testing::random_graph(40, 0.5, 1), topology("switch:2=9 node:4=5 core:8=1"));
   EXPECT_EQ(error_of("hierarchical:engine=hierarchical", problem).where.source, "--engine");
   EXPECT_EQ(error_of("hierarchical:engine=hierarchical:level=core", problem).where.source, "--engine");

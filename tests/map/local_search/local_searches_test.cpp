@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each of the local searches does beyond what every mapper promises.
-#include "rankloom/map/local_search/local_searches.hpp"
-
+// Properties of the individual local searches, in addition to those of every mapper (mapper_properties_test.cpp).
 #include <map>
 
 #include <gtest/gtest.h>
 
-#include "rankloom/map/local_search/seating.hpp"
+#include "rankloom/map/local_search/placement_state.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {
@@ -17,17 +16,17 @@ using testing::OwnedProblem;
 using testing::placed_by;
 using testing::topology;
 
-/// No exchange and no move to a core with room gains.
+/// No exchange and no move to a free slot reduces the cost.
 void expect_local_optimum(const OwnedProblem& problem, const std::vector<Core>& core_of) {
   const MapProblem view = problem.view();
-  Seating seating(view, core_of);
-  Pulse pulse{Deadline()};
+  PlacementState state(view, core_of);
+  StopCondition stop_condition{Deadline()};
   for (const Rank rank : problem.graph.ranks()) {
-    EXPECT_FALSE(seating.is_gain(best_change(seating, rank, pulse).delta)) << index(rank);
+    EXPECT_FALSE(state.is_gain(best_change(state, rank, stop_condition).delta)) << index(rank);
   }
 }
 
-TEST(Greedy, EndsWhereNoExchangeAndNoMoveGains) {
+TEST(Greedy, EndsInALocalOptimum) {
   for (const auto& [name, machine] : testing::every_machine()) {
     for (const CostModel model : {CostModel::bytes, CostModel::time, CostModel::congestion}) {
       SCOPED_TRACE(name);
@@ -37,7 +36,7 @@ TEST(Greedy, EndsWhereNoExchangeAndNoMoveGains) {
   }
 }
 
-TEST(Greedy, MovesATaskToAFreeCoreBesideItsPartner) {
+TEST(Greedy, MovesATaskToAFreeCoreNextToItsPartner) {
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 100);
   auto problem = make_problem(std::move(builder).build(true), topology("node:3=10 core:2=1"));
@@ -51,14 +50,14 @@ TEST(PairExchange, DoesNothingWithoutTries) {
   EXPECT_EQ(placed_by("pair-exchange:tries=0", problem).core_of, problem.start);
 }
 
-TEST(PairExchange, InTurnEndsWhereNoExchangeAndNoMoveGains) {
+TEST(PairExchange, InTurnEndsInALocalOptimum) {
   for (const char* machine : {"node:3=10 core:4=1", "torus:4x3=1 core:1", "node:3=10 core:2*2=1"}) {
     const auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology(machine));
     expect_local_optimum(problem, placed_by("pair-exchange:order=turn", problem).core_of);
   }
 }
 
-TEST(PairExchange, AtRandomGainsWithTheNumberOfTries) {
+TEST(PairExchange, AtRandomImprovesWithTheNumberOfTries) {
   const auto problem = make_problem(testing::shuffled_grid(8, 8, 1), topology("node:8=10 core:8=1"));
   const double start = problem.cost(block_placement(64, problem.topology, problem.capacities));
   const double few = problem.cost(placed_by("pair-exchange:tries=500", problem).core_of);
@@ -67,7 +66,7 @@ TEST(PairExchange, AtRandomGainsWithTheNumberOfTries) {
   EXPECT_LT(many, few);
 }
 
-TEST(Mpipp, EndsWhereNoExchangeAndNoMoveGains) {
+TEST(Mpipp, EndsInALocalOptimum) {
   for (const char* machine : {"node:3=10 core:4=1", "torus:4x3=1 core:1", "node:3=10 core:2*2=1"}) {
     for (const char* spec : {"mpipp:restarts=1,kicks=0", "mpipp"}) {
       const auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology(machine));
@@ -86,7 +85,7 @@ TEST(Mpipp, IsTheBestOfItsRestarts) {
   }
 }
 
-TEST(Mpipp, ComesWithinFivePercentOfTheBestKnownQuadraticAssignments) {
+TEST(Mpipp, IsWithinFivePercentOfTheBestKnownQapSolutions) {
   const std::map<std::string, double> best_known{{"nug12", 578},    {"nug15", 1150},   {"nug20", 2570},
                                                  {"nug25", 3744},   {"nug30", 6124},   {"had20", 6922},
                                                  {"rou20", 725522}, {"kra30a", 88900}, {"tho30", 149936}};
@@ -94,7 +93,7 @@ TEST(Mpipp, ComesWithinFivePercentOfTheBestKnownQuadraticAssignments) {
     const auto problem = testing::qaplib(name);
     for (const std::uint64_t seed : {0, 1}) {
       const double cost = problem.cost(placed_by("mpipp", problem, seed).core_of);
-      EXPECT_GE(cost, best) << name << ": below the optimum something is computed wrongly";
+      EXPECT_GE(cost, best) << name << ": a cost below the optimum means that it is computed wrongly";
       EXPECT_LE(cost, 1.05 * best) << name << " seed " << seed;
     }
   }
@@ -106,8 +105,8 @@ TEST(Mpipp, WorksOnProgramsTooLargeForATableOfAllExchanges) {
   EXPECT_LT(problem.cost(placed_by("mpipp:restarts=2", problem).core_of), 0.6 * block);
 }
 
-TEST(Refine, GathersShuffledNeighbours) {
-  // Relative to a placement that knows nothing; what each machine leaves to gain differs.
+TEST(Refine, PlacesNeighboursOfAShuffledGridCloseToEachOther) {
+  // Relative to the block placement, which is random here because the ranks are shuffled.
   for (const auto& [machine, at_most] :
        std::vector<std::pair<const char*, double>>{{"switch:4=10 node:4=4 core:64=1", 0.65},
                                                    {"torus:32x32=1 core:1", 0.45},
@@ -118,14 +117,14 @@ TEST(Refine, GathersShuffledNeighbours) {
   }
 }
 
-TEST(Refine, LeavesAPerfectPlacementAlone) {
+TEST(Refine, KeepsAnOptimalPlacement) {
   const auto problem = make_problem(testing::shuffled_groups(4, 4, 1), topology("node:4=10 core:4=1"));
-  auto perfect = problem;
-  perfect.start = placed_by("exhaustive:force", problem).core_of;
-  EXPECT_EQ(placed_by("refine", perfect).core_of, perfect.start);
+  auto optimal = problem;
+  optimal.start = placed_by("exhaustive:force", problem).core_of;
+  EXPECT_EQ(placed_by("refine", optimal).core_of, optimal.start);
 }
 
-TEST(Refine, CopesWithARankThatTalksToEveryone) {
+TEST(Refine, HandlesARankThatCommunicatesWithAllOthers) {
   constexpr std::uint32_t ranks = 5000;
   CommGraphBuilder builder(ranks);
   for (std::uint32_t rank = 1; rank < ranks; ++rank) {
@@ -138,14 +137,14 @@ TEST(Refine, CopesWithARankThatTalksToEveryone) {
 }
 
 /// The cluster of Wang 2015 with the applications measured for this project.
-TEST(LocalSearches, AreNeverHandedOutWorseThanBlockOnMeasuredApplications) {
+TEST(LocalSearches, NeverCostMoreThanBlockOnMeasuredApplications) {
   for (const auto& [name, ranks] : std::vector<std::pair<std::string, std::uint32_t>>{
            {"sp.A.144", 144}, {"openfoam.cavity3d.64", 64}, {"lammps.lj.32", 32}}) {
     const auto problem = make_problem(testing::measured(name, ranks), topology("switch:2=4.1 node:6=3.7 core:16=1"));
     for (const char* spec : {"greedy", "pair-exchange", "mpipp:restarts=2", "refine"}) {
       const auto result = run_mapper(testing::mapper(spec), problem.view(), MapRun{});
       ASSERT_TRUE(result);
-      const double at_most = name == "sp.A.144" ? 0.85 : 1.0;  // there, block leaves much to gain
+      const double at_most = name == "sp.A.144" ? 0.85 : 1.0;  // the block placement of SP is far from optimal
       EXPECT_LE(result->cost, at_most * result->cost_default) << name << " " << spec;
     }
   }
