@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the whole command line: the verbs of the table, put together, and what to say when it is not understood.
+// apps: the command line: parses the arguments, calls the verb, and explains errors in the arguments.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
-  /// Understands the arguments and runs the verb. The value is the exit status.
+  /// Parses the arguments and runs the verb. The value is the exit status.
   int run(int argc, const char* const* argv);
 
  private:
@@ -26,11 +26,11 @@ class CommandLine {
     CLI::App* app;
     std::unique_ptr<Verb> verb;
   };
-  /// Whether a verb that stands before another program took all words.
-  bool taken_whole(int argc, const char* const* argv);
-  int answer(const CLI::ParseError& problem) const;
+  /// Whether the verb takes all arguments unparsed (see Verb::take_all).
+  bool takes_all(int argc, const char* const* argv);
+  int handle(const CLI::ParseError& problem) const;
   Error explain(const CLI::ParseError& problem) const;
-  Error explain_leftover(const std::string& word) const;
+  Error explain_unexpected(const std::string& argument) const;
   Result<int> dispatch();
 
   CLI::App app_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the program's edge.
+// apps: main() of rankloom.
 #include <csignal>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: what leaves the program.
+// apps: output of the program.
 #include "apps/rankloom/output.hpp"
 
 #include <cerrno>
@@ -19,7 +19,7 @@ namespace rankloom::app {
 
 namespace {
 
-/// Error texts quote input that may hold anything; control characters must not reach the terminal.
+/// Error messages quote input that may contain anything; control characters must not reach the terminal.
 std::string visible(std::string_view text) {
   std::string shown;
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string visible(std::string_view text) {
       shown += c;
     }
   }
-  // Bytes that are no UTF-8 become the replacement character, as in the JSON.
+  // Bytes that are not UTF-8 become the replacement character, as in the JSON.
   const std::string quoted = dump_json(Json(shown));
   return parse_json(std::string_view(quoted)).get<std::string>();
 }
@@ -64,18 +64,18 @@ Result<void> check_output(const std::string& path) {
   std::error_code ignored;
   const fs::path target(path);
   if (target.filename().string().size() > 240)
-    return fail(Code::usage, at(path), "the name is too long", "choose a shorter one");
+    return fail(Code::usage, at(path), "the file name is too long", "choose a shorter name");
   if (fs::is_directory(target, ignored))
-    return fail(Code::usage, at(path), "is a directory, not a file", "name the file to write inside it");
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, ignored)) {
-    return fail(Code::usage, at(path), fmt::format("the directory {} does not exist", folder.string()),
-                fmt::format("mkdir -p {}", shell_quote(folder.string())));
+    return fail(Code::usage, at(path), "this is a directory, not a file", "name a file in this directory");
+  const fs::path directory = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!fs::is_directory(directory, ignored)) {
+    return fail(Code::usage, at(path), fmt::format("the directory {} does not exist", directory.string()),
+                fmt::format("mkdir -p {}", shell_quote(directory.string())));
   }
-  if (::access(folder.c_str(), W_OK) != 0) {
+  if (::access(directory.c_str(), W_OK) != 0) {
     return fail(Code::environment, at(path),
-                fmt::format("the folder {} cannot be written: {}", folder.string(), std::strerror(errno)),
-                "write elsewhere, or change its permissions");
+                fmt::format("the directory {} cannot be written: {}", directory.string(), std::strerror(errno)),
+                "choose another directory, or change its permissions");
   }
   return {};
 }
@@ -85,7 +85,7 @@ Result<void> check_standard_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
   return fail(Code::environment, at("standard output"),
               fmt::format("cannot be written: {}", std::strerror(errno == 0 ? EIO : errno)),
-              "free some space, or write to another directory");
+              "free disk space, or redirect the output to another file system");
 }
 
 int show_error(const Error& error, bool json) {
@@ -122,15 +122,15 @@ std::string change(double before, double after) {
 }
 
 double gap_percent(double value, double bound) {
-  const double whole = std::max(std::abs(value), std::abs(bound));
-  const double apart = std::abs(value - bound);
-  return apart <= 1e-9 * whole ? 0 : 100 * apart / whole;  // less is the rounding of sums
+  const double larger = std::max(std::abs(value), std::abs(bound));
+  const double difference = std::abs(value - bound);
+  return difference <= 1e-9 * larger ? 0 : 100 * difference / larger;  // smaller differences are rounding errors
 }
 
 std::string bound_sentence(double value, double bound, bool larger_is_better) {
   return fmt::format("{} bound {}, gap {}{}", larger_is_better ? "upper" : "lower", cost_number(bound),
                      percent(gap_percent(value, bound)),
-                     gap_percent(value, bound) == 0 ? ": nothing better exists" : "");
+                     gap_percent(value, bound) == 0 ? ": the result is optimal" : "");
 }
 
 Json load_json(const LoadBalance& load) {
@@ -138,13 +138,14 @@ Json load_json(const LoadBalance& load) {
 }
 
 std::string load_sentence(const LoadBalance& load) {
-  return fmt::format("heaviest core: load {}, {:.1f} % above the least possible ({})", cost_number(load.heaviest_core),
+  return fmt::format("heaviest core: load {}, {:.1f} % above the lower bound ({})", cost_number(load.heaviest_core),
                      100 * load.imbalance(), cost_number(load.bound));
 }
 
 std::string plural(const std::string& noun) {
-  const bool hisses = noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
-  return noun + (hisses ? "es" : "s");
+  const bool ends_in_sibilant =
+      noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
+  return noun + (ends_in_sibilant ? "es" : "s");
 }
 
 std::string counted(std::uint64_t count, const std::string& noun) {

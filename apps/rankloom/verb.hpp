@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: what a verb of the command line is, and the table of them. Adding a verb: one file and one row in verbs.cpp;
-// help, completion and man pages follow from it.
+// apps: the interface of a verb (a subcommand of the program) and the table of verbs. To add a verb, add one file in
+// verbs/ and one row in verb_table.cpp; help, completion and manual pages follow from them.
 #pragma once
 
 #include <memory>
@@ -17,10 +17,10 @@ class App;
 
 namespace rankloom::app {
 
-/// What a verb may know of the world around it.
+/// What a verb may know about how the program was called.
 struct Session {
-  const CLI::App* commands = nullptr;  ///< The whole command line, for verbs that describe it.
-  bool json = false;                   ///< One JSON object on stdout and nothing else.
+  const CLI::App* commands = nullptr;  ///< The parser with all verbs, for verbs that describe them.
+  bool json = false;                   ///< Print one JSON object to standard output and nothing else.
   bool out_is_terminal = false;
   bool err_is_terminal = false;
 };
@@ -30,12 +30,12 @@ inline constexpr int success = 0;
 class Verb {
  public:
   virtual ~Verb() = default;
-  /// Binds its options to its fields.
+  /// Declares the options and binds them to fields of this object.
   virtual void describe(CLI::App& app) = 0;
-  /// A verb that stands before another program takes all words behind its name as they are, and says so; options of
-  /// ours would get in the way of the program's.
+  /// A verb that wraps another program, such as `cc`, takes all arguments after its name unparsed and returns true, so
+  /// that they are not mistaken for options of rankloom.
   virtual bool take_all(const std::vector<std::string>&) { return false; }
-  /// Does the work; the value is the exit status, an error's code becomes one.
+  /// Runs the verb. The value is the exit status; the code of an error becomes the exit status.
   virtual Result<int> run(const Session& session) = 0;
 };
 
@@ -43,14 +43,14 @@ struct VerbInfo {
   std::string_view name;
   std::string_view summary;   ///< One line.
   std::string_view about;     ///< A paragraph.
-  std::string_view examples;  ///< Lines of "# what" and "command" in turn.
+  std::string_view examples;  ///< Lines "# description" and "command" in turn.
   std::unique_ptr<Verb> (*make)();
 };
 
-/// The table, in reading order.
+/// The table, in the order of the help.
 std::span<const VerbInfo> verbs();
 
-// The rows' makers, each in the file of its verb.
+// Each of these is defined in the file of its verb.
 std::unique_ptr<Verb> make_tune();
 std::unique_ptr<Verb> make_map();
 std::unique_ptr<Verb> make_eval();

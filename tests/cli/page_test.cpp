@@ -38,10 +38,10 @@ TEST(Page, ReadsArgumentsOptionsAndExamples) {
 }
 
 TEST(Page, OffersWordsForValues) {
-  EXPECT_THAT(words_for("none|all|x|xy|…").words, ElementsAre("none", "all", "x", "xy"));
-  EXPECT_THAT(words_for("MAPPER").words, Contains("greedy"));
-  EXPECT_TRUE(words_for("FILE").files);
-  EXPECT_FALSE(words_for("N").files);
+  EXPECT_THAT(completions_for("none|all|x|xy|…").values, ElementsAre("none", "all", "x", "xy"));
+  EXPECT_THAT(completions_for("MAPPER").values, Contains("greedy"));
+  EXPECT_TRUE(completions_for("FILE").files);
+  EXPECT_FALSE(completions_for("N").files);
 }
 
 TEST(Verbs, EachHaveAParagraphAndTwoExamples) {

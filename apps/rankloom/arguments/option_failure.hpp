@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: carries an Error through CLI11, which knows exceptions only.
+// apps/arguments: carries an Error through CLI11, which reports errors only by exceptions.
 #pragma once
 
 #include <utility>

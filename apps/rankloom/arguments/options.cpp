@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: how an option gets onto the command line.
+// apps/arguments: declares options and arguments of verbs with CLI11.
 #include "apps/rankloom/arguments/options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -38,7 +38,7 @@ void add_text(CLI::App& app, const OptionText& text, std::string& field) {
 void add_repeated(CLI::App& app, const OptionText& text, std::vector<std::string>& field) {
   auto* const option = app.add_option(text.names, field, text.help);
   finish(option, text);
-  if (!option->get_positional()) option->allow_extra_args(false);  // one value for each time it is given
+  if (!option->get_positional()) option->allow_extra_args(false);  // one value per occurrence
 }
 
 void add_switch(CLI::App& app, const std::string& names, const std::string& help, bool& field,
@@ -53,7 +53,7 @@ void add_listed(CLI::App& app, const Option& option, const std::string& group, S
     add_value(app, {flag, option.value_name, option.help, group, option.default_text}, std::move(set));
     return;
   }
-  // "--shuffle=false" turns off what is on by default.
+  // "--shuffle=false" turns off an option that is on by default.
   app.add_flag_function(
          flag, [set = std::move(set)](std::int64_t times) { set_or_throw(set, times > 0 ? "true" : "false"); },
          option.help)
@@ -61,12 +61,12 @@ void add_listed(CLI::App& app, const Option& option, const std::string& group, S
       ->default_str(option.default_text == "true" ? "true" : "");
 }
 
-void exclude(CLI::App& app, const std::string& one, const std::string& other) {
-  app.get_option(one)->excludes(app.get_option(other));
+void exclude(CLI::App& app, const std::string& option, const std::string& other) {
+  app.get_option(option)->excludes(app.get_option(other));
 }
 
-void need(CLI::App& app, const std::string& one, const std::string& other) {
-  app.get_option(one)->needs(app.get_option(other));
+void need(CLI::App& app, const std::string& option, const std::string& other) {
+  app.get_option(option)->needs(app.get_option(other));
 }
 
 void set_default_text(CLI::App& app, const std::string& option, const std::string& text) {
@@ -82,8 +82,7 @@ bool was_called(const CLI::App& app) {
 }
 
 Failure bad_value(std::string_view option, std::string_view value, std::string hint) {
-  return fail(Code::usage, at(std::string(option)), fmt::format("invalid value '{}'", value),
-              std::move(hint));
+  return fail(Code::usage, at(std::string(option)), fmt::format("invalid value '{}'", value), std::move(hint));
 }
 
 }  // namespace rankloom::app

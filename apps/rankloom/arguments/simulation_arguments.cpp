@@ -183,9 +183,9 @@ Result<ReplaySource> SimulationArguments::replay_source(const ProfileArguments& 
     result.source = "trace";
     return result;
   }
-  auto folder = ScratchFolder::make();
+  auto folder = TemporaryDirectory::make();
   if (!folder) return propagate(folder);
-  result.folder = std::make_shared<ScratchFolder>(std::move(*folder));
+  result.folder = std::make_shared<TemporaryDirectory>(std::move(*folder));
   SynthesisOptions synthesis_options = synthesis;
   synthesis_options.collectives = from.collectives;
   auto synthesised = synthesise(profile, synthesis_options, result.folder->path());

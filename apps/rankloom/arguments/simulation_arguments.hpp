@@ -10,9 +10,9 @@
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "rankloom/core/progress.hpp"
-#include "rankloom/evaluate/simulate/scratch_folder.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/evaluate/simulate/simulate.hpp"
-#include "rankloom/evaluate/simulate/synthesise.hpp"
+#include "rankloom/evaluate/simulate/traces.hpp"
 
 namespace CLI {
 class App;
@@ -25,7 +25,7 @@ struct ReplaySource {
   std::vector<std::string> files;
   std::string source;                           ///< "trace", or "profile" if the trace is synthesised.
   std::optional<SynthesisedTrace> synthesised;  ///< From a profile.
-  std::shared_ptr<ScratchFolder> folder;
+  std::shared_ptr<TemporaryDirectory> folder;
   /// "3 of 416 rounds synthesised from the profile", "the recorded trace"
   std::string summary() const;
   /// {source, iterations, rounds, messages}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom completion`: scripts for three shells, made from the same pages as the help.
+// apps/help: `rankloom completion`: generates completion scripts for three shells from the pages of the help.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "apps/rankloom/arguments/options.hpp"
-#include "apps/rankloom/output.hpp"
 #include "apps/rankloom/help/page.hpp"
+#include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 
 namespace rankloom::app {
@@ -21,20 +21,20 @@ std::vector<OptionPage> options_of(const CommandPage& page) {
   return options;
 }
 
-/// The inside of single quotes; the three shells agree on it but for how a quote is written.
+/// Text between single quotes. The three shells differ only in how a quote is escaped.
 std::string quoted(std::string text, std::string_view quote_as) {
   std::string result;
   for (const char c : text) result += c == '\'' ? std::string(quote_as) : std::string(1, c);
   return result;
 }
 
-// bash: one function. It finds the command among the words typed so far, then offers what the word before asks for, or
-// options, or what the command takes as arguments.
+// bash: one function. It finds the subcommand in the words typed so far, then offers values of the option before the
+// cursor, or options, or arguments of the subcommand.
 
-std::string bash_offer(const ValueWords& words) {
+std::string bash_offer(const ValueCompletions& completions) {
   std::string offer;
-  if (!words.words.empty()) offer += fmt::format("_rankloom_words '{}'; ", fmt::join(words.words, " "));
-  if (words.files) offer += "_rankloom_files; ";
+  if (!completions.values.empty()) offer += fmt::format("_rankloom_words '{}'; ", fmt::join(completions.values, " "));
+  if (completions.files) offer += "_rankloom_files; ";
   return offer + "return ;;";
 }
 
@@ -44,7 +44,7 @@ std::string bash_values(const CommandPage& page) {
     if (option.value.empty()) continue;
     std::vector<std::string> patterns;
     for (const std::string& flag : option.flags) patterns.push_back(fmt::format("'{} {}'", page.name(), flag));
-    cases += fmt::format("    {}) {}\n", fmt::join(patterns, "|"), bash_offer(words_for(option.value)));
+    cases += fmt::format("    {}) {}\n", fmt::join(patterns, "|"), bash_offer(completions_for(option.value)));
   }
   return cases;
 }
@@ -55,8 +55,8 @@ std::string bash_words(const CommandPage& page) {
   for (const OptionPage& option : options_of(page)) flags.insert(flags.end(), option.flags.begin(), option.flags.end());
   for (const CommandPage& below : page.commands) words.push_back(below.path.back());
   for (const OptionPage& argument : page.arguments) {
-    const ValueWords offered = words_for(argument.value);
-    words.insert(words.end(), offered.words.begin(), offered.words.end());
+    const ValueCompletions offered = completions_for(argument.value);
+    words.insert(words.end(), offered.values.begin(), offered.values.end());
     files = files || offered.files;
   }
   return fmt::format("    '{}') flags='{}' words='{}' files={} ;;\n", page.name(), fmt::join(flags, " "),
@@ -65,7 +65,7 @@ std::string bash_words(const CommandPage& page) {
 
 std::string bash_script(const CommandPage& root) {
   std::string paths, values, words;
-  for (const CommandPage& page : with_all_below(root)) {
+  for (const CommandPage& page : with_subcommands(root)) {
     if (page.path.size() > 1) paths += fmt::format("      '{}') command=$next ;;\n", page.name());
     values += bash_values(page);
     words += bash_words(page);
@@ -108,7 +108,7 @@ std::string bash_script(const CommandPage& root) {
          "complete -F _rankloom rankloom\n";
 }
 
-// zsh: one function a command, each a call of _arguments.
+// zsh: one function per subcommand, each with a call of _arguments.
 
 std::string zsh_text(const std::string& text) {
   std::string escaped;
@@ -120,10 +120,11 @@ std::string zsh_text(const std::string& text) {
 }
 
 std::string zsh_action(const std::string& value) {
-  const ValueWords words = words_for(value);
-  if (words.files && !words.words.empty()) return fmt::format("{{_files; compadd -- {}}}", fmt::join(words.words, " "));
-  if (words.files) return "_files";
-  return words.words.empty() ? " " : fmt::format("({})", fmt::join(words.words, " "));
+  const ValueCompletions completions = completions_for(value);
+  if (completions.files && !completions.values.empty())
+    return fmt::format("{{_files; compadd -- {}}}", fmt::join(completions.values, " "));
+  if (completions.files) return "_files";
+  return completions.values.empty() ? " " : fmt::format("({})", fmt::join(completions.values, " "));
 }
 
 std::string zsh_option(const OptionPage& option) {
@@ -162,7 +163,7 @@ std::string zsh_function(const CommandPage& page) {
 
 std::string zsh_script(const CommandPage& root) {
   std::string text = "#compdef rankloom\n";
-  for (const CommandPage& page : with_all_below(root)) text += zsh_function(page);
+  for (const CommandPage& page : with_subcommands(root)) text += zsh_function(page);
   return text +
          "if [[ ${funcstack[1]} == _rankloom ]]; then\n"
          "  _rankloom \"$@\"\n"
@@ -171,7 +172,7 @@ std::string zsh_script(const CommandPage& root) {
          "fi\n";
 }
 
-// fish: one line an option, each under the condition that its command was typed.
+// fish: one line per option, each with the condition that its subcommand was typed.
 
 std::string fish_condition(const CommandPage& page) {
   if (page.path.size() == 1) return "__fish_use_subcommand";
@@ -190,16 +191,16 @@ std::string fish_option(const std::string& condition, const OptionPage& option) 
   for (const std::string& flag : option.flags)
     line += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
   if (!option.value.empty()) {
-    const ValueWords words = words_for(option.value);
-    line += words.files ? " -r -F" : " -x";
-    if (!words.words.empty()) line += fmt::format(" -a '{}'", fmt::join(words.words, " "));
+    const ValueCompletions completions = completions_for(option.value);
+    line += completions.files ? " -r -F" : " -x";
+    if (!completions.values.empty()) line += fmt::format(" -a '{}'", fmt::join(completions.values, " "));
   }
   return line + fmt::format(" -d '{}'\n", quoted(option.help, "\\'"));
 }
 
 std::string fish_script(const CommandPage& root) {
   std::string text = "# fish completion of rankloom\ncomplete -c rankloom -f\n";
-  for (const CommandPage& page : with_all_below(root)) {
+  for (const CommandPage& page : with_subcommands(root)) {
     const std::string condition = fish_condition(page);
     for (const CommandPage& below : page.commands) {
       text += fmt::format("complete -c rankloom -n '{}' -a {} -d '{}'\n", condition, below.path.back(),
@@ -207,10 +208,10 @@ std::string fish_script(const CommandPage& root) {
     }
     for (const OptionPage& option : options_of(page)) text += fish_option(condition, option);
     for (const OptionPage& argument : page.arguments) {
-      const ValueWords words = words_for(argument.value);
-      if (words.files) text += fmt::format("complete -c rankloom -n '{}' -F\n", condition);
-      if (!words.words.empty())
-        text += fmt::format("complete -c rankloom -n '{}' -a '{}'\n", condition, fmt::join(words.words, " "));
+      const ValueCompletions completions = completions_for(argument.value);
+      if (completions.files) text += fmt::format("complete -c rankloom -n '{}' -F\n", condition);
+      if (!completions.values.empty())
+        text += fmt::format("complete -c rankloom -n '{}' -a '{}'\n", condition, fmt::join(completions.values, " "));
     }
   }
   return text;
@@ -219,7 +220,7 @@ std::string fish_script(const CommandPage& root) {
 class CompletionVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_value(app, {"SHELL", "bash|zsh|fish", "bash, zsh or fish", "input", "", true},
+    add_value(app, {"SHELL", "bash|zsh|fish", "the shell: bash, zsh or fish", "input", "", true},
               [this](std::string_view value) -> Result<void> {
                 if (value != "bash" && value != "zsh" && value != "fish")
                   return bad_value("SHELL", value, "bash, zsh or fish");

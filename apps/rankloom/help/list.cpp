@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom list`: the tables of the library, as they are.
+// apps/help: `rankloom list`: prints the tables of the library.
 #include <algorithm>
 #include <array>
 
@@ -24,7 +24,7 @@ namespace rankloom::app {
 
 namespace {
 
-/// One row of any table.
+/// A row of any of the tables.
 struct Entry {
   std::string name, summary, reference, remark;
   std::vector<Option> options;
@@ -78,7 +78,7 @@ Entries list_formats() {
 Entries list_patterns() {
   Entries entries;
   for (const GeneratorInfo& row : generators()) {
-    const Pattern pattern(row);  // with the options that all patterns share
+    const Pattern pattern(row);  // includes the options that all patterns share
     const auto options = pattern.options().all();
     entries.push_back({std::string(row.name),
                        std::string(row.summary),
@@ -106,8 +106,11 @@ Entries list_collectives() {
 Entries list_launchers() {
   Entries entries;
   for (const Launcher* const row : launchers()) {
-    entries.push_back(
-        {std::string(row->name), std::string(row->summary), std::string(row->reference), std::string(row->checked), {}});
+    entries.push_back({std::string(row->name),
+                       std::string(row->summary),
+                       std::string(row->reference),
+                       std::string(row->checked),
+                       {}});
   }
   return entries;
 }
@@ -118,7 +121,7 @@ Entries list_policies() {
     entries.push_back({std::string(row.name),
                        std::string(row.summary),
                        std::string(row.reference),
-                       row.isolated ? "jobs never meet" : "",
+                       row.isolated ? "jobs are isolated" : "",
                        {}});
   return entries;
 }
@@ -130,14 +133,14 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 8> kinds{
-    {{"mappers", "algorithms, for -a", list_mappers},
-     {"models", "what a mapping costs, for --model", list_models},
-     {"formats", "files of communication, for --from and --to", list_formats},
-     {"patterns", "communication made by rule, for gen", list_patterns},
-     {"launchers", "programs that start ranks, for emit --to", list_launchers},
-     {"policies", "how nodes are chosen for jobs, for alloc", list_policies},
-     {"topologies", "files and strings of machines, for -t", list_topologies},
-     {"collectives", "how collectives become traffic, for --collectives", list_collectives}}};
+    {{"mappers", "mapping algorithms, for -a", list_mappers},
+     {"models", "cost models of a mapping, for --model", list_models},
+     {"formats", "file formats of profiles, for --from and --to", list_formats},
+     {"patterns", "synthetic communication patterns, for gen", list_patterns},
+     {"launchers", "launchers of MPI programs, for emit --to", list_launchers},
+     {"policies", "node allocation policies, for alloc", list_policies},
+     {"topologies", "sources of machines, for -t", list_topologies},
+     {"collectives", "models that expand collectives into messages, for --collectives", list_collectives}}};
 
 std::vector<std::string_view> kind_names() {
   std::vector<std::string_view> names;
@@ -181,15 +184,15 @@ std::string details_of(const Entry& entry) {
 class ListVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    const std::string words = fmt::format("{}", fmt::join(kind_names(), "|"));
-    add_value(app, {"KIND", words, "which table: " + words, "input"}, [this](std::string_view value) -> Result<void> {
+    const std::string names = fmt::format("{}", fmt::join(kind_names(), "|"));
+    add_value(app, {"KIND", names, "the table: " + names, "input"}, [this](std::string_view value) -> Result<void> {
       const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.name == value; });
       if (found == kinds.end())
         return bad_value("KIND", value, fmt::format("one of: {}", fmt::join(kind_names(), ", ")));
       kind_ = &*found;
       return {};
     });
-    add_text(app, {"NAME", "NAME", "one row of it in full, with its options", "input"}, name_);
+    add_text(app, {"NAME", "NAME", "show one row with its options", "input"}, name_);
   }
 
   Result<int> run(const Session& session) override {
@@ -230,7 +233,7 @@ class ListVerb : public Verb {
   Failure unknown(const Entries& entries) const {
     std::vector<std::string_view> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
-    return fail(Code::usage, at(std::string(kind_->name)), fmt::format("there is no '{}'", name_),
+    return fail(Code::usage, at(std::string(kind_->name)), fmt::format("unknown name '{}'", name_),
                 suggest(name_, names));
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom man`: manual pages in roff, made from the same pages as the help.
+// apps/help: `rankloom man`: generates manual pages in roff from the pages of the help.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "apps/rankloom/arguments/options.hpp"
-#include "apps/rankloom/output.hpp"
 #include "apps/rankloom/help/page.hpp"
+#include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/suggest.hpp"
 
@@ -16,7 +16,7 @@ namespace rankloom::app {
 
 namespace {
 
-/// One code point of UTF-8, and how many bytes it took.
+/// One code point of UTF-8 and its number of bytes.
 std::pair<char32_t, std::size_t> decode(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<char32_t>(static_cast<unsigned char>(text[at])); };
   const char32_t first = byte(0);
@@ -27,7 +27,7 @@ std::pair<char32_t, std::size_t> decode(std::string_view text) {
   return {code, length};
 }
 
-/// Text that roff shows as it is: no character of it is a command, dashes can be copied into a shell.
+/// Escapes text so that roff shows it unchanged and that dashes can be copied into a shell.
 std::string escape(std::string_view text) {
   std::string escaped;
   if (text.starts_with('.') || text.starts_with('\'')) escaped += "\\&";
@@ -91,13 +91,13 @@ void append_options(std::string& text, const CommandPage& page) {
 
 constexpr std::string_view exit_status =
     ".SH EXIT STATUS\n"
-    ".TP\n0\nall went well\n"
-    ".TP\n2\nthe command itself is wrong\n"
-    ".TP\n3\nan input does not say what its format asks for\n"
-    ".TP\n4\nthe question has no answer, such as more ranks than places\n"
-    ".TP\n5\nthe machine lacks something: a permission, memory, a program\n";
+    ".TP\n0\nsuccess\n"
+    ".TP\n2\nthe command line is wrong\n"
+    ".TP\n3\nan input is malformed or inconsistent\n"
+    ".TP\n4\nthe problem has no solution, for example more ranks than slots\n"
+    ".TP\n5\nthe environment lacks something: a permission, memory, a program\n";
 
-/// The options of a command below the verb, in one section of the verb's page.
+/// A subcommand and its options, as one section of the page of the verb.
 void append_command(std::string& text, const CommandPage& page) {
   text += fmt::format(".SH {}\n{}\n.PP\n\\fB{}\\fR\n", upper(escape(page.name())), escape(page.summary),
                       escape(page.usage()));
@@ -116,13 +116,13 @@ std::string roff(const CommandPage& page) {
   text +=
       fmt::format(".SH SYNOPSIS\n\\fB{}\\fR{}\n", escape(page.name()), escape(page.usage().substr(page.name().size())));
   if (!page.about.empty()) text += fmt::format(".SH DESCRIPTION\n{}\n", escape(page.about));
-  if (!page.commands.empty()) text += is_verb ? ".SH COMMANDS\n" : ".SH VERBS\n";
+  if (!page.commands.empty()) text += is_verb ? ".SH SUBCOMMANDS\n" : ".SH VERBS\n";
   for (const CommandPage& command : page.commands) {
     append_entry(text, fmt::format("\\fB{}\\fR", escape(command.path.back())), escape(command.summary));
   }
   append_options(text, page);
   if (is_verb) {
-    for (const CommandPage& command : with_all_below(page)) {
+    for (const CommandPage& command : with_subcommands(page)) {
       if (command.path.size() > page.path.size()) append_command(text, command);
     }
   }
@@ -137,13 +137,13 @@ std::string roff(const CommandPage& page) {
 class ManVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app, {"VERB", "VERB", "the page of this verb; without it, of rankloom", "input"}, verb_);
-    add_text(app, {"-o,--output", "DIRECTORY", "write every page into this folder", "output"}, folder_);
+    add_text(app, {"VERB", "VERB", "print the page of this verb; by default the page of rankloom", "input"}, verb_);
+    add_text(app, {"-o,--output", "DIRECTORY", "write all pages into this directory", "output"}, directory_);
   }
 
   Result<int> run(const Session& session) override {
     const CommandPage root = read_page(*session.commands);
-    if (!folder_.empty()) return write_all(session, root);
+    if (!directory_.empty()) return write_all(session, root);
     const CommandPage* chosen = verb_.empty() ? &root : nullptr;
     std::vector<std::string_view> known;
     for (const CommandPage& command : root.commands) {
@@ -151,7 +151,7 @@ class ManVerb : public Verb {
       if (command.path.back() == verb_) chosen = &command;
     }
     if (chosen == nullptr) {
-      return fail(Code::usage, at("man"), fmt::format("there is no verb '{}'", verb_), suggest(verb_, known));
+      return fail(Code::usage, at("man"), fmt::format("unknown verb '{}'", verb_), suggest(verb_, known));
     }
     if (session.json) {
       print_json(Json{{"name", chosen->name("-")}, {"page", roff(*chosen)}});
@@ -163,14 +163,14 @@ class ManVerb : public Verb {
 
  private:
   Result<int> write_all(const Session& session, const CommandPage& root) const {
-    if (!std::filesystem::is_directory(folder_))
-      return fail(Code::usage, at(folder_), "the folder does not exist",
-                  fmt::format("mkdir -p {}", shell_quote(folder_)));
+    if (!std::filesystem::is_directory(directory_))
+      return fail(Code::usage, at(directory_), "the directory does not exist",
+                  fmt::format("mkdir -p {}", shell_quote(directory_)));
     std::vector<const CommandPage*> pages{&root};
     for (const CommandPage& command : root.commands) pages.push_back(&command);
     Json written = Json::array();
     for (const CommandPage* page : pages) {
-      const std::string path = (std::filesystem::path(folder_) / (page->name("-") + ".1")).string();
+      const std::string path = (std::filesystem::path(directory_) / (page->name("-") + ".1")).string();
       if (auto done = write_file(or_standard_output(path), roff(*page)); !done) return propagate(done);
       written.push_back(path);
     }
@@ -179,7 +179,7 @@ class ManVerb : public Verb {
   }
 
   std::string verb_;
-  std::string folder_;
+  std::string directory_;
 };
 
 }  // namespace

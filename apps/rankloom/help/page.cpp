@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: a command page as help text, and what shells can offer for values.
+// apps/help: the help text of a command, and the completions of values.
 #include "apps/rankloom/help/page.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::string CommandPage::name(std::string_view separator) const {
 
 std::string CommandPage::usage() const {
   std::string text = name();
-  if (!commands.empty()) text += path.size() > 1 ? " COMMAND" : " VERB";
+  if (!commands.empty()) text += path.size() > 1 ? " SUBCOMMAND" : " VERB";
   for (const OptionPage& argument : arguments)
     text += argument.required ? " " + argument.heading() : fmt::format(" [{}]", argument.heading());
   for (const OptionGroup& group : groups) {
@@ -63,10 +63,10 @@ std::string CommandPage::usage() const {
   return text + " [options]";
 }
 
-std::vector<CommandPage> with_all_below(const CommandPage& page) {
+std::vector<CommandPage> with_subcommands(const CommandPage& page) {
   std::vector<CommandPage> pages{page};
   for (const CommandPage& command : page.commands) {
-    for (CommandPage& below : with_all_below(command)) pages.push_back(std::move(below));
+    for (CommandPage& below : with_subcommands(command)) pages.push_back(std::move(below));
   }
   return pages;
 }
@@ -78,7 +78,7 @@ std::string help_text(const CommandPage& page) {
     for (const std::string& line : wrap(page.about, page_width)) text += line + "\n";
   }
   if (!page.commands.empty()) {
-    text += page.path.size() > 1 ? "\ncommands\n" : "\nverbs\n";
+    text += page.path.size() > 1 ? "\nsubcommands\n" : "\nverbs\n";
     for (const CommandPage& command : page.commands) append_option(text, command.path.back(), command.summary);
   }
   if (!page.arguments.empty()) {
@@ -94,32 +94,33 @@ std::string help_text(const CommandPage& page) {
   return text;
 }
 
-ValueWords words_for(std::string_view value_name) {
-  ValueWords words;
+ValueCompletions completions_for(std::string_view value_name) {
+  ValueCompletions completions;
   if (value_name == "MAPPER" || value_name == "MAPPING") {
-    for (const MapperInfo& row : mappers()) words.words.emplace_back(row.name);
-    words.files = value_name == "MAPPING";
+    for (const MapperInfo& row : mappers()) completions.values.emplace_back(row.name);
+    completions.files = value_name == "MAPPING";
   } else if (value_name == "FORMAT") {
-    for (const FormatInfo& row : formats()) words.words.emplace_back(row.name);
+    for (const FormatInfo& row : formats()) completions.values.emplace_back(row.name);
   } else if (value_name == "LAUNCHER") {
-    for (const Launcher* const row : launchers()) words.words.emplace_back(row->name);
+    for (const Launcher* const row : launchers()) completions.values.emplace_back(row->name);
   } else if (value_name == "POLICY") {
-    for (const PolicyInfo& row : policies()) words.words.emplace_back(row.name);
+    for (const PolicyInfo& row : policies()) completions.values.emplace_back(row.name);
   } else if (value_name == "PROFILE") {
-    for (const GeneratorInfo& row : generators()) words.words.push_back(fmt::format("gen:{}", row.name));
-    words.files = true;
+    for (const GeneratorInfo& row : generators()) completions.values.push_back(fmt::format("gen:{}", row.name));
+    completions.files = true;
   } else if (value_name == "FILE" || value_name == "DIRECTORY" || value_name == "TOPOLOGY") {
-    words.files = true;
+    completions.files = true;
   } else if (value_name.find('|') != std::string_view::npos) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    constexpr std::string_view plain_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     for (std::size_t begin = 0; begin <= value_name.size();) {
       const std::size_t end = std::min(value_name.find('|', begin), value_name.size());
-      const std::string_view word = value_name.substr(begin, end - begin);
-      if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) words.words.emplace_back(word);
+      const std::string_view value = value_name.substr(begin, end - begin);
+      if (!value.empty() && value.find_first_not_of(plain_characters) == std::string_view::npos)
+        completions.values.emplace_back(value);
       begin = end + 1;
     }
   }
-  return words;
+  return completions;
 }
 
 }  // namespace rankloom::app

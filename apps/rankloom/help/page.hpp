@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: one command as data: read from the option tables once, shown as help, manual page and completion.
+// apps/help: a command and its options as data, from which help, manual pages and completions are generated.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace rankloom::app {
 
 struct OptionPage {
   std::vector<std::string> flags;  ///< "-t", "--topology"; empty for an argument.
-  std::string name;                ///< Of an argument.
-  std::string value;               ///< What follows it; empty for a switch.
+  std::string name;                ///< The name of an argument; empty for an option.
+  std::string value;               ///< The name of the value; empty for a switch.
   std::string help;
   std::string default_text;
   bool required = false;
@@ -35,30 +35,30 @@ struct OptionGroup {
 struct CommandPage {
   std::vector<std::string> path;  ///< "rankloom", "topo", "show"
   std::string summary, about;
-  std::vector<std::pair<std::string, std::string>> examples;  ///< What it does, and the command.
+  std::vector<std::pair<std::string, std::string>> examples;  ///< Description and command.
   std::vector<OptionPage> arguments;
   std::vector<OptionGroup> groups;
-  std::vector<CommandPage> commands;  ///< Below this one.
+  std::vector<CommandPage> commands;  ///< The subcommands.
 
   std::string name(std::string_view separator = " ") const;
   /// "rankloom map PROFILE [options]"
   std::string usage() const;
 };
 
-/// The command and all below it.
+/// Reads a command and all its subcommands from CLI11.
 CommandPage read_page(const CLI::App& app);
 
-/// The page and those of all commands below it, parents first.
-std::vector<CommandPage> with_all_below(const CommandPage& page);
+/// The page and the pages of all subcommands, parents first.
+std::vector<CommandPage> with_subcommands(const CommandPage& page);
 
 /// The page as text for the terminal.
 std::string help_text(const CommandPage& page);
 
-/// What a shell can offer for a value: words, or the names of files, or both.
-struct ValueWords {
-  std::vector<std::string> words;
+/// What a shell offers for a value: fixed values, file names, or both.
+struct ValueCompletions {
+  std::vector<std::string> values;
   bool files = false;
 };
-ValueWords words_for(std::string_view value_name);
+ValueCompletions completions_for(std::string_view value_name);
 
 }  // namespace rankloom::app

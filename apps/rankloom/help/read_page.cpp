@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: reads a command's page from the option tables of CLI11.
+// apps/help: reads the page of a command from CLI11.
 #include <algorithm>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ OptionPage page_of(const CLI::Option& option) {
   return page;
 }
 
-/// "# what" and "command" in turn.
+/// Lines "# description" and "command" in turn.
 std::vector<std::pair<std::string, std::string>> parse_examples(const std::string& text) {
   std::vector<std::pair<std::string, std::string>> examples;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -67,7 +67,7 @@ CommandPage read_page(const CLI::App& app) {
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
     page.commands.push_back(read_page(*below));
   for (const CLI::Option* option : app.get_options()) add_option(page, *option);
-  // --help was added first, but is read last.
+  // --help is added first, but shown last.
   std::stable_partition(page.groups.begin(), page.groups.end(),
                         [](const OptionGroup& group) { return group.name != "general"; });
   return page;

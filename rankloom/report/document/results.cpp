@@ -255,7 +255,7 @@ Result<void> read_online(const Json& json, const std::string& source, ReportDocu
     const Json& restart = json.at("restart");
     if (restart.is_object() && restart.contains("cost"))
       section.restart = {restart.at("cost"), restart.at("cost_mapped")};
-    for (const Json& host : json.at("silent_agents"))
+    for (const Json& host : json.at("missing_agents"))
       document.verdict.notes.push_back(fmt::format("The agent of {} left no log.", host.get<std::string>()));
     if (document.title.empty()) document.title = fmt::format("{} while it ran", section.program);
     document.online = std::move(section);

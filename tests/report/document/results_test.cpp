@@ -38,7 +38,7 @@ TEST(Results, WhatIsNoResultNamesTheVerbThatWritesOne) {
 TEST(Results, ANumberInThePlaceOfAListIsAnError) {
   ReportDocument document;
   EXPECT_FALSE(
-      read_online(Json::parse(R"({"program":"p","nodes":3,"restart":null,"silent_agents":[]})"), "o", document));
+      read_online(Json::parse(R"({"program":"p","nodes":3,"restart":null,"missing_agents":[]})"), "o", document));
 }
 
 Json scored(const char* first, double first_cost, const char* second, double second_cost) {
@@ -89,7 +89,7 @@ TEST(Results, TuneWithoutGainSaysSoAndWhy) {
 }
 
 TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {
-  const Json log = Json::parse(R"({"format":"rankloom online 1","program":"./app","silent_agents":["b"],
+  const Json log = Json::parse(R"({"format":"rankloom online 1","program":"./app","missing_agents":["b"],
     "restart":{"cost":3,"cost_mapped":2},"nodes":[{"host":"a","window":0.1,"seconds":2,"windows":20,"ranks":[0,1],
       "phases":[{"kind":"A","begin":0,"end":1},{"kind":"B","begin":1,"end":2}],
       "migrations":[{"time":1.2,"bound":2,"failed":0}],

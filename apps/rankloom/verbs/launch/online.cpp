@@ -330,7 +330,7 @@ class OnlineVerb : public Verb {
     Json log{{"format", "rankloom online 1"}, {"program", program_}, {"status", status}};
     const std::vector<Json> logs = collect_logs(directory, window_seconds_, missing);
     log["nodes"] = logs;
-    log["silent_agents"] = missing;
+    log["missing_agents"] = missing;
     log["restart"] = nullptr;
     if (watches_threads_) return thread_log(directory, std::move(log));
     auto profile = collect_recording(directory, program_, *mpi_);
@@ -377,7 +377,7 @@ class OnlineVerb : public Verb {
 
   void print_log(const Json& log) const {
     for (const Json& node : log["nodes"]) print_node(node);
-    for (const Json& host : log["silent_agents"])
+    for (const Json& host : log["missing_agents"])
       print_note(
           fmt::format("{}: the agent wrote no log, perhaps because it was killed; the program continued without it",
                       host.get<std::string>()));

@@ -102,7 +102,7 @@ class Discovery {
 
   /// Runs `topo discover --report` on the hosts, unless files describe them.
   Result<std::vector<NodeInterior>> query_hosts(const Argv& hosts) const {
-    ReportCollector collector;
+    HostReportCollector collector;
     const Argv report_command{program_path(), "topo", "discover", "--report"};
     const auto on_line = [&](std::string_view line) {
       if (collector.add(line)) return;
@@ -234,7 +234,7 @@ class TopoDiscover : public Verb {
     auto machine = discover_host({.bound = arguments_.bound});
     if (!machine) return propagate(machine);
     const auto rank = rank_from_environment();
-    print(write_report({.host = host_name(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
+    print(write_host_report({.host = host_name(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
     return success;
   }
 

@@ -51,7 +51,7 @@ Result<FileContents> measure(const ProbeArguments& arguments) {
   auto status = run_lines(
       argv,
       [&](std::string_view line) {
-        const auto mark = line.find(probe_mark);
+        const auto mark = line.find(probe_line_prefix);
         if (mark == std::string_view::npos) {
           if (arguments.other_output) {
             arguments.other_output(line);
@@ -59,7 +59,7 @@ Result<FileContents> measure(const ProbeArguments& arguments) {
             fmt::print(stderr, "{}\n", line);
           }
         } else {
-          table += line.substr(mark + probe_mark.size());
+          table += line.substr(mark + probe_line_prefix.size());
           table += '\n';
         }
       },

@@ -7,7 +7,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/place/slurm/step.hpp"
+#include "rankloom/place/slurm/slurm_step.hpp"
 
 namespace rankloom::app {
 
@@ -24,7 +24,7 @@ SlurmVariables variables() {
                      .tasks_per_node = variable("SLURM_TASKS_PER_NODE"),
                      .tasks = variable("SLURM_NTASKS"),
                      .cpus_per_task = variable("SLURM_CPUS_PER_TASK"),
-                     .jobs_together = variable("SLURM_HET_SIZE")};
+                     .het_size = variable("SLURM_HET_SIZE")};
   if (all.nodes.empty()) all.nodes = variable("SLURM_NODELIST");
   if (all.tasks.empty()) all.tasks = variable("SLURM_NPROCS");
   return all;
@@ -62,7 +62,7 @@ class SlurmPlace : public Verb {
     }
     if (session.json) {
       print_json(to_json(*placement));
-    } else if (!placement->seats.empty()) {
+    } else if (!placement->bindings.empty()) {
       print(write_placement(*placement));
     }
     return success;
@@ -86,20 +86,20 @@ class SlurmPlace : public Verb {
     strict_ = is_strict(asked);
     auto request = parse_step_request(asked);
     if (!request) return propagate(request);
-    request->of_job = option == nullptr;
-    if (request->off || (request->of_job && orders_itself(*command))) return StepPlacement{};
-    auto step = understand_step(*command, variables());
+    request->set_by_job = option == nullptr;
+    if (request->off || (request->set_by_job && has_placement_options(*command))) return StepPlacement{};
+    auto step = parse_step(*command, variables());
     if (!step) return propagate(step);
     return place_step(*request, *step, network_);
   }
 
   static Json to_json(const StepPlacement& placement) {
-    Json json{{"ranks", placement.seats.size()}, {"seats", Json::array()}};
-    for (const StepSeat& seat : placement.seats) {
-      Json entry{{"host", seat.host}};
-      if (seat.by == StepSeat::By::number) entry["cpu"] = seat.cpu;
-      if (seat.by == StepSeat::By::position) entry["position"] = seat.cpu;
-      json["seats"].push_back(std::move(entry));
+    Json json{{"ranks", placement.bindings.size()}, {"bindings", Json::array()}};
+    for (const StepBinding& binding : placement.bindings) {
+      Json entry{{"host", binding.host}};
+      if (binding.unit == StepBinding::Unit::os_index) entry["cpu"] = binding.cpu;
+      if (binding.unit == StepBinding::Unit::position) entry["position"] = binding.cpu;
+      json["bindings"].push_back(std::move(entry));
     }
     if (placement.cost) {
       json["cost"] = *placement.cost;
