@@ -12,12 +12,14 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include "rankloom/core/launcher_environment.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 
 namespace {
 
@@ -38,24 +40,15 @@ using Mask = std::array<unsigned long, 16384 / (sizeof(unsigned long) * CHAR_BIT
 constexpr std::size_t mask_bits = sizeof(Mask) * CHAR_BIT;
 constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
 
-bool contains(const Mask& mask, std::size_t cpu) {
-  return (mask[cpu / word_bits] >> (cpu % word_bits) & 1U) != 0;
-}
-
 /// "0-3,8"
 std::string allowed_cpus() {
   Mask mask{};
   if (::sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) != 0) return "?";
-  std::string text;
+  std::vector<std::uint32_t> cpus;
   for (std::size_t cpu = 0; cpu < mask_bits; ++cpu) {
-    if (!contains(mask, cpu)) continue;
-    std::size_t last = cpu;
-    while (last + 1 < mask_bits && contains(mask, last + 1)) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(cpu);
-    if (last > cpu) text += "-" + std::to_string(last);
-    cpu = last;
+    if ((mask[cpu / word_bits] >> (cpu % word_bits) & 1U) != 0) cpus.push_back(static_cast<std::uint32_t>(cpu));
   }
-  return text;
+  return rankloom::format_number_ranges(cpus);
 }
 
 bool bind_to(unsigned long cpu) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: a mapping in the words of operating systems.
+// place: a mapping in terms of the operating systems: the host and the processing unit of each rank.
 #include "rankloom/place/deployment.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 Result<IdVector<Node, std::string>> host_names(const Topology& topology, std::span<const std::string> given) {
   if (!given.empty() && given.size() < topology.node_count()) {
     return fail(Code::bad_input, at("--hosts"),
-                fmt::format("{} names for the {} nodes of the machine", given.size(), topology.node_count()),
+                fmt::format("{} names are given for the {} nodes of the machine", given.size(), topology.node_count()),
                 "name every node, in the order of the topology");
   }
   IdVector<Node, std::string> names(topology.node_count());
@@ -23,8 +23,8 @@ Result<IdVector<Node, std::string>> host_names(const Topology& topology, std::sp
     names[node] = given.empty() ? topology.node_name(node) : given[index(node)];
     if (!is_plain_host_name(names[node])) {
       return fail(Code::bad_input, at(given.empty() ? "topology" : "--hosts"),
-                  fmt::format("\"{}\" cannot be written as a host's name in a launcher's file", names[node]),
-                  "a name has letters, digits, - _ and . and does not begin with -");
+                  fmt::format("\"{}\" cannot be a host name in a launcher's file", names[node]),
+                  "use letters, digits, - _ and . and do not begin with -");
     }
   }
   return names;
@@ -34,7 +34,7 @@ Core first_core_of(const Topology& topology, Node node) {
   return topology.first_core(topology.node_level(), index(node));
 }
 
-/// The node's cores that may hold ranks, in order.
+/// The cores of the node with a capacity, in order.
 std::vector<Core> usable_cores(const Topology& topology, Node node) {
   std::vector<Core> cores;
   const auto end = index(topology.first_core(topology.node_level(), index(node) + 1));
@@ -44,10 +44,10 @@ std::vector<Core> usable_cores(const Topology& topology, Node node) {
   return cores;
 }
 
-/// Finds cores by host and processing unit. Of several that suit, the one that fewest ranks took, then the first.
-class SeatFinder {
+/// Finds cores by host and processing unit. Of several suitable cores it chooses the first one with the fewest ranks.
+class CoreFinder {
  public:
-  explicit SeatFinder(const Topology& topology) : topology_(topology), taken_(topology.core_count(), 0) {}
+  explicit CoreFinder(const Topology& topology) : topology_(topology), ranks_on_(topology.core_count(), 0) {}
 
   void name(const std::string& host, Node node) { node_of_.emplace(host, node); }
 
@@ -60,27 +60,27 @@ class SeatFinder {
     std::optional<Core> best;
     for (const Core core : usable_cores(topology_, node)) {
       if (cpu && topology_.os_index(core) != *cpu) continue;
-      if (!best || taken_[index(core)] < taken_[index(*best)]) best = core;
+      if (!best || ranks_on_[index(core)] < ranks_on_[index(*best)]) best = core;
     }
-    if (best) ++taken_[index(*best)];
+    if (best) ++ranks_on_[index(*best)];
     return best;
   }
 
  private:
   const Topology& topology_;
   std::map<std::string, Node> node_of_;
-  std::vector<std::uint32_t> taken_;
+  std::vector<std::uint32_t> ranks_on_;
 };
 
-bool is_named(const ObjectSpec& object) {
-  return !object.name.empty() || std::any_of(object.children.begin(), object.children.end(), is_named);
+bool has_a_name(const ObjectSpec& object) {
+  return !object.name.empty() || std::any_of(object.children.begin(), object.children.end(), has_a_name);
 }
 
 }  // namespace
 
 IdVector<Node, std::vector<Rank>> Deployment::ranks_of_nodes() const {
   IdVector<Node, std::vector<Rank>> ranks_of(hosts.size());
-  for (const Rank rank : ranks()) ranks_of[seats[rank].node].push_back(rank);
+  for (const Rank rank : ranks()) ranks_of[bindings[rank].node].push_back(rank);
   return ranks_of;
 }
 
@@ -91,47 +91,47 @@ bool is_plain_host_name(std::string_view name) {
 }
 
 bool names_its_hosts(const Topology& topology) {
-  return is_named(topology.spec().root);
+  return has_a_name(topology.spec().root);
 }
 
 Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology, std::span<const std::string> hosts) {
   auto names = host_names(topology, hosts);
   if (!names) return propagate(names);
   Deployment deployment{topology, std::move(*names), {}};
-  deployment.seats.reserve(core_of.size());
+  deployment.bindings.reserve(core_of.size());
   for (const Core core : core_of) {
     if (index(core) >= topology.core_count()) {
       return fail(Code::bad_input, at("mapping"),
-                  fmt::format("rank {} sits on core {}, but the machine has the cores 0..{}", deployment.seats.size(),
+                  fmt::format("rank {} is on core {}, but the machine has the cores 0..{}", deployment.bindings.size(),
                               index(core), topology.core_count() - 1),
-                  "give the topology that the mapping was made for");
+                  "give the topology that the mapping was computed for");
     }
     const Node node = topology.node_of(core);
-    deployment.seats.push_back({node, topology.os_index(core), index(core) - index(first_core_of(topology, node))});
+    deployment.bindings.push_back({node, topology.os_index(core), index(core) - index(first_core_of(topology, node))});
   }
   return deployment;
 }
 
-Result<std::vector<Core>> cores_of_seats(std::span<const NamedSeat> seats, const Topology& topology,
-                                         std::span<const std::string> hosts, const std::string& source) {
+Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
+                                            std::span<const std::string> hosts, const std::string& source) {
   auto names = host_names(topology, hosts);
   if (!names) return propagate(names);
-  SeatFinder finder(topology);
+  CoreFinder finder(topology);
   for (const Node node : topology.nodes()) finder.name((*names)[node], node);
   std::vector<Core> core_of;
-  for (const NamedSeat& seat : seats) {
-    const auto node = finder.node(seat.host);
+  for (const NamedBinding& binding : bindings) {
+    const auto node = finder.node(binding.host);
     if (!node) {
       return fail(Code::bad_input, at(source),
-                  fmt::format("rank {} sits on {}, which is no host of the topology", core_of.size(), seat.host),
+                  fmt::format("rank {} is on {}, which is not a host of the topology", core_of.size(), binding.host),
                   "give the topology of these hosts, or their names with --hosts");
     }
-    const auto core = finder.core(*node, seat.cpu);
+    const auto core = finder.core(*node, binding.cpu);
     if (!core) {
       return fail(Code::bad_input, at(source),
-                  fmt::format("rank {} sits on processing unit {} of {}, which the topology does not have",
-                              core_of.size(), seat.cpu.value_or(0), seat.host),
-                  "give the topology that the file was made for");
+                  fmt::format("rank {} is on processing unit {} of {}, which the topology does not contain",
+                              core_of.size(), binding.cpu.value_or(0), binding.host),
+                  "give the topology that the file was written for");
     }
     core_of.push_back(*core);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: a mapping in the words of operating systems: which host, which processing unit. Between the mapping and every
-// launcher's files, and back.
+// place: a mapping in terms of the operating systems: the host and the processing unit of each rank. Launchers' files
+// are written from a deployment and read back into a mapping.
 #pragma once
 
 #include <cstdint>
@@ -12,49 +12,50 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
-/// Where one rank sits.
-struct Seat {
+/// Where one rank runs.
+struct Binding {
   Node node{};
   std::uint32_t cpu = 0;           ///< The operating system's number of the processing unit.
-  std::uint32_t core_in_node = 0;  ///< Counted in the order of the topology, as hwloc counts logically.
+  std::uint32_t core_in_node = 0;  ///< In the order of the topology: the logical index of hwloc.
 };
 
 struct Deployment {
   Topology topology;
   IdVector<Node, std::string> hosts;
-  IdVector<Rank, Seat> seats;
+  IdVector<Rank, Binding> bindings;
 
-  std::uint32_t rank_count() const { return static_cast<std::uint32_t>(seats.size()); }
-  IdRange<Rank> ranks() const { return IdRange<Rank>(seats.size()); }
-  const std::string& host(Rank rank) const { return hosts[seats[rank].node]; }
-  /// Ranks on each node, in order of their numbers.
+  std::uint32_t rank_count() const { return static_cast<std::uint32_t>(bindings.size()); }
+  IdRange<Rank> ranks() const { return IdRange<Rank>(bindings.size()); }
+  const std::string& host(Rank rank) const { return hosts[bindings[rank].node]; }
+  /// The ranks on each node, in increasing order.
   IdVector<Node, std::vector<Rank>> ranks_of_nodes() const;
 };
 
-/// What the operating systems of the nodes know these cores by. `hosts` names the nodes in order, when the topology
-/// does not or names them otherwise; empty: as the topology does. Fails when a core does not exist, the names are too
-/// few or cannot be written in a launcher's file.
+/// Finds the host and the processing unit of each core. `hosts` names the nodes in order and overrides the names of the
+/// topology; empty: the names of the topology. Fails when a core does not exist, when there are fewer names than nodes,
+/// or when a name cannot be written in a launcher's file.
 Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology,
                           std::span<const std::string> hosts = {});
 
-/// The topology itself says what its nodes are called, rather than numbering them.
+/// Whether the topology names its nodes rather than only numbering them.
 bool names_its_hosts(const Topology& topology);
 
-/// Letters, digits, "-", "_" and ".", not beginning with "-": what every launcher reads back as it was written.
+/// Letters, digits, "-", "_" and ".", not beginning with "-": names that every launcher's file can contain.
 bool is_plain_host_name(std::string_view name);
 
-/// What a launcher's file says of one rank.
-struct NamedSeat {
+/// Where one rank runs, as a launcher's file says.
+struct NamedBinding {
   std::string host;
-  std::optional<std::uint32_t> cpu;  ///< None: anywhere on the host.
+  std::optional<std::uint32_t> cpu;  ///< Absent: anywhere on the host.
 };
 
-/// Back to a mapping: ranks without a processing unit take those of their host in turn. `source` is for messages.
-Result<std::vector<Core>> cores_of_seats(std::span<const NamedSeat> seats, const Topology& topology,
-                                         std::span<const std::string> hosts, const std::string& source);
+/// The core of each rank. Ranks without a processing unit get the cores of their host in turn. `source` is for
+/// messages.
+Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
+                                            std::span<const std::string> hosts, const std::string& source);
 
 }  // namespace rankloom

@@ -1,292 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the command line by which a user starts his program, understood and changed.
+// place: parses the command line of a launcher and rewrites it. What differs between launchers is in their rows.
 #include "rankloom/place/launch_command.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include <fmt/format.h>
 
-#include "rankloom/place/launch_options.hpp"
+#include "rankloom/core/system/process.hpp"
+#include "rankloom/place/launchers.hpp"
 
 namespace rankloom {
 
 namespace {
 
-std::string_view file_name(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+void append(Argv& to, std::span<const std::string> arguments) {
+  to.insert(to.end(), arguments.begin(), arguments.end());
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-/// The first number with a point in a text: "mpirun (Open MPI) 4.1.4" → "4.1.4".
-std::string version_in(std::string_view text) {
-  constexpr std::string_view digits = "0123456789";
-  for (std::size_t at = text.find_first_of(digits); at < text.size(); at = text.find_first_of(digits, at)) {
-    const std::size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
-    const std::string_view number = text.substr(at, end - at);
-    if (contains(number, ".")) return std::string(number.substr(0, number.find_last_not_of('.') + 1));
-    at = end;
-  }
-  return {};
-}
-
-std::uint32_t major_of(std::string_view version) {
-  std::uint32_t number = 0;
-  std::from_chars(version.data(), version.data() + version.size(), number);
-  return number;
-}
-
-struct Recognised {
-  LauncherKind kind;
-  std::string version;
-};
-
-Result<Recognised> identify(std::string_view launcher, std::string_view text) {
-  const std::string_view name = file_name(launcher);
-  if (name == "srun") return Recognised{LauncherKind::slurm, version_in(text)};
-  if (contains(text, "Intel(R) MPI")) return Recognised{LauncherKind::intelmpi, version_in(text)};
-  if (contains(text, "HYDRA")) {
-    const std::size_t at = text.find("Version:");
-    return Recognised{LauncherKind::mpich, version_in(at == std::string_view::npos ? text : text.substr(at))};
-  }
-  if (contains(text, "PRRTE") || contains(text, "prte")) return Recognised{LauncherKind::openmpi5, version_in(text)};
-  if (contains(text, "Open MPI") || contains(text, "OpenRTE")) {
-    const std::string version = version_in(text);
-    return Recognised{major_of(version) >= 5 ? LauncherKind::openmpi5 : LauncherKind::openmpi4, version};
-  }
-  if (name.starts_with("mpiexec.hydra") || name.ends_with(".mpich")) return Recognised{LauncherKind::mpich, {}};
-  if (name.ends_with(".openmpi") || name == "orterun") return Recognised{LauncherKind::openmpi4, {}};
-  if (name == "prterun") return Recognised{LauncherKind::openmpi5, {}};
-  return fail(Code::usage, at(std::string(launcher)), "this is no launcher that is known here",
-              "begin the command with mpirun or mpiexec (of Open MPI, MPICH or Intel MPI) or srun");
-}
-
-/// Reads the words of one part: options up to the program, then all that is the program's.
-class PartReader {
+/// Parses one program of a command: the launcher's options in front of it, then its own arguments up to ":".
+class ProgramParser {
  public:
-  PartReader(LauncherKind kind, const Argv& words, std::string_view program)
-      : kind_(kind), words_(words), program_(program) {}
+  ProgramParser(const LauncherCommandLine& syntax, std::string_view launcher_title, std::span<const std::string> argv,
+                std::string_view program)
+      : syntax_(syntax), title_(launcher_title), argv_(argv), program_(program) {}
 
-  Result<LaunchPart> read(std::size_t begin) {
-    LaunchPart part;
-    part.begin = begin;
-    std::size_t at = begin;
-    while (at < words_.size() && is_option(words_[at])) {
-      auto option = read_option(at);
+  /// Advances `at` to the ":" after this program, or to the end.
+  Result<LaunchedProgram> parse(std::size_t& at) const {
+    LaunchedProgram parsed;
+    while (at < argv_.size() && is_option(argv_[at])) {
+      auto option = parse_option(at);
       if (!option) return propagate(option);
-      at += option->word_count;
-      part.options.push_back(std::move(*option));
+      at += option->arguments.size();
+      parsed.options.push_back(std::move(*option));
     }
-    part.program = at;
-    while (at < words_.size() && words_[at] != ":") ++at;
-    part.end = at;
-    return part;
+    while (at < argv_.size() && argv_[at] != ":") parsed.arguments.push_back(argv_[at++]);
+    return parsed;
   }
 
  private:
-  bool is_option(const std::string& word) const {
-    return word.size() > 1 && word[0] == '-' && (program_.empty() || word != program_);
+  bool is_option(const std::string& argument) const {
+    return argument.size() > 1 && argument[0] == '-' && (program_.empty() || argument != program_);
   }
 
-  Result<LaunchOption> read_option(std::size_t at) {
-    const std::string& word = words_[at];
-    const bool is_short = kind_ == LauncherKind::slurm && !word.starts_with("--");
-    return is_short ? read_letters(at) : read_word(at);
+  Result<LaunchOption> parse_option(std::size_t at) const {
+    const std::string_view argument = argv_[at];
+    const bool is_letters = syntax_.getopt_letters && !argument.starts_with("--");
+    return is_letters ? parse_letters(at) : parse_name(at);
   }
 
-  Result<LaunchOption> read_word(std::size_t at) {
-    std::string_view word = words_[at];
-    word.remove_prefix(word.starts_with("--") ? 2 : 1);
-    const LaunchOptionRow* row = find_option(kind_, word);
-    const std::size_t equals = word.find('=');
-    if (row == nullptr && equals != std::string_view::npos && kind_ != LauncherKind::openmpi4) {
-      row = find_option(kind_, word.substr(0, equals));
-      return LaunchOption{row != nullptr ? std::string(row->name()) : std::string(word.substr(0, equals)),
-                          {std::string(word.substr(equals + 1))},
-                          at,
-                          1};
+  LaunchOption option(std::size_t at, const OptionSpec* spec, std::string_view name, Argv values,
+                      std::size_t arguments) const {
+    const auto written = argv_.subspan(at, arguments);
+    return {spec != nullptr ? std::string(spec->name()) : std::string(name), std::move(values),
+            Argv(written.begin(), written.end()), spec};
+  }
+
+  Result<LaunchOption> parse_name(std::size_t at) const {
+    std::string_view name = argv_[at];
+    name.remove_prefix(name.starts_with("--") ? 2 : 1);
+    const OptionSpec* spec = syntax_.find_option(name);
+    const std::size_t equals = name.find('=');
+    if (spec == nullptr && equals != std::string_view::npos && syntax_.value_after_equals) {
+      spec = syntax_.find_option(name.substr(0, equals));
+      return option(at, spec, name.substr(0, equals), {std::string(name.substr(equals + 1))}, 1);
     }
-    if (row == nullptr) return read_unknown(at, word);
-    return take_values(at, *row);
+    return spec == nullptr ? parse_unknown(at, name) : take_values(at, *spec);
   }
 
-  Result<LaunchOption> take_values(std::size_t at, const LaunchOptionRow& row) {
-    LaunchOption option{std::string(row.name()), {}, at, 1 + row.values};
-    for (std::size_t i = 1; i <= row.values; ++i) {
-      if (at + i >= words_.size()) {
-        return fail(Code::usage, at_option(at), fmt::format("a value is missing behind {}", words_[at]),
-                    "write the option in full, then the program");
-      }
-      option.values.push_back(words_[at + i]);
+  Result<LaunchOption> take_values(std::size_t at, const OptionSpec& spec) const {
+    if (at + spec.values >= argv_.size()) {
+      return fail(Code::usage, rankloom::at(argv_[at]), fmt::format("a value is missing after {}", argv_[at]),
+                  "write the option with its value, then the program");
     }
-    return option;
+    const auto values = argv_.subspan(at + 1, spec.values);
+    return option(at, &spec, {}, Argv(values.begin(), values.end()), 1 + spec.values);
   }
 
-  /// As getopt reads them: letters in a row, the rest of the word is the value of the first that takes one.
-  Result<LaunchOption> read_letters(std::size_t at) {
-    const std::string_view word = words_[at];
-    for (std::size_t i = 1; i < word.size(); ++i) {
-      const LaunchOptionRow* const row = find_option(kind_, word.substr(i, 1));
-      if (row == nullptr) return read_unknown(at, word.substr(i, 1));
-      const bool last = i + 1 == word.size();
-      if (row->values == 0 && !row->attached) {
-        if (last) return LaunchOption{std::string(row->name()), {}, at, 1};
+  /// As getopt does: several letters may share an argument, and its rest is the value of the first one that takes a
+  /// value.
+  Result<LaunchOption> parse_letters(std::size_t at) const {
+    const std::string_view letters = argv_[at];
+    for (std::size_t i = 1; i < letters.size(); ++i) {
+      const OptionSpec* const spec = syntax_.find_option(letters.substr(i, 1));
+      if (spec == nullptr) return parse_unknown(at, letters.substr(i, 1));
+      const bool last = i + 1 == letters.size();
+      if (spec->values == 0 && !spec->attached) {
+        if (last) return option(at, spec, {}, {}, 1);
         continue;
       }
-      if (last) return take_values(at, *row);
-      return LaunchOption{std::string(row->name()), {std::string(word.substr(i + 1))}, at, 1};
+      if (last) return take_values(at, *spec);
+      return option(at, spec, {}, {std::string(letters.substr(i + 1))}, 1);
     }
-    return read_unknown(at, word);
+    return parse_unknown(at, letters);
   }
 
-  /// An option that nobody told us of: with another option behind it, it has no value.
-  Result<LaunchOption> read_unknown(std::size_t at, std::string_view name) {
-    LaunchOption option{std::string(name), {}, at, 1};
-    const auto ends_here = [&](const std::string& word) { return is_option(word) || word == program_; };
+  /// Without knowing how many values an option takes, only another option after it shows that it takes none.
+  Result<LaunchOption> parse_unknown(std::size_t at, std::string_view name) const {
     if (!program_.empty()) {
-      for (std::size_t next = at + 1; next < words_.size() && !ends_here(words_[next]); ++next) {
-        option.values.push_back(words_[next]);
-        ++option.word_count;
+      Argv values;
+      for (std::size_t next = at + 1; next < argv_.size(); ++next) {
+        if (is_option(argv_[next]) || argv_[next] == program_) break;
+        values.push_back(argv_[next]);
       }
-      return option;
+      const std::size_t arguments = 1 + values.size();
+      return option(at, nullptr, name, std::move(values), arguments);
     }
-    if (at + 1 < words_.size() && is_option(words_[at + 1])) return option;
-    return fail(Code::usage, at_option(at),
-                fmt::format("this is no option of {} that is known here, so where the program begins is not certain",
-                            title_of(kind_)),
-                "name the program's word with --program, or put this option before another one");
+    if (at + 1 < argv_.size() && is_option(argv_[at + 1])) return option(at, nullptr, name, {}, 1);
+    return fail(
+        Code::usage, rankloom::at(argv_[at]),
+        fmt::format("rankloom does not know this option of {}, so it cannot tell where the program begins", title_),
+        "name the program with --program, or write this option before another one");
   }
 
-  Where at_option(std::size_t at) const { return rankloom::at(words_[at]); }
-
-  LauncherKind kind_;
-  const Argv& words_;
+  const LauncherCommandLine& syntax_;
+  std::string_view title_;
+  std::span<const std::string> argv_;
   std::string_view program_;
 };
 
-bool is_assignment(std::string_view word) {
-  const std::size_t equals = word.find('=');
+bool is_assignment(std::string_view argument) {
+  const std::size_t equals = argument.find('=');
   if (equals == 0 || equals == std::string_view::npos) return false;
-  return word.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
-         std::string_view::npos;
+  return argument.substr(0, equals).find_first_not_of(
+             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
-/// Programs that start another one: how many words of their own they take besides options.
-constexpr auto starters = std::to_array<std::pair<std::string_view, std::size_t>>(
+/// Programs that start another one, and how many arguments they take besides options.
+constexpr auto prefix_programs = std::to_array<std::pair<std::string_view, std::size_t>>(
     {{"env", 0}, {"nice", 0}, {"nohup", 0}, {"time", 0}, {"stdbuf", 0}, {"setsid", 0}, {"timeout", 1}});
 
-Argv environment_options(LauncherKind kind, const std::string& name, const std::string& value) {
-  switch (kind) {
-    case LauncherKind::openmpi4:
-    case LauncherKind::openmpi5:
-      return {"-x", fmt::format("{}={}", name, value)};
-    case LauncherKind::mpich:
-    case LauncherKind::intelmpi:
-      return {"-genv", name, value};
-    case LauncherKind::slurm:
-      return {};
-  }
-  return {};
+/// An option whose value is a file that lists the programs, so that the command line does not name one.
+bool names_program_file(const LaunchOption& option) {
+  return option.spec != nullptr && option.spec->role == OptionRole::program_file && !option.values.empty();
 }
 
-bool fits_export(const std::pair<std::string, std::string>& assignment) {
-  return assignment.second.find_first_of(",'\"\\ \t\n") == std::string::npos;
+bool lists_programs_in_a_file(const LaunchCommand& command) {
+  return std::any_of(command.programs.begin(), command.programs.end(), [](const LaunchedProgram& program) {
+    return std::any_of(program.options.begin(), program.options.end(), [](const LaunchOption& option) {
+      return option.spec != nullptr && option.spec->role == OptionRole::program_file;
+    });
+  });
 }
 
-/// Writes the command anew, part by part.
-class Rewriter {
- public:
-  Rewriter(const LaunchCommand& command, const LaunchChange& change) : command_(command), change_(change) {}
-
-  Result<Argv> words() {
-    if (!change_.wrapper.empty() || !change_.environment.empty()) {
-      if (auto one = check_programs(); !one) return propagate(one);
-    }
-    Argv result(command_.words.begin(), command_.words.begin() + static_cast<std::ptrdiff_t>(command_.launcher) + 1);
-    append(result, change_.options);
-    for (std::size_t i = 0; i < command_.parts.size(); ++i) {
-      if (i > 0) result.emplace_back(":");
-      write(command_.parts[i], i == 0, result);
-    }
-    return result;
+const LaunchOption* rank_count_option(const LaunchedProgram& program) {
+  const LaunchOption* found = nullptr;
+  for (const LaunchOption& option : program.options) {
+    if (option.spec != nullptr && option.spec->role == OptionRole::rank_count) found = &option;
   }
-
- private:
-  static void append(Argv& to, std::span<const std::string> words) { to.insert(to.end(), words.begin(), words.end()); }
-  std::span<const std::string> slice(std::size_t begin, std::size_t end) const {
-    return std::span(command_.words).subspan(begin, end - begin);
-  }
-
-  Result<void> check_programs() const {
-    if (command_.find("multi-prog") != nullptr || command_.find("configfile") != nullptr ||
-        command_.find("app") != nullptr) {
-      return fail(Code::usage, at(command_.words[command_.launcher]),
-                  "the programs stand in a file, not in the command", "write them on the command line, separated by :");
-    }
-    return {};
-  }
-
-  void write(const LaunchPart& part, bool first, Argv& result) {
-    const bool by_export = command_.kind == LauncherKind::slurm &&
-                           std::all_of(change_.environment.begin(), change_.environment.end(), fits_export);
-    write_environment(first, result);
-    std::string exported = "ALL";
-    for (const LaunchOption& option : part.options) {
-      if (std::find(change_.leave_out.begin(), change_.leave_out.end(), option.name) != change_.leave_out.end())
-        continue;
-      if (by_export && !change_.environment.empty() && option.name == "export" && !option.values.empty()) {
-        exported = option.values[0];
-        continue;
-      }
-      append(result, slice(option.at, option.at + option.word_count));
-    }
-    if (by_export && !change_.environment.empty()) {
-      for (const auto& [name, value] : change_.environment) exported += fmt::format(",{}={}", name, value);
-      result.push_back("--export=" + exported);
-    }
-    if (part.program == part.end) return;
-    append(result, change_.wrapper);
-    // srun splits at commas: what holds one goes by env.
-    if (command_.kind == LauncherKind::slurm && !by_export) {
-      result.emplace_back("env");
-      for (const auto& [name, value] : change_.environment) result.push_back(fmt::format("{}={}", name, value));
-    }
-    append(result, slice(part.program, part.end));
-  }
-
-  /// Open MPI's -x belongs to one program, hydra's -genv to all.
-  void write_environment(bool first, Argv& result) {
-    const bool for_each = command_.kind == LauncherKind::openmpi4 || command_.kind == LauncherKind::openmpi5;
-    if (!first && !for_each) return;
-    for (const auto& [name, value] : change_.environment)
-      append(result, environment_options(command_.kind, name, value));
-  }
-
-  const LaunchCommand& command_;
-  const LaunchChange& change_;
-};
+  return found;
+}
 
 }  // namespace
 
-std::string_view name_of(LauncherKind kind) {
-  constexpr std::array<std::string_view, 5> names{"openmpi4", "openmpi5", "mpich", "intelmpi", "slurm"};
-  return names[static_cast<std::size_t>(kind)];
-}
-
-std::string_view title_of(LauncherKind kind) {
-  constexpr std::array<std::string_view, 5> titles{"Open MPI", "Open MPI", "MPICH", "Intel MPI", "srun"};
-  return titles[static_cast<std::size_t>(kind)];
+Argv LaunchCommand::argv() const {
+  Argv result = prefix;
+  result.push_back(executable);
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (i > 0) result.emplace_back(":");
+    for (const LaunchOption& option : programs[i].options) append(result, option.arguments);
+    append(result, programs[i].arguments);
+  }
+  return result;
 }
 
 const LaunchOption* LaunchCommand::find(std::string_view name) const {
   const LaunchOption* found = nullptr;
-  for (const LaunchPart& part : parts) {
-    for (const LaunchOption& option : part.options) {
+  for (const LaunchedProgram& program : programs) {
+    for (const LaunchOption& option : program.options) {
       if (option.name == name) found = &option;
     }
   }
@@ -294,16 +177,15 @@ const LaunchOption* LaunchCommand::find(std::string_view name) const {
 }
 
 std::optional<std::uint32_t> LaunchCommand::rank_count() const {
+  const DefaultRankCount by_default = launcher->command_line->default_rank_count;
+  const bool one_by_default = by_default == DefaultRankCount::one ||
+                              (by_default == DefaultRankCount::one_if_several_programs && programs.size() > 1);
   std::uint32_t total = 0;
-  for (const LaunchPart& part : parts) {
-    const LaunchOption* count = nullptr;
-    for (const LaunchOption& option : part.options) {
-      if (option.name == "n") count = &option;
-    }
+  for (const LaunchedProgram& program : programs) {
+    const LaunchOption* const count = rank_count_option(program);
     if (count == nullptr) {
-      if (kind != LauncherKind::mpich && kind != LauncherKind::intelmpi) return std::nullopt;
-      if (kind == LauncherKind::intelmpi && parts.size() == 1) return std::nullopt;
-      ++total;  // hydra starts one when it is told no number
+      if (!one_by_default) return std::nullopt;
+      ++total;
       continue;
     }
     const std::string& text = count->values.at(0);
@@ -315,56 +197,96 @@ std::optional<std::uint32_t> LaunchCommand::rank_count() const {
   return total;
 }
 
-std::size_t launcher_position(std::span<const std::string> words) {
+std::size_t launcher_position(std::span<const std::string> argv) {
   std::size_t at = 0;
-  while (at < words.size()) {
-    const auto starter = std::find_if(starters.begin(), starters.end(),
-                                      [&](const auto& row) { return row.first == file_name(words[at]); });
-    if (starter == starters.end()) break;
-    const bool is_env = starter->first == "env";
+  while (at < argv.size()) {
+    const auto known = std::find_if(prefix_programs.begin(), prefix_programs.end(),
+                                    [&](const auto& row) { return row.first == program_name(argv[at]); });
+    if (known == prefix_programs.end()) break;
+    const bool is_env = known->first == "env";
     ++at;
-    while (at < words.size() && words[at].starts_with('-')) {
-      const bool takes_value = words[at] == "-k" || words[at] == "-s" || words[at] == "-u" || words[at] == "-n";
+    while (at < argv.size() && argv[at].starts_with('-')) {
+      const bool takes_value = argv[at] == "-k" || argv[at] == "-s" || argv[at] == "-u" || argv[at] == "-n";
       at += takes_value ? 2 : 1;
     }
-    while (is_env && at < words.size() && is_assignment(words[at])) ++at;
-    at += starter->second;
+    while (is_env && at < argv.size() && is_assignment(argv[at])) ++at;
+    at += known->second;
   }
-  return std::min(at, words.size());
+  return std::min(at, argv.size());
 }
 
-Result<LaunchCommand> understand_launch(Argv words, std::string_view version_text, std::string_view program) {
+Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text, std::string_view program) {
+  return parse_launch_command(argv, version_text, program, launchers());
+}
+
+Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text, std::string_view program,
+                                           std::span<const Launcher* const> rows) {
+  const std::size_t position = launcher_position(argv);
+  if (position >= argv.size()) {
+    return fail(Code::usage, at("command"), "the command does not contain a launcher",
+                "write the whole command after --: mpirun -n 4 ./app");
+  }
   LaunchCommand command;
-  command.launcher = launcher_position(words);
-  if (command.launcher >= words.size()) {
-    return fail(Code::usage, at("command"), "there is no launcher in this command",
-                "write the whole command behind --: mpirun -n 4 ./app");
+  command.prefix.assign(argv.begin(), argv.begin() + static_cast<std::ptrdiff_t>(position));
+  command.executable = argv[position];
+  command.launcher = recognise_launcher(command.executable, version_text, rows);
+  if (command.launcher == nullptr) {
+    return fail(Code::usage, at(command.executable), "this program is not a launcher that rankloom knows",
+                fmt::format("begin the command with one of: {}", known_launcher_programs()));
   }
-  auto identity = identify(words[command.launcher], version_text);
-  if (!identity) return propagate(identity);
-  command.kind = identity->kind;
-  command.version = std::move(identity->version);
-  command.words = std::move(words);
-  PartReader reader(command.kind, command.words, program);
-  for (std::size_t begin = command.launcher + 1;;) {
-    auto part = reader.read(begin);
-    if (!part) return propagate(part);
-    begin = part->end + 1;
-    command.parts.push_back(std::move(*part));
-    if (begin > command.words.size()) break;
+  command.version = version_number(version_text);
+  const ProgramParser parser(*command.launcher->command_line, command.launcher->title, argv, program);
+  for (std::size_t next = position + 1;; ++next) {
+    auto parsed = parser.parse(next);
+    if (!parsed) return propagate(parsed);
+    command.programs.push_back(std::move(*parsed));
+    if (next >= argv.size()) break;
   }
-  const bool file_names_programs = command.find("configfile") != nullptr || command.find("app") != nullptr;
-  for (const LaunchPart& part : command.parts) {
-    if (part.program == part.end && !file_names_programs) {
-      return fail(Code::usage, at(command.words[command.launcher]), "the command names no program",
-                  "write it behind the launcher's options: mpirun -n 4 ./app");
+  const bool program_file = std::any_of(command.programs.begin(), command.programs.end(), [](const auto& part) {
+    return std::any_of(part.options.begin(), part.options.end(), names_program_file);
+  });
+  for (const LaunchedProgram& part : command.programs) {
+    if (part.arguments.empty() && !program_file) {
+      return fail(Code::usage, at(command.executable), "the command does not name a program",
+                  "write it after the launcher's options: mpirun -n 4 ./app");
     }
   }
   return command;
 }
 
-Result<Argv> rewrite(const LaunchCommand& command, const LaunchChange& change) {
-  return Rewriter(command, change).words();
+Result<LaunchCommand> rewrite(LaunchCommand command, const LaunchChange& change) {
+  const bool changes_programs = !change.wrapper.empty() || !change.environment.empty();
+  if (changes_programs && lists_programs_in_a_file(command)) {
+    return fail(Code::usage, at(command.executable), "a file lists the programs instead of the command line",
+                "write the programs on the command line, separated by :");
+  }
+  for (LaunchedProgram& program : command.programs) {
+    std::erase_if(program.options, [&](const LaunchOption& option) {
+      return std::find(change.removed_options.begin(), change.removed_options.end(), option.name) !=
+             change.removed_options.end();
+    });
+  }
+  if (!change.environment.empty())
+    command.launcher->command_line->pass_environment(command.programs, change.environment);
+  for (LaunchedProgram& program : command.programs) {
+    if (!program.arguments.empty())
+      program.arguments.insert(program.arguments.begin(), change.wrapper.begin(), change.wrapper.end());
+  }
+  if (!change.options.empty()) {
+    auto& options = command.programs.front().options;
+    options.insert(options.begin(), LaunchOption{.name = {}, .values = {}, .arguments = change.options});
+  }
+  return command;
+}
+
+std::string shell_text(std::span<const std::string> assignments, std::span<const std::string> argv) {
+  std::string line;
+  for (const std::string& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    line += assignment.substr(0, equals + 1) + shell_quote(assignment.substr(equals + 1)) + " ";
+  }
+  for (std::size_t i = 0; i < argv.size(); ++i) line += (i > 0 ? " " : "") + shell_quote(argv[i]);
+  return line;
 }
 
 }  // namespace rankloom

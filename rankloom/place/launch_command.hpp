@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the command line by which a user starts his program, understood: which launcher it is, where its options end
-// and the program begins, and how to change one without harming the other. Nothing is run here; whoever calls asks the
-// launcher for its version and passes on what it said.
+// place: the command line with which a user starts a program, parsed: the launcher, its options, and the programs that
+// it starts. Nothing is executed here; the caller runs `LAUNCHER --version` and passes its output.
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,62 +15,69 @@
 
 namespace rankloom {
 
+struct Launcher;
+struct OptionSpec;
+
+/// The arguments of a command line, beginning with the program.
 using Argv = std::vector<std::string>;
 
-/// Launchers whose command lines differ. The names are those of `rankloom list launchers`.
-enum class LauncherKind : std::uint8_t { openmpi4, openmpi5, mpich, intelmpi, slurm };
+/// Environment variables, name and value.
+using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// "openmpi4", "mpich", …
-std::string_view name_of(LauncherKind kind);
-/// "Open MPI", "MPICH", …, for people.
-std::string_view title_of(LauncherKind kind);
-
-/// One option as it was given.
+/// One option as the user gave it.
 struct LaunchOption {
-  std::string name;            ///< Its first name without dashes: -np and -c of Open MPI are both "n".
-  Argv values;                ///< As many as it takes, also when written as --name=value.
-  std::size_t at = 0;          ///< Its place among the words,
-  std::size_t word_count = 1;  ///< and how many of them are its own.
+  std::string name;                  ///< Its first name without dashes: -np and -c of Open MPI are both "n".
+  Argv values;                       ///< Also when written as --name=value.
+  Argv arguments;                    ///< As written: {"-np", "4"}, {"--ntasks=4"}.
+  const OptionSpec* spec = nullptr;  ///< nullptr: the launcher's table does not list it.
 };
 
-/// One program of the command: there are several when they are separated by ":".
-struct LaunchPart {
-  std::vector<LaunchOption> options;
-  std::size_t begin = 0;    ///< Its first word: an option, or the program.
-  std::size_t program = 0;  ///< The word that names the program; == end: there is none.
-  std::size_t end = 0;      ///< Behind the program's last argument.
+/// One program that the command starts. Commands separate several programs by ":".
+struct LaunchedProgram {
+  std::vector<LaunchOption> options;  ///< The launcher's options in front of it.
+  Argv arguments;                     ///< The program and its arguments; empty: a file lists the programs.
 };
 
 struct LaunchCommand {
-  LauncherKind kind = LauncherKind::openmpi4;
-  std::string version;       ///< "4.1.4"; empty when nobody asked.
-  Argv words;               ///< The whole command, as given.
-  std::size_t launcher = 0;  ///< Place of the launcher's own word: behind "env A=b", "timeout 10", …
-  std::vector<LaunchPart> parts;
+  const Launcher* launcher = nullptr;  ///< The row of the registry.
+  std::string version;                 ///< "4.1.4"; empty when the version is not known.
+  Argv prefix;                         ///< What precedes the launcher: "env A=b", "timeout 10", …
+  std::string executable;              ///< The launcher as the user named it: "mpirun", "/opt/mpi/bin/mpiexec".
+  std::vector<LaunchedProgram> programs;
 
-  /// The option in any of its parts; the last one counts, as it does for the launchers.
+  /// The whole command again.
+  Argv argv() const;
+  /// The option of this name. Launchers use the last one if an option is repeated, so this returns the last one.
   const LaunchOption* find(std::string_view name) const;
-  /// How many ranks are asked for; nothing when the command leaves that to the launcher.
+  /// How many ranks the command starts; nothing when it leaves that to the launcher.
   std::optional<std::uint32_t> rank_count() const;
 };
 
-/// Where the launcher stands: behind words that only prepare its start, such as "env A=b", "nice" or "timeout 10".
-std::size_t launcher_position(std::span<const std::string> words);
+/// The index of the launcher in a command line: it follows programs that only prepare its start, such as "env A=b",
+/// "nice" or "timeout 10".
+std::size_t launcher_position(std::span<const std::string> argv);
 
-/// Understands a command. `version_text` is what `LAUNCHER --version` says; srun needs none. `program` names the word
-/// at which the program begins, for options that are not known here. Fails when the launcher is not known, an option is
-/// not known and could take a value, or there is no program.
-Result<LaunchCommand> understand_launch(Argv words, std::string_view version_text, std::string_view program = {});
+/// Parses a command line. `version_text` is the output of `LAUNCHER --version`; srun does not need it. `program` names
+/// the argument at which the program begins, for commands with options that the launcher's table does not list. Fails
+/// when the launcher is unknown, when an unknown option could have a value, or when there is no program.
+Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text,
+                                           std::string_view program = {});
+/// The same with other rows than those of the registry.
+Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text, std::string_view program,
+                                           std::span<const Launcher* const> rows);
 
 /// What to change in a command.
 struct LaunchChange {
-  std::vector<std::string> leave_out;  ///< Options by name, wherever they stand.
-  Argv options;                       ///< For the launcher: in front of its own options, so for all programs.
-  std::vector<std::pair<std::string, std::string>> environment;  ///< For the ranks, not for the launcher itself.
-  Argv wrapper;                                                 ///< In front of every program.
+  std::vector<std::string> removed_options = {};  ///< By name, in front of any program.
+  Argv options = {};                              ///< New options of the launcher; they apply to all programs.
+  Environment environment = {};                   ///< For the ranks, not for the launcher itself.
+  Argv wrapper = {};                              ///< In front of every program.
 };
 
-/// The changed command. Fails when the launcher has no way to say it.
-Result<Argv> rewrite(const LaunchCommand& command, const LaunchChange& change);
+/// The changed command. Fails when the launcher cannot express the change.
+Result<LaunchCommand> rewrite(LaunchCommand command, const LaunchChange& change);
+
+/// A command as it is typed into a shell, "NAME=value" assignments first.
+std::string shell_text(std::span<const std::string> assignments, std::span<const std::string> argv);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the user's own command, changed so that his launcher follows the mapping and every rank says where it is.
+// place: the user's own command, changed so that the launcher follows the mapping and every rank reports where it runs.
 #pragma once
 
 #include <string>
@@ -12,23 +12,19 @@
 
 namespace rankloom {
 
-/// What the plan must know of where it will run.
-struct LaunchSurroundings {
-  std::string folder;   ///< For the launcher's files and, below "report", the reports of the ranks.
-  std::string wrapper;  ///< rankloom-bind, by a path that the ranks' hosts know too.
-  EmitOptions::Bind bind = EmitOptions::Bind::core;
-  bool in_slurm_job = false;
-};
-
 struct LaunchPlan {
   std::vector<LauncherFile> files;
-  LauncherCommand command;
-  std::vector<std::string> replaced;  ///< Options of the user whose place the mapping takes, as he wrote them.
+  std::vector<std::string> environment;  ///< "NAME=value", for the launcher.
+  LaunchCommand command;
+  std::vector<std::string> replaced;  ///< Options of the user that the mapping replaces, as written.
+
+  /// As it is typed into a shell.
+  std::string text() const { return shell_text(environment, command.argv()); }
 };
 
-/// Fails when the command does not start the mapping's ranks, or asks for something that the launcher would silently do
-/// otherwise; the remedy says what to leave out or write instead.
+/// Fails when the command does not start as many ranks as the mapping places, or when it has an option that conflicts
+/// with the mapping; the hint names what to leave out or to write instead.
 Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& deployment,
-                               const LaunchSurroundings& surroundings);
+                               const LaunchContext& context);
 
 }  // namespace rankloom

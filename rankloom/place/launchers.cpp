@@ -1,76 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the table of launchers.
+// place: looks up rows of the registry of launchers, by name or by what a program prints about itself.
 #include "rankloom/place/launchers.hpp"
 
-#include <array>
+#include <algorithm>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/shell_word.hpp"
-#include "rankloom/core/suggest.hpp"
-#include "rankloom/place/launchers/writers.hpp"
+#include "rankloom/core/text/suggest.hpp"
+#include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
 
 namespace {
 
-constexpr auto table = std::to_array<LauncherInfo>({
-    {"openmpi4", "Open MPI up to 4.1: a rankfile of physical processing units", "mpirun(1) of Open MPI 4.1, Rankfiles",
-     "launched and verified here with 4.1.4", write_open_mpi_4, read_physical_rankfile},
-    {"openmpi5", "Open MPI 5: a rankfile of logical cores", "PRRTE 3 (Open MPI 5.0), Rankfiles and --map-by",
-     "read in its manual; not launched", write_open_mpi_5, read_logical_rankfile},
-    {"mpich", "MPICH (hydra): a host for each rank, and a wrapper that binds", "mpiexec(1) of MPICH 4, hydra",
-     "launched and verified here with 4.0.2", write_mpich, read_hostfile},
-    {"intelmpi", "Intel MPI: a configuration of runs of ranks",
-     "Intel MPI Developer Reference 2021.15, Hydra options and process pinning; Getmanskiy 2015, 4.1",
-     "read in its manual, files compared with the paper's; not launched", write_intel, read_intel},
-    {"slurm", "srun: a host for each task, and a wrapper that binds", "srun(1), --distribution=arbitrary",
-     "launched and verified here with 22.05", write_slurm, read_hostfile},
-    {"cray", "Cray MPICH: ranks in the order of slots", "LUMI training materials, MPICH_RANK_REORDER_METHOD=3",
-     "from a site's guide; not checked against its manual", write_cray, read_cray},
-    {"flux", "Flux: a host for each task, and a wrapper that binds", "flux-run(1), --taskmap=hostfile, from 0.61 on",
-     "read in its manual; not launched", write_flux, read_hostfile},
-    {"lsf", "LSF: ranks of each host", "IBM Spectrum LSF 10.1, Running jobs with task geometry; Span string",
-     "read in its manual; not launched", write_lsf, read_lsf},
-    {"pbs", "PBS: a selection of chunks in the order of ranks", "OpenPBS: qsub(1B), pbs_resources(7B)",
-     "read in its manual, the order of hosts in a site's guide; not launched", write_pbs, read_hostfile},
-    {"fujitsu", "Fujitsu MPI (Fugaku): a coordinate for each rank", "Fujitsu MPI, --vcoordfile",
-     "from notes; not checked against its manual", write_fujitsu, read_fujitsu},
-    {"hostfile", "a host for each rank, for whatever takes one a line", "",
-     "launched and verified here: Open MPI --map-by seq, MPICH -f", write_hostfile, read_hostfile},
-    {"wrapper", "a table for rankloom-bind, for launchers that place but do not bind", "",
-     "launched and verified here with Open MPI and MPICH", write_wrapper, read_wrapper},
-    {"plain", "one core number a line, as `rankloom map` writes it", "", "read by every verb", write_plain, read_plain},
-});
+/// Calls `matches` with each part of a list.
+template <class Predicate>
+bool any_part(std::string_view list, char separator, Predicate matches) {
+  while (!list.empty()) {
+    const std::string_view part = list.substr(0, list.find(separator));
+    if (matches(part)) return true;
+    list.remove_prefix(std::min(list.size(), part.size() + 1));
+  }
+  return false;
+}
+
+bool matches_any(std::string_view patterns, std::string_view name) {
+  return any_part(patterns, ' ', [&](std::string_view pattern) {
+    if (pattern.starts_with('*')) return name.ends_with(pattern.substr(1));
+    if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
+    return name == pattern;
+  });
+}
 
 }  // namespace
 
 std::string EmitOptions::path(std::string_view file) const {
-  if (folder.empty()) return std::string(file);
-  return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", file);
+  if (directory.empty()) return std::string(file);
+  return fmt::format("{}{}{}", directory, directory.ends_with('/') ? "" : "/", file);
+}
+
+Argv LauncherCommand::argv() const {
+  Argv result = launcher;
+  result.insert(result.end(), options.begin(), options.end());
+  result.insert(result.end(), program.begin(), program.end());
+  return result;
 }
 
 std::string LauncherCommand::text() const {
-  std::string line;
-  for (const std::string& assignment : environment) {
-    const std::size_t equals = assignment.find('=');
-    line += assignment.substr(0, equals + 1) + shell_word(assignment.substr(equals + 1)) + " ";
-  }
-  for (std::size_t i = 0; i < words.size(); ++i) line += (i > 0 ? " " : "") + shell_word(words[i]);
-  return line;
+  return shell_text(environment, argv());
 }
 
-std::span<const LauncherInfo> launchers() {
-  return table;
+const OptionSpec* LauncherCommandLine::find_option(std::string_view name) const {
+  const auto found = std::find_if(options.begin(), options.end(), [&](const OptionSpec& spec) {
+    return any_part(spec.names, '|', [&](std::string_view other) { return other == name; });
+  });
+  return found == options.end() ? nullptr : &*found;
 }
 
-Result<const LauncherInfo*> find_launcher(std::string_view name) {
+std::span<const Launcher* const> launchers() {
+  return launcher_rows::all;
+}
+
+Result<const Launcher*> find_launcher(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const LauncherInfo& row : table) {
-    if (row.name == name) return &row;
-    names.push_back(row.name);
+  for (const Launcher* const row : launchers()) {
+    if (row->name == name) return row;
+    names.push_back(row->name);
   }
-  return fail(Code::usage, at("launchers"), fmt::format("there is no '{}'", name), suggest(name, names));
+  return fail(Code::usage, at("launchers"), fmt::format("there is no launcher '{}'", name), suggest(name, names));
+}
+
+const Launcher* recognise_launcher(std::string_view program, std::string_view version_text,
+                                   std::span<const Launcher* const> rows) {
+  const std::string_view name = program_name(program);
+  const Launcher* by_name = nullptr;
+  for (const Launcher* const row : rows) {
+    if (row->command_line == nullptr) continue;
+    const LauncherCommandLine& line = *row->command_line;
+    const bool has_unique_name = matches_any(line.unique_programs, name);
+    if (line.recognises == nullptr ? has_unique_name : line.recognises(version_text)) return row;
+    if (has_unique_name && by_name == nullptr) by_name = row;
+  }
+  return by_name;
+}
+
+bool is_launcher_name(std::string_view program) {
+  return std::any_of(launchers().begin(), launchers().end(), [&](const Launcher* row) {
+    return row->command_line != nullptr && matches_any(row->command_line->programs, program_name(program));
+  });
+}
+
+bool needs_version_text(std::string_view program) {
+  return std::any_of(launchers().begin(), launchers().end(), [&](const Launcher* row) {
+    return row->command_line != nullptr && row->command_line->recognises != nullptr &&
+           matches_any(row->command_line->programs, program_name(program));
+  });
+}
+
+std::string known_launcher_programs() {
+  std::vector<std::string> names;
+  for (const Launcher* const row : launchers()) {
+    if (row->command_line == nullptr) continue;
+    any_part(row->command_line->programs, ' ', [&](std::string_view pattern) {
+      const std::string name(pattern.substr(0, pattern.find('*')));
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      return false;
+    });
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string version_number(std::string_view text) {
+  // Hydra prints its build details; the version is after "Version:".
+  if (const std::size_t label = text.find("Version:"); label != std::string_view::npos) text.remove_prefix(label);
+  constexpr std::string_view digits = "0123456789";
+  for (std::size_t at = text.find_first_of(digits); at < text.size(); at = text.find_first_of(digits, at)) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+    const std::string_view number = text.substr(at, end - at);
+    if (number.find('.') != std::string_view::npos)
+      return std::string(number.substr(0, number.find_last_not_of('.') + 1));
+    at = end;
+  }
+  return {};
+}
+
+std::string_view program_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
 }  // namespace rankloom

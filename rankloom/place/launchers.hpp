@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: a mapping in the words of each launcher, and the table of launchers. Adding one: a writer in a file of
-// launchers/ and a row in launchers.cpp; help, completion and tests follow. docs/launchers.md shows each.
+// place: the registry of launchers, one row per launcher with everything about it: how to recognise it and its version,
+// its options, what it does by default, how to write and read its files, how to change a command, what conflicts with a
+// mapping. All verbs read these rows. To add a launcher: define its row in a file of launchers/ and list it in
+// launchers/table.hpp. docs/launchers.md describes every launcher.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rankloom/core/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/place/deployment.hpp"
 #include "rankloom/place/launch_command.hpp"
 
@@ -18,15 +20,17 @@ namespace rankloom {
 
 struct EmitOptions {
   enum class Bind : std::uint8_t {
-    core,  ///< Every rank on its processing unit.
-    none,  ///< Every rank on its host, anywhere there.
+    core,  ///< Every rank to its processing unit.
+    none,  ///< Every rank may run anywhere on its host.
   };
   Bind bind = Bind::core;
-  Argv program{"./app"};  ///< What the command runs, with its arguments.
-  std::string folder;      ///< Where the files will be, for the command; empty: here.
-  std::string statistics;  ///< Intel MPI: also the configuration that collects statistics into this file.
-  std::string wrapper = "rankloom-bind";  ///< The program that binds by rank, for launchers that cannot.
+  Argv program{"./app"};   ///< The program of the command, with its arguments.
+  std::string directory;   ///< Where the files will be, for the command; empty: the working directory.
+  std::string statistics;  ///< Intel MPI: also write the configuration that collects statistics into this file.
+  std::string wrapper =
+      "rankloom-bind";  ///< The program that binds its rank, for launchers that cannot bind each rank.
 
+  bool binds() const { return bind == Bind::core; }
   std::string path(std::string_view file) const;
 };
 
@@ -35,32 +39,134 @@ struct LauncherFile {
   std::string content;
 };
 
-/// A command to type: variables first, then the words.
+/// A command to type, in its parts.
 struct LauncherCommand {
   std::vector<std::string> environment;  ///< "NAME=value"
-  Argv words;
+  Argv launcher;                         ///< {"mpirun"}, {"flux", "run"}, {"qsub"}
+  Argv options;                          ///< Of the launcher.
+  Argv program;                          ///< With its arguments, after the wrapper where one binds.
+
+  Argv argv() const;
   /// As it is typed into a shell.
   std::string text() const;
 };
 
 struct LaunchFiles {
   std::vector<LauncherFile> files;
-  std::vector<LauncherCommand> commands;  ///< Usually one; the last one runs the program where the mapping says.
+  std::vector<LauncherCommand> commands;  ///< Usually one; the last one runs the program as the mapping places it.
 };
 
-struct LauncherInfo {
+/// What makes a launcher follow a mapping when it is added to the user's own command.
+struct LaunchPlacement {
+  std::vector<LauncherFile> files;
+  Argv options;                                   ///< Of the launcher.
+  Environment rank_environment = {};              ///< For the ranks.
+  std::vector<std::string> launcher_environment;  ///< "NAME=value", for the launcher itself.
+  bool binds = false;  ///< The launcher binds every rank to its processing unit; otherwise rankloom-bind does.
+};
+
+enum class OptionRole : std::uint8_t {
+  other,
+  rank_count,    ///< How many ranks to start.
+  hosts,         ///< Which hosts to use: the mapping replaces it.
+  program_file,  ///< A file lists the programs.
+};
+
+/// One option of a launcher's command line.
+struct OptionSpec {
+  std::string_view names;  ///< Without dashes, separated by "|"; the first one identifies the option.
+  std::size_t values = 0;  ///< How many arguments follow it.
+  OptionRole role = OptionRole::other;
+  bool attached = false;  ///< May have a value in the same argument, as in -K1.
+
+  std::string_view name() const { return names.substr(0, names.find('|')); }
+};
+
+/// Options that contradict the mapping, or that the launcher silently ignores when it follows one.
+struct ConflictingOption {
+  std::string_view options;          ///< Their names, separated by blanks.
+  std::string_view reason;           ///< Continues "this option …".
+  std::string_view remedy;           ///< What to type instead.
+  std::string_view parameters = {};  ///< If given: only when the option's first value begins with one of these.
+};
+
+/// What a launch depends on besides the command and the mapping.
+struct LaunchContext {
+  std::string directory;  ///< For the launcher's files and, below "report", the reports of the ranks.
+  std::string wrapper;    ///< rankloom-bind, by a path that exists on all hosts.
+  EmitOptions::Bind bind = EmitOptions::Bind::core;
+  bool in_slurm_job = false;
+};
+
+enum class DefaultRankCount : std::uint8_t {
+  chosen_by_launcher,       ///< As many as the allocation has slots.
+  one,                      ///< One rank per program.
+  one_if_several_programs,  ///< One rank per program; for a single program the launcher chooses.
+};
+
+/// A launcher whose command line rankloom parses and rewrites, for `run`, `record`, `tune`, `online`, `reorder` and
+/// `topo`.
+struct LauncherCommandLine {
+  /// Names of its executable, separated by blanks, with "*" at one end; other launchers may use the same names.
+  std::string_view programs;
+  /// Names that no other launcher uses, so that the launcher is recognised without its version.
+  std::string_view unique_programs;
+  /// Recognises the output of `PROGRAM --version`; nullptr: its name alone is enough.
+  bool (*recognises)(std::string_view version_text) = nullptr;
+  std::string_view mpi = {};      ///< The MPI that its programs are linked with, "openmpi" or "mpich"; empty: any.
+  std::string_view package = {};  ///< Debian's package, for `doctor`; empty: `doctor` does not look for it.
+  std::string_view packaged_program = {};  ///< An executable that only this package contains.
+
+  std::span<const OptionSpec> options;
+  bool getopt_letters = false;     ///< "-lN2" is -l and -N 2.
+  bool value_after_equals = true;  ///< "--name=value" is accepted.
+  DefaultRankCount default_rank_count = DefaultRankCount::chosen_by_launcher;
+
+  std::span<const ConflictingOption> conflicts;
+  /// Further reasons to refuse a command; nullptr: none.
+  Result<void> (*check)(const LaunchCommand& command, const LaunchContext& context) = nullptr;
+  /// What the mapping adds to a command; it replaces the options of role `hosts`.
+  Result<LaunchPlacement> (*place)(const Deployment& deployment, const EmitOptions& options) = nullptr;
+  /// Adds options with which the launcher passes these variables to the ranks.
+  void (*pass_environment)(std::vector<LaunchedProgram>& programs, const Environment& environment) = nullptr;
+
+  /// The option with any of its names; nullptr when the table does not list it.
+  const OptionSpec* find_option(std::string_view name) const;
+};
+
+struct Launcher {
   std::string_view name;       ///< What the user types after --to.
+  std::string_view title;      ///< "Open MPI"
   std::string_view summary;    ///< One line.
   std::string_view reference;  ///< The manual it follows.
-  std::string_view checked;    ///< How we know that it works.
+  std::string_view checked;    ///< How its files were checked.
   Result<LaunchFiles> (*write)(const Deployment& deployment, const EmitOptions& options);
-  /// Reads the first of its files back; nullptr: it does not say enough for that.
-  Result<std::vector<Core>> (*read)(const FileContents& file, const Topology& topology, std::span<const std::string> hosts);
+  /// Reads the first of its files back; nullptr: the file does not contain enough for that.
+  Result<std::vector<Core>> (*read)(const FileContents& file, const Topology& topology,
+                                    std::span<const std::string> hosts);
+  bool names_hosts = true;  ///< Its files or its command contain host names.
+  /// nullptr: rankloom writes its files but does not parse its command line.
+  const LauncherCommandLine* command_line = nullptr;
 };
 
-/// The table, in reading order.
-std::span<const LauncherInfo> launchers();
-/// The row, or an error that suggests one.
-Result<const LauncherInfo*> find_launcher(std::string_view name);
+/// The rows, in reading order.
+std::span<const Launcher* const> launchers();
+/// The row of this name, or an error that suggests one.
+Result<const Launcher*> find_launcher(std::string_view name);
+
+/// The launcher that a program is, from its name and the output of `PROGRAM --version`; nullptr: none of these rows.
+const Launcher* recognise_launcher(std::string_view program, std::string_view version_text,
+                                   std::span<const Launcher* const> rows = launchers());
+/// Whether some launcher has an executable of this name.
+bool is_launcher_name(std::string_view program);
+/// Whether a launcher of this name is recognised by its version, so that `PROGRAM --version` is worth running.
+bool needs_version_text(std::string_view program);
+/// "mpirun, mpiexec, srun": for hints.
+std::string known_launcher_programs();
+
+/// The first number with a dot: "mpirun (Open MPI) 4.1.4" → "4.1.4"; empty when there is none.
+std::string version_number(std::string_view version_text);
+/// "/usr/bin/mpirun" → "mpirun"
+std::string_view program_name(std::string_view path);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of place: the user's command with the mapping in it, and what is refused.
+// tests of place: the user's command changed to follow a mapping, and commands that are refused.
 #include "rankloom/place/launch_plan.hpp"
 
 #include <sstream>
@@ -21,19 +21,19 @@ constexpr std::string_view open_mpi_5 = "mpirun (Open MPI) 5.0.3";
 constexpr std::string_view mpich = "HYDRA build details:\n Version: 4.0.2";
 constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9";
 
-/// The changed command, or the error, of two ranks on two hosts.
+/// The changed command, or the error, for two ranks on two hosts.
 std::string planned(const std::string& text, std::string_view version, EmitOptions::Bind bind = EmitOptions::Bind::core,
                     bool in_slurm_job = false) {
   std::istringstream in(text);
-  Argv words;
-  for (std::string word; in >> word;) words.push_back(word);
-  auto command = understand_launch(words, version);
+  Argv argv;
+  for (std::string argument; in >> argument;) argv.push_back(argument);
+  auto command = parse_launch_command(argv, version);
   if (!command) return to_string(command.error());
   const std::vector<std::string> hosts{"a", "b"};
   auto deployment =
       deploy(std::vector<Core>{Core{2}, Core{1}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
   auto plan = plan_launch(*command, *deployment, {"F", "bind", bind, in_slurm_job});
-  return plan ? plan->command.text() : to_string(plan.error());
+  return plan ? plan->text() : to_string(plan.error());
 }
 
 TEST(LaunchPlan, ChangesTheCommandForEachLauncher) {
@@ -51,7 +51,7 @@ TEST(LaunchPlan, ChangesTheCommandForEachLauncher) {
             "F/report F/bind.txt app");
 }
 
-TEST(LaunchPlan, LeavesRanksFreeOnTheirHostsWhenAsked) {
+TEST(LaunchPlan, LeavesRanksUnboundOnTheirHostsOnRequest) {
   const auto none = EmitOptions::Bind::none;
   EXPECT_EQ(planned("mpirun -n 2 app", open_mpi_4, none),
             "mpirun --hostfile F/hosts --map-by seq --bind-to none -n 2 bind --report F/report - app");
@@ -59,7 +59,7 @@ TEST(LaunchPlan, LeavesRanksFreeOnTheirHostsWhenAsked) {
             "mpirun -f F/hosts -bind-to none -n 2 bind --report F/report - app");
 }
 
-TEST(LaunchPlan, PlacesSeveralProgramsAsOneRowOfRanks) {
+TEST(LaunchPlan, PlacesTheRanksOfSeveralPrograms) {
   EXPECT_EQ(planned("mpirun -n 1 a : -n 1 b", open_mpi_4),
             "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 1 bind --report F/report - a : -n 1 bind "
             "--report F/report - b");
@@ -74,21 +74,21 @@ TEST(LaunchPlan, RefusesAnotherNumberOfRanks) {
   EXPECT_THAT(planned("mpirun -n 3 app", open_mpi_4), HasSubstr("starts 3 ranks, the mapping places 2"));
 }
 
-TEST(LaunchPlan, RefusesWhatLaunchersSilentlyDoOtherwise) {
+TEST(LaunchPlan, RefusesOptionsThatConflictWithTheMapping) {
   const struct {
     const char* command;
     std::string_view version;
-    const char* what;
+    const char* reason;
     const char* remedy;
-  } traps[] = {
-      {"mpirun --bind-to none -n 2 app", open_mpi_4, "ignored beside a rankfile", "--bind none"},
+  } cases[] = {
+      {"mpirun --bind-to none -n 2 app", open_mpi_4, "ignored next to a rankfile", "--bind none"},
       {"mpirun --map-by node -n 2 app", open_mpi_4, "ignored", "leave it out"},
       {"mpirun --cpu-list 1,0 -n 2 app", open_mpi_4, "order", "leave it out"},
-      {"mpirun -rf f -n 2 app", open_mpi_4, "placement of its own", "--from openmpi4"},
+      {"mpirun -rf f -n 2 app", open_mpi_4, "is another placement", "--from openmpi4"},
       {"mpirun -npernode 1 -n 2 app", open_mpi_4, "another placement", "leave it out"},
       {"mpirun --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4, "another placement", "leave it out"},
       {"mpirun --map-by node -n 2 app", open_mpi_5, "ignored", "leave it out"},
-      {"mpirun -bind-to user:1,0 -n 2 app", mpich, "begins anew", "rankloom-bind"},
+      {"mpirun -bind-to user:1,0 -n 2 app", mpich, "starts again", "rankloom-bind"},
       {"mpirun -configfile f", mpich, "first host", "separated by :"},
       {"mpirun -ppn 1 -n 2 app", mpich, "another placement", "leave it out"},
       {"mpirun -ppn 1 -n 2 app", intel, "another placement", "leave it out"},
@@ -97,10 +97,10 @@ TEST(LaunchPlan, RefusesWhatLaunchersSilentlyDoOtherwise) {
       {"srun -m cyclic -n 2 app", "", "another placement", "leave it out"},
       {"srun --multi-prog -n 2 f", "", "in a file", "separated by :"},
   };
-  for (const auto& trap : traps) {
-    const std::string said = planned(trap.command, trap.version);
-    EXPECT_THAT(said, HasSubstr(trap.what)) << trap.command;
-    EXPECT_THAT(said, HasSubstr(trap.remedy)) << trap.command;
+  for (const auto& conflict : cases) {
+    const std::string message = planned(conflict.command, conflict.version);
+    EXPECT_THAT(message, HasSubstr(conflict.reason)) << conflict.command;
+    EXPECT_THAT(message, HasSubstr(conflict.remedy)) << conflict.command;
   }
 }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of place: what every launcher is told, and that it reads back as it was.
+// tests of place: every row of the registry of launchers: its files, its commands, and how its command line is parsed.
 #include "rankloom/place/launchers.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/place/launch_plan.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -40,7 +42,7 @@ LaunchFiles written(std::string_view launcher, const Deployment& deployment, con
   return made ? *made : LaunchFiles{};
 }
 
-/// The nodes alone: all that files without processing units can say.
+/// The nodes only: files without processing units contain nothing else.
 std::vector<Node> nodes_of(const std::vector<Core>& core_of, const Topology& machine) {
   std::vector<Node> nodes;
   for (const Core core : core_of) nodes.push_back(machine.node_of(core));
@@ -49,26 +51,25 @@ std::vector<Node> nodes_of(const std::vector<Core>& core_of, const Topology& mac
 
 TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
   const Topology machine = topology("torus:3x2x2=10 core:4=1");
-  for (const LauncherInfo& row : launchers()) {
-    if (row.read == nullptr) continue;
+  for (const Launcher* const row : launchers()) {
+    if (row->read == nullptr) continue;
     for (const EmitOptions::Bind bind : {EmitOptions::Bind::core, EmitOptions::Bind::none}) {
       EmitOptions options;
       options.bind = bind;
-      if (row.name == std::string_view("openmpi4") && bind == EmitOptions::Bind::none) continue;  // is a hostfile then
-      if (row.name == std::string_view("openmpi5") && bind == EmitOptions::Bind::none) continue;
+      if (row->name == "openmpi4" && bind == EmitOptions::Bind::none) continue;  // writes one host per line then
+      if (row->name == "openmpi5" && bind == EmitOptions::Bind::none) continue;
       for (unsigned seed = 0; seed < 5; ++seed) {
-        const auto core_of = shuffled_cores(48, 48, seed);  // a full machine, which every format can say
-        const auto made = written(row.name, deployed(core_of, machine), options);
+        const auto core_of = shuffled_cores(48, 48, seed);  // a full machine, which every format can express
+        const auto made = written(row->name, deployed(core_of, machine), options);
         const FileContents file(made.files[0].name, made.files[0].content);
-        const auto again = row.read(file, machine, {});
-        ASSERT_TRUE(again) << row.name << ": " << to_string(again.error());
-        EXPECT_EQ(nodes_of(*again, machine), nodes_of(core_of, machine)) << row.name;
-        const bool says_cores = row.name == std::string_view("openmpi4") || row.name == std::string_view("openmpi5") ||
-                                row.name == std::string_view("wrapper") || row.name == std::string_view("plain") ||
-                                row.name == std::string_view("cray") ||
-                                (row.name == std::string_view("intelmpi") && bind == EmitOptions::Bind::core);
-        if (says_cores) {
-          EXPECT_EQ(*again, core_of) << row.name;
+        const auto again = row->read(file, machine, {});
+        ASSERT_TRUE(again) << row->name << ": " << to_string(again.error());
+        EXPECT_EQ(nodes_of(*again, machine), nodes_of(core_of, machine)) << row->name;
+        const bool names_cores = row->name == "openmpi4" || row->name == "openmpi5" || row->name == "wrapper" ||
+                                 row->name == "plain" || row->name == "cray" ||
+                                 (row->name == "intelmpi" && bind == EmitOptions::Bind::core);
+        if (names_cores) {
+          EXPECT_EQ(*again, core_of) << row->name;
         }
       }
     }
@@ -88,7 +89,7 @@ TEST(Launchers, ReadBackPartOfAMachineWithHoles) {
   }
 }
 
-TEST(Launchers, RefuseHostsThatNoFileCanName) {
+TEST(Launchers, RefuseHostNamesThatNoFileCanContain) {
   const Topology machine = topology("node:2=10 core:2=1");
   for (const char* const name :
        {"a b", "a;b", "-a", "a:1", "a=b", "a\nb", "$(x)", "'", "a,b", "a#b", "(a)", "a/b", "\xc3\xa9", "a\\b"}) {
@@ -99,26 +100,26 @@ TEST(Launchers, RefuseHostsThatNoFileCanName) {
   EXPECT_TRUE(deploy(std::vector<Core>{Core{0}}, machine, hosts));
 }
 
-TEST(Launchers, GiveCommandsThatAShellReadsBack) {
+TEST(Launchers, WriteCommandsThatAShellReadsBack) {
   const Topology machine = topology("node:2=10 core:2=1");
   EmitOptions options;
   options.program = {"./my app", "it's", "$HOME"};
-  options.folder = "a folder";
-  for (const LauncherInfo& row : launchers()) {
-    const auto made = row.write(deployed({Core{0}, Core{2}}, machine), options);
-    if (row.name == std::string_view("intelmpi")) {
-      ASSERT_FALSE(made);  // its configuration cannot quote
+  options.directory = "a directory";
+  for (const Launcher* const row : launchers()) {
+    const auto made = row->write(deployed({Core{0}, Core{2}}, machine), options);
+    if (row->name == "intelmpi") {
+      ASSERT_FALSE(made);  // its configuration file cannot quote
       EXPECT_THAT(made.error().hint, HasSubstr("script"));
       continue;
     }
-    ASSERT_TRUE(made) << row.name;
-    if (row.name == std::string_view("pbs")) {  // the program stands in its script
+    ASSERT_TRUE(made) << row->name;
+    if (row->name == "pbs") {  // the program is in its script
       EXPECT_THAT(made->files[1].content, EndsWith("'./my app' 'it'\\''s' '$HOME'\n"));
-      EXPECT_THAT(made->commands[0].text(), EndsWith(" 'a folder/job.sh'"));
+      EXPECT_THAT(made->commands[0].text(), EndsWith(" 'a directory/job.sh'"));
       continue;
     }
     for (const LauncherCommand& command : made->commands)
-      EXPECT_THAT(command.text(), EndsWith("'./my app' 'it'\\''s' '$HOME'")) << row.name;
+      EXPECT_THAT(command.text(), EndsWith("'./my app' 'it'\\''s' '$HOME'")) << row->name;
   }
 }
 
@@ -196,28 +197,28 @@ TEST(Cray, KeepsTheTasksOfANodeInTheOrderOfItsCores) {
               HasSubstr("--distribution=block:block"));
 }
 
-TEST(Lsf, AsksForAHostAGroupWithRoomForTheLargest) {
+TEST(Lsf, RequestsOneHostPerGroupWithSlotsForTheLargest) {
   const Topology machine = topology("node:3=10 core:3=1");
   const auto made = written("lsf", deployed({Core{0}, Core{1}, Core{2}, Core{6}}, machine));
   EXPECT_EQ(made.files[0].content, "{(0,1,2)(3)}\n");
   EXPECT_THAT(made.commands[0].text(), HasSubstr("bsub -n 6 -R 'span[ptile=3]' mpirun -n 4 "));
 }
 
-TEST(Flux, RequiresTheHostsThatHoldRanks) {
+TEST(Flux, RequiresTheHostsThatHaveRanks) {
   const Topology machine = topology("node:3=10 core:2=1");
   const auto made = written("flux", deployed({Core{5}, Core{0}, Core{4}}, machine));
   EXPECT_THAT(made.commands[0].text(), HasSubstr("-N 2 -n 3 --exclusive --requires=host:node0,node2 "));
 }
 
-TEST(Pbs, SubmitsAScriptThatFollowsTheListOfHosts) {
+TEST(Pbs, SubmitsAScriptThatUsesTheListOfHosts) {
   const Topology machine = topology("node:2=10 core:2=1");
   EmitOptions options;
-  options.folder = "my folder";
+  options.directory = "my directory";
   const auto made = written("pbs", deployed({Core{2}, Core{0}, Core{3}}, machine), options);
   EXPECT_EQ(made.files[1].content,
             "#!/bin/sh\ncd \"$PBS_O_WORKDIR\" &&\n"
-            "exec mpiexec -n 3 -machinefile \"$PBS_NODEFILE\" rankloom-bind 'my folder/bind.txt' ./app\n");
-  EXPECT_EQ(made.commands[0].words.back(), "my folder/job.sh");
+            "exec mpiexec -n 3 -machinefile \"$PBS_NODEFILE\" rankloom-bind 'my directory/bind.txt' ./app\n");
+  EXPECT_EQ(made.commands[0].program, Argv{"my directory/job.sh"});
 }
 
 TEST(Fujitsu, CountsCoordinatesOfATorusFromX) {
@@ -226,7 +227,7 @@ TEST(Fujitsu, CountsCoordinatesOfATorusFromX) {
   EXPECT_EQ(written("fujitsu", deployed(core_of, machine)).files[0].content, "(2,1)\n(1,0)\n(0,1)\n");
 }
 
-TEST(OpenMpi, NamesPhysicalUnitsUpToFourAndLogicalOnesFromFive) {
+TEST(OpenMpi, NamesPhysicalUnitsUpToVersion4AndLogicalCoresFromVersion5) {
   MachineSpec spec;
   spec.root.kind = "machine";
   ObjectSpec node;
@@ -246,7 +247,7 @@ TEST(OpenMpi, NamesPhysicalUnitsUpToFourAndLogicalOnesFromFive) {
   EXPECT_EQ(written("openmpi5", deployed(core_of, *machine)).files[0].content, "rank 0=n slot=3\nrank 1=n slot=1\n");
 }
 
-TEST(Launchers, SayWhereAFileIsWrong) {
+TEST(Launchers, NameTheWrongLineOfAFile) {
   const Topology machine = topology("node:2=10 core:2=1");
   const auto error_of = [&](std::string_view launcher, const std::string& text) {
     const auto read = (*find_launcher(launcher))->read(FileContents("f", text), machine, {});
@@ -255,7 +256,7 @@ TEST(Launchers, SayWhereAFileIsWrong) {
   EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=0\nrank x\n"), HasSubstr("f:2"));
   EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=0\nrank 0=node0 slot=1\n"), HasSubstr("again"));
   EXPECT_THAT(error_of("openmpi4", "rank 1=node0 slot=0\n"), HasSubstr("rank 0 is not in this file"));
-  EXPECT_THAT(error_of("openmpi4", "rank 0=other slot=0\n"), HasSubstr("no host of the topology"));
+  EXPECT_THAT(error_of("openmpi4", "rank 0=other slot=0\n"), HasSubstr("not a host of the topology"));
   EXPECT_THAT(error_of("openmpi4", "rank 0=node0 slot=9\n"), HasSubstr("unit 9"));
   EXPECT_THAT(error_of("openmpi5", "rank 0=node0 slot=9\n"), HasSubstr("fewer cores"));
   EXPECT_THAT(error_of("cray", "0,1,1\n"), HasSubstr("twice"));
@@ -266,6 +267,139 @@ TEST(Launchers, SayWhereAFileIsWrong) {
   EXPECT_THAT(error_of("intelmpi", "-n 2 app\n"), HasSubstr("f:1"));
   EXPECT_THAT(error_of("wrapper", "0 node0 0\n2 node0 1\n"), HasSubstr("f:2"));
   EXPECT_THAT(error_of("hostfile", "node0:x\n"), HasSubstr("f:1"));
+}
+
+TEST(Launchers, AreRecognisedByExactlyOneRow) {
+  const struct {
+    const char* name;
+    std::string_view version_text;
+  } texts[] = {
+      {"openmpi4", "mpirun.openmpi (OpenRTE) 4.1.4\n\nReport bugs to http://www.open-mpi.org/"},
+      {"openmpi4", "mpirun (Open MPI) 4.1.4"},
+      {"openmpi5", "mpirun (Open MPI) 5.0.3"},
+      {"openmpi5", "prte (PRRTE) 3.0.1"},
+      {"mpich", "HYDRA build details:\n    Version:  4.0.2\n"},
+      {"intelmpi", "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\n"},
+  };
+  for (const auto& [name, text] : texts) {
+    EXPECT_EQ(recognise_launcher("mpirun", text)->name, name);
+    const auto recognises = [&, version = text](const Launcher* row) {
+      return row->command_line != nullptr && row->command_line->recognises != nullptr &&
+             row->command_line->recognises(version);
+    };
+    EXPECT_EQ(std::count_if(launchers().begin(), launchers().end(), recognises), 1) << text;
+  }
+  EXPECT_EQ(recognise_launcher("/usr/bin/srun", "")->name, "slurm");
+  EXPECT_EQ(recognise_launcher("mpiexec.hydra", "")->name, "mpich");
+  EXPECT_EQ(recognise_launcher("mpirun.openmpi", "")->name, "openmpi4");
+  EXPECT_EQ(recognise_launcher("ls", ""), nullptr);
+}
+
+/// The executable by which a row is recognised, and a text that its launcher could print.
+std::pair<std::string, std::string> program_of(const Launcher& row) {
+  if (row.name == "intelmpi") return {"mpirun", "Intel(R) MPI Library, Version 2021.9"};
+  std::string program(row.command_line->unique_programs.substr(0, row.command_line->unique_programs.find(' ')));
+  if (program.starts_with('*')) program = "mpirun" + program.substr(1);
+  if (program.ends_with('*')) program.pop_back();
+  return {program, ""};
+}
+
+TEST(Launchers, WithACommandLineAreParsedRewrittenAndPlaced) {
+  const Topology machine = topology("node:2=10 core:2=1");
+  const Deployment deployment = deployed({Core{2}, Core{1}}, machine, {"a", "b"});
+  int rows = 0;
+  for (const Launcher* const row : launchers()) {
+    if (row->command_line == nullptr) continue;
+    ++rows;
+    const auto [program, text] = program_of(*row);
+    EXPECT_TRUE(is_launcher_name(program));
+    const auto command = parse_launch_command({program, "-n", "2", "app", "-n", "7"}, text);
+    ASSERT_TRUE(command) << row->name << ": " << to_string(command.error());
+    EXPECT_EQ(command->launcher, row);
+    EXPECT_EQ(command->rank_count(), 2) << row->name;
+    EXPECT_EQ(command->programs[0].arguments, (Argv{"app", "-n", "7"})) << row->name;
+
+    const auto changed = rewrite(*command, {.environment = {{"A", "1"}}, .wrapper = {"wrapper"}});
+    ASSERT_TRUE(changed) << row->name;
+    EXPECT_THAT(shell_text({}, changed->argv()), HasSubstr("A")) << row->name;
+    EXPECT_EQ(changed->programs[0].arguments, (Argv{"wrapper", "app", "-n", "7"})) << row->name;
+
+    const auto plan = plan_launch(*command, deployment, {.directory = "D", .wrapper = "bind"});
+    ASSERT_TRUE(plan) << row->name << ": " << to_string(plan.error());
+    EXPECT_FALSE(plan->files.empty()) << row->name;
+    EXPECT_THAT(plan->text(), HasSubstr("bind --report D/report")) << row->name;
+  }
+  EXPECT_GE(rows, 5);
+}
+
+TEST(Launchers, ListTheOptionsThatTheyRefuse) {
+  for (const Launcher* const row : launchers()) {
+    if (row->command_line == nullptr) continue;
+    const LauncherCommandLine& line = *row->command_line;
+    ASSERT_NE(line.find_option("n"), nullptr) << row->name;
+    EXPECT_EQ(line.find_option("n")->role, OptionRole::rank_count) << row->name;
+    for (const ConflictingOption& conflict : line.conflicts) {
+      EXPECT_FALSE(conflict.reason.empty() || conflict.remedy.empty()) << row->name << " " << conflict.options;
+      std::istringstream names{std::string(conflict.options)};
+      bool listed = false;  // versions of one launcher share a table of conflicts
+      for (std::string name; names >> name;) listed = listed || line.find_option(name) != nullptr;
+      EXPECT_TRUE(listed) << row->name << " " << conflict.options;
+    }
+  }
+}
+
+/// A launcher that exists in this test only: one row is all that parsing, rewriting and placing need.
+namespace invented {
+
+constexpr OptionSpec options[] = {{"n|tasks", 1, OptionRole::rank_count}, {"nodes", 1, OptionRole::hosts}, {"spread"}};
+constexpr ConflictingOption conflicts[] = {{"spread", "requests another placement", "leave it out"}};
+
+Result<LaunchPlacement> place(const Deployment& deployment, const EmitOptions& emit) {
+  return LaunchPlacement{{{"places", deployment.host(Rank{0})}}, {"--places", emit.path("places")}, {}, {}, true};
+}
+
+void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+  for (LaunchedProgram& program : programs) {
+    for (const auto& [name, value] : environment)
+      program.options.push_back({.name = "set", .values = {}, .arguments = {"--set", name + ":" + value}});
+  }
+}
+
+Result<LaunchFiles> write(const Deployment&, const EmitOptions&) {
+  return LaunchFiles{};
+}
+
+constexpr LauncherCommandLine command_line{.programs = "jump",
+                                           .unique_programs = "jump",
+                                           .options = options,
+                                           .conflicts = conflicts,
+                                           .place = place,
+                                           .pass_environment = pass_environment};
+constexpr Launcher row{.name = "jump",
+                       .title = "Jump",
+                       .summary = "",
+                       .reference = "",
+                       .checked = "",
+                       .write = write,
+                       .read = nullptr,
+                       .command_line = &command_line};
+
+}  // namespace invented
+
+TEST(Launchers, NeedOnlyTheirRow) {
+  const Launcher* const rows[] = {&invented::row};
+  const auto command = parse_launch_command({"jump", "--tasks", "2", "--nodes", "x", "app"}, "", {}, rows);
+  ASSERT_TRUE(command) << to_string(command.error());
+  EXPECT_EQ(command->rank_count(), 2);
+  const auto changed = rewrite(*command, {.environment = {{"A", "1"}}});
+  EXPECT_EQ(shell_text({}, changed->argv()), "jump --tasks 2 --nodes x --set A:1 app");
+  const Deployment deployment = deployed({Core{2}, Core{1}}, topology("node:2=10 core:2=1"), {"a", "b"});
+  const auto plan = plan_launch(*command, deployment, {.directory = "D", .wrapper = "bind"});
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_EQ(plan->text(), "jump --places D/places --tasks 2 bind --report D/report - app");
+  EXPECT_EQ(plan->replaced, std::vector<std::string>{"--nodes x"});
+  const auto refused = parse_launch_command({"jump", "--spread", "-n", "2", "app"}, "", {}, rows);
+  EXPECT_FALSE(plan_launch(*refused, deployment, {.directory = "D", .wrapper = "bind"}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of place: what ranks report, compared with what was asked.
+// tests of place: the reports of the ranks, compared with the mapping.
 #include "rankloom/place/verify.hpp"
 
 #include <gmock/gmock.h>
@@ -19,13 +19,13 @@ Deployment two_ranks() {
   return *deploy(std::vector<Core>{Core{1}, Core{2}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
 }
 
-std::vector<SeatReport> reports(const std::string& text) {
+std::vector<BindingReport> reports(const std::string& text) {
   auto read = read_reports(FileContents("report", text));
   EXPECT_TRUE(read) << to_string(read.error());
-  return read ? *read : std::vector<SeatReport>{};
+  return read ? *read : std::vector<BindingReport>{};
 }
 
-TEST(Verify, ConfirmsRanksThatAreWhereAsked) {
+TEST(Verify, ConfirmsRanksThatRunWhereTheMappingPlacesThem) {
   EXPECT_TRUE(verify(two_ranks(), core, reports("1 b 0\n0 a 1\n"), "x").all());
   EXPECT_TRUE(verify(two_ranks(), none, reports("0 a.cluster 0-1\n1 b.cluster 0-63\n"), "x").all());
 }
@@ -34,35 +34,35 @@ TEST(Verify, AllowsTheSecondHardwareThreadOfACore) {
   EXPECT_TRUE(verify(two_ranks(), core, reports("0 a 1,65\n1 b 0,64\n"), "x").all());
 }
 
-TEST(Verify, NamesEveryRankThatIsElsewhere) {
-  const auto seen = verify(two_ranks(), core, reports("0 b 1\n1 b 0-1\n"), "x");
-  EXPECT_EQ(seen.confirmed, 0);
-  ASSERT_EQ(seen.differences.size(), 2);
-  EXPECT_EQ(seen.differences[0].asked, "a cpu 1");
-  EXPECT_EQ(seen.differences[0].found, "b cpu 1");
-  EXPECT_EQ(seen.differences[1].found, "b cpus 0-1");
+TEST(Verify, NamesEveryMisplacedRank) {
+  const auto verification = verify(two_ranks(), core, reports("0 b 1\n1 b 0-1\n"), "x");
+  EXPECT_EQ(verification.confirmed, 0);
+  ASSERT_EQ(verification.differences.size(), 2);
+  EXPECT_EQ(verification.differences[0].requested, "a cpu 1");
+  EXPECT_EQ(verification.differences[0].actual, "b cpu 1");
+  EXPECT_EQ(verification.differences[1].actual, "b cpus 0-1");
   EXPECT_FALSE(verify(two_ranks(), core, reports("0 a 0\n1 b 0\n"), "x").all());
   EXPECT_FALSE(verify(two_ranks(), none, reports("0 a 0\n1 b.other 0\n"), "x").all());
 }
 
-TEST(Verify, CountsRanksThatSayNothing) {
-  const auto seen = verify(two_ranks(), core, reports("0 a 1\n"), "x");
-  EXPECT_EQ(seen.confirmed, 1);
-  EXPECT_EQ(seen.silent, 1);
-  EXPECT_EQ(seen.differences[0].found, "did not report");
+TEST(Verify, CountsRanksThatDidNotReport) {
+  const auto verification = verify(two_ranks(), core, reports("0 a 1\n"), "x");
+  EXPECT_EQ(verification.confirmed, 1);
+  EXPECT_EQ(verification.unreported, 1);
+  EXPECT_EQ(verification.differences[0].actual, "did not report");
 }
 
-TEST(Verify, TakesLocalhostForThisHost) {
+TEST(Verify, TreatsLocalhostAsThisHost) {
   const std::vector<std::string> hosts{"localhost"};
   const auto deployment = *deploy(std::vector<Core>{Core{0}}, rankloom::testing::topology("core:2=1"), hosts);
   EXPECT_TRUE(verify(deployment, core, reports("0 me 0\n"), "me").all());
   EXPECT_FALSE(verify(deployment, core, reports("0 you 0\n"), "me").all());
 }
 
-TEST(Verify, SaysWhereAReportIsDamaged) {
+TEST(Verify, RefusesDamagedReports) {
   for (const char* const text : {"x a 0\n", "0\n", "0 a 3-1\n", "0 a 0,x\n", "0 a 99999999\n"})
     EXPECT_FALSE(read_reports(FileContents("report", text))) << text;
-  EXPECT_EQ(cpu_list({0, 1, 2, 5, 7, 8}), "0-2,5,7-8");
+  EXPECT_EQ(reports("0 a 0-2,5,7-8\n")[0].cpus, (std::vector<std::uint32_t>{0, 1, 2, 5, 7, 8}));
 }
 
 }  // namespace

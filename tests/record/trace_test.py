@@ -160,8 +160,8 @@ exec {self.rankloom} record -o out.prof --trace trace -- {' '.join(str(word) for
         if done.returncode == 99 or "unshare" in done.stderr:
             self.skipTest("no rights to mount")
         self.assert_same_output(plain, done)
-        self.assertEqual(done.stderr.count("the trace ends here"), 2, done.stderr)
-        self.assertIn("is cut short", done.stderr)
+        self.assertEqual(done.stderr.count("the trace is incomplete"), 2, done.stderr)
+        self.assertIn("is truncated", done.stderr)
         self.assertGreater(len(Profile(self.folder / "out.prof").pairs), 0)
 
     def test_a_folder_that_cannot_be_made_is_said_before_the_program_runs(self):

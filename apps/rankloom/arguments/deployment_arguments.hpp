@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: the arguments by which `emit` and `run` take a mapping and the machine it was made for.
+// apps/arguments: a mapping and the machine that it was computed for, as arguments of `emit` and `run`.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ namespace rankloom::app {
 
 struct DeploymentArguments {
   std::string mapping;
-  std::string from;  ///< The mapping is a file of this launcher.
+  std::string from;  ///< The launcher whose file the mapping is; empty: a mapping of rankloom.
   std::string hosts;
   TopologyArguments topology;
-  std::optional<MachineSpec> machine;  ///< In the place of a topology, when somebody knows better.
+  std::optional<MachineSpec> machine;  ///< The machine if no topology is given.
   EmitOptions::Bind bind = EmitOptions::Bind::core;
 
   void describe(CLI::App& app);
   Result<Deployment> load() const;
-  /// Every host has a name that somebody gave it.
+  /// Whether the hosts have names, given by the user or by the topology.
   bool names_hosts(const Deployment& deployment) const {
     return !hosts.empty() || names_its_hosts(deployment.topology);
   }

@@ -1,95 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: a library of ours in front of the MPI of somebody's program.
+// apps/process: puts a PMPI library of rankloom into the ranks of a program with LD_PRELOAD.
 #include "apps/rankloom/process/preload.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <filesystem>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/output.hpp"
-#include "apps/rankloom/process/processes.hpp"
+#include "rankloom/place/launchers.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::array<Mpi, 2> mpis{{{"openmpi", "Open MPI"}, {"mpich", "MPICH"}}};
 
-constexpr Mpi mpis[] = {
-    {"openmpi", "Open MPI", "Open MPI"}, {"mpich", "MPICH", "HYDRA"}, {"mpich", "MPICH", "Intel(R) MPI"}};
-
-/// Of the libraries that a program is linked with. MPICH and its kin are libmpich.so, or libmpi.so.12; Open MPI's
-/// numbers are others.
+/// From the libraries that a program is linked with. MPICH and its derivatives are libmpich.so or libmpi.so.12; Open
+/// MPI uses other version numbers of libmpi.so.
 const Mpi* mpi_of_program(const std::string& program) {
-  const std::string path = output_of({"sh", "-c", "command -v -- " + shell_word(program) + " 2>/dev/null"});
-  const std::string libraries = output_of({"ldd", path.substr(0, path.find('\n'))});
-  if (libraries.find("libmpich.so") != libraries.npos || libraries.find("libmpi.so.12") != libraries.npos)
-    return find_mpi("mpich");
-  return libraries.find("libmpi.so.") != libraries.npos ? find_mpi("openmpi") : nullptr;
-}
-
-const Mpi* mpi_of_launcher(std::string_view version_text) {
-  for (const Mpi& mpi : mpis) {
-    if (version_text.find(mpi.version_words) != version_text.npos) return &mpi;
-  }
-  return version_text.find("OpenRTE") != version_text.npos ? find_mpi("openmpi") : nullptr;
+  const std::string path = find_program(program);
+  if (path.empty()) return nullptr;
+  const std::string libraries = output_of({"ldd", path});
+  const auto linked_with = [&](std::string_view library) { return libraries.find(library) != std::string::npos; };
+  if (linked_with("libmpich.so") || linked_with("libmpi.so.12")) return find_mpi("mpich");
+  return linked_with("libmpi.so.") ? find_mpi("openmpi") : nullptr;
 }
 
 }  // namespace
 
 const Mpi* find_mpi(std::string_view name) {
-  for (const Mpi& mpi : mpis) {
-    if (mpi.name == name) return &mpi;
-  }
-  return nullptr;
+  const auto found = std::find_if(mpis.begin(), mpis.end(), [&](const Mpi& mpi) { return mpi.name == name; });
+  return found == mpis.end() ? nullptr : &*found;
 }
 
-StartedCommand look_at(const Argv& command, std::string_view library) {
-  StartedCommand started{.words = command,
-                         .launch = {},
-                         .program = command[0],
-                         .programs = {command[0]},
-                         .version = launcher_version(command)};
-  const std::size_t launcher = launcher_position(command);
-  auto launch = understand_launch(command, started.version);
+const Mpi* mpi_of_launcher(const std::string& launcher, std::string_view version_text) {
+  const Launcher* const row = recognise_launcher(launcher, version_text);
+  return row == nullptr ? nullptr : find_mpi(row->command_line->mpi);
+}
+
+ProgramCommand inspect_command(const Argv& command, std::string_view library) {
+  ProgramCommand inspected{.argv = command,
+                           .launch = {},
+                           .program = command[0],
+                           .programs = {command[0]},
+                           .version_text = launcher_version(command)};
+  auto launch = parse_launch_command(command, inspected.version_text);
   if (!launch) {
-    const std::string name = fs::path(command[std::min(launcher, command.size() - 1)]).filename().string();
-    if (name.starts_with("mpirun") || name.starts_with("mpiexec") || name == "srun") {
-      fmt::print(stderr, "rankloom: {}; {} goes into the environment of the whole command\n", launch.error().what,
+    const std::size_t position = std::min(launcher_position(command), command.size() - 1);
+    if (is_launcher_name(command[position])) {
+      fmt::print(stderr, "rankloom: {}; {} is preloaded into all processes of the command\n", launch.error().what,
                  library);
     }
-    return started;
+    return inspected;
   }
-  started.programs.clear();
-  for (const LaunchPart& part : launch->parts) started.programs.push_back(launch->words[part.program]);
-  started.program = started.programs.front();
-  started.launch = *std::move(launch);
-  return started;
+  Argv programs;
+  for (const LaunchedProgram& program : launch->programs) {
+    if (!program.arguments.empty()) programs.push_back(program.arguments[0]);
+  }
+  if (!programs.empty()) {
+    inspected.program = programs[0];
+    inspected.programs = std::move(programs);
+  }
+  inspected.launch = *std::move(launch);
+  return inspected;
 }
 
-const Mpi* mpi_of(const StartedCommand& started, const Mpi* given) {
+const Mpi* mpi_of(const ProgramCommand& command, const Mpi* given) {
   const Mpi* mpi = given;
-  if (mpi == nullptr) mpi = mpi_of_program(started.program);
-  if (mpi == nullptr) mpi = mpi_of_launcher(started.version);
-  if (mpi == nullptr) mpi = mpi_of_launcher(output_of({"mpirun", "--version"}));
+  if (mpi == nullptr) mpi = mpi_of_program(command.program);
+  if (mpi == nullptr && command.launch) mpi = find_mpi(command.launch->launcher->command_line->mpi);
+  if (mpi == nullptr) mpi = mpi_of_launcher(command.argv[0], command.version_text);
+  if (mpi == nullptr) mpi = mpi_of_launcher("mpirun", output_of({"mpirun", "--version"}));
   return mpi != nullptr ? mpi : &mpis[0];
 }
 
-bool all_use(const StartedCommand& started, const Mpi& mpi) {
-  return std::all_of(started.programs.begin(), started.programs.end(), [&](const std::string& program) {
+bool all_linked_with(const ProgramCommand& command, const Mpi& mpi) {
+  return std::all_of(command.programs.begin(), command.programs.end(), [&](const std::string& program) {
     const Mpi* const used = mpi_of_program(program);
     return used != nullptr && used->name == mpi.name;
   });
 }
 
 Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::string_view title) {
-  const auto found = find_beside(fmt::format("librankloom_{}_{}.so", kind, mpi.name));
+  const auto found = find_installed(fmt::format("librankloom_{}_{}.so", kind, mpi.name));
   if (!found) {
-    return fail(Code::environment, at(std::string(kind)),
-                fmt::format("{} for {} is not beside this program", title, mpi.title),
-                remedy_for_part(fmt::format("rankloom-record-{}", mpi.name), fmt::format("lib{}-dev", mpi.name)));
+    return fail(Code::environment, at(std::string(kind)), fmt::format("{} for {} is not installed", title, mpi.title),
+                how_to_install(fmt::format("rankloom-record-{}", mpi.name), fmt::format("lib{}-dev", mpi.name)));
   }
   return *found;
 }
@@ -99,16 +96,16 @@ std::pair<std::string, std::string> preload(const std::string& library) {
   return {"LD_PRELOAD", others != nullptr && *others != '\0' ? fmt::format("{}:{}", library, others) : library};
 }
 
-Result<int> run_with(const StartedCommand& started, const RankEnvironment& environment, bool output_to_errors) {
-  if (started.launch) {
-    auto changed =
-        rewrite(*started.launch, {.leave_out = {}, .options = {}, .environment = environment, .wrapper = {}});
+Result<int> run_with_environment(const ProgramCommand& command, const Environment& environment,
+                                 const ProgramStreams& streams) {
+  if (command.launch) {
+    auto changed = rewrite(*command.launch, {.environment = environment});
     if (!changed) return propagate(changed);
-    return run_program(*changed, {}, output_to_errors);
+    return run_program(changed->argv(), {}, streams);
   }
   std::vector<std::string> variables;
   for (const auto& [name, value] : environment) variables.push_back(fmt::format("{}={}", name, value));
-  return run_program(started.words, variables, output_to_errors);
+  return run_program(command.argv, variables, streams);
 }
 
 }  // namespace rankloom::app

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: a library of ours in front of the MPI of somebody's program: which MPI it is, how the program is launched, and
-// how the library gets into its ranks and nothing else.
+// apps/process: puts a PMPI library of rankloom into the ranks of a program with LD_PRELOAD: which MPI the program
+// uses, how it is launched, and how the library reaches its ranks and no other process.
 #pragma once
 
 #include <optional>
@@ -9,46 +9,49 @@
 #include <utility>
 #include <vector>
 
+#include "apps/rankloom/process/processes.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/place/launch_command.hpp"
 
 namespace rankloom::app {
 
-/// An MPI that libraries are built for.
+/// An MPI for which the libraries are built.
 struct Mpi {
-  std::string_view name;
-  std::string_view title;
-  std::string_view version_words;  ///< In what its launchers say of themselves.
+  std::string_view name;   ///< "openmpi", also in the names of libraries and packages.
+  std::string_view title;  ///< "Open MPI"
 };
 
 const Mpi* find_mpi(std::string_view name);
+/// The MPI that a launcher belongs to, from the output of `LAUNCHER --version`; nullptr if it is not known.
+const Mpi* mpi_of_launcher(const std::string& launcher, std::string_view version_text);
 
-/// A command behind --, looked at.
-struct StartedCommand {
-  Argv words;                          ///< As given.
-  std::optional<LaunchCommand> launch;  ///< Nothing: it is the program itself, or a script.
-  std::string program;                  ///< Of several programs the first.
-  Argv programs;                       ///< All that it starts.
-  std::string version;                  ///< What the launcher says of itself.
+/// The user's command after `--`, and what rankloom learns from it.
+struct ProgramCommand {
+  Argv argv;                            ///< As given.
+  std::optional<LaunchCommand> launch;  ///< Absent: the command is the program itself, or a script.
+  std::string program;                  ///< The first of `programs`.
+  Argv programs;                        ///< All programs that the command starts.
+  std::string version_text;             ///< The output of `LAUNCHER --version`.
 };
 
-/// Says so when it is a launcher that is not understood: `library` then goes into the environment of all of it.
-StartedCommand look_at(const Argv& command, std::string_view library);
+/// Parses the command. If it is a launcher's command that rankloom cannot parse, a warning says that the library goes
+/// into the environment of the whole command; `library` names the library there.
+ProgramCommand inspect_command(const Argv& command, std::string_view library);
 
-/// As given, or what the program is linked with, or what its launcher belongs to, or what is usual here.
-const Mpi* mpi_of(const StartedCommand& started, const Mpi* given);
-/// All of its programs are linked with this MPI.
-bool all_use(const StartedCommand& started, const Mpi& mpi);
+/// The given MPI, or the one that the program is linked with, or that of its launcher, or that of mpirun.
+const Mpi* mpi_of(const ProgramCommand& command, const Mpi* given);
+/// Whether all programs of the command are linked with this MPI.
+bool all_linked_with(const ProgramCommand& command, const Mpi& mpi);
 
-/// librankloom_KIND_MPI.so beside this program; `title` names it in the error.
+/// The path of librankloom_KIND_MPI.so; `title` names the library in the error.
 Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::string_view title);
 
-using RankEnvironment = std::vector<std::pair<std::string, std::string>>;
-
-/// LD_PRELOAD with this library in front of what the user has there.
+/// LD_PRELOAD with this library before the libraries that it already contains.
 std::pair<std::string, std::string> preload(const std::string& library);
 
-/// Runs the command with variables for its ranks alone, where its launcher can do that; the value is its status.
-Result<int> run_with(const StartedCommand& started, const RankEnvironment& environment, bool output_to_errors);
+/// Runs the command with these variables for its ranks, and for no other process if its launcher supports that. The
+/// value is the exit status.
+Result<int> run_with_environment(const ProgramCommand& command, const Environment& environment,
+                                 const ProgramStreams& streams);
 
 }  // namespace rankloom::app

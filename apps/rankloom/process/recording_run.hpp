@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: what verbs share that put the recorder into the ranks of a program: where these leave what they count, and how
-// that becomes a profile.
+// apps/process: runs a program with the recorder in its ranks and reads the profile that they write. The functions
+// behind `rankloom record`, also called by `rankloom online` and `rankloom tune`.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "apps/rankloom/process/preload.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/model/graph/profile.hpp"
 
 namespace rankloom::app {
 
-/// A folder of our own beside the output, gone in the end.
-class WorkFolder {
+/// A temporary directory next to an output file.
+class RecordingDirectory {
  public:
-  explicit WorkFolder(const std::filesystem::path& output);
-  ~WorkFolder();
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
+  explicit RecordingDirectory(const std::filesystem::path& output);
+  ~RecordingDirectory();
+  RecordingDirectory(const RecordingDirectory&) = delete;
+  RecordingDirectory& operator=(const RecordingDirectory&) = delete;
   bool good() const { return !path_.empty(); }
   const std::filesystem::path& path() const { return path_; }
 
@@ -26,7 +27,32 @@ class WorkFolder {
   std::filesystem::path path_;
 };
 
-/// What the ranks gathered themselves in folder/recording, or else the pieces of those that could not.
-Result<Profile> collect_recording(const std::filesystem::path& folder, const std::string& program, const Mpi& mpi);
+/// Reads the file that the ranks gathered, or else the files of the ranks that could not take part in the gathering.
+Result<Profile> collect_recording(const std::filesystem::path& directory, const std::string& program, const Mpi& mpi);
+
+struct RecordArguments {
+  Argv command;              ///< How the user starts the program.
+  std::string output;        ///< The profile to write; empty: PROGRAM.prof.
+  double window_ns = 0;      ///< Length of a phase; 0: the whole run is one phase.
+  std::string trace;         ///< The directory for a trace of every rank; empty: no trace.
+  const Mpi* mpi = nullptr;  ///< nullptr: detected from the program.
+  ProgramStreams streams;    ///< Of the program.
+};
+
+/// The result after the program has run, even if its profile cannot be read or written.
+struct RecordResult {
+  int status = 0;                  ///< Exit status of the program.
+  std::string output;              ///< The file of the profile.
+  std::string trace;               ///< The directory of the trace as an absolute path; empty: none was requested.
+  std::optional<Profile> profile;  ///< Absent: `error` tells why.
+  std::optional<Error> error;
+  std::optional<Error> trace_error;  ///< Why the trace cannot be replayed.
+};
+
+/// Fails only before the program is started.
+Result<RecordResult> record_program(const RecordArguments& arguments);
+
+/// The file in a directory of traces that lists the files of all ranks, for smpirun -replay.
+inline constexpr const char* trace_list = "smpi_simgrid.txt";
 
 }  // namespace rankloom::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: LSF, PBS and Fujitsu MPI: launchers that are told when the job is submitted.
+// place: LSF, PBS and Fujitsu MPI, which receive the placement when the job is submitted.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -7,26 +7,27 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/scanner.hpp"
-#include "rankloom/core/shell_word.hpp"
-#include "rankloom/model/network/networks.hpp"
-#include "rankloom/place/launchers/writers.hpp"
+#include "rankloom/core/system/process.hpp"
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
+#include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// qsub runs a program without shell, search path and folder, so a script gives it those. The list is named because
-/// mpirun's own reading of it may drop repeated hosts.
+/// qsub starts a program without a shell, a search path and the working directory, so a script provides them. The
+/// script names the list of hosts, because mpirun may drop repeated hosts when it reads the list itself.
 std::string pbs_script(const Deployment& deployment, const EmitOptions& options) {
   std::string text =
       fmt::format("#!/bin/sh\ncd \"$PBS_O_WORKDIR\" &&\nexec mpiexec -n {} -machinefile \"$PBS_NODEFILE\"",
                   number_of_ranks(deployment));
-  for (const std::string& word : wrapped_program(options)) text += " " + shell_word(word);
+  for (const std::string& argument : wrapped_program(options)) text += " " + shell_quote(argument);
   return text + "\n";
 }
 
-/// Sizes of the mesh or torus that wires the nodes, x first; one dimension for any other machine.
+/// Sizes of the mesh or torus between the nodes, x first; one dimension for any other machine.
 std::vector<std::uint32_t> dimensions(const Topology& topology) {
   if (topology.routed()) {
     if (const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape());
@@ -36,10 +37,8 @@ std::vector<std::uint32_t> dimensions(const Topology& topology) {
   return {topology.node_count()};
 }
 
-}  // namespace
-
-/// As many hosts as groups, each with room for the largest: left alone, LSF may put all slots on one host, and then no
-/// geometry fits.
+/// Requests as many hosts as there are groups, each with slots for the largest group. Without this request LSF may put
+/// all slots on one host, and no geometry fits.
 Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& options) {
   std::string geometry = "{";
   std::size_t groups = 0;
@@ -55,49 +54,47 @@ Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& o
   }
   geometry += "}";
   LauncherCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
-                          {"bsub", "-n", fmt::format("{}", groups * largest), "-R",
-                           fmt::format("span[ptile={}]", largest), "mpirun", "-n", number_of_ranks(deployment)}};
-  const Argv program = wrapped_program(options);
-  command.words.insert(command.words.end(), program.begin(), program.end());
-  LaunchFiles result{{{"geometry", geometry + "\n"}}, {std::move(command)}};
-  if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
-  return result;
+                          {"bsub"},
+                          {"-n", fmt::format("{}", groups * largest), "-R", fmt::format("span[ptile={}]", largest),
+                           "mpirun", "-n", number_of_ranks(deployment)},
+                          {}};
+  return files_with_wrapper({{"geometry", geometry + "\n"}}, std::move(command), deployment, options);
 }
 
-/// The groups are the nodes in order, as far as they hold ranks; which cores, the file does not say.
-Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& topology, Hosts hosts) {
+/// The groups are the first nodes in order; the file does not contain the cores.
+Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& topology, HostNames hosts) {
   const auto bad = [&](std::string what) {
-    return fail(Code::bad_input, at(file.name()), std::move(what), "a geometry reads: {(2,5,7)(0,6)(1,3,4)}");
+    return fail(Code::bad_input, at(file.name()), std::move(what), "write a geometry as: {(2,5,7)(0,6)(1,3,4)}");
   };
-  std::vector<NamedSeat> seats;
+  std::vector<NamedBinding> bindings;
   std::string_view text = file.view();
   const std::size_t open = text.find('{');
   const std::size_t close = text.rfind('}');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return bad("there are no { }");
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return bad("{ } is missing");
   text = text.substr(open + 1, close - open - 1);
   std::uint32_t node = 0;
   while (!text.empty()) {
     const std::size_t end = text.find(')');
     if (text[0] != '(' || end == std::string_view::npos) return bad("a group is not closed");
-    if (node >= topology.node_count()) return bad("there are more groups than the machine has nodes");
+    if (node >= topology.node_count()) return bad("there are more groups than nodes of the machine");
     const std::string host = hosts.empty() ? topology.node_name(Node{node}) : hosts[node];
     for (const char* at = text.data() + 1; at < text.data() + end;) {
       std::uint32_t rank = 0;
-      const auto [behind, error] = std::from_chars(at, text.data() + end, rank);
-      if (error != std::errc() || rank > (1U << 24) || (behind != text.data() + end && *behind != ','))
-        return bad("a group holds something else than ranks");
-      if (rank >= seats.size()) seats.resize(rank + 1);
-      if (!seats[rank].host.empty()) return bad(fmt::format("rank {} stands in two groups", rank));
-      seats[rank].host = host;
-      at = behind + 1;
+      const auto [after, error] = std::from_chars(at, text.data() + end, rank);
+      if (error != std::errc() || rank > (1U << 24) || (after != text.data() + end && *after != ','))
+        return bad("a group contains something other than ranks");
+      if (rank >= bindings.size()) bindings.resize(rank + 1);
+      if (!bindings[rank].host.empty()) return bad(fmt::format("rank {} is in two groups", rank));
+      bindings[rank].host = host;
+      at = after + 1;
     }
     text.remove_prefix(end + 1);
     ++node;
   }
   const auto missing =
-      std::find_if(seats.begin(), seats.end(), [](const NamedSeat& seat) { return seat.host.empty(); });
-  if (missing != seats.end()) return bad(fmt::format("rank {} is in no group", missing - seats.begin()));
-  return cores_of_seats(seats, topology, hosts, file.name());
+      std::find_if(bindings.begin(), bindings.end(), [](const NamedBinding& binding) { return binding.host.empty(); });
+  if (missing != bindings.end()) return bad(fmt::format("rank {} is not in any group", missing - bindings.begin()));
+  return cores_of_bindings(bindings, topology, hosts, file.name());
 }
 
 Result<LaunchFiles> write_pbs(const Deployment& deployment, const EmitOptions& options) {
@@ -107,16 +104,16 @@ Result<LaunchFiles> write_pbs(const Deployment& deployment, const EmitOptions& o
                    run.ranks, run.ranks, run.host);
   }
   LaunchFiles result{{host_of_each_rank(deployment), {"job.sh", pbs_script(deployment, options)}},
-                     {{{}, {"qsub", "-l", select, "-l", "place=free", options.path("job.sh")}}}};
-  if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
+                     {{{}, {"qsub"}, {"-l", select, "-l", "place=free"}, {options.path("job.sh")}}}};
+  if (options.binds()) result.files.push_back(binding_table(deployment));
   return result;
 }
 
 Result<LaunchFiles> write_fujitsu(const Deployment& deployment, const EmitOptions& options) {
   const auto sizes = dimensions(deployment.topology);
   std::string text;
-  for (const Seat& seat : deployment.seats) {
-    std::uint32_t rest = index(seat.node);
+  for (const Binding& binding : deployment.bindings) {
+    std::uint32_t rest = index(binding.node);
     text += "(";
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       fmt::format_to(std::back_inserter(text), "{}{}", i > 0 ? "," : "", rest % sizes[i]);
@@ -124,26 +121,22 @@ Result<LaunchFiles> write_fujitsu(const Deployment& deployment, const EmitOption
     }
     text += ")\n";
   }
-  LauncherCommand command{{},
-                          {"mpiexec", "-n", number_of_ranks(deployment), "--vcoordfile", options.path("vcoordfile")}};
-  const Argv program = wrapped_program(options);
-  command.words.insert(command.words.end(), program.begin(), program.end());
-  LaunchFiles result{{{"vcoordfile", std::move(text)}}, {std::move(command)}};
-  if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
-  return result;
+  LauncherCommand command{
+      {}, {"mpiexec"}, {"-n", number_of_ranks(deployment), "--vcoordfile", options.path("vcoordfile")}, {}};
+  return files_with_wrapper({{"vcoordfile", std::move(text)}}, std::move(command), deployment, options);
 }
 
-Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology& topology, Hosts hosts) {
+Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology& topology, HostNames hosts) {
   const auto sizes = dimensions(topology);
-  std::vector<NamedSeat> seats;
+  std::vector<NamedBinding> bindings;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
     std::string_view text = in.take_line();
     if (text.empty()) continue;
     const auto bad = [&] {
       return fail(Code::bad_input, at(file.name(), number),
-                  fmt::format("\"{}\" is no coordinate of this machine", text.substr(0, 40)),
-                  fmt::format("a line has {} numbers in parentheses, below the sizes of the machine", sizes.size()));
+                  fmt::format("\"{}\" is not a coordinate of this machine", text.substr(0, 40)),
+                  fmt::format("write {} numbers in parentheses, each below the size of its dimension", sizes.size()));
     };
     if (!text.starts_with('(') || !text.ends_with(')')) return bad();
     const char* at = text.data() + 1;
@@ -152,18 +145,50 @@ Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology&
     std::uint64_t stride = 1;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::uint32_t value = 0;
-      const auto [behind, error] = std::from_chars(at, end, value);
+      const auto [after, error] = std::from_chars(at, end, value);
       const bool last = i + 1 == sizes.size();
-      if (error != std::errc() || value >= sizes[i] || (last ? behind != end : behind == end || *behind != ','))
+      if (error != std::errc() || value >= sizes[i] || (last ? after != end : after == end || *after != ','))
         return bad();
       node += value * stride;
       stride *= sizes[i];
-      at = behind + 1;
+      at = after + 1;
     }
-    const Node found{static_cast<std::uint32_t>(node)};
-    seats.push_back({hosts.empty() ? topology.node_name(found) : hosts[index(found)], std::nullopt});
+    const Node holder{static_cast<std::uint32_t>(node)};
+    bindings.push_back({hosts.empty() ? topology.node_name(holder) : hosts[index(holder)], std::nullopt});
   }
-  return cores_of_seats(seats, topology, hosts, file.name());
+  return cores_of_bindings(bindings, topology, hosts, file.name());
 }
+
+}  // namespace
+
+constinit const Launcher launcher_rows::lsf{
+    .name = "lsf",
+    .title = "LSF",
+    .summary = "LSF: the ranks of each host",
+    .reference = "IBM Spectrum LSF 10.1, Running jobs with task geometry; Span string",
+    .checked = "written after its manual; not launched",
+    .write = write_lsf,
+    .read = read_lsf,
+};
+
+constinit const Launcher launcher_rows::pbs{
+    .name = "pbs",
+    .title = "PBS",
+    .summary = "PBS: a selection of chunks in the order of ranks",
+    .reference = "OpenPBS: qsub(1B), pbs_resources(7B)",
+    .checked = "written after its manual, the order of hosts after a site's guide; not launched",
+    .write = write_pbs,
+    .read = read_hosts,
+};
+
+constinit const Launcher launcher_rows::fujitsu{
+    .name = "fujitsu",
+    .title = "Fujitsu MPI",
+    .summary = "Fujitsu MPI (Fugaku): one coordinate per rank",
+    .reference = "Fujitsu MPI, --vcoordfile",
+    .checked = "written after notes; not checked against its manual",
+    .write = write_fujitsu,
+    .read = read_fujitsu,
+};
 
 }  // namespace rankloom

@@ -1,73 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: MPICH and Intel MPI. hydra's -bind-to is the same on every host and starts anew at each repeated one, so MPICH
-// gets a wrapper; -configfile with -host is Intel's alone: MPICH puts every rank on the first host without a word.
+// place: MPICH and Intel MPI, whose launcher is hydra. Hydra applies -bind-to to every host alike and starts again at
+// each repeated host, so rankloom-bind binds the ranks. Only Intel MPI accepts -configfile with -host: MPICH silently
+// places every rank on the first host.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/scanner.hpp"
-#include "rankloom/place/launchers/writers.hpp"
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
+#include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// A line of a configuration is split at blanks, and quoting is not documented.
+/// Intel MPI splits a line of its configuration file at blanks and does not document quoting.
 Result<std::string> program_text(const EmitOptions& options) {
   std::string text;
-  for (const std::string& word : options.program) {
-    if (word.empty() || word.find_first_of(" \t\n\"'\\#") != std::string::npos) {
+  for (const std::string& argument : options.program) {
+    if (argument.empty() || argument.find_first_of(" \t\n\"'\\#") != std::string::npos) {
       return fail(Code::bad_input, at("program"),
-                  fmt::format("\"{}\" cannot be written in a configuration of Intel MPI", word),
-                  "put the program and its arguments into a script, and name that");
+                  fmt::format("\"{}\" cannot be written in a configuration file of Intel MPI", argument),
+                  "put the program and its arguments into a script, and name the script");
     }
-    text += " " + word;
+    text += " " + argument;
   }
   return text;
 }
 
-/// Getmanskiy 2015, Figures 7 and 9: ranks in order, runs on one host in one line.
-std::string optimised(const Deployment& deployment, const std::string& program) {
+/// Getmanskiy 2015, Figures 7 and 9: the ranks in order, one line per run of ranks on one host.
+std::string lines_of_hosts(const Deployment& deployment, const std::string& program) {
   std::string text;
   for (const HostRun& run : host_runs(deployment))
     fmt::format_to(std::back_inserter(text), "-n {} -host {}{}\n", run.ranks, run.host, program);
   return text;
 }
 
-/// With its processing unit, every rank has a line of its own.
-std::string pinned(const Deployment& deployment, const std::string& program) {
+/// One line per rank, with its processing unit.
+std::string lines_of_ranks(const Deployment& deployment, const std::string& program) {
   std::string text;
   for (const Rank rank : deployment.ranks()) {
     fmt::format_to(std::back_inserter(text), "-n 1 -host {} -env I_MPI_PIN_PROCESSOR_LIST {}{}\n",
-                   deployment.host(rank), deployment.seats[rank].cpu, program);
+                   deployment.host(rank), deployment.bindings[rank].cpu, program);
   }
   return text;
 }
 
-/// Figures 6 and 8: the hosts one after another, each with as many ranks as it has cores.
-std::string collecting(const Deployment& deployment, const std::string& statistics, const std::string& program) {
+/// Getmanskiy 2015, Figures 6 and 8: the hosts in order, each with as many ranks as it has cores.
+std::string lines_with_statistics(const Deployment& deployment, const std::string& statistics,
+                                  const std::string& program) {
   std::string text;
   const Topology& topology = deployment.topology;
   std::uint32_t left = deployment.rank_count();
   for (const Node node : topology.nodes()) {
-    std::uint32_t room = 0;
+    std::uint32_t capacity = 0;
     const auto end = index(topology.first_core(topology.node_level(), index(node) + 1));
     for (auto core = index(topology.first_core(topology.node_level(), index(node))); core < end; ++core)
-      room += topology.capacity(Core{core});
-    const std::uint32_t here = std::min(room, left);
-    if (here == 0) continue;
-    left -= here;
+      capacity += topology.capacity(Core{core});
+    const std::uint32_t ranks = std::min(capacity, left);
+    if (ranks == 0) continue;
+    left -= ranks;
     fmt::format_to(std::back_inserter(text), "-env I_MPI_STATS 4 -env I_MPI_STATS_FILE {} -n {} -host {}{}\n",
-                   statistics, here, deployment.hosts[node], program);
+                   statistics, ranks, deployment.hosts[node], program);
   }
   return text;
 }
 
 struct ConfigLine {
   std::uint32_t ranks = 1;
-  NamedSeat seat;
+  NamedBinding binding;
 };
 
 std::optional<std::uint32_t> number(std::string_view text) {
@@ -82,76 +86,273 @@ std::optional<ConfigLine> parse_config_line(std::string_view text) {
   Scanner in(text);
   const auto next = [&] {
     in.skip_blanks();
-    return in.take_word();
+    return in.take_token();
   };
-  for (std::string_view word = next(); word.starts_with('-'); word = next()) {
-    if (word == "-n" || word == "-np") {
+  for (std::string_view option = next(); option.starts_with('-'); option = next()) {
+    if (option == "-n" || option == "-np") {
       const auto ranks = number(next());
       if (!ranks || *ranks == 0 || *ranks > (1U << 24)) return std::nullopt;
       line.ranks = *ranks;
-    } else if (word == "-host") {
-      line.seat.host = std::string(next());
-    } else if (word == "-env") {
+    } else if (option == "-host") {
+      line.binding.host = std::string(next());
+    } else if (option == "-env") {
       const std::string_view name = next();
       const std::string_view value = next();
       if (name == "I_MPI_PIN_PROCESSOR_LIST") {
-        line.seat.cpu = number(value);
-        if (!line.seat.cpu) return std::nullopt;
+        line.binding.cpu = number(value);
+        if (!line.binding.cpu) return std::nullopt;
       }
     } else {
       return std::nullopt;
     }
   }
-  return line.seat.host.empty() ? std::nullopt : std::optional(line);
+  return line.binding.host.empty() ? std::nullopt : std::optional(line);
 }
 
-}  // namespace
+bool recognises_mpich(std::string_view version_text) {
+  return contains(version_text, "HYDRA") && !contains(version_text, "Intel(R) MPI");
+}
+
+bool recognises_intel(std::string_view version_text) {
+  return contains(version_text, "Intel(R) MPI");
+}
+
+Result<LaunchPlacement> place_mpich(const Deployment& deployment, const EmitOptions& options) {
+  return LaunchPlacement{{host_of_each_rank(deployment)}, {"-f", options.path("hosts"), "-bind-to", "none"}, {}, {}};
+}
+
+Result<LaunchPlacement> place_intel(const Deployment& deployment, const EmitOptions& options) {
+  LaunchPlacement placement{{host_of_each_rank(deployment)}, {"-machinefile", options.path("hosts")}, {}, {}};
+  if (options.binds()) placement.rank_environment.emplace_back("I_MPI_PIN", "off");
+  return placement;
+}
 
 Result<LaunchFiles> write_mpich(const Deployment& deployment, const EmitOptions& options) {
-  Argv words{"mpiexec", "-n", number_of_ranks(deployment), "-f", options.path("hosts"), "-bind-to", "none"};
-  const Argv program = wrapped_program(options);
-  words.insert(words.end(), program.begin(), program.end());
-  LaunchFiles result{{host_of_each_rank(deployment)}, {{{}, std::move(words)}}};
-  if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
-  return result;
+  auto placement = place_mpich(deployment, options);
+  if (!placement) return propagate(placement);
+  return files_of_placement("mpiexec", deployment, options, std::move(*placement));
+}
+
+/// The program is in the configuration file, so the command does not name it.
+LauncherCommand mpirun_with(const std::string& configuration) {
+  return {{}, {"mpirun"}, {"-configfile", configuration}, {}};
 }
 
 Result<LaunchFiles> write_intel(const Deployment& deployment, const EmitOptions& options) {
   auto program = program_text(options);
   if (!program) return propagate(program);
-  const bool bind = options.bind == EmitOptions::Bind::core;
   LaunchFiles result;
-  result.files.push_back({"config.txt", bind ? pinned(deployment, *program) : optimised(deployment, *program)});
+  result.files.push_back(
+      {"config.txt", options.binds() ? lines_of_ranks(deployment, *program) : lines_of_hosts(deployment, *program)});
   std::string machines;
   for (const HostRun& run : host_runs(deployment))
     fmt::format_to(std::back_inserter(machines), "{}:{}\n", run.host, run.ranks);
   result.files.push_back({"machinefile", std::move(machines)});
   if (!options.statistics.empty()) {
     if (options.statistics.find_first_of(" \t\n\"'\\#") != std::string::npos) {
-      return fail(Code::bad_input, at("--statistics"), "this path cannot be written in a configuration of Intel MPI",
-                  "choose one without blanks and quotes");
+      return fail(Code::bad_input, at("--statistics"),
+                  "this path cannot be written in a configuration file of Intel MPI",
+                  "choose a path without blanks and quotes");
     }
-    result.files.push_back({"statistics.txt", collecting(deployment, options.statistics, *program)});
-    result.commands.push_back({{}, {"mpirun", "-configfile", options.path("statistics.txt")}});
+    result.files.push_back({"statistics.txt", lines_with_statistics(deployment, options.statistics, *program)});
+    result.commands.push_back(mpirun_with(options.path("statistics.txt")));
   }
-  result.commands.push_back({{}, {"mpirun", "-configfile", options.path("config.txt")}});
+  result.commands.push_back(mpirun_with(options.path("config.txt")));
   return result;
 }
 
-Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& topology, Hosts hosts) {
-  std::vector<NamedSeat> seats;
+Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& topology, HostNames hosts) {
+  std::vector<NamedBinding> bindings;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
     const std::string_view text = in.take_line();
     if (text.find_first_not_of(" \t") == std::string_view::npos || text.starts_with('#')) continue;
     const auto line = parse_config_line(text);
     if (!line) {
-      return fail(Code::bad_input, at(file.name(), number), "this is no line of a configuration with a host",
-                  "a line reads: -n 2 -host node1 [-env NAME VALUE] program");
+      return fail(Code::bad_input, at(file.name(), number), "this is not a line of a configuration file with a host",
+                  "write a line as: -n 2 -host node1 [-env NAME VALUE] program");
     }
-    seats.insert(seats.end(), line->ranks, line->seat);
+    bindings.insert(bindings.end(), line->ranks, line->binding);
   }
-  return cores_of_seats(seats, topology, hosts, file.name());
+  return cores_of_bindings(bindings, topology, hosts, file.name());
 }
+
+/// -genv applies to all programs.
+void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+  Argv arguments;
+  for (const auto& [name, value] : environment) arguments.insert(arguments.end(), {"-genv", name, value});
+  add_option(programs.front(), arguments);
+}
+
+Result<void> check_mpich(const LaunchCommand& command, const LaunchContext& context) {
+  const LaunchOption* const manager = command.find("rmk");
+  if (!context.in_slurm_job || (manager != nullptr && manager->values[0] == "user")) return {};
+  return fail(Code::usage, at(command.executable), "inside a Slurm job, hydra silently uses the hosts in Slurm's order",
+              "launch with srun, or add: -launcher ssh -rmk user");
+}
+
+constexpr std::string_view programs_on_command_line = "write the programs on the command line, separated by :";
+constexpr ConflictingOption binding_conflict{"bind-to map-by membind",
+                                             "is the same on every host and starts again at each repeated host",
+                                             "leave it out: rankloom-bind binds every rank"};
+constexpr ConflictingOption placement_conflict{"ppn rr order-nodes skip-launch-node", "requests another placement",
+                                               leave_it_out};
+
+constexpr std::array conflicts_of_mpich{
+    binding_conflict, placement_conflict,
+    ConflictingOption{"configfile", "with -host silently places every rank on the first host",
+                      programs_on_command_line}};
+
+constexpr std::array conflicts_of_intel{
+    binding_conflict, placement_conflict,
+    ConflictingOption{"configfile", "is another placement", programs_on_command_line}};
+
+/// As mpiexec of MPICH 4.0 lists them.
+constexpr auto hydra_options = std::to_array<OptionSpec>({
+    {"n|np", 1, OptionRole::rank_count},
+    {"ppn|perhost|grr", 1},
+    {"f|hostfile|machinefile|machine", 1, OptionRole::hosts},
+    {"hosts|host|hostlist", 1, OptionRole::hosts},
+    {"configfile", 1, OptionRole::program_file},
+    {"genv", 2},
+    {"env", 2},
+    {"genvlist", 1},
+    {"envlist", 1},
+    {"wdir|dir|wd", 1},
+    {"path", 1},
+    {"launcher|bootstrap", 1},
+    {"launcher-exec|bootstrap-exec", 1},
+    {"rmk", 1},
+    {"topolib", 1},
+    {"bind-to|binding", 1},
+    {"map-by", 1},
+    {"membind", 1},
+    {"demux", 1},
+    {"iface", 1},
+    {"prepend-pattern|pattern", 1},
+    {"outfile-pattern", 1},
+    {"errfile-pattern", 1},
+    {"nameserver", 1},
+    {"order-nodes", 1},
+    {"localhost", 1},
+    {"usize", 1},
+    {"gpus-per-proc", 1},
+    {"umask", 1},
+    {"arch", 1},
+    {"debugger", 1},
+    {"soft", 1},
+    {"timeout", 1},
+    {"genvnone"},
+    {"genvall"},
+    {"envnone"},
+    {"envall"},
+    {"enable-x"},
+    {"disable-x"},
+    {"verbose|v"},
+    {"info|version"},
+    {"print-all-exitcodes"},
+    {"profile"},
+    {"prepend-rank|l"},
+    {"disable-auto-cleanup"},
+    {"enable-auto-cleanup"},
+    {"disable-hostname-propagation"},
+    {"enable-hostname-propagation"},
+    {"pmi-port"},
+    {"skip-launch-node|nolocal"},
+    {"rr"},
+});
+
+/// As the manual of Intel MPI lists them in addition.
+constexpr auto additional_intel_options = std::to_array<OptionSpec>({
+    {"genvexcl", 1},
+    {"envexcl", 1},
+    {"bootstrap-exec-args|launcher-exec-args", 1},
+    {"tmpdir", 1},
+    {"s", 1},
+    {"gtool", 1},
+    {"gtoolfile", 1},
+    {"branch-count", 1},
+    {"hostos", 1},
+    {"use-app-topology", 1},
+    {"ckpoint", 1},
+    {"tune-mode", 1},
+    {"fabrics", 1},
+    {"stats-file", 1},
+    {"pmi-aggregate"},
+    {"pmi-noaggregate"},
+    {"print-rank-map"},
+    {"ordered-output"},
+    {"noconf"},
+    {"cleanup"},
+    {"trace|t"},
+    {"check_mpi"},
+    {"gdb"},
+    {"aps"},
+    {"mps"},
+    {"ilp64"},
+    {"localonly|localroot"},
+    {"trace-imbalance"},
+    {"strace"},
+    {"silent-abort"},
+    {"V"},
+});
+
+constexpr auto intel_options = [] {
+  std::array<OptionSpec, hydra_options.size() + additional_intel_options.size()> all{};
+  std::copy(hydra_options.begin(), hydra_options.end(), all.begin());
+  std::copy(additional_intel_options.begin(), additional_intel_options.end(), all.begin() + hydra_options.size());
+  return all;
+}();
+
+constexpr LauncherCommandLine mpich_command_line{
+    .programs = "mpirun* mpiexec*",
+    .unique_programs = "mpiexec.hydra* *.mpich",
+    .recognises = recognises_mpich,
+    .mpi = "mpich",
+    .package = "mpich",
+    .packaged_program = "mpirun.mpich",
+    .options = hydra_options,
+    .default_rank_count = DefaultRankCount::one,
+    .conflicts = conflicts_of_mpich,
+    .check = check_mpich,
+    .place = place_mpich,
+    .pass_environment = pass_environment,
+};
+
+constexpr LauncherCommandLine intel_command_line{
+    .programs = "mpirun* mpiexec*",
+    .unique_programs = "",
+    .recognises = recognises_intel,
+    .mpi = "mpich",
+    .options = intel_options,
+    .default_rank_count = DefaultRankCount::one_if_several_programs,
+    .conflicts = conflicts_of_intel,
+    .place = place_intel,
+    .pass_environment = pass_environment,
+};
+
+}  // namespace
+
+constinit const Launcher launcher_rows::mpich{
+    .name = "mpich",
+    .title = "MPICH",
+    .summary = "MPICH (hydra): one host per rank, and a wrapper that binds",
+    .reference = "mpiexec(1) of MPICH 4, hydra",
+    .checked = "launched and verified with 4.0.2",
+    .write = write_mpich,
+    .read = read_hosts,
+    .command_line = &mpich_command_line,
+};
+
+constinit const Launcher launcher_rows::intelmpi{
+    .name = "intelmpi",
+    .title = "Intel MPI",
+    .summary = "Intel MPI: a configuration file with one line per run of ranks",
+    .reference = "Intel MPI Developer Reference 2021.15, Hydra options and process pinning; Getmanskiy 2015, 4.1",
+    .checked = "written after its manual, files compared with those of the paper; not launched",
+    .write = write_intel,
+    .read = read_intel,
+    .command_line = &intel_command_line,
+};
 
 }  // namespace rankloom

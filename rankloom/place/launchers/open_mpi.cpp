@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: rankfiles. Seen with Open MPI 4.1.4: "slot=N" counts cores logically unless rmaps_rank_file_physical is set,
-// then it is the operating system's number of a processing unit; --bind-to is ignored beside a rankfile; "slot=*" binds
-// to slot 0; a slot that does not exist ends mpirun with status 1 and no word.
+// place: Open MPI 4 and 5. The mapping is written as a rankfile. Observed with Open MPI 4.1.4: "slot=N" is a logical
+// core number unless rmaps_rank_file_physical is set, then it is the operating system's number of a processing unit;
+// --bind-to is ignored next to a rankfile; "slot=*" binds to slot 0; if a slot does not exist, mpirun exits with status
+// 1 and prints no message.
+#include <array>
+#include <charconv>
 #include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/scanner.hpp"
-#include "rankloom/place/launchers/writers.hpp"
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
+#include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
 
@@ -19,24 +23,41 @@ enum class Numbering : std::uint8_t { physical, logical };
 LauncherFile rankfile(const Deployment& deployment, Numbering numbering) {
   std::string text;
   for (const Rank rank : deployment.ranks()) {
-    const Seat& seat = deployment.seats[rank];
+    const Binding& binding = deployment.bindings[rank];
     fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", index(rank), deployment.host(rank),
-                   numbering == Numbering::physical ? seat.cpu : seat.core_in_node);
+                   numbering == Numbering::physical ? binding.cpu : binding.core_in_node);
   }
   return {"rankfile", std::move(text)};
 }
 
-LaunchFiles one_host_a_line(const Deployment& deployment, const EmitOptions& options, const std::string& policy,
-                            const std::string& file_option) {
-  Argv words{"mpirun", "-n", number_of_ranks(deployment)};
-  if (!file_option.empty()) words.insert(words.end(), {file_option, options.path("hosts")});
-  words.insert(words.end(), {"--map-by", policy, "--bind-to", "none"});
-  words.insert(words.end(), options.program.begin(), options.program.end());
-  return {{host_of_each_rank(deployment)}, {{{}, std::move(words)}}};
+/// The version up to the first dot; 0 when there is none.
+std::uint32_t major_version(std::string_view version_text) {
+  const std::string version = version_number(version_text);
+  std::uint32_t number = 0;
+  std::from_chars(version.data(), version.data() + version.size(), number);
+  return number;
 }
 
-/// Leaves are hardware threads, so logical numbers count those.
-bool leaves_are_threads(const Topology& topology) {
+bool is_open_mpi(std::string_view version_text) {
+  return contains(version_text, "Open MPI") || contains(version_text, "OpenRTE");
+}
+
+/// From version 5 on, mpirun is the launcher of PRRTE.
+bool is_prrte(std::string_view version_text) {
+  return contains(version_text, "PRRTE") || contains(version_text, "prte");
+}
+
+bool recognises_version_4(std::string_view version_text) {
+  return is_open_mpi(version_text) && !is_prrte(version_text) && major_version(version_text) < 5;
+}
+
+bool recognises_version_5(std::string_view version_text) {
+  if (contains(version_text, "HYDRA")) return false;  // whose build details may mention PRRTE
+  return is_prrte(version_text) || (is_open_mpi(version_text) && major_version(version_text) >= 5);
+}
+
+/// Whether the cores of the topology are hardware threads, so that logical numbers count hardware threads.
+bool cores_are_hardware_threads(const Topology& topology) {
   const std::string& kind = topology.levels().back().kind;
   return kind == "pu" || kind == "thread";
 }
@@ -52,16 +73,16 @@ std::optional<RankLine> parse_rank_line(std::string_view text) {
   RankLine line;
   Scanner in(text);
   in.skip_blanks();
-  if (in.take_word() != "rank") return std::nullopt;
+  if (in.take_token() != "rank") return std::nullopt;
   in.skip_blanks();
-  const std::string_view seat = in.take_word();
-  const std::size_t equals = seat.find('=');
+  const std::string_view assignment = in.take_token();
+  const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
-  Scanner number(seat.substr(0, equals));
+  Scanner number(assignment.substr(0, equals));
   if (!number.take_integer(line.rank)) return std::nullopt;
-  line.host = std::string(seat.substr(equals + 1));
+  line.host = std::string(assignment.substr(equals + 1));
   in.skip_blanks();
-  std::string_view slot = in.take_word();
+  std::string_view slot = in.take_token();
   if (!slot.starts_with("slot=") || !is_plain_host_name(line.host)) return std::nullopt;
   Scanner slot_number(slot.substr(5));
   if (!slot_number.take_integer(line.slot) || !slot_number.done()) return std::nullopt;
@@ -69,95 +90,377 @@ std::optional<RankLine> parse_rank_line(std::string_view text) {
   return in.done() ? std::optional(line) : std::nullopt;
 }
 
-Result<std::vector<std::optional<NamedSeat>>> read_lines(const FileContents& file) {
-  std::vector<std::optional<NamedSeat>> seats;
+Result<std::vector<std::optional<NamedBinding>>> read_rank_lines(const FileContents& file) {
+  std::vector<std::optional<NamedBinding>> bindings;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
     std::string_view text = in.take_line();
     text = text.substr(0, text.find('#'));
     if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
     const auto line = parse_rank_line(text);
-    constexpr std::uint64_t most = 1U << 26;
-    if (!line || line->rank >= most || line->slot >= most) {
-      return fail(Code::bad_input, at(file.name(), number), "this is no line of a rankfile with one slot",
-                  "a line reads: rank 3=node1 slot=5 (one slot, written as one number)");
+    constexpr std::uint64_t max_number = 1U << 26;
+    if (!line || line->rank >= max_number || line->slot >= max_number) {
+      return fail(Code::bad_input, at(file.name(), number), "this is not a line of a rankfile with one slot",
+                  "write a line as: rank 3=node1 slot=5 (one slot, given as one number)");
     }
-    if (line->rank >= seats.size()) seats.resize(line->rank + 1);
-    if (seats[line->rank]) {
-      return fail(Code::bad_input, at(file.name(), number), fmt::format("rank {} stands here again", line->rank),
-                  "give every rank one line");
+    if (line->rank >= bindings.size()) bindings.resize(line->rank + 1);
+    if (bindings[line->rank]) {
+      return fail(Code::bad_input, at(file.name(), number), fmt::format("rank {} appears again", line->rank),
+                  "give every rank exactly one line");
     }
-    seats[line->rank] = NamedSeat{line->host, static_cast<std::uint32_t>(line->slot)};
+    bindings[line->rank] = NamedBinding{line->host, static_cast<std::uint32_t>(line->slot)};
   }
-  return seats;
+  return bindings;
 }
 
-Result<std::vector<NamedSeat>> complete(const FileContents& file) {
-  auto lines = read_lines(file);
+/// The binding of every rank.
+Result<std::vector<NamedBinding>> read_rankfile(const FileContents& file) {
+  auto lines = read_rank_lines(file);
   if (!lines) return propagate(lines);
-  std::vector<NamedSeat> seats;
-  for (const auto& seat : *lines) {
-    if (!seat) {
-      return fail(Code::bad_input, at(file.name()), fmt::format("rank {} is not in this file", seats.size()),
-                  "a rankfile lists every rank");
+  std::vector<NamedBinding> bindings;
+  for (const auto& binding : *lines) {
+    if (!binding) {
+      return fail(Code::bad_input, at(file.name()), fmt::format("rank {} is not in this file", bindings.size()),
+                  "list every rank in the rankfile");
     }
-    seats.push_back(*seat);
+    bindings.push_back(*binding);
   }
-  return seats;
+  return bindings;
 }
 
-}  // namespace
-
-Result<LaunchFiles> write_open_mpi_4(const Deployment& deployment, const EmitOptions& options) {
-  if (options.bind == EmitOptions::Bind::none) return one_host_a_line(deployment, options, "seq", "--hostfile");
-  Argv words{"mpirun",
-              "-n",
-              number_of_ranks(deployment),
-              "--rankfile",
-              options.path("rankfile"),
-              "--mca",
-              "rmaps_rank_file_physical",
-              "1"};
-  words.insert(words.end(), options.program.begin(), options.program.end());
-  return LaunchFiles{{rankfile(deployment, Numbering::physical)}, {{{}, std::move(words)}}};
+Result<std::vector<Core>> read_physical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
+  auto bindings = read_rankfile(file);
+  if (!bindings) return propagate(bindings);
+  return cores_of_bindings(*bindings, topology, hosts, file.name());
 }
 
-Result<LaunchFiles> write_open_mpi_5(const Deployment& deployment, const EmitOptions& options) {
-  if (options.bind == EmitOptions::Bind::none)
-    return one_host_a_line(deployment, options, fmt::format("seq:file={}", options.path("hosts")), "");
-  std::string policy = fmt::format("rankfile:file={}", options.path("rankfile"));
-  if (leaves_are_threads(deployment.topology)) policy += ":hwtcpus";
-  Argv words{"mpirun", "-n", number_of_ranks(deployment), "--map-by", policy};
-  words.insert(words.end(), options.program.begin(), options.program.end());
-  return LaunchFiles{{rankfile(deployment, Numbering::logical)}, {{{}, std::move(words)}}};
-}
-
-Result<std::vector<Core>> read_physical_rankfile(const FileContents& file, const Topology& topology, Hosts hosts) {
-  auto seats = complete(file);
-  if (!seats) return propagate(seats);
-  return cores_of_seats(*seats, topology, hosts, file.name());
-}
-
-Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const Topology& topology, Hosts hosts) {
-  auto seats = complete(file);
-  if (!seats) return propagate(seats);
-  // The host alone says which node; the slot counts cores from its first one.
-  std::vector<NamedSeat> by_host = *seats;
-  for (NamedSeat& seat : by_host) seat.cpu.reset();
-  auto core_of = cores_of_seats(by_host, topology, hosts, file.name());
+Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
+  auto bindings = read_rankfile(file);
+  if (!bindings) return propagate(bindings);
+  // The host determines the node; the slot counts the cores of this node.
+  std::vector<NamedBinding> hosts_only = *bindings;
+  for (NamedBinding& binding : hosts_only) binding.cpu.reset();
+  auto core_of = cores_of_bindings(hosts_only, topology, hosts, file.name());
   if (!core_of) return propagate(core_of);
   for (std::size_t rank = 0; rank < core_of->size(); ++rank) {
+    const NamedBinding& binding = (*bindings)[rank];
     const auto node = index(topology.node_of((*core_of)[rank]));
-    const auto core = index(topology.first_core(topology.node_level(), node)) + *(*seats)[rank].cpu;
+    const auto core = index(topology.first_core(topology.node_level(), node)) + *binding.cpu;
     if (core >= index(topology.first_core(topology.node_level(), node + 1))) {
       return fail(Code::bad_input, at(file.name()),
-                  fmt::format("rank {} sits on slot {} of {}, which has fewer cores", rank, *(*seats)[rank].cpu,
-                              (*seats)[rank].host),
-                  "give the topology that the file was made for");
+                  fmt::format("rank {} is on slot {} of {}, which has fewer cores", rank, *binding.cpu, binding.host),
+                  "give the topology that the file was written for");
     }
     (*core_of)[rank] = Core{core};
   }
   return core_of;
 }
+
+Result<LaunchPlacement> place_4(const Deployment& deployment, const EmitOptions& options) {
+  if (!options.binds()) {
+    return LaunchPlacement{{host_of_each_rank(deployment)},
+                           {"--hostfile", options.path("hosts"), "--map-by", "seq", "--bind-to", "none"},
+                           {},
+                           {},
+                           true};
+  }
+  return LaunchPlacement{{rankfile(deployment, Numbering::physical)},
+                         {"--rankfile", options.path("rankfile"), "--mca", "rmaps_rank_file_physical", "1"},
+                         {},
+                         {},
+                         true};
+}
+
+Result<LaunchPlacement> place_5(const Deployment& deployment, const EmitOptions& options) {
+  if (!options.binds()) {
+    return LaunchPlacement{{host_of_each_rank(deployment)},
+                           {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"},
+                           {},
+                           {},
+                           true};
+  }
+  std::string policy = fmt::format("rankfile:file={}", options.path("rankfile"));
+  if (cores_are_hardware_threads(deployment.topology)) policy += ":hwtcpus";
+  return LaunchPlacement{{rankfile(deployment, Numbering::logical)}, {"--map-by", policy}, {}, {}, true};
+}
+
+template <Result<LaunchPlacement> (*place)(const Deployment&, const EmitOptions&)>
+Result<LaunchFiles> write(const Deployment& deployment, const EmitOptions& options) {
+  auto placement = place(deployment, options);
+  if (!placement) return propagate(placement);
+  return files_of_placement("mpirun", deployment, options, std::move(*placement));
+}
+
+/// -x applies to one program, so every program gets it.
+void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+  Argv arguments;
+  for (const auto& [name, value] : environment) {
+    arguments.emplace_back("-x");
+    arguments.push_back(fmt::format("{}={}", name, value));
+  }
+  for (LaunchedProgram& program : programs) add_option(program, arguments);
+}
+
+constexpr auto conflicts = std::to_array<ConflictingOption>({
+    {"rankfile", "is another placement", "leave it out, or give that file as the mapping with --from openmpi4"},
+    {"map-by rank-by", "is silently ignored next to a rankfile", leave_it_out},
+    {"bind-to bind-to-core bind-to-socket bind-to-none",
+     "is ignored next to a rankfile: Open MPI binds ranks to their slots anyway",
+     "leave it out; rankloom run --bind none leaves ranks unbound on their hosts"},
+    {"cpu-list cpu-set slot-list", "does not keep the order of its list", leave_it_out},
+    {"N pernode npersocket ppr bynode byslot bycore bysocket nolocal cpus-per-proc", "requests another placement",
+     leave_it_out},
+    {"mca", "requests another placement", leave_it_out,
+     "rmaps_base_mapping_policy rmaps_base_ranking_policy rmaps_base_cpus_per rmaps_rank_file orte_rankfile "
+     "hwloc_base_binding_policy hwloc_base_cpu hwloc_base_slot_list"},
+});
+
+/// As mpirun of Open MPI 4.1 lists them.
+constexpr auto options_of_4 = std::to_array<OptionSpec>({
+    {"n|np|c", 1, OptionRole::rank_count},
+    {"N|npernode", 1},
+    {"host|H", 1, OptionRole::hosts},
+    {"hostfile|machinefile", 1, OptionRole::hosts},
+    {"default-hostfile", 1, OptionRole::hosts},
+    {"rankfile|rf", 1},
+    {"map-by", 1},
+    {"rank-by", 1},
+    {"bind-to", 1},
+    {"ppr", 1},
+    {"cpu-list", 1},
+    {"cpu-set", 1},
+    {"cpus-per-proc|cpus-per-rank", 1},
+    {"npersocket", 1},
+    {"cartofile|cf", 1},
+    {"mca", 2},
+    {"gmca", 2},
+    {"am", 1},
+    {"tune", 1},
+    {"x", 1},
+    {"wdir|wd", 1},
+    {"path", 1},
+    {"prefix", 1},
+    {"app", 1, OptionRole::program_file},
+    {"preload-files", 1},
+    {"output-filename", 1},
+    {"stdin", 1},
+    {"timeout", 1},
+    {"xterm", 1},
+    {"xml-file", 1},
+    {"personality", 1},
+    {"ompi-server", 1},
+    {"hnp", 1},
+    {"launch-agent", 1},
+    {"max-restarts", 1},
+    {"max-vm-size", 1},
+    {"debugger", 1},
+    {"report-events", 1},
+    {"report-pid", 1},
+    {"report-uri", 1},
+    {"slot-list", 1},
+    {"server-wait-time", 1},
+    {"allow-run-as-root"},
+    {"oversubscribe"},
+    {"nooversubscribe"},
+    {"nolocal"},
+    {"noprefix"},
+    {"bind-to-core"},
+    {"bind-to-socket"},
+    {"bind-to-none"},
+    {"bycore"},
+    {"bynode"},
+    {"byslot"},
+    {"bysocket"},
+    {"pernode"},
+    {"continuous"},
+    {"debug-daemons"},
+    {"debug-daemons-file"},
+    {"debug"},
+    {"debug-devel|d"},
+    {"disable-recovery"},
+    {"enable-recovery"},
+    {"display-allocation"},
+    {"display-devel-allocation"},
+    {"display-map"},
+    {"display-devel-map"},
+    {"display-diffable-map"},
+    {"display-topo"},
+    {"do-not-launch"},
+    {"do-not-resolve"},
+    {"dvm"},
+    {"enable-instant-on-support"},
+    {"fwd-mpirun-port"},
+    {"get-stack-traces"},
+    {"index-argv-by-rank"},
+    {"leave-session-attached"},
+    {"merge-stderr-to-stdout"},
+    {"novm"},
+    {"output-proctable"},
+    {"report-bindings"},
+    {"report-child-jobs-separately"},
+    {"report-state-on-timeout"},
+    {"set-cwd-to-session-dir"},
+    {"show-progress"},
+    {"tag-output"},
+    {"timestamp-output"},
+    {"tv"},
+    {"use-hwthread-cpus"},
+    {"use-regexp"},
+    {"xml"},
+    {"quiet|q"},
+    {"preload-binary|s"},
+    {"verbose|v"},
+    {"version|V"},
+});
+
+/// As the manual of PRRTE 3 (Open MPI 5.0) lists them.
+constexpr auto options_of_5 = std::to_array<OptionSpec>({
+    {"n|np|c", 1, OptionRole::rank_count},
+    {"N|npernode|map-by-ppr-node", 1},
+    {"host|H", 1, OptionRole::hosts},
+    {"hostfile|machinefile", 1, OptionRole::hosts},
+    {"default-hostfile", 1, OptionRole::hosts},
+    {"rankfile|rf", 1},
+    {"map-by", 1},
+    {"rank-by", 1},
+    {"bind-to", 1},
+    {"cpu-list", 1},
+    {"cpu-set", 1},
+    {"npersocket", 1},
+    {"ppr", 1},
+    {"mca|omca", 2},
+    {"gmca|gomca", 2},
+    {"prtemca", 2},
+    {"gprtemca", 2},
+    {"pmixmca", 2},
+    {"gpmixmca", 2},
+    {"tune", 1},
+    {"am", 1},
+    {"x", 1},
+    {"wdir|wd", 1},
+    {"path", 1},
+    {"prefix", 1},
+    {"app", 1, OptionRole::program_file},
+    {"preload-files", 1},
+    {"output", 1},
+    {"output-filename", 1},
+    {"display", 1},
+    {"runtime-options", 1},
+    {"stdin", 1},
+    {"timeout", 1},
+    {"spawn-timeout", 1},
+    {"personality", 1},
+    {"dvm", 1},
+    {"dvm-hostfile", 1},
+    {"dvm-host", 1},
+    {"with-ft", 1},
+    {"pset", 1},
+    {"exec-agent", 1},
+    {"launch-agent", 1},
+    {"report-pid", 1},
+    {"report-uri", 1},
+    {"set-sid"},
+    {"stream-buffering", 1},
+    {"num-connect-retries", 1},
+    {"keepalive", 1},
+    {"max-vm-size", 1},
+    {"max-restarts", 1},
+    {"singleton", 1},
+    {"data-server", 1},
+    {"server-wait-time", 1},
+    {"xterm", 1},
+    {"memory-alloc-kind", 1},
+    {"allow-run-as-root"},
+    {"oversubscribe"},
+    {"nooversubscribe|no-oversubscribe"},
+    {"nolocal"},
+    {"noprefix"},
+    {"report-bindings"},
+    {"display-map"},
+    {"display-devel-map"},
+    {"display-topo"},
+    {"display-allocation"},
+    {"do-not-launch"},
+    {"do-not-resolve"},
+    {"debug-daemons"},
+    {"debug-daemons-file"},
+    {"debug-devel"},
+    {"leave-session-attached"},
+    {"tag-output"},
+    {"timestamp-output"},
+    {"merge-stderr-to-stdout"},
+    {"xml"},
+    {"enable-recovery"},
+    {"continuous"},
+    {"disable-recovery"},
+    {"index-argv-by-rank"},
+    {"preload-binary|s"},
+    {"forward-signals", 1},
+    {"get-stack-traces"},
+    {"report-state-on-timeout"},
+    {"pernode"},
+    {"bynode"},
+    {"byslot"},
+    {"use-hwthread-cpus"},
+    {"quiet|q"},
+    {"verbose|v"},
+    {"version|V"},
+    {"show-progress"},
+    {"stop-on-exec"},
+    {"stop-in-init"},
+    {"stop-in-app"},
+    {"fwd-environment"},
+    {"enable-instant-on-support"},
+    {"novm"},
+});
+
+constexpr LauncherCommandLine command_line_4{
+    .programs = "mpirun* mpiexec* orterun*",
+    .unique_programs = "*.openmpi orterun",
+    .recognises = recognises_version_4,
+    .mpi = "openmpi",
+    .package = "openmpi-bin",
+    .packaged_program = "mpirun.openmpi",
+    .options = options_of_4,
+    .value_after_equals = false,
+    .conflicts = conflicts,
+    .place = place_4,
+    .pass_environment = pass_environment,
+};
+
+constexpr LauncherCommandLine command_line_5{
+    .programs = "mpirun* mpiexec* prterun*",
+    .unique_programs = "prterun",
+    .recognises = recognises_version_5,
+    .mpi = "openmpi",
+    .options = options_of_5,
+    .conflicts = conflicts,
+    .place = place_5,
+    .pass_environment = pass_environment,
+};
+
+}  // namespace
+
+constinit const Launcher launcher_rows::openmpi4{
+    .name = "openmpi4",
+    .title = "Open MPI",
+    .summary = "Open MPI up to 4.1: a rankfile of physical processing units",
+    .reference = "mpirun(1) of Open MPI 4.1, Rankfiles",
+    .checked = "launched and verified with 4.1.4",
+    .write = write<place_4>,
+    .read = read_physical_rankfile,
+    .command_line = &command_line_4,
+};
+
+constinit const Launcher launcher_rows::openmpi5{
+    .name = "openmpi5",
+    .title = "Open MPI",
+    .summary = "Open MPI 5: a rankfile of logical cores",
+    .reference = "PRRTE 3 (Open MPI 5.0), Rankfiles and --map-by",
+    .checked = "written after its manual; not launched",
+    .write = write<place_5>,
+    .read = read_logical_rankfile,
+    .command_line = &command_line_5,
+};
 
 }  // namespace rankloom

@@ -1,137 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: files that belong to no launcher alone: a host a line, the table of rankloom-bind, the mapping itself.
-#include <charconv>
+// place: files that do not belong to one launcher: one host per line, the table of rankloom-bind, the mapping itself.
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/scanner.hpp"
-#include "rankloom/model/mapping_file.hpp"
-#include "rankloom/place/launchers/writers.hpp"
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
+#include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// Lines that say something, without comments.
-template <class Take>
-Result<void> for_each_line(const FileContents& file, Take take) {
-  Scanner in(file.view());
-  for (std::uint64_t line = 1; !in.done(); ++line) {
-    std::string_view text = in.take_line();
-    text = text.substr(0, text.find('#'));
-    Scanner words(text);
-    words.skip_blanks();
-    if (words.done()) continue;
-    if (auto taken = take(words, line); !taken) return taken;
-  }
-  return {};
-}
-
-Failure bad_line(const FileContents& file, std::uint64_t line, std::string_view word, std::string hint) {
-  return fail(Code::bad_input, at(file.name(), line), fmt::format("\"{}\" is not expected here", word),
-              std::move(hint));
-}
-
-}  // namespace
-
-LauncherFile host_of_each_rank(const Deployment& deployment) {
-  std::string text;
-  for (const Rank rank : deployment.ranks()) text += deployment.host(rank) + "\n";
-  return {"hosts", std::move(text)};
-}
-
-LauncherFile binding_table(const Deployment& deployment) {
-  std::string text = "# rank host cpu\n";
-  for (const Rank rank : deployment.ranks())
-    fmt::format_to(std::back_inserter(text), "{} {} {}\n", index(rank), deployment.host(rank),
-                   deployment.seats[rank].cpu);
-  return {"bind.txt", std::move(text)};
-}
-
-Argv wrapped_program(const EmitOptions& options) {
-  if (options.bind == EmitOptions::Bind::none) return options.program;
-  Argv words{options.wrapper, options.path("bind.txt")};
-  words.insert(words.end(), options.program.begin(), options.program.end());
-  return words;
-}
-
-std::string number_of_ranks(const Deployment& deployment) {
-  return fmt::format("{}", deployment.rank_count());
-}
-
-std::vector<HostRun> host_runs(const Deployment& deployment) {
-  std::vector<HostRun> runs;
-  for (const Rank rank : deployment.ranks()) {
-    if (runs.empty() || runs.back().host != deployment.host(rank)) runs.push_back({deployment.host(rank), 0});
-    ++runs.back().ranks;
-  }
-  return runs;
-}
-
 Result<LaunchFiles> write_hostfile(const Deployment& deployment, const EmitOptions& options) {
-  Argv words{"mpirun",    "-n",  number_of_ranks(deployment), "--hostfile", options.path("hosts"), "--map-by", "seq",
-              "--bind-to", "none"};
-  words.insert(words.end(), options.program.begin(), options.program.end());
-  return LaunchFiles{{host_of_each_rank(deployment)}, {{{}, std::move(words)}}};
-}
-
-Result<std::vector<Core>> read_hostfile(const FileContents& file, const Topology& topology, Hosts hosts) {
-  std::vector<NamedSeat> seats;
-  auto read = for_each_line(file, [&](Scanner& words, std::uint64_t line) -> Result<void> {
-    std::string_view host = words.take_word();
-    std::uint32_t repeat = 1;
-    if (const auto colon = host.find(':'); colon != std::string_view::npos) {
-      const std::string_view count = host.substr(colon + 1);
-      const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), repeat);
-      if (error != std::errc() || end != count.data() + count.size() || repeat == 0 || repeat > (1U << 20))
-        return bad_line(file, line, host, "a line is a host, or host:ranks");
-      host = host.substr(0, colon);
-    }
-    words.skip_blanks();
-    if (!words.done()) return bad_line(file, line, words.word(), "a line is a host, or host:ranks");
-    seats.insert(seats.end(), repeat, NamedSeat{std::string(host), std::nullopt});
-    return {};
-  });
-  if (!read) return propagate(read);
-  return cores_of_seats(seats, topology, hosts, file.name());
+  return LaunchFiles{{host_of_each_rank(deployment)},
+                     {{{},
+                       {"mpirun"},
+                       {"-n", number_of_ranks(deployment), "--hostfile", options.path("hosts"), "--map-by", "seq",
+                        "--bind-to", "none"},
+                       options.program}}};
 }
 
 Result<LaunchFiles> write_wrapper(const Deployment& deployment, const EmitOptions& options) {
   EmitOptions bound = options;
   bound.bind = EmitOptions::Bind::core;
-  return LaunchFiles{{binding_table(deployment)}, {{{}, wrapped_program(bound)}}};
+  return LaunchFiles{{binding_table(deployment)}, {{{}, {}, {}, wrapped_program(bound)}}};
 }
 
-Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology& topology, Hosts hosts) {
-  std::vector<NamedSeat> seats;
-  auto read = for_each_line(file, [&](Scanner& words, std::uint64_t line) -> Result<void> {
-    const std::string hint = "a line reads: rank host cpu, in the order of ranks";
+Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology& topology, HostNames hosts) {
+  std::vector<NamedBinding> bindings;
+  Scanner in(file.view());
+  for (std::uint64_t number = 1; !in.done(); ++number) {
+    const std::string_view text = in.take_line();
+    Scanner line(text.substr(0, text.find('#')));
+    line.skip_blanks();
+    if (line.done()) continue;
+    const auto bad = [&] {
+      return fail(Code::bad_input, at(file.name(), number), fmt::format("unexpected \"{}\"", line.token_for_message()),
+                  "write a line as: rank host cpu, in the order of ranks");
+    };
     std::uint64_t rank = 0;
     std::uint64_t cpu = 0;
-    if (!words.take_integer(rank) || rank != seats.size()) return bad_line(file, line, words.word(), hint);
-    words.skip_blanks();
-    const std::string host(words.take_word());
-    words.skip_blanks();
-    if (host.empty() || !words.take_integer(cpu) || cpu > (1U << 24)) return bad_line(file, line, words.word(), hint);
-    seats.push_back({host, static_cast<std::uint32_t>(cpu)});
-    return {};
-  });
-  if (!read) return propagate(read);
-  return cores_of_seats(seats, topology, hosts, file.name());
+    if (!line.take_integer(rank) || rank != bindings.size()) return bad();
+    line.skip_blanks();
+    const std::string host(line.take_token());
+    line.skip_blanks();
+    if (host.empty() || !line.take_integer(cpu) || cpu > (1U << 24)) return bad();
+    bindings.push_back({host, static_cast<std::uint32_t>(cpu)});
+  }
+  return cores_of_bindings(bindings, topology, hosts, file.name());
 }
 
 Result<LaunchFiles> write_plain(const Deployment& deployment, const EmitOptions&) {
   std::string text;
-  for (const Seat& seat : deployment.seats) {
-    const Core first = deployment.topology.first_core(deployment.topology.node_level(), index(seat.node));
-    fmt::format_to(std::back_inserter(text), "{}\n", index(first) + seat.core_in_node);
+  for (const Binding& binding : deployment.bindings) {
+    const Core first = deployment.topology.first_core(deployment.topology.node_level(), index(binding.node));
+    fmt::format_to(std::back_inserter(text), "{}\n", index(first) + binding.core_in_node);
   }
   return LaunchFiles{{{"mapping.txt", std::move(text)}}, {}};
 }
 
-Result<std::vector<Core>> read_plain(const FileContents& file, const Topology&, Hosts) {
+Result<std::vector<Core>> read_plain(const FileContents& file, const Topology&, HostNames) {
   return read_mapping(file);
 }
+
+}  // namespace
+
+constinit const Launcher launcher_rows::hostfile{
+    .name = "hostfile",
+    .title = "hostfile",
+    .summary = "one host per line, line i for rank i, for any launcher that reads such a file",
+    .reference = "",
+    .checked = "launched and verified: Open MPI --map-by seq, MPICH -f",
+    .write = write_hostfile,
+    .read = read_hosts,
+};
+
+constinit const Launcher launcher_rows::wrapper{
+    .name = "wrapper",
+    .title = "rankloom-bind",
+    .summary = "a table for rankloom-bind, for launchers that place ranks but do not bind them",
+    .reference = "",
+    .checked = "launched and verified with Open MPI and MPICH",
+    .write = write_wrapper,
+    .read = read_wrapper,
+};
+
+constinit const Launcher launcher_rows::plain_mapping{
+    .name = "plain",
+    .title = "plain mapping",
+    .summary = "one core number per line, as `rankloom map` writes it",
+    .reference = "",
+    .checked = "read by every verb",
+    .write = write_plain,
+    .read = read_plain,
+    .names_hosts = false,
+};
 
 }  // namespace rankloom

@@ -1,43 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: Slurm, Cray MPICH and Flux. srun's -w is a set and orders nothing, --cpu-bind=map_cpu is the same on every
-// node: so a host for each task, and the wrapper for the processing units.
+// place: Slurm, and Cray MPICH under Slurm. The option -w of srun is a set without an order, and --cpu-bind=map_cpu is
+// the same on every node. Therefore a file names one host per task, and rankloom-bind binds the tasks.
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/scanner.hpp"
-#include "rankloom/place/launchers/writers.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
+#include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
 
 namespace {
 
-std::uint32_t used_nodes(const Deployment& deployment) {
-  const auto ranks_of = deployment.ranks_of_nodes();
-  return static_cast<std::uint32_t>(
-      std::count_if(ranks_of.begin(), ranks_of.end(), [](const auto& ranks) { return !ranks.empty(); }));
-}
+/// Observed with Slurm 22.05: if nodes are in an arbitrary order, PMIx over its default tree sometimes loses data that
+/// ranks exchange, and Open MPI crashes in MPI_Init (16 nodes, 32 ranks in random order: 4 of 6 starts). Over a ring it
+/// does not (18 of 18 starts succeeded).
+constexpr const char* pmix_ring = "SLURM_PMIX_FENCE=ring";
 
-LaunchFiles with_host_of_each_rank(const Deployment& deployment, const EmitOptions& options, LauncherCommand command) {
-  const Argv program = wrapped_program(options);
-  command.words.insert(command.words.end(), program.begin(), program.end());
-  LaunchFiles result{{host_of_each_rank(deployment)}, {std::move(command)}};
-  if (options.bind == EmitOptions::Bind::core) result.files.push_back(binding_table(deployment));
-  return result;
+Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOptions& options) {
+  return LaunchPlacement{{host_of_each_rank(deployment)},
+                         {"--distribution=arbitrary", "--cpu-bind=none"},
+                         {},
+                         {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring}};
 }
-
-}  // namespace
 
 Result<LaunchFiles> write_slurm(const Deployment& deployment, const EmitOptions& options) {
-  return with_host_of_each_rank(
-      deployment, options,
-      {{fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), std::string(ring_of_pmix)},
-       {"srun", "-n", number_of_ranks(deployment), "--distribution=arbitrary", "--cpu-bind=none"}});
+  auto placement = place_slurm(deployment, options);
+  if (!placement) return propagate(placement);
+  return files_of_placement("srun", deployment, options, std::move(*placement));
 }
 
-/// Ranks in the order of slots: node after node, on each in the order of its cores.
+/// srun splits the value of --export at commas, so values with a comma need another way.
+bool fits_export(const std::pair<std::string, std::string>& variable) {
+  return variable.second.find_first_of(",'\"\\ \t\n") == std::string::npos;
+}
+
+/// Extends the user's --export; if a value does not fit there, "env NAME=value" starts the program.
+void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+  const bool by_export = std::all_of(environment.begin(), environment.end(), fits_export);
+  for (LaunchedProgram& program : programs) {
+    if (by_export) {
+      std::string exported = "ALL";
+      std::erase_if(program.options, [&](const LaunchOption& option) {
+        if (option.name != "export" || option.values.empty()) return false;
+        exported = option.values[0];
+        return true;
+      });
+      for (const auto& [name, value] : environment) exported += fmt::format(",{}={}", name, value);
+      program.options.push_back({.name = "export", .values = {exported}, .arguments = {"--export=" + exported}});
+    } else {
+      Argv prefix{"env"};
+      for (const auto& [name, value] : environment) prefix.push_back(fmt::format("{}={}", name, value));
+      program.arguments.insert(program.arguments.begin(), prefix.begin(), prefix.end());
+    }
+  }
+}
+
+/// The ranks in the order of their slots: node by node, and on each node in the order of its cores.
 Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& options) {
   std::string text;
   std::size_t per_node = 0;
@@ -47,30 +70,31 @@ Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& 
     if (ranks.size() != per_node) {
       return fail(
           Code::infeasible, at("--to cray"),
-          fmt::format("some nodes hold {} ranks, others {}: an order of slots cannot say that", per_node, ranks.size()),
-          "use --to slurm, whose list names a host for each rank");
+          fmt::format("some nodes have {} ranks, others {}; Cray's rank order needs the same number on every node",
+                      per_node, ranks.size()),
+          "use --to slurm, whose file names a host for each rank");
     }
     std::vector<Rank> in_order = ranks;
     std::stable_sort(in_order.begin(), in_order.end(), [&](Rank a, Rank b) {
-      return deployment.seats[a].core_in_node < deployment.seats[b].core_in_node;
+      return deployment.bindings[a].core_in_node < deployment.bindings[b].core_in_node;
     });
     for (std::size_t i = 0; i < in_order.size(); ++i)
       fmt::format_to(std::back_inserter(text), "{}{}", i > 0 ? "," : "", index(in_order[i]));
     text += "\n";
   }
-  LauncherCommand command{{"MPICH_RANK_REORDER_METHOD=3"}, {"srun", "-n", number_of_ranks(deployment)}};
-  if (!options.folder.empty())
+  LauncherCommand command{{"MPICH_RANK_REORDER_METHOD=3"},
+                          {"srun"},
+                          // By default srun distributes the tasks of a node over its sockets in turn.
+                          {"-n", number_of_ranks(deployment), fmt::format("--ntasks-per-node={}", per_node),
+                           "--distribution=block:block", options.binds() ? "--cpu-bind=cores" : "--cpu-bind=none"},
+                          options.program};
+  if (!options.directory.empty())
     command.environment.push_back(fmt::format("MPICH_RANK_REORDER_FILE={}", options.path("MPICH_RANK_ORDER")));
-  command.words.push_back(fmt::format("--ntasks-per-node={}", per_node));
-  // By itself srun deals the tasks of a node out over its sockets in turn.
-  command.words.push_back("--distribution=block:block");
-  command.words.push_back(options.bind == EmitOptions::Bind::core ? "--cpu-bind=cores" : "--cpu-bind=none");
-  command.words.insert(command.words.end(), options.program.begin(), options.program.end());
   return LaunchFiles{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
 }
 
-/// Slot i is the i-th core that may be used: exact when the mapping fills the machine, which is all the file can say.
-Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& topology, Hosts) {
+/// Slot i is the i-th core with a capacity. The file does not name nodes, so this is exact only for a full machine.
+Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& topology, HostNames) {
   std::vector<Core> slots;
   for (const Core core : topology.cores()) {
     if (topology.capacity(core) > 0) slots.push_back(core);
@@ -82,50 +106,204 @@ Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& to
     text = text.substr(0, text.find('#'));
     while (!text.empty()) {
       const std::size_t end = std::min(text.find_first_of(", \t"), text.size());
-      const std::string_view word = text.substr(0, end);
+      const std::string_view token = text.substr(0, end);
       text.remove_prefix(std::min(text.size(), end + 1));
-      if (word.empty()) continue;
-      std::uint64_t first = 0;
-      const auto [behind, error] = std::from_chars(word.data(), word.data() + word.size(), first);
-      std::uint64_t last = first;
-      bool good = error == std::errc();
-      if (good && behind != word.data() + word.size()) {
-        const auto tail = std::from_chars(behind + 1, word.data() + word.size(), last);
-        good = *behind == '-' && tail.ec == std::errc() && tail.ptr == word.data() + word.size();
-      }
-      if (!good || last < first || last >= slots.size()) {
+      if (token.empty()) continue;
+      const auto range = parse_number_range(token);
+      if (!range || range->last >= slots.size()) {
         return fail(Code::bad_input, at(file.name(), line),
-                    fmt::format("\"{}\" is no rank of the machine's {} slots", word, slots.size()),
-                    "the file lists ranks in the order of slots: 0,5,2-4");
+                    fmt::format("\"{}\" is not a rank below the {} slots of the machine", token, slots.size()),
+                    "list the ranks in the order of slots: 0,5,2-4");
       }
-      for (; first <= last; ++first) rank_of_slot.push_back(first);
+      for (std::uint64_t rank = range->first; rank <= range->last; ++rank) rank_of_slot.push_back(rank);
     }
   }
   std::vector<Core> core_of(rank_of_slot.size(), Core{topology.core_count()});
   for (std::size_t slot = 0; slot < rank_of_slot.size(); ++slot) {
     const std::uint64_t rank = rank_of_slot[slot];
     if (rank >= core_of.size() || index(core_of[rank]) != topology.core_count()) {
-      return fail(Code::bad_input, at(file.name()), fmt::format("rank {} stands here twice or is missing", rank),
-                  "the file lists every rank once");
+      return fail(Code::bad_input, at(file.name()), fmt::format("rank {} appears twice or is missing", rank),
+                  "list every rank exactly once");
     }
     core_of[rank] = slots[slot];
   }
   return core_of;
 }
 
-/// The file orders tasks but chooses no hosts, so they are required by name; whole, because we choose the cores.
-Result<LaunchFiles> write_flux(const Deployment& deployment, const EmitOptions& options) {
-  std::string hosts;
-  const auto ranks_of = deployment.ranks_of_nodes();
-  for (const Node node : deployment.topology.nodes()) {
-    if (!ranks_of[node].empty()) hosts += (hosts.empty() ? "" : ",") + deployment.hosts[node];
-  }
-  return with_host_of_each_rank(
-      deployment, options,
-      {{},
-       {"flux", "run", "-N", fmt::format("{}", used_nodes(deployment)), "-n", number_of_ranks(deployment),
-        "--exclusive", fmt::format("--requires=host:{}", hosts),
-        fmt::format("--taskmap=hostfile:{}", options.path("hosts")), "-o", "cpu-affinity=off"}});
-}
+constexpr auto conflicts = std::to_array<ConflictingOption>({
+    {"nodelist", "is a set: it does not order the ranks",
+     "leave it out, and request the nodes when you make the allocation (salloc, sbatch)"},
+    {"cpu-bind hint", "is the same on every node", "leave it out: rankloom-bind binds every rank"},
+    {"distribution ntasks-per-node ntasks-per-core ntasks-per-socket relative", "requests another placement",
+     leave_it_out},
+    {"multi-prog", "names the programs in a file, where rankloom-bind cannot be added",
+     "write the programs on the command line, separated by :"},
+});
+
+/// As srun(1) lists them.
+constexpr auto srun_options = std::to_array<OptionSpec>({
+    {"n|ntasks", 1, OptionRole::rank_count},
+    {"nodes|N", 1},
+    {"cpus-per-task|c", 1},
+    {"nodelist|w", 1},
+    {"nodefile|F", 1, OptionRole::hosts},
+    {"exclude|x", 1},
+    {"distribution|m", 1},
+    {"relative|r", 1},
+    {"account|A", 1},
+    {"partition|p", 1},
+    {"qos|q", 1},
+    {"time|t", 1},
+    {"time-min", 1},
+    {"job-name|J", 1},
+    {"output|o", 1},
+    {"error|e", 1},
+    {"input|i", 1},
+    {"chdir|D", 1},
+    {"constraint|C", 1},
+    {"dependency|d", 1},
+    {"extra-node-info|B", 1},
+    {"gpus|G", 1},
+    {"licenses|L", 1},
+    {"clusters|M", 1},
+    {"core-spec|S", 1},
+    {"threads|T", 1},
+    {"wait|W", 1},
+    {"cpu-bind", 1},
+    {"mem-bind", 1},
+    {"mem", 1},
+    {"mem-per-cpu", 1},
+    {"mem-per-gpu", 1},
+    {"mpi", 1},
+    {"jobid", 1},
+    {"ntasks-per-node", 1},
+    {"ntasks-per-core", 1},
+    {"ntasks-per-socket", 1},
+    {"ntasks-per-gpu", 1},
+    {"gpus-per-node", 1},
+    {"gpus-per-task", 1},
+    {"gpus-per-socket", 1},
+    {"gpu-bind", 1},
+    {"gpu-freq", 1},
+    {"cpus-per-gpu", 1},
+    {"gres", 1},
+    {"gres-flags", 1},
+    {"hint", 1},
+    {"mincpus", 1},
+    {"tmp", 1},
+    {"thread-spec", 1},
+    {"cores-per-socket", 1},
+    {"sockets-per-node", 1},
+    {"threads-per-core", 1},
+    {"cpu-freq", 1},
+    {"export", 1},
+    {"export-file", 1},
+    {"begin", 1},
+    {"deadline", 1},
+    {"comment", 1},
+    {"reservation", 1},
+    {"signal", 1},
+    {"switches", 1},
+    {"het-group", 1},
+    {"network", 1},
+    {"priority", 1},
+    {"prolog", 1},
+    {"epilog", 1},
+    {"task-prolog", 1},
+    {"task-epilog", 1},
+    {"profile", 1},
+    {"acctg-freq", 1},
+    {"bcast-exclude", 1},
+    {"cluster-constraint", 1},
+    {"container", 1},
+    {"delay-boot", 1},
+    {"mail-type", 1},
+    {"mail-user", 1},
+    {"max-exit-timeout", 1},
+    {"open-mode", 1},
+    {"power", 1},
+    {.names = "propagate", .attached = true},
+    {"slurmd-debug", 1},
+    {"treewidth", 1},
+    {"tres-bind", 1},
+    {"tres-per-task", 1},
+    {"uid", 1},
+    {"gid", 1},
+    {"bb", 1},
+    {"bbf", 1},
+    {"wckey", 1},
+    {"prefer", 1},
+    {"rankloom", 1},  // of the Slurm plugin of rankloom
+    {.names = "nice", .attached = true},
+    {.names = "immediate|I", .attached = true},
+    {.names = "kill-on-bad-exit|K", .attached = true},
+    {.names = "no-kill|k", .attached = true},
+    {.names = "exclusive", .attached = true},
+    {.names = "oversubscribe|s", .attached = true},
+    {.names = "bcast", .attached = true},
+    {.names = "compress", .attached = true},
+    {.names = "get-user-env", .attached = true},
+    {"multi-prog", 0, OptionRole::program_file},
+    {"label|l"},
+    {"overcommit|O"},
+    {"overlap"},
+    {"exact"},
+    {"whole"},
+    {"hold|H"},
+    {"quiet|Q"},
+    {"unbuffered|u"},
+    {"verbose|v"},
+    {"version|V"},
+    {"disable-status|X"},
+    {"no-allocate|Z"},
+    {"preserve-env|E"},
+    {"pty"},
+    {"contiguous"},
+    {"spread-job"},
+    {"use-min-nodes"},
+    {"reboot"},
+    {"send-libs"},
+    {"interactive"},
+    {"debugger-test"},
+    {"test-only"},
+    {"parallel-debug"},
+    {"help|h"},
+    {"usage"},
+});
+
+constexpr LauncherCommandLine srun_command_line{
+    .programs = "srun",
+    .unique_programs = "srun",
+    .package = "slurm-client",
+    .packaged_program = "srun",
+    .options = srun_options,
+    .getopt_letters = true,
+    .conflicts = conflicts,
+    .place = place_slurm,
+    .pass_environment = pass_environment,
+};
+
+}  // namespace
+
+constinit const Launcher launcher_rows::slurm{
+    .name = "slurm",
+    .title = "srun",
+    .summary = "srun: one host per task, and a wrapper that binds",
+    .reference = "srun(1), --distribution=arbitrary",
+    .checked = "launched and verified with 22.05",
+    .write = write_slurm,
+    .read = read_hosts,
+    .command_line = &srun_command_line,
+};
+
+constinit const Launcher launcher_rows::cray{
+    .name = "cray",
+    .title = "Cray MPICH",
+    .summary = "Cray MPICH: the ranks in the order of slots",
+    .reference = "LUMI training materials, MPICH_RANK_REORDER_METHOD=3",
+    .checked = "written after a site's guide; not checked against its manual",
+    .write = write_cray,
+    .read = read_cray,
+};
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the nodes of a job as a machine.
+// place/slurm: the nodes of a job as a machine.
 #include "rankloom/place/slurm/job_machine.hpp"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/default_costs.hpp"
-#include "rankloom/discover/host_names.hpp"
-#include "rankloom/model/network.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/machine/network/network.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
@@ -28,39 +28,40 @@ std::uint64_t core_count(const ObjectSpec& object) {
   return cores * object.repeat;
 }
 
-void close(ObjectSpec& object) {
+void clear_capacity(ObjectSpec& object) {
   if (object.children.empty()) object.capacity = 0;
-  for (ObjectSpec& child : object.children) close(child);
+  for (ObjectSpec& child : object.children) clear_capacity(child);
 }
 
-/// Wang 2015 measured 3.7 between two nodes of a switch against 1 within a node.
-constexpr double network_to_node = 3.7;
+/// The ratio of the cost between two nodes of a switch to the cost within a node, as measured by Wang 2015.
+constexpr double network_to_node_ratio = 3.7;
 
-/// The smallest cost of leaving a node.
-double cheapest_outside(const MachineSpec& machine) {
-  if (machine.network) return machine.network->per_hop().gap;
+/// The smallest inverse bandwidth between two nodes.
+double cheapest_network_cost(const MachineSpec& machine) {
+  if (machine.network) return machine.network->per_hop().inverse_bandwidth;
   double cheapest = 0;
   const auto visit = [&](const auto& self, const ObjectSpec& object) -> void {
     if (is_node(object)) return;
-    if (object.between && (cheapest == 0 || object.between->gap < cheapest)) cheapest = object.between->gap;
+    if (object.between && (cheapest == 0 || object.between->inverse_bandwidth < cheapest))
+      cheapest = object.between->inverse_bandwidth;
     for (const ObjectSpec& child : object.children) self(self, child);
   };
   visit(visit, machine.root);
   return cheapest;
 }
 
-/// Between two cores of a node of which nobody says what is inside: a usual one, but never dearer than the network.
-Cost cost_inside(const MachineSpec& machine) {
-  Cost cost = default_sharing_costs(std::vector<std::string>{"node"})[0];
-  const double outside = cheapest_outside(machine);
-  if (outside > 0) cost.gap = std::min(cost.gap, outside / network_to_node);
+/// The cost between two cores of a node without a description: a default, but at most that of the network.
+Cost interior_cost(const MachineSpec& machine) {
+  Cost cost = default_level_costs(std::vector<std::string>{"node"})[0];
+  const double network_cost = cheapest_network_cost(machine);
+  if (network_cost > 0) cost.inverse_bandwidth = std::min(cost.inverse_bandwidth, network_cost / network_to_node_ratio);
   return cost;
 }
 
-/// As many plain cores as the node shall hold ranks, unless that is what is inside already.
-void fill(ObjectSpec& node, std::uint32_t cores, Cost inside) {
+/// Gives the node this number of cores, unless it has them already.
+void set_cores(ObjectSpec& node, std::uint32_t cores, Cost interior) {
   if (!node.children.empty() && core_count(node) == cores) return;
-  if (!node.between || core_count(node) == 1) node.between = inside;
+  if (!node.between || core_count(node) == 1) node.between = interior;
   node.children = {{.kind = "core", .name = {}, .repeat = cores, .between = {}, .os_index = {}, .children = {}}};
 }
 
@@ -71,13 +72,13 @@ MachineSpec flat_machine(const SlurmStep& step) {
   machine.root.between = default_switch_cost(1);
   for (const JobNode& job_node : step.nodes) {
     ObjectSpec node{.kind = "node", .name = job_node.name, .between = {}, .os_index = {}, .children = {}};
-    fill(node, job_node.tasks, cost_inside(machine));
+    set_cores(node, job_node.tasks, interior_cost(machine));
     machine.root.children.push_back(std::move(node));
   }
   return machine;
 }
 
-void write_out(ObjectSpec& object) {
+void expand_repeats(ObjectSpec& object) {
   if (is_node(object)) return;
   std::vector<ObjectSpec> children;
   for (ObjectSpec& child : object.children) {
@@ -85,102 +86,102 @@ void write_out(ObjectSpec& object) {
     children.insert(children.end(), count, child);
   }
   object.children = std::move(children);
-  for (ObjectSpec& child : object.children) write_out(child);
+  for (ObjectSpec& child : object.children) expand_repeats(child);
 }
 
-void name_in_order(ObjectSpec& object, std::span<const std::string>& left) {
+void name_in_order(ObjectSpec& object, std::span<const std::string>& remaining) {
   if (is_node(object)) {
-    if (left.empty()) return;
-    object.name = left.front();
-    left = left.subspan(1);
+    if (remaining.empty()) return;
+    object.name = remaining.front();
+    remaining = remaining.subspan(1);
     return;
   }
-  for (ObjectSpec& child : object.children) name_in_order(child, left);
+  for (ObjectSpec& child : object.children) name_in_order(child, remaining);
 }
 
-/// Takes the nodes of the job out of a network.
-class Extractor {
+/// Reduces a network to the nodes of the job.
+class NodeExtractor {
  public:
-  Extractor(const SlurmStep& step, const MachineSpec& network)
-      : in_order_(step.nodes), routed_(network.network != nullptr), inside_(cost_inside(network)) {
-    for (const JobNode& node : step.nodes) wanted_.emplace(short_name(node.name), &node);
+  NodeExtractor(const SlurmStep& step, const MachineSpec& network)
+      : nodes_(step.nodes), routed_(network.network != nullptr), interior_(interior_cost(network)) {
+    for (const JobNode& node : step.nodes) wanted_.emplace(short_host_name(node.name), &node);
   }
 
-  bool keep(ObjectSpec& object) {
+  bool reduce(ObjectSpec& object) {
     if (is_node(object)) {
-      const auto found = wanted_.find(std::string(short_name(object.name)));
+      const auto found = wanted_.find(std::string(short_host_name(object.name)));
       if (found == wanted_.end()) {
-        if (routed_) close(object);
+        if (routed_) clear_capacity(object);
         return routed_;
       }
-      fill(object, found->second->tasks, inside_);
+      set_cores(object, found->second->tasks, interior_);
       object.name = found->second->name;
       return true;
     }
-    std::erase_if(object.children, [&](ObjectSpec& child) { return !keep(child); });
+    std::erase_if(object.children, [&](ObjectSpec& child) { return !reduce(child); });
     return !object.children.empty();
   }
 
   std::string first_missing(const MachineSpec& machine) const {
-    std::map<std::string, bool> there;
-    collect(machine.root, there);
-    for (const JobNode& node : in_order_) {
-      if (!there.contains(std::string(short_name(node.name)))) return node.name;
+    std::map<std::string, bool> present;
+    collect(machine.root, present);
+    for (const JobNode& node : nodes_) {
+      if (!present.contains(std::string(short_host_name(node.name)))) return node.name;
     }
     return {};
   }
 
  private:
-  static void collect(const ObjectSpec& object, std::map<std::string, bool>& there) {
-    if (is_node(object)) there.emplace(short_name(object.name), true);
-    for (const ObjectSpec& child : object.children) collect(child, there);
+  static void collect(const ObjectSpec& object, std::map<std::string, bool>& present) {
+    if (is_node(object)) present.emplace(short_host_name(object.name), true);
+    for (const ObjectSpec& child : object.children) collect(child, present);
   }
 
-  const std::vector<JobNode>& in_order_;
+  const std::vector<JobNode>& nodes_;
   std::map<std::string, const JobNode*> wanted_;  // by short name
   bool routed_;
-  Cost inside_;
+  Cost interior_;
 };
 
-bool has_names(const ObjectSpec& object) {
+bool has_node_names(const ObjectSpec& object) {
   return (is_node(object) && !object.name.empty()) ||
-         std::any_of(object.children.begin(), object.children.end(), has_names);
+         std::any_of(object.children.begin(), object.children.end(), has_node_names);
 }
 
 }  // namespace
 
 Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names) {
-  auto topology = Topology::build(machine);  // knows how many there are, before they are written out
+  auto topology = Topology::build(machine);  // counts the nodes before they are expanded
   if (!topology) return propagate(topology);
   if (topology->node_count() != names.size()) {
     return fail(Code::bad_input, at(machine.text),
-                fmt::format("the machine only numbers its nodes, and has {} for {} names", topology->node_count(),
+                fmt::format("the machine has {} nodes without names, but there are {} names", topology->node_count(),
                             names.size()),
-                "describe the machine with the names of its nodes");
+                "describe a machine with this number of nodes, or with the names of its nodes");
   }
-  write_out(machine.root);
-  std::span<const std::string> left = names;
-  name_in_order(machine.root, left);
-  if (left.empty()) return {};
-  return fail(Code::bad_input, at(machine.text), "the level that holds the hosts is not called node",
-              "call it so: node:16 core:8");
+  expand_repeats(machine.root);
+  std::span<const std::string> remaining = names;
+  name_in_order(machine.root, remaining);
+  if (remaining.empty()) return {};
+  return fail(Code::bad_input, at(machine.text), "the machine has no level of kind node",
+              "name the level of the hosts node: node:16 core:8");
 }
 
-Result<MachineSpec> machine_of_job(const SlurmStep& step, const std::optional<MachineSpec>& network) {
+Result<MachineSpec> job_machine(const SlurmStep& step, const std::optional<MachineSpec>& network) {
   if (!network) return flat_machine(step);
   MachineSpec machine = *network;
-  Extractor extractor(step, machine);
-  if (!has_names(machine.root)) {
+  NodeExtractor extractor(step, machine);
+  if (!has_node_names(machine.root)) {
     std::vector<std::string> names;
     for (const JobNode& node : step.nodes) names.push_back(node.name);
     if (auto named = name_nodes(machine, names); !named) return propagate(named);
   }
   const std::string missing = extractor.first_missing(machine);
   if (!missing.empty()) {
-    return fail(Code::bad_input, at(machine.text), fmt::format("has no node called {}", missing),
-                "are the nodes called otherwise in the machine's description?");
+    return fail(Code::bad_input, at(machine.text), fmt::format("the machine has no node {}", missing),
+                "use the node names of slurm.conf in the description of the machine");
   }
-  extractor.keep(machine.root);
+  extractor.reduce(machine.root);
   machine.text = "the job's nodes in " + (machine.text.empty() ? "the machine" : machine.text);
   return machine;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the nodes of a job as a machine: the part of the network that it was given, for mapping inside it.
+// place/slurm: the nodes of a job as a machine, for mapping inside the part of the network that the job has.
 #pragma once
 
 #include <optional>
@@ -7,19 +7,19 @@
 #include <string>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine_spec.hpp"
-#include "rankloom/place/slurm/step.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
+#include "rankloom/place/slurm/slurm_step.hpp"
 
 namespace rankloom {
 
-/// The machine on which the step's ranks may sit: `network` with the job's nodes alone, each with as many cores as it
-/// shall hold ranks. Where that is what the network says is inside, its caches and processing units are kept. Other
-/// nodes of a hierarchy are left out; those of a routed network stay and are closed, because routes pass them. A
-/// network that only numbers its nodes must have as many as the job, and they stand for them in order. Without a
-/// network all nodes are equally far apart.
-Result<MachineSpec> machine_of_job(const SlurmStep& step, const std::optional<MachineSpec>& network);
+/// The machine for the ranks of a step: the nodes of the job in `network`, each with one core per rank. If the network
+/// describes nodes with this number of cores, their caches and processing units are kept. Other nodes of a hierarchy
+/// are removed. Other nodes of a routed network stay with capacity 0, because routes pass through them. If the network
+/// only numbers its nodes, their number must be that of the job, and they are assigned in order. Without a network all
+/// nodes have the same distance.
+Result<MachineSpec> job_machine(const SlurmStep& step, const std::optional<MachineSpec>& network);
 
-/// Gives the nodes these names, in order; equal ones are written out one by one. Fails when the numbers differ.
+/// Gives the nodes these names in order and expands repeated nodes. Fails if the number of nodes differs.
 Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names);
 
 }  // namespace rankloom

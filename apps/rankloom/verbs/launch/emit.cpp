@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom emit`: a mapping in a launcher's words.
-#include <filesystem>
-#include <system_error>
+// apps/verbs/launch: `rankloom emit`: writes a mapping as the files and the command of a launcher.
+#include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "apps/rankloom/arguments/deployment_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/process/placed_run.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-constexpr std::string_view invented_names =
-    "the topology only numbers its nodes; give their real names with --hosts a,b,.. before you launch";
+constexpr std::string_view numbered_hosts =
+    "the topology numbers its nodes but does not name them; give their names with --hosts a,b,.. before you launch";
 
 class EmitVerb : public Verb {
  public:
@@ -30,8 +29,10 @@ class EmitVerb : public Verb {
                 launcher_ = *row;
                 return {};
               });
-    add_text(app, {"-o,--output", "FOLDER", "where the files go; without it they are shown", "output"}, output_);
-    add_text(app, {"--program", "WORDS", "the program and its arguments, for the command", "placement", "./app"},
+    add_text(app,
+             {"-o,--output", "DIRECTORY", "the directory to write the files to; without it they are printed", "output"},
+             output_);
+    add_text(app, {"--program", "PROGRAM", "the program of the command, with its arguments", "placement", "./app"},
              program_);
     add_text(app,
              {"--statistics", "FILE", "intelmpi: also write the configuration that collects statistics into FILE",
@@ -43,48 +44,36 @@ class EmitVerb : public Verb {
     auto deployment = input_.load();
     if (!deployment) return propagate(deployment);
     options_.bind = input_.bind;
-    options_.folder = output_;
-    if (!program_.empty()) options_.program = split(program_);
+    options_.directory = output_;
+    if (!program_.empty()) options_.program = split_at_blanks(program_);
     auto made = launcher_->write(*deployment, options_);
     if (!made) return propagate(made);
     if (!output_.empty()) {
-      if (auto written = write(made->files); !written) return propagate(written);
+      if (auto written = write_launcher_files(made->files, output_); !written) return propagate(written);
     }
-    const bool invented = !input_.names_hosts(*deployment) && launcher_->name != "plain";
+    const bool numbered = !input_.names_hosts(*deployment) && launcher_->names_hosts;
     if (session.json) {
-      print_json(to_json(*made, *deployment, invented));
+      print_json(to_json(*made, *deployment, numbered));
     } else {
       print(to_text(*made));
-      if (invented) fmt::print(stderr, "rankloom: {}\n", invented_names);
+      if (numbered) fmt::print(stderr, "rankloom: {}\n", numbered_hosts);
     }
     return success;
   }
 
  private:
-  static Argv split(std::string_view text) {
-    Argv words;
-    for (std::size_t at = text.find_first_not_of(' '); at < text.size(); at = text.find_first_not_of(' ', at)) {
-      const std::size_t end = std::min(text.find(' ', at), text.size());
-      words.emplace_back(text.substr(at, end - at));
-      at = end;
+  static Argv split_at_blanks(std::string_view text) {
+    Argv arguments;
+    for (std::size_t begin = text.find_first_not_of(' '); begin < text.size();
+         begin = text.find_first_not_of(' ', begin)) {
+      const std::size_t end = std::min(text.find(' ', begin), text.size());
+      arguments.emplace_back(text.substr(begin, end - begin));
+      begin = end;
     }
-    return words;
+    return arguments;
   }
 
-  Result<void> write(const std::vector<LauncherFile>& files) const {
-    std::error_code error;
-    std::filesystem::create_directories(output_, error);
-    if (error) {
-      return fail(Code::environment, at(output_), fmt::format("this folder cannot be made: {}", error.message()),
-                  "choose a folder that can be written");
-    }
-    for (const LauncherFile& file : files) {
-      if (auto written = write_file(options_.path(file.name), file.content); !written) return written;
-    }
-    return {};
-  }
-
-  Json to_json(const LaunchFiles& made, const Deployment& deployment, bool invented) const {
+  Json to_json(const LaunchFiles& made, const Deployment& deployment, bool numbered) const {
     Json json{{"launcher", launcher_->name},
               {"ranks", deployment.rank_count()},
               {"files", Json::array()},
@@ -100,12 +89,13 @@ class EmitVerb : public Verb {
     }
     for (const LauncherCommand& command : made.commands)
       json["commands"].push_back(
-          {{"environment", command.environment}, {"words", command.words}, {"text", command.text()}});
-    if (invented) json["warning"] = invented_names;
+          {{"environment", command.environment}, {"arguments", command.argv()}, {"text", command.text()}});
+    if (numbered) json["warning"] = numbered_hosts;
     return json;
   }
 
-  /// Files first, then what to type. A single file without a command, such as the plain mapping, comes as it is.
+  /// The files, then the command to type. A single file without a command, such as the plain mapping, is printed as it
+  /// is.
   std::string to_text(const LaunchFiles& made) const {
     if (output_.empty() && made.commands.empty() && made.files.size() == 1) return made.files[0].content;
     std::string text;
@@ -124,7 +114,7 @@ class EmitVerb : public Verb {
   EmitOptions options_;
   std::string output_;
   std::string program_;
-  const LauncherInfo* launcher_ = nullptr;
+  const Launcher* launcher_ = nullptr;
 };
 
 }  // namespace

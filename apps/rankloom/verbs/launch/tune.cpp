@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: `rankloom tune`: from a command to a faster command. Every step is a command of rankloom that the user could
-// type himself; --dry-run shows them.
-#include <algorithm>
+// apps/verbs/launch: `rankloom tune`: records a program, discovers the machine, maps, measures both placements in turn,
+// and prints the faster command. Each step calls the function behind another verb; --dry-run prints the equivalent
+// commands.
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 
 #include <fmt/format.h>
 
+#include "apps/rankloom/arguments/deployment_arguments.hpp"
+#include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "apps/rankloom/arguments/simulation_arguments.hpp"
+#include "apps/rankloom/help/doctor.hpp"
 #include "apps/rankloom/output.hpp"
-#include "apps/rankloom/process/processes.hpp"
+#include "apps/rankloom/process/placed_run.hpp"
+#include "apps/rankloom/process/recording_run.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "rankloom/core/file.hpp"
-#include "rankloom/core/units.hpp"
-#include "rankloom/evaluate/statistics.hpp"
+#include "apps/rankloom/verbs/evaluation/report.hpp"
+#include "apps/rankloom/verbs/launch/tune_result.hpp"
+#include "apps/rankloom/verbs/machine/topo_discover.hpp"
+#include "apps/rankloom/verbs/machine/topo_probe.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/evaluate/profile_summary.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
-#include "rankloom/place/launch_command.hpp"
-#include "rankloom/report/table.hpp"
 
 namespace rankloom::app {
 
@@ -27,387 +37,470 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "1.26 ± 0.02": the ratio of two means, and how far it can be off by the spread of both.
-struct Ratio {
-  double value = 1, spread = 0;
+struct TuneArguments {
+  Argv command;          ///< How the user starts the program.
+  std::string profile;   ///< Empty: record it.
+  std::string topology;  ///< Empty: discover it.
+  std::string mapper = "auto";
+  std::string output;  ///< The directory for all results; empty: PROGRAM.tune.
+  std::size_t runs = 3;
+  bool probe = false, lab = false, predict = false;
 };
 
-Ratio ratio_of(const Sample& before, const Sample& after, std::size_t runs) {
-  // Of the means, not of single runs.
-  const double root = std::sqrt(static_cast<double>(std::max<std::size_t>(runs, 1)));
-  const double value = before.mean / after.mean;
-  return {value, value * std::hypot(before.spread / before.mean, after.spread / after.mean) / root};
-}
+/// The commands of rankloom that do the same as the steps of `tune`.
+class TuneCommands {
+ public:
+  TuneCommands(const TuneArguments& arguments, const LaunchCommand& launch) : arguments_(arguments), launch_(launch) {}
+
+  std::string file(const std::string& name) const { return (fs::path(arguments_.output) / name).string(); }
+  std::string profile() const { return arguments_.profile.empty() ? file("app.prof") : arguments_.profile; }
+  std::string machine() const { return arguments_.topology.empty() ? file("machine.json") : arguments_.topology; }
+  std::string mapping() const { return file("mapping.txt"); }
+  std::string launch_directory() const { return file("launch"); }
+
+  /// The launcher with its options, without the program, to start other programs on the same hosts.
+  Argv launcher() const {
+    LaunchCommand command = launch_;
+    command.programs.resize(1);
+    command.programs[0].arguments.clear();
+    return command.argv();
+  }
+
+  Argv doctor() const { return {"rankloom", "doctor", "--json"}; }
+  Argv record() const { return with_command({"rankloom", "record", "--json", "-o", file("app.prof")}); }
+  Argv discover() const {
+    Argv argv{"rankloom", "topo", arguments_.probe ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"};
+    const Argv launcher_argv = launcher();
+    argv.insert(argv.end(), launcher_argv.begin(), launcher_argv.end());
+    return argv;
+  }
+  Argv show() const { return {"rankloom", "show", profile(), "--json"}; }
+  Argv map(bool oversubscribe) const {
+    Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
+              arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
+    if (oversubscribe) argv.emplace_back("--oversubscribe");
+    return argv;
+  }
+  Argv predict() const {
+    return {"rankloom", "eval", "block",   mapping(),         "--simulate", "--profile",
+            profile(),  "-t",   machine(), "--oversubscribe", "--json"};
+  }
+  Argv run() const {
+    return with_command({"rankloom", "run", mapping(), "-t", machine(), "--json", "-o", launch_directory()});
+  }
+  Argv emit() const {
+    return {"rankloom",         "emit",  mapping(), "-t", machine(), "--to", std::string(launch_.launcher->name), "-o",
+            launch_directory(), "--json"};
+  }
+  Argv report() const { return {"rankloom", "report", arguments_.output, "-o", file("report.html"), "--json"}; }
+
+  /// Every command, each after a comment.
+  std::string text() const {
+    std::string lines;
+    const auto add = [&](std::string_view comment, const Argv& argv) {
+      lines += fmt::format("# {}\n{}\n", comment, command_text(argv));
+    };
+    add("check that everything needed is installed", doctor());
+    if (arguments_.profile.empty()) add("record the communication pattern", record());
+    if (arguments_.topology.empty()) add(arguments_.probe ? "measure the machine" : "discover the machine", discover());
+    add("compute how much of the time a mapping can save", show());
+    add("map the ranks to cores", map(false));
+    if (arguments_.predict) add("simulate both placements", predict());
+    for (std::size_t i = 0; i < arguments_.runs; ++i) {
+      add("run with the default placement", arguments_.command);
+      add("run with the mapping", run());
+    }
+    add("write the launcher's files", emit());
+    add("write the report", report());
+    return lines;
+  }
+
+ private:
+  Argv with_command(Argv argv) const {
+    argv.emplace_back("--");
+    argv.insert(argv.end(), arguments_.command.begin(), arguments_.command.end());
+    return argv;
+  }
+
+  const TuneArguments& arguments_;
+  const LaunchCommand& launch_;
+};
+
+/// Runs the steps. Every step writes a log into the output directory.
+class Tuner {
+ public:
+  Tuner(const TuneArguments& arguments, const LaunchCommand& launch, bool quiet)
+      : arguments_(arguments), launch_(launch), commands_(arguments, launch), quiet_(quiet) {}
+
+  Result<TuneResult> tune() {
+    result_.command = command_text(arguments_.command);
+    result_.directory = arguments_.output;
+    result_.profile = arguments_.profile;
+    result_.topology = arguments_.topology;
+    write_log("doctor.log", to_text(examine_environment()));
+    if (arguments_.profile.empty()) {
+      if (auto done = record(); !done) return propagate(done);
+    }
+    if (arguments_.topology.empty()) {
+      if (auto done = logged(discover(), commands_.discover(), "machine.log"); !done) return propagate(done);
+    }
+    if (auto done = logged(summarise_profile(), commands_.show(), "show.log"); !done) return propagate(done);
+    if (auto done =
+            logged(load_machine_size(), {"rankloom", "topo", "show", commands_.machine(), "--json"}, "topo.log");
+        !done)
+      return propagate(done);
+    if (auto done = logged(map(), commands_.map(oversubscribes()), "map.log"); !done) return propagate(done);
+    if (!result_.reduces_cost()) return result_;
+    print_progress(fmt::format("mapping    {} less communication cost than the default placement",
+                               percent(100 * (1 - result_.cost / result_.cost_default))));
+    if (arguments_.predict) {
+      if (auto done = logged(predict(), commands_.predict(), "predict.log"); !done) return propagate(done);
+      if (!result_.predicts_gain()) return result_;
+    }
+    if (auto done = measure(); !done) return propagate(done);
+    if (result_.gain()) {
+      auto use = logged(emit(), commands_.emit(), "emit.log");
+      if (use) result_.use = *use;
+    }
+    return result_;
+  }
+
+  /// After result.json is written. Everything is measured by then, so a failure costs nothing but the page.
+  bool write_page() {
+    const auto write = [&]() -> Result<void> {
+      ReportArguments report;
+      report.results = {arguments_.output};
+      auto loaded = report.load(Progress::none());
+      if (!loaded) return propagate(loaded);
+      return write_report(*loaded, commands_.file("report.html"));
+    };
+    return logged(write(), commands_.report(), "report.log").has_value();
+  }
+
+  std::string conclusion() const { return result_.conclusion(commands_.mapping(), commands_.machine()); }
+
+ private:
+  bool oversubscribes() const { return result_.ranks > result_.cores; }
+
+  void print_progress(std::string_view text) const {
+    if (!quiet_) fmt::print(stderr, "{}\n", text);
+  }
+
+  void write_log(const std::string& name, const std::string& text) const {
+    (void)write_file(commands_.file(name), text);  // A missing log does not stop the tuning.
+  }
+
+  /// Passes a step's value on. A failure goes to the step's log and names the command that repeats the step.
+  template <class T>
+  Result<T> logged(Result<T> value, const Argv& command, const std::string& log) const {
+    if (value) return value;
+    write_log(log, fmt::format("$ {}\n{}\n", command_text(command), to_string(value.error())));
+    return fail(Code::environment, at(fmt::format("rankloom {}", command[1])), value.error().what,
+                fmt::format("look into {}, or run the step alone: {}", commands_.file(log), command_text(command)));
+  }
+
+  Result<void> record() const {
+    print_progress(fmt::format("recording  {}", command_text(arguments_.command)));
+    const std::string log = commands_.file("record.log");
+    RecordArguments record;
+    record.command = arguments_.command;
+    record.output = commands_.file("app.prof");
+    record.streams = ProgramStreams::to_log(log);
+    auto recorded = record_program(record);
+    if (!recorded) return propagate(logged(std::move(recorded), commands_.record(), "record.log"));
+    if (recorded->error) {
+      return fail(Code::environment, at("tune"), recorded->error->what,
+                  fmt::format("look into {}; {}", log, recorded->error->hint));
+    }
+    return {};
+  }
+
+  Result<void> discover() const {
+    print_progress(arguments_.probe ? "machine    measuring it" : "machine    discovering its hosts");
+    std::string other_output;
+    const auto on_line = [&](std::string_view line) { other_output += fmt::format("{}\n", line); };
+    auto machine = arguments_.probe ? probe(on_line) : discover_hosts(on_line);
+    if (!machine) return propagate(machine);
+    // The launcher's standard error is in the log already.
+    const auto errors = read_file(commands_.file("machine.log"));
+    if (!other_output.empty()) write_log("machine.log", (errors ? std::string(errors->view()) : "") + other_output);
+    return write_file(commands_.machine(), write_machine_json(*machine));
+  }
+
+  Result<MachineSpec> discover_hosts(const std::function<void(std::string_view)>& on_line) const {
+    DiscoverArguments discover;
+    discover.launcher = commands_.launcher();
+    discover.other_output = on_line;
+    discover.error_log = commands_.file("machine.log");
+    auto machine = discover_machine(discover);
+    if (!machine) return machine;
+    auto topology = Topology::build(std::move(*machine));
+    if (!topology) return propagate(topology);
+    return topology->spec();
+  }
+
+  Result<MachineSpec> probe(const std::function<void(std::string_view)>& on_line) const {
+    ProbeArguments probe;
+    probe.launcher = commands_.launcher();
+    probe.other_output = on_line;
+    probe.error_log = commands_.file("machine.log");
+    auto probed = probe_machine(probe);
+    if (!probed) return propagate(probed);
+    auto topology = Topology::build(std::move(probed->machine));
+    if (!topology) return propagate(topology);
+    return topology->spec();
+  }
+
+  Result<void> summarise_profile() {
+    ProfileArguments arguments;
+    arguments.profile = commands_.profile();
+    auto imported = arguments.load();
+    if (!imported) return propagate(imported);
+    imported->profile.phases.clear();
+    auto summary = summarise(imported->profile, arguments.collectives, 0);
+    if (!summary) return propagate(summary);
+    const double point_to_point = summary->between_ranks.bytes, collectives = summary->collectives.bytes;
+    result_.ranks = summary->ranks;
+    result_.collectives_share = point_to_point + collectives > 0 ? collectives / (point_to_point + collectives) : 0;
+    if (summary->time) result_.share_in_mpi = summary->time->share();
+    return {};
+  }
+
+  Result<void> load_machine_size() {
+    auto topology = load_topology(commands_.machine());
+    if (!topology) return propagate(topology);
+    result_.cores = topology->core_count();
+    result_.nodes = topology->node_count();
+    return {};
+  }
+
+  ProblemArguments problem(bool oversubscribe) const {
+    ProblemArguments problem;
+    problem.profile.profile = commands_.profile();
+    problem.topology.topology = commands_.machine();
+    problem.fit.oversubscribe = oversubscribe;
+    return problem;
+  }
+
+  Result<void> map() {
+    MapperArguments arguments;
+    arguments.spec = arguments_.mapper;
+    auto mapper = arguments.make();
+    if (!mapper) return propagate(mapper);
+    auto instance = problem(oversubscribes()).load(Progress::none());
+    if (!instance) return propagate(instance);
+    const RunArguments run;
+    const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
+    auto mapped = run_mapper(*mapper, map_problem, run.run(run.seed, Progress::none()), {.compute_lower_bound = true});
+    if (!mapped) return propagate(mapped);
+    result_.mapper = mapped->mapper;
+    result_.cost = mapped->cost;
+    result_.cost_default = mapped->cost_default;
+    return write_file(commands_.mapping(), [&](Sink& sink) -> Result<void> {
+      write_plain_mapping(mapped->mapping.cores(), sink);
+      return {};
+    });
+  }
+
+  /// Simulates the recorded messages with the default placement and with the mapping.
+  Result<void> predict() {
+    SimulationArguments simulation;
+    if (auto prepared = simulation.prepare(); !prepared) return prepared;
+    const ProblemArguments arguments = problem(true);
+    auto instance = arguments.load(Progress::none(), true);
+    if (!instance) return propagate(instance);
+    auto source = simulation.replay_source(arguments.profile, *instance->profile, instance->format);
+    if (!source) return propagate(source);
+    std::vector<SimulationRequest> requests;
+    for (const std::string& name : {std::string("block"), commands_.mapping()}) {
+      auto placement = named_placement(name, *instance, instance->capacities, {}, Progress::none());
+      if (!placement) return propagate(placement);
+      requests.push_back(simulation.request(instance->topology));
+      requests.back().jobs.push_back(
+          {.name = name, .traces = source->files, .core_of = std::move(*placement), .start = 0});
+      if (source->synthesised) requests.back().eager = SynthesisedTrace::eager;
+    }
+    auto simulated = simulate(requests, simulation.options, Progress::none());
+    if (!simulated) return propagate(simulated);
+    result_.prediction = {(*simulated)[0].seconds, (*simulated)[1].seconds};
+    print_progress(fmt::format("predicted  {:.2f} times faster: {} now, {} with the mapping, in a simulation",
+                               result_.prediction->speedup(), format_seconds(result_.prediction->before_seconds),
+                               format_seconds(result_.prediction->after_seconds)));
+    return {};
+  }
+
+  Result<Deployment> deployment() const {
+    DeploymentArguments arguments;
+    arguments.mapping = commands_.mapping();
+    arguments.topology.topology = commands_.machine();
+    auto deployment = arguments.load();
+    if (!deployment) return deployment;
+    if (auto named = require_host_names(*deployment, arguments.names_hosts(*deployment)); !named)
+      return propagate(named);
+    return deployment;
+  }
+
+  Result<double> run_default(const std::string& log) const {
+    const auto begin = std::chrono::steady_clock::now();
+    const int status = run_program(arguments_.command, {}, ProgramStreams::to_log(commands_.file(log)));
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (status != 0) {
+      return fail(Code::environment, at(command_text(arguments_.command)),
+                  fmt::format("the command exited with status {}", status),
+                  fmt::format("look into {}", commands_.file(log)));
+    }
+    return seconds;
+  }
+
+  Result<PlacedRun> run_mapped(const Deployment& deployment, const std::string& log) const {
+    constexpr auto bind = EmitOptions::Bind::core;
+    RunDirectory directory;
+    if (auto created = directory.create(commands_.launch_directory()); !created) return propagate(created);
+    auto plan = plan_launch(launch_, deployment, launch_context(directory.path(), bind));
+    if (!plan) return propagate(plan);
+    return run_placed(*plan, deployment, bind, directory.path(), ProgramStreams::to_log(commands_.file(log)));
+  }
+
+  Result<void> measure() {
+    auto placed = logged(deployment(), commands_.run(), "run.log");
+    if (!placed) return propagate(placed);
+    TuneMeasurement measurement;
+    for (std::size_t i = 1; i <= arguments_.runs; ++i) {
+      auto before = run_default(fmt::format("before-{}.log", i));
+      if (!before) return propagate(before);
+      const std::string log = fmt::format("after-{}.log", i);
+      auto after = logged(run_mapped(*placed, log), commands_.run(), log);
+      if (!after) return propagate(after);
+      if (after->status != 0) {
+        return fail(Code::environment, at("run"),
+                    fmt::format("the program exited with status {} when it ran with the mapping", after->status),
+                    fmt::format("look into {}", commands_.file(log)));
+      }
+      measurement.verified = measurement.verified && after->verification.all();
+      measurement.confirmed = after->verification.confirmed;
+      measurement.before_seconds.push_back(*before);
+      measurement.after_seconds.push_back(after->seconds);
+      print_progress(fmt::format("run {} of {}  {} now, {} with the mapping", i, arguments_.runs,
+                                 format_seconds(*before), format_seconds(after->seconds)));
+    }
+    result_.measurement = std::move(measurement);
+    return {};
+  }
+
+  /// Writes the launcher's files. The value is the command to type, or empty when the command starts several programs.
+  Result<std::string> emit() const {
+    auto placed = deployment();
+    if (!placed) return propagate(placed);
+    EmitOptions options;
+    options.directory = commands_.launch_directory();
+    options.program = launch_.programs[0].arguments;
+    auto written = launch_.launcher->write(*placed, options);
+    if (!written) return propagate(written);
+    if (auto done = write_launcher_files(written->files, options.directory); !done) return propagate(done);
+    if (launch_.programs.size() > 1 || written->commands.empty()) return std::string();
+    return written->commands.back().text();
+  }
+
+  const TuneArguments& arguments_;
+  const LaunchCommand& launch_;
+  TuneCommands commands_;
+  bool quiet_;
+  TuneResult result_;
+};
 
 class TuneVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app, {"--profile", "PROFILE", "who talks to whom, instead of recording it in a first run", "input"},
-             profile_);
-    add_text(app, {"-t,--topology", "TOPOLOGY", "the machine, instead of discovering it", "input"}, topology_);
-    add_switch(app, "--probe", "measure what sending costs, instead of taking it from the structure", probe_, "input");
-    add_switch(app, "--lab", "on the hosts of `rankloom lab up`", lab_, "input");
-    add_text(app, {"-a,--mapper", "MAPPER", "the mapper, with its options", "mapping", "auto"}, mapper_);
-    add_value(app, {"--runs", "N", "how often each order is run, in turn", "measuring", "3"},
+    add_text(app,
+             {"--profile", "PROFILE", "the communication pattern, instead of recording it in a first run", "input"},
+             arguments_.profile);
+    add_text(app, {"-t,--topology", "TOPOLOGY", "the machine, instead of discovering it", "input"},
+             arguments_.topology);
+    add_switch(app, "--probe",
+               "measure the communication costs of the machine instead of deriving them from its structure",
+               arguments_.probe, "input");
+    add_switch(app, "--lab", "run on the hosts of `rankloom lab up`", arguments_.lab, "input");
+    add_text(app, {"-a,--mapper", "MAPPER", "the mapper, with its options", "mapping", "auto"}, arguments_.mapper);
+    add_value(app, {"--runs", "N", "how often each placement is run, in turn", "measuring", "3"},
               [this](std::string_view text) -> Result<void> {
                 const auto number = parse_number(text);
                 if (!number || *number < 1 || *number > 1000 || *number != std::floor(*number))
                   return bad_value("--runs", text, "a number from 1 to 1000");
-                runs_ = static_cast<std::size_t>(*number);
+                arguments_.runs = static_cast<std::size_t>(*number);
                 return {};
               });
     add_switch(app, "--predict",
-               "simulate both orders before they are run, say what they would gain, and stop when that is nothing",
-               predict_, "measuring");
-    add_switch(app, "--dry-run", "show every command, and run none", dry_run_, "output");
+               "simulate both placements first, print the predicted speedup, and stop if there is none",
+               arguments_.predict, "measuring");
+    add_switch(app, "--dry-run", "print the equivalent commands, and run nothing", dry_run_, "output");
     add_text(app,
-             {"-o,--output", "FOLDER", "where everything is kept; all hosts must see it", "output", "PROGRAM.tune"},
-             output_);
-    add_repeated(app, {"COMMAND", "WORD", "behind --: how you start the program", "input", "", true}, command_);
+             {"-o,--output", "DIRECTORY", "the directory for all results; all hosts must share it", "output",
+              "PROGRAM.tune"},
+             arguments_.output);
+    add_repeated(app, {"COMMAND", "COMMAND", "after --: how you start the program", "input", "", true},
+                 arguments_.command);
   }
 
   Result<int> run(const Session& session) override {
-    auto launch = understand_launch(command_, launcher_version(command_));
+    auto launch = parse_launch_command(arguments_.command, launcher_version(arguments_.command));
     if (!launch) return propagate(launch);
-    const LaunchPart& part = launch->parts.front();
-    if (output_.empty()) output_ = fs::path(launch->words[part.program]).filename().string() + ".tune";
-    launcher_.assign(launch->words.begin(), launch->words.begin() + static_cast<std::ptrdiff_t>(part.program));
-    kind_ = launch->kind;
-    if (launch->parts.size() == 1) {
-      program_.assign(launch->words.begin() + static_cast<std::ptrdiff_t>(part.program),
-                      launch->words.begin() + static_cast<std::ptrdiff_t>(part.end));
+    const Argv& program = launch->programs.front().arguments;
+    if (arguments_.output.empty())
+      arguments_.output = (program.empty() ? "program" : fs::path(program[0]).filename().string()) + ".tune";
+    if (dry_run_) {
+      print(TuneCommands(arguments_, *launch).text());
+      return success;
     }
-    if (dry_run_) return show_plan();
-    if (lab_) {
-      if (auto entered = enter(); !entered) return propagate(entered);
+    if (arguments_.lab) {
+      if (auto entered = enter_lab(); !entered) return propagate(entered);
     }
-    std::error_code error;
-    fs::create_directories(output_, error);
-    if (error) {
-      return fail(Code::environment, at(output_), fmt::format("this folder cannot be made: {}", error.message()),
-                  "name another one with -o");
-    }
-    quiet_ = session.json;
-    auto result = tune();
+    if (auto created = create_output(); !created) return propagate(created);
+    Tuner tuner(arguments_, *launch, session.json);
+    auto result = tuner.tune();
     if (!result) return propagate(result);
-    if (!profile_.empty()) (*result)["profile"] = profile_;
-    if (!topology_.empty()) (*result)["topology"] = topology_;
-    if (auto written = write_file(file("result.json"), to_line(*result)); !written) return propagate(written);
-    // Everything is measured by now: a report that cannot be made spoils nothing.
-    const bool reported = ask(report_step(), "report.log").has_value();
+    const Json json = result->json();
+    const fs::path directory(arguments_.output);
+    if (auto written = write_file((directory / "result.json").string(), to_line(json)); !written)
+      return propagate(written);
+    const bool reported = tuner.write_page();
     if (session.json) {
-      print_json(*result);
-    } else {
-      print(conclusion(*result));
-      if (reported)
-        print(fmt::format("all of it: {} (again: {})\n", file("report.html"),
-                          command_text({"rankloom", "report", output_, "-o", "report.html"})));
+      print_json(json);
+      return success;
+    }
+    print(tuner.conclusion());
+    if (reported) {
+      print(fmt::format("report: {} (write it again with: {})\n", (directory / "report.html").string(),
+                        command_text({"rankloom", "report", arguments_.output, "-o", "report.html"})));
     }
     return success;
   }
 
  private:
-  std::string file(const std::string& name) const { return (fs::path(output_) / name).string(); }
-
-  Argv own(Argv words) const {
-    words.insert(words.begin(), own_program());
-    return words;
-  }
-  Argv before_command(Argv words) const {
-    words.emplace_back("--");
-    words.insert(words.end(), command_.begin(), command_.end());
-    return words;
+  Result<void> create_output() const {
+    std::error_code error;
+    fs::create_directories(arguments_.output, error);
+    if (!error) return {};
+    return fail(Code::environment, at(arguments_.output),
+                fmt::format("this directory cannot be created: {}", error.message()), "name another one with -o");
   }
 
-  // The steps, as commands.
-  Argv doctor_step() const { return own({"doctor", "--json"}); }
-  Argv record_step() const { return before_command(own({"record", "--json", "-o", file("app.prof")})); }
-  Argv machine_step() const {
-    Argv words = own({"topo", probe_ ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"});
-    words.insert(words.end(), launcher_.begin(), launcher_.end());
-    return words;
-  }
-  Argv show_step() const { return own({"show", profile(), "--json"}); }
-  Argv map_step(bool shared) const {
-    Argv words = own(
-        {"map", profile(), "-t", machine(), "-a", mapper_, "--format", "plain", "-o", file("mapping.txt"), "--json"});
-    if (shared) words.emplace_back("--oversubscribe");
-    return words;
-  }
-  /// What the recorded messages take in the default order and as placed, by simulation.
-  Argv predict_step() const {
-    return own({"eval", "block", file("mapping.txt"), "--simulate", "--profile", profile(), "-t", machine(),
-                "--oversubscribe", "--json"});
-  }
-  Argv run_step() const {
-    return before_command(own({"run", file("mapping.txt"), "-t", machine(), "--json", "-o", file("launch")}));
-  }
-  Argv report_step() const { return own({"report", output_, "-o", file("report.html"), "--json"}); }
-  Argv emit_step() const {
-    return own({"emit", file("mapping.txt"), "-t", machine(), "--to", std::string(name_of(kind_)), "-o", file("launch"),
-                "--json"});
-  }
-  std::string profile() const { return profile_.empty() ? file("app.prof") : profile_; }
-  std::string machine() const { return topology_.empty() ? file("machine.json") : topology_; }
-
-  Result<int> show_plan() const {
-    const auto line = [](std::string_view why, Argv words) {
-      words[0] = words[0] == own_program() ? "rankloom" : words[0];
-      print(fmt::format("# {}\n{}\n", why, command_text(words)));
-    };
-    line("is everything here to work", doctor_step());
-    if (profile_.empty()) line("who talks to whom", record_step());
-    if (topology_.empty()) line("the machine", machine_step());
-    line("how much of the time could be saved", show_step());
-    line("a place for every rank", map_step(false));
-    if (predict_) line("what that would gain", predict_step());
-    for (std::size_t i = 0; i < runs_; ++i) {
-      line("as it is now", command_);
-      line("as rankloom places it", run_step());
-    }
-    line("the files to use from now on", emit_step());
-    line("all of it on one page", report_step());
-    return success;
-  }
-
-  Result<void> enter() {
+  /// Moves this process to the first host of the virtual cluster, whose machine needs no discovery.
+  Result<void> enter_lab() {
     const char* const inside = std::getenv("RANKLOOM_LAB");
-    auto lab = find_virtual_cluster(inside != nullptr ? inside : VirtualClusterOptions().name);
-    if (!lab) return propagate(lab);
-    if (topology_.empty() && !probe_) {
-      std::error_code error;
-      fs::create_directories(output_, error);
-      topology_ = file("machine.json");
-      auto written = output_of({own_program(), "lab", "topo", "--name", lab->options.name, "-o", topology_});
-      if (!fs::exists(topology_, error)) {
-        return fail(Code::environment, at("--lab"), fmt::format("the lab does not tell what it is: {}", written),
-                    "take it down and up again: rankloom lab down; rankloom lab up");
-      }
+    auto cluster = find_virtual_cluster(inside != nullptr ? inside : VirtualClusterOptions().name);
+    if (!cluster) return propagate(cluster);
+    if (arguments_.topology.empty() && !arguments_.probe) {
+      if (auto created = create_output(); !created) return created;
+      const std::string machine = (fs::path(arguments_.output) / "machine.json").string();
+      if (auto written = write_file(machine, write_machine_json(virtual_cluster_machine(*cluster))); !written)
+        return written;
+      arguments_.topology = machine;
     }
-    return enter_virtual_host(*lab, lab->hosts.front().name);
+    return enter_virtual_host(*cluster, cluster->hosts.front().name);
   }
 
-  void tell(std::string_view text) const {
-    if (!quiet_) fmt::print(stderr, "{}\n", text);
-  }
-
-  /// Runs a step that answers with JSON; what it says besides goes to a log in the folder.
-  Result<Json> ask(const Argv& words, std::string_view log) const {
-    Argv quiet{"sh", "-c", "log=$1; shift; exec \"$@\" 2>\"$log\"", "sh", file(std::string(log))};
-    quiet.insert(quiet.end(), words.begin(), words.end());
-    std::string last;
-    auto status = run_lines(quiet, [&](std::string_view line) {
-      if (line.starts_with('{')) last = line;
-    });
-    if (!status) return propagate(status);
-    Json answer = Json::parse(last, nullptr, false);
-    if (answer.is_discarded() || answer.contains("error")) {
-      std::string what = fmt::format("it ended with status {}", *status);
-      if (!answer.is_discarded()) {
-        const Json& error = answer["error"];
-        what = error.is_string() ? error.get<std::string>() : error.value("what", what);
-      }
-      return fail(Code::environment, at(command_text({"rankloom", words[1]})), what,
-                  fmt::format("look into {}, or try the step alone: {}", file(std::string(log)), command_text(words)));
-    }
-    answer["exit_status"] = *status;
-    return answer;
-  }
-
-  Result<double> time_of(const Argv& words, std::string_view log) const {
-    Argv quiet{"sh", "-c", "log=$1; shift; exec \"$@\" >\"$log\" 2>&1", "sh", file(std::string(log))};
-    quiet.insert(quiet.end(), words.begin(), words.end());
-    const auto begin = std::chrono::steady_clock::now();
-    auto status = run_lines(quiet, [](std::string_view) {});
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (!status) return propagate(status);
-    if (*status != 0) {
-      return fail(Code::environment, at(command_text(command_)), fmt::format("it ended with status {}", *status),
-                  fmt::format("what it said is in {}", file(std::string(log))));
-    }
-    return seconds;
-  }
-
-  Result<Json> tune() {
-    Json result{{"command", command_text(command_)}, {"folder", output_}, {"speedup", nullptr}, {"verified", nullptr}};
-    if (auto fit = ask(doctor_step(), "doctor.log"); !fit) return propagate(fit);
-    if (auto learned = learn(result); !learned) return propagate(learned);
-    auto mapped = ask(map_step(result["ranks"].get<std::uint64_t>() > result["cores"].get<std::uint64_t>()), "map.log");
-    if (!mapped) return propagate(mapped);
-    const double before = (*mapped)["cost_default"], after = (*mapped)["cost"];
-    result["mapper"] = (*mapped)["mapper"];
-    result["cost_default"] = before;
-    result["cost"] = after;
-    result["predicted_gain_percent"] = gain_percent(before, after, false);
-    constexpr double least_gain = 0.005;
-    if (!(after < before * (1 - least_gain))) {
-      result["gain"] = false;
-      result["reason"] =
-          reason(result, "no mapping was found in which less has to travel far: the default order is good already");
-      return result;
-    }
-    tell(fmt::format("mapping    {} less far to go than in the default order", percent(100 * (1 - after / before))));
-    if (predict_) {
-      if (auto foreseen = foresee(result); !foreseen) return propagate(foreseen);
-      if (result.contains("gain")) return result;
-    }
-    if (auto measured = measure(result); !measured) return propagate(measured);
-    if (result["gain"].get<bool>()) result["use"] = command_to_use();
-    return result;
-  }
-
-  /// The gain that a simulation sees; when it sees none, nothing is run.
-  Result<void> foresee(Json& result) {
-    auto simulated = ask(predict_step(), "predict.log");
-    if (!simulated) return propagate(simulated);
-    const double now = (*simulated)["mappings"][0]["simulated_seconds"];
-    const double placed = (*simulated)["mappings"][1]["simulated_seconds"];
-    const double speedup = placed > 0 ? now / placed : 1;
-    result["simulated"] = {{"now_seconds", now}, {"placed_seconds", placed}, {"speedup", speedup}};
-    tell(fmt::format("predicted  {:.2f} times faster: {} now, {} placed, simulated", speedup, format_seconds(now),
-                     format_seconds(placed)));
-    constexpr double least_speedup = 1.005;
-    if (speedup < least_speedup) {
-      result["gain"] = false;
-      result["reason"] =
-          reason(result, fmt::format("in a simulation the placed program is {:.2f} times as fast", speedup));
-    }
-    return {};
-  }
-
-  /// The launcher's own words, with the program in the place of the example's; nothing when there are several programs.
-  std::string command_to_use() const {
-    auto emitted = ask(emit_step(), "emit.log");
-    if (!emitted || program_.empty() || (*emitted)["commands"].empty()) return {};
-    const Json& command = (*emitted)["commands"].front();
-    Argv words = command["words"].get<Argv>();
-    words.pop_back();
-    words.insert(words.end(), program_.begin(), program_.end());
-    Argv variables = command["environment"].get<Argv>();
-    words.insert(words.begin(), variables.begin(), variables.end());
-    return command_text(words);
-  }
-
-  /// Who talks to whom, on which machine.
-  Result<void> learn(Json& result) {
-    if (profile_.empty()) {
-      tell(fmt::format("recording  {}", command_text(command_)));
-      auto recorded = ask(record_step(), "record.log");
-      if (!recorded) return propagate(recorded);
-      if ((*recorded)["output"].is_null()) {
-        return fail(Code::environment, at("tune"), (*recorded).value("error", "nothing was recorded"),
-                    fmt::format("look into {}", file("record.log")));
-      }
-    }
-    if (topology_.empty()) {
-      tell(probe_ ? "machine    measuring it" : "machine    looking at its hosts");
-      auto found = ask(machine_step(), "machine.log");
-      if (!found) return propagate(found);
-    }
-    auto shown = ask(show_step(), "show.log");
-    if (!shown) return propagate(shown);
-    auto cores = ask(own({"topo", "show", machine(), "--json"}), "topo.log");
-    if (!cores) return propagate(cores);
-    result["ranks"] = (*shown)["ranks"];
-    result["cores"] = (*cores)["pus"];
-    result["nodes"] = (*cores)["nodes"];
-    const double point_to_point = (*shown)["point_to_point"]["bytes"], collectives = (*shown)["collectives"]["bytes"];
-    result["collectives_share"] = point_to_point + collectives > 0 ? collectives / (point_to_point + collectives) : 0;
-    if (shown->contains("time")) result["share_in_mpi"] = (*shown)["time"]["share_in_mpi"];
-    return {};
-  }
-
-  Result<void> measure(Json& result) {
-    std::vector<double> before, after;
-    bool verified = true;
-    for (std::size_t i = 1; i <= runs_; ++i) {
-      auto plain = time_of(command_, fmt::format("before-{}.log", i));
-      if (!plain) return propagate(plain);
-      const auto begin = std::chrono::steady_clock::now();
-      auto placed = ask(run_step(), fmt::format("after-{}.log", i));
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      if (!placed) return propagate(placed);
-      if ((*placed)["status"] != 0) {
-        return fail(Code::environment, at("run"),
-                    fmt::format("the placed program ended with status {}", (*placed)["status"].get<int>()),
-                    fmt::format("what it said is in {}", file(fmt::format("after-{}.log", i))));
-      }
-      verified = verified && (*placed)["verified"].get<bool>();
-      result["confirmed"] = (*placed)["confirmed"];
-      before.push_back(*plain);
-      after.push_back(seconds);
-      tell(fmt::format("run {} of {}  {} now, {} placed", i, runs_, format_seconds(*plain), format_seconds(seconds)));
-    }
-    const Ratio ratio = ratio_of(summarise(before), summarise(after), runs_);
-    result["before_seconds"] = before;
-    result["after_seconds"] = after;
-    result["speedup"] = ratio.value;
-    result["speedup_spread"] = ratio.spread;
-    result["verified"] = verified;
-    // More than launches differ by themselves; and either twice the spread, or no run of the one as quick as any of the
-    // other.
-    const double slowest = *std::max_element(after.begin(), after.end());
-    const double quickest = *std::min_element(before.begin(), before.end());
-    const bool apart = runs_ >= 3 && slowest * 1.02 < quickest;
-    const bool gain = apart || ratio.value - 2 * ratio.spread > 1.02;
-    result["gain"] = gain;
-    const bool slower = runs_ >= 3 && *std::min_element(after.begin(), after.end()) >
-                                          1.02 * *std::max_element(before.begin(), before.end());
-    result["slower"] = slower;
-    if (slower) {
-      result["reason"] = why_slower(result);
-    } else if (!gain) {
-      result["reason"] = reason(result, "what could be saved is within what runs differ by themselves");
-    }
-    return {};
-  }
-
-  static std::string why_slower(const Json& result) {
-    if (result["ranks"].get<std::uint64_t>() > result["cores"].get<std::uint64_t>())
-      return "there are more ranks than cores, and ranks that are bound cannot go to a core that is idle";
-    return "sending may cost otherwise than the topology says; measure it with --probe";
-  }
-
-  static std::string reason(const Json& result, std::string why) {
-    if (result.contains("share_in_mpi")) {
-      const double share = result["share_in_mpi"];
-      why += fmt::format("; {} of the time is spent in MPI, and no mapping can save more", percent(100 * share));
-    }
-    const double collectives = result["collectives_share"];
-    if (collectives > 0.5)
-      why += fmt::format("; {} of the traffic is collectives, which touch everybody", percent(100 * collectives));
-    return why;
-  }
-
-  std::string conclusion(const Json& result) const {
-    std::string text;
-    if (result["speedup"].is_number()) {
-      const double speedup = result["speedup"], spread = result["speedup_spread"];
-      const auto ranks = result["ranks"].get<std::uint64_t>();
-      text += fmt::format("{} of {} ranks where asked\n", result["confirmed"].get<std::uint64_t>(), ranks);
-      if (result["gain"].get<bool>()) {
-        text += fmt::format("{:.2f} ± {:.2f} times faster than the default order\n", speedup, spread);
-        if (result.contains("use") && !result["use"].get<std::string>().empty())
-          text += fmt::format("from now on:\n  {}\n", result["use"].get<std::string>());
-        text += fmt::format("(or: rankloom run {} -t {} -- {})\n", shell_word(file("mapping.txt")),
-                            shell_word(machine()), command_text(command_));
-        return text;
-      }
-      text += fmt::format("{} ({:.2f} ± {:.2f}); keep the default\n",
-                          result["slower"].get<bool>() ? "slower, not faster" : "no measurable gain", speedup, spread);
-    } else {
-      text += "no measurable gain; keep the default\n";
-    }
-    return text + fmt::format("  why: {}\n", result["reason"].get<std::string>());
-  }
-
-  std::string profile_, topology_, output_;
-  std::string mapper_ = "auto";
-  std::size_t runs_ = 3;
-  bool probe_ = false, lab_ = false, dry_run_ = false, quiet_ = false, predict_ = false;
-  std::vector<std::string> command_;
-  Argv launcher_, program_;
-  LauncherKind kind_ = LauncherKind::openmpi4;
+  TuneArguments arguments_;
+  bool dry_run_ = false;
 };
 
 }  // namespace

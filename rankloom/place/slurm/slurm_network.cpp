@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: the network between Slurm's nodes, as the administrator described it.
-#include "rankloom/place/slurm/network.hpp"
+// place/slurm: the network between Slurm's nodes, as the administrator described it.
+#include "rankloom/place/slurm/slurm_network.hpp"
 
 #include <filesystem>
 #include <utility>
 
-#include "rankloom/allocate/scheduler_settings.hpp"
-#include "rankloom/core/file.hpp"
+#include "rankloom/allocate/scheduler/scheduler_settings.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/host_names.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
 
 namespace rankloom {
@@ -35,7 +35,7 @@ Result<std::optional<MachineSpec>> SlurmNetwork::load() const {
   auto machine = load_machine(topology);
   if (!machine) return propagate(machine);
   if (nodes.empty()) return std::move(*machine);
-  auto names = expand_hosts(nodes);
+  auto names = expand_hostlist(nodes);
   if (!names) {
     names.error().where = at("nodes");
     return propagate(names);

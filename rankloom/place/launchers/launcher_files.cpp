@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// place: files that several launchers read, and commands that follow from a placement.
+#include "rankloom/place/launchers/launcher_files.hpp"
+
+#include <charconv>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/text/scanner.hpp"
+
+namespace rankloom {
+
+LauncherFile host_of_each_rank(const Deployment& deployment) {
+  std::string text;
+  for (const Rank rank : deployment.ranks()) text += deployment.host(rank) + "\n";
+  return {"hosts", std::move(text)};
+}
+
+Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts) {
+  std::vector<NamedBinding> bindings;
+  Scanner in(file.view());
+  for (std::uint64_t number = 1; !in.done(); ++number) {
+    std::string_view text = in.take_line();
+    Scanner line(text.substr(0, text.find('#')));
+    line.skip_blanks();
+    if (line.done()) continue;
+    std::string_view host = line.take_token();
+    const auto bad = [&](std::string_view token) {
+      return fail(Code::bad_input, at(file.name(), number), fmt::format("unexpected \"{}\"", token),
+                  "a line contains a host, or host:ranks");
+    };
+    std::uint32_t ranks = 1;
+    if (const auto colon = host.find(':'); colon != std::string_view::npos) {
+      const std::string_view count = host.substr(colon + 1);
+      const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), ranks);
+      if (error != std::errc() || end != count.data() + count.size() || ranks == 0 || ranks > (1U << 20))
+        return bad(host);
+      host = host.substr(0, colon);
+    }
+    line.skip_blanks();
+    if (!line.done()) return bad(line.token_for_message());
+    bindings.insert(bindings.end(), ranks, NamedBinding{std::string(host), std::nullopt});
+  }
+  return cores_of_bindings(bindings, topology, hosts, file.name());
+}
+
+LauncherFile binding_table(const Deployment& deployment) {
+  std::string text = "# rank host cpu\n";
+  for (const Rank rank : deployment.ranks())
+    fmt::format_to(std::back_inserter(text), "{} {} {}\n", index(rank), deployment.host(rank),
+                   deployment.bindings[rank].cpu);
+  return {"bind.txt", std::move(text)};
+}
+
+Argv wrapped_program(const EmitOptions& options) {
+  if (!options.binds()) return options.program;
+  Argv argv{options.wrapper, options.path("bind.txt")};
+  argv.insert(argv.end(), options.program.begin(), options.program.end());
+  return argv;
+}
+
+std::string number_of_ranks(const Deployment& deployment) {
+  return fmt::format("{}", deployment.rank_count());
+}
+
+std::vector<HostRun> host_runs(const Deployment& deployment) {
+  std::vector<HostRun> runs;
+  for (const Rank rank : deployment.ranks()) {
+    if (runs.empty() || runs.back().host != deployment.host(rank)) runs.push_back({deployment.host(rank), 0});
+    ++runs.back().ranks;
+  }
+  return runs;
+}
+
+LaunchFiles files_of_placement(std::string_view launcher, const Deployment& deployment, const EmitOptions& options,
+                               LaunchPlacement placement) {
+  Argv launcher_options{"-n", number_of_ranks(deployment)};
+  launcher_options.insert(launcher_options.end(), placement.options.begin(), placement.options.end());
+  LauncherCommand command{
+      std::move(placement.launcher_environment), {std::string(launcher)}, std::move(launcher_options), options.program};
+  if (placement.binds) return {std::move(placement.files), {std::move(command)}};
+  return files_with_wrapper(std::move(placement.files), std::move(command), deployment, options);
+}
+
+LaunchFiles files_with_wrapper(std::vector<LauncherFile> files, LauncherCommand command, const Deployment& deployment,
+                               const EmitOptions& options) {
+  command.program = wrapped_program(options);
+  if (options.binds()) files.push_back(binding_table(deployment));
+  return {std::move(files), {std::move(command)}};
+}
+
+void add_option(LaunchedProgram& program, Argv arguments) {
+  program.options.insert(program.options.begin(),
+                         LaunchOption{.name = {}, .values = {}, .arguments = std::move(arguments)});
+}
+
+}  // namespace rankloom

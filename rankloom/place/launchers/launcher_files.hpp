@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// place: what the launchers' rows share: common files, their readers, and commands that follow from a placement.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rankloom/place/launchers.hpp"
+
+namespace rankloom {
+
+using HostNames = std::span<const std::string>;
+
+/// "hosts": one host per line, line i for rank i.
+LauncherFile host_of_each_rank(const Deployment& deployment);
+/// Reads such a file; a line may also be "host:ranks".
+Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts);
+/// "bind.txt": lines of "rank host cpu", which rankloom-bind reads.
+LauncherFile binding_table(const Deployment& deployment);
+
+/// The program, after rankloom-bind when it binds the ranks.
+Argv wrapped_program(const EmitOptions& options);
+std::string number_of_ranks(const Deployment& deployment);
+
+/// Consecutive ranks on one host: "2 on node1, 2 on node4, …".
+struct HostRun {
+  std::string host;
+  std::uint32_t ranks = 0;
+};
+std::vector<HostRun> host_runs(const Deployment& deployment);
+
+/// `emit` for a launcher that is started as {"mpirun"} with "-n RANKS" and the options of its placement.
+LaunchFiles files_of_placement(std::string_view launcher, const Deployment& deployment, const EmitOptions& options,
+                               LaunchPlacement placement);
+/// These files and this command; with binding, rankloom-bind and its table.
+LaunchFiles files_with_wrapper(std::vector<LauncherFile> files, LauncherCommand command, const Deployment& deployment,
+                               const EmitOptions& options);
+
+/// Adds an option in front of those of a program.
+void add_option(LaunchedProgram& program, Argv arguments);
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+inline constexpr std::string_view leave_it_out = "leave it out: the mapping places every rank";
+
+}  // namespace rankloom

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// place: the table of launchers. To add one: define its row in a file of this folder, declare it here and list it
+// below.
+#pragma once
+
+#include <array>
+
+#include "rankloom/place/launchers.hpp"
+
+namespace rankloom::launcher_rows {
+
+extern const Launcher openmpi4, openmpi5;                // open_mpi.cpp
+extern const Launcher mpich, intelmpi;                   // hydra.cpp
+extern const Launcher slurm, cray;                       // slurm.cpp
+extern const Launcher flux;                              // flux.cpp
+extern const Launcher lsf, pbs, fujitsu;                 // batch.cpp
+extern const Launcher hostfile, wrapper, plain_mapping;  // plain.cpp
+
+inline constexpr std::array all{&openmpi4, &openmpi5, &mpich,   &intelmpi, &slurm,   &cray,         &flux,
+                                &lsf,      &pbs,      &fujitsu, &hostfile, &wrapper, &plain_mapping};
+
+}  // namespace rankloom::launcher_rows

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/slurm: the placement of the ranks of one srun step on the nodes of its job. The SPANK plugin applies it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankloom/core/result.hpp"
+#include "rankloom/place/launch_command.hpp"
+#include "rankloom/place/slurm/slurm_network.hpp"
+#include "rankloom/place/slurm/step_request.hpp"
+
+namespace rankloom {
+
+/// The environment variables of Slurm that describe the job of an srun; empty: not set.
+struct SlurmVariables {
+  std::string nodes = {};           ///< SLURM_JOB_NODELIST; empty: srun runs outside of a job.
+  std::string cpus_per_node = {};   ///< SLURM_JOB_CPUS_PER_NODE: "16(x3),8"
+  std::string tasks_per_node = {};  ///< SLURM_TASKS_PER_NODE
+  std::string tasks = {};           ///< SLURM_NTASKS
+  std::string cpus_per_task = {};   ///< SLURM_CPUS_PER_TASK
+  std::string het_size = {};        ///< SLURM_HET_SIZE; not empty: a heterogeneous job.
+};
+
+struct JobNode {
+  std::string name;
+  std::uint32_t cpus = 1;  ///< Processing units of the job on the node.
+  /// The ranks that Slurm would start on the node; if the step has another number of ranks than the job, the ranks that
+  /// fit.
+  std::uint32_t tasks = 1;
+};
+
+/// One srun step: its options and the nodes of its job.
+struct SlurmStep {
+  std::vector<JobNode> nodes;          ///< In Slurm's order; empty: outside of a job.
+  std::optional<std::uint32_t> ranks;  ///< None: the number of ranks of the mapping.
+  bool sets_task_count = false;        ///< The command contains the number of ranks.
+  std::uint32_t cpus_per_task = 1;
+  std::optional<std::uint32_t> node_count;  ///< srun -N
+  bool may_bind = true;     ///< False if the user sets --cpu-bind or a rank has several processing units.
+  bool overcommit = false;  ///< More ranks than processing units on a node are allowed.
+};
+
+/// Whether the command has options that determine the placement of ranks, such as those with which mpirun starts its
+/// daemons.
+bool has_placement_options(const LaunchCommand& command);
+
+/// Fails if the command has options that determine the placement, which Slurm would prefer, or several programs.
+Result<SlurmStep> parse_step(const LaunchCommand& command, const SlurmVariables& variables);
+
+/// The host and the processing unit of one rank.
+struct StepBinding {
+  enum class Unit : std::uint8_t {
+    none,      ///< The rank is not bound by the plugin.
+    os_index,  ///< `cpu` is the number of the operating system, from the description of the machine.
+    position   ///< `cpu` is an index into the processing units of the job on the node.
+  };
+  std::string host;
+  Unit unit = Unit::none;
+  std::uint32_t cpu = 0;
+};
+
+struct StepPlacement {
+  std::vector<StepBinding> bindings;         ///< By rank.
+  std::optional<double> cost, cost_default;  ///< Of a mapping computed here, and of Slurm's default placement.
+};
+
+/// Reads the mapping, or computes one on the nodes of the job if the request is for a profile. Fails if the mapping
+/// does not fit the step or its job.
+Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network);
+
+/// "ranks 16", then one line "rank host cpu" per rank. The cpu is "7" for an OS index, "+7" for a position, "-" for
+/// none.
+std::string write_placement(const StepPlacement& placement);
+
+}  // namespace rankloom

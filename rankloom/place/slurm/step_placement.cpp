@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/slurm: turns a mapping file, or a profile that is mapped now, into bindings on the nodes of a job.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "rankloom/capture/import/import.hpp"
+#include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/scanner.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/map/run.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
+#include "rankloom/model/files/profile_file.hpp"
+#include "rankloom/place/deployment.hpp"
+#include "rankloom/place/slurm/job_machine.hpp"
+#include "rankloom/place/slurm/slurm_step.hpp"
+
+namespace rankloom {
+
+namespace {
+
+bool has_os_indices(const ObjectSpec& object) {
+  return object.os_index || std::any_of(object.children.begin(), object.children.end(), has_os_indices);
+}
+
+std::vector<StepBinding> bindings_of(const Deployment& deployment) {
+  const bool numbered = has_os_indices(deployment.topology.spec().root);
+  std::vector<StepBinding> bindings;
+  for (const Rank rank : deployment.ranks()) {
+    const Binding& slot = deployment.bindings[rank];
+    bindings.push_back({.host = deployment.host(rank),
+                        .unit = numbered ? StepBinding::Unit::os_index : StepBinding::Unit::position,
+                        .cpu = numbered ? slot.cpu : slot.core_in_node});
+  }
+  return bindings;
+}
+
+/// Whether the text has lines of "rank host cpu", as `rankloom emit --to slurm` writes them to bind.txt.
+bool is_binding_list(std::string_view text) {
+  while (text.starts_with('#')) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.starts_with("0 ") && std::count(line.begin(), line.end(), ' ') == 2;
+}
+
+Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
+  std::vector<StepBinding> bindings;
+  Scanner in(file.view());
+  for (in.skip_space(); !in.done(); in.skip_space()) {
+    const std::uint64_t line = in.line();
+    std::string_view text = in.take_line();
+    if (text.starts_with('#')) continue;
+    const std::size_t first = std::min(text.find(' '), text.size()), last = text.rfind(' ');
+    const auto rank = parse_number(text.substr(0, first));
+    const auto cpu = parse_number(last < text.size() ? text.substr(last + 1) : "");
+    const std::string host(last > first && last < text.size() ? text.substr(first + 1, last - first - 1) : "");
+    const bool valid = rank && *rank == static_cast<double>(bindings.size()) && cpu && *cpu >= 0 && *cpu < 1e6 &&
+                       is_plain_host_name(host);
+    if (!valid) {
+      return fail(Code::bad_input, at(file.name(), line),
+                  fmt::format("expected the host and the processing unit of rank {}", bindings.size()),
+                  "use bind.txt as written by `rankloom emit --to slurm -o DIRECTORY`");
+    }
+    bindings.push_back({.host = host, .unit = StepBinding::Unit::os_index, .cpu = static_cast<std::uint32_t>(*cpu)});
+  }
+  return bindings;
+}
+
+std::vector<std::string> node_names(const SlurmStep& step) {
+  std::vector<std::string> names;
+  for (const JobNode& node : step.nodes) names.push_back(node.name);
+  return names;
+}
+
+/// The machine that the core numbers of a mapping refer to.
+Result<Topology> mapping_machine(const StepRequest& request, const SlurmStep& step) {
+  if (!request.topology.empty()) return load_topology(request.topology);
+  if (step.nodes.empty()) {
+    return fail(Code::usage, at("--rankloom"),
+                "srun runs outside of a job, so the core numbers of the mapping are undefined",
+                fmt::format("run srun inside salloc or sbatch, or name the machine: --rankloom={},topology=FILE",
+                            request.file));
+  }
+  SlurmStep all_cpus = step;
+  for (JobNode& node : all_cpus.nodes) node.tasks = node.cpus;
+  auto machine = job_machine(all_cpus, std::nullopt);
+  if (!machine) return propagate(machine);
+  return Topology::build(std::move(*machine));
+}
+
+Result<std::vector<StepBinding>> bindings_of_mapping(const FileContents& file, const StepRequest& request,
+                                                     const SlurmStep& step) {
+  if (is_binding_list(file.view())) return read_binding_list(file);
+  auto core_of = read_mapping(file);
+  if (!core_of) return propagate(core_of);
+  auto topology = mapping_machine(request, step);
+  if (!topology) return propagate(topology);
+  std::vector<std::string> hosts;
+  if (!names_its_hosts(*topology)) {
+    if (topology->node_count() != step.nodes.size()) {
+      return fail(Code::bad_input, at(request.topology),
+                  fmt::format("the machine has {} nodes without names, but the job has {} nodes",
+                              topology->node_count(), step.nodes.size()),
+                  "compute the mapping for this number of nodes, or on a machine with node names");
+    }
+    hosts = node_names(step);
+  }
+  const auto ranks = static_cast<std::uint32_t>(core_of->size());
+  auto checked = Mapping::create(*core_of, *topology, Capacities::unbounded(*topology, ranks), file.name());
+  if (!checked) return propagate(checked);
+  auto deployment = deploy(checked->cores(), *topology, hosts);
+  if (!deployment) return propagate(deployment);
+  return bindings_of(*deployment);
+}
+
+/// Whether the request of the job does not apply to this step, such as a step of one rank that copies files.
+bool is_for_other_step(const StepRequest& request, const SlurmStep& step, std::size_t ranks) {
+  return request.set_by_job && step.sets_task_count && step.ranks && *step.ranks != ranks;
+}
+
+Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network) {
+  if (step.nodes.empty()) {
+    return fail(Code::usage, at("--rankloom"),
+                "srun runs outside of a job, so there are no nodes to map the profile onto",
+                "run srun inside salloc or sbatch");
+  }
+  auto mapper = make_mapper(request.mapper);
+  if (!mapper) return propagate(mapper);
+  auto imported = import_path(request.file);
+  if (!imported) return propagate(imported);
+  const std::uint32_t ranks = imported->profile.rank_count();
+  if (is_for_other_step(request, step, ranks)) return StepPlacement{};
+  if (step.ranks && *step.ranks != ranks) {
+    return fail(Code::bad_input, at(request.file),
+                fmt::format("the profile has {} ranks, but srun starts {}", ranks, *step.ranks),
+                fmt::format("use srun -n {}, or record the program with {} ranks", ranks, *step.ranks));
+  }
+  const SlurmNetwork requested{.topology = request.topology};
+  auto loaded = (request.topology.empty() ? network : requested).load();
+  if (!loaded) return propagate(loaded);
+  auto machine = job_machine(step, *loaded);
+  if (!machine) return propagate(machine);
+  auto topology = Topology::build(std::move(*machine));
+  if (!topology) return propagate(topology);
+  auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = step.overcommit});
+  if (!capacities) return propagate(capacities);
+  constexpr auto collectives = CollectiveModel::tree;
+  if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return propagate(fits);
+  const CommGraph graph = traffic(std::move(imported->profile), collectives);
+  const MapProblem problem{graph, *topology, *capacities, CostModel::bytes, {}, 0};
+  auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)});
+  if (!result) return propagate(result);
+  auto deployment = deploy(result->mapping.cores(), *topology);
+  if (!deployment) return propagate(deployment);
+  StepPlacement placement{bindings_of(*deployment), result->cost, result->cost_default};
+  // On a node with fewer ranks than processing units, Slurm binds: the first units could all belong to one socket.
+  std::set<std::string> partly_used;
+  for (const JobNode& node : step.nodes) {
+    if (node.tasks < node.cpus) partly_used.insert(node.name);
+  }
+  for (StepBinding& binding : placement.bindings) {
+    if (partly_used.contains(binding.host)) binding.unit = StepBinding::Unit::none;
+  }
+  return placement;
+}
+
+/// Checks that every rank is on a node of the job and that no node has too many ranks. Replaces host names by Slurm's
+/// node names.
+Result<void> check_bindings(const std::string& source, const SlurmStep& step, std::vector<StepBinding>& bindings) {
+  if (step.ranks && *step.ranks != bindings.size()) {
+    return fail(Code::bad_input, at(source),
+                fmt::format("the mapping has {} ranks, but srun starts {}", bindings.size(), *step.ranks),
+                fmt::format("use srun -n {}, or compute a mapping for {} ranks", bindings.size(), *step.ranks));
+  }
+  std::map<std::string, const JobNode*> nodes;
+  for (const JobNode& node : step.nodes) nodes.emplace(short_host_name(node.name), &node);
+  std::map<std::string, std::uint32_t> ranks_on;
+  for (std::size_t rank = 0; rank < bindings.size(); ++rank) {
+    StepBinding& binding = bindings[rank];
+    const auto node = nodes.find(std::string(short_host_name(binding.host)));
+    if (!nodes.empty() && node == nodes.end()) {
+      return fail(Code::bad_input, at(source),
+                  fmt::format("rank {} is placed on {}, which is not a node of the job", rank, binding.host),
+                  "compute the mapping inside the job, or request its nodes with salloc -w");
+    }
+    const std::uint32_t ranks_on_host = ++ranks_on[binding.host];
+    if (nodes.empty()) continue;
+    binding.host = node->second->name;
+    const std::uint32_t capacity = std::max(1U, node->second->cpus / step.cpus_per_task);
+    if (ranks_on_host > capacity && !step.overcommit) {
+      return fail(Code::infeasible, at(source),
+                  fmt::format("more than {} ranks are placed on {}, where the job has {} processing units", capacity,
+                              binding.host, node->second->cpus),
+                  "compute the mapping for the nodes of the job, or use srun --overcommit");
+    }
+  }
+  if (step.node_count && *step.node_count != ranks_on.size()) {
+    return fail(Code::usage, at("-N"),
+                fmt::format("srun requests {} nodes, but the mapping uses {}", *step.node_count, ranks_on.size()),
+                "leave -N out");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network) {
+  StepPlacement placement;
+  bool map = request.map;
+  if (!map) {
+    auto file = read_file(request.file);
+    if (!file) return propagate(file);
+    map = is_profile_file(file->view());
+    if (!map) {
+      auto bindings = bindings_of_mapping(*file, request, step);
+      if (!bindings) return propagate(bindings);
+      placement.bindings = std::move(*bindings);
+    }
+  }
+  if (map) {
+    auto mapped = map_profile(request, step, network);
+    if (!mapped) return propagate(mapped);
+    placement = std::move(*mapped);
+  }
+  if (placement.bindings.empty() || is_for_other_step(request, step, placement.bindings.size())) return StepPlacement{};
+  if (auto fits = check_bindings(request.file, step, placement.bindings); !fits) return propagate(fits);
+  if (!step.may_bind || request.bind == EmitOptions::Bind::none) {
+    for (StepBinding& binding : placement.bindings) binding.unit = StepBinding::Unit::none;
+  }
+  return placement;
+}
+
+}  // namespace rankloom
