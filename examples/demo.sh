@@ -1,54 +1,54 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What rankloom does, in a minute: demo.sh path/to/rankloom
+# Shows what rankloom does, in about a minute: demo.sh path/to/rankloom
 set -euo pipefail
 program=$(realpath "${1:?usage: demo.sh path/to/rankloom}")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-mkdir "$folder/bin"
-ln -s "$program" "$folder/bin/rankloom"
-export PATH="$folder/bin:$PATH"
-cd "$folder"
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+mkdir "$directory/bin"
+ln -s "$program" "$directory/bin/rankloom"
+export PATH="$directory/bin:$PATH"
+cd "$directory"
 
 if [ -t 1 ]; then bold=$'\033[1m' dim=$'\033[2m' plain=$'\033[0m'; else bold='' dim='' plain=''; fi
-tell() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+title() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 try() {
-  local words='' word
-  for word in "$@"; do
-    case $word in *[!A-Za-z0-9_.,:=/-]*) words+=" \"$word\"" ;; *) words+=" $word" ;; esac
+  local command='' argument
+  for argument in "$@"; do
+    case $argument in *[!A-Za-z0-9_.,:=/-]*) command+=" \"$argument\"" ;; *) command+=" $argument" ;; esac
   done
-  printf '%s$%s%s\n' "$dim" "$words" "$plain"
+  printf '%s$%s%s\n' "$dim" "$command" "$plain"
   "$@"
 }
 
 cluster="switch:2=4.1 node:6=3.7 core:16=1"
 
-tell "1. A program of 192 ranks in 12 groups that exchange much; which ranks form a group is shuffled."
+title "1. The profile of a program with 192 ranks in 12 groups. Ranks of a group exchange much data; the ranks are shuffled."
 try rankloom gen groups --groups 12 --per-group 16 -o app.prof
 
-tell "2. A cluster: 2 switches, 6 nodes each, 16 cores each; sending across costs 3.7 and 4.1 times as much as inside a node."
+title "2. A cluster with 2 switches of 6 nodes of 16 cores. A byte costs 1 within a node, 3.7 between nodes, and 4.1 between switches."
 try rankloom topo show "$cluster"
 
-tell "3. Mappers side by side: what do their mappings cost, and how long do they take?"
+title "3. Several mappers: the cost of their mappings and their run time."
 try rankloom compare app.prof -t "$cluster" -a block,round-robin,random,greedy,pe-500k,refine,auto
 
-tell "4. The mapping itself, and where the bytes go now."
+title "4. The mapping, and how many bytes cross each level of the machine."
 try rankloom map app.prof -t "$cluster" -o app.map
-printf '%s$ head -3 app.map   # the core of ranks 0, 1, 2%s\n' "$dim" "$plain"
+printf '%s$ head -3 app.map   # the cores of ranks 0, 1 and 2%s\n' "$dim" "$plain"
 head -3 app.map
 
-tell "5. The same on a torus, looking at the most loaded link."
+title "5. The same program on a torus, where the cost is the load of the busiest link."
 try rankloom compare app.prof -t "torus:4x3 core:16" --model congestion -a block,greedy,auto --budget 5s
 
 if rankloom lab up --name demo --hosts 4 --slots 4 --rate 400mbit >/dev/null 2>&1 && command -v mpirun.openmpi >/dev/null; then
-  trap 'rankloom lab down --name demo >/dev/null 2>&1; rm -rf "$folder"' EXIT
+  trap 'rankloom lab down --name demo >/dev/null 2>&1; rm -rf "$directory"' EXIT
   export RANKLOOM_LAB=demo OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  tell "6. All of it with a real program, in one command: 16 ranks on four hosts made of namespaces, cables of 400 Mbit/s."
+  title "6. All steps for a real program in one command: 16 ranks on a virtual cluster of four hosts with links of 400 Mbit/s."
   groups=$(dirname "$program")/rankloom-groups.openmpi
   try rankloom tune --lab --runs 3 -o app.tune -- mpirun.openmpi -n 16 "$groups" --iterations 5
 
   if command -v mpicc.openmpi >/dev/null; then
-    tell "7. Without a second run: a ring of processes that are dealt out to the hosts in turn, and MPI's own reorder, which now works."
+    title "7. No recording needed: a ring of processes that the launcher distributes round-robin over the hosts, first as it is, then with MPI's reorder=1 implemented by rankloom."
     cat > ring.c <<'PROGRAM'
 #include <mpi.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ PROGRAM
 fi
 
 if command -v mpicc.openmpi >/dev/null; then
-  tell "8. While it runs: a program that talks in a ring, then in pairs, and so on. Its ranks move when that pays, here on a node of two packages."
+  title "8. While a program runs: it communicates in a ring, then in pairs, and again. Ranks move when the gain exceeds the cost, here on a node with two packages."
   cat > phases.c <<'PROGRAM'
 #include <mpi.h>
 #include <unistd.h>
@@ -98,12 +98,12 @@ PROGRAM
   try rankloom online --window 50ms -t "package:2=1GB/s,1us core:2=10GB/s,200ns" -- mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 4 ./phases
 fi
 
-tell "What to type next"
+title "Next steps"
 cat <<'TEXT'
   export PATH=$PWD/build/bin:$PATH             (after ./dev build)
-  rankloom tune -- mpirun -n 64 ./app          your own program, on your own cluster
-  rankloom list mappers                        the algorithms, each with its paper
+  rankloom tune -- mpirun -n 64 ./app          your program on your cluster
+  rankloom list mappers                        all mapping algorithms with their papers
   rankloom gen stencil3d --help                other patterns: rankloom list patterns
   rankloom map YOUR_FILE -t YOUR_CLUSTER       METIS, Matrix Market, dense text, QAPLIB, … are recognised
-  rankloom topo show --help                    how to write down your machine (docs/topology.md)
+  rankloom topo show --help                    how to describe your machine (docs/topology.md)
 TEXT

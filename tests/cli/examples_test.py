@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the examples of every command's help, so that what it teaches works."""
+"""Runs the examples in the help of every verb."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 
-# The files that the examples speak of.
+# The files that the examples use.
 PREPARE = """
 rankloom gen stencil2d --size 8x8 --shuffle -o app.prof
 rankloom gen ring --ranks 16 --to metis -o mesh.graph
@@ -30,9 +30,9 @@ printf 'SwitchName=s0 Nodes=n[0-3]\\nSwitchName=s1 Nodes=n[4-7]\\nSwitchName=top
 lstopo-no-graphics -i "pack:2 [numa] l3:1 core:8 pu:1" node.xml
 mkdir -p man1 .config/fish/completions
 """
-# More ranks than this machine may have cores, perhaps as root.
+# Allow more ranks than cores, and root.
 LAUNCHER = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
-# Gigabytes and many seconds: measured by the benchmarks, not here.
+# Takes gigabytes and many seconds; the benchmarks measure it.
 TOO_LARGE = re.compile("216x216x216")
 NEEDS_ROOT = re.compile("rankloom lab (up|exec)")
 NEEDS_SLURM = re.compile("rankloom slurm lab up")
@@ -40,7 +40,7 @@ SLURM = os.geteuid() == 0 and shutil.which("slurmctld", path=os.environ["PATH"] 
 
 
 def examples(help_text):
-    """The commands below the heading of examples."""
+    """The commands below the heading "examples"."""
     lines = help_text[help_text.index("\nexamples\n"):].splitlines()[2:]
     return [line[2:] for line in lines if not line.startswith("  #")]
 
@@ -52,7 +52,7 @@ class Help(unittest.TestCase):
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def test_teaches_what_works(self):
+    def test_examples_succeed(self):
         with tempfile.TemporaryDirectory() as folder:
             self.shell(PREPARE, folder)
             overview = self.shell("rankloom --help", folder)

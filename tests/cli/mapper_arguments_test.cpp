@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of apps: lists of mappers as people write them.
+// tests of apps: lists of mappers, and options of mappers as flags.
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 
 #include <CLI/CLI.hpp>
@@ -13,16 +13,16 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(SplitMappers, TakesAPartThatIsNoMapperAsAnOptionOfTheOneBefore) {
+TEST(SplitMappers, TreatsAPartThatIsNotAMapperAsAnOptionOfThePreviousMapper) {
   EXPECT_THAT(split_mappers("greedy,pair-exchange:tries=1000,order=turn,mpipp"),
               ElementsAre("greedy", "pair-exchange:tries=1000,order=turn", "mpipp"));
 }
 
-TEST(SplitMappers, KeepsAMistypedMapperOnItsOwnSoThatItIsNamed) {
+TEST(SplitMappers, KeepsAMistypedMapperSoThatTheErrorNamesIt) {
   EXPECT_THAT(split_mappers("greedy,gredy"), ElementsAre("greedy", "gredy"));
 }
 
-TEST(SplitMappers, TakesTheSameMapperTwice) {
+TEST(SplitMappers, AcceptsTheSameMapperTwice) {
   EXPECT_THAT(split_mappers("mpipp:restarts=1,mpipp:restarts=9"), ElementsAre("mpipp:restarts=1", "mpipp:restarts=9"));
 }
 
@@ -43,7 +43,7 @@ TEST(MapperArguments, OfferEveryOptionOfEveryMapperAsAFlag) {
   }
 }
 
-TEST(MapperArguments, NameTheOwnersOfAForeignOption) {
+TEST(MapperArguments, NameTheMappersOfAnOptionOfOtherMappers) {
   MapperArguments arguments;
   arguments.spec = "block";
   arguments.flags = {{"tries", "10"}};
@@ -54,7 +54,7 @@ TEST(MapperArguments, NameTheOwnersOfAForeignOption) {
   EXPECT_THAT(made.error().hint, ::testing::HasSubstr("pair-exchange"));
 }
 
-TEST(MapperArguments, PutFlagsIntoTheSpecSoThatAResultSaysWhatRan) {
+TEST(MapperArguments, AppendFlagsToTheSpecSoThatAResultShowsThem) {
   MapperArguments arguments;
   arguments.spec = "pair-exchange:tries=7";
   arguments.flags = {{"tries", "10"}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of apps: numbers and words for people and shells.
+// tests of apps: numbers in words, and quoting.
 #include "apps/rankloom/output.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(Output, ShowsWholeCostsExactlyAndOthersRounded) {
   EXPECT_EQ(cost_number(2.5e20), "2.5e+20");
 }
 
-TEST(Output, CountsGainsInTheDirectionOfTheModel) {
+TEST(Output, ComputesGainsInTheDirectionOfTheModel) {
   EXPECT_DOUBLE_EQ(gain_percent(200, 150, false), 25);
   EXPECT_DOUBLE_EQ(gain_percent(200, 250, false), -25);
   EXPECT_DOUBLE_EQ(gain_percent(200, 250, true), 25);
@@ -23,7 +23,7 @@ TEST(Output, CountsGainsInTheDirectionOfTheModel) {
   EXPECT_EQ(percent(-0.0001), "0.0 %");
 }
 
-TEST(Output, SaysWhichWayAValueChanged) {
+TEST(Output, StatesTheDirectionOfAChange) {
   EXPECT_EQ(change(200, 150), "25.0 % less");
   EXPECT_EQ(change(200, 250), "25.0 % more");
   EXPECT_EQ(change(3, 3), "same");
@@ -36,14 +36,14 @@ TEST(Output, MakesPlurals) {
   EXPECT_EQ(plural("box"), "boxes");
 }
 
-TEST(Output, QuotesWordsForTheShell) {
+TEST(Output, QuotesArgumentsForTheShell) {
   EXPECT_EQ(shell_quote("app.prof"), "app.prof");
   EXPECT_EQ(shell_quote("node:4=10 core:8"), "'node:4=10 core:8'");
   EXPECT_EQ(shell_quote("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_quote(""), "''");
 }
 
-TEST(Output, KeepsJsonValidWhateverBytesANameHolds) {
+TEST(Output, ReplacesInvalidUtf8InJson) {
   EXPECT_EQ(to_line(Json{{"name", "a\xff"}}), "{\"name\":\"a\xef\xbf\xbd\"}\n");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of apps: a command as data.
+// tests of apps: the page of a command and the table of verbs.
 #include "apps/rankloom/help/page.hpp"
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ TEST(Page, ReadsArgumentsOptionsAndExamples) {
   EXPECT_THAT(help_text(page), HasSubstr("  -t, --topology TOPOLOGY   the machine [none]\n"));
 }
 
-TEST(Page, OffersWordsForValues) {
+TEST(Page, OffersCompletionsForValues) {
   EXPECT_THAT(completions_for("none|all|x|xy|…").values, ElementsAre("none", "all", "x", "xy"));
   EXPECT_THAT(completions_for("MAPPER").values, Contains("greedy"));
   EXPECT_TRUE(completions_for("FILE").files);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What shells and manual readers make of the generated scripts and pages. Shells that are not installed are left out."""
+"""The generated completion scripts and manual pages in shells and manual readers. Missing shells are skipped."""
 
 import os
 import pathlib
@@ -20,13 +20,13 @@ import terminals
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 
 
-def run(*words, text=None):
-    done = subprocess.run(words, input=text, capture_output=True, text=True, timeout=60, check=False)
+def run(*argv, text=None):
+    done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
-def rankloom(*words):
-    status, out, err = run(str(PROGRAM), *words)
+def rankloom(*arguments):
+    status, out, err = run(str(PROGRAM), *arguments)
     assert status == 0, err
     return out
 
@@ -37,7 +37,7 @@ def needs(program):
 
 class Bash(unittest.TestCase):
     def complete(self, *words, folder="."):
-        """What bash offers for the last word."""
+        """The completions of bash for the last word."""
         script = rankloom("completion", "bash") + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rankloom; printf "%s\\n" "${COMPREPLY[@]}"'
         done = subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True, cwd=folder, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -51,7 +51,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("rankloom", "map", "x.prof", "--topo"), ["--topology"])
         self.assertEqual(self.complete("rankloom", "list", "--topo"), [])
 
-    def test_offers_options_of_a_command_below_a_verb(self):
+    def test_offers_options_of_a_subcommand(self):
         self.assertEqual(self.complete("rankloom", "topo", "show", "--asc"), ["--ascii"])
         self.assertEqual(self.complete("rankloom", "gen", "stencil2d", "--shuf"), ["--shuffle"])
 
@@ -63,7 +63,7 @@ class Bash(unittest.TestCase):
         self.assertEqual(self.complete("rankloom", "list", "pat"), ["patterns"])
         self.assertEqual(self.complete("rankloom", "completion", "f"), ["fish"])
 
-    def test_offers_files_where_a_file_is_asked_for(self):
+    def test_offers_files_for_file_arguments(self):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "my.prof").touch()
             self.assertEqual(self.complete("rankloom", "map", "my", folder=folder), ["my.prof"])
@@ -77,11 +77,11 @@ class Bash(unittest.TestCase):
 
 @needs("zsh")
 class Zsh(unittest.TestCase):
-    def test_is_good_zsh(self):
+    def test_is_valid_zsh(self):
         self.assertEqual(run("zsh", "-n", "/dev/stdin", text=rankloom("completion", "zsh")), (0, "", ""))
 
     @unittest.skipUnless(terminals.available(), terminals.WHY_NOT)
-    def test_offers_commands_options_and_values(self):
+    def test_offers_subcommands_options_and_values(self):
         offers = {"rankloom topo sh": "show ", "rankloom map --model hop": "hopbytes ", "rankloom map --topol": "--topology ", "rankloom list pat": "patterns "}
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "_rankloom").write_text(rankloom("completion", "zsh"))
@@ -93,13 +93,13 @@ class Zsh(unittest.TestCase):
 
 
 class Terminal:
-    """A program on a terminal of its own: zsh completes nowhere else."""
+    """A program on its own terminal, without which zsh does not complete."""
 
-    def __init__(self, *words):
+    def __init__(self, *argv):
         self.process, self.master = pty.fork()
         if self.process == 0:
             os.environ["TERM"] = "dumb"
-            os.execvp(words[0], words)
+            os.execvp(argv[0], argv)
 
     def __enter__(self):
         return self
@@ -110,7 +110,7 @@ class Terminal:
         os.close(self.master)
 
     def type(self, text, until):
-        """Types, and reads until the terminal shows the words; fails when it does not within some seconds."""
+        """Types, and reads until the terminal shows the expected text; fails after 20 seconds."""
         os.write(self.master, text.encode())
         seen, end = "", time.time() + 20
         while until not in seen:
@@ -129,7 +129,7 @@ class Fish(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         return [offer.split("\t")[0] for offer in done.stdout.splitlines()]
 
-    def test_is_good_fish(self):
+    def test_is_valid_fish(self):
         with tempfile.NamedTemporaryFile("w", suffix=".fish") as script:
             script.write(rankloom("completion", "fish"))
             script.flush()
@@ -156,18 +156,18 @@ class Manual(unittest.TestCase):
         self.assertTrue({"rankloom.1", "rankloom-map.1", "rankloom-topo.1", "rankloom-doctor.1"} <= names, names)
 
     @needs("mandoc")
-    def test_pleases_mandoc(self):
+    def test_mandoc_has_no_warnings(self):
         for page in self.pages():
             status, out, _ = run("mandoc", "-Tlint", "-W", "warning", str(page))
-            complaints = [line for line in out.splitlines() if "missing date" not in line]
-            self.assertEqual(complaints, [], f"status {status}")
+            warnings = [line for line in out.splitlines() if "missing date" not in line]
+            self.assertEqual(warnings, [], f"status {status}")
 
     @needs("groff")
-    def test_pleases_groff(self):
+    def test_groff_has_no_warnings(self):
         for page in self.pages():
             _, out, err = run("groff", "-ww", "-man", "-Tutf8", str(page))
             self.assertEqual(err, "", page.name)
-            self.assertIn("EXIT STATUS", re.sub(".\x08", "", out))  # bold is typed twice
+            self.assertIn("EXIT STATUS", re.sub(".\x08", "", out))  # bold characters are printed twice
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How the program behaves on a terminal, into a pipe that closes, and onto a full disk."""
+"""The program on a terminal, with a pipe whose reader ends, and on a full disk."""
 
 import json
 import os
@@ -19,10 +19,10 @@ PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 SLOW = ["map", "gen:random:ranks=2000,degree=20", "-t", "node:50=10 core:40=1", "-a", "mpipp:restarts=100000", "--budget", "1800ms"]
 
 
-def on_terminal(words, stdout_too=False):
-    """Runs with stderr (and stdout, if asked) on a terminal; what the terminal saw, what stdout got, the status."""
+def on_terminal(arguments, stdout_too=False):
+    """Runs with stderr (and stdout, if stdout_too) on a terminal. Returns the terminal's text, stdout and the exit status."""
     master, slave = pty.openpty()
-    child = subprocess.Popen([PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=slave if stdout_too else subprocess.PIPE, stderr=slave)
+    child = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=slave if stdout_too else subprocess.PIPE, stderr=slave)
     os.close(slave)
     seen, out, end = b"", b"", time.time() + 60
     sources = [master] + ([] if stdout_too else [child.stdout.fileno()])
@@ -46,7 +46,7 @@ def on_terminal(words, stdout_too=False):
 
 @unittest.skipUnless(terminals.available(), terminals.WHY_NOT)
 class Terminal(unittest.TestCase):
-    def test_shows_a_bar_for_long_work_and_takes_it_away(self):
+    def test_shows_a_progress_bar_and_removes_it(self):
         seen, out, status = on_terminal(SLOW)
         self.assertEqual(status, 0)
         self.assertIn(" s", seen)
@@ -55,45 +55,45 @@ class Terminal(unittest.TestCase):
         self.assertIn("ranks on", after, "the summary follows on stderr")
         self.assertEqual(len(out.splitlines()), 2000)
 
-    def test_shows_no_bar_with_json(self):
+    def test_shows_no_progress_bar_with_json(self):
         seen, out, status = on_terminal(SLOW + ["--json"])
         self.assertEqual((seen, status), ("", 0))
         self.assertEqual(len(json.loads(out)["mapping"]), 2000)
 
-    def test_shows_no_bar_in_a_pipe(self):
+    def test_shows_no_progress_bar_in_a_pipe(self):
         done = subprocess.run([PROGRAM, *SLOW], capture_output=True, check=True, timeout=60)
         self.assertEqual(done.stderr, b"")
 
-    def test_keeps_binary_profiles_off_the_terminal(self):
+    def test_rejects_binary_profiles_on_a_terminal(self):
         seen, _, status = on_terminal(["gen", "ring", "--to", "native"], stdout_too=True)
         self.assertEqual(status, 2)
-        self.assertIn("does not belong on a terminal", seen)
+        self.assertIn("cannot be shown in a terminal", seen)
 
 
 class Pipes(unittest.TestCase):
-    def test_end_quietly_when_the_reader_goes_away(self):
-        for before in ("", "trap '' PIPE; "):  # also where the parent ignores the signal
+    def test_end_silently_when_the_reader_ends(self):
+        for before in ("", "trap '' PIPE; "):  # also if the parent ignores the signal
             done = subprocess.run(["bash", "-c", f"{before}'{PROGRAM}' gen ring --ranks 200000 | head -n 1"], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.stderr, "")
             self.assertEqual(len(done.stdout.splitlines()), 1)
 
 
 class FullDisk(unittest.TestCase):
-    def test_is_told_on_standard_output(self):
+    def test_on_standard_output_is_an_error(self):
         with open("/dev/full", "wb") as full:
-            for words in (["list", "mappers"], ["map", "gen:ring", "-t", "core:64"], ["gen", "ring"], ["map", "gen:ring", "-t", "core:64", "--json"]):
-                done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
-                self.assertEqual(done.returncode, 5, words)
+            for arguments in (["list", "mappers"], ["map", "gen:ring", "-t", "core:64"], ["gen", "ring"], ["map", "gen:ring", "-t", "core:64", "--json"]):
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 5, arguments)
                 self.assertIn("No space left", done.stderr)
 
-    def test_leaves_nothing_behind(self):
+    def test_leaves_no_file_behind(self):
         with tempfile.TemporaryDirectory() as folder:
-            limit = "ulimit -f 1; trap '' XFSZ; "  # files of at most 1 kB, as on a disk that runs full
+            limit = "ulimit -f 1; trap '' XFSZ; "  # files of at most 1 kB, like a disk that becomes full
             done = subprocess.run(["bash", "-c", f"{limit}'{PROGRAM}' gen ring --ranks 100000 --to metis -o '{folder}/ring.graph'"], capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 5, done.stderr)
             self.assertEqual(os.listdir(folder), [])
 
-    def test_does_not_replace_a_device_by_a_file(self):
+    def test_output_to_a_named_pipe_does_not_replace_it(self):
         with tempfile.TemporaryDirectory() as folder:
             pipe = os.path.join(folder, "pipe")
             os.mkfifo(pipe)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether this machine has terminals to give: some containers have none."""
+"""Whether this machine has pseudo-terminals: some containers do not."""
 
 import os
 import pty
@@ -15,4 +15,4 @@ def available():
     return True
 
 
-WHY_NOT = "no pseudo-terminals here (mount devpts on /dev/pts)"
+WHY_NOT = "there are no pseudo-terminals (mount devpts on /dev/pts)"

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs golden cases: small text files of input, commands and what they must print.
+"""Runs golden cases: small text files with input, commands and their expected output.
 
-    # what the case shows (comments, anywhere)
-    > graph.txt            makes a file; its lines follow, each after "| "
+    # what the case shows (comments may be anywhere)
+    > graph.txt            creates a file; its lines follow, each after "| "
     | 3 2
     | 2 3
     $ rankloom map graph.txt -t core:4      runs in bash, with rankloom on the PATH
-    ? 3                                     the exit status, when it is not 0
-    rankloom: …                             what stdout and stderr must hold together
+    ? 3                                     the exit status, if it is not 0
+    rankloom: …                             the expected output, stdout and stderr together
 
-Every case has a fresh folder of its own. In expected lines <...> stands for any text, and a line that is <...> alone for
-any number of lines. Two things are checked without being written: a command that fails leaves no new file behind, and no
-command gets more than 2 GiB of address space.
+Every case runs in its own empty directory. In expected lines <...> stands for any text, and a line with only <...> for
+any number of lines. Two things are always checked: a command that fails leaves no new file behind, and no command gets
+more than 2 GiB of address space.
 
     run.py --program build/bin/rankloom case.txt ...           checks
-    run.py --program build/bin/rankloom --update case.txt ...  writes what was printed into the cases; look at the diff
+    run.py --program build/bin/rankloom --update case.txt ...  writes the output into the cases; read the diff
 """
 
 import argparse
@@ -33,13 +33,13 @@ ADDRESS_SPACE = 2 << 30
 TIMEOUT = 60
 
 
-# What differs from run to run: --update writes wildcards for it.
+# Output that differs between runs: --update writes wildcards for it.
 TIME = r"[\d.e+-]+ (?:µs|ms|s|min)"
 VARYING = [
     (re.compile(r'(_ms":)[\d.e+-]+'), rf"\1{ANY}"),
     (re.compile(r'(_ms":)\[[^\]]*\]'), rf"\1[{ANY}]"),
     (re.compile(rf"( in ){TIME}$"), rf"\1{ANY}"),
-    (re.compile(rf"^(profile read|pattern made) in {TIME}, machine {TIME}, scoring {TIME}$"), rf"\1 in {ANY}"),
+    (re.compile(rf"^(profile read|pattern generated) in {TIME}, machine {TIME}, scoring {TIME}$"), rf"\1 in {ANY}"),
     (re.compile(rf"( %) +{TIME}(?: ± {TIME})? *"), rf"\1{ANY}"),
     (re.compile(r"( gain) +time$"), rf"\1{ANY}"),
 ]
@@ -52,7 +52,7 @@ def generalise(line):
 
 
 class Step:
-    """One command with what it must do."""
+    """One command with its expected exit status and output."""
 
     def __init__(self, command):
         self.command = command
@@ -81,7 +81,7 @@ def parse(text):
 
 
 def matches(expected, actual):
-    """Do the lines agree, with ANY as a wildcard inside lines and for whole lines?"""
+    """Whether the lines agree, with ANY as a wildcard inside lines and for complete lines."""
     pattern = ""
     for line in expected:
         if line == ANY:
@@ -100,36 +100,36 @@ def environment(program):
     env = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR", "ASAN_OPTIONS", "TSAN_OPTIONS")}
     env["PATH"] = f"{program.parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
     env["LC_ALL"] = "C.UTF-8"
-    env["MALLOC_ARENA_MAX"] = "2"  # so that threads do not use up the address space
-    env.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # a search for leaks takes seconds at the end of every command
+    env["MALLOC_ARENA_MAX"] = "2"  # threads must not exhaust the address space
+    env.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # the leak check takes seconds at the end of every command
     return env
 
 
-def listing(folder):
-    return sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*"))
+def listing(directory):
+    return sorted(str(path.relative_to(directory)) for path in pathlib.Path(directory).rglob("*"))
 
 
-def perform(step, folder, program, limited):
-    """Runs the command; what it printed, its status, and files that a failing one left behind."""
-    before = listing(folder)
+def perform(step, directory, program, limited):
+    """Runs the command. Returns its output, its exit status, and the files that a failing command left behind."""
+    before = listing(directory)
     done = subprocess.run(
-        ["bash", "-c", step.command], cwd=folder, env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        ["bash", "-c", step.command], cwd=directory, env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=TIMEOUT, preexec_fn=limits if limited else None, check=False)
-    left = [name for name in listing(folder) if name not in before] if done.returncode != 0 else []
+    left = [name for name in listing(directory) if name not in before] if done.returncode != 0 else []
     return done.stdout.decode("utf-8", "replace").splitlines(), done.returncode, left
 
 
 def run_case(path, program, update, limited):
     parts = parse(path.read_text())
     problems = []
-    with tempfile.TemporaryDirectory(prefix="golden-") as folder:
+    with tempfile.TemporaryDirectory(prefix="golden-") as directory:
         for part in parts:
             if isinstance(part, tuple):
-                pathlib.Path(folder, part[0]).write_text("".join(line + "\n" for line in part[1]))
+                pathlib.Path(directory, part[0]).write_text("".join(line + "\n" for line in part[1]))
             if not isinstance(part, Step):
                 continue
-            actual, status, left = perform(part, folder, program, limited)
-            actual = [line.replace(folder, "FOLDER") for line in actual]
+            actual, status, left = perform(part, directory, program, limited)
+            actual = [line.replace(directory, "DIRECTORY") for line in actual]
             if left:
                 problems.append(f"$ {part.command}\n  left behind: {', '.join(left)}")
             blank = 0
@@ -167,7 +167,7 @@ def main():
     arguments.add_argument("--unlimited", action="store_true", help="no limit on memory, for sanitizer builds")
     arguments.add_argument("cases", nargs="+", type=pathlib.Path)
     given = arguments.parse_args()
-    if hasattr(os, "sched_setaffinity"):  # few threads, so that the limit on memory means the same on every machine
+    if hasattr(os, "sched_setaffinity"):  # the same number of threads on every machine, for the memory limit
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:4])
     failed = False
     for case in given.cases:

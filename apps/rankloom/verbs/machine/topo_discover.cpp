@@ -81,7 +81,7 @@ class Discovery {
     if (arguments_.slurm) {
       auto machine = allocation();
       if (!machine) return propagate(machine);
-      return named_nodes(*machine);
+      return node_names(*machine);
     }
     if (arguments_.hosts.empty()) return Argv{};
     auto hosts = expand_hostlist(arguments_.hosts);
@@ -164,7 +164,7 @@ class Discovery {
     if (!selected.empty()) return flat_network(selected);
     Argv hosts;
     for (const NodeInterior& interior : interiors) {
-      const Argv named = interior.hosts.empty() ? named_nodes(interior.machine) : interior.hosts;
+      const Argv named = interior.hosts.empty() ? node_names(interior.machine) : interior.hosts;
       hosts.insert(hosts.end(), named.begin(), named.end());
     }
     return flat_network(hosts.empty() ? Argv{"node0"} : hosts);
