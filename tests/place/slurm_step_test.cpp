@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of place: the ranks of an srun on the nodes of its job.
+// Tests of place/slurm: the placement of the ranks of an srun step on the nodes of its job.
+#include "rankloom/place/slurm/slurm_step.hpp"
+
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -9,9 +11,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "rankloom/core/file.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
-#include "rankloom/place/slurm/step.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -20,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(StepRequest, SaysWhatToDoInOneWord) {
+TEST(StepRequest, ParsesAllOptions) {
   EXPECT_TRUE(parse_step_request("off")->off);
   EXPECT_EQ(parse_step_request("app.map")->file, "app.map");
   EXPECT_FALSE(parse_step_request("app.map")->map);
@@ -33,29 +34,29 @@ TEST(StepRequest, SaysWhatToDoInOneWord) {
   EXPECT_EQ(request->topology, "tree:4,4=10,1us core:8");
 }
 
-TEST(StepRequest, NamesWhatItDoesNotKnow) {
+TEST(StepRequest, NamesTheInvalidPartInErrors) {
   EXPECT_THAT(parse_step_request("app.map,color=red").error().what, HasSubstr("color"));
   EXPECT_THAT(parse_step_request("app.map,budget=soon").error().what, HasSubstr("soon"));
   EXPECT_THAT(parse_step_request("app.map,bind=socket").error().what, HasSubstr("bind=socket"));
-  EXPECT_THAT(parse_step_request("strict:").error().what, HasSubstr("no file"));
+  EXPECT_THAT(parse_step_request("strict:").error().what, HasSubstr("file name is missing"));
   EXPECT_THAT(parse_step_request("a,b").error().hint, HasSubstr("comma"));
 }
 
-/// Two nodes of four processing units, eight ranks.
+/// Two nodes with four processing units each, and eight ranks.
 SlurmVariables two_nodes() {
   return {.nodes = "n[1-2]", .cpus_per_node = "4(x2)", .tasks_per_node = "4(x2)", .tasks = "8"};
 }
 
 Result<SlurmStep> step_of(const std::string& text, const SlurmVariables& variables) {
   std::istringstream in(text);
-  Argv words;
-  for (std::string word; in >> word;) words.push_back(word);
-  auto command = understand_launch(words, {});
+  Argv argv;
+  for (std::string argument; in >> argument;) argv.push_back(argument);
+  auto command = parse_launch_command(argv, {});
   if (!command) return propagate(command);
-  return understand_step(*command, variables);
+  return parse_step(*command, variables);
 }
 
-TEST(SlurmStep, IsUnderstoodFromItsCommandAndItsJob) {
+TEST(SlurmStep, IsParsedFromItsCommandAndItsJob) {
   auto step = step_of("srun --rankloom=app.map app", two_nodes());
   ASSERT_TRUE(step);
   EXPECT_EQ(step->ranks, 8);
@@ -66,47 +67,48 @@ TEST(SlurmStep, IsUnderstoodFromItsCommandAndItsJob) {
   ASSERT_TRUE(step);
   EXPECT_EQ(step->ranks, 4);
   EXPECT_EQ(step->nodes[0].tasks, 2);
-  EXPECT_FALSE(step->binds) << "a rank of two processing units is Slurm's to bind";
-  EXPECT_FALSE(step_of("srun --cpu-bind=cores app", two_nodes())->binds);
-  EXPECT_TRUE(step_of("srun --cpu-bind=none app", two_nodes())->binds);
+  EXPECT_FALSE(step->may_bind) << "Slurm binds ranks with two processing units";
+  EXPECT_FALSE(step_of("srun --cpu-bind=cores app", two_nodes())->may_bind);
+  EXPECT_TRUE(step_of("srun --cpu-bind=none app", two_nodes())->may_bind);
   EXPECT_TRUE(step_of("srun app", {})->nodes.empty());
   EXPECT_FALSE(step_of("srun app", {})->ranks);
 }
 
-TEST(SlurmStep, KeepsTheNumbersOfRanksThatTheJobAskedFor) {
+TEST(SlurmStep, KeepsTheRanksPerNodeOfTheJob) {
   SlurmVariables uneven = two_nodes();
   uneven.tasks_per_node = "3,1";
   uneven.tasks = "4";
   EXPECT_EQ(step_of("srun app", uneven)->nodes[0].tasks, 3);
   EXPECT_EQ(step_of("srun app", uneven)->nodes[1].tasks, 1);
-  EXPECT_EQ(step_of("srun -n 6 app", uneven)->nodes[1].tasks, 4) << "another number of ranks is another question";
+  EXPECT_EQ(step_of("srun -n 6 app", uneven)->nodes[1].tasks, 4)
+      << "the numbers of the job apply only to steps of its size";
 }
 
-TEST(SlurmStep, RefusesRivalsOfTheMapping) {
+TEST(SlurmStep, RejectsOptionsThatConflictWithTheMapping) {
   for (const char* const option : {"-w n1", "-m cyclic", "--ntasks-per-node=2", "-x n2", "-r 1", "--nodefile=f"}) {
     const auto step = step_of(fmt::format("srun {} app", option), two_nodes());
     ASSERT_FALSE(step) << option;
     EXPECT_THAT(step.error().hint, HasSubstr("leave it out"));
   }
-  EXPECT_THAT(step_of("srun -n 2 a : -n 2 b", two_nodes()).error().what, HasSubstr("several parts"));
+  EXPECT_THAT(step_of("srun -n 2 a : -n 2 b", two_nodes()).error().what, HasSubstr("heterogeneous job"));
 }
 
 class PlaceStep : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / fmt::format("slurm-step-{}", ::getpid());
-    std::filesystem::create_directory(folder_);
+    directory_ = std::filesystem::temp_directory_path() / fmt::format("slurm-step-{}", ::getpid());
+    std::filesystem::create_directory(directory_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::string write(const std::string& name, const std::string& content) const {
-    EXPECT_TRUE(write_file(folder_ / name, content));
-    return folder_ / name;
+    EXPECT_TRUE(write_file(directory_ / name, content));
+    return directory_ / name;
   }
 
   /// "n1:+0 n2:3", or the error.
-  static std::string placed(const std::string& request, const std::string& srun, const SlurmVariables& variables,
-                            const SlurmNetwork& network = {}) {
+  static std::string place(const std::string& request, const std::string& srun, const SlurmVariables& variables,
+                           const SlurmNetwork& network = {}) {
     auto step = step_of(srun, variables);
     if (!step) return to_string(step.error());
     auto parsed = parse_step_request(request);
@@ -116,83 +118,85 @@ class PlaceStep : public ::testing::Test {
     std::istringstream in(write_placement(*placement));
     std::string text, rank, host, cpu;
     std::getline(in, text);
-    EXPECT_EQ(text, fmt::format("ranks {}", placement->seats.size()));
+    EXPECT_EQ(text, fmt::format("ranks {}", placement->bindings.size()));
     text.clear();
     while (in >> rank >> host >> cpu) text += fmt::format("{}{}:{}", text.empty() ? "" : " ", host, cpu);
     return text;
   }
 
-  std::filesystem::path folder_;
+  std::filesystem::path directory_;
 };
 
-TEST_F(PlaceStep, CountsTheCoresOfTheJob) {
+TEST_F(PlaceStep, NumbersTheCoresOfTheJob) {
   const auto map = write("map", "7\n0\n3\n4\n");
-  EXPECT_EQ(placed(map, "srun -n 4 app", two_nodes()), "n2:+3 n1:+0 n1:+3 n2:+0");
-  EXPECT_EQ(placed(map + ",bind=none", "srun -n 4 app", two_nodes()), "n2:- n1:- n1:- n2:-");
-  EXPECT_EQ(placed(map, "srun -n 4 --cpu-bind=cores app", two_nodes()), "n2:- n1:- n1:- n2:-");
-  EXPECT_EQ(placed(write("json", R"({"mapping": [7, 0]})"), "srun -n 2 app", two_nodes()), "n2:+3 n1:+0");
+  EXPECT_EQ(place(map, "srun -n 4 app", two_nodes()), "n2:+3 n1:+0 n1:+3 n2:+0");
+  EXPECT_EQ(place(map + ",bind=none", "srun -n 4 app", two_nodes()), "n2:- n1:- n1:- n2:-");
+  EXPECT_EQ(place(map, "srun -n 4 --cpu-bind=cores app", two_nodes()), "n2:- n1:- n1:- n2:-");
+  EXPECT_EQ(place(write("json", R"({"mapping": [7, 0]})"), "srun -n 2 app", two_nodes()), "n2:+3 n1:+0");
 }
 
-TEST_F(PlaceStep, OfAJobIsMeantForStepsOfItsSize) {
+TEST_F(PlaceStep, ARequestOfTheJobAppliesToStepsOfItsSize) {
   auto request = *parse_step_request(write("map", "7\n0\n3\n4\n"));
-  request.of_job = true;
-  const auto seats = [&](const char* srun, SlurmVariables variables) {
+  request.set_by_job = true;
+  const auto bindings = [&](const char* srun, SlurmVariables variables) {
     return place_step(request, *step_of(srun, variables), {});
   };
-  EXPECT_EQ(seats("srun -n 4 app", two_nodes())->seats.size(), 4);
-  EXPECT_EQ(seats("srun -n 1 mkdir", two_nodes())->seats.size(), 0);
-  EXPECT_FALSE(seats("srun app", two_nodes())) << "the job itself has another number: that is a mistake";
-  EXPECT_TRUE(orders_itself(*understand_launch({"srun", "--ntasks-per-node=1", "orted"}, {})));
+  EXPECT_EQ(bindings("srun -n 4 app", two_nodes())->bindings.size(), 4);
+  EXPECT_EQ(bindings("srun -n 1 mkdir", two_nodes())->bindings.size(), 0);
+  EXPECT_FALSE(bindings("srun app", two_nodes())) << "the step takes the number of ranks of the job, which differs";
+  EXPECT_TRUE(has_placement_options(*parse_launch_command({"srun", "--ntasks-per-node=1", "orted"}, {})));
 }
 
-TEST_F(PlaceStep, GivesNumberedNodesTheNamesOfTheJobs) {
+TEST_F(PlaceStep, AssignsTheNodeNamesOfTheJobToNumberedNodes) {
   const auto map = write("map", "5\n0\n");
-  EXPECT_EQ(placed(map + ",topology=node:2 core:4", "srun -n 2 app", two_nodes()), "n2:+1 n1:+0");
-  EXPECT_THAT(placed(map + ",topology=node:3 core:4", "srun -n 2 app", two_nodes()), HasSubstr("numbers its 3 nodes"));
+  EXPECT_EQ(place(map + ",topology=node:2 core:4", "srun -n 2 app", two_nodes()), "n2:+1 n1:+0");
+  EXPECT_THAT(place(map + ",topology=node:3 core:4", "srun -n 2 app", two_nodes()),
+              HasSubstr("has 3 nodes without names"));
 }
 
-TEST_F(PlaceStep, FollowsTheNamesAndNumbersOfAMachine) {
+TEST_F(PlaceStep, UsesTheNamesAndProcessingUnitsOfAMachine) {
   const auto map = write("map", "2\n1\n");
   const auto hosts = write("hosts.txt", "n2 2\nn1.cluster 2\n");
-  EXPECT_EQ(placed(map + ",topology=" + hosts, "srun -n 2 app", two_nodes()), "n1:+0 n2:+1");
+  EXPECT_EQ(place(map + ",topology=" + hosts, "srun -n 2 app", two_nodes()), "n1:+0 n2:+1");
   const auto machine = write("machine.json", R"({"rankloom": "topology", "version": 1, "machine": {"kind": "machine",
     "children": [{"kind": "node", "name": "n2", "children": [{"kind": "core", "os_index": 3}, {"kind": "core", "os_index": 1}]},
                  {"kind": "node", "name": "n1", "children": [{"kind": "core", "os_index": 2}, {"kind": "core", "os_index": 0}]}]}})");
-  EXPECT_EQ(placed(map + ",topology=" + machine, "srun -n 2 app", two_nodes()), "n1:2 n2:1");
-  // Outside of a job, a machine with names is enough.
-  EXPECT_EQ(placed(map + ",topology=" + machine, "srun -n 2 app", {}), "n1:2 n2:1");
-  EXPECT_EQ(placed(write("bind.txt", "# rank host cpu\n0 n2 1\n1 n1 0\n"), "srun -n 2 app", two_nodes()), "n2:1 n1:0");
+  EXPECT_EQ(place(map + ",topology=" + machine, "srun -n 2 app", two_nodes()), "n1:2 n2:1");
+  // A machine with node names also works outside of a job.
+  EXPECT_EQ(place(map + ",topology=" + machine, "srun -n 2 app", {}), "n1:2 n2:1");
+  EXPECT_EQ(place(write("bind.txt", "# rank host cpu\n0 n2 1\n1 n1 0\n"), "srun -n 2 app", two_nodes()), "n2:1 n1:0");
 }
 
-TEST_F(PlaceStep, SaysWhatDoesNotFit) {
+TEST_F(PlaceStep, RejectsMappingsThatDoNotFit) {
   const auto map = write("map", "7\n0\n3\n4\n");
-  EXPECT_THAT(placed(map, "srun app", two_nodes()), HasSubstr("places 4 ranks, and srun starts 8"));
-  EXPECT_THAT(placed(map, "srun -n 4 app", {}), HasSubstr("topology=FILE"));
-  EXPECT_THAT(placed(folder_ / "nothing", "srun -n 4 app", two_nodes()), HasSubstr("nothing"));
-  EXPECT_THAT(placed(write("words", "one\n"), "srun -n 1 app", two_nodes()), HasSubstr("is not the number of a core"));
-  EXPECT_THAT(placed(write("far", "99\n"), "srun -n 1 app", two_nodes()), HasSubstr("99"));
+  EXPECT_THAT(place(map, "srun app", two_nodes()), HasSubstr("has 4 ranks, but srun starts 8"));
+  EXPECT_THAT(place(map, "srun -n 4 app", {}), HasSubstr("topology=FILE"));
+  EXPECT_THAT(place(directory_ / "nothing", "srun -n 4 app", two_nodes()), HasSubstr("nothing"));
+  EXPECT_THAT(place(write("words", "one\n"), "srun -n 1 app", two_nodes()), HasSubstr("is not a core number"));
+  EXPECT_THAT(place(write("far", "99\n"), "srun -n 1 app", two_nodes()), HasSubstr("99"));
   const auto hosts = write("hosts.txt", "m1 4\nm2 4\n");
-  EXPECT_THAT(placed(map + ",topology=" + hosts, "srun -n 4 app", two_nodes()),
-              HasSubstr("m2, which is no node of the job"));
-  EXPECT_THAT(placed(write("crowd", "0\n1\n2\n"), "srun -n 3 -c 2 app", two_nodes()), HasSubstr("more than 2 ranks"));
-  EXPECT_THAT(placed(write("bind.txt", "0 n1 0\n0 n1 1\n"), "srun -n 2 app", two_nodes()),
-              HasSubstr("bind.txt:2: here the host and the processing unit of rank 1"));
-  EXPECT_THAT(placed(map, "srun -n 4 -N 1 app", two_nodes()), HasSubstr("leave -N out"));
+  EXPECT_THAT(place(map + ",topology=" + hosts, "srun -n 4 app", two_nodes()),
+              HasSubstr("m2, which is not a node of the job"));
+  EXPECT_THAT(place(write("crowd", "0\n1\n2\n"), "srun -n 3 -c 2 app", two_nodes()), HasSubstr("more than 2 ranks"));
+  EXPECT_THAT(place(write("bind.txt", "0 n1 0\n0 n1 1\n"), "srun -n 2 app", two_nodes()),
+              HasSubstr("bind.txt:2: expected the host and the processing unit of rank 1"));
+  EXPECT_THAT(place(map, "srun -n 4 -N 1 app", two_nodes()), HasSubstr("leave -N out"));
 }
 
 TEST_F(PlaceStep, MapsAProfileOntoTheJob) {
-  // Ranks far apart in number talk much: 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+  // Ranks 0 and 4, 1 and 5, 2 and 6, 3 and 7 exchange the most data.
   const auto profile = write("pairs.mtx",
                              "%%MatrixMarket matrix coordinate integer general\n8 8 5\n1 5 1000000\n2 6 1000000\n"
                              "3 7 1000000\n4 8 1000000\n1 2 10\n");
   auto step = step_of("srun app", two_nodes());
   auto placement = place_step(*parse_step_request("map:" + profile), *step, {});
   ASSERT_TRUE(placement) << to_string(placement.error());
-  for (std::size_t rank = 0; rank < 4; ++rank) EXPECT_EQ(placement->seats[rank].host, placement->seats[rank + 4].host);
+  for (std::size_t rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(placement->bindings[rank].host, placement->bindings[rank + 4].host);
   EXPECT_LT(*placement->cost, *placement->cost_default);
-  EXPECT_THAT(placed("map:" + profile, "srun -n 4 app", two_nodes()), HasSubstr("the profile has 8 ranks"));
-  EXPECT_THAT(placed("map:" + profile, "srun -n 8 app", {}), HasSubstr("inside salloc or sbatch"));
-  EXPECT_THAT(placed("map:" + profile + ",mapper=nobody", "srun app", two_nodes()), HasSubstr("nobody"));
+  EXPECT_THAT(place("map:" + profile, "srun -n 4 app", two_nodes()), HasSubstr("the profile has 8 ranks"));
+  EXPECT_THAT(place("map:" + profile, "srun -n 8 app", {}), HasSubstr("inside salloc or sbatch"));
+  EXPECT_THAT(place("map:" + profile + ",mapper=none", "srun app", two_nodes()), HasSubstr("none"));
 }
 
 MachineSpec named_mesh() {
@@ -204,43 +208,44 @@ MachineSpec named_mesh() {
   return mesh;
 }
 
-TEST_F(PlaceStep, UsesTheNodesOfTheJobAloneInARoutedNetwork) {
+TEST_F(PlaceStep, UsesOnlyTheNodesOfTheJobInARoutedNetwork) {
   const SlurmVariables square{
       .nodes = "n[6-7,10-11]", .cpus_per_node = "4(x4)", .tasks_per_node = "4(x4)", .tasks = "16"};
   auto step = step_of("srun app", square);
-  auto machine = machine_of_job(*step, named_mesh());
+  auto machine = job_machine(*step, named_mesh());
   ASSERT_TRUE(machine) << to_string(machine.error());
   auto topology = Topology::build(*machine);
   ASSERT_TRUE(topology);
   EXPECT_EQ(topology->node_count(), 16);
-  std::set<std::string> open;
+  std::set<std::string> usable;
   for (const Core core : topology->cores()) {
-    if (topology->capacity(core) > 0) open.insert(topology->node_name(topology->node_of(core)));
+    if (topology->capacity(core) > 0) usable.insert(topology->node_name(topology->node_of(core)));
   }
-  EXPECT_THAT(open, ElementsAre("n10", "n11", "n6", "n7"));
+  EXPECT_THAT(usable, ElementsAre("n10", "n11", "n6", "n7"));
 }
 
-TEST_F(PlaceStep, LeavesOtherNodesOfAHierarchyOut) {
+TEST_F(PlaceStep, RemovesOtherNodesOfAHierarchy) {
   const auto conf =
       write("topology.conf", "SwitchName=s0 Nodes=n[1-4]\nSwitchName=s1 Nodes=n[5-8]\nSwitchName=t Switches=s[0-1]\n");
   auto step = step_of("srun app", {.nodes = "n[4-5]", .cpus_per_node = "4,2", .tasks_per_node = "4,2", .tasks = "6"});
-  auto machine = machine_of_job(*step, *load_machine(conf));
+  auto machine = job_machine(*step, *load_machine(conf));
   ASSERT_TRUE(machine) << to_string(machine.error());
   auto topology = Topology::build(*machine);
   ASSERT_TRUE(topology);
   EXPECT_EQ(topology->node_count(), 2);
-  EXPECT_EQ(topology->core_count(), 6) << "as many as the job has";
+  EXPECT_EQ(topology->core_count(), 6) << "the cores of the job";
   step->nodes[0].name = "elsewhere";
-  EXPECT_THAT(to_string(machine_of_job(*step, *load_machine(conf)).error()), HasSubstr("no node called elsewhere"));
+  EXPECT_THAT(to_string(job_machine(*step, *load_machine(conf)).error()), HasSubstr("has no node elsewhere"));
 }
 
-TEST_F(PlaceStep, NumberedNodesStandForTheJobsInOrder) {
+TEST_F(PlaceStep, AssignsNumberedNodesToTheJobInOrder) {
   auto step = step_of("srun app", two_nodes());
-  auto machine = machine_of_job(*step, *parse_topology_string("switch:2=30 node:1=10 core:4=1"));
+  auto machine = job_machine(*step, *parse_topology_string("switch:2=30 node:1=10 core:4=1"));
   ASSERT_TRUE(machine) << to_string(machine.error());
   auto topology = Topology::build(*machine);
   EXPECT_EQ(topology->node_name(Node{1}), "n2");
-  EXPECT_THAT(to_string(machine_of_job(*step, *parse_topology_string("mesh:2x2")).error()), HasSubstr("4 for 2 names"));
+  EXPECT_THAT(to_string(job_machine(*step, *parse_topology_string("mesh:2x2")).error()),
+              HasSubstr("has 4 nodes without names, but there are 2 names"));
 }
 
 }  // namespace
