@@ -6,9 +6,9 @@
 #include "apps/rankloom/command_line.hpp"
 
 int main(int argc, char** argv) {
-  // `rankloom … | head` ends quietly, whatever the parent process did with the signal.
+  // `rankloom … | head` ends silently, even if the parent process ignores the signal.
   std::signal(SIGPIPE, SIG_DFL);
-  // What hwloc finds odd in a file is ours to say.
+  // hwloc must not print its own messages about malformed files: they become errors of rankloom.
   ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
   return rankloom::app::CommandLine().run(argc, argv);
 }

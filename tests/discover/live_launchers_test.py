@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that tell about themselves through real launchers: Open MPI, MPICH, and a stand-in for ssh."""
+"""Hosts that report their topology through real launchers: Open MPI, MPICH, and a replacement of ssh."""
 
 import json
 import os
@@ -17,53 +17,53 @@ OPEN_MPI = ["mpirun.openmpi", "--oversubscribe", "--tag-output"] + (["--allow-ru
 MPICH = ["mpiexec.mpich", "-prepend-rank"]
 
 
-def run(*words, status=0):
-    done = subprocess.run([PROGRAM, "topo", "discover", *words], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == status, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+def run(*arguments, status=0):
+    done = subprocess.run([PROGRAM, "topo", "discover", *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
 
 
 class Launchers(unittest.TestCase):
-    def test_every_launcher_tells_the_same(self):
-        here = json.loads(run("--json").stdout)
+    def test_every_launcher_gives_the_same_machine(self):
+        this_host = json.loads(run("--json").stdout)
         for launcher in (OPEN_MPI, MPICH):
             if shutil.which(launcher[0]) is None:
                 continue
-            with self.subTest(launcher=launcher[0]), tempfile.TemporaryDirectory() as folder:
-                said = json.loads(run("--json", "-o", f"{folder}/m.json", "--", *launcher, "-n", "4").stdout)
-                self.assertEqual([said["nodes"], said["cores"], said["pus"]], [1, here["cores"], here["pus"]])
-                machine = json.loads(pathlib.Path(f"{folder}/m.json").read_text())["machine"]
+            with self.subTest(launcher=launcher[0]), tempfile.TemporaryDirectory() as directory:
+                reply = json.loads(run("--json", "-o", f"{directory}/m.json", "--", *launcher, "-n", "4").stdout)
+                self.assertEqual([reply["nodes"], reply["cores"], reply["pus"]], [1, this_host["cores"], this_host["pus"]])
+                machine = json.loads(pathlib.Path(f"{directory}/m.json").read_text())["machine"]
                 self.assertEqual(machine["children"][0]["name"], socket.gethostname())
 
-    def test_a_network_keeps_the_hosts_that_answered(self):
+    def test_a_network_keeps_the_hosts_that_reported(self):
         if shutil.which(MPICH[0]) is None:
             self.skipTest("no MPICH")
-        with tempfile.TemporaryDirectory() as folder:
-            conf = pathlib.Path(folder, "topology.conf")
+        with tempfile.TemporaryDirectory() as directory:
+            conf = pathlib.Path(directory, "topology.conf")
             conf.write_text(f"SwitchName=a Nodes={socket.gethostname()},other\nSwitchName=b Nodes=third\nSwitchName=t Switches=a,b\n")
-            said = json.loads(run("--json", "--network", str(conf), "--", *MPICH, "-n", "2").stdout)
-            self.assertEqual(said["nodes"], 1)
+            reply = json.loads(run("--json", "--network", str(conf), "--", *MPICH, "-n", "2").stdout)
+            self.assertEqual(reply["nodes"], 1)
 
-    def test_hosts_are_asked_one_by_one(self):
-        with tempfile.TemporaryDirectory() as folder:
-            # Says the host's name where gethostname would: the last word of the report's host is ours to choose.
-            rsh = pathlib.Path(folder, "rsh")
+    def test_hosts_are_queried_one_by_one(self):
+        with tempfile.TemporaryDirectory() as directory:
+            # Changes the host name in a UTS namespace, so that the report contains the name of the queried host.
+            rsh = pathlib.Path(directory, "rsh")
             rsh.write_text("#!/bin/sh\nhost=$1; shift\nexec unshare --uts sh -c \"hostname $host; $*\"\n")
             rsh.chmod(0o755)
             if subprocess.run([rsh, "probe", "true"], capture_output=True, check=False).returncode != 0:
-                self.skipTest("no namespaces here")
-            said = json.loads(run("--json", "--rsh", str(rsh), "--hosts", "n[1-3]").stdout)
-            self.assertEqual(said["nodes"], 3)
-            here = json.loads(run("--json").stdout)
-            self.assertEqual(said["pus"], 3 * here["pus"])
+                self.skipTest("UTS namespaces are not available")
+            reply = json.loads(run("--json", "--rsh", str(rsh), "--hosts", "n[1-3]").stdout)
+            self.assertEqual(reply["nodes"], 3)
+            this_host = json.loads(run("--json").stdout)
+            self.assertEqual(reply["pus"], 3 * this_host["pus"])
 
-    def test_failures_say_what_to_do(self):
-        self.assertIn("could not be started", run("--", "/no/such/launcher", status=5).stderr)
-        self.assertIn("no host reported itself", run("--", "true", status=5).stderr)
-        self.assertIn("ended with status 1", run("--", "false", status=5).stderr)
+    def test_failures_name_a_remedy(self):
+        self.assertIn("cannot be started", run("--", "/no/such/launcher", status=5).stderr)
+        self.assertIn("no host sent a report", run("--", "true", status=5).stderr)
+        self.assertIn("it ended with exit status 1", run("--", "false", status=5).stderr)
         self.assertIn("no Slurm allocation", run("--slurm", status=5).stderr)
 
-    def test_an_allocation_of_slurm_is_kept(self):
+    def test_a_slurm_allocation_limits_the_hosts(self):
         env = dict(os.environ, SLURM_JOB_NODELIST="n[1-3]", SLURM_TASKS_PER_NODE="4(x2),2")
         done = subprocess.run([PROGRAM, "topo", "discover", "--slurm", "--json"], capture_output=True, text=True, env=env, check=True)
         self.assertEqual(json.loads(done.stdout)["pus"], 10)

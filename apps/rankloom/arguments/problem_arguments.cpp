@@ -172,11 +172,11 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   if (!capacities) return propagate(capacities);
   if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return propagate(fits);
   progress.report("adding up the traffic", -1);
-  std::optional<Profile> kept;
-  if (keep_profile) kept = imported->profile;
+  std::optional<Profile> profile_copy;
+  if (keep_profile) profile_copy = imported->profile;
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
-  return Instance{std::move(graph), std::move(*machine), std::move(*capacities), profile_watch.seconds(),
-                  topology_seconds, std::move(kept),     imported->format};
+  return Instance{std::move(graph), std::move(*machine),     std::move(*capacities), profile_watch.seconds(),
+                  topology_seconds, std::move(profile_copy), imported->format};
 }
 
 }  // namespace rankloom::app

@@ -10,7 +10,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/evaluate/simulate/trace_files.hpp"
+#include "rankloom/evaluate/simulate/traces.hpp"
 #include "rankloom/model/files/json_cursor.hpp"
 
 namespace rankloom::app {
@@ -135,13 +135,14 @@ void SimulationArguments::describe_replay(CLI::App& app) {
               options.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(*nanoseconds / 1e6));
               return {};
             });
-  add_value(
-      app, {"--at-once", "N", "how many simulations run in parallel", "prediction", "one per processor"},
-      [this](std::string_view text) -> Result<void> { return set_count("--at-once", text, 4096, options.at_once); });
+  add_value(app, {"--at-once", "N", "how many simulations run in parallel", "prediction", "one per processor"},
+            [this](std::string_view text) -> Result<void> {
+              return set_count("--at-once", text, 4096, options.max_processes);
+            });
 }
 
 Result<void> SimulationArguments::prepare() {
-  options.helper = find_installed("rankloom-simulate").value_or("");
+  options.simulator = find_installed("rankloom-simulate").value_or("");
   if (calibration.empty()) return {};
   auto file = read_file(calibration);
   if (!file) return propagate(file);
@@ -183,12 +184,12 @@ Result<ReplaySource> SimulationArguments::replay_source(const ProfileArguments& 
     result.source = "trace";
     return result;
   }
-  auto folder = TemporaryDirectory::make();
-  if (!folder) return propagate(folder);
-  result.folder = std::make_shared<TemporaryDirectory>(std::move(*folder));
+  auto directory = TemporaryDirectory::make();
+  if (!directory) return propagate(directory);
+  result.directory = std::make_shared<TemporaryDirectory>(std::move(*directory));
   SynthesisOptions synthesis_options = synthesis;
   synthesis_options.collectives = from.collectives;
-  auto synthesised = synthesise(profile, synthesis_options, result.folder->path());
+  auto synthesised = synthesise_trace(profile, synthesis_options, result.directory->path());
   if (!synthesised) return propagate(synthesised);
   result.files = synthesised->files;
   result.synthesised = std::move(*synthesised);

@@ -23,9 +23,9 @@ namespace rankloom::app {
 /// The trace files of one program. Files of a synthesised trace are removed together with this value.
 struct ReplaySource {
   std::vector<std::string> files;
-  std::string source;                           ///< "trace", or "profile" if the trace is synthesised.
-  std::optional<SynthesisedTrace> synthesised;  ///< From a profile.
-  std::shared_ptr<TemporaryDirectory> folder;
+  std::string source;                         ///< "trace", or "profile" if the trace is synthesised.
+  std::optional<SyntheticTrace> synthesised;  ///< From a profile.
+  std::shared_ptr<TemporaryDirectory> directory;
   /// "3 of 416 rounds synthesised from the profile", "the recorded trace"
   std::string summary() const;
   /// {source, iterations, rounds, messages}

@@ -153,11 +153,11 @@ class EvalVerb : public Verb {
       json["average_hops"] = metrics.average_hops;
       json["nodes_used"] = metrics.nodes_used;
       json["cores_used"] = metrics.cores_used;
-      json["max_ranks_per_core"] = metrics.most_ranks_on_a_core;
+      json["max_ranks_per_core"] = metrics.max_ranks_per_core;
       json["load_imbalance"] = metrics.load_imbalance;
       json["load"] = load_json(metrics.load);
       json["links"] = Json::array();
-      for (const LinkLoad& link : metrics.hottest)
+      for (const LinkLoad& link : metrics.most_loaded_links)
         json["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}});
     }
     if (score.predicted) json["predicted_seconds"] = *score.predicted;
@@ -274,9 +274,9 @@ class EvalVerb : public Verb {
   static std::string links(const std::vector<Score>& scores) {
     Table table({{"hottest links"}, {}, {"", Table::Align::right}});
     for (const Score& score : scores) {
-      for (const LinkLoad& link : score.metrics.hottest)
+      for (const LinkLoad& link : score.metrics.most_loaded_links)
         table.row({score.name, fmt::format("{} → {}", link.from, link.to), format_bytes(link.bytes)});
-      if (score.metrics.hottest.empty())
+      if (score.metrics.most_loaded_links.empty())
         table.row({score.name, score.complete ? "no traffic between nodes" : "not computed: see --all"});
     }
     return table.text();

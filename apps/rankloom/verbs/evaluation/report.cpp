@@ -16,9 +16,9 @@
 #include "rankloom/report/document/html.hpp"
 #include "rankloom/report/drawing/backends.hpp"
 #include "rankloom/report/drawing/drawings.hpp"
-#include "rankloom/report/text_format.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom::app {
 

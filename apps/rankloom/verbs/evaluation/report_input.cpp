@@ -217,7 +217,8 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   ReportDocument& document = report.document;
   auto instance = problem.load(progress, true);
   if (!instance) return propagate(instance);
-  const Capacities capacities = instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
+  const Capacities capacities =
+      instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
   Placements placements{
       block_placement(instance->graph.rank_count(), instance->topology, instance->capacities), {}, {}, run.model};

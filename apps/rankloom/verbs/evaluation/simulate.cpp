@@ -378,7 +378,7 @@ class SimulateVerb : public Verb {
     auto calibration = calibrate(*topology, simulation_.platform, simulation_.options, progress);
     if (!calibration) return propagate(calibration);
     Output output{.json = {{"rounds", calibration->rounds},
-                           {"worst_deviation", calibration->worst()},
+                           {"worst_deviation", calibration->max_deviation()},
                            {"pairs", Json::array()},
                            {"levels", Json::array()}},
                   .text = {}};
@@ -393,17 +393,17 @@ class SimulateVerb : public Verb {
     for (const CalibratedPair& pair : calibration->pairs) {
       const std::string& kind = topology->levels()[pair.level].kind;
       table.row({plural(kind), fmt::format("{} and {}", index(pair.from), index(pair.to)),
-                 rate(pair.wanted.inverse_bandwidth), format_seconds(pair.wanted.latency),
-                 rate(pair.fitted.inverse_bandwidth), format_seconds(pair.fitted.latency),
+                 rate(pair.expected.inverse_bandwidth), format_seconds(pair.expected.latency),
+                 rate(pair.calibrated.inverse_bandwidth), format_seconds(pair.calibrated.latency),
                  fmt::format("{:.4f} %", 100 * pair.deviation)});
       const auto cost = [](const Cost& c) {
         return Json{{"seconds_per_byte", c.inverse_bandwidth}, {"latency_seconds", c.latency}};
       };
       output.json["pairs"].push_back({{"level", kind},
                                       {"cores", {index(pair.from), index(pair.to)}},
-                                      {"machine", cost(pair.wanted)},
-                                      {"before", cost(pair.untouched)},
-                                      {"simulated", cost(pair.fitted)},
+                                      {"machine", cost(pair.expected)},
+                                      {"before", cost(pair.uncalibrated)},
+                                      {"simulated", cost(pair.calibrated)},
                                       {"deviation", pair.deviation}});
     }
     for (std::size_t level = 0; level < calibration->factors.size(); ++level)
@@ -414,7 +414,7 @@ class SimulateVerb : public Verb {
       if (auto written = write_file(output_, to_line(output.json)); !written) return propagate(written);
     }
     output.text = table.text() + fmt::format("\nmessages of 1 byte and of 1 MB deviate by at most {:.4f} %\n",
-                                             100 * calibration->worst());
+                                             100 * calibration->max_deviation());
     return output;
   }
 

@@ -11,12 +11,12 @@
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 #include "rankloom/core/launcher_environment.hpp"
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/compose.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/hwloc/host_report.hpp"
 #include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom::app {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
 
 namespace rankloom::app {

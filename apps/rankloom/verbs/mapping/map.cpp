@@ -102,7 +102,8 @@ class MapVerb : public Verb {
     progress.report("mapping", -1);
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
-    return run_mapper(mapper, problem, run_.run(run_.seed, progress), {.keep_worse = raw_, .compute_lower_bound = true});
+    return run_mapper(mapper, problem, run_.run(run_.seed, progress),
+                      {.keep_worse = raw_, .compute_lower_bound = true});
   }
 
   double migration_cost(const Instance& instance, const std::vector<Core>& start) const {

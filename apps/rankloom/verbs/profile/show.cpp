@@ -52,7 +52,7 @@ class ShowVerb : public Verb {
     const auto phases = std::exchange(profile.phases, {});
     if (!phase_.empty()) {
       profile.phases = phases;
-      auto part = phase_of(profile, phase_);
+      auto part = extract_phase(profile, phase_);
       if (!part) return propagate(part);
       profile = std::move(*part);
     }
@@ -89,10 +89,10 @@ class ShowVerb : public Verb {
     text += fmt::format(", {} communicate point to point", counted(summary.pairs, "pair"));
     if (summary.pairs > 0) {
       text += fmt::format("; partners per rank: {:.1f} on average, {} at most", summary.mean_partners,
-                          summary.most_partners);
+                          summary.max_partners);
     }
-    if (summary.silent_ranks > 0 && summary.pairs > 0) {
-      text += fmt::format("; {} without partners", counted(summary.silent_ranks, "rank"));
+    if (summary.ranks_without_partners > 0 && summary.pairs > 0) {
+      text += fmt::format("; {} without partners", counted(summary.ranks_without_partners, "rank"));
     }
     text += "\n";
     for (const auto& [key, what] : {std::pair("missing ranks", "are missing from the recording"),
@@ -146,7 +146,7 @@ class ShowVerb : public Verb {
     return fmt::format(
         "  {} of the time is spent in MPI (lowest rank {}, highest rank {}):\n"
         "  no mapping can save more than this\n",
-        percent(100 * time.share()), percent(100 * time.least_share), percent(100 * time.most_share));
+        percent(100 * time.share()), percent(100 * time.min_share), percent(100 * time.max_share));
   }
 
   static std::string phase_table(const std::vector<Phase>& phases) {
@@ -189,8 +189,8 @@ class ShowVerb : public Verb {
           {{"operation", to_string(total.op)}, {"calls", total.calls}, {"bytes", total.bytes}});
     }
     json["partners"] = {{"mean", summary.mean_partners},
-                        {"max", summary.most_partners},
-                        {"ranks_without_partners", summary.silent_ranks}};
+                        {"max", summary.max_partners},
+                        {"ranks_without_partners", summary.ranks_without_partners}};
     json["heaviest"] = Json::array();
     for (const PairTraffic& pair : summary.heaviest) {
       json["heaviest"].push_back({{"ranks", {index(pair.a), index(pair.b)}},

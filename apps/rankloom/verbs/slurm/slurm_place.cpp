@@ -33,9 +33,10 @@ SlurmVariables variables() {
 class SlurmPlace : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app,
-             {"--asked", "REQUEST", "the request of the job, used if the srun command contains no --rankloom", "input"},
-             asked_);
+    add_text(
+        app,
+        {"--request", "REQUEST", "the request of the job, used if the srun command contains no --rankloom", "input"},
+        job_request_);
     add_text(
         app,
         {"--network", "TOPOLOGY", "the machine with the names of its nodes, for requests that run a mapper", "input"},
@@ -75,16 +76,16 @@ class SlurmPlace : public Verb {
     if (!command) {
       // The command cannot be parsed, so look for a strict request in its arguments.
       for (const std::string& argument : command_) strict_ |= argument.starts_with("--rankloom=strict:");
-      strict_ |= is_strict(asked_);
+      strict_ |= is_strict(job_request_);
       command.error().hint = "write options of other plugins as --name=value";
       return propagate(command);
     }
     const LaunchOption* const option = command->find("rankloom");
-    const std::string asked = option != nullptr && !option->values.empty() ? option->values[0] : asked_;
+    const std::string text = option != nullptr && !option->values.empty() ? option->values[0] : job_request_;
     // The shell that salloc opens on a node is not a program of the user.
-    if ((option == nullptr && asked.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
-    strict_ = is_strict(asked);
-    auto request = parse_step_request(asked);
+    if ((option == nullptr && text.empty()) || command->find("interactive") != nullptr) return StepPlacement{};
+    strict_ = is_strict(text);
+    auto request = parse_step_request(text);
     if (!request) return propagate(request);
     request->set_by_job = option == nullptr;
     if (request->off || (request->set_by_job && has_placement_options(*command))) return StepPlacement{};
@@ -108,7 +109,7 @@ class SlurmPlace : public Verb {
     return json;
   }
 
-  std::string asked_;
+  std::string job_request_;
   SlurmNetwork network_;
   std::vector<std::string> command_;
   bool strict_ = false;
