@@ -165,11 +165,11 @@ class Run(InLab):
         self.assertFalse(seen["verified"])
         self.assertEqual(seen["confirmed"], 3)
         self.assertEqual(seen["differences"][0]["rank"], 0)
-        self.assertIn("cpu 900", seen["differences"][0]["asked"])
+        self.assertIn("cpu 900", seen["differences"][0]["requested"])
         self.assertIn("cannot be bound to 900", said)
         self.assertEqual(self.prove(MPICH, "core")[0]["status"], 0)  # without --strict the program's own
         seen, said = self.prove(OPEN_MPI, "core", status=1)  # ends without a word of its own
-        self.assertEqual(seen["silent"], 6)
+        self.assertEqual(seen["unreported"], 6)
 
     def test_keeps_the_files_where_asked(self):
         self.prove(OPEN_MPI, "core", "-o", "kept")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One command from a program to a faster program: tune_test.py RANKLOOM CLASS"""
+"""Tests of `rankloom tune`: tune_test.py RANKLOOM CLASS"""
 
 import json
 import os
@@ -36,10 +36,10 @@ class TuneTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def rankloom(self, *words, status=0):
-        done = subprocess.run([RANKLOOM, *map(str, words)], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True,
+    def rankloom(self, *arguments, status=0):
+        done = subprocess.run([RANKLOOM, *map(str, arguments)], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=200, check=False)
-        self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}{done.stderr}")
+        self.assertEqual(done.returncode, status, f"{arguments}\n{done.stdout}{done.stderr}")
         self.err = done.stderr
         return done.stdout
 
@@ -62,7 +62,7 @@ class VirtualCluster(TuneTest):
         ENVIRONMENT["RANKLOOM_LAB"] = self.name
         self.addCleanup(ENVIRONMENT.pop, "RANKLOOM_LAB")
 
-    def test_groups_that_were_torn_apart_become_faster(self):
+    def test_groups_spread_over_all_hosts_become_faster(self):
         self.lab(4, 4, "100mbit")
         begin = time.time()
         result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 2, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
@@ -78,7 +78,7 @@ class VirtualCluster(TuneTest):
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
         self.assertIn("times faster than the default order (2 runs each)", (self.folder / "kept" / "report.html").read_text())
 
-    def test_a_program_in_which_all_talk_alike_keeps_the_default(self):
+    def test_a_program_with_uniform_traffic_keeps_the_default(self):
         self.compile(UNIFORM)
         self.lab(2, 2, "400mbit")
         text = self.rankloom("tune", "--lab", "--", "mpirun.openmpi", "-n", 4, "./app")
@@ -88,25 +88,25 @@ class VirtualCluster(TuneTest):
 
 
 class Host(TuneTest):
-    def test_two_ranks_on_one_host_are_fine_as_they_are(self):
+    def test_two_ranks_on_one_host_keep_the_default(self):
         self.compile(UNIFORM)
         result = json.loads(self.rankloom("tune", "--json", "--", "mpirun.openmpi", "-n", 2, "./app"))
         self.assertFalse(result["gain"])
         self.assertEqual(result["nodes"], 1)
-        self.assertIn("default order is good", result["reason"])
+        self.assertIn("default placement is already good", result["reason"])
         self.assertIn("No gain to expect", (self.folder / "app.tune" / "report.html").read_text())
 
-    def test_what_it_would_run_is_shown_and_nothing_is_run(self):
+    def test_dry_run_prints_the_commands_and_runs_nothing(self):
         text = self.rankloom("tune", "--dry-run", "--runs", 1, "--", "mpirun.openmpi", "-n", 2, "./app", "--its-own")
         commands = [line for line in text.splitlines() if not line.startswith("#")]
         self.assertEqual([line.split()[1] for line in commands if line.startswith("rankloom")], ["doctor", "record", "topo", "show", "map", "run", "emit", "report"])
         self.assertIn("mpirun.openmpi -n 2 ./app --its-own", commands)
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_what_the_simulation_does_not_see_as_a_gain_is_not_run(self):
+    def test_a_mapping_without_a_simulated_gain_is_not_run(self):
         if not (RANKLOOM.parent / "rankloom-simulate").exists():
             self.skipTest("SimGrid is missing")
-        # Ranks 0 and 2 talk, but so little that latency is all: fewer bytes go far, and nothing becomes faster.
+        # The messages are so small that only latency counts: the mapping reduces the cost, but not the time.
         (self.folder / "app.pairs").write_text("# app; ranks=4\n0 1 1000 1\n0 2 1100 1\n1 3 1100 1\n2 3 1000 1\n")
         result = json.loads(self.rankloom("tune", "--json", "--predict", "--profile", "app.pairs", "-t", "node:2=0.001,1s core:2=0.0001,1s",
                                           "--", "mpirun.openmpi", "-n", 4, "./never-run"))
@@ -117,7 +117,7 @@ class Host(TuneTest):
         text = self.rankloom("tune", "--dry-run", "--predict", "--", "mpirun.openmpi", "-n", 2, "./app")
         self.assertIn("rankloom eval block app.tune/mapping.txt --simulate", text)
 
-    def test_a_program_that_cannot_be_started_is_told_as_such(self):
+    def test_a_program_that_cannot_be_started_is_an_error(self):
         self.rankloom("tune", "--", "mpirun.openmpi", "-n", 2, "./nothing-here", status=5)
         self.assertIn("nothing was recorded", self.err)
         self.assertIn("record.log", self.err)
