@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurm: what the plugin asks of slurmctld.
+// slurm: the interface of the plugin to slurmctld.
 #include "slurm/controller.hpp"
 
 #include <algorithm>
@@ -13,108 +13,108 @@ namespace rankloom::slurm {
 
 namespace {
 
-/// Looks a symbol up among those of the running program; notes when it is missing.
-struct Symbols {
-  bool all = true;
+/// Looks up symbols of the running program.
+struct SymbolLookup {
+  bool found_all = true;
 
   template <class T>
   void find(T& target, const char* name) {
-    void* const found = ::dlsym(RTLD_DEFAULT, name);
-    all = all && found != nullptr;
-    static_assert(sizeof target == sizeof found);
-    std::memcpy(&target, &found, sizeof found);
+    void* const symbol = ::dlsym(RTLD_DEFAULT, name);
+    found_all = found_all && symbol != nullptr;
+    static_assert(sizeof target == sizeof symbol);
+    std::memcpy(&target, &symbol, sizeof symbol);
   }
 };
 
-std::string text_of(const char* text) {
+std::string string_or_empty(const char* text) {
   return text != nullptr ? text : "";
 }
 
-/// 0 for what Slurm writes when nothing is said.
+/// Replaces Slurm's value for "not specified" by 0.
 template <class T>
-std::uint64_t said(T value, T unsaid) {
-  return value == unsaid ? 0 : value;
+std::uint64_t value_or_zero(T value, T not_specified) {
+  return value == not_specified ? 0 : value;
 }
 
 }  // namespace
 
 std::optional<Controller> Controller::find() {
-  Controller found;
-  Symbols symbols;
-  symbols.find(found.job_list_, "job_list");
-  symbols.find(found.node_record_count_, "node_record_count");
-  symbols.find(found.overlaps_and_runs_, "job_overlap_and_running");
-  symbols.find(found.describe_allocation_, "build_job_info_resp");
-  symbols.find(found.free_allocation_, "slurm_free_resource_allocation_response_msg");
-  symbols.find(found.describe_request_, "copy_job_record_to_job_desc");
-  symbols.find(found.free_request_, "slurm_free_job_desc_msg");
-  symbols.find(found.describe_to_prolog_, "job_common_env_vars");
-  symbols.find(found.free_variables_, "slurm_env_array_free");
-  symbols.find(found.end_time_, "job_end_time");
-  symbols.find(found.list_for_each_, "slurm_list_for_each");
-  symbols.find(found.names_of_bits_, "bitmap2node_name");
-  symbols.find(found.new_bits_, "slurm_bit_alloc");
-  symbols.find(found.free_bits_, "slurm_bit_free");
-  symbols.find(found.set_bit_, "slurm_bit_set");
-  symbols.find(found.clear_bit_, "slurm_bit_clear");
-  symbols.find(found.test_bit_, "slurm_bit_test");
-  symbols.find(found.bit_count_, "slurm_bit_size");
-  symbols.find(found.conf_path_, "slurm_get_extra_conf_path");
-  symbols.find(found.free_, "slurm_xfree");
-  symbols.find(found.info_, "slurm_info");
-  symbols.find(found.error_, "slurm_error");
-  if (!symbols.all) return std::nullopt;
-  return found;
+  Controller controller;
+  SymbolLookup symbols;
+  symbols.find(controller.job_list_, "job_list");
+  symbols.find(controller.node_record_count_, "node_record_count");
+  symbols.find(controller.overlaps_and_runs_, "job_overlap_and_running");
+  symbols.find(controller.describe_allocation_, "build_job_info_resp");
+  symbols.find(controller.free_allocation_, "slurm_free_resource_allocation_response_msg");
+  symbols.find(controller.describe_request_, "copy_job_record_to_job_desc");
+  symbols.find(controller.free_request_, "slurm_free_job_desc_msg");
+  symbols.find(controller.describe_to_prolog_, "job_common_env_vars");
+  symbols.find(controller.free_variables_, "slurm_env_array_free");
+  symbols.find(controller.end_time_, "job_end_time");
+  symbols.find(controller.list_for_each_, "slurm_list_for_each");
+  symbols.find(controller.names_of_bits_, "bitmap2node_name");
+  symbols.find(controller.new_bits_, "slurm_bit_alloc");
+  symbols.find(controller.free_bits_, "slurm_bit_free");
+  symbols.find(controller.set_bit_, "slurm_bit_set");
+  symbols.find(controller.clear_bit_, "slurm_bit_clear");
+  symbols.find(controller.test_bit_, "slurm_bit_test");
+  symbols.find(controller.bit_count_, "slurm_bit_size");
+  symbols.find(controller.conf_path_, "slurm_get_extra_conf_path");
+  symbols.find(controller.free_, "slurm_xfree");
+  symbols.find(controller.info_, "slurm_info");
+  symbols.find(controller.error_, "slurm_error");
+  if (!symbols.found_all) return std::nullopt;
+  return controller;
 }
 
 std::string Controller::conf_path(const char* file) const {
   char* path = conf_path_(file);
-  std::string text = text_of(path);
+  std::string text = string_or_empty(path);
   free_(reinterpret_cast<void**>(&path));
   return text;
 }
 
 std::vector<std::string> Controller::node_names() const {
   std::vector<std::string> names;
-  bitstr_t* one = new_bits_(node_count());
+  bitstr_t* single_node = new_bits_(node_count());
   for (int node = 0; node < node_count(); ++node) {
-    set_bit_(one, node);
-    char* name = names_of_bits_(one);
-    names.push_back(text_of(name));
+    set_bit_(single_node, node);
+    char* name = names_of_bits_(single_node);
+    names.push_back(string_or_empty(name));
     free_(reinterpret_cast<void**>(&name));
-    clear_bit_(one, node);
+    clear_bit_(single_node, node);
   }
-  free_bits_(&one);
+  free_bits_(&single_node);
   return names;
 }
 
-void Controller::each_running(const std::function<void(const std::string& nodes, double end)>& visit) const {
-  struct Walk {
+void Controller::for_each_running_job(const std::function<void(const std::string& nodes, double end)>& visit) const {
+  struct Context {
     const Controller& controller;
     const std::function<void(const std::string&, double)>& visit;
-    bitstr_t* everywhere;
+    bitstr_t* all_nodes;
   };
-  Walk walk{*this, visit, new_bits_(node_count())};
-  for (int node = 0; node < node_count(); ++node) set_bit_(walk.everywhere, node);
-  const auto one = [](void* job, void* context) -> int {
-    const Walk& to = *static_cast<Walk*>(context);
-    if (!to.controller.overlaps_and_runs_(to.everywhere, job)) return 0;
-    resource_allocation_response_msg_t* const allocation = to.controller.describe_allocation_(job);
+  Context data{*this, visit, new_bits_(node_count())};
+  for (int node = 0; node < node_count(); ++node) set_bit_(data.all_nodes, node);
+  const auto visit_job = [](void* job, void* argument) -> int {
+    const Context& context = *static_cast<Context*>(argument);
+    if (!context.controller.overlaps_and_runs_(context.all_nodes, job)) return 0;
+    resource_allocation_response_msg_t* const allocation = context.controller.describe_allocation_(job);
     if (allocation == nullptr) return 0;
-    job_alloc_info_msg_t question{};
-    question.job_id = allocation->job_id;
-    srun_timeout_msg_t answer{};
-    const bool known = to.controller.end_time_(&question, &answer) == SLURM_SUCCESS;
-    const std::string nodes = text_of(allocation->node_list);
-    to.controller.free_allocation_(allocation);
-    if (!nodes.empty()) to.visit(nodes, known ? static_cast<double>(answer.timeout) : 0);
+    job_alloc_info_msg_t request{};
+    request.job_id = allocation->job_id;
+    srun_timeout_msg_t response{};
+    const bool known = context.controller.end_time_(&request, &response) == SLURM_SUCCESS;
+    const std::string nodes = string_or_empty(allocation->node_list);
+    context.controller.free_allocation_(allocation);
+    if (!nodes.empty()) context.visit(nodes, known ? static_cast<double>(response.timeout) : 0);
     return 0;
   };
-  if (*job_list_ != nullptr) list_for_each_(*job_list_, one, &walk);
-  free_bits_(&walk.everywhere);
+  if (*job_list_ != nullptr) list_for_each_(*job_list_, visit_job, &data);
+  free_bits_(&data.all_nodes);
 }
 
-JobLabel Controller::label_of(Job* job) const {
+JobLabel Controller::label(Job* job) const {
   JobLabel label;
   char** const variables = describe_to_prolog_(job, false);
   for (char** at = variables; at != nullptr && *at != nullptr; ++at) {
@@ -126,24 +126,24 @@ JobLabel Controller::label_of(Job* job) const {
   }
   for (char** at = variables; at != nullptr && *at != nullptr; ++at) {
     const std::string_view variable = *at;
-    const std::size_t found = variable.find("RANKLOOM_FALLBACK=");
-    if (found != std::string_view::npos && found < variable.find('='))
+    const std::size_t position = variable.find("RANKLOOM_FALLBACK=");
+    if (position != std::string_view::npos && position < variable.find('='))
       label.comment += " rankloom:fallback=" + std::string(variable.substr(variable.find('=') + 1));
   }
   free_variables_(variables);
   return label;
 }
 
-JobDemand Controller::demand_of(Job* job) const {
+JobDemand Controller::demand(Job* job) const {
   JobDemand demand;
   job_desc_msg_t* const request = describe_request_(job);
   if (request == nullptr) return demand;
-  demand.cpus = said(request->min_cpus, NO_VAL);
-  demand.tasks = said(request->num_tasks, NO_VAL);
+  demand.cpus = value_or_zero(request->min_cpus, NO_VAL);
+  demand.tasks = value_or_zero(request->num_tasks, NO_VAL);
   demand.tasks_per_node =
-      static_cast<std::uint32_t>(said(request->ntasks_per_node, static_cast<std::uint16_t>(NO_VAL16)));
-  demand.required = text_of(request->req_nodes);
-  if (request->environment != nullptr) {  // all of its strings are one piece
+      static_cast<std::uint32_t>(value_or_zero(request->ntasks_per_node, static_cast<std::uint16_t>(NO_VAL16)));
+  demand.required = string_or_empty(request->req_nodes);
+  if (request->environment != nullptr) {  // all strings share one allocation
     free_(reinterpret_cast<void**>(&request->environment[0]));
     free_(reinterpret_cast<void**>(&request->environment));
     request->env_size = 0;

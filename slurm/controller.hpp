@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurm: what the plugin asks of slurmctld: functions that it exports, and the structures of Slurm's public headers.
-// No record of slurmctld is looked into: a job is a pointer that is handed back to it.
+// slurm: the interface of the plugin to slurmctld: functions that slurmctld exports, and structures of Slurm's public
+// headers. The plugin does not access internal structures of slurmctld; a job is an opaque pointer.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,36 @@ namespace rankloom::slurm {
 
 using Job = void;
 
-/// A waiting job, as far as it matters here.
+/// The properties of a pending job that the plugin uses.
 struct JobLabel {
   std::uint32_t id = 0;
-  std::string comment;  ///< With what SPANK plugins set for the job.
+  std::string comment;  ///< Followed by the fallback that a SPANK plugin set for the job.
 };
 
-/// What Slurm's own plugin insists on beyond a number of nodes.
+/// Requirements of a job beyond the number of nodes, which Slurm's own plugin enforces.
 struct JobDemand {
-  std::uint64_t cpus = 0;            ///< In all; 0: not said.
-  std::uint64_t tasks = 0;           ///< 0: not said.
-  std::uint32_t tasks_per_node = 0;  ///< 0: not said.
-  std::string required;              ///< Names of nodes, as Slurm writes them.
+  std::uint64_t cpus = 0;            ///< In total; 0: not specified.
+  std::uint64_t tasks = 0;           ///< 0: not specified.
+  std::uint32_t tasks_per_node = 0;  ///< 0: not specified.
+  std::string required;              ///< A host list.
 };
 
-/// The slurmctld that this process is.
+/// The slurmctld process that loaded the plugin.
 class Controller {
  public:
-  /// None: this process is another program of Slurm, or a slurmctld that lacks a function that is needed.
+  /// Nothing if this process is another program of Slurm, or a slurmctld that lacks a required function.
   static std::optional<Controller> find();
 
-  /// A file beside slurm.conf.
+  /// The path of a file in the directory of slurm.conf.
   std::string conf_path(const char* file) const;
-  /// By Slurm's number of a node.
+  /// By Slurm's node index.
   std::vector<std::string> node_names() const;
 
-  /// Calls visit for every job that runs or is suspended, with its names of nodes and when it ends at the latest.
-  void each_running(const std::function<void(const std::string& nodes, double end)>& visit) const;
-  JobLabel label_of(Job* job) const;
-  /// Reads the job's files; for jobs that have none, slurmctld logs that. Only where it is needed.
-  JobDemand demand_of(Job* job) const;
+  /// Calls `visit` for every running or suspended job with its host list and its latest end time.
+  void for_each_running_job(const std::function<void(const std::string& nodes, double end)>& visit) const;
+  JobLabel label(Job* job) const;
+  /// Reads the files of the job. slurmctld logs an error for jobs without files, so this is called only when necessary.
+  JobDemand demand(Job* job) const;
 
   std::vector<bool> read(const bitstr_t* bits) const;
   void write(bitstr_t* bits, const std::vector<bool>& values) const;

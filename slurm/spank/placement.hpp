@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurm: what `rankloom slurm place` answered, and how the nodes get to know it: through the job's environment, which
-// needs no file system that all nodes share.
+// slurm/spank: reads the output of `rankloom slurm place` and passes it to the nodes in the environment of the job,
+// which needs no shared file system.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,29 @@
 namespace rankloom::spank {
 
 /// The processing unit of a rank.
-struct Cpu {
-  enum class By : std::uint8_t { nobody, number, position };
-  By by = By::nobody;
+struct UnitChoice {
+  enum class Kind : std::uint8_t {
+    none,      ///< The rank is not bound.
+    os_index,  ///< The number of the operating system.
+    position   ///< An index into the processing units of the step on the node.
+  };
+  Kind kind = Kind::none;
   std::uint32_t value = 0;
 };
 
 struct Placement {
   std::vector<std::string> hosts;  ///< By rank.
-  std::vector<Cpu> cpus;
+  std::vector<UnitChoice> units;
 };
 
-/// "ranks 2", then a line "rank host cpu" for each; nothing when that is not exactly what is there.
+/// Parses "ranks 2", followed by one line "rank host cpu" per rank. Nothing if the text has any other form.
 std::optional<Placement> read_placement(std::string_view text);
 
-/// Names and values, a part of the ranks in each: one variable may not be too long.
-std::vector<std::pair<std::string, std::string>> to_variables(const std::vector<Cpu>& cpus);
-/// Back, from an environment of "NAME=value"; empty when there is nothing, or not all of it. `found` are the names.
-std::vector<Cpu> from_environment(char* const* environment, std::vector<std::string>& found);
+/// Encodes the units as environment variables (name, value). Each variable has the units of some of the ranks, because
+/// the length of a variable is limited.
+std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<UnitChoice>& units);
+/// Decodes the variables of an environment of "NAME=value" strings. Empty if there are none, or if some are missing.
+/// `names` receives the names of the variables.
+std::vector<UnitChoice> read_variables(char* const* environment, std::vector<std::string>& names);
 
 }  // namespace rankloom::spank

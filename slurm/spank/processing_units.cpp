@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurm: the processing units of one node.
+// slurm/spank: the processing units of a step on one node.
 #include "slurm/spank/processing_units.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <climits>
 
 #include <sched.h>
+
+#include "rankloom/core/text/number_ranges.hpp"
 
 namespace rankloom::spank {
 
@@ -15,26 +16,12 @@ namespace {
 
 using Mask = std::array<unsigned long, 16384 / (sizeof(unsigned long) * CHAR_BIT)>;
 constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
-constexpr std::size_t mask_bits = sizeof(Mask) * CHAR_BIT;
+constexpr std::uint32_t mask_bits = sizeof(Mask) * CHAR_BIT;
 
 }  // namespace
 
-std::vector<std::uint32_t> numbers_in(std::string_view list) {
-  std::vector<std::uint32_t> numbers;
-  const char* at = list.data();
-  const char* const end = at + list.size();
-  while (at != end) {
-    std::uint32_t first = 0;
-    auto read = std::from_chars(at, end, first);
-    if (read.ec != std::errc()) return {};
-    std::uint32_t last = first;
-    if (read.ptr != end && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, last);
-    if (read.ec != std::errc() || last < first || last - first >= mask_bits) return {};
-    for (std::uint32_t number = first; number <= last; ++number) numbers.push_back(number);
-    if (read.ptr != end && *read.ptr != ',') return {};
-    at = read.ptr == end ? end : read.ptr + 1;
-  }
-  return numbers;
+std::vector<std::uint32_t> parse_units(std::string_view list) {
+  return parse_number_ranges(list, mask_bits - 1).value_or(std::vector<std::uint32_t>());
 }
 
 std::vector<std::uint32_t> allowed_units() {
@@ -47,20 +34,21 @@ std::vector<std::uint32_t> allowed_units() {
   return units;
 }
 
-std::optional<std::uint32_t> unit_for(const Cpu& cpu, const std::vector<std::uint32_t>& allowed,
-                                      const std::vector<std::uint32_t>& cores) {
-  if (cpu.by == Cpu::By::nobody || allowed.empty()) return std::nullopt;
-  if (cpu.by == Cpu::By::number) {
-    return std::binary_search(allowed.begin(), allowed.end(), cpu.value) ? std::optional(cpu.value) : std::nullopt;
+std::optional<std::uint32_t> find_unit(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
+                                       const std::vector<std::uint32_t>& cores) {
+  if (choice.kind == UnitChoice::Kind::none || allowed.empty()) return std::nullopt;
+  if (choice.kind == UnitChoice::Kind::os_index) {
+    return std::binary_search(allowed.begin(), allowed.end(), choice.value) ? std::optional(choice.value)
+                                                                            : std::nullopt;
   }
-  // Where the step is confined to its cores, what is allowed is what it has; where it sees the whole node, Slurm's list
-  // says which part is its own, so that two jobs do not meet on the first unit.
+  // If the step is confined to its cores, they are the allowed units. Otherwise Slurm's list tells which units belong
+  // to the step, so that two jobs do not use the same unit.
   const bool confined = cores.empty() || allowed.size() <= cores.size();
-  const std::size_t place = confined || cpu.value >= cores.size() ? cpu.value : cores[cpu.value];
-  return allowed[place % allowed.size()];
+  const std::size_t position = confined || choice.value >= cores.size() ? choice.value : cores[choice.value];
+  return allowed[position % allowed.size()];
 }
 
-bool bind_to(std::uint32_t unit) {
+bool bind_to_unit(std::uint32_t unit) {
   if (unit >= mask_bits) return false;
   Mask mask{};
   mask[unit / word_bits] = 1UL << (unit % word_bits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurm: the processing units of one node, of which a step has some.
+// slurm/spank: the processing units of a step on one node.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace rankloom::spank {
 
-/// "0-3,8" → 0 1 2 3 8; nothing when it is no such list.
-std::vector<std::uint32_t> numbers_in(std::string_view list);
+/// "0-3,8" → 0 1 2 3 8; empty if the text is not such a list.
+std::vector<std::uint32_t> parse_units(std::string_view list);
 
-/// Those on which this process may run, rising.
+/// The units that this process may run on, in increasing order.
 std::vector<std::uint32_t> allowed_units();
 
-/// The operating system's number for a rank's seat, or nothing when it does not exist here. `cores` are those that
-/// Slurm gave the step, counted by Slurm; a node that claims more than it has shares what it has in turn.
-std::optional<std::uint32_t> unit_for(const Cpu& cpu, const std::vector<std::uint32_t>& allowed,
-                                      const std::vector<std::uint32_t>& cores);
+/// The OS index of the unit of a rank; nothing if this node has no such unit. `cores` are the cores of the step in
+/// Slurm's numbering. On a node that is configured with more cores than it has, ranks share the units round-robin.
+std::optional<std::uint32_t> find_unit(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
+                                       const std::vector<std::uint32_t>& cores);
 
-/// Binds this process; false when the system refuses.
-bool bind_to(std::uint32_t unit);
+/// Binds this process. False if the system refuses.
+bool bind_to_unit(std::uint32_t unit);
 
 }  // namespace rankloom::spank

@@ -95,7 +95,7 @@ check "Slurm chooses nodes and ranks" "unshare --net bash -e -c '
   squeue -h -t R -o %N | tee jobs
   test -s jobs
   rankloom slurm check
-  grep \"rankloom: choosing nodes: 9 nodes\" /run/rankloom-slurm/smoke/log/slurmctld.log
+  grep \"rankloom: node selection: 9 nodes\" /run/rankloom-slurm/smoke/log/slurmctld.log
   printf \"%s\\\\n\" 3 0 1 2 >four.map
   timeout 60 rankloom slurm lab exec --name smoke -- salloc -Q -N 2 -n 4 srun -l --rankloom=strict:four.map hostname'"
 

@@ -229,7 +229,7 @@ class Select(Cluster):
                 for job in short:
                     self.wait_for_start(job)
                 time.sleep(2.5)  # some cycles of backfill
-                self.assertLessEqual(len(self.jobs("R")), 3 + 2 + 15 // 4, "small ones only beside the large one's place")
+                self.assertLessEqual(len(self.jobs("R")), 3 + 2 + 15 // 4, "small jobs start only outside of the nodes planned for the large one")
                 for job in short:
                     self.end(job)
             else:
@@ -303,7 +303,7 @@ class Fallback(Cluster):
             "a topology that is missing": whole.replace("topology.json", "nowhere.json"),
             "a topology that is none": "topology = slurm.conf\n",
             "too few names": re.sub("nodes = .*", "nodes = n[1-5]", whole),
-            "nodes that Slurm does not know": re.sub("nodes = .*", "nodes = m[1-9]", whole),
+            "nodes unknown to Slurm": re.sub("nodes = .*", "nodes = m[1-9]", whole),
             "half of them": re.sub("nodes = .*", "nodes = n[1-4],m[5-9]", whole),
             "bytes": "\0\xff\n" * 50,
             "an empty file": "",
@@ -316,7 +316,7 @@ class Fallback(Cluster):
                 self.assertEqual(self.wait_for_start(job), list(range(5)), "the first five, as Slurm does it")
                 self.end(job)
                 self.assertEqual(self.controller(), controller)
-        self.assertIn("choosing nodes: 9 nodes", self.configure(whole))
+        self.assertIn("node selection: 9 nodes", self.configure(whole))
         job = self.submit(4)
         self.assertTrue(is_rectangle(self.wait_for_start(job), 3))
 
@@ -340,7 +340,7 @@ class Part(Cluster):
         run(PROGRAM, "topo", "convert", "mesh:2x3", "-o", topology)
         (self.folder / "rankloom.conf").write_text(re.sub("nodes = .*", "nodes = n[1-6]", whole).replace("topology.json", "small.json"))
         self.slurm("scontrol", "reconfigure")
-        self.wait(lambda: "3 nodes of Slurm are not of this machine" in self.log(), "the log says so")
+        self.wait(lambda: "3 nodes of Slurm do not belong to this machine" in self.log(), "the log says so")
         self.slurm("scontrol", "create", "PartitionName=other", "Nodes=n[7-9]", "OverSubscribe=EXCLUSIVE")
         self.assertEqual(self.nodes_of(self.submit(2, "-p", "other")), [6, 7])
         inside = self.nodes_of(self.submit(4))

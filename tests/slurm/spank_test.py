@@ -22,7 +22,7 @@ PLUGIN = PROGRAM.parent.parent / "lib" / "rankloom" / "slurm" / "spank_rankloom.
 SOURCES = pathlib.Path(__file__).resolve().parent
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch", "mpicc.openmpi", "mpicc.mpich")
 SKIPPED = 77
-STOCK = "ranks run in Slurm's own order"
+DEFAULT_PLACEMENT = "Slurm's default placement is used"
 
 # Says where it is: "rank host cpus", and what it sees of the plugin.
 WHERE = """#!/bin/sh
@@ -219,13 +219,13 @@ class OnTheFly(InSlurm):
 
     def test_mapping_costs_less_than_the_order_of_slurm(self):
         self.words(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")
-        stock = [host for host, _ in self.found(self.srun(16, "./where").stdout)]
+        default_hosts = [host for host, _ in self.found(self.srun(16, "./where").stdout)]
         for request in ("app.prof", "map:app.prof,budget=200ms"):  # a profile is known by its content
             done = self.srun(16, f"--rankloom={request}", "./where")
             mapped = [host for host, _ in self.found(done.stdout)]
             self.assertEqual(done.stderr, "")
-            self.assertEqual(sorted(mapped), sorted(stock))
-            self.assertLess(self.cost("app.prof", mapped), 0.8 * self.cost("app.prof", stock))
+            self.assertEqual(sorted(mapped), sorted(default_hosts))
+            self.assertLess(self.cost("app.prof", mapped), 0.8 * self.cost("app.prof", default_hosts))
 
     def test_mapping_stays_in_the_job(self):
         self.words(PROGRAM, "gen", "stencil2d", "--size", "4x2", "--shuffle", "-o", "small.prof")
@@ -316,7 +316,7 @@ class Trouble(InSlurm):
         self.assertEqual(len(lines), 1 if said else 0, done.stderr)
         if said:
             self.assertIn(said, lines[0])
-            self.assertIn(STOCK, lines[0])
+            self.assertIn(DEFAULT_PLACEMENT, lines[0])
 
     def test_with_the_request_is_a_line(self):
         self.write("words", "one\ntwo\n")
@@ -330,18 +330,18 @@ class Trouble(InSlurm):
             ("no such file", ["--rankloom=nothing"]),
             ("is not a core number", ["--rankloom=words"]),
             ("99", ["--rankloom=far"]),
-            ("places 3 ranks, and srun starts 4", ["--rankloom=three"]),
-            ("more than 2 ranks sit on", ["--rankloom=crowd"]),
+            ("has 3 ranks, but srun starts 4", ["--rankloom=three"]),
+            ("more than 2 ranks are placed on", ["--rankloom=crowd"]),
             ("no core numbers", ["--rankloom=empty"]),
             ("random", ["--rankloom=random"]),
-            ("which is no node of the job", ["--rankloom=m,topology=others.txt"]),
-            ("the machine only numbers its 3 nodes, and the job has 2", ["--rankloom=m,topology=node:3 core:2"]),
+            ("which is not a node of the job", ["--rankloom=m,topology=others.txt"]),
+            ("the machine has 3 nodes without names, but the job has 2 nodes", ["--rankloom=m,topology=node:3 core:2"]),
             ("no such file", ["--rankloom=map:nothing"]),
             ("nobody", ["--rankloom=map:m,mapper=nobody"]),
-            ("\"color\" is not known", ["--rankloom=m,color=red"]),
-            ("no file is named", ["--rankloom="]),
-            ("order of its own", ["--rankloom=m", "-m", "block"]),
-            ("order of its own", ["--rankloom=m", f"--nodelist={','.join(self.nodes)}"]),
+            ("\"color\" is not a known option", ["--rankloom=m,color=red"]),
+            ("the file name is missing", ["--rankloom="]),
+            ("conflicts with the mapping", ["--rankloom=m", "-m", "block"]),
+            ("conflicts with the mapping", ["--rankloom=m", f"--nodelist={','.join(self.nodes)}"]),
         ):
             with self.subTest(words=words):
                 self.still_runs(said, *words)
@@ -360,10 +360,10 @@ class Trouble(InSlurm):
             path.chmod(0o755)
         for said, words in (
             ("cannot be started", "program=/nothing/rankloom"),
-            ("ended without a word", f"program={self.folder}/silent"),
-            ("did not answer within 1 s", f"program={self.folder}/slow timeout=1"),
-            ("cannot be read", f"program={self.folder}/odd"),
-            ("ended without a word", f"program={self.folder}/killed"),
+            ("failed without an error message", f"program={self.folder}/silent"),
+            ("did not end within 1 s", f"program={self.folder}/slow timeout=1"),
+            ("malformed placement", f"program={self.folder}/odd"),
+            ("failed without an error message", f"program={self.folder}/killed"),
         ):
             with self.subTest(words=words):
                 self.plugstack.write_text(f"optional {PLUGIN} {words}\n")

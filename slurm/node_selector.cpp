@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurm: selects nodes for jobs.
+#include "slurm/node_selector.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/text/hostlist.hpp"
+
+namespace rankloom::slurm {
+
+namespace {
+
+// Users may modify a pending job, so its properties are read again after this time.
+constexpr auto job_info_lifetime = std::chrono::seconds(20);
+// The backfill scheduler renews its plans in every cycle (30 s by default).
+constexpr auto plan_lifetime = std::chrono::minutes(3);
+constexpr std::size_t max_job_infos = 20000;
+constexpr std::size_t max_sizes = 64;
+constexpr std::uint32_t max_extra_nodes = 16;
+
+}  // namespace
+
+Result<NodeSelector> NodeSelector::make(const Controller& controller) {
+  const std::string path = controller.conf_path("rankloom.conf");
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  auto settings = read_scheduler_settings(*file);
+  if (!settings) return propagate(settings);
+  auto machine = load_scheduler_machine(*settings, path);
+  if (!machine) return propagate(machine);
+  auto policy = find_policy(settings->policy);
+  if (!policy) return propagate(policy);
+  NodeSelector selector(controller, *std::move(settings), *std::move(machine));
+  selector.policy_ = *policy;
+  for (std::uint32_t node = 0; node < selector.machine_.names.size(); ++node)
+    selector.node_by_name_.emplace(selector.machine_.names[node], Node{node});
+  const auto names = controller.node_names();
+  selector.slurm_index_.assign(selector.machine_.names.size(), UINT32_MAX);
+  for (std::uint32_t slurm_index = 0; slurm_index < names.size(); ++slurm_index) {
+    const auto entry = selector.node_by_name_.find(names[slurm_index]);
+    if (entry == selector.node_by_name_.end()) {
+      selector.node_.emplace_back();
+      continue;
+    }
+    selector.node_.emplace_back(entry->second);
+    selector.slurm_index_[index(entry->second)] = slurm_index;
+  }
+  for (std::size_t node = 0; node < selector.slurm_index_.size(); ++node) {
+    if (selector.slurm_index_[node] == UINT32_MAX)
+      return fail(Code::bad_input, at(path), fmt::format("Slurm has no node {}", selector.machine_.names[node]),
+                  "set `nodes =` to node names of slurm.conf in the order of the topology");
+  }
+  return selector;
+}
+
+std::string NodeSelector::summary() const {
+  const auto other_nodes = std::count(node_.begin(), node_.end(), std::nullopt);
+  return fmt::format(
+      "{} nodes, policy {}, jobs do not share {}, fallback {}{}", machine_.names.size(), policy_->name,
+      name_of(machine_.allocator.machine().exclusive()), name_of(settings_.allocation.fallback),
+      other_nodes > 0 ? fmt::format("; {} nodes of Slurm do not belong to this machine", other_nodes) : "");
+}
+
+NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
+  const auto now = Clock::now();
+  if (job_infos_.size() > max_job_infos) job_infos_.clear();
+  JobInfo& info = job_infos_[job];
+  if (info.since == Clock::time_point{} || now - info.since > job_info_lifetime)
+    info = {controller_->label(job), std::nullopt, now};
+  return info;
+}
+
+std::optional<std::vector<Node>> NodeSelector::required_nodes(const JobInfo& info) const {
+  std::vector<Node> nodes;
+  if (!info.demand || info.demand->required.empty()) return nodes;
+  const auto names = expand_hostlist(info.demand->required);
+  if (!names) return std::nullopt;
+  for (const std::string& name : *names) {
+    const auto entry = node_by_name_.find(name);
+    if (entry == node_by_name_.end()) return std::nullopt;
+    nodes.push_back(entry->second);
+  }
+  return nodes;
+}
+
+bool NodeSelector::applies_to(Job* job, const NodeBitmap& usable) {
+  bool any_usable = false;
+  for (std::size_t number = 0; number < usable.size() && number < node_.size() && !any_usable; ++number)
+    any_usable = usable[number] && node_[number];
+  return any_usable && required_nodes(job_info(job));
+}
+
+const SchedulerView& NodeSelector::view() {
+  if (view_) return *view_;
+  std::vector<ScheduledJob> running;
+  controller_->for_each_running_job([&](const std::string& text, double end) {
+    ScheduledJob job{{}, end};
+    for (const std::string& name : expand_hostlist(text).value_or(std::vector<std::string>{})) {
+      const auto entry = node_by_name_.find(name);
+      if (entry != node_by_name_.end()) job.nodes.push_back(entry->second);
+    }
+    std::sort(job.nodes.begin(), job.nodes.end());
+    if (!job.nodes.empty()) running.push_back(std::move(job));
+  });
+  return view_.emplace(machine_.allocator, *policy_, std::move(running));
+}
+
+NodeRequest NodeSelector::make_request(const JobInfo& info, const NodeBitmap& usable) const {
+  NodeRequest request{1, Bitset(machine_.names.size()), {}, settings_.allocation};
+  for (std::size_t number = 0; number < usable.size() && number < node_.size(); ++number) {
+    if (usable[number] && node_[number]) request.usable.set(index(*node_[number]));
+  }
+  if (const auto fallback = fallback_from_comment(info.label.comment)) request.allocation.fallback = *fallback;
+  return request;
+}
+
+/// While Slurm plans, busy nodes are usable, too, except for nodes that Slurm reserves for another job at the planned
+/// time. The plan of such a job also reserves its shared resources. A plan with usable nodes is for another time.
+SchedulerView NodeSelector::view_with_plans(const NodeRequest& request, std::uint32_t job) {
+  SchedulerView planned_view = view();
+  const auto now = Clock::now();
+  std::erase_if(plans_, [&](const auto& plan) { return now - plan.second.since > plan_lifetime; });
+  for (const auto& [other, plan] : plans_) {
+    const auto& nodes = plan.allocation.nodes;
+    const bool reserved =
+        std::none_of(nodes.begin(), nodes.end(), [&](Node node) { return request.usable.test(index(node)); });
+    if (other != job && reserved) planned_view.reserve(plan.allocation);
+  }
+  return planned_view;
+}
+
+/// The requested number of nodes first, then smaller numbers that the job allows, then larger ones for jobs that
+/// specify tasks.
+std::vector<std::uint32_t> NodeSelector::sizes(const JobInfo& info, NodeCounts counts) const {
+  const auto nodes = static_cast<std::uint32_t>(machine_.names.size());
+  std::uint64_t min = std::max<std::uint64_t>(counts.min, 1);
+  if (info.demand) {
+    const std::uint64_t cpus = settings_.cpus > 0 ? settings_.cpus : machine_.allocator.machine().cores_per_node();
+    const JobDemand& demand = *info.demand;
+    min = std::max(min, (demand.cpus + cpus - 1) / cpus);
+    if (demand.tasks_per_node > 0)
+      min = std::max(min, (demand.tasks + demand.tasks_per_node - 1) / demand.tasks_per_node);
+  }
+  if (min > nodes) return {};
+  const auto max = static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(counts.max, nodes), min));
+  const auto requested = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(counts.requested, min, max));
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t size = requested; size >= min && all.size() < max_sizes; --size) all.push_back(size);
+  for (std::uint32_t size = requested + 1; size <= max && size <= requested + max_extra_nodes; ++size)
+    all.push_back(size);
+  return all;
+}
+
+NodeBitmap NodeSelector::to_bits(const std::vector<Node>& nodes) const {
+  NodeBitmap bits(node_.size());
+  for (const Node node : nodes) bits[slurm_index_[index(node)]] = true;
+  return bits;
+}
+
+std::optional<Allocation> NodeSelector::try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts,
+                                                  Purpose purpose, const Find& find, const AcceptNodes& accept) {
+  JobInfo& info = job_info(job);
+  NodeRequest request = make_request(info, usable);
+  const SchedulerView planned_view = purpose == Purpose::plan ? view_with_plans(request, info.label.id) : view();
+  for (;;) {
+    bool rejected = false;
+    const auto required = required_nodes(info);
+    if (!required) return std::nullopt;
+    request.required = *required;
+    for (const std::uint32_t size : sizes(info, counts)) {
+      request.nodes = size;
+      auto allocation = find(planned_view, request);
+      if (!allocation) continue;
+      if (accept(to_bits(allocation->nodes))) return allocation;
+      rejected = true;
+    }
+    if (!rejected || info.demand) return std::nullopt;
+    info.demand = controller_->demand(job);
+  }
+}
+
+bool NodeSelector::try_now(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
+                           const AcceptNodes& accept) {
+  const auto find = [](const SchedulerView& view, const NodeRequest& request) { return view.now(request); };
+  if (!try_sizes(job, usable, counts, purpose, find, accept)) return false;
+  plans_.erase(job_info(job).label.id);
+  return true;
+}
+
+bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts counts, const AcceptNodes& accept) {
+  const auto find = [](const SchedulerView& view, const NodeRequest& request) -> std::optional<Allocation> {
+    auto plan = view.later(request);
+    if (!plan) return std::nullopt;
+    return std::move(plan->allocation);
+  };
+  auto planned = try_sizes(job, usable, counts, Purpose::plan, find, accept);
+  if (!planned) return false;
+  plans_[job_info(job).label.id] = {std::move(*planned), Clock::now()};
+  return true;
+}
+
+bool NodeSelector::fits_empty_machine(Job* job, const NodeBitmap& usable, NodeCounts counts) {
+  const JobInfo& info = job_info(job);
+  NodeRequest request = make_request(info, usable);
+  for (const std::uint32_t size : sizes(info, counts)) {
+    request.nodes = size;
+    if (view().on_empty_machine(request)) return true;
+  }
+  return false;
+}
+
+}  // namespace rankloom::slurm

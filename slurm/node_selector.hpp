@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurm: selects nodes for jobs: translates Slurm's node bitmaps for the allocator of the library
+// (rankloom/allocate/scheduler/scheduler_view.hpp), which makes the choice, and back.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rankloom/allocate/scheduler/scheduler_settings.hpp"
+#include "rankloom/allocate/scheduler/scheduler_view.hpp"
+#include "slurm/controller.hpp"
+
+namespace rankloom::slurm {
+
+using NodeBitmap = std::vector<bool>;  ///< By Slurm's node index.
+
+/// The number of nodes of a job.
+struct NodeCounts {
+  std::uint32_t min, max, requested;
+};
+
+class NodeSelector {
+ public:
+  /// Fails if the configuration is missing, invalid, or names nodes that Slurm does not have.
+  static Result<NodeSelector> make(const Controller& controller);
+
+  /// Discards the list of running jobs after jobs have started, ended or changed.
+  void jobs_changed() { view_.reset(); }
+
+  /// Whether the plugin selects the nodes of this job: some usable nodes and all required nodes belong to the machine.
+  bool applies_to(Job* job, const NodeBitmap& usable);
+
+  /// Passes node sets to `accept`, which returns whether Slurm accepts them, until it does: first the choice of the
+  /// policy for the requested number of nodes, then for other numbers that the job allows. False: the job has to wait.
+  using AcceptNodes = std::function<bool(const NodeBitmap&)>;
+  /// If Slurm plans ahead, the plans for other jobs are taken into account.
+  enum class Purpose : std::uint8_t { start, plan };
+  bool try_now(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose, const AcceptNodes& accept);
+  /// The same for nodes that become free when running jobs end. The accepted nodes are stored as the plan of this job.
+  bool try_later(Job* job, const NodeBitmap& usable, NodeCounts counts, const AcceptNodes& accept);
+  /// Whether the job fits onto the empty machine.
+  bool fits_empty_machine(Job* job, const NodeBitmap& usable, NodeCounts counts);
+
+  std::string summary() const;
+
+ private:
+  NodeSelector(const Controller& controller, SchedulerSettings settings, NamedMachine machine)
+      : controller_(&controller), settings_(std::move(settings)), machine_(std::move(machine)) {}
+
+  using Clock = std::chrono::steady_clock;
+  struct JobInfo {
+    JobLabel label;
+    std::optional<JobDemand> demand;  // empty: not read yet
+    Clock::time_point since;
+  };
+  struct Planned {
+    Allocation allocation;
+    Clock::time_point since;
+  };
+
+  JobInfo& job_info(Job* job);
+  /// The nodes that the job requires; nothing if one of them is not a node of the machine.
+  std::optional<std::vector<Node>> required_nodes(const JobInfo& info) const;
+  NodeRequest make_request(const JobInfo& info, const NodeBitmap& usable) const;
+  /// Tries all sizes. If Slurm rejects the nodes, reads the requirements of the job and tries again.
+  using Find = std::function<std::optional<Allocation>(const SchedulerView&, const NodeRequest&)>;
+  std::optional<Allocation> try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
+                                      const Find& find, const AcceptNodes& accept);
+  const SchedulerView& view();
+  SchedulerView view_with_plans(const NodeRequest& request, std::uint32_t job);
+  std::vector<std::uint32_t> sizes(const JobInfo& info, NodeCounts counts) const;
+  NodeBitmap to_bits(const std::vector<Node>& nodes) const;
+
+  const Controller* controller_;
+  SchedulerSettings settings_;
+  NamedMachine machine_;
+  const PolicyInfo* policy_ = nullptr;
+  std::unordered_map<std::string, Node> node_by_name_;
+  std::vector<std::uint32_t> slurm_index_;  // by node
+  std::vector<std::optional<Node>> node_;   // by Slurm's node index; none: not a node of the machine
+  std::optional<SchedulerView> view_;       // empty: must be rebuilt
+  std::map<Job*, JobInfo> job_infos_;
+  std::map<std::uint32_t, Planned> plans_;  // by job id
+};
+
+}  // namespace rankloom::slurm

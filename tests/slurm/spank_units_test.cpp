@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of slurm/spank: the parts of the SPANK plugin that need no Slurm.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "slurm/spank/placement.hpp"
+#include "slurm/spank/processing_units.hpp"
+#include "slurm/spank/program_query.hpp"
+
+namespace rankloom::spank {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Placement, IsReadFromTheOutputOfRankloom) {
+  const auto placement = read_placement("ranks 3\n0 n2 +1\n1 n1 7\n2 n2 -\n");
+  ASSERT_TRUE(placement);
+  EXPECT_THAT(placement->hosts, ElementsAre("n2", "n1", "n2"));
+  EXPECT_EQ(placement->units[0].kind, UnitChoice::Kind::position);
+  EXPECT_EQ(placement->units[0].value, 1);
+  EXPECT_EQ(placement->units[1].kind, UnitChoice::Kind::os_index);
+  EXPECT_EQ(placement->units[1].value, 7);
+  EXPECT_EQ(placement->units[2].kind, UnitChoice::Kind::none);
+}
+
+TEST(Placement, IsRejectedIfIncompleteOrMalformed) {
+  for (const char* const text :
+       {"", "ranks", "ranks 0\n", "ranks 2\n0 n 1\n", "ranks 1\n0 n 1\n1 n 1\n", "ranks 1\n1 n 1\n", "ranks 1\n0 n\n",
+        "ranks 1\n0 n x\n", "ranks 1\n0  1\n", "ranks 1\n0 n 1 1\n", "ranks 99999999999\n", "refuse\n"}) {
+    EXPECT_FALSE(read_placement(text)) << text;
+  }
+}
+
+TEST(Placement, IsPassedInTheEnvironment) {
+  std::vector<UnitChoice> cpus;
+  for (std::uint32_t rank = 0; rank < 20000; ++rank)
+    cpus.push_back({rank % 3 == 0   ? UnitChoice::Kind::none
+                    : rank % 3 == 1 ? UnitChoice::Kind::os_index
+                                    : UnitChoice::Kind::position,
+                    rank % 3 * rank});
+  std::vector<std::string> entries{"PATH=/bin"};
+  for (const auto& [name, value] : write_variables(cpus)) {
+    EXPECT_LT(value.size(), 128U << 10U) << "the kernel limits the length of a variable";
+    entries.push_back(name + "=" + value);
+  }
+  std::vector<char*> environment;
+  for (std::string& entry : entries) environment.push_back(entry.data());
+  environment.push_back(nullptr);
+  std::vector<std::string> names;
+  const auto decoded = read_variables(environment.data(), names);
+  EXPECT_EQ(names.size(), 3);
+  ASSERT_EQ(decoded.size(), cpus.size());
+  for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
+    ASSERT_EQ(decoded[rank].kind, cpus[rank].kind) << rank;
+    ASSERT_EQ(decoded[rank].value, cpus[rank].value) << rank;
+  }
+  environment.erase(environment.begin() + 1);  // the first variable is missing
+  EXPECT_THAT(read_variables(environment.data(), names), IsEmpty());
+}
+
+TEST(Placement, NeedsNoVariablesIfNoRankIsBound) {
+  EXPECT_THAT(write_variables(std::vector<UnitChoice>(4)), IsEmpty());
+}
+
+TEST(ProcessingUnits, AreParsedFromSlurmsLists) {
+  EXPECT_THAT(parse_units("0-3,8"), ElementsAre(0, 1, 2, 3, 8));
+  EXPECT_THAT(parse_units("5"), ElementsAre(5));
+  for (const char* const text : {"", "x", "3-1", "1-", "1;2", "0-99999999"}) EXPECT_THAT(parse_units(text), IsEmpty());
+  EXPECT_FALSE(allowed_units().empty());
+}
+
+TEST(ProcessingUnits, AreFoundByOsIndexOrByPosition) {
+  const std::vector<std::uint32_t> node{0, 1, 2, 3, 4, 5, 6, 7}, confined{4, 6};
+  const auto number = [](std::uint32_t value) { return UnitChoice{UnitChoice::Kind::os_index, value}; };
+  const auto position = [](std::uint32_t value) { return UnitChoice{UnitChoice::Kind::position, value}; };
+  EXPECT_EQ(find_unit(number(6), confined, {}), 6);
+  EXPECT_FALSE(find_unit(number(5), confined, {})) << "not a unit of the step";
+  EXPECT_FALSE(find_unit({}, node, {}));
+  EXPECT_EQ(find_unit(position(1), confined, {2, 3}), 6) << "the second unit that the cgroup allows";
+  EXPECT_EQ(find_unit(position(1), node, {2, 3}), 3) << "an unconfined step uses only its cores";
+  EXPECT_EQ(find_unit(position(3), {0, 1}, {0, 1, 2, 3}), 1) << "a node that is configured with more cores than it has";
+}
+
+TEST(ProgramQuery, ReturnsOutputAndErrors) {
+  const auto result = query_program({"sh", "-c", "echo out; echo err >&2"}, std::chrono::seconds(20));
+  EXPECT_TRUE(result.succeeded);
+  EXPECT_EQ(result.output, "out\n");
+  EXPECT_EQ(result.errors, "err\n");
+}
+
+TEST(ProgramQuery, ReportsEveryKindOfFailure) {
+  EXPECT_THAT(query_program({"/nothing/at-all"}, std::chrono::seconds(20)).errors, HasSubstr("cannot be started"));
+  EXPECT_FALSE(query_program({"false"}, std::chrono::seconds(20)).succeeded);
+  EXPECT_THAT(query_program({"sh", "-c", "kill -9 $$"}, std::chrono::seconds(20)).errors,
+              HasSubstr("failed without an error message"));
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_THAT(query_program({"sleep", "60"}, std::chrono::milliseconds(1000)).errors, HasSubstr("within 1 s"));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20));
+}
+
+TEST(ProgramQuery, ReadsLongOutput) {
+  const auto result =
+      query_program({"sh", "-c", "head -c 3000000 /dev/zero; head -c 300000 /dev/zero >&2"}, std::chrono::seconds(60));
+  EXPECT_EQ(result.output.size(), 3000000);
+  EXPECT_EQ(result.errors.size(), 300000);
+}
+
+}  // namespace
+}  // namespace rankloom::spank
