@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: rankloom-simulate REQUEST: one simulation, its result as JSON. `rankloom` starts it; see
+// apps/simulate: rankloom-simulate REQUEST runs one simulation and prints the result as JSON. `rankloom` starts it; see
 // rankloom/evaluate/simulate/simulate.hpp.
 #include <csignal>
 #include <cstdio>
@@ -14,7 +14,7 @@ using namespace rankloom;
 
 namespace {
 
-int show(const Error& error) {
+int print_error(const Error& error) {
   fmt::print(stderr, "{}\n", to_string(error));
   return static_cast<int>(error.code);
 }
@@ -22,17 +22,19 @@ int show(const Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody wants the answer of a question whose asker is gone
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed rankloom leaves no simulator behind
   if (argc != 2) {
-    fmt::print(stderr, "rankloom-simulate REQUEST: replays traces on a machine; `rankloom simulate` starts it\n");
+    fmt::print(
+        stderr,
+        "usage: rankloom-simulate REQUEST\nReplays traces on a machine. `rankloom simulate` starts this program.\n");
     return static_cast<int>(Code::usage);
   }
   auto file = read_file(argv[1]);
-  if (!file) return show(file.error());
+  if (!file) return print_error(file.error());
   auto request = read_request(*file);
-  if (!request) return show(request.error());
+  if (!request) return print_error(request.error());
   auto result = replay(*request);
-  if (!result) return show(result.error());
+  if (!result) return print_error(result.error());
   const std::string text = write_result(*result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return std::fflush(stdout) == 0 ? 0 : static_cast<int>(Code::environment);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: jobs replayed on a platform by SimGrid 3.32. One zone holds everything and asks our platform for every route,
-// so there are no gateways, no tables of routes, and the routes are the ones that mappers and metrics see.
+// apps/simulate: replays jobs on a platform with SimGrid 3.32. A single zone takes every route from Platform, so there
+// are no gateways and no routing tables, and the routes are those that mappers and metrics use.
 #include "apps/simulate/replay.hpp"
 
 #include <algorithm>
@@ -27,65 +27,67 @@ namespace {
 namespace routing = simgrid::kernel::routing;
 namespace s4u = simgrid::s4u;
 
-/// Where there is no limit SimGrid still wants a number.
-constexpr double endless_rate = 1e18;
+/// SimGrid needs a number for an unlimited rate.
+constexpr double unlimited_rate = 1e18;
 
-/// The end of a rank that has none yet.
+/// The end time of a rank that has not ended.
 constexpr double not_ended = -1;
 
-/// SMPI sends so many bytes with every message; their time is taken off the latency, so that a message alone takes what
-/// the machine says (as far as it has a latency).
-constexpr double envelope = 16;
+/// SMPI adds this many bytes to every message. Their time is subtracted from the latency, so that a single message
+/// takes the time of Topology::cost() (if the latency is large enough).
+constexpr double header_bytes = 16;
 
-/// What is fixed for the model to be ours: no factors that were measured on somebody's Ethernet, no window of TCP, no
-/// acknowledgements that take part of the way back.
+/// Disables the parts of SimGrid's network model that Platform does not have: measured correction factors, the TCP
+/// window, and cross-traffic of acknowledgements.
 constexpr std::array<const char*, 8> configuration{
     "network/model:CM02",  "network/weight-S:8775", "network/TCP-gamma:0",     "network/crosstraffic:0",
     "smpi/host-speed:1Gf", "smpi/cpu-threshold:0",  "contexts/stack-size:256", "surf/precision:1e-9"};
 
-/// The links of SimGrid: one for each wire that a used core can meet, and, where a message alone is slower than all its
-/// wires, a limit that is not shared. Each core has limits of its own: one that all messages of a level pass would join
-/// them into one system of equations, and take ten times as long.
+/// The zone with the used cores as hosts. It has one SimGrid link per channel that a used core can reach. If a single
+/// message is slower than all channels of its route, an additional link limits its rate; this link is not shared. Each
+/// core has its own limiting links: links that all messages of a level use would join them into one system of
+/// equations, which takes ten times as long to solve.
 class Machine : public routing::NetZoneImpl {
  public:
-  /// Its hosts are the used cores, in rising order; a place is a position among them.
+  /// `used` is sorted; hosts are numbered by their position in it.
   Machine(const Platform& platform, std::vector<Core> used, double speed)
       : NetZoneImpl("machine"), platform_(platform), used_(std::move(used)), limits_(used_.size()) {
     for (const Core core : used_) {
       hosts_.push_back(create_host(fmt::format("core{}", index(core)), {speed}));
       hosts_.back()->seal();
     }
-    endless_ = create_limit("endless", endless_rate);
-    find_wires();
+    unlimited_link_ = create_limit("unlimited", unlimited_rate);
+    create_channels();
   }
 
   const std::vector<Core>& used() const { return used_; }
-  s4u::Host* host(std::size_t place) const { return hosts_[place]; }
+  s4u::Host* host(std::size_t position) const { return hosts_[position]; }
   s4u::Host* host(Core core) const {
     return hosts_[static_cast<std::size_t>(std::lower_bound(used_.begin(), used_.end(), core) - used_.begin())];
   }
 
-  /// The way of a message, valid until the next question.
-  const std::vector<s4u::Link*>& way(std::size_t from, std::size_t to, double& latency) {
+  /// The links of a route; the reference is valid until the next call.
+  const std::vector<s4u::Link*>& find_route(std::size_t from, std::size_t to, double& latency) {
     const Core p = used_[from], q = used_[to];
-    const double fastest = platform_.fastest(p, q);
-    latency = std::max(platform_.latency(p, q) - envelope / fastest, 0.0);
-    ask(p, q);
+    const double max_rate = platform_.max_rate(p, q);
+    latency = std::max(platform_.latency(p, q) - header_bytes / max_rate, 0.0);
+    load_route(p, q);
     links_.clear();
-    for (const Wire wire : route_) {
-      if (const auto found = wires_.find(wire); found != wires_.end()) links_.push_back(found->second);
+    for (const Channel channel : route_) {
+      if (const auto found = channels_.find(channel); found != channels_.end()) links_.push_back(found->second);
     }
     for (const auto& [rate, limit] : limits_[from]) {
-      if (rate == fastest && slowest_ > fastest) links_.push_back(limit);
+      if (rate == max_rate && slowest_ > max_rate) links_.push_back(limit);
     }
-    if (links_.empty()) links_.push_back(endless_);
+    if (links_.empty()) links_.push_back(unlimited_link_);
     return links_;
   }
 
   void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to, routing::Route* into,
                        double* latency) override {
     double seconds = 0;
-    for (const s4u::Link* const link : way(from->id(), to->id(), seconds)) into->link_list_.push_back(link->get_impl());
+    for (const s4u::Link* const link : find_route(from->id(), to->id(), seconds))
+      into->link_list_.push_back(link->get_impl());
     if (latency != nullptr) *latency += seconds;
   }
 
@@ -93,67 +95,68 @@ class Machine : public routing::NetZoneImpl {
                  std::map<std::string, xbt_edge_t, std::less<>>*) override {}
 
  private:
-  /// The wires between two cores, and the rate of the slowest.
-  void ask(Core from, Core to) {
+  /// Sets route_ to the channels between two cores and slowest_ to the lowest rate.
+  void load_route(Core from, Core to) {
     route_.clear();
     platform_.route(from, to, route_);
-    slowest_ = endless_rate;
-    for (const Wire wire : route_) slowest_ = std::min(slowest_, platform_.rate(wire));
+    slowest_ = unlimited_rate;
+    for (const Channel channel : route_) slowest_ = std::min(slowest_, platform_.rate(channel));
   }
 
-  /// Links cannot be added while a simulation runs, so all that can be met are made before. In a hierarchy two cores
-  /// that follow each other are the border of every object that holds one of them only, so they meet every wire; on a
-  /// routed network all pairs of nodes are looked at. Limits depend on the level at which two cores part, and on the
+  /// SimGrid cannot add links during a simulation, so all links are created before. In a hierarchy two consecutive
+  /// cores are at the border of every object that contains only one of them, so consecutive pairs reach every channel;
+  /// on a routed network all pairs of nodes are visited. Limits depend on the divergence level of two cores and on the
   /// nodes.
-  void find_wires() {
+  void create_channels() {
     const Topology& topology = platform_.topology();
-    std::vector<std::size_t> first;  // place of the first core of each node, with an end mark
-    for (std::size_t place = 0; place < used_.size(); ++place) {
-      if (first.empty() || topology.node_of(used_[first.back()]) != topology.node_of(used_[place]))
-        first.push_back(place);
-      if (place == 0) continue;
-      meet(place - 1, place);
-      meet(place, place - 1);
+    std::vector<std::size_t> first;  // position of the first core of each node, and the end
+    for (std::size_t position = 0; position < used_.size(); ++position) {
+      if (first.empty() || topology.node_of(used_[first.back()]) != topology.node_of(used_[position]))
+        first.push_back(position);
+      if (position == 0) continue;
+      create_links(position - 1, position);
+      create_links(position, position - 1);
     }
     first.push_back(used_.size());
     for (std::size_t node = 0; node + 1 < first.size(); ++node) {
       if (topology.routed()) {
-        for (std::size_t other = 0; other + 1 < first.size(); ++other) meet(first[node], first[other]);
+        for (std::size_t other = 0; other + 1 < first.size(); ++other) create_links(first[node], first[other]);
         const auto of_node = limits_[first[node]];
-        for (std::size_t place = first[node] + 1; place < first[node + 1]; ++place)
-          for (const auto& [rate, limit] : of_node) add_limit(place, rate);
+        for (std::size_t position = first[node] + 1; position < first[node + 1]; ++position)
+          for (const auto& [rate, limit] : of_node) add_limit(position, rate);
       }
     }
-    // Of each core, one partner at each level.
-    for (std::size_t place = 0; place < used_.size(); ++place) {
+    // For each core, one partner per level.
+    for (std::size_t position = 0; position < used_.size(); ++position) {
       for (std::size_t level = 0; level < topology.levels().size(); ++level) {
-        const std::uint32_t object = topology.object_of(level, used_[place]);
+        const std::uint32_t object = topology.object_of(level, used_[position]);
         const auto at = [&](Core core) {
           return static_cast<std::size_t>(std::lower_bound(used_.begin(), used_.end(), core) - used_.begin());
         };
         const std::size_t begin = at(topology.first_core(level, object)),
                           end = at(topology.first_core(level, object + 1));
-        if (begin > 0) meet(place, begin - 1);
-        if (end < used_.size()) meet(place, end);
+        if (begin > 0) create_links(position, begin - 1);
+        if (end < used_.size()) create_links(position, end);
       }
     }
   }
 
-  void meet(std::size_t from, std::size_t to) {
+  void create_links(std::size_t from, std::size_t to) {
     if (from == to) return;
-    ask(used_[from], used_[to]);
-    for (const Wire wire : route_) {
-      if (wires_.contains(wire) || std::isinf(platform_.rate(wire))) continue;
-      wires_.emplace(wire, create_link(fmt::format("wire {}", wire), {platform_.rate(wire)})->seal());
+    load_route(used_[from], used_[to]);
+    for (const Channel channel : route_) {
+      if (channels_.contains(channel) || std::isinf(platform_.rate(channel))) continue;
+      channels_.emplace(channel, create_link(fmt::format("channel {}", channel), {platform_.rate(channel)})->seal());
     }
-    const double rate = platform_.fastest(used_[from], used_[to]);
+    const double rate = platform_.max_rate(used_[from], used_[to]);
     if (rate < slowest_) add_limit(from, rate);
   }
 
-  void add_limit(std::size_t place, double rate) {
-    for (const auto& limit : limits_[place])
+  void add_limit(std::size_t position, double rate) {
+    for (const auto& limit : limits_[position])
       if (limit.first == rate) return;
-    limits_[place].emplace_back(rate, create_limit(fmt::format("limit {}.{}", place, limits_[place].size()), rate));
+    limits_[position].emplace_back(rate,
+                                   create_limit(fmt::format("limit {}.{}", position, limits_[position].size()), rate));
   }
 
   s4u::Link* create_limit(const std::string& name, double rate) {
@@ -163,10 +166,10 @@ class Machine : public routing::NetZoneImpl {
   const Platform& platform_;
   std::vector<Core> used_;
   std::vector<s4u::Host*> hosts_;
-  std::unordered_map<Wire, s4u::Link*> wires_;
-  std::vector<std::vector<std::pair<double, s4u::Link*>>> limits_;  // by place: rates, few
-  s4u::Link* endless_ = nullptr;
-  std::vector<Wire> route_;
+  std::unordered_map<Channel, s4u::Link*> channels_;
+  std::vector<std::vector<std::pair<double, s4u::Link*>>> limits_;  // by position: a few rates
+  s4u::Link* unlimited_link_ = nullptr;
+  std::vector<Channel> route_;
   double slowest_ = 0;
   std::vector<s4u::Link*> links_;
 };
@@ -179,18 +182,17 @@ std::vector<Core> used_cores(const SimulationRequest& request) {
   return used;
 }
 
-/// What SimGrid will do with a message between two hosts is what the platform says: every wire, the latency, and that a
-/// message alone is as fast as the topology's cost.
+/// Checks that SimGrid uses the routes of the platform: every channel, the latency, and the rate of a single message.
 class RouteCheck {
  public:
   RouteCheck(Machine& machine, const Platform& platform) : machine_(machine), platform_(platform) {}
 
-  /// All pairs of few cores; of many, so many at random, which meet every level of machines that have few.
+  /// Checks all pairs if there are at most 64 cores, else consecutive and random pairs.
   Result<std::uint64_t> run() {
-    constexpr std::size_t few = 64, many = 20'000;
+    constexpr std::size_t max_exhaustive = 64, sample_size = 20'000;
     const std::size_t count = machine_.used().size();
     std::uint64_t checked = 0;
-    if (count <= few) {
+    if (count <= max_exhaustive) {
       for (std::size_t p = 0; p < count; ++p) {
         for (std::size_t q = 0; q < count; ++q, ++checked)
           if (auto same = check(p, q); !same) return propagate(same);
@@ -198,32 +200,33 @@ class RouteCheck {
       return checked;
     }
     Random random(0);
-    // The next core as well: far levels are met at random, near ones are not.
+    // Random pairs mostly diverge at high levels, consecutive cores at low levels.
     for (std::size_t p = 0; p + 1 < count; ++p, ++checked)
       if (auto same = check(p, p + 1); !same) return propagate(same);
-    for (; checked < many; ++checked)
+    for (; checked < sample_size; ++checked)
       if (auto same = check(random.below(count), random.below(count)); !same) return propagate(same);
     return checked;
   }
 
  private:
   Result<void> check(std::size_t p, std::size_t q) {
-    double wanted_latency = 0, latency = 0;
-    const auto wanted = machine_.way(p, q, wanted_latency);
+    double expected_latency = 0, latency = 0;
+    const auto expected = machine_.find_route(p, q, expected_latency);
     std::vector<s4u::Link*> links;
     machine_.host(p)->route_to(machine_.host(q), links, &latency);
-    double rate = endless_rate;
+    double rate = unlimited_rate;
     for (const s4u::Link* const link : links) rate = std::min(rate, link->get_bandwidth());
     const Core from = machine_.used()[p], to = machine_.used()[q];
-    const double fastest = std::min(platform_.fastest(from, to), endless_rate);
+    const double max_rate = std::min(platform_.max_rate(from, to), unlimited_rate);
     constexpr double rounding = 1e-9;
-    if (links == wanted && latency == wanted_latency && std::abs(rate - fastest) <= rounding * fastest) return {};
+    if (links == expected && latency == expected_latency && std::abs(rate - max_rate) <= rounding * max_rate) return {};
     return fail(
         Code::environment, at("routes"),
-        fmt::format("between cores {} and {} the simulator takes {} links at {} B/s and {} s, the machine {} at "
-                    "{} B/s and {} s",
-                    index(from), index(to), links.size(), rate, latency, wanted.size(), fastest, wanted_latency),
-        "rankloom is made for SimGrid 3.32; is this another version?");
+        fmt::format(
+            "between cores {} and {} SimGrid uses {} links at {} B/s and {} s, but the machine has {} at {} B/s "
+            "and {} s",
+            index(from), index(to), links.size(), rate, latency, expected.size(), max_rate, expected_latency),
+        "use SimGrid 3.32");
   }
 
   Machine& machine_;
@@ -247,16 +250,17 @@ void start_job(const SimulatedJob& job, const std::string& instance, const Machi
   }
 }
 
-/// SimGrid ends a simulation in which everybody waits, says so, and goes on.
+/// SimGrid prints a message about a deadlock and returns from Engine::run().
 Result<void> check_ends(const SimulationRequest& request, const std::vector<std::vector<double>>& ends) {
   for (std::size_t j = 0; j < ends.size(); ++j) {
-    const auto stuck = std::find(ends[j].begin(), ends[j].end(), not_ended);
-    if (stuck == ends[j].end()) continue;
-    return fail(Code::bad_input, at(request.jobs[j].traces[static_cast<std::size_t>(stuck - ends[j].begin())]),
-                fmt::format("deadlock: {} of {} ranks of {}, rank {} the first, wait for a message that nobody sends",
-                            std::count(stuck, ends[j].end(), not_ended), ends[j].size(), request.jobs[j].name,
-                            stuck - ends[j].begin()),
-                "the trace is not whole: record it again");
+    const auto blocked = std::find(ends[j].begin(), ends[j].end(), not_ended);
+    if (blocked == ends[j].end()) continue;
+    return fail(
+        Code::bad_input, at(request.jobs[j].traces[static_cast<std::size_t>(blocked - ends[j].begin())]),
+        fmt::format("deadlock: {} of {} ranks of {} wait for a message that is never sent; the first is rank {}",
+                    std::count(blocked, ends[j].end(), not_ended), ends[j].size(), request.jobs[j].name,
+                    blocked - ends[j].begin()),
+        "the trace is incomplete: record it again");
   }
   return {};
 }
@@ -268,18 +272,18 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
   auto platform = Platform::of(request.topology, request.platform);
   if (!platform) return propagate(platform);
 
-  std::vector<std::string> words{"rankloom-simulate", "--log=root.thres:error"};
-  for (const char* const entry : configuration) words.push_back(fmt::format("--cfg={}", entry));
-  words.push_back(fmt::format("--cfg=smpi/send-is-detached-thresh:{}", request.eager));
+  std::vector<std::string> argv{"rankloom-simulate", "--log=root.thres:error"};
+  for (const char* const entry : configuration) argv.push_back(fmt::format("--cfg={}", entry));
+  argv.push_back(fmt::format("--cfg=smpi/send-is-detached-thresh:{}", request.eager));
   std::vector<char*> arguments;
-  arguments.reserve(words.size());
-  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.reserve(argv.size());
+  for (std::string& argument : argv) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());
   s4u::Engine engine(&count, arguments.data());
   SMPI_init();
 
   constexpr double operations_per_second = 1e9;  // work is recorded in nanoseconds
-  // The engine's from now on.
+  // The engine owns the zone.
   auto* const machine = new Machine(*platform, used_cores(request), request.speed * operations_per_second);
   machine->get_iface()->seal();
   auto checked = RouteCheck(*machine, *platform).run();

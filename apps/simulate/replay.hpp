@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: jobs replayed on a platform by SimGrid. Only replay.cpp knows its interface, because that moves.
+// apps/simulate: replays jobs with SimGrid. Only replay.cpp uses the interface of SimGrid, which changes between
+// versions.
 #pragma once
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/evaluate/simulate/request.hpp"
+#include "rankloom/evaluate/simulate/simulation_request.hpp"
 
 namespace rankloom {
 
-/// Once in a process. SimGrid ends the process with a message when a trace cannot be replayed.
+/// Call once per process. SimGrid prints a message and ends the process if a trace cannot be replayed.
 Result<SimulationResult> replay(const SimulationRequest& request);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: what a mapping does to the traffic, beyond one number.
+// evaluate: metrics of a mapping.
 #include "rankloom/evaluate/metrics.hpp"
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/model/cost/link_loads.hpp"
+#include "rankloom/model/cost/loads.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// Bytes and messages by parting level; what stays on one core stands after the last level. A path has 64 bits, so
-/// there are at most 64 levels.
+/// Bytes and messages by divergence level; traffic within a core follows the last level. A path has 64 bits, so there
+/// are at most 64 levels.
 struct TrafficByLevel {
   std::array<double, 65> bytes{};
   std::array<double, 65> messages{};
@@ -40,7 +40,7 @@ TrafficByLevel traffic_by_level(const CommGraph& graph, const Topology& topology
       const auto messages = graph.messages(rank);
       for (std::size_t edge = 0; edge < targets.size(); ++edge) {
         const Core from = core_of[at], to = core_of[index(targets[edge])];
-        const std::size_t level = from == to ? same_core : topology.parting_level(from, to);
+        const std::size_t level = from == to ? same_core : topology.divergence_level(from, to);
         sum.bytes[level] += bytes[edge];
         sum.messages[level] += messages.empty() ? graph.default_messages() : messages[edge];
       }
@@ -55,9 +55,10 @@ std::string vertex_name(const Topology& topology, Vertex vertex) {
   return fmt::format("switch{}", index(vertex) - nodes);
 }
 
-constexpr std::size_t most_links = 10;
+constexpr std::size_t max_links = 10;
 
-std::vector<LinkLoad> hottest_links(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
+std::vector<LinkLoad> most_loaded_links(const CommGraph& graph, const Topology& topology,
+                                        std::span<const Core> core_of) {
   const std::vector<double> loads = link_loads(graph, topology, core_of);
   std::vector<std::uint32_t> order;
   for (std::uint32_t link = 0; link < loads.size(); ++link) {
@@ -66,17 +67,17 @@ std::vector<LinkLoad> hottest_links(const CommGraph& graph, const Topology& topo
   const auto heavier = [&](std::uint32_t a, std::uint32_t b) {
     return loads[a] != loads[b] ? loads[a] > loads[b] : a < b;
   };
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), most_links));
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), max_links));
   std::partial_sort(order.begin(), end, order.end(), heavier);
-  std::vector<LinkLoad> hottest;
+  std::vector<LinkLoad> links;
   for (auto link = order.begin(); link != end; ++link) {
-    const auto [from, to] = topology.network().ends(Link{*link});
-    hottest.push_back({Link{*link}, vertex_name(topology, from), vertex_name(topology, to), loads[*link]});
+    const auto [from, to] = topology.network().endpoints(Link{*link});
+    links.push_back({Link{*link}, vertex_name(topology, from), vertex_name(topology, to), loads[*link]});
   }
-  return hottest;
+  return links;
 }
 
-/// How the ranks and their loads are spread over the cores.
+/// The distribution of ranks and loads over the cores.
 void measure_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of,
                      Metrics& metrics) {
   std::vector<std::uint32_t> ranks_on(topology.core_count());
@@ -91,15 +92,15 @@ void measure_balance(const CommGraph& graph, const Topology& topology, std::span
     if (topology.capacity(core) > 0) ++usable;
     if (ranks_on[index(core)] == 0) continue;
     ++metrics.cores_used;
-    metrics.most_ranks_on_a_core = std::max(metrics.most_ranks_on_a_core, ranks_on[index(core)]);
-    const std::uint32_t node = index(topology.node_of(core));  // cores come node by node
+    metrics.max_ranks_per_core = std::max(metrics.max_ranks_per_core, ranks_on[index(core)]);
+    const std::uint32_t node = index(topology.node_of(core));  // cores are sorted by node
     if (node != last_node) ++metrics.nodes_used;
     last_node = node;
   }
-  // With fewer ranks than cores, some cores are idle in every mapping and say nothing about balance.
-  const double shares = std::min(usable, graph.rank_count());
+  // With fewer ranks than cores, some cores are idle in every mapping and do not count for the balance.
+  const double busy_cores = std::min(usable, graph.rank_count());
   metrics.load = load_balance(graph, topology, core_of);
-  if (total > 0 && shares > 0) metrics.load_imbalance = metrics.load.heaviest_core / (total / shares) - 1;
+  if (total > 0 && busy_cores > 0) metrics.load_imbalance = metrics.load.heaviest_core / (total / busy_cores) - 1;
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ Metrics measure(const CommGraph& graph, const Topology& topology, std::span<cons
   metrics.levels = level_traffic(graph, topology, core_of);
   const double bytes = graph.total_bytes();
   if (bytes > 0) metrics.average_hops = hop_bytes / bytes;
-  metrics.hottest = hottest_links(graph, topology, core_of);
+  metrics.most_loaded_links = most_loaded_links(graph, topology, core_of);
   measure_balance(graph, topology, core_of, metrics);
   return metrics;
 }

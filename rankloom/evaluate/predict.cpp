@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: how long a program communicates under a placement, by arithmetic alone.
+// evaluate: an analytic prediction of the communication time of a placement.
 #include "rankloom/evaluate/predict.hpp"
 
 #include <algorithm>
@@ -25,20 +25,20 @@ void for_each_edge(const CommGraph& graph, std::span<const Core> core_of, const 
 }  // namespace
 
 Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
-  std::vector<double> busy(platform.wire_count(), 0.0);  // seconds
-  std::vector<Wire> route;
+  std::vector<double> busy(platform.channel_count(), 0.0);  // seconds
+  std::vector<Channel> route;
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double) {
     route.clear();
     platform.route(core_of[index(from)], core_of[index(to)], route);
-    for (const Wire wire : route) busy[wire] += bytes;
+    for (const Channel channel : route) busy[channel] += bytes;
   });
   Prediction prediction;
-  for (Wire wire = 0; wire < busy.size(); ++wire) {
-    if (busy[wire] == 0) continue;
-    busy[wire] /= platform.rate(wire);
-    if (busy[wire] > prediction.busiest_seconds) {
-      prediction.busiest_seconds = busy[wire];
-      prediction.busiest = wire;
+  for (Channel channel = 0; channel < busy.size(); ++channel) {
+    if (busy[channel] == 0) continue;
+    busy[channel] /= platform.rate(channel);
+    if (busy[channel] > prediction.busiest_seconds) {
+      prediction.busiest_seconds = busy[channel];
+      prediction.busiest = channel;
     }
   }
   std::vector<double> out(graph.rank_count(), 0.0), in(graph.rank_count(), 0.0);
@@ -48,10 +48,10 @@ Prediction predict(const CommGraph& graph, const Platform& platform, std::span<c
     const double latency = messages * platform.latency(p, q);
     out[index(from)] += latency;
     in[index(to)] += latency;
-    double slowest = bytes / platform.fastest(p, q);
+    double slowest = bytes / platform.max_rate(p, q);
     route.clear();
     platform.route(p, q, route);
-    for (const Wire wire : route) slowest = std::max(slowest, busy[wire]);
+    for (const Channel channel : route) slowest = std::max(slowest, busy[channel]);
     for (const Rank end : {from, to})
       prediction.rank_seconds[index(end)] = std::max(prediction.rank_seconds[index(end)], slowest);
   });

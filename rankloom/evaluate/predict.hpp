@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: how long a program communicates under a placement, by arithmetic alone: no events, no simulator.
+// evaluate: an analytic prediction of the communication time of a placement, without simulation.
 #pragma once
 
 #include <span>
@@ -11,16 +11,16 @@
 namespace rankloom {
 
 struct Prediction {
-  double seconds = 0;                ///< Until the last rank has sent and received everything.
-  std::vector<double> rank_seconds;  ///< For each rank.
-  Wire busiest = 0;                  ///< The wire that takes longest to pass on all that it has to,
-  double busiest_seconds = 0;        ///< and how long.
+  double seconds = 0;                ///< Until the last rank has sent and received all messages.
+  std::vector<double> rank_seconds;  ///< By rank.
+  Channel busiest = 0;               ///< The channel that needs the longest time for its traffic.
+  double busiest_seconds = 0;        ///< That time.
 };
 
-/// A rank's messages wait for each other (Σ messages·latency) and for the slowest thing on their ways: the message's
-/// own rate (bytes·gap of the pair), or a wire that passes on everything that all ranks send over it (load·gap of the
-/// wire). That is Hockney's latency and gap with the largest link load of a fluid network in the place of the gap
-/// alone. What it leaves out: who waits for whom, and when. O(edges x route), deterministic.
+/// The time of a rank is the sum of the latencies of its messages plus the time of its slowest transfer: bytes x
+/// inverse bandwidth of the pair, or the time that a channel on the route needs for the traffic of all ranks. This is
+/// Hockney's model, with the largest channel load of a fluid network as an additional limit. The order of messages and
+/// waiting times are not modelled. O(edges x route length), deterministic.
 Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: what a program does, at a glance.
+// evaluate: a summary of a communication profile.
 #include "rankloom/evaluate/profile_summary.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
   return graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages();
 }
 
-/// What `from` sends to `to`; nothing when there is no such edge.
-std::optional<Volume> sent(const CommGraph& graph, Rank from, Rank to) {
+/// The traffic of one edge, if it exists.
+std::optional<Volume> find_edge(const CommGraph& graph, Rank from, Rank to) {
   const auto targets = graph.targets(from);
   const auto found = std::lower_bound(targets.begin(), targets.end(), to);
   if (found == targets.end() || *found != to) return std::nullopt;
@@ -29,18 +29,18 @@ bool heavier(const PairTraffic& one, const PairTraffic& other) {
   return one.a != other.a ? one.a < other.a : one.b < other.b;
 }
 
-/// Keeps the heaviest pairs that it is shown.
-class Heaviest {
+/// Keeps the heaviest pairs in a bounded heap.
+class HeaviestPairs {
  public:
-  explicit Heaviest(std::size_t most) : most_(most) {}
+  explicit HeaviestPairs(std::size_t max_size) : max_size_(max_size) {}
   void offer(const PairTraffic& pair) {
-    if (most_ == 0 || (pairs_.size() == most_ && !heavier(pair, pairs_.front()))) return;
-    if (pairs_.size() == most_) {
+    if (max_size_ == 0 || (pairs_.size() == max_size_ && !heavier(pair, pairs_.front()))) return;
+    if (pairs_.size() == max_size_) {
       std::pop_heap(pairs_.begin(), pairs_.end(), heavier);
       pairs_.pop_back();
     }
     pairs_.push_back(pair);
-    std::push_heap(pairs_.begin(), pairs_.end(), heavier);  // the lightest on top
+    std::push_heap(pairs_.begin(), pairs_.end(), heavier);  // the lightest pair is the top
   }
   std::vector<PairTraffic> result() && {
     std::sort(pairs_.begin(), pairs_.end(), heavier);
@@ -48,29 +48,29 @@ class Heaviest {
   }
 
  private:
-  std::size_t most_;
+  std::size_t max_size_;
   std::vector<PairTraffic> pairs_;
 };
 
-/// Calls found(a, b, volume) for every pair of different ranks that says anything, once.
-template <class Found>
-void for_each_pair(const CommGraph& graph, const Found& found) {
+/// Calls visit(a, b, volume) once for every pair of different ranks with traffic.
+template <class Visit>
+void for_each_pair(const CommGraph& graph, const Visit& visit) {
   for (const Rank from : graph.ranks()) {
     for (std::size_t edge = 0; edge < graph.degree(from); ++edge) {
       const Rank to = graph.targets(from)[edge];
       if (from == to) continue;
-      const auto back = sent(graph, to, from);
-      if (back && to < from) continue;  // found from the other end
-      Volume both{graph.bytes(from)[edge], messages_of(graph, from, edge)};
-      if (back) both = {both.bytes + back->bytes, both.messages + back->messages};
-      found(std::min(from, to), std::max(from, to), both);
+      const auto back = find_edge(graph, to, from);
+      if (back && to < from) continue;  // visited from the other end
+      Volume total{graph.bytes(from)[edge], messages_of(graph, from, edge)};
+      if (back) total = {total.bytes + back->bytes, total.messages + back->messages};
+      visit(std::min(from, to), std::max(from, to), total);
     }
   }
 }
 
 void count_point_to_point(const CommGraph& graph, ProfileSummary& summary) {
   for (const Rank rank : graph.ranks()) {
-    const auto self = sent(graph, rank, rank).value_or(Volume{});
+    const auto self = find_edge(graph, rank, rank).value_or(Volume{});
     summary.to_itself.bytes += self.bytes;
     summary.to_itself.messages += self.messages;
   }
@@ -83,8 +83,8 @@ void count_point_to_point(const CommGraph& graph, ProfileSummary& summary) {
     ++partners[index(b)];
   });
   for (const std::uint32_t count : partners) {
-    summary.silent_ranks += count == 0 ? 1 : 0;
-    summary.most_partners = std::max(summary.most_partners, count);
+    summary.ranks_without_partners += count == 0 ? 1 : 0;
+    summary.max_partners = std::max(summary.max_partners, count);
     summary.mean_partners += static_cast<double>(count) / graph.rank_count();
   }
 }
@@ -104,26 +104,26 @@ std::vector<OperationTotal> operations_of(const std::vector<Collective>& collect
   return list;
 }
 
-/// What the collectives alone become.
-Volume expanded(const Profile& profile, CollectiveModel model) {
-  Profile only;
-  only.point_to_point = std::move(CommGraphBuilder(profile.rank_count())).build(true);
-  only.expanded_collectives = profile.expanded_collectives;
-  only.communicators = profile.communicators;
-  only.collectives = profile.collectives;
-  const CommGraph graph = traffic(std::move(only), model);
+/// The traffic of the collectives alone.
+Volume collective_volume(const Profile& profile, CollectiveModel model) {
+  Profile collectives;
+  collectives.point_to_point = std::move(CommGraphBuilder(profile.rank_count())).build(true);
+  collectives.expanded_collectives = profile.expanded_collectives;
+  collectives.communicators = profile.communicators;
+  collectives.collectives = profile.collectives;
+  const CommGraph graph = traffic(std::move(collectives), model);
   return {graph.total_bytes(), graph.total_messages()};
 }
 
 std::optional<TimeShare> time_of(const std::vector<RankActivity>& activity) {
-  TimeShare time{.least_share = 1};
+  TimeShare time{.min_share = 1};
   for (const RankActivity& rank : activity) {
     const double total = rank.seconds_in_mpi + rank.seconds_outside;
     time.seconds_in_mpi += rank.seconds_in_mpi;
     time.seconds_outside += rank.seconds_outside;
     if (total <= 0) continue;
-    time.least_share = std::min(time.least_share, rank.seconds_in_mpi / total);
-    time.most_share = std::max(time.most_share, rank.seconds_in_mpi / total);
+    time.min_share = std::min(time.min_share, rank.seconds_in_mpi / total);
+    time.max_share = std::max(time.max_share, rank.seconds_in_mpi / total);
   }
   if (time.seconds_in_mpi + time.seconds_outside <= 0) return std::nullopt;
   return time;
@@ -131,22 +131,22 @@ std::optional<TimeShare> time_of(const std::vector<RankActivity>& activity) {
 
 }  // namespace
 
-Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t most_pairs) {
+Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, std::size_t max_pairs) {
   if (auto fits = check_traffic_fits(profile, model); !fits) return propagate(fits);
   ProfileSummary summary;
   summary.ranks = profile.rank_count();
   count_point_to_point(profile.point_to_point, summary);
   summary.traffic = traffic(profile, model);
-  Heaviest heaviest(most_pairs);
+  HeaviestPairs heaviest(max_pairs);
   for_each_pair(summary.traffic, [&](Rank a, Rank b, const Volume& volume) { heaviest.offer({a, b, volume}); });
   summary.heaviest = std::move(heaviest).result();
   summary.operations = operations_of(profile.collectives);
-  summary.collectives = expanded(profile, model);
+  summary.collectives = collective_volume(profile, model);
   summary.time = time_of(profile.activity);
   return summary;
 }
 
-Result<Profile> phase_of(const Profile& profile, const std::string& name) {
+Result<Profile> extract_phase(const Profile& profile, const std::string& name) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
   const bool is_number = error == std::errc() && end == name.data() + name.size();
@@ -165,10 +165,10 @@ Result<Profile> phase_of(const Profile& profile, const std::string& name) {
   }
   if (profile.phases.empty()) {
     return fail(Code::usage, at("--phase"), "the profile has no phases",
-                "record it with time windows, or with MPI_Pcontrol in the program");
+                "record with --window, or call MPI_Pcontrol in the program");
   }
   return fail(Code::usage, at("--phase"), fmt::format("there is no phase '{}'", name),
-              fmt::format("a number from 1 to {}, or a name that `rankloom show` lists", profile.phases.size()));
+              fmt::format("give a number from 1 to {}, or a name that `rankloom show` prints", profile.phases.size()));
 }
 
 }  // namespace rankloom

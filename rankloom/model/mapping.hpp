@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: who sits where. The value that map produces and place consumes.
+// model: the mapping of ranks to cores. map/ produces this value, place/ uses it.
 #pragma once
 
 #include <cstdint>
@@ -13,39 +13,41 @@
 
 namespace rankloom {
 
-/// How many ranks each core may hold in one problem.
+/// The capacity of each core: the maximum number of ranks on it.
 class Capacities {
  public:
   struct Options {
-    bool oversubscribe = false;  ///< Allow several ranks on a core when there are more ranks than places.
-    double imbalance = 0.0;      ///< Then a core may hold (1 + imbalance) x its fair share, rounded up.
+    bool oversubscribe = false;  ///< Allow more ranks than slots.
+    double imbalance = 0.0;      ///< With more ranks than slots: a core takes up to (1 + imbalance) x the average.
   };
 
-  /// Fails (infeasible) when the ranks do not fit.
+  /// Fails (infeasible) if there are more ranks than slots and the options do not allow this.
   static Result<Capacities> of(const Topology& topology, std::uint32_t ranks, Options options);
 
-  /// Any number of ranks on every core that may be used at all, for mappers that bound a core's work instead.
+  /// Any number of ranks on every usable core, for mappers that limit the load of a core instead of the number of
+  /// ranks.
   static Capacities unbounded(const Topology& topology, std::uint32_t ranks);
-  /// These capacities where there is a place for every rank; unbounded where somebody shares a core in every placement.
-  Capacities bounded_by_work(const Topology& topology, std::uint32_t ranks) const;
+  /// These capacities if every rank has a slot; unbounded() if there are more ranks than slots, because then mappers
+  /// balance the load of the cores.
+  Capacities relax_if_oversubscribed(const Topology& topology, std::uint32_t ranks) const;
 
-  std::uint32_t operator[](Core core) const { return by_core_.empty() ? everywhere_ : by_core_[core]; }
+  std::uint32_t operator[](Core core) const { return by_core_.empty() ? common_ : by_core_[core]; }
   std::uint64_t total() const { return total_; }
-  /// Every core holds at most one rank.
-  bool one_each() const { return by_core_.empty() && everywhere_ == 1; }
+  /// Whether the capacity of every core is 1.
+  bool is_one_each() const { return by_core_.empty() && common_ == 1; }
 
  private:
-  IdVector<Core, std::uint32_t> by_core_;  // empty: the same everywhere
-  std::uint32_t everywhere_ = 1;
+  IdVector<Core, std::uint32_t> by_core_;  // empty: all equal
+  std::uint32_t common_ = 1;
   std::uint64_t total_ = 0;
 };
 
-/// Rank → core; every rank has a core of the topology, and no core holds more ranks than it has capacities.
+/// Rank → core. Every core exists in the topology, and no core has more ranks than its capacity.
 class Mapping {
  public:
-  /// Checks; says which rank or core is wrong. `source` names the mapping in the message.
-  static Result<Mapping> checked(std::vector<Core> core_of, const Topology& topology, const Capacities& capacities,
-                                 const std::string& source = "mapping");
+  /// Validates the cores; an error names the rank and the core. `source` names the mapping in the error.
+  static Result<Mapping> create(std::vector<Core> core_of, const Topology& topology, const Capacities& capacities,
+                                const std::string& source = "mapping");
 
   std::uint32_t rank_count() const { return static_cast<std::uint32_t>(core_of_.size()); }
   Core operator[](Rank rank) const { return core_of_[rank]; }
@@ -57,8 +59,8 @@ class Mapping {
   IdVector<Rank, Core> core_of_;
 };
 
-/// What launchers do by default: fill the cores in topology order, each up to its capacities; when every core may hold
-/// several ranks, consecutive ranks share a core and cores get equal numbers (the first ones one more).
+/// The launchers' default placement (block): fills the cores in topology order, each up to its capacity. With more
+/// ranks than slots, consecutive ranks share a core and every slot gets the same number of ranks, or one more.
 std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities);
 
 }  // namespace rankloom

@@ -48,7 +48,7 @@ ProcessSpec shell(const std::string& script) {
   return spec;
 }
 
-ProcessResult capture(const ProcessSpec& spec, RunOptions options = {}) {
+ProcessResult capture(const ProcessSpec& spec, ProcessOptions options = {}) {
   options.capture_output = options.capture_errors = true;
   return run_process(spec, options);
 }
@@ -141,7 +141,7 @@ TEST_F(ProcessTest, CapturesBothOutputsSeparatelyAndTogether) {
 }
 
 TEST_F(ProcessTest, DropsOutputAboveTheLimit) {
-  RunOptions options;
+  ProcessOptions options;
   options.max_captured = 10;
   const auto result = capture(shell("head -c 1000000 /dev/zero | tr '\\0' x"), options);
   EXPECT_EQ(result.output, "xxxxxxxxxx");
@@ -167,20 +167,20 @@ TEST_F(ProcessTest, StandardInputIsEmptyUnlessGiven) {
 }
 
 TEST_F(ProcessTest, SendsLongInputToAChildThatWritesAtTheSameTime) {
-  RunOptions options;
+  ProcessOptions options;
   options.input = std::string(3'000'000, 'x');
   EXPECT_EQ(capture(shell("cat"), options).output, *options.input);
 }
 
 TEST_F(ProcessTest, AChildMayEndBeforeItReadItsInput) {
-  RunOptions options;
+  ProcessOptions options;
   options.input = std::string(3'000'000, 'x');
   EXPECT_EQ(capture(shell("exit 4"), options).status, 4);
 }
 
 TEST_F(ProcessTest, CallsBackForEveryLine) {
   std::vector<std::string> lines;
-  RunOptions options;
+  ProcessOptions options;
   options.on_line = [&](std::string_view line) { lines.emplace_back(line); };
   EXPECT_EQ(run_process(shell("printf 'one\\n\\nthree'"), options).status, 0);
   EXPECT_THAT(lines, ElementsAre("one", "", "three"));
@@ -189,7 +189,7 @@ TEST_F(ProcessTest, CallsBackForEveryLine) {
 TEST_F(ProcessTest, KillsTheWholeProcessGroupAfterTheTimeLimit) {
   ProcessSpec spec = shell("sleep 100 & echo $!; wait");
   spec.new_process_group = true;
-  RunOptions options;
+  ProcessOptions options;
   options.time_limit = 300ms;
   const auto result = capture(spec, options);
   EXPECT_TRUE(result.timed_out);
@@ -204,7 +204,7 @@ TEST_F(ProcessTest, KillsTheWholeProcessGroupAfterTheTimeLimit) {
 }
 
 TEST_F(ProcessTest, TheTimeLimitAlsoHoldsForAChildThatClosedItsOutput) {
-  RunOptions options;
+  ProcessOptions options;
   options.time_limit = 200ms;
   EXPECT_TRUE(capture(shell("exec >/dev/null 2>&1; exec sleep 100"), options).timed_out);
   options.time_limit = 60s;
@@ -212,7 +212,7 @@ TEST_F(ProcessTest, TheTimeLimitAlsoHoldsForAChildThatClosedItsOutput) {
 }
 
 TEST_F(ProcessTest, ForwardsSignalsToTheChildAndRestoresHandlers) {
-  RunOptions options;
+  ProcessOptions options;
   options.forward_signals = true;
   options.on_line = [](std::string_view line) { ::kill(::getpid(), line == "first" ? SIGTERM : SIGINT); };
   // SIGINT comes from a terminal to both processes; forwarding it would deliver it twice.
@@ -227,7 +227,7 @@ TEST_F(ProcessTest, ForwardsSignalsToTheChildAndRestoresHandlers) {
 TEST_F(ProcessTest, AChildThatLeadsAGroupGetsTheSignalsOfTheTerminalToo) {
   ProcessSpec spec = shell("trap 'exit 8' INT; echo ready; while :; do sleep 0.01; done");
   spec.new_process_group = true;
-  RunOptions options;
+  ProcessOptions options;
   options.forward_signals = true;
   options.on_line = [](std::string_view) { ::kill(::getpid(), SIGINT); };
   EXPECT_EQ(run_process(spec, options).status, 8);

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rankloom/model/cost/link_loads.hpp"
+#include "rankloom/model/cost/loads.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -92,12 +92,12 @@ TEST(Metrics, ListTheTenHottestLinksHeaviestFirst) {
   const CommGraph graph = random_graph(16, 0.6, 11);
   const auto core_of = block_placement(16, machine, *Capacities::of(machine, 16, {}));
   const Metrics metrics = measure(graph, machine, core_of);
-  ASSERT_EQ(metrics.hottest.size(), 10U);
-  EXPECT_TRUE(std::is_sorted(metrics.hottest.begin(), metrics.hottest.end(),
+  ASSERT_EQ(metrics.most_loaded_links.size(), 10U);
+  EXPECT_TRUE(std::is_sorted(metrics.most_loaded_links.begin(), metrics.most_loaded_links.end(),
                              [](const LinkLoad& a, const LinkLoad& b) { return a.bytes > b.bytes; }));
   const auto loads = link_loads(graph, machine, core_of);
-  EXPECT_EQ(metrics.hottest.front().bytes, *std::max_element(loads.begin(), loads.end()));
-  for (const LinkLoad& link : metrics.hottest) EXPECT_EQ(link.bytes, loads[index(link.link)]);
+  EXPECT_EQ(metrics.most_loaded_links.front().bytes, *std::max_element(loads.begin(), loads.end()));
+  for (const LinkLoad& link : metrics.most_loaded_links) EXPECT_EQ(link.bytes, loads[index(link.link)]);
 }
 
 TEST(Metrics, NameTheEndsOfALink) {
@@ -107,10 +107,10 @@ TEST(Metrics, NameTheEndsOfALink) {
   const CommGraph graph = std::move(builder).build(false);
   const auto core_of = block_placement(4, machine, *Capacities::of(machine, 4, {}));
   const Metrics metrics = measure(graph, machine, core_of);
-  ASSERT_EQ(metrics.hottest.size(), 4U);
-  const auto leaves = std::find_if(metrics.hottest.begin(), metrics.hottest.end(),
+  ASSERT_EQ(metrics.most_loaded_links.size(), 4U);
+  const auto leaves = std::find_if(metrics.most_loaded_links.begin(), metrics.most_loaded_links.end(),
                                    [](const LinkLoad& link) { return link.from == "node0"; });
-  ASSERT_NE(leaves, metrics.hottest.end());
+  ASSERT_NE(leaves, metrics.most_loaded_links.end());
   EXPECT_EQ(leaves->to, "switch0");
 }
 
@@ -123,7 +123,7 @@ TEST(Metrics, SayHowRanksAreSpread) {
   const Metrics metrics = measure(graph, machine, core_of);
   EXPECT_EQ(metrics.nodes_used, 2U);
   EXPECT_EQ(metrics.cores_used, 2U);
-  EXPECT_EQ(metrics.most_ranks_on_a_core, 2U);
+  EXPECT_EQ(metrics.max_ranks_per_core, 2U);
   EXPECT_DOUBLE_EQ(metrics.load_imbalance, 5.0 / 2 - 1);  // three ranks could use three cores: 2 each
   EXPECT_EQ(metrics.average_hops, 0);                     // no traffic
 }

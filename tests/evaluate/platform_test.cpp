@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: a machine as wires that messages share.
+// evaluate: a machine as channels that messages share.
 #include "rankloom/evaluate/simulate/platform.hpp"
 
 #include <cmath>
@@ -16,16 +16,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::vector<std::string> way(const Platform& platform, std::uint32_t from, std::uint32_t to) {
-  std::vector<Wire> wires;
-  platform.route(Core{from}, Core{to}, wires);
+  std::vector<Channel> channels;
+  platform.route(Core{from}, Core{to}, channels);
   std::vector<std::string> names;
-  for (const Wire wire : wires) names.push_back(platform.name(wire));
+  for (const Channel channel : channels) names.push_back(platform.name(channel));
   return names;
 }
 
 double rate_of(const Platform& platform, const std::string& name) {
-  for (Wire wire = 0; wire < platform.wire_count(); ++wire)
-    if (platform.name(wire) == name) return platform.rate(wire);
+  for (Channel channel = 0; channel < platform.channel_count(); ++channel)
+    if (platform.name(channel) == name) return platform.rate(channel);
   return 0;
 }
 
@@ -42,12 +42,12 @@ TEST(Platform, AMessagePassesTheWiresBelowTheLevelAtWhichItsEndsPart) {
 TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
   const Topology topology = *load_topology("node:2=4 core:2=2");
   const Platform plain = *Platform::of(topology, {});
-  EXPECT_DOUBLE_EQ(plain.fastest(Core{0}, Core{1}), 0.5e9);
-  EXPECT_DOUBLE_EQ(plain.fastest(Core{0}, Core{2}), 0.25e9);
+  EXPECT_DOUBLE_EQ(plain.max_rate(Core{0}, Core{1}), 0.5e9);
+  EXPECT_DOUBLE_EQ(plain.max_rate(Core{0}, Core{2}), 0.25e9);
   EXPECT_EQ(plain.latency(Core{0}, Core{2}), 0);
   const Platform scaled = *Platform::of(topology, {.rate = 5e9, .latency = 1e-7});
-  EXPECT_DOUBLE_EQ(scaled.fastest(Core{0}, Core{1}), 5e9);
-  EXPECT_DOUBLE_EQ(scaled.fastest(Core{0}, Core{2}), 2.5e9);
+  EXPECT_DOUBLE_EQ(scaled.max_rate(Core{0}, Core{1}), 5e9);
+  EXPECT_DOUBLE_EQ(scaled.max_rate(Core{0}, Core{2}), 2.5e9);
   EXPECT_DOUBLE_EQ(scaled.latency(Core{0}, Core{1}), 1e-7);
   EXPECT_DOUBLE_EQ(scaled.latency(Core{0}, Core{2}), 2e-7);
 }
@@ -63,7 +63,7 @@ TEST(Platform, AWidthLetsMoreMessagesPassSideBySide) {
   EXPECT_DOUBLE_EQ(rate_of(wide, "node 3 bus"), 3e9);
   EXPECT_DOUBLE_EQ(rate_of(wide, "package 0 out"), 2 / 1.5 * 1e9);
   EXPECT_THAT(way(wide, 0, 1), ElementsAre("core 0 out", "node 0 bus", "core 1 in"));
-  EXPECT_DOUBLE_EQ(wide.fastest(Core{0}, Core{8}), 0.25e9) << "a message alone is no faster";
+  EXPECT_DOUBLE_EQ(wide.max_rate(Core{0}, Core{8}), 0.25e9) << "a message alone is no faster";
 }
 
 TEST(Platform, RoutesOfANetworkAreTheNetworksOwn) {
@@ -95,10 +95,11 @@ TEST(Platform, NoWireIsSlowerThanAMessageAloneThatPassesIt) {
     const Platform platform = *Platform::of(topology, {.width = {{"bus", 1}}});
     for (const Core p : topology.cores()) {
       for (const Core q : topology.cores()) {
-        std::vector<Wire> wires;
-        platform.route(p, q, wires);
-        for (const Wire wire : wires)
-          ASSERT_GE(platform.rate(wire) * (1 + 1e-12), platform.fastest(p, q)) << text << ": " << platform.name(wire);
+        std::vector<Channel> channels;
+        platform.route(p, q, channels);
+        for (const Channel channel : channels)
+          ASSERT_GE(platform.rate(channel) * (1 + 1e-12), platform.max_rate(p, q))
+              << text << ": " << platform.name(channel);
       }
     }
   }
@@ -108,8 +109,8 @@ TEST(Platform, SaysWhatItCannotBe) {
   const Topology topology = *load_topology("node:2=4,1us core:2=2");
   EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().what, HasSubstr("rack"));
   EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().hint, HasSubstr("node"));
-  EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what, HasSubstr("not even one message"));
-  EXPECT_THAT(Platform::of(topology, {.latency = 1e-6}).error().what, HasSubstr("latencies of its own"));
+  EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what, HasSubstr("the width 0.5 of node is below 1"));
+  EXPECT_THAT(Platform::of(topology, {.latency = 1e-6}).error().what, HasSubstr("already has latencies"));
   EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0}), {}).error().what, HasSubstr("table of distances"));
 }
 

@@ -29,8 +29,8 @@ TEST(ProfileSummary, CountsEachPairOnceAndWhatRanksSayToThemselvesApart) {
   EXPECT_EQ(summary->between_ranks.messages, 6);
   EXPECT_EQ(summary->to_itself.bytes, 7);
   EXPECT_EQ(summary->pairs, 2u);
-  EXPECT_EQ(summary->silent_ranks, 1u);
-  EXPECT_EQ(summary->most_partners, 2u);
+  EXPECT_EQ(summary->ranks_without_partners, 1u);
+  EXPECT_EQ(summary->max_partners, 2u);
   EXPECT_EQ(summary->mean_partners, 1);
   EXPECT_EQ(summary->collectives.bytes, 0);
 }
@@ -79,19 +79,19 @@ TEST(ProfileSummary, SaysHowMuchOfTheTimeIsSpentInMpi) {
   const auto time = summarise(profile, CollectiveModel::none, 1)->time;
   ASSERT_TRUE(time);
   EXPECT_DOUBLE_EQ(time->share(), 6.0 / 16);
-  EXPECT_EQ(time->least_share, 0);
-  EXPECT_EQ(time->most_share, 0.75);
+  EXPECT_EQ(time->min_share, 0);
+  EXPECT_EQ(time->max_share, 0.75);
 }
 
 TEST(ProfileSummary, TakesAPhaseByItsNumberOrName) {
   Profile profile = small_profile();
-  EXPECT_FALSE(phase_of(profile, "1"));
+  EXPECT_FALSE(extract_phase(profile, "1"));
   profile.phases = {{"solve", 0, 1, profile.point_to_point, profile.point_to_point, profile.collectives},
                     {"write", 1, 2, std::move(CommGraphBuilder(4)).build(true), {}, {}}};
-  EXPECT_EQ(phase_of(profile, "solve")->expanded_collectives.edge_count(), profile.point_to_point.edge_count());
-  EXPECT_EQ(phase_of(profile, "solve")->collectives.size(), 1u);
-  EXPECT_EQ(phase_of(profile, "2")->point_to_point.edge_count(), 0u);
-  const auto missing = phase_of(profile, "3");
+  EXPECT_EQ(extract_phase(profile, "solve")->expanded_collectives.edge_count(), profile.point_to_point.edge_count());
+  EXPECT_EQ(extract_phase(profile, "solve")->collectives.size(), 1u);
+  EXPECT_EQ(extract_phase(profile, "2")->point_to_point.edge_count(), 0u);
+  const auto missing = extract_phase(profile, "3");
   ASSERT_FALSE(missing);
   EXPECT_THAT(missing.error().hint, ::testing::HasSubstr("1 to 2"));
 }

@@ -12,18 +12,19 @@
 
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/predict.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
-#include "rankloom/evaluate/simulate/scratch_folder.hpp"
-#include "rankloom/evaluate/simulate/synthesise.hpp"
+#include "rankloom/evaluate/simulate/traces.hpp"
 
 namespace rankloom {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
-const SimulationOptions with_helper{.helper = RANKLOOM_SIMULATE};
+const SimulationOptions with_helper{.simulator = RANKLOOM_SIMULATE};
 
 class Simulation : public testing::Test {
  protected:
@@ -53,7 +54,7 @@ class Simulation : public testing::Test {
     return result(topology, std::move(jobs), std::move(platform)).seconds;
   }
 
-  Result<ScratchFolder> folder_ = ScratchFolder::make();
+  Result<TemporaryDirectory> folder_ = TemporaryDirectory::make();
   int jobs_ = 0;
 };
 
@@ -64,10 +65,10 @@ TEST_F(Simulation, APingPongBetweenEachPairOfLevelsTakesWhatTheTopologySays) {
     const auto found = calibrate(*load_topology(text), {}, with_helper, Progress::none());
     ASSERT_TRUE(found) << to_string(found.error());
     EXPECT_GE(found->pairs.size(), 3) << text;
-    EXPECT_LT(found->worst(), 1e-6) << text;
+    EXPECT_LT(found->max_deviation(), 1e-6) << text;
     for (const CalibratedPair& pair : found->pairs) {
-      EXPECT_NEAR(pair.untouched.gap / pair.wanted.gap, 1, 1e-6) << text;
-      EXPECT_NEAR(pair.untouched.latency / pair.wanted.latency, 1, 1e-4) << text;
+      EXPECT_NEAR(pair.uncalibrated.inverse_bandwidth / pair.expected.inverse_bandwidth, 1, 1e-6) << text;
+      EXPECT_NEAR(pair.uncalibrated.latency / pair.expected.latency, 1, 1e-4) << text;
     }
   }
 }
@@ -130,7 +131,7 @@ TEST_F(Simulation, WorkTakesTheTimeOfItsProcessor) {
 
 TEST_F(Simulation, TheSameNumberTwice) {
   const Profile profile = *generate("stencil2d:size=6x6,block=64x64,shuffle");
-  const auto trace = synthesise(profile, {.iterations = 2}, folder_->path());
+  const auto trace = synthesise_trace(profile, {.iterations = 2}, folder_->path());
   SimulatedJob stencil{.name = "stencil", .traces = trace->files, .core_of = {}, .start = 0};
   for (std::uint32_t rank = 0; rank < 36; ++rank) stencil.core_of.push_back(Core{rank});
   const Topology topology = *load_topology("torus:3x3=2,1us core:4=1,100ns");
@@ -142,7 +143,7 @@ TEST_F(Simulation, TheSameNumberTwice) {
 TEST_F(Simulation, EqualsSmpirun) {
   if (std::system("command -v smpirun >/dev/null") != 0) GTEST_SKIP() << "the Debian package simgrid is missing";
   const Profile profile = *generate("random:ranks=4,degree=3,weights=random,heaviest=1000000,directed,seed=5");
-  const auto trace = synthesise(profile, {.iterations = 3}, folder_->path());
+  const auto trace = synthesise_trace(profile, {.iterations = 3}, folder_->path());
   ASSERT_TRUE(trace);
   std::string list, platform =
                         "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform "
@@ -198,20 +199,20 @@ TEST_F(Simulation, SaysWhatIsWrong) {
   SimulatedJob outside = sound;
   outside.core_of[1] = Core{7};
   EXPECT_THAT(error_of(outside).what, HasSubstr("rank 1 is on core 7"));
-  const Error missing = error_of(sound, {.helper = ""});
+  const Error missing = error_of(sound, {.simulator = ""});
   EXPECT_EQ(missing.code, Code::environment);
   EXPECT_THAT(missing.hint, HasSubstr("libsimgrid-dev"));
   const Error unknown = error_of(job({"0 init\n0 dance 1\n0 finalize\n", "1 init\n1 finalize\n"}, {Core{0}, Core{1}}));
-  EXPECT_THAT(unknown.what, HasSubstr("and said:"));
+  EXPECT_THAT(unknown.what, ContainsRegex("failed with exit status [0-9]+:"));
   const Error waiting =
       error_of(job({"0 init\n0 recv 1 0 10 6\n0 finalize\n", "1 init\n1 finalize\n"}, {Core{0}, Core{1}}));
   EXPECT_THAT(waiting.what, HasSubstr("eadlock")) << "nobody sends";
   std::string endless = "0 init\n";
   for (int i = 0; i < 200'000; ++i) endless += "0 compute 1\n";
   const Error slow = error_of(job({endless, "1 init\n"}, {Core{0}, Core{1}}),
-                              {.helper = RANKLOOM_SIMULATE, .time_limit = std::chrono::milliseconds(30)});
+                              {.simulator = RANKLOOM_SIMULATE, .time_limit = std::chrono::milliseconds(30)});
   EXPECT_THAT(slow.what, HasSubstr("not done after"));
-  EXPECT_THAT(error_of(sound, {.helper = "/bin/false"}).what, HasSubstr("status 1 and said nothing"));
+  EXPECT_THAT(error_of(sound, {.simulator = "/bin/false"}).what, HasSubstr("exit status 1 and without a message"));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ TEST(Statistics, OfASingleValueHaveNoSpread) {
   const Sample sample = summarise(values);
   EXPECT_EQ(sample.mean, 3.5);
   EXPECT_EQ(sample.spread, 0);
-  EXPECT_EQ(sample.least, 3.5);
-  EXPECT_EQ(sample.most, 3.5);
+  EXPECT_EQ(sample.min, 3.5);
+  EXPECT_EQ(sample.max, 3.5);
 }
 
 TEST(Statistics, DivideByOneLessThanTheNumberOfValues) {
@@ -25,8 +25,8 @@ TEST(Statistics, DivideByOneLessThanTheNumberOfValues) {
   const Sample sample = summarise(values);
   EXPECT_DOUBLE_EQ(sample.mean, 5);
   EXPECT_NEAR(sample.spread, 2.13809, 1e-5);
-  EXPECT_EQ(sample.least, 2);
-  EXPECT_EQ(sample.most, 9);
+  EXPECT_EQ(sample.min, 2);
+  EXPECT_EQ(sample.max, 9);
 }
 
 TEST(RankCorrelation, SeesTheOrderAlone) {

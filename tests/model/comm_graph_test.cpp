@@ -35,7 +35,7 @@ TEST(CommGraph, AnUndirectedEdgeIsCountedOnceInTotal) {
 }
 
 TEST(CommGraph, SelfTrafficCanBeDropped) {
-  const auto graph = without_self(build(2, {{0, 0, 10}, {0, 1, 5}, {1, 1, 3}}));
+  const auto graph = remove_self_loops(build(2, {{0, 0, 10}, {0, 1, 5}, {1, 1, 3}}));
   EXPECT_EQ(graph.total_bytes(), 5);
   EXPECT_EQ(graph.degree(Rank{1}), 0U);
 }
@@ -54,9 +54,9 @@ TEST(CommGraph, RenamingAndRenamingBackChangesNothing) {
   for (std::uint32_t r = 0; r < 50; ++r) name[r] = Rank{r};
   Random(5).shuffle(std::span(name));
   for (std::uint32_t r = 0; r < 50; ++r) back[index(name[r])] = Rank{r};
-  const auto there = renamed(graph, name);
+  const auto there = relabel(graph, name);
   EXPECT_NE(there.rows().targets, graph.rows().targets);
-  const auto again = renamed(there, back);
+  const auto again = relabel(there, back);
   EXPECT_EQ(again.rows().targets, graph.rows().targets);
   EXPECT_EQ(again.rows().bytes, graph.rows().bytes);
   EXPECT_EQ(again.rows().messages, graph.rows().messages);

@@ -57,23 +57,23 @@ TEST(BlockPlacement, IsValidOnEveryMachine) {
       ASSERT_TRUE(capacities);
       auto placement = block_placement(ranks, machine, *capacities);
       ASSERT_EQ(placement.size(), ranks) << name;
-      EXPECT_TRUE(Mapping::checked(std::move(placement), machine, *capacities)) << name;
+      EXPECT_TRUE(Mapping::create(std::move(placement), machine, *capacities)) << name;
     }
   }
 }
 
 TEST(Mapping, ACoreOutsideTheMachineIsNamedWithItsLine) {
   const auto machine = topology("core:4");
-  const auto mapping = Mapping::checked({Core{0}, Core{4}}, machine, *Capacities::of(machine, 2, {}), "m.txt");
+  const auto mapping = Mapping::create({Core{0}, Core{4}}, machine, *Capacities::of(machine, 2, {}), "m.txt");
   ASSERT_FALSE(mapping);
   EXPECT_EQ(to_string(mapping.error()).substr(0, 8), "m.txt:2:");
 }
 
 TEST(Mapping, TwoRanksOnOneCoreNeedRoom) {
   const auto machine = topology("core:4");
-  EXPECT_FALSE(Mapping::checked({Core{1}, Core{1}}, machine, *Capacities::of(machine, 2, {})));
+  EXPECT_FALSE(Mapping::create({Core{1}, Core{1}}, machine, *Capacities::of(machine, 2, {})));
   const auto roomy = topology("core:4*2");
-  EXPECT_TRUE(Mapping::checked({Core{1}, Core{1}}, roomy, *Capacities::of(roomy, 2, {})));
+  EXPECT_TRUE(Mapping::create({Core{1}, Core{1}}, roomy, *Capacities::of(roomy, 2, {})));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/model/machine/network/divider.hpp"
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 namespace {
@@ -38,7 +38,7 @@ std::vector<Link> route(const Network& network, std::uint32_t from, std::uint32_
 
 std::vector<std::uint32_t> stops(const Network& network, std::uint32_t from, std::uint32_t to) {
   std::vector<std::uint32_t> vertices{from};
-  for (const Link link : route(network, from, to)) vertices.push_back(index(network.ends(link).second));
+  for (const Link link : route(network, from, to)) vertices.push_back(index(network.endpoints(link).second));
   return vertices;
 }
 
@@ -46,7 +46,7 @@ std::vector<std::uint32_t> stops(const Network& network, std::uint32_t from, std
 std::vector<std::uint32_t> search_from(const Network& network, std::uint32_t start) {
   std::vector<std::vector<std::uint32_t>> next(network.vertex_count());
   for (std::uint32_t link = 0; link < network.link_count(); ++link) {
-    const auto [from, to] = network.ends(Link{link});
+    const auto [from, to] = network.endpoints(Link{link});
     next[index(from)].push_back(index(to));
   }
   std::vector<std::uint32_t> hops(network.vertex_count(), far_away), queue{start};
@@ -78,18 +78,20 @@ void expect_sound_routes(const Network& network, const std::vector<Cost>& by_lin
       const auto links = route(network, from, to);
       for (const Link link : links) {
         ASSERT_LT(index(link), network.link_count());
-        ASSERT_EQ(index(network.ends(link).first), here);
-        here = index(network.ends(link).second);
+        ASSERT_EQ(index(network.endpoints(link).first), here);
+        here = index(network.endpoints(link).second);
         ASSERT_TRUE(passed.insert(here).second) << "vertex " << here << " twice";
-        sum = {sum.gap + cost_of(network, link, by_link).gap, sum.latency + cost_of(network, link, by_link).latency};
+        sum = {sum.inverse_bandwidth + cost_of(network, link, by_link).inverse_bandwidth,
+               sum.latency + cost_of(network, link, by_link).latency};
       }
       ASSERT_EQ(here, to);
       ASSERT_EQ(network.hops(Node{from}, Node{to}), links.size());
-      ASSERT_NEAR(network.cost(Node{from}, Node{to}).gap, sum.gap, 1e-9 * sum.gap);
+      ASSERT_NEAR(network.cost(Node{from}, Node{to}).inverse_bandwidth, sum.inverse_bandwidth,
+                  1e-9 * sum.inverse_bandwidth);
       ASSERT_NEAR(network.cost(Node{from}, Node{to}).latency, sum.latency, 1e-9 * sum.latency);
       if (network.symmetric()) {
         const Cost there = network.cost(Node{from}, Node{to}), back = network.cost(Node{to}, Node{from});
-        ASSERT_NEAR(there.gap, back.gap, 1e-9 * back.gap);
+        ASSERT_NEAR(there.inverse_bandwidth, back.inverse_bandwidth, 1e-9 * back.inverse_bandwidth);
         ASSERT_NEAR(there.latency, back.latency, 1e-9 * back.latency);
         ASSERT_EQ(network.hops(Node{from}, Node{to}), network.hops(Node{to}, Node{from}));
       }
@@ -104,7 +106,7 @@ void expect_sound_links(const Network& network, bool may_be_parallel) {
   SCOPED_TRACE(network.text());
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> count;
   for (std::uint32_t link = 0; link < network.link_count(); ++link) {
-    const auto [from, to] = network.ends(Link{link});
+    const auto [from, to] = network.endpoints(Link{link});
     ASSERT_LT(index(from), network.vertex_count());
     ASSERT_LT(index(to), network.vertex_count());
     ASSERT_NE(from, to) << link;
@@ -263,7 +265,7 @@ TEST(Tree, RefusesShapesThatCannotBe) {
   EXPECT_THAT(make(0, {0}), HasSubstr("no nodes"));
   EXPECT_THAT(make(2, {1, 1}), HasSubstr("no switch"));
   EXPECT_THAT(make(2, {2, 2, 1}), HasSubstr("not the root"));
-  EXPECT_THAT(make(2, {1, 2, 2}), HasSubstr("vertex 0 has the parent 1, which is no switch"));
+  EXPECT_THAT(make(2, {1, 2, 2}), HasSubstr("vertex 0 has the parent 1, which is not a switch"));
   EXPECT_THAT(make(2, {7, 2, 2}), HasSubstr("vertex 0 has the parent 7"));
   EXPECT_THAT(make(1, {1, 2, 1, 3}), HasSubstr("circle"));
 }
@@ -297,7 +299,8 @@ TEST(FatTree, OfKPortSwitchesHasTheSwitchesOfTheTextbook) {
   EXPECT_EQ(network->link_count(), 2U * 3 * 128);
   EXPECT_EQ(network->diameter(), 6U);
   std::map<std::uint32_t, std::uint32_t> ports;
-  for (std::uint32_t link = 0; link < network->link_count(); ++link) ++ports[index(network->ends(Link{link}).first)];
+  for (std::uint32_t link = 0; link < network->link_count(); ++link)
+    ++ports[index(network->endpoints(Link{link}).first)];
   for (const auto& [vertex, count] : ports) EXPECT_EQ(count, vertex < 128 ? 1U : 8U) << vertex;
 }
 
@@ -361,7 +364,7 @@ TEST(Dragonfly, GivesEachRouterAsFewGlobalLinksAsReachEveryGroup) {
 }
 
 TEST(Dragonfly, RefusesShapesThatCannotBe) {
-  EXPECT_THAT(problem(make_dragonfly({9, 4, 2, 1}, hop_cost)), HasSubstr("do not reach 8 other groups"));
+  EXPECT_THAT(problem(make_dragonfly({9, 4, 2, 1}, hop_cost)), HasSubstr("cannot reach 8 other groups"));
   EXPECT_THAT(problem(make_dragonfly({9, 0, 2, 1}, hop_cost)), HasSubstr("size of 0"));
   EXPECT_THAT(problem(make_dragonfly({60'000, 60'000, 2, 0}, hop_cost)), HasSubstr("more"));
   EXPECT_THAT(problem(make_dragonfly({2, 1, 1, 4'000'000'000}, hop_cost)), HasSubstr("more links"));
@@ -389,11 +392,12 @@ GraphShape random_graph(Random& random, bool one_way) {
 
 struct Best {
   std::uint32_t hops = far_away;
-  double gap = 0, latency = 0;
+  double inverse_bandwidth = 0, latency = 0;
   auto operator<=>(const Best&) const = default;
 };
 
-/// Fewest hops, lowest gap, lowest latency from every vertex to one, by relaxing all links until nothing changes.
+/// Fewest hops, lowest inverse bandwidth, lowest latency from every vertex to one, by relaxing all links
+/// (Bellman-Ford).
 std::vector<Best> relax_to(const GraphShape& shape, std::uint32_t destination) {
   std::vector<Best> best(shape.vertices);
   best[destination] = {0, 0, 0};
@@ -402,7 +406,8 @@ std::vector<Best> relax_to(const GraphShape& shape, std::uint32_t destination) {
     const auto relax = [&](Vertex from, Vertex to, Cost cost) {
       const bool passes = to == Vertex{destination} || shape.nodes_forward || index(to) >= shape.nodes;
       if (!passes || best[index(to)].hops == far_away) return;
-      const Best by{best[index(to)].hops + 1, best[index(to)].gap + cost.gap, best[index(to)].latency + cost.latency};
+      const Best by{best[index(to)].hops + 1, best[index(to)].inverse_bandwidth + cost.inverse_bandwidth,
+                    best[index(to)].latency + cost.latency};
       if (!(by < best[index(from)])) return;
       best[index(from)] = by;
       changed = true;
@@ -431,7 +436,7 @@ TEST(Graph, TakesTheFewestHopsThenTheLowestCost) {
       const auto best = relax_to(shape, to);
       for (std::uint32_t from = 0; from < shape.nodes; ++from) {
         ASSERT_EQ(graph->hops(Node{from}, Node{to}), best[from].hops);
-        ASSERT_EQ(graph->cost(Node{from}, Node{to}), (Cost{best[from].gap, best[from].latency}));
+        ASSERT_EQ(graph->cost(Node{from}, Node{to}), (Cost{best[from].inverse_bandwidth, best[from].latency}));
       }
     }
   }
@@ -503,11 +508,11 @@ TEST(Graph, RefusesTablesThatDoNotArrive) {
   EXPECT_EQ(problem(make_graph(ring)), "none");
   auto circle = ring;
   circle.next[3][2] = Vertex{1};
-  EXPECT_THAT(problem(make_graph(circle)), HasSubstr("the table of destination 3 goes in a circle"));
+  EXPECT_THAT(problem(make_graph(circle)), HasSubstr("the table of destination 3 contains a cycle"));
   auto jump = ring;
   jump.next[1][3] = Vertex{1};
   EXPECT_THAT(problem(make_graph(jump)),
-              HasSubstr("the table of destination 1 goes to 1, which is no neighbour, at vertex 3"));
+              HasSubstr("the table of destination 1 goes to 1, which is not a neighbour, at vertex 3"));
   auto outside = ring;
   outside.next[1][3] = Vertex{400};
   EXPECT_THAT(problem(make_graph(outside)), HasSubstr("goes to 400"));
@@ -538,9 +543,9 @@ TEST(Graph, RefusesShapesThatCannotBe) {
   const GraphShape::Cable cable{Vertex{0}, Vertex{1}, {1, 0}};
   EXPECT_THAT(problem(make_graph({.nodes = 0, .vertices = 2, .cables = {cable}})), HasSubstr("no nodes"));
   EXPECT_THAT(problem(make_graph({.nodes = 3, .vertices = 2, .cables = {cable}})),
-              HasSubstr("2 vertices cannot hold 3 nodes"));
+              HasSubstr("2 vertices are fewer than 3 nodes"));
   EXPECT_THAT(problem(make_graph({.nodes = 2, .vertices = 4'000'000'000, .cables = {cable}})),
-              HasSubstr("1 cables do not join"));
+              HasSubstr("1 cables cannot connect"));
   EXPECT_THAT(problem(make_graph({.nodes = 2, .vertices = 2, .cables = {{Vertex{0}, Vertex{2}, {1, 0}}}})),
               HasSubstr("cable 0"));
   EXPECT_THAT(problem(make_graph({.nodes = 2, .vertices = 2, .cables = {cable, {Vertex{1}, Vertex{1}, {1, 0}}}})),

@@ -187,7 +187,7 @@ TEST(ProfileFile, NoticesAPhaseWithoutItsTraffic) {
   content.insert(content.size() - 32, pack("PHAS", std::string(28, '\0')));
   const auto back = read(content);
   ASSERT_FALSE(back);
-  EXPECT_THAT(back.error().what, HasSubstr("3 phases, but traffic of 2"));
+  EXPECT_THAT(back.error().what, HasSubstr("3 phases, but the traffic of 2"));
 }
 
 TEST(ProfileFile, RefusesAVersionFromTheFuture) {
@@ -229,7 +229,7 @@ TEST(ProfileFile, NamesTheDamagedChunk) {
   ASSERT_FALSE(back);
   EXPECT_EQ(back.error().code, Code::bad_input);
   EXPECT_EQ(back.error().where.source, "a.prof");
-  EXPECT_EQ(back.error().what, "chunk BYTE at byte " + std::to_string(place) + ": its content is damaged");
+  EXPECT_EQ(back.error().what, "chunk BYTE at byte " + std::to_string(place) + ": the content is damaged");
 }
 
 /// A profile of one graph, written by hand: its head, then the given chunks.
@@ -288,8 +288,8 @@ TEST(ProfileFile, ChecksThatCollectivesFitTheirCommunicators) {
 }
 
 TEST(ChunkFile, ComputesTheChecksumOfZlib) {
-  EXPECT_EQ(crc32("123456789"), 0xcbf43926u);
-  EXPECT_EQ(crc32(""), 0u);
+  EXPECT_EQ(checksum("123456789"), 0xcbf43926u);
+  EXPECT_EQ(checksum(""), 0u);
 }
 
 }  // namespace

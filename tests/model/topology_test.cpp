@@ -34,10 +34,10 @@ TEST(Topology, CoresOfTheExampleClusterPartWhereThePaperSays) {
   const auto cluster = topology("switch:2=4.1 node:6=3.7 core:16=1");
   EXPECT_EQ(cluster.core_count(), 192U);
   EXPECT_EQ(cluster.node_count(), 12U);
-  EXPECT_EQ(cluster.cost(Core{0}, Core{0}).gap, 0);
-  EXPECT_EQ(cluster.cost(Core{0}, Core{15}).gap, 1);
-  EXPECT_EQ(cluster.cost(Core{0}, Core{16}).gap, 3.7);
-  EXPECT_EQ(cluster.cost(Core{95}, Core{96}).gap, 4.1);
+  EXPECT_EQ(cluster.cost(Core{0}, Core{0}).inverse_bandwidth, 0);
+  EXPECT_EQ(cluster.cost(Core{0}, Core{15}).inverse_bandwidth, 1);
+  EXPECT_EQ(cluster.cost(Core{0}, Core{16}).inverse_bandwidth, 3.7);
+  EXPECT_EQ(cluster.cost(Core{95}, Core{96}).inverse_bandwidth, 4.1);
   EXPECT_EQ(cluster.hops(Core{0}, Core{15}), 0U);
   EXPECT_EQ(cluster.hops(Core{0}, Core{16}), 2U);
   EXPECT_EQ(cluster.hops(Core{95}, Core{96}), 4U);
@@ -50,10 +50,10 @@ TEST(Topology, UnevenNodesKeepTheirCores) {
   EXPECT_EQ(machine.node_of(Core{2}), Node{1});
   EXPECT_EQ(machine.node_of(Core{8}), Node{1});
   EXPECT_EQ(machine.node_of(Core{9}), Node{2});
-  EXPECT_EQ(machine.cost(Core{2}, Core{8}).gap, 1);
-  EXPECT_EQ(machine.cost(Core{8}, Core{9}).gap, 10);
+  EXPECT_EQ(machine.cost(Core{2}, Core{8}).inverse_bandwidth, 1);
+  EXPECT_EQ(machine.cost(Core{8}, Core{9}).inverse_bandwidth, 10);
   EXPECT_EQ(machine.levels().back().arity, 0U);
-  EXPECT_EQ(machine.levels().back().widest, 7U);
+  EXPECT_EQ(machine.levels().back().max_arity, 7U);
 }
 
 TEST(Topology, NodesOfDifferentTypesHaveTheirOwnCosts) {
@@ -64,12 +64,12 @@ TEST(Topology, NodesOfDifferentTypesHaveTheirOwnCosts) {
   ASSERT_TRUE(machine) << to_string(machine.error());
   EXPECT_EQ(machine->core_count(), 12U);
   EXPECT_EQ(machine->levels().size(), 3U);
-  EXPECT_EQ(machine->cost(Core{0}, Core{1}).gap, 1);
-  EXPECT_EQ(machine->cost(Core{1}, Core{2}).gap, 3);
-  EXPECT_EQ(machine->cost(Core{4}, Core{7}).gap, 2);
-  EXPECT_EQ(machine->cost(Core{8}, Core{9}).gap, 2);
-  EXPECT_EQ(machine->cost(Core{3}, Core{4}).gap, 10);
-  EXPECT_EQ(machine->cost(Core{7}, Core{8}).gap, 10);
+  EXPECT_EQ(machine->cost(Core{0}, Core{1}).inverse_bandwidth, 1);
+  EXPECT_EQ(machine->cost(Core{1}, Core{2}).inverse_bandwidth, 3);
+  EXPECT_EQ(machine->cost(Core{4}, Core{7}).inverse_bandwidth, 2);
+  EXPECT_EQ(machine->cost(Core{8}, Core{9}).inverse_bandwidth, 2);
+  EXPECT_EQ(machine->cost(Core{3}, Core{4}).inverse_bandwidth, 10);
+  EXPECT_EQ(machine->cost(Core{7}, Core{8}).inverse_bandwidth, 10);
 }
 
 TEST(Topology, ANodeBesideASwitchStandsUnderAPrivateOne) {
@@ -79,29 +79,29 @@ TEST(Topology, ANodeBesideASwitchStandsUnderAPrivateOne) {
   ASSERT_TRUE(machine) << to_string(machine.error());
   EXPECT_EQ(machine->node_count(), 5U);
   EXPECT_EQ(machine->levels()[0].objects, 3U);
-  EXPECT_EQ(machine->cost(Core{0}, Core{2}).gap, 5);
-  EXPECT_EQ(machine->cost(Core{7}, Core{8}).gap, 10);
+  EXPECT_EQ(machine->cost(Core{0}, Core{2}).inverse_bandwidth, 5);
+  EXPECT_EQ(machine->cost(Core{7}, Core{8}).inverse_bandwidth, 10);
   EXPECT_EQ(machine->hops(Core{0}, Core{8}), 4U);
 }
 
 TEST(Topology, CostsNotGivenAreTenTimesTheLevelBelow) {
   const auto machine = topology("switch:2 node:2 core:2");
-  EXPECT_EQ(machine.cost(Core{0}, Core{1}).gap, 1);
-  EXPECT_EQ(machine.cost(Core{0}, Core{2}).gap, 10);
-  EXPECT_EQ(machine.cost(Core{0}, Core{4}).gap, 100);
+  EXPECT_EQ(machine.cost(Core{0}, Core{1}).inverse_bandwidth, 1);
+  EXPECT_EQ(machine.cost(Core{0}, Core{2}).inverse_bandwidth, 10);
+  EXPECT_EQ(machine.cost(Core{0}, Core{4}).inverse_bandwidth, 100);
 }
 
 TEST(Topology, AMachineWithoutNodesIsOneNode) {
   const auto machine = topology("package:2=2 core:4=1");
   EXPECT_EQ(machine.node_count(), 1U);
   EXPECT_EQ(machine.hops(Core{0}, Core{7}), 0U);
-  EXPECT_EQ(machine.cost(Core{0}, Core{7}).gap, 2);
+  EXPECT_EQ(machine.cost(Core{0}, Core{7}).inverse_bandwidth, 2);
 }
 
 TEST(Topology, AHugeMachineIsDescribedInAFewWords) {
   const auto machine = topology("switch:1024=1000 node:1024=100 package:2=10 core:5=1");
   EXPECT_EQ(machine.core_count(), 10'485'760U);
-  EXPECT_EQ(machine.cost(Core{0}, Core{10'485'759}).gap, 1000);
+  EXPECT_EQ(machine.cost(Core{0}, Core{10'485'759}).inverse_bandwidth, 1000);
   EXPECT_EQ(machine.node_of(Core{10'485'759}), Node{1024 * 1024 - 1});
 }
 
@@ -136,9 +136,9 @@ TEST(Topology, EveryKindAgreesWithTheObjectsThatHoldItsCores) {
         if (p == q) continue;
         std::size_t expected = 0;
         while (machine.object_of(expected, p) == machine.object_of(expected, q)) ++expected;
-        ASSERT_EQ(machine.parting_level(p, q), expected);
+        ASSERT_EQ(machine.divergence_level(p, q), expected);
         ASSERT_EQ(machine.node_of(p) == machine.node_of(q), expected > machine.node_level());
-        ASSERT_TRUE(machine.is_matrix() || machine.cost(p, q).gap > 0);
+        ASSERT_TRUE(machine.is_matrix() || machine.cost(p, q).inverse_bandwidth > 0);
         ASSERT_TRUE(!machine.symmetric() || machine.cost(p, q) == machine.cost(q, p));
         ASSERT_EQ(machine.hops(p, q), machine.network().hops(machine.node_of(p), machine.node_of(q)));
       }
@@ -155,12 +155,12 @@ TEST(Topology, MixedNodesKeepTheirOwnCosts) {
   const auto machine =
       testing::mixed_nodes();  // switch 0: two plain nodes and one of packages; switch 1: two plain nodes
   EXPECT_EQ(machine.core_count(), 20U);
-  EXPECT_EQ(machine.cost(Core{0}, Core{3}).gap, 2);
-  EXPECT_EQ(machine.cost(Core{8}, Core{9}).gap, 1);
-  EXPECT_EQ(machine.cost(Core{9}, Core{10}).gap, 3);
-  EXPECT_EQ(machine.cost(Core{3}, Core{4}).gap, 5);
-  EXPECT_EQ(machine.cost(Core{12}, Core{16}).gap, 6);
-  EXPECT_EQ(machine.cost(Core{0}, Core{12}).gap, 9);
+  EXPECT_EQ(machine.cost(Core{0}, Core{3}).inverse_bandwidth, 2);
+  EXPECT_EQ(machine.cost(Core{8}, Core{9}).inverse_bandwidth, 1);
+  EXPECT_EQ(machine.cost(Core{9}, Core{10}).inverse_bandwidth, 3);
+  EXPECT_EQ(machine.cost(Core{3}, Core{4}).inverse_bandwidth, 5);
+  EXPECT_EQ(machine.cost(Core{12}, Core{16}).inverse_bandwidth, 6);
+  EXPECT_EQ(machine.cost(Core{0}, Core{12}).inverse_bandwidth, 9);
 }
 
 TEST(Topology, ARouteTableMayMakeTheWayBackLonger) {
@@ -174,9 +174,9 @@ TEST(Topology, ATableMayBeAsymmetric) {
   const auto table = Topology::from_matrix(2, {0, 3, 5, 1});
   ASSERT_TRUE(table);
   EXPECT_FALSE(table->symmetric());
-  EXPECT_EQ(table->cost(Core{0}, Core{1}).gap, 3);
-  EXPECT_EQ(table->cost(Core{1}, Core{0}).gap, 5);
-  EXPECT_EQ(table->cost(Core{1}, Core{1}).gap, 1);
+  EXPECT_EQ(table->cost(Core{0}, Core{1}).inverse_bandwidth, 3);
+  EXPECT_EQ(table->cost(Core{1}, Core{0}).inverse_bandwidth, 5);
+  EXPECT_EQ(table->cost(Core{1}, Core{1}).inverse_bandwidth, 1);
 }
 
 TEST(Topology, OperatingSystemNumbersCountInsideTheNodeUnlessGiven) {

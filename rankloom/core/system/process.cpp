@@ -343,7 +343,7 @@ class LineSplitter {
 /// Writes the child's input and reads its outputs until all are closed. False when the time is over.
 class Exchange {
  public:
-  Exchange(const RunOptions& options, ProcessResult& result)
+  Exchange(const ProcessOptions& options, ProcessResult& result)
       : options_(options), result_(result), lines_(options.on_line) {
     if (options.input) rest_of_input_ = *options.input;
   }
@@ -419,7 +419,7 @@ class Exchange {
     }
   }
 
-  const RunOptions& options_;
+  const ProcessOptions& options_;
   ProcessResult& result_;
   LineSplitter lines_;
   std::string_view rest_of_input_;
@@ -539,7 +539,7 @@ pid_t ChildProcess::release() {
   return std::exchange(pid_, -1);
 }
 
-ProcessResult run_process(const ProcessSpec& spec, const RunOptions& options) {
+ProcessResult run_process(const ProcessSpec& spec, const ProcessOptions& options) {
   ProcessResult result;
   std::optional<Clock::time_point> deadline;
   if (options.time_limit) deadline = Clock::now() + *options.time_limit;
@@ -573,7 +573,7 @@ std::string output_of(const std::vector<std::string>& argv) {
   ProcessSpec spec;
   spec.argv = argv;
   spec.errors = Redirection::to_stdout();
-  RunOptions options;
+  ProcessOptions options;
   options.capture_output = true;
   options.max_captured = std::size_t{1} << 16;
   ProcessResult result = run_process(spec, options);

@@ -100,7 +100,7 @@ class ChildProcess {
 };
 
 /// How run_process() communicates with the child while it waits.
-struct RunOptions {
+struct ProcessOptions {
   std::optional<std::string> input;  ///< Text for standard input; overrides spec.input.
   bool capture_output = false;       ///< Standard output into ProcessResult::output; overrides spec.output.
   bool capture_errors = false;       ///< Standard error into ProcessResult::errors; overrides spec.errors.
@@ -127,7 +127,7 @@ struct ProcessResult {
 };
 
 /// Starts a program, waits for its end, and returns its exit status and output.
-ProcessResult run_process(const ProcessSpec& spec, const RunOptions& options = {});
+ProcessResult run_process(const ProcessSpec& spec, const ProcessOptions& options = {});
 
 /// Standard output and standard error of a command, at most 64 KiB; empty if there is no such program.
 std::string output_of(const std::vector<std::string>& argv);

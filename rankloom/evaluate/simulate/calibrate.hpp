@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: does a simulated message between two cores take what the machine says? Fits the platform until it does.
+// evaluate/simulate: compares simulated messages with the costs of the machine, and adapts the platform until they
+// agree.
 #pragma once
 
 #include <string>
@@ -11,26 +12,26 @@
 
 namespace rankloom {
 
-/// One pair of cores, one level of the machine; on a routed network the nearest and the farthest nodes.
+/// A pair of cores that diverges at one level; for a routed network the closest and the most distant nodes.
 struct CalibratedPair {
   std::size_t level = 0;
   Core from{}, to{};
-  Cost wanted;           ///< Of the topology, as seconds.
-  Cost untouched;        ///< What ping-pong between them takes in the simulation, before
-  Cost fitted;           ///< and after fitting.
-  double deviation = 0;  ///< After fitting: of the longest and the shortest message, whichever is further off.
+  Cost expected;         ///< By the topology, in seconds.
+  Cost uncalibrated;     ///< Of a simulated ping-pong before the calibration.
+  Cost calibrated;       ///< After the calibration.
+  double deviation = 0;  ///< After the calibration: the larger one of the shortest and the longest message.
 };
 
 struct Calibration {
   std::vector<CalibratedPair> pairs;
-  std::vector<PlatformOptions::Factor> factors;  ///< By level, top down; the platform's from now on.
+  std::vector<PlatformOptions::Factor> factors;  ///< By level, for PlatformOptions::factors.
   std::uint32_t rounds = 0;
-  double worst() const;
+  double max_deviation() const;
 };
 
-/// Ping-pong of 1 byte and of 1 MB between a pair of each level, alone on the machine; then gap and latency of the
-/// level are multiplied by what they are off, until all are within a ten thousandth or nothing changes. Simulations: 2
-/// a pair and round.
+/// Simulates a ping-pong of 1 byte and of 1 MB for one pair of cores per level, then corrects inverse bandwidth and
+/// latency of the level, until all deviations are below 0.01 % or nothing changes. Needs 2 simulations per pair and
+/// round.
 Result<Calibration> calibrate(const Topology& topology, PlatformOptions platform, const SimulationOptions& options,
                               Progress& progress);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: a machine as wires that messages share.
+// evaluate/simulate: a machine as channels that messages share.
 #include "rankloom/evaluate/simulate/platform.hpp"
 
 #include <algorithm>
@@ -32,163 +32,169 @@ bool has_latency(const Topology& topology) {
 
 Result<Platform> Platform::of(const Topology& topology, const PlatformOptions& options) {
   Platform platform(topology, options);
-  if (auto sound = platform.check(); !sound) return propagate(sound);
+  if (auto valid = platform.check(); !valid) return propagate(valid);
   platform.set_scale();
   const std::size_t leaves = topology.levels().size() - 1;
   for (std::size_t level = leaves + 1; level-- > 0;) {
     if (topology.levels()[level].is_private() && level != leaves) continue;
-    // Above a routed network's nodes there is nothing; their own wires are its links.
+    // A routed network has no levels above the nodes; its links are the channels between nodes.
     const bool outside = level <= topology.node_level() && !topology.routed();
-    platform.add_family(level,
-                        platform.width(topology.levels()[level].kind, level == leaves || outside ? 1 : unlimited));
+    platform.add_level(level,
+                       platform.width(topology.levels()[level].kind, level == leaves || outside ? 1 : unlimited));
   }
   platform.add_bus(platform.width("bus", unlimited));
-  platform.links_first_ = platform.wire_count_;
+  platform.first_link_ = platform.channel_count_;
   if (topology.routed()) {
-    const double gap = platform.seconds(0, topology.network().per_hop()).gap;
-    platform.link_rate_ = platform.width("link", 1) * rate_of(gap);
-    platform.wire_count_ += topology.network().link_count();
+    const double inverse_bandwidth = platform.seconds(0, topology.network().per_hop()).inverse_bandwidth;
+    platform.link_rate_ = platform.width("link", 1) * rate_of(inverse_bandwidth);
+    platform.channel_count_ += topology.network().link_count();
   }
   return platform;
 }
 
 Result<void> Platform::check() const {
   if (topology_.is_matrix()) {
-    return fail(Code::bad_input, at("-t"), "a table of distances says nothing of what messages share",
-                "name a machine of cores, nodes and networks");
+    return fail(Code::bad_input, at("-t"), "a distance matrix has no channels that messages share",
+                "use a machine of cores, nodes and networks");
   }
   std::vector<std::string> kinds{"bus"};
   if (topology_.routed()) kinds.emplace_back("link");
   for (const Topology::Level& level : topology_.levels()) kinds.push_back(level.kind);
   for (const auto& [kind, width] : options_.width) {
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-      return fail(Code::usage, at("--width"), fmt::format("this machine has nothing of the kind \"{}\"", kind),
-                  fmt::format("it has: {}", fmt::join(kinds, ", ")));
+      return fail(Code::usage, at("--width"), fmt::format("this machine has no level \"{}\"", kind),
+                  fmt::format("use one of: {}", fmt::join(kinds, ", ")));
     }
     if (!(width >= 1)) {
-      return fail(Code::usage, at("--width"), fmt::format("{} = {}: not even one message would fit", kind, width),
-                  "give a number from 1, the messages at full rate that fit side by side");
+      return fail(Code::usage, at("--width"), fmt::format("the width {} of {} is below 1", width, kind),
+                  "give the number of concurrent messages at full rate, at least 1");
     }
   }
   if (options_.latency > 0 && has_latency(topology_)) {
-    return fail(Code::usage, at("--base-latency"), "this machine has latencies of its own", "leave it out");
+    return fail(Code::usage, at("--base-latency"), "this machine already has latencies", "remove --base-latency");
   }
   if (!options_.factors.empty() && options_.factors.size() != topology_.levels().size()) {
     return fail(Code::bad_input, at("--calibration"),
-                fmt::format("it has {} levels, the machine {}", options_.factors.size(), topology_.levels().size()),
-                "calibrate for this machine: rankloom simulate --calibrate");
+                fmt::format("the calibration has {} levels, the machine has {}", options_.factors.size(),
+                            topology_.levels().size()),
+                "calibrate this machine with: rankloom simulate --calibrate");
   }
   return {};
 }
 
 void Platform::set_scale() {
-  const double least = topology_.least_cost().gap;
-  if (options_.rate > 0 && least > 0) per_gap_ = 1 / (options_.rate * least);
-  if (options_.latency > 0 && least > 0) {
-    latency_by_gap_ = true;
-    per_latency_ = options_.latency / least;
+  const double minimum = topology_.min_cost().inverse_bandwidth;
+  if (options_.rate > 0 && minimum > 0) seconds_per_cost_ = 1 / (options_.rate * minimum);
+  if (options_.latency > 0 && minimum > 0) {
+    latency_from_inverse_bandwidth_ = true;
+    seconds_per_latency_ = options_.latency / minimum;
   }
 }
 
-double Platform::width(const std::string& kind, double otherwise) const {
+double Platform::width(const std::string& kind, double default_width) const {
   const auto found = options_.width.find(kind);
-  return found == options_.width.end() ? otherwise : found->second;
+  return found == options_.width.end() ? default_width : found->second;
 }
 
 Cost Platform::seconds(std::size_t level, const Cost& cost) const {
   const PlatformOptions::Factor factor = options_.factors.empty() ? PlatformOptions::Factor() : options_.factors[level];
-  return {cost.gap * per_gap_ * factor.gap,
-          (latency_by_gap_ ? cost.gap : cost.latency) * per_latency_ * factor.latency};
+  return {cost.inverse_bandwidth * seconds_per_cost_ * factor.inverse_bandwidth,
+          (latency_from_inverse_bandwidth_ ? cost.inverse_bandwidth : cost.latency) * seconds_per_latency_ *
+              factor.latency};
 }
 
-/// Of the pairs that part at this level or above, of which one is this core: the least time a byte. A wire must not be
-/// slower than the fastest pair that uses it.
-double Platform::least_gap_out_of(std::size_t level, Core core) const {
-  double least = unlimited;
+/// The minimum over all pairs of this core that diverge at this level or above. A channel must not be slower than the
+/// fastest pair that uses it.
+double Platform::min_inverse_bandwidth(std::size_t level, Core core) const {
+  double minimum = unlimited;
   for (std::size_t l = level + 1; l-- > 0;) {
     if (l == 0 && topology_.routed()) {
-      if (topology_.node_count() > 1) least = std::min(least, seconds(0, topology_.network().per_hop()).gap);
+      if (topology_.node_count() > 1)
+        minimum = std::min(minimum, seconds(0, topology_.network().per_hop()).inverse_bandwidth);
       continue;
     }
-    const std::uint32_t own = topology_.object_of(l, core);
+    const std::uint32_t object = topology_.object_of(l, core);
     const Core begin = l == 0 ? Core{0} : topology_.first_core(l - 1, topology_.object_of(l - 1, core));
     const Core end =
         l == 0 ? Core{topology_.core_count()} : topology_.first_core(l - 1, topology_.object_of(l - 1, core) + 1);
-    const Core after = topology_.first_core(l, own + 1);
-    if (topology_.object_of(l, begin) != own) {
-      least = std::min(least, seconds(core, begin).gap);
+    const Core after = topology_.first_core(l, object + 1);
+    if (topology_.object_of(l, begin) != object) {
+      minimum = std::min(minimum, seconds(core, begin).inverse_bandwidth);
     } else if (index(after) < index(end)) {
-      least = std::min(least, seconds(core, after).gap);
+      minimum = std::min(minimum, seconds(core, after).inverse_bandwidth);
     }
   }
-  return least;
+  return minimum;
 }
 
-void Platform::add_family(std::size_t level, double width) {
+void Platform::add_level(std::size_t level, double width) {
   if (width == unlimited) return;
-  const Topology::Level& about = topology_.levels()[level];
-  Family family{.level = level, .first = wire_count_, .rates = {}};
-  const bool even = std::all_of(topology_.levels().begin(), topology_.levels().end(),
-                                [](const Topology::Level& l) { return l.arity > 0; }) &&
-                    (topology_.cost_by_bit().has_value() || topology_.routed());
-  const std::uint64_t looked_at = even ? 1 : about.objects;
-  for (std::uint64_t object = 0; object < looked_at; ++object) {
-    const double gap = least_gap_out_of(level, topology_.first_core(level, static_cast<std::uint32_t>(object)));
-    family.rates.push_back(gap == unlimited ? unlimited : width * rate_of(gap));
+  const Topology::Level& topology_level = topology_.levels()[level];
+  LevelChannels channels{.level = level, .first = channel_count_, .rates = {}};
+  const bool uniform = std::all_of(topology_.levels().begin(), topology_.levels().end(),
+                                   [](const Topology::Level& l) { return l.arity > 0; }) &&
+                       (topology_.cost_by_bit().has_value() || topology_.routed());
+  const std::uint64_t rate_count = uniform ? 1 : topology_level.objects;
+  for (std::uint64_t object = 0; object < rate_count; ++object) {
+    const double inverse_bandwidth =
+        min_inverse_bandwidth(level, topology_.first_core(level, static_cast<std::uint32_t>(object)));
+    channels.rates.push_back(inverse_bandwidth == unlimited ? unlimited : width * rate_of(inverse_bandwidth));
   }
-  wire_count_ += 2 * about.objects;
-  families_.push_back(std::move(family));
+  channel_count_ += 2 * topology_level.objects;
+  levels_.push_back(std::move(channels));
 }
 
 void Platform::add_bus(double width) {
-  bus_first_ = wire_count_;
+  first_bus_ = channel_count_;
   if (width == unlimited) return;
   for (const Node node : topology_.nodes()) {
     const Core core = topology_.first_core(topology_.node_level(), index(node));
-    const double gap = least_gap_out_of(topology_.levels().size() - 1, core);
-    bus_.push_back(gap == unlimited ? unlimited : width * rate_of(gap));
+    const double inverse_bandwidth = min_inverse_bandwidth(topology_.levels().size() - 1, core);
+    bus_.push_back(inverse_bandwidth == unlimited ? unlimited : width * rate_of(inverse_bandwidth));
   }
-  wire_count_ += bus_.size();
+  channel_count_ += bus_.size();
 }
 
-double Platform::rate(Wire wire) const {
-  if (topology_.routed() && wire >= links_first_) {
-    return link_rate_ / topology_.network().slowness(Link{static_cast<std::uint32_t>(wire - links_first_)});
+double Platform::rate(Channel channel) const {
+  if (topology_.routed() && channel >= first_link_) {
+    return link_rate_ / topology_.network().slowness(Link{static_cast<std::uint32_t>(channel - first_link_)});
   }
-  if (wire >= bus_first_) return bus_[wire - bus_first_];
-  const auto family =
-      std::find_if(families_.rbegin(), families_.rend(), [&](const Family& f) { return f.first <= wire; });
-  return family->rate(static_cast<std::uint32_t>((wire - family->first) / 2));
+  if (channel >= first_bus_) return bus_[channel - first_bus_];
+  const auto channels =
+      std::find_if(levels_.rbegin(), levels_.rend(), [&](const LevelChannels& f) { return f.first <= channel; });
+  return channels->rate(static_cast<std::uint32_t>((channel - channels->first) / 2));
 }
 
-std::string Platform::name(Wire wire) const {
-  if (topology_.routed() && wire >= links_first_) return fmt::format("link {}", wire - links_first_);
-  if (wire >= bus_first_) return fmt::format("node {} bus", wire - bus_first_);
-  const auto family =
-      std::find_if(families_.rbegin(), families_.rend(), [&](const Family& f) { return f.first <= wire; });
-  const Wire at = wire - family->first;
-  return fmt::format("{} {} {}", topology_.levels()[family->level].kind, at / 2, at % 2 == 0 ? "out" : "in");
+std::string Platform::name(Channel channel) const {
+  if (topology_.routed() && channel >= first_link_) return fmt::format("link {}", channel - first_link_);
+  if (channel >= first_bus_) return fmt::format("node {} bus", channel - first_bus_);
+  const auto channels =
+      std::find_if(levels_.rbegin(), levels_.rend(), [&](const LevelChannels& f) { return f.first <= channel; });
+  const Channel at = channel - channels->first;
+  return fmt::format("{} {} {}", topology_.levels()[channels->level].kind, at / 2, at % 2 == 0 ? "out" : "in");
 }
 
-void Platform::route(Core from, Core to, std::vector<Wire>& wires) const {
+void Platform::route(Core from, Core to, std::vector<Channel>& channels) const {
   if (from == to) return;
-  const std::size_t parting = topology_.parting_level(from, to);
-  const bool between_nodes = parting <= topology_.node_level();
-  for (const Family& family : families_) {
-    if (family.level >= parting) wires.push_back(family.first + 2 * Wire{topology_.object_of(family.level, from)});
+  const std::size_t divergence = topology_.divergence_level(from, to);
+  const bool between_nodes = divergence <= topology_.node_level();
+  for (const LevelChannels& level : levels_) {
+    if (level.level >= divergence)
+      channels.push_back(level.first + 2 * Channel{topology_.object_of(level.level, from)});
   }
-  if (!bus_.empty()) wires.push_back(bus_first_ + index(topology_.node_of(from)));
+  if (!bus_.empty()) channels.push_back(first_bus_ + index(topology_.node_of(from)));
   if (between_nodes) {
     if (topology_.routed()) {
       thread_local std::vector<Link> links;
       links.clear();
       topology_.network().route(topology_.node_of(from), topology_.node_of(to), links);
-      for (const Link link : links) wires.push_back(links_first_ + index(link));
+      for (const Link link : links) channels.push_back(first_link_ + index(link));
     }
-    if (!bus_.empty()) wires.push_back(bus_first_ + index(topology_.node_of(to)));
+    if (!bus_.empty()) channels.push_back(first_bus_ + index(topology_.node_of(to)));
   }
-  for (auto family = families_.rbegin(); family != families_.rend(); ++family) {
-    if (family->level >= parting) wires.push_back(family->first + 2 * Wire{topology_.object_of(family->level, to)} + 1);
+  for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
+    if (level->level >= divergence)
+      channels.push_back(level->first + 2 * Channel{topology_.object_of(level->level, to)} + 1);
   }
 }
 
@@ -196,8 +202,8 @@ double Platform::latency(Core from, Core to) const {
   return from == to ? 0 : seconds(from, to).latency;
 }
 
-double Platform::fastest(Core from, Core to) const {
-  return from == to ? unlimited : rate_of(seconds(from, to).gap);
+double Platform::max_rate(Core from, Core to) const {
+  return from == to ? unlimited : rate_of(seconds(from, to).inverse_bandwidth);
 }
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: simulations, each in a process of its own.
+// evaluate/simulate: runs simulations in separate processes.
 #include "rankloom/evaluate/simulate/simulate.hpp"
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/system/process.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/evaluate/simulate/scratch_folder.hpp"
 
 namespace rankloom {
 
@@ -92,9 +92,9 @@ Result<std::vector<ChildEnd>> run_children(const std::vector<Child>& children, s
   return ends;
 }
 
-/// The last lines that a program said on its standard error, without what it calls a back trace.
-std::string last_words(const std::string& path) {
-  constexpr std::size_t most_lines = 6;
+/// The last lines of the standard error of the simulator, without its backtrace.
+std::string last_messages(const std::string& path) {
+  constexpr std::size_t max_lines = 6;
   auto file = read_file(path);
   if (!file) return {};
   std::vector<std::string_view> lines;
@@ -106,7 +106,7 @@ std::string last_words(const std::string& path) {
       lines.push_back(line);
   }
   std::string text;
-  for (std::size_t i = lines.size() - std::min(lines.size(), most_lines); i < lines.size(); ++i)
+  for (std::size_t i = lines.size() - std::min(lines.size(), max_lines); i < lines.size(); ++i)
     text += fmt::format("\n  {}", lines[i]);
   return text;
 }
@@ -115,56 +115,56 @@ std::string name_of(const SimulationRequest& request) {
   return request.jobs.size() == 1 ? request.jobs[0].name : fmt::format("{} jobs", request.jobs.size());
 }
 
-/// What went wrong with one of them.
+/// The error of a simulation that failed.
 Result<void> check_end(const SimulationRequest& request, const Child& child, const ChildEnd& end,
                        const SimulationOptions& options) {
   if (end.timed_out) {
     return fail(Code::environment, at(name_of(request)),
-                fmt::format("its simulation was not done after {}",
+                fmt::format("the simulation did not end within {}",
                             format_seconds(std::chrono::duration<double>(options.time_limit).count())),
-                "give it longer with --time-limit, or simulate fewer --iterations");
+                "increase --time-limit, or reduce --iterations");
   }
   if (end.status == 0) return {};
-  const std::string words = last_words(child.errors);
-  const bool said_why = end.status < 128 && !words.empty();
-  return fail(said_why ? Code::bad_input : Code::environment, at(name_of(request)),
-              fmt::format("the simulator ended with status {}{}{}", end.status,
-                          words.empty() ? " and said nothing" : ", and said:", words),
-              "a trace that was cut short or changed by hand cannot be replayed; `rankloom import TRACE` checks one");
+  const std::string messages = last_messages(child.errors);
+  const bool is_bad_input = end.status < 128 && !messages.empty();
+  return fail(is_bad_input ? Code::bad_input : Code::environment, at(name_of(request)),
+              fmt::format("the simulator failed with exit status {}{}{}", end.status,
+                          messages.empty() ? " and without a message" : ":", messages),
+              "truncated or edited traces cannot be replayed; `rankloom import TRACE` checks a trace");
 }
 
 }  // namespace
 
 Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest> requests,
                                                const SimulationOptions& options, Progress& progress) {
-  if (options.helper.empty()) {
-    return fail(Code::environment, at("rankloom-simulate"), "it is not here",
-                "apt install rankloom-simulate; from the sources: apt install libsimgrid-dev, then ./dev build");
+  if (options.simulator.empty()) {
+    return fail(Code::environment, at("rankloom-simulate"), "the program is not installed",
+                "apt install rankloom-simulate; when built from source: apt install libsimgrid-dev, then ./dev build");
   }
-  auto folder = ScratchFolder::make();
-  if (!folder) return propagate(folder);
+  auto directory = TemporaryDirectory::make();
+  if (!directory) return propagate(directory);
   std::vector<Child> children;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto sound = check_request(requests[i]); !sound) return propagate(sound);
+    if (auto valid = check_request(requests[i]); !valid) return propagate(valid);
     if (auto possible = Platform::of(requests[i].topology, requests[i].platform); !possible) return propagate(possible);
-    const std::string request = folder->file(fmt::format("request{}.json", i));
+    const std::string request = directory->file(fmt::format("request{}.json", i));
     if (auto written = write_file(request, write_request(requests[i])); !written) return propagate(written);
-    children.push_back({.argv = {options.helper, request},
-                        .output = folder->file(fmt::format("result{}.json", i)),
-                        .errors = folder->file(fmt::format("errors{}.txt", i))});
+    children.push_back({.argv = {options.simulator, request},
+                        .output = directory->file(fmt::format("result{}.json", i)),
+                        .errors = directory->file(fmt::format("errors{}.txt", i))});
   }
-  const std::uint32_t at_once =
-      options.at_once > 0 ? options.at_once : std::max(std::thread::hardware_concurrency(), 1U);
+  const std::uint32_t max_processes =
+      options.max_processes > 0 ? options.max_processes : std::max(std::thread::hardware_concurrency(), 1U);
   const auto report = [&](std::size_t done) {
     progress.report(
         requests.size() == 1 ? "simulating" : fmt::format("simulating, {} of {} done", done, requests.size()),
         requests.size() == 1 ? -1 : static_cast<double>(done) / static_cast<double>(requests.size()));
   };
   report(0);
-  auto ends = run_children(children, at_once, options.time_limit, report);
+  auto ends = run_children(children, max_processes, options.time_limit, report);
   if (!ends) return propagate(ends);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto fine = check_end(requests[i], children[i], (*ends)[i], options); !fine) return propagate(fine);
+    if (auto ended = check_end(requests[i], children[i], (*ends)[i], options); !ended) return propagate(ended);
   }
   std::vector<SimulationResult> results;
   for (const Child& child : children) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: simulations, each in a process of its own: SimGrid keeps its state in the process and ends it when
-// something is wrong, and several run at once so.
+// evaluate/simulate: runs simulations in separate processes, because SimGrid has global state and ends the process on
+// errors. Several simulations run concurrently.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,19 @@
 
 #include "rankloom/core/progress.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/evaluate/simulate/request.hpp"
+#include "rankloom/evaluate/simulate/simulation_request.hpp"
 
 namespace rankloom {
 
 struct SimulationOptions {
-  std::string helper;                             ///< Path of rankloom-simulate; empty: it was not built.
-  std::chrono::milliseconds time_limit{600'000};  ///< For each simulation.
-  std::uint32_t at_once = 0;                      ///< Processes side by side; 0: one for each processor.
+  std::string simulator;                          ///< Path of rankloom-simulate; empty: not installed.
+  std::chrono::milliseconds time_limit{600'000};  ///< Per simulation.
+  std::uint32_t max_processes = 0;                ///< Concurrent simulations; 0: one per processor.
 };
 
-/// One result for each request, in their order; the first that fails ends all. Deterministic: the same requests give
-/// the same seconds. Errors: the helper is missing, ended badly (its last words are in the message), or took too long.
+/// One result per request, in the same order. The first failure ends all simulations. Deterministic: equal requests
+/// have equal results. Errors: the simulator is missing, failed (the error contains its last messages), or exceeded the
+/// time limit.
 Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest> requests,
                                                const SimulationOptions& options, Progress& progress);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: collectives as lines of a trace, in an order in which they can be carried out: who passes on what it got
-// receives before it sends; who exchanges does so partner by partner, as MPI libraries do.
+// evaluate/simulate: collectives as lines of a trace, in a deadlock-free order: a member that forwards data receives
+// before it sends; a member that exchanges data does so partner by partner, as MPI libraries do.
 #include "rankloom/evaluate/simulate/trace_writer.hpp"
 
 namespace rankloom {
@@ -19,7 +19,7 @@ class Member {
          std::uint64_t position, double bytes)
       : out_(out), members_(members), size_(size), root_(root), p_(position), bytes_(bytes) {}
 
-  void take(Shape shape) {
+  void write(Shape shape) {
     switch (shape) {
       case Shape::star_out:
         return star(true);
@@ -30,7 +30,7 @@ class Member {
         return;
       case Shape::upward:
         for (std::uint64_t step = 1; step < size_; ++step)
-          exchange(p_ + step < size_ ? p_ + step : nobody, p_ >= step ? p_ - step : nobody);
+          exchange(p_ + step < size_ ? p_ + step : no_member, p_ >= step ? p_ - step : no_member);
         return;
       case Shape::binomial_down:
       case Shape::scatter_down:
@@ -53,12 +53,12 @@ class Member {
   }
 
  private:
-  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_member = ~std::uint64_t{0};
 
   Rank rank(std::uint64_t position) const {
     return members_.empty() ? Rank{static_cast<std::uint32_t>(position)} : members_[position];
   }
-  std::uint64_t after(std::uint64_t places) const { return (p_ + places) % size_; }
+  std::uint64_t after(std::uint64_t offset) const { return (p_ + offset) % size_; }
   std::uint64_t from_root() const { return (p_ + size_ - root_) % size_; }
   std::uint64_t position(std::uint64_t from_root) const { return (from_root + root_) % size_; }
 
@@ -69,9 +69,9 @@ class Member {
     out_.recv(rank(from), TraceWriter::collective_tag, bytes_ * static_cast<double>(blocks));
   }
   void exchange(std::uint64_t to, std::uint64_t from) {
-    if (to != nobody) out_.isend(rank(to), TraceWriter::collective_tag, bytes_);
-    if (from != nobody) receive(from);
-    if (to != nobody) out_.wait_all();
+    if (to != no_member) out_.isend(rank(to), TraceWriter::collective_tag, bytes_);
+    if (from != no_member) receive(from);
+    if (to != no_member) out_.wait_all();
   }
 
   void star(bool out) {
@@ -87,7 +87,7 @@ class Member {
     out_.wait_all();
   }
 
-  /// The far child first, as its subtree is the deepest.
+  /// The last child first, because its subtree is the deepest.
   void down(bool blocks) {
     const std::uint64_t v = from_root();
     if (v > 0) receive(position(v - lowest_bit(v)), blocks ? subtree(v, size_) : 1);
@@ -107,18 +107,18 @@ class Member {
   }
 
   void doubling() {
-    const std::uint64_t core = std::bit_floor(size_);
-    const std::uint64_t folded = size_ - core;
-    const auto place = [&](std::uint64_t v) { return v < folded ? 2 * v + 1 : v + folded; };
-    const bool aside = p_ < 2 * folded && p_ % 2 == 0, takes_in = p_ < 2 * folded && p_ % 2 == 1;
-    if (aside) {
+    const std::uint64_t power = std::bit_floor(size_);
+    const std::uint64_t folded = size_ - power;
+    const auto position_of = [&](std::uint64_t v) { return v < folded ? 2 * v + 1 : v + folded; };
+    const bool sends_first = p_ < 2 * folded && p_ % 2 == 0, receives_first = p_ < 2 * folded && p_ % 2 == 1;
+    if (sends_first) {
       send(p_ + 1);
       return receive(p_ + 1);
     }
-    if (takes_in) receive(p_ - 1);
+    if (receives_first) receive(p_ - 1);
     const std::uint64_t v = p_ < 2 * folded ? p_ / 2 : p_ - folded;
-    for (std::uint64_t bit = 1; bit < core; bit *= 2) exchange(place(v ^ bit), place(v ^ bit));
-    if (takes_in) send(p_ - 1);
+    for (std::uint64_t bit = 1; bit < power; bit *= 2) exchange(position_of(v ^ bit), position_of(v ^ bit));
+    if (receives_first) send(p_ - 1);
   }
 
   TraceWriter& out_;
@@ -132,9 +132,9 @@ class Member {
 void TraceWriter::collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
                              std::uint32_t root, std::uint32_t position, double bytes) {
   const std::uint64_t size = members.empty() ? ranks : members.size();
-  const double each = bytes * step.blocks / step.messages;
+  const double message_bytes = bytes * step.blocks / step.messages;
   for (double message = 0; message < step.messages; ++message)
-    Member(*this, members, size, root, position, each).take(step.shape);
+    Member(*this, members, size, root, position, message_bytes).write(step.shape);
 }
 
 }  // namespace rankloom

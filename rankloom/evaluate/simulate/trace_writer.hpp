@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: the lines of one rank in a time-independent trace, and collectives as such lines.
+// evaluate/simulate: writes the time-independent trace of one rank; collectives become messages.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace rankloom {
 
-/// Collects the lines of one rank as text.
+/// Collects the lines of one rank.
 class TraceWriter {
  public:
   explicit TraceWriter(Rank rank) : rank_(index(rank)) {}
 
   static constexpr int exchange_tag = 0, collective_tag = 1;
-  /// SimGrid counts in an int and holds a buffer of the largest message.
-  static constexpr double largest_message = 256.0 * (1 << 20);
+  /// SimGrid stores sizes in an int and allocates a buffer for the largest message.
+  static constexpr double max_message = 256.0 * (1 << 20);
 
   void line(std::string_view action) { fmt::format_to(std::back_inserter(text_), "{} {}\n", rank_, action); }
   void compute(double nanoseconds) {
@@ -33,7 +33,7 @@ class TraceWriter {
   void recv(Rank from, int tag, double bytes) { message("recv", from, tag, bytes, false); }
   void wait_all() { line("waitall"); }
 
-  /// One step of a collective as its member number `position` sees it.
+  /// The messages of the member `position` in one step of a collective.
   void collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
                   std::uint32_t root, std::uint32_t position, double bytes);
 
@@ -41,14 +41,14 @@ class TraceWriter {
   std::uint64_t messages() const { return messages_; }
 
  private:
-  /// 6 is SimGrid's code of a byte. A replay takes a receive of 0 bytes for one of unknown size.
-  void message(std::string_view action, Rank other, int tag, double bytes, bool counts) {
+  /// 6 is SimGrid's code for a byte. A replay treats a receive of 0 bytes as one of unknown size.
+  void message(std::string_view action, Rank other, int tag, double bytes, bool is_send) {
     do {
-      const double piece = bytes < largest_message ? bytes : largest_message;
-      const double said = counts || piece >= 1 ? piece : 1;
-      fmt::format_to(std::back_inserter(text_), "{} {} {} {} {:.0f} 6\n", rank_, action, index(other), tag, said);
+      const double piece = bytes < max_message ? bytes : max_message;
+      const double size = is_send || piece >= 1 ? piece : 1;
+      fmt::format_to(std::back_inserter(text_), "{} {} {} {} {:.0f} 6\n", rank_, action, index(other), tag, size);
       bytes -= piece;
-      if (counts) ++messages_;
+      if (is_send) ++messages_;
     } while (bytes >= 1);
   }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: what a mapping costs.
+// model/cost: the cost models of mappings.
 #include "rankloom/model/cost/cost_model.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/model/cost/link_loads.hpp"
+#include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
@@ -14,16 +14,17 @@ namespace rankloom {
 namespace {
 
 constexpr std::array<CostModelInfo, 5> table{{
-    {CostModel::bytes, "bytes", "sum of bytes x gap: the quadratic assignment cost", "Wang 2015, eq. 1", false},
-    {CostModel::time, "time", "sum of messages x latency + bytes x gap", "Getmanskiy 2015, eq. 4", false},
+    {CostModel::bytes, "bytes", "sum of bytes x time per byte: the quadratic assignment cost", "Wang 2015, eq. 1",
+     false},
+    {CostModel::time, "time", "sum of messages x latency + bytes x time per byte", "Getmanskiy 2015, eq. 4", false},
     {CostModel::hopbytes, "hopbytes", "sum of bytes x links on the route", "Agarwal, Sharma, Kale 2006", false},
     {CostModel::quality, "quality", "sum of bytes / latency; larger is better", "Cruz 2019, eq. 7", true},
     {CostModel::congestion, "congestion", "bytes on the most loaded link of the network", "Hoefler, Snir 2011", false},
 }};
 
-/// Without what a rank sends to itself, as Eq. 7 of Cruz 2019 sums over i < j.
+/// with_self is false for quality: equation 7 of Cruz 2019 sums over i < j.
 double pairwise(const CommGraph& graph, std::span<const Core> core_of, const auto& distance, bool with_self) {
-  const double messages_unknown = graph.default_messages();
+  const double default_messages = graph.default_messages();
   return parallel_sum<double>(graph.rank_count(), [&](std::size_t begin, std::size_t end) {
     double sum = 0;
     for (std::size_t r = begin; r < end; ++r) {
@@ -34,7 +35,7 @@ double pairwise(const CommGraph& graph, std::span<const Core> core_of, const aut
       for (std::size_t edge = 0; edge < targets.size(); ++edge) {
         if (!with_self && targets[edge] == rank) continue;
         const PairCost pair = distance(core_of[r], core_of[index(targets[edge])]);
-        sum += bytes[edge] * pair.per_byte + (messages.empty() ? messages_unknown : messages[edge]) * pair.per_message;
+        sum += bytes[edge] * pair.per_byte + (messages.empty() ? default_messages : messages[edge]) * pair.per_message;
       }
     }
     return sum;

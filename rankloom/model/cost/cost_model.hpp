@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: what a mapping costs. The same five models serve mappers, eval, compare and reports.
+// model/cost: the cost models of mappings. Mappers, eval, compare and reports use the same five models.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ enum class CostModel : std::uint8_t { bytes, time, hopbytes, quality, congestion
 
 struct CostModelInfo {
   CostModel model;
-  std::string_view name;       ///< What the user types after --model.
+  std::string_view name;       ///< The value of --model.
   std::string_view summary;    ///< One line.
-  std::string_view reference;  ///< The paper and equation it follows.
+  std::string_view reference;  ///< The paper and its equation.
   bool larger_is_better;
 };
 
-/// All of them, in reading order.
+/// All models, in the order of the documentation.
 std::span<const CostModelInfo> cost_models();
 const CostModelInfo& info(CostModel model);
 std::optional<CostModel> find_cost_model(std::string_view name);
 
-/// The model's value for a placement: O(edges), for congestion O(edges x route). Parallel; the same for any number of
-/// threads.
+/// The value of the model for a placement: O(edges), for congestion O(edges x route length). Parallel; the result does
+/// not depend on the number of threads.
 double evaluate(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of, CostModel model);
 
-/// The value turned so that smaller is better: what mappers minimise.
+/// The value that mappers minimise: negated if larger is better.
 inline double objective(CostModel model, double value) {
   return info(model).larger_is_better ? -value : value;
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: how a mapping's cost changes when one rank moves or two exchange places.
+// model/cost: the change of the cost when one rank moves or two ranks swap cores.
 #include "rankloom/model/cost/incremental_cost.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-#include "rankloom/model/cost/link_loads.hpp"
+#include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// Traffic between a rank and one neighbour, out and in.
+/// Traffic between a rank and one neighbour, outgoing and incoming.
 struct Flow {
   double bytes_out = 0, bytes_in = 0;
   double messages_out = 0, messages_in = 0;
@@ -23,12 +23,12 @@ struct Flow {
   }
 };
 
-/// Every rank's neighbours in either direction, each once, in rising order; and what it sends to itself.
+/// For every rank, its neighbours in either direction in ascending order, and its traffic with itself.
 class Neighbourhoods {
  public:
   explicit Neighbourhoods(const CommGraph& graph) : self_(graph.rank_count()) {
     const std::size_t n = graph.rank_count();
-    // Reverse edges by counting, then a merge of each row's out and in lists, both in rising order.
+    // Reverses the edges by counting sort, then merges the outgoing and incoming list of each rank; both are sorted.
     std::vector<EdgeIndex> in_offsets(n + 1, 0);
     for (const Rank r : graph.ranks()) {
       for (const Rank t : graph.targets(r)) ++in_offsets[index(t) + 1];
@@ -99,26 +99,30 @@ class PairwiseCost final : public IncrementalCost {
  public:
   PairwiseCost(const CommGraph& graph, const Topology& topology, CostModel model, std::span<const Core> start,
                ConcreteDistance distance)
-      : IncrementalCost(start), near_(graph), distance_(std::move(distance)), with_self_(model != CostModel::quality) {
+      : IncrementalCost(start),
+        neighbours_(graph),
+        distance_(std::move(distance)),
+        with_self_(model != CostModel::quality) {
     cost_ = objective(model, evaluate(graph, topology, start, model));
   }
 
   double move_delta(Rank rank, Core to) override {
     const Core from = core_of_[rank];
     if (from == to) return 0;
-    return shift(rank, from, to, rank) + self_shift(rank, from, to);
+    return relocation_delta(rank, from, to, rank) + self_delta(rank, from, to);
   }
 
   double swap_delta(Rank a, Rank b) override {
     const Core p = core_of_[a];
     const Core q = core_of_[b];
     if (p == q) return 0;
-    double delta = shift(a, p, q, b) + shift(b, q, p, a) + self_shift(a, p, q) + self_shift(b, q, p);
+    double delta =
+        relocation_delta(a, p, q, b) + relocation_delta(b, q, p, a) + self_delta(a, p, q) + self_delta(b, q, p);
     if constexpr (!ConcreteDistance::always_symmetric) {
-      const auto others = near_.others(a);
+      const auto others = neighbours_.others(a);
       const auto found = std::lower_bound(others.begin(), others.end(), b);
       if (found != others.end() && *found == b) {
-        const Flow& flow = near_.flows(a)[static_cast<std::size_t>(found - others.begin())];
+        const Flow& flow = neighbours_.flows(a)[static_cast<std::size_t>(found - others.begin())];
         delta += flow.cost(distance_(q, p), distance_(p, q)) - flow.cost(distance_(p, q), distance_(q, p));
       }
     }
@@ -135,13 +139,13 @@ class PairwiseCost final : public IncrementalCost {
     std::swap(core_of_[a], core_of_[b]);
   }
 
-  std::span<const Rank> neighbours(Rank rank) const override { return near_.others(rank); }
+  std::span<const Rank> neighbours(Rank rank) const override { return neighbours_.others(rank); }
 
  private:
-  /// The rank goes from one core to another; its traffic with `except` is left out.
-  double shift(Rank rank, Core from, Core to, Rank except) const {
-    const auto others = near_.others(rank);
-    const auto flows = near_.flows(rank);
+  /// The change if the rank moves from one core to another, without its traffic with `except`.
+  double relocation_delta(Rank rank, Core from, Core to, Rank except) const {
+    const auto others = neighbours_.others(rank);
+    const auto flows = neighbours_.flows(rank);
     double delta = 0;
     for (std::size_t at = 0; at < others.size(); ++at) {
       if (others[at] == except) continue;
@@ -157,46 +161,46 @@ class PairwiseCost final : public IncrementalCost {
     return delta;
   }
 
-  double self_shift(Rank rank, Core from, Core to) const {
+  double self_delta(Rank rank, Core from, Core to) const {
     if (!with_self_) return 0;
-    return near_.self(rank).cost(distance_(to, to), {}) - near_.self(rank).cost(distance_(from, from), {});
+    return neighbours_.self(rank).cost(distance_(to, to), {}) - neighbours_.self(rank).cost(distance_(from, from), {});
   }
 
-  Neighbourhoods near_;
+  Neighbourhoods neighbours_;
   ConcreteDistance distance_;
   bool with_self_;
 };
 
-/// The largest of many numbers that change one at a time: a complete binary tree of maxima.
-class Tournament {
+/// The maximum of many numbers that change one at a time: a tournament tree.
+class TournamentTree {
  public:
-  explicit Tournament(std::size_t count) : leaves_(std::max<std::size_t>(1, count)), best_(2 * leaves_, 0.0) {}
-  double operator[](std::size_t at) const { return best_[leaves_ + at]; }
+  explicit TournamentTree(std::size_t count) : leaves_(std::max<std::size_t>(1, count)), max_(2 * leaves_, 0.0) {}
+  double operator[](std::size_t at) const { return max_[leaves_ + at]; }
   void set(std::size_t at, double value) {
-    std::size_t place = leaves_ + at;
-    best_[place] = value;
-    for (place /= 2; place > 0; place /= 2) {
-      const double above = std::max(best_[2 * place], best_[2 * place + 1]);
-      if (best_[place] == above) break;
-      best_[place] = above;
+    std::size_t node = leaves_ + at;
+    max_[node] = value;
+    for (node /= 2; node > 0; node /= 2) {
+      const double larger = std::max(max_[2 * node], max_[2 * node + 1]);
+      if (max_[node] == larger) break;
+      max_[node] = larger;
     }
   }
-  double largest() const { return leaves_ == 1 ? best_[1] : std::max(best_[1], 0.0); }
+  double max() const { return leaves_ == 1 ? max_[1] : std::max(max_[1], 0.0); }
 
  private:
   std::size_t leaves_;
-  std::vector<double> best_;
+  std::vector<double> max_;
 };
 
-/// The load of the most loaded link. A change is tried by doing it, reading the maximum, and undoing it.
+/// The load of the most loaded link. Deltas apply the change, read the maximum, and undo the change.
 class CongestionCost final : public IncrementalCost {
  public:
   CongestionCost(const CommGraph& graph, const Topology& topology, std::span<const Core> start)
-      : IncrementalCost(start), near_(graph), topology_(topology), loads_(topology.network().link_count()) {
+      : IncrementalCost(start), neighbours_(graph), topology_(topology), loads_(topology.network().link_count()) {
     const auto loads = link_loads(graph, topology, start);
     for (std::uint32_t link = 0; link < loads.size(); ++link)
       loads_.set(link, loads[link] * topology.network().slowness(Link{link}));
-    cost_ = loads_.largest();
+    cost_ = loads_.max();
   }
 
   double move_delta(Rank rank, Core to) override {
@@ -223,7 +227,7 @@ class CongestionCost final : public IncrementalCost {
   void move(Rank rank, Core to) override {
     changed_.clear();
     relocate(rank, to);
-    cost_ = loads_.largest();
+    cost_ = loads_.max();
   }
 
   void swap(Rank a, Rank b) override {
@@ -231,10 +235,10 @@ class CongestionCost final : public IncrementalCost {
     changed_.clear();
     relocate(a, core_of_[b]);
     relocate(b, p);
-    cost_ = loads_.largest();
+    cost_ = loads_.max();
   }
 
-  std::span<const Rank> neighbours(Rank rank) const override { return near_.others(rank); }
+  std::span<const Rank> neighbours(Rank rank) const override { return neighbours_.others(rank); }
 
  private:
   void relocate(Rank rank, Core to) {
@@ -242,8 +246,8 @@ class CongestionCost final : public IncrementalCost {
     const Node after = topology_.node_of(to);
     core_of_[rank] = to;
     if (before == after) return;
-    const auto others = near_.others(rank);
-    const auto flows = near_.flows(rank);
+    const auto others = neighbours_.others(rank);
+    const auto flows = neighbours_.flows(rank);
     for (std::size_t at = 0; at < others.size(); ++at) {
       const Node other = topology_.node_of(core_of_[others[at]]);
       add(before, other, -flows[at].bytes_out);
@@ -267,10 +271,10 @@ class CongestionCost final : public IncrementalCost {
     for (; !changed_.empty(); changed_.pop_back()) loads_.set(index(changed_.back().first), changed_.back().second);
   }
 
-  Neighbourhoods near_;
+  Neighbourhoods neighbours_;
   const Topology& topology_;
-  Tournament loads_;
-  std::vector<std::pair<Link, double>> changed_;  // link and its load before, in order
+  TournamentTree loads_;
+  std::vector<std::pair<Link, double>> changed_;  // links and their previous loads, in order of change
   std::vector<Link> route_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: how a mapping's cost changes when one rank moves or two exchange places. The engine of every local search.
+// model/cost: the change of the cost when one rank moves or two ranks swap cores, for local search.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,16 @@
 
 namespace rankloom {
 
-/// A placement with its cost kept up to date. All costs are objectives: smaller is better in every model. A change is
-/// computed from the neighbours of the moved ranks alone: O(degree), for congestion O(degree x route x log links).
-/// Capacities are the caller's business. Deltas do not change the state that can be seen; they are not for several
-/// threads.
+/// A placement and its current cost. All costs are objectives: smaller is better in every model. A change is computed
+/// from the neighbours of the moved ranks: O(degree), for congestion O(degree x route length x log links). The caller
+/// checks capacities. The …_delta functions leave the placement unchanged but are not thread-safe.
 class IncrementalCost {
  public:
   virtual ~IncrementalCost() = default;
 
-  /// What the cost would change by if the rank moved there; negative is a gain.
+  /// The change of the cost if the rank moved to this core; negative is an improvement.
   virtual double move_delta(Rank rank, Core to) = 0;
-  /// What the cost would change by if the two ranks exchanged cores.
+  /// The change of the cost if the two ranks swapped cores.
   virtual double swap_delta(Rank a, Rank b) = 0;
   virtual void move(Rank rank, Core to) = 0;
   virtual void swap(Rank a, Rank b) = 0;
@@ -28,7 +27,7 @@ class IncrementalCost {
   double cost() const { return cost_; }
   Core core_of(Rank rank) const { return core_of_[rank]; }
   const std::vector<Core>& placement() const { return core_of_; }
-  /// Those that the rank talks to in either direction, itself left out.
+  /// The ranks that send to this rank or receive from it, except for the rank itself.
   virtual std::span<const Rank> neighbours(Rank rank) const = 0;
 
  protected:
@@ -37,7 +36,7 @@ class IncrementalCost {
   double cost_ = 0;
 };
 
-/// The graph and the topology must outlive it.
+/// The graph and the topology must outlive the result.
 std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology,
                                                        CostModel model, std::span<const Core> start);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: files made of tagged chunks, each with its length and checksums, compressed when that pays. Profiles are
-// stored so. docs/formats.md describes every byte.
+// model/files: the container format of profiles: tagged chunks with length and checksums, compressed if that saves
+// space. docs/formats.md describes every byte.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@
 
 namespace rankloom {
 
-/// CRC-32 as zlib, PNG and Ethernet compute it.
-std::uint32_t crc32(std::string_view bytes);
+/// CRC-32 as in zlib, PNG and Ethernet.
+std::uint32_t checksum(std::string_view bytes);
 
-/// A chunk as it lies in the file: its head is checked, its content not yet.
+/// A chunk in a file. Its header is validated, its content is not.
 struct Chunk {
-  std::string_view tag;     ///< Four characters.
-  std::uint64_t place = 0;  ///< Where its head starts in the file.
-  std::uint64_t size = 0;   ///< Of the content, unpacked.
+  std::string_view tag;      ///< Four characters.
+  std::uint64_t offset = 0;  ///< Of the header in the file.
+  std::uint64_t size = 0;    ///< Of the uncompressed content.
   bool compressed = false;
   std::uint32_t checksum = 0;
-  std::string_view stored;  ///< The content as it is stored.
+  std::string_view stored;  ///< The content in the file.
 };
 
-/// The error that names a chunk.
+/// An error that names the chunk.
 Failure damaged(const FileContents& file, const Chunk& chunk, std::string what);
 
-/// All chunks from this place up to the one called "END ", which is not part of the result. Nothing may follow that.
+/// All chunks from `start` to the chunk "END ", which is not part of the result. Nothing may follow that chunk.
 Result<std::vector<Chunk>> list_chunks(const FileContents& file, std::size_t start);
 
-/// Checks and unpacks into memory of exactly the chunk's size.
+/// Verifies the checksum and decompresses; `out` has the size of the chunk.
 Result<void> unpack(const FileContents& file, const Chunk& chunk, std::span<char> out);
 Result<std::string> unpack(const FileContents& file, const Chunk& chunk);
 
-/// Head and content, ready to be written. Safe to call from several threads.
+/// Header and content for writing. Thread-safe.
 std::string pack(std::string_view tag, std::string_view content);
 
 }  // namespace rankloom

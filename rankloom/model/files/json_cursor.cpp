@@ -18,8 +18,8 @@ using nlohmann::json;
 namespace {
 
 std::uint64_t line_of(std::string_view text, std::size_t offset) {
-  return 1 + static_cast<std::uint64_t>(
-                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+  return 1 +
+         static_cast<std::uint64_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
 }
 
 std::string printable(std::string text) {

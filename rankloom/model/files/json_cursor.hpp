@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/files: reading JSON with errors that name the path of the value, and for an unknown key the closest known one. The
-// JSON library's parser and serialiser are compiled once, in json_cursor.cpp, not in every source that uses JSON.
+// model/files: reading JSON with errors that name the path of the value, and for an unknown key the closest known one.
+// The JSON library's parser and serialiser are compiled once, in json_cursor.cpp, not in every source that uses JSON.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ namespace rankloom {
 Result<nlohmann::json> parse_json(const FileContents& file);
 /// The value of a text; is_discarded() when the text is malformed.
 nlohmann::json parse_json(std::string_view text);
-/// The text of a value, with line breaks and this indentation when `indent` is not negative. Bytes that are not UTF-8 are
-/// replaced.
+/// The text of a value, with line breaks and this indentation when `indent` is not negative. Bytes that are not UTF-8
+/// are replaced.
 std::string dump_json(const nlohmann::json& json, int indent = -1);
 
 /// A value in a document and the path to it. After the first error, further reads have no effect and the first error is
-/// kept: a reader is a list of fields and checks once, at the end, whether all of them were read. A cursor refers to its
-/// parent, which must outlive it. `read(cursor, field)` is overloaded for every type that can be a field.
+/// kept: a reader is a list of fields and checks once, at the end, whether all of them were read. A cursor refers to
+/// its parent, which must outlive it. `read(cursor, field)` is overloaded for every type that can be a field.
 class JsonCursor {
  public:
   struct Document {

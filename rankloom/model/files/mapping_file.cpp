@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: mappings as files.
+// model/files: mapping files.
 #include "rankloom/model/files/mapping_file.hpp"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t largest_core = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t max_core = std::numeric_limits<std::uint32_t>::max();
 
-Failure not_a_core(Where where, std::string_view word) {
-  return fail(Code::bad_input, std::move(where), fmt::format("\"{}\" is not the number of a core", word),
-              "a mapping holds one core number for each rank, counted from 0");
+Failure not_a_core(Where where, std::string_view token) {
+  return fail(Code::bad_input, std::move(where), fmt::format("\"{}\" is not a core number", token),
+              "a mapping contains one core number per rank, counted from 0");
 }
 
 Result<std::vector<Core>> read_plain(const FileContents& file) {
@@ -35,11 +35,13 @@ Result<std::vector<Core>> read_plain(const FileContents& file) {
     }
     std::uint64_t core = 0;
     const Scanner before = in;
-    if (!in.take_integer(core) || core > largest_core) return not_a_core(at(file.name(), before.line()), before.word());
+    if (!in.take_integer(core) || core > max_core)
+      return not_a_core(at(file.name(), before.line()), before.token_for_message());
     in.skip_blanks();
     if (!in.at_line_end()) {
-      return fail(Code::bad_input, at(file.name(), in.line()), fmt::format("\"{}\" follows the core number", in.word()),
-                  "write one core number a line, line i for rank i");
+      return fail(Code::bad_input, at(file.name(), in.line()),
+                  fmt::format("\"{}\" follows the core number", in.token_for_message()),
+                  "write one core number per line, line i for rank i");
     }
     core_of.push_back(Core{static_cast<std::uint32_t>(core)});
   }
@@ -53,15 +55,14 @@ Result<std::vector<Core>> read_json(const FileContents& file) {
   const bool has_key = parsed.is_object() && parsed.contains("mapping");
   const Json& list = has_key ? parsed.at("mapping") : parsed;
   if (!list.is_array()) {
-    return fail(Code::bad_input, at(file.name()), "there is no list of cores under the key \"mapping\"",
-                "give the JSON that `rankloom map --format json` writes, or one core number a line");
+    return fail(Code::bad_input, at(file.name()), "the key \"mapping\" with a list of cores is missing",
+                "use the JSON output of `rankloom map --format json`, or one core number per line");
   }
   std::vector<Core> core_of;
   core_of.reserve(list.size());
   for (const Json& entry : list) {
-    if (!entry.is_number_unsigned() || entry.get<std::uint64_t>() > largest_core) {
-      auto failure =
-          not_a_core(at(file.name()), entry.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 32));
+    if (!entry.is_number_unsigned() || entry.get<std::uint64_t>() > max_core) {
+      auto failure = not_a_core(at(file.name()), dump_json(entry).substr(0, 32));
       failure.value().what += fmt::format(" (rank {})", core_of.size());
       return failure;
     }
@@ -78,7 +79,7 @@ Result<std::vector<Core>> read_mapping(const FileContents& file) {
   auto core_of = in.next_is('{') || in.next_is('[') ? read_json(file) : read_plain(file);
   if (core_of && core_of->empty()) {
     return fail(Code::bad_input, at(file.name()), "no core numbers in this file",
-                "a mapping holds one core number for each rank, one a line");
+                "a mapping contains one core number per line, line i for rank i");
   }
   return core_of;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: mappings as files: plain (one core number a line, line i for rank i) or the JSON result of `rankloom map`, of
-// which only the key "mapping" is read here.
+// model/files: mapping files: plain text (one core number per line, line i for rank i), or the JSON result of
+// `rankloom map`, of which only the key "mapping" is read.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace rankloom {
 
-/// The cores by rank, not yet checked against a topology. Which of the two formats it is, is told by the content.
+/// The cores by rank, not yet validated against a topology. Detects the format from the content.
 Result<std::vector<Core>> read_mapping(const FileContents& file);
 void write_plain_mapping(std::span<const Core> core_of, Sink& sink);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: a profile's own file. The graphs are in graph_chunks.cpp; here is all else.
+// model/files: the profile format, except for the graphs, which are in graph_chunks.cpp.
 #include "rankloom/model/files/profile_file.hpp"
 
 #include <array>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view magic = "rankloom profile ";
 constexpr std::uint64_t version = 1;
-constexpr std::size_t chunk_target = std::size_t{1} << 20;  // lists are cut into chunks of about this size
+constexpr std::size_t chunk_target = std::size_t{1} << 20;  // lists are split into chunks of about this size
 
 constexpr std::string_view origin_tag = "ORIG", communicators_tag = "COMM", collectives_tag = "COLL",
                            activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG", phase_tag = "PHAS";
@@ -44,12 +44,12 @@ class Writer {
   std::string content_;
 };
 
-/// Writes a list, cut between items into chunks of about the same size; an empty list needs none.
+/// Writes a list, split between items into chunks of about chunk_target bytes; nothing for an empty list.
 template <class Items, class Put>
 void write_list(std::string_view tag, const Items& items, Sink& sink, const Put& put) {
   Writer out;
-  const auto flush = [&](std::size_t least) {
-    if (out.content().size() < least) return;
+  const auto flush = [&](std::size_t min_size) {
+    if (out.content().size() < min_size) return;
     sink.write(pack(tag, out.content()));
     out.clear();
   };
@@ -60,7 +60,7 @@ void write_list(std::string_view tag, const Items& items, Sink& sink, const Put&
   flush(1);
 }
 
-/// Takes values from the content of a chunk. After a value that is not there, everything fails.
+/// Reads values from the content of a chunk. After a read beyond the end, good() is false and all values are 0.
 class Reader {
  public:
   explicit Reader(std::string_view content) : left_(content) {}
@@ -93,34 +93,34 @@ class Reader {
   bool good_ = true;
 };
 
-/// Finite and not negative, as every amount in a profile.
+/// Finite and not negative, as all amounts in a profile are.
 bool is_amount(double value) {
   return value >= 0 && !std::isinf(value);
 }
 
-// Each take_… reads one item of a chunk into the profile; a text says what is wrong with it.
-using Complaint = const char*;
+// Each take_… function reads one item of a chunk into the profile and returns an error message or nullptr.
+using ItemError = const char*;
 
-Complaint take_origin(Reader& in, Profile& profile) {
+ItemError take_origin(Reader& in, Profile& profile) {
   std::string key = in.take_text();
   profile.origin[std::move(key)] = in.take_text();
   return nullptr;
 }
 
-Complaint take_communicator(Reader& in, Profile& profile) {
+ItemError take_communicator(Reader& in, Profile& profile) {
   Communicator communicator;
   communicator.name = in.take_text();
   const auto members = in.take<std::uint32_t>();
-  if (members > in.left() / sizeof(std::uint32_t)) return "a communicator has more members than the chunk holds";
+  if (members > in.left() / sizeof(std::uint32_t)) return "a communicator has more members than the chunk contains";
   for (std::uint32_t i = 0; i < members; ++i) {
     communicator.members.push_back(Rank{in.take<std::uint32_t>()});
-    if (index(communicator.members.back()) >= profile.rank_count()) return "a member of a communicator is no rank";
+    if (index(communicator.members.back()) >= profile.rank_count()) return "a member of a communicator is not a rank";
   }
   profile.communicators.push_back(std::move(communicator));
   return nullptr;
 }
 
-Complaint take_collective(Reader& in, const Profile& profile, std::vector<Collective>& list) {
+ItemError take_collective(Reader& in, const Profile& profile, std::vector<Collective>& list) {
   Collective collective;
   collective.communicator = in.take<std::uint32_t>();
   const auto op = in.take<std::uint32_t>();
@@ -128,65 +128,63 @@ Complaint take_collective(Reader& in, const Profile& profile, std::vector<Collec
   in.take<std::uint32_t>();  // reserved
   collective.bytes = in.take<double>();
   collective.count = in.take<double>();
-  if (collective.communicator >= profile.communicators.size())
-    return "a collective names a communicator that is not there";
+  if (collective.communicator >= profile.communicators.size()) return "the communicator of a collective does not exist";
   const auto& members = profile.communicators[collective.communicator].members;
   if (collective.root >= (members.empty() ? profile.rank_count() : members.size()))
-    return "the root of a collective is no member";
-  if (op > static_cast<std::uint32_t>(CollectiveOp::scan))
-    return "a collective operation that this version does not know; use a newer rankloom";
-  if (!is_amount(collective.bytes) || !is_amount(collective.count)) return "an amount is negative or no number";
+    return "the root of a collective is not a member";
+  if (op > static_cast<std::uint32_t>(CollectiveOp::scan)) return "unknown collective operation; use a newer rankloom";
+  if (!is_amount(collective.bytes) || !is_amount(collective.count)) return "an amount is negative or not a number";
   collective.op = static_cast<CollectiveOp>(op);
   list.push_back(collective);
   return nullptr;
 }
 
-Complaint take_collective(Reader& in, Profile& profile) {
+ItemError take_collective(Reader& in, Profile& profile) {
   return take_collective(in, profile, profile.collectives);
 }
 
-/// All but its graph, which is a section of its own.
-Complaint take_phase(Reader& in, Profile& profile) {
+/// Everything except the graph, which has its own chunks.
+ItemError take_phase(Reader& in, Profile& profile) {
   Phase phase;
   phase.name = in.take_text();
   phase.begin = in.take<double>();
   phase.end = in.take<double>();
-  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative or no number";
+  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative or not a number";
   const auto collectives = in.take<std::uint64_t>();
   for (std::uint64_t i = 0; i < collectives && in.good(); ++i) {
-    if (const Complaint complaint = take_collective(in, profile, phase.collectives)) return complaint;
+    if (const ItemError error = take_collective(in, profile, phase.collectives)) return error;
   }
   profile.phases.push_back(std::move(phase));
   return nullptr;
 }
 
-Complaint take_activity(Reader& in, Profile& profile) {
+ItemError take_activity(Reader& in, Profile& profile) {
   RankActivity activity;
   activity.seconds_in_mpi = in.take<double>();
   activity.seconds_outside = in.take<double>();
   activity.instructions = in.take<double>();
   if (!is_amount(activity.seconds_in_mpi) || !is_amount(activity.seconds_outside) ||
       !is_amount(activity.instructions)) {
-    return "an amount is negative or no number";
+    return "an amount is negative or not a number";
   }
   profile.activity.push_back(activity);
   return nullptr;
 }
 
-Complaint take_size(Reader& in, Profile& profile) {
+ItemError take_size(Reader& in, Profile& profile) {
   const auto size = in.take<std::uint64_t>();
   profile.sizes[size] = in.take<std::uint64_t>();
   return nullptr;
 }
 
-Complaint take_flags(Reader& in, Profile& profile) {
+ItemError take_flags(Reader& in, Profile& profile) {
   profile.self_traffic_counts = (in.take<std::uint32_t>() & flag_self_traffic_counts) != 0;
   return nullptr;
 }
 
 struct ChunkKind {
   std::string_view tag;
-  Complaint (*take)(Reader& in, Profile& profile);
+  ItemError (*take)(Reader& in, Profile& profile);
 };
 constexpr ChunkKind kinds[] = {{origin_tag, take_origin},
                                {communicators_tag, take_communicator},
@@ -201,9 +199,9 @@ Result<void> read_chunk(const FileContents& file, const Chunk& chunk, const Chun
   if (!content) return propagate(content);
   Reader in(*content);
   while (!in.done()) {
-    const Complaint complaint = kind.take(in, profile);
-    if (!in.good()) return damaged(file, chunk, "it ends in the middle of an item");
-    if (complaint != nullptr) return damaged(file, chunk, complaint);
+    const ItemError error = kind.take(in, profile);
+    if (!in.good()) return damaged(file, chunk, "it ends inside an item");
+    if (error != nullptr) return damaged(file, chunk, error);
   }
   return {};
 }
@@ -216,10 +214,10 @@ Result<void> read_graphs(const FileContents& file, std::span<const Chunk> chunks
                          std::vector<PhaseGraphs>& of_phases) {
   bool found = false;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (chunks[i].tag != graph_head_tag) continue;
+    if (chunks[i].tag != graph_header_tag) continue;
     auto role = graph_role(file, chunks[i]);
     if (!role) return propagate(role);
-    if (*role > static_cast<std::uint32_t>(GraphRole::phase_collectives)) continue;  // of a newer version
+    if (*role > static_cast<std::uint32_t>(GraphRole::phase_collectives)) continue;  // written by a newer version
     auto graph = read_graph(file, chunks.subspan(i));
     if (!graph) return propagate(graph);
     switch (static_cast<GraphRole>(*role)) {
@@ -239,24 +237,24 @@ Result<void> read_graphs(const FileContents& file, std::span<const Chunk> chunks
     found |= *role == static_cast<std::uint32_t>(GraphRole::point_to_point);
   }
   if (!found) {
-    return fail(Code::bad_input, at(file.name()), "the profile holds no point-to-point traffic",
-                "it was written by something else than rankloom; record it again");
+    return fail(Code::bad_input, at(file.name()), "the profile contains no point-to-point traffic",
+                "the file was not written by rankloom; record it again");
   }
   return {};
 }
 
-/// Parts of the profile that must fit each other.
-Result<void> check_together(const FileContents& file, const Profile& profile) {
+/// Checks that all parts of the profile have the same number of ranks.
+Result<void> check_consistency(const FileContents& file, const Profile& profile) {
   const std::uint32_t ranks = profile.rank_count();
   const std::uint32_t others = profile.expanded_collectives.rank_count();
   const auto mismatch = [&](std::string_view what, std::size_t count) {
     return fail(Code::bad_input, at(file.name()),
                 fmt::format("the profile has {} ranks, but {} {}", ranks, count, what),
-                "the file was put together from several profiles; record it again");
+                "the file contains parts of several profiles; record it again");
   };
   if (others != 0 && others != ranks) return mismatch("in its collectives", others);
   if (!profile.activity.empty() && profile.activity.size() != ranks)
-    return mismatch("lines of activity", profile.activity.size());
+    return mismatch("entries of activity", profile.activity.size());
   for (const Phase& phase : profile.phases) {
     if (phase.point_to_point.rank_count() != ranks) return mismatch("in a phase", phase.point_to_point.rank_count());
     const std::uint32_t expanded = phase.expanded_collectives.rank_count();
@@ -265,15 +263,15 @@ Result<void> check_together(const FileContents& file, const Profile& profile) {
   return {};
 }
 
-/// The version in the magic line; the chunks start at `start`.
+/// Checks the magic line and its version; sets `start` to the first chunk.
 Result<void> read_magic(const FileContents& file, std::size_t& start) {
   Scanner in(file.view());
   const std::string_view line = in.take_line();
-  start = static_cast<std::size_t>(in.place() - file.view().data());
+  start = static_cast<std::size_t>(in.position() - file.view().data());
   Scanner number(line.substr(std::min(magic.size(), line.size())));
   std::uint64_t found = 0;
   if (!is_profile_file(line) || !number.take_integer(found) || found == 0 || !number.done()) {
-    return fail(Code::bad_input, at(file.name(), 1), "this is no rankloom profile", "name another format with --from");
+    return fail(Code::bad_input, at(file.name(), 1), "this is not a rankloom profile", "give the format with --from");
   }
   if (found > version) {
     return fail(Code::bad_input, at(file.name(), 1),
@@ -304,15 +302,16 @@ Result<Profile> read_profile(const FileContents& file) {
     }
   }
   if (of_phases.size() != profile.phases.size()) {
-    return fail(Code::bad_input, at(file.name()),
-                fmt::format("the profile has {} phases, but traffic of {}", profile.phases.size(), of_phases.size()),
-                "the file was put together from several profiles; record it again");
+    return fail(
+        Code::bad_input, at(file.name()),
+        fmt::format("the profile has {} phases, but the traffic of {}", profile.phases.size(), of_phases.size()),
+        "the file contains parts of several profiles; record it again");
   }
   for (std::size_t i = 0; i < of_phases.size(); ++i) {
     profile.phases[i].point_to_point = std::move(of_phases[i].point_to_point);
     profile.phases[i].expanded_collectives = std::move(of_phases[i].expanded_collectives);
   }
-  if (auto done = check_together(file, profile); !done) return propagate(done);
+  if (auto done = check_consistency(file, profile); !done) return propagate(done);
   return profile;
 }
 
@@ -328,12 +327,12 @@ void put_collective(Writer& out, const Collective& collective) {
 }
 
 void write_phase(const Phase& phase, Sink& sink) {
-  write_list(phase_tag, std::span(&phase, 1), sink, [](Writer& out, const Phase& one) {
-    out.put(one.name);
-    out.put(one.begin);
-    out.put(one.end);
-    out.put(std::uint64_t{one.collectives.size()});
-    for (const Collective& collective : one.collectives) put_collective(out, collective);
+  write_list(phase_tag, std::span(&phase, 1), sink, [](Writer& out, const Phase& item) {
+    out.put(item.name);
+    out.put(item.begin);
+    out.put(item.end);
+    out.put(std::uint64_t{item.collectives.size()});
+    for (const Collective& collective : item.collectives) put_collective(out, collective);
   });
   write_graph(phase.point_to_point, GraphRole::phase, sink);
   if (phase.expanded_collectives.rank_count() > 0)
@@ -369,7 +368,7 @@ Result<void> write_profile(const Profile& profile, Sink& sink) {
   for (const Phase& phase : profile.phases) write_phase(phase, sink);
   const std::uint32_t flags = profile.self_traffic_counts ? flag_self_traffic_counts : 0;
   if (flags != 0)
-    write_list(flags_tag, std::array{flags}, sink, [](Writer& out, std::uint32_t word) { out.put(word); });
+    write_list(flags_tag, std::array{flags}, sink, [](Writer& out, std::uint32_t value) { out.put(value); });
   sink.write(pack("END ", {}));
   return {};
 }

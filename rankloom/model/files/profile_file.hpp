@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: a profile's own file: a magic line, then tagged chunks, compressed when large; unknown chunks are skipped, so
-// old programs read new files. docs/formats.md describes it.
+// model/files: the profile format: a magic line, then tagged chunks. Unknown chunks are skipped, so that old programs
+// read new files. docs/formats.md describes it.
 #pragma once
 
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace rankloom {
 
-/// Told from the first bytes.
+/// Checks the first bytes of a file.
 bool is_profile_file(std::string_view head);
-/// O(size of the file), parallel. A file that is cut short or damaged is an error that names the chunk.
+/// O(size of the file), parallel. A truncated or damaged file is an error that names the chunk.
 Result<Profile> read_profile(const FileContents& file);
-/// Everything in the profile; the same profile gives the same bytes.
+/// Equal profiles result in equal bytes.
 Result<void> write_profile(const Profile& profile, Sink& sink);
 
 }  // namespace rankloom

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: a MachineSpec as JSON, both ways.
+// model/files: reads and writes a MachineSpec as JSON.
 #include "rankloom/model/files/topology_json.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "rankloom/model/files/json_cursor.hpp"
-#include "rankloom/model/graph/fold.hpp"
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 
@@ -15,186 +16,189 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t schema_version = 1;
-constexpr double most_cores = 0xffff'fffe;
-constexpr std::size_t most_levels = 60;
+constexpr double max_cores = 0xffff'fffe;
+constexpr std::size_t max_levels = 60;
 
 }  // namespace
 
-// Reading: one overload for each type that can be a field. They stand outside the anonymous namespace to be found by
-// the templates of json_place.hpp.
+// Reading: one overload of read() per type of field. They are outside of the anonymous namespace, so that the templates
+// of json_cursor.hpp find them.
 
-static void read(const JsonCursor& place, Vertex& vertex) {
+static void read(const JsonCursor& cursor, Vertex& vertex) {
   std::uint32_t number = 0;
-  read(place, number);
+  read(cursor, number);
   vertex = Vertex{number};
 }
 
-/// A number is a gap; an object may add a latency.
-static void read(const JsonCursor& place, Cost& cost) {
-  if (place.value().is_number()) {
-    read(place, cost.gap);
+/// A number is the inverse bandwidth; an object may add a latency. Files before version 0.1.0 contain the key "gap".
+static void read(const JsonCursor& cursor, Cost& cost) {
+  if (cursor.value().is_number()) {
+    read(cursor, cost.inverse_bandwidth);
   } else {
-    place.expect_keys({"gap", "latency"});
-    place.need("gap", cost.gap);
-    place.may("latency", cost.latency);
+    cursor.expect_keys({"inverse_bandwidth", "gap", "latency"});
+    cursor.need(cursor.has("gap") ? "gap" : "inverse_bandwidth", cost.inverse_bandwidth);
+    cursor.may("latency", cost.latency);
   }
-  if (!(cost.gap > 0 && cost.latency >= 0)) place.bad("is not a cost", "gap above 0, latency 0 or more");
+  if (!(cost.inverse_bandwidth > 0 && cost.latency >= 0))
+    cursor.bad("is not a valid cost", "time per byte above 0, latency 0 or more");
 }
 
-static void read(const JsonCursor& place, ObjectSpec& object) {
-  place.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children"});
-  if (place.depth() > 2 * most_levels)
-    place.bad("is nested too deep", fmt::format("use at most {} levels", most_levels));
+static void read(const JsonCursor& cursor, ObjectSpec& object) {
+  cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children"});
+  if (cursor.depth() > 2 * max_levels)
+    cursor.bad("is nested too deep", fmt::format("use at most {} levels", max_levels));
   std::uint32_t repeat = 1;
-  place.need("kind", object.kind);
-  place.may("name", object.name);
-  place.may("repeat", repeat);
-  place.may("between", object.between);
-  place.may("capacity", object.capacity);
-  place.may("os_index", object.os_index);
-  place.may("children", object.children);
-  if (place.failed()) return;
+  cursor.need("kind", object.kind);
+  cursor.may("name", object.name);
+  cursor.may("repeat", repeat);
+  cursor.may("between", object.between);
+  cursor.may("capacity", object.capacity);
+  cursor.may("os_index", object.os_index);
+  cursor.may("children", object.children);
+  if (cursor.failed()) return;
   object.repeat = repeat;
-  if (object.kind.empty()) place.bad("its kind is empty", "name its level, such as \"node\" or \"core\"");
-  if (repeat == 0) place.bad("is repeated 0 times", "leave it out, or write 1 or more");
-  if (!object.name.empty() && repeat > 1) place.bad("has a name and is repeated", "give each its own name, or none");
-  if (!object.children.empty() && (place.has("capacity") || place.has("os_index"))) {
-    place.bad("has children, so it is no core and has neither capacity nor os_index", "put them on the cores below it");
+  if (object.kind.empty()) cursor.bad("the kind is empty", "give the kind, such as \"node\" or \"core\"");
+  if (repeat == 0) cursor.bad("is repeated 0 times", "remove the object, or write 1 or more");
+  if (!object.name.empty() && repeat > 1)
+    cursor.bad("has a name and is repeated", "give each object its own name, or none");
+  if (!object.children.empty() && (cursor.has("capacity") || cursor.has("os_index"))) {
+    cursor.bad("has children, so it is not a core and cannot have capacity or os_index",
+               "move them to the cores below");
   }
 }
 
-static void read(const JsonCursor& place, GraphShape::Cable& cable) {
-  place.expect_keys({"a", "b", "cost", "one_way"});
-  place.need("a", cable.a);
-  place.need("b", cable.b);
-  place.need("cost", cable.cost);
-  place.may("one_way", cable.one_way);
+static void read(const JsonCursor& cursor, GraphShape::Cable& cable) {
+  cursor.expect_keys({"a", "b", "cost", "one_way"});
+  cursor.need("a", cable.a);
+  cursor.need("b", cable.b);
+  cursor.need("cost", cable.cost);
+  cursor.may("one_way", cable.one_way);
 }
 
 namespace {
 
-/// Makes the network of a shape that was read in full; what is wrong with the shape is an error of this place.
+/// Builds the network from a shape; an invalid shape is an error at this cursor.
 template <class Make>
-void finish(const JsonCursor& place, NetworkPtr& network, const Make& make) {
-  if (place.failed()) return;
+void finish(const JsonCursor& cursor, NetworkPtr& network, const Make& make) {
+  if (cursor.failed()) return;
   Result<NetworkPtr> made = make();
   if (made) {
     network = std::move(*made);
   } else {
-    place.bad(made.error().what, made.error().hint);
+    cursor.bad(made.error().what, made.error().hint);
   }
 }
 
-void read_mesh(const JsonCursor& place, bool torus, NetworkPtr& network) {
+void read_mesh(const JsonCursor& cursor, bool torus, NetworkPtr& network) {
   MeshShape shape;
   Cost per_hop;
-  place.expect_keys({"kind", "sizes", "per_hop"});
-  place.need("sizes", shape.sizes);
-  place.need("per_hop", per_hop);
-  finish(place, network, [&] { return make_mesh(std::move(shape.sizes), torus, per_hop); });
+  cursor.expect_keys({"kind", "sizes", "per_hop"});
+  cursor.need("sizes", shape.sizes);
+  cursor.need("per_hop", per_hop);
+  finish(cursor, network, [&] { return make_mesh(std::move(shape.sizes), torus, per_hop); });
 }
 
-void read_tree(const JsonCursor& place, NetworkPtr& network) {
+void read_tree(const JsonCursor& cursor, NetworkPtr& network) {
   TreeShape shape;
   Cost per_hop;
-  place.expect_keys({"kind", "nodes", "parent", "per_hop"});
-  place.need("nodes", shape.nodes);
-  place.need("parent", shape.parent);
-  place.need("per_hop", per_hop);
-  finish(place, network, [&] { return make_tree(shape.nodes, std::move(shape.parent), per_hop, "tree"); });
+  cursor.expect_keys({"kind", "nodes", "parent", "per_hop"});
+  cursor.need("nodes", shape.nodes);
+  cursor.need("parent", shape.parent);
+  cursor.need("per_hop", per_hop);
+  finish(cursor, network, [&] { return make_tree(shape.nodes, std::move(shape.parent), per_hop, "tree"); });
 }
 
-void read_fat_tree(const JsonCursor& place, NetworkPtr& network) {
+void read_fat_tree(const JsonCursor& cursor, NetworkPtr& network) {
   FatTreeShape shape;
   Cost per_hop;
-  place.expect_keys({"kind", "children", "parents", "per_hop"});
-  place.need("children", shape.children);
-  place.need("parents", shape.parents);
-  place.need("per_hop", per_hop);
-  finish(place, network, [&] { return make_fat_tree(std::move(shape.children), std::move(shape.parents), per_hop); });
+  cursor.expect_keys({"kind", "children", "parents", "per_hop"});
+  cursor.need("children", shape.children);
+  cursor.need("parents", shape.parents);
+  cursor.need("per_hop", per_hop);
+  finish(cursor, network, [&] { return make_fat_tree(std::move(shape.children), std::move(shape.parents), per_hop); });
 }
 
-void read_dragonfly(const JsonCursor& place, NetworkPtr& network) {
+void read_dragonfly(const JsonCursor& cursor, NetworkPtr& network) {
   DragonflyShape shape;
   Cost per_hop;
-  place.expect_keys({"kind", "groups", "routers", "nodes", "global", "per_hop"});
-  place.need("groups", shape.groups);
-  place.need("routers", shape.routers);
-  place.need("nodes", shape.nodes);
-  place.may("global", shape.global);
-  place.need("per_hop", per_hop);
-  finish(place, network, [&] { return make_dragonfly(shape, per_hop); });
+  cursor.expect_keys({"kind", "groups", "routers", "nodes", "global", "per_hop"});
+  cursor.need("groups", shape.groups);
+  cursor.need("routers", shape.routers);
+  cursor.need("nodes", shape.nodes);
+  cursor.may("global", shape.global);
+  cursor.need("per_hop", per_hop);
+  finish(cursor, network, [&] { return make_dragonfly(shape, per_hop); });
 }
 
-void read_graph(const JsonCursor& place, NetworkPtr& network) {
+void read_graph(const JsonCursor& cursor, NetworkPtr& network) {
   GraphShape shape;
-  place.expect_keys({"kind", "nodes", "vertices", "nodes_forward", "cables", "next"});
-  place.need("nodes", shape.nodes);
+  cursor.expect_keys({"kind", "nodes", "vertices", "nodes_forward", "cables", "next"});
+  cursor.need("nodes", shape.nodes);
   shape.vertices = shape.nodes;
-  place.may("vertices", shape.vertices);
-  place.may("nodes_forward", shape.nodes_forward);
-  place.need("cables", shape.cables);
-  place.may("next", shape.next);
-  finish(place, network, [&] { return make_graph(std::move(shape)); });
+  cursor.may("vertices", shape.vertices);
+  cursor.may("nodes_forward", shape.nodes_forward);
+  cursor.need("cables", shape.cables);
+  cursor.may("next", shape.next);
+  finish(cursor, network, [&] { return make_graph(std::move(shape)); });
 }
 
 }  // namespace
 
-static void read(const JsonCursor& place, NetworkPtr& network) {
+static void read(const JsonCursor& cursor, NetworkPtr& network) {
   std::string kind;
-  if (!place.value().is_object()) return place.bad("must be an object in { }", "with the key \"kind\"");
-  place.need("kind", kind);
-  if (place.failed()) return;
-  if (kind == "mesh" || kind == "torus") return read_mesh(place, kind == "torus", network);
-  if (kind == "tree") return read_tree(place, network);
-  if (kind == "fattree") return read_fat_tree(place, network);
-  if (kind == "dragonfly") return read_dragonfly(place, network);
-  if (kind == "graph") return read_graph(place, network);
-  place.bad("no network of this kind is known", "use mesh, torus, tree, fattree, dragonfly or graph");
+  if (!cursor.value().is_object()) return cursor.bad("must be an object in { }", "with the key \"kind\"");
+  cursor.need("kind", kind);
+  if (cursor.failed()) return;
+  if (kind == "mesh" || kind == "torus") return read_mesh(cursor, kind == "torus", network);
+  if (kind == "tree") return read_tree(cursor, network);
+  if (kind == "fattree") return read_fat_tree(cursor, network);
+  if (kind == "dragonfly") return read_dragonfly(cursor, network);
+  if (kind == "graph") return read_graph(cursor, network);
+  cursor.bad("unknown kind of network", "use mesh, torus, tree, fattree, dragonfly or graph");
 }
 
 namespace {
 
-/// That it is a file of ours, of a version that this program knows.
-void check_header(const JsonCursor& place) {
+/// Checks that this is a topology file of a known version.
+void check_header(const JsonCursor& cursor) {
   std::string what;
   std::uint32_t version = 0;
-  if (!place.value().is_object() || !place.has("rankloom")) {
-    return place.bad("is JSON, but no topology",
-                     R"(a topology begins with {"rankloom": "topology", "version": 1, "machine": …)");
+  if (!cursor.value().is_object() || !cursor.has("rankloom")) {
+    return cursor.bad("is JSON, but not a topology",
+                      R"(a topology begins with {"rankloom": "topology", "version": 1, "machine": …)");
   }
-  place.need("rankloom", what);
-  if (!place.failed() && what != "topology")
-    return place.bad(fmt::format("is a {} file, not a topology", what), "give it where that is asked for");
-  place.need("version", version);
-  if (place.failed() || version == schema_version) return;
-  place.bad(fmt::format("has version {} of the format, this program reads version {}", version, schema_version),
-            version > schema_version ? "use a newer version of this program" : "write 1, or make the file anew");
+  cursor.need("rankloom", what);
+  if (!cursor.failed() && what != "topology")
+    return cursor.bad(fmt::format("is a {} file, not a topology", what), "give a topology file");
+  cursor.need("version", version);
+  if (cursor.failed() || version == schema_version) return;
+  cursor.bad(fmt::format("has version {} of the format; this program reads version {}", version, schema_version),
+             version > schema_version ? "use a newer version of this program" : "write 1, or create the file again");
 }
 
-/// A double, because the repeat counts of a bad file multiply beyond all integers.
+/// A double, because the product of invalid repeat counts may exceed all integers.
 double count_cores(const ObjectSpec& object) {
   double below = object.children.empty() ? 1 : 0;
   for (const ObjectSpec& child : object.children) below += count_cores(child);
   return below * static_cast<double>(object.repeat);
 }
 
-void check_machine(const JsonCursor& place, const ObjectSpec& root) {
-  if (place.failed()) return;
+void check_machine(const JsonCursor& cursor, const ObjectSpec& root) {
+  if (cursor.failed()) return;
   if (root.children.empty())
-    return place.bad("machine: has no children, so no cores", "describe at least one core below it");
-  if (root.repeat != 1) return place.bad("machine: is repeated", "repeat what is below it");
-  if (const double cores = count_cores(root); cores > most_cores) {
-    place.bad(fmt::format("machine: its {:.4g} cores are more than the {} that can be numbered", cores, most_cores),
-              "lower the repeat counts");
+    return cursor.bad("machine: has no children, so there are no cores", "describe at least one core");
+  if (root.repeat != 1) return cursor.bad("machine: is repeated", "repeat an object below the machine");
+  if (const double cores = count_cores(root); cores > max_cores) {
+    cursor.bad(fmt::format("machine: {:.4g} cores are too many: the maximum is {}", cores, max_cores),
+               "reduce the repeat counts");
   }
 }
 
 // Writing. -----------------------------------------------------------------------------------------------------------
 
 Json to_json(Cost cost) {
-  if (cost.latency == 0) return cost.gap;
-  return {{"gap", cost.gap}, {"latency", cost.latency}};
+  if (cost.latency == 0) return cost.inverse_bandwidth;
+  return {{"inverse_bandwidth", cost.inverse_bandwidth}, {"latency", cost.latency}};
 }
 
 Json to_json(const ObjectSpec& object) {
@@ -250,7 +254,7 @@ struct ShapeWriter {
   }
 };
 
-/// The value between brackets, its parts apart by `separator`.
+/// Prints the elements between brackets, separated by `separator`.
 template <class Print>
 void print_parts(const Json& json, std::string_view begin, std::string_view separator, std::string& out,
                  const Print& print_part) {
@@ -258,21 +262,21 @@ void print_parts(const Json& json, std::string_view begin, std::string_view sepa
   out += json.is_array() ? '[' : '{';
   for (const auto& [key, value] : json.items()) {
     out += std::exchange(before, separator);
-    if (json.is_object()) out += Json(key).dump() + ": ";
+    if (json.is_object()) out += dump_json(Json(key)) + ": ";
     print_part(value);
   }
 }
 
 void print_flat(const Json& json, std::string& out) {
   if (!json.is_structured()) {
-    out += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out += dump_json(json);
     return;
   }
   print_parts(json, "", ", ", out, [&](const Json& part) { print_flat(part, out); });
   out += json.is_array() ? ']' : '}';
 }
 
-/// What fits a line stands on one line, and so do lists of numbers, however long.
+/// Values that fit into a line, and lists of numbers of any length, are printed on one line.
 void print(const Json& json, std::size_t indent, std::string& out) {
   constexpr std::size_t line_width = 120;
   std::string flat;
@@ -311,7 +315,7 @@ Result<MachineSpec> read_machine_json(const FileContents& file) {
 std::string write_machine_json(const MachineSpec& spec) {
   Json json{{"rankloom", "topology"}, {"version", schema_version}};
   if (!spec.text.empty()) json["text"] = spec.text;
-  json["machine"] = to_json(folded(spec.root));
+  json["machine"] = to_json(fold_repeats(spec.root));
   if (spec.network) {
     const ShapeWriter writer{to_json(spec.network->per_hop())};
     json["network"] = std::visit(writer, static_cast<const NetworkShape::variant&>(spec.network->shape()));

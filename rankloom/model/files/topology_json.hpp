@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: a topology's own file: JSON that says everything a MachineSpec can say. docs/topology.md describes it.
+// model/files: the topology format: JSON with everything that a MachineSpec contains. docs/topology.md describes it.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace rankloom {
 
-/// Errors name the path of the value, such as machine.children[3].repeat. What a file asks for is counted before it is
-/// built, and unknown keys and newer versions are refused, so that nothing is silently left out.
+/// Errors name the path of the value, such as machine.children[3].repeat. Cores are counted before anything is built.
+/// Unknown keys and newer versions are errors, so that nothing is ignored silently.
 Result<MachineSpec> read_machine_json(const FileContents& file);
-/// Reads back to an equal machine; equal neighbours are written once with a repeat count.
+/// read_machine_json() restores an equal machine; equal siblings are written once with a repeat count.
 std::string write_machine_json(const MachineSpec& spec);
 
 }  // namespace rankloom

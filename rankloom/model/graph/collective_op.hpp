@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: the operations in which a whole communicator takes part. Their numbers are written into files.
+// model/graph: MPI collective operations. Files contain these numbers, so they must not change.
 #pragma once
 
 #include <cstdint>

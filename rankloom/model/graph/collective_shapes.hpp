@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: who sends to whom inside a group, shape by shape, asked member by member; and of which shapes a collective
-// consists under each model. docs/patterns.md has the table.
+// model/graph: the communication patterns of collective operations, enumerated per member, and the patterns that each
+// operation consists of under each collective model. docs/patterns.md has the table.
 #pragma once
 
 #include <algorithm>
@@ -12,32 +12,33 @@
 
 namespace rankloom::collective_shapes {
 
-/// Who sends to whom in a group of n members. Positions count from 0 inside the group.
+/// The communication pattern within a group of n members, which are numbered from 0.
 enum class Shape : std::uint8_t {
-  star_out,          ///< Root to every other member.
-  star_in,           ///< Every other member to the root.
-  pairs,             ///< Every ordered pair.
-  upward,            ///< Every member to all that come after it.
-  binomial_down,     ///< Along a binomial tree, the same vector on each of its edges.
-  binomial_up,       ///< The same towards the root.
-  scatter_down,      ///< Along a binomial tree, one block for each member of the subtree that it leads to.
-  gather_up,         ///< The same towards the root.
-  doubling,          ///< Recursive doubling; what exceeds a power of two folds in first and gets the result last.
-  ring,              ///< To the next member.
-  partial_doubling,  ///< Recursive doubling among those that exist, as a scan does it.
-  dissemination,     ///< To the members 1, 2, 4, … further on.
+  star_out,       ///< Root to every other member.
+  star_in,        ///< Every other member to the root.
+  pairs,          ///< Every ordered pair.
+  upward,         ///< Every member to all later members.
+  binomial_down,  ///< Along a binomial tree, the same vector on each edge.
+  binomial_up,    ///< The same towards the root.
+  scatter_down,   ///< Along a binomial tree, one block per member of the subtree.
+  gather_up,      ///< The same towards the root.
+  doubling,  ///< Recursive doubling; members above a power of two send their data first and receive the result last.
+  ring,      ///< To the next member.
+  partial_doubling,  ///< Recursive doubling among existing members, as in a scan.
+  dissemination,     ///< To the members at distance 1, 2, 4, ….
 };
 
 constexpr std::uint64_t lowest_bit(std::uint64_t value) {
   return value & (~value + 1);
 }
 
-/// In a binomial tree over 0..size-1 the subtree of member v > 0 is v..v+lowest_bit(v)-1, as far as it exists.
+/// The size of a subtree: in a binomial tree over 0..size-1 the subtree of v > 0 is v..v+lowest_bit(v)-1, cut off at
+/// size.
 constexpr std::uint64_t subtree(std::uint64_t v, std::uint64_t size) {
   return std::min(lowest_bit(v), size - v);
 }
 
-/// Calls emit(child, members below and with it) for the children of v.
+/// Calls emit(child, size of its subtree) for the children of v.
 template <class Emit>
 void binomial_children(std::uint64_t v, std::uint64_t size, const Emit& emit) {
   const std::uint64_t end = v == 0 ? size : lowest_bit(v);
@@ -46,21 +47,22 @@ void binomial_children(std::uint64_t v, std::uint64_t size, const Emit& emit) {
 
 template <class Emit>
 void doubling_sends(std::uint64_t p, std::uint64_t size, const Emit& emit) {
-  const std::uint64_t core = std::bit_floor(size);
-  const std::uint64_t folded = size - core;  // pairs (0,1), (2,3), … of which the even one stands aside
+  const std::uint64_t power = std::bit_floor(size);
+  const std::uint64_t folded =
+      size - power;  // pairs (0,1), (2,3), …, of which the even member does not take part in the doubling
   const auto position = [&](std::uint64_t v) { return v < folded ? 2 * v + 1 : v + folded; };
   if (p < 2 * folded) {
     if (p % 2 == 0) return emit(p + 1, 1);
     emit(p - 1, 1);
   }
   const std::uint64_t v = p < 2 * folded ? p / 2 : p - folded;
-  for (std::uint64_t bit = 1; bit < core; bit *= 2) emit(position(v ^ bit), 1);
+  for (std::uint64_t bit = 1; bit < power; bit *= 2) emit(position(v ^ bit), 1);
 }
 
-/// Calls emit(to, blocks) for everyone to whom member p sends.
+/// Calls emit(to, blocks) for every member that member p sends to.
 template <class Emit>
 void sends(Shape shape, std::uint64_t size, std::uint64_t root, std::uint64_t p, const Emit& emit) {
-  const std::uint64_t from_root = (p + size - root) % size;  // binomial trees count from their root
+  const std::uint64_t from_root = (p + size - root) % size;  // binomial trees number members from the root
   const auto position = [&](std::uint64_t v) { return (v + root) % size; };
   switch (shape) {
     case Shape::star_in:
@@ -101,7 +103,7 @@ void sends(Shape shape, std::uint64_t size, std::uint64_t root, std::uint64_t p,
   }
 }
 
-/// One of the steps that a collective consists of: `blocks` of its bytes in `messages` on each pair of the shape.
+/// One step of a collective: `blocks` times its bytes in `messages` messages between each pair of the pattern.
 struct Step {
   Shape shape;
   double blocks = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: collectives become traffic between pairs. Row by row and in parallel: every rank asks each collective that it
-// takes part in what it sends, so nothing is held but the result.
+// model/graph: expands collectives into traffic between pairs, row by row and in parallel. Each row enumerates the
+// sends of one rank in all collectives that it takes part in, so only the result is stored.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -24,17 +24,18 @@ using collective_shapes::Step;
 using collective_shapes::steps_of;
 
 constexpr std::array<CollectiveModelInfo, 4> model_table = {{
-    {CollectiveModel::none, "none", "collectives are left out"},
-    {CollectiveModel::logical, "logical", "who gets data from whom, as the standard defines the result"},
+    {CollectiveModel::none, "none", "collectives are ignored"},
+    {CollectiveModel::logical, "logical",
+     "the data flow that the MPI standard defines: root with each member, or all pairs"},
     {CollectiveModel::tree, "tree",
-     "as MPI libraries send it: binomial trees, recursive doubling, rings, pairwise exchange"},
-    {CollectiveModel::flat, "flat", "everything through the root, or member 0"},
+     "the algorithms of MPI libraries: binomial trees, recursive doubling, rings, pairwise exchange"},
+    {CollectiveModel::flat, "flat", "all data through the root, or member 0"},
 }};
 
 constexpr std::array<std::string_view, 10> op_names = {
     "barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall", "reduce_scatter", "scan"};
 
-/// All steps of one shape on one communicator, added up.
+/// The sum of all steps of one shape on one communicator.
 struct Exchange {
   Shape shape;
   std::uint32_t root;
@@ -52,12 +53,12 @@ Rank rank(std::uint64_t number) {
   return Rank{static_cast<std::uint32_t>(number)};
 }
 
-/// The collectives of a profile, ready to be asked for the traffic of one rank.
+/// Enumerates the traffic of single ranks in the collectives of a profile.
 class Expansion {
  public:
   Expansion(const Profile& profile, CollectiveModel model)
       : ranks_(profile.rank_count()), communicators_(profile.communicators), exchanges_(communicators_.size()) {
-    add_up(profile.collectives, model);
+    sum_up(profile.collectives, model);
     if (empty()) return;
     sort_members();
     list_memberships();
@@ -67,8 +68,8 @@ class Expansion {
     return std::all_of(exchanges_.begin(), exchanges_.end(), [](const auto& list) { return list.empty(); });
   }
 
-  /// Not fewer edges than there will be: everybody with everybody, or a tree there and back.
-  double most_edges() const {
+  /// An upper bound on the number of edges: all pairs, or a tree in both directions.
+  double max_edges() const {
     double edges = 0;
     for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
       if (exchanges_[c].empty()) continue;
@@ -98,8 +99,8 @@ class Expansion {
 
   static bool is_pairs(const Exchange& exchange) { return exchange.shape == Shape::pairs; }
 
-  /// Bytes and messages are linear in every shape, so equal shapes are one exchange of their sum.
-  void add_up(std::span<const Collective> collectives, CollectiveModel model) {
+  /// Bytes and messages are additive in every shape, so equal shapes are combined into one exchange.
+  void sum_up(std::span<const Collective> collectives, CollectiveModel model) {
     std::map<std::tuple<std::uint32_t, Shape, std::uint32_t>, std::pair<double, double>> totals;
     for (const Collective& call : collectives) {
       assert(call.communicator < communicators_.size());
@@ -151,7 +152,7 @@ class Expansion {
       };
       if (exchange.shape == Shape::pairs && !members.empty()) {
         const Rank self = members[position];
-        for (const Rank to : sorted_members_[communicator])  // everybody, so take them in the order of the row
+        for (const Rank to : sorted_members_[communicator])  // all members, so that sorted order saves sorting the row
           if (to != self) emit(to, 1);
       } else {
         sends(exchange.shape, size(communicator), exchange.root, position,
@@ -163,7 +164,7 @@ class Expansion {
   std::uint32_t ranks_;
   const std::vector<Communicator>& communicators_;
   std::vector<std::vector<Exchange>> exchanges_;   // by communicator
-  std::vector<std::vector<Rank>> sorted_members_;  // by communicator, where all pairs talk
+  std::vector<std::vector<Rank>> sorted_members_;  // by communicator, for all-pairs exchanges only
   std::vector<std::uint32_t> worlds_;              // communicators of all ranks
   std::vector<std::uint64_t> first_;               // memberships of rank r: first_[r]..first_[r+1]
   std::vector<Membership> memberships_;
@@ -177,12 +178,12 @@ void append_row(const CommGraph& graph, Rank from, std::vector<Edge>& edges) {
     edges.push_back({targets[e], bytes[e], messages.empty() ? graph.default_messages() : messages[e]});
 }
 
-/// Sorts by target. Most rows are few rising runs, one from each source, and merging those beats sorting.
+/// Sorts by target. Most rows consist of few ascending runs, one per source, and merging runs is faster than sorting.
 void sort_runs(std::vector<Edge>& edges) {
-  constexpr int most_runs = 8;
+  constexpr int max_runs = 8;
   const auto before = [](const Edge& a, const Edge& b) { return a.to < b.to; };
   auto sorted = std::is_sorted_until(edges.begin(), edges.end(), before);
-  for (int run = 1; run < most_runs && sorted != edges.end(); ++run) {
+  for (int run = 1; run < max_runs && sorted != edges.end(); ++run) {
     const auto end = std::is_sorted_until(sorted, edges.end(), before);
     std::inplace_merge(edges.begin(), sorted, end, before);
     sorted = end;
@@ -190,8 +191,8 @@ void sort_runs(std::vector<Edge>& edges) {
   if (sorted != edges.end()) std::stable_sort(edges.begin(), edges.end(), before);
 }
 
-/// Sorts by target and adds up equal ones.
-void unite(std::vector<Edge>& edges) {
+/// Sorts by target and sums up duplicates.
+void merge_duplicates(std::vector<Edge>& edges) {
   sort_runs(edges);
   std::size_t last = 0;
   for (std::size_t e = 1; e < edges.size(); ++e) {
@@ -205,7 +206,7 @@ void unite(std::vector<Edge>& edges) {
   if (!edges.empty()) edges.resize(last + 1);
 }
 
-/// Makes rows of what row(rank, edges) appends, calling it twice for every rank: to count, then to fill.
+/// Builds the rows that row(rank, edges) appends; calls it twice for every rank: to count, then to fill.
 template <class Row>
 CommGraph::Rows make_rows(std::uint32_t ranks, const Row& row) {
   constexpr std::size_t chunk = 64;  // rows of an all-to-all are long
@@ -255,9 +256,9 @@ std::optional<CollectiveOp> find_collective_op(std::string_view name) {
 
 Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model) {
   constexpr double bytes_per_edge = 20;
-  return check_memory(at("--collectives"), "this traffic between pairs",
-                      Expansion(profile, model).most_edges() * bytes_per_edge,
-                      "leave the collectives out (none), or choose a model with fewer pairs (tree)");
+  return check_memory(at("--collectives"), "the expanded traffic",
+                      Expansion(profile, model).max_edges() * bytes_per_edge,
+                      "use --collectives none or --collectives tree, which has fewer pairs");
 }
 
 CommGraph traffic(Profile profile, CollectiveModel model) {
@@ -266,7 +267,7 @@ CommGraph traffic(Profile profile, CollectiveModel model) {
   const bool add_expanded = model != CollectiveModel::none && profile.expanded_collectives.edge_count() > 0;
   if (!add_collectives && !add_expanded)
     return profile.self_traffic_counts ? std::move(profile.point_to_point)
-                                       : without_self(std::move(profile.point_to_point));
+                                       : remove_self_loops(std::move(profile.point_to_point));
 
   CommGraph::Rows rows = make_rows(profile.rank_count(), [&](Rank from, std::vector<Edge>& edges) {
     edges.clear();
@@ -274,7 +275,7 @@ CommGraph traffic(Profile profile, CollectiveModel model) {
     if (add_expanded) append_row(profile.expanded_collectives, from, edges);
     if (add_collectives) expansion.append(from, edges);
     if (!profile.self_traffic_counts) std::erase_if(edges, [&](const Edge& edge) { return edge.to == from; });
-    unite(edges);
+    merge_duplicates(edges);
   });
   const auto loads = profile.point_to_point.loads();
   rows.loads.assign(loads.begin(), loads.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: who talks to whom.
+// model/graph: the communication graph.
 #include "rankloom/model/graph/comm_graph.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ double total(const Array<double>& values) {
   });
 }
 
-/// Sorts each row by target and adds up repeated targets; the arrays shrink in place.
-void sort_and_merge(Rows& rows) {
+/// Sorts each row by target and sums up duplicates in place.
+void sort_and_merge_duplicates(Rows& rows) {
   const bool messages = !rows.messages.empty();
   std::vector<std::size_t> order;
   std::vector<Rank> targets;
@@ -46,10 +46,10 @@ void sort_and_merge(Rows& rows) {
       bytes.back() += rows.bytes[at];
       if (messages) counts.back() += rows.messages[at];
     }
-    const auto place = static_cast<std::ptrdiff_t>(out);
-    std::copy(targets.begin(), targets.end(), rows.targets.begin() + place);
-    std::copy(bytes.begin(), bytes.end(), rows.bytes.begin() + place);
-    if (messages) std::copy(counts.begin(), counts.end(), rows.messages.begin() + place);
+    const auto position = static_cast<std::ptrdiff_t>(out);
+    std::copy(targets.begin(), targets.end(), rows.targets.begin() + position);
+    std::copy(bytes.begin(), bytes.end(), rows.bytes.begin() + position);
+    if (messages) std::copy(counts.begin(), counts.end(), rows.messages.begin() + position);
     out += targets.size();
     begin = end;
     rows.offsets[r + 1] = out;
@@ -93,29 +93,29 @@ CommGraph CommGraphBuilder::build(bool with_messages, bool undirected) && {
   if (with_messages) rows.messages.resize(count);
 
   std::vector<EdgeIndex> next(rows.offsets.begin(), rows.offsets.end() - 1);
-  const double share = undirected ? 0.5 : 1.0;
+  const double factor = undirected ? 0.5 : 1.0;
   const auto put = [&](Rank from, Rank to, const Edge& edge) {
-    const EdgeIndex place = next[index(from)]++;
-    rows.targets[place] = to;
-    rows.bytes[place] = edge.bytes * share;
-    if (with_messages) rows.messages[place] = edge.messages * share;
+    const EdgeIndex edge_index = next[index(from)]++;
+    rows.targets[edge_index] = to;
+    rows.bytes[edge_index] = edge.bytes * factor;
+    if (with_messages) rows.messages[edge_index] = edge.messages * factor;
   };
   for (const Edge& edge : edges_) {
     put(edge.from, edge.to, edge);
     if (undirected) put(edge.to, edge.from, edge);
   }
   edges_ = {};
-  sort_and_merge(rows);
+  sort_and_merge_duplicates(rows);
   return CommGraph(std::move(rows));
 }
 
-CommGraph without_self(CommGraph graph) {
+CommGraph remove_self_loops(CommGraph graph) {
   const auto ranks = graph.ranks();
-  const bool any = std::any_of(ranks.begin(), ranks.end(), [&](Rank r) {
+  const bool has_self_loop = std::any_of(ranks.begin(), ranks.end(), [&](Rank r) {
     const auto targets = graph.targets(r);
     return std::binary_search(targets.begin(), targets.end(), r);
   });
-  if (!any) return graph;
+  if (!has_self_loop) return graph;
   Rows rows = std::move(graph).release();
   EdgeIndex out = 0;
   EdgeIndex begin = 0;
@@ -155,42 +155,42 @@ CommGraph sum(const CommGraph& a, const CommGraph& b) {
   return std::move(builder).build(true);
 }
 
-CommGraph renamed(const CommGraph& graph, std::span<const Rank> new_name) {
-  assert(new_name.size() == graph.rank_count());
+CommGraph relabel(const CommGraph& graph, std::span<const Rank> new_rank) {
+  assert(new_rank.size() == graph.rank_count());
   const std::size_t n = graph.rank_count();
-  IdVector<Rank, Rank> old_name(n);
-  for (const Rank r : graph.ranks()) old_name[new_name[index(r)]] = r;
+  IdVector<Rank, Rank> old_rank(n);
+  for (const Rank r : graph.ranks()) old_rank[new_rank[index(r)]] = r;
 
   Rows rows;
   rows.undirected = graph.undirected();
   rows.offsets.resize(n + 1);
   rows.offsets[0] = 0;
-  for (const Rank r : graph.ranks()) rows.offsets[index(r) + 1] = rows.offsets[index(r)] + graph.degree(old_name[r]);
+  for (const Rank r : graph.ranks()) rows.offsets[index(r) + 1] = rows.offsets[index(r)] + graph.degree(old_rank[r]);
   rows.targets.resize(graph.edge_count());
   rows.bytes.resize(graph.edge_count());
   if (graph.has_messages()) rows.messages.resize(graph.edge_count());
   parallel_chunks(n, [&](std::size_t begin, std::size_t end) {
     std::vector<std::size_t> order;
     for (std::size_t r = begin; r < end; ++r) {
-      const Rank old = old_name[Rank{static_cast<std::uint32_t>(r)}];
+      const Rank old = old_rank[Rank{static_cast<std::uint32_t>(r)}];
       const auto targets = graph.targets(old);
       order.resize(targets.size());
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return new_name[index(targets[a])] < new_name[index(targets[b])];
+        return new_rank[index(targets[a])] < new_rank[index(targets[b])];
       });
-      EdgeIndex place = rows.offsets[r];
+      EdgeIndex out = rows.offsets[r];
       for (const std::size_t at : order) {
-        rows.targets[place] = new_name[index(targets[at])];
-        rows.bytes[place] = graph.bytes(old)[at];
-        if (graph.has_messages()) rows.messages[place] = graph.messages(old)[at];
-        ++place;
+        rows.targets[out] = new_rank[index(targets[at])];
+        rows.bytes[out] = graph.bytes(old)[at];
+        if (graph.has_messages()) rows.messages[out] = graph.messages(old)[at];
+        ++out;
       }
     }
   });
   if (!graph.loads().empty()) {
     rows.loads.resize(n);
-    for (const Rank r : graph.ranks()) rows.loads[index(new_name[index(r)])] = graph.load(r);
+    for (const Rank r : graph.ranks()) rows.loads[index(new_rank[index(r)])] = graph.load(r);
   }
   return CommGraph(std::move(rows));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: who talks to whom. The value that capture produces and map consumes.
+// model/graph: the communication graph. capture/ produces this value, map/ uses it.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace rankloom {
 
 using EdgeIndex = std::uint64_t;
 
-/// Sparse traffic between n ranks in compressed rows: row r lists the ranks that r sends to, in rising order, with the
-/// bytes and messages of each. 12 bytes an edge, 20 with messages, 8 a rank.
+/// The traffic between n ranks as compressed sparse rows (CSR): row r lists the ranks that r sends to in ascending
+/// order, with bytes and messages. 12 bytes per edge, 20 with messages, 8 per rank.
 ///
-/// A graph read from an undirected format stores an edge of weight w as w/2 in each direction, so that every sum over
-/// directed edges counts it once. Numbers are doubles: integers are exact up to 2^53.
+/// An edge of weight w from an undirected format is stored as w/2 in each direction, so that a sum over directed edges
+/// counts it once. Numbers are doubles: integers are exact up to 2^53.
 class CommGraph {
  public:
-  /// The rows as they are stored. Each row's targets rise strictly; messages and loads may be empty.
+  /// The arrays. The targets of each row are strictly ascending; messages and loads may be empty.
   struct Rows {
-    Array<EdgeIndex> offsets;  ///< n+1 entries, row r is offsets[r]..offsets[r+1].
+    Array<EdgeIndex> offsets;  ///< n+1 entries; row r is offsets[r]..offsets[r+1]-1.
     Array<Rank> targets;
     Array<double> bytes;
-    Array<double> messages;     ///< Empty: not recorded, counted as one message for each edge.
+    Array<double> messages;     ///< Empty: not recorded; every edge counts as one message.
     std::vector<double> loads;  ///< Work of each rank; empty: all equal.
     bool undirected = false;    ///< Both directions are stored with half the weight each.
   };
@@ -39,7 +39,7 @@ class CommGraph {
 
   std::span<const Rank> targets(Rank r) const { return {rows_.targets.data() + begin(r), degree(r)}; }
   std::span<const double> bytes(Rank r) const { return {rows_.bytes.data() + begin(r), degree(r)}; }
-  /// Empty when messages were not recorded.
+  /// Empty if messages were not recorded.
   std::span<const double> messages(Rank r) const {
     return has_messages() ? std::span<const double>(rows_.messages.data() + begin(r), degree(r))
                           : std::span<const double>();
@@ -47,7 +47,7 @@ class CommGraph {
   std::size_t degree(Rank r) const { return static_cast<std::size_t>(rows_.offsets[index(r) + 1] - begin(r)); }
 
   bool has_messages() const { return !rows_.messages.empty(); }
-  /// Messages that an edge without a record stands for: an undirected edge counts one for both directions together.
+  /// The number of messages per edge if messages were not recorded; an undirected edge counts once for both directions.
   double default_messages() const { return rows_.undirected ? 0.5 : 1.0; }
   bool undirected() const { return rows_.undirected; }
   std::span<const double> loads() const { return rows_.loads; }
@@ -57,7 +57,7 @@ class CommGraph {
   double total_messages() const;
 
   const Rows& rows() const { return rows_; }
-  /// Takes the arrays out, to build another graph from them without a copy.
+  /// Moves the arrays out, to build another graph without a copy.
   Rows release() && { return std::move(rows_); }
 
  private:
@@ -65,19 +65,19 @@ class CommGraph {
   Rows rows_;
 };
 
-/// Collects edges in any order, adds up repeated ones, and makes the rows. 24 bytes an edge while it collects.
+/// Collects edges in any order, sums up duplicates, and builds the rows. Needs 24 bytes per edge.
 class CommGraphBuilder {
  public:
   explicit CommGraphBuilder(std::uint32_t rank_count) : rank_count_(rank_count) {}
 
-  /// Directed traffic; both ends below rank_count.
+  /// Adds directed traffic; both ranks are below rank_count.
   void add(Rank from, Rank to, double bytes, double messages = 1) { edges_.push_back({from, to, bytes, messages}); }
   void set_loads(std::vector<double> loads) { loads_ = std::move(loads); }
   void reserve(std::size_t edges) { edges_.reserve(edges); }
   std::uint32_t rank_count() const { return rank_count_; }
 
-  /// without_messages drops the message counts, for sources that know only weights. `undirected`: each edge was added
-  /// once, with its whole weight, and is split into two directions.
+  /// Without messages, the message counts are dropped, for sources that have only weights. `undirected`: each edge was
+  /// added once with its total weight and is split into two directions.
   CommGraph build(bool with_messages, bool undirected = false) &&;
 
  private:
@@ -90,13 +90,13 @@ class CommGraphBuilder {
   std::vector<double> loads_;
 };
 
-/// The same traffic without what a rank sends to itself.
-CommGraph without_self(CommGraph graph);
+/// The same traffic without messages of a rank to itself.
+CommGraph remove_self_loops(CommGraph graph);
 
-/// The traffic of two graphs over the same ranks, added edge by edge.
+/// The sum of the traffic of two graphs over the same ranks.
 CommGraph sum(const CommGraph& a, const CommGraph& b);
 
-/// The same program with rank r renamed new_name[r].
-CommGraph renamed(const CommGraph& graph, std::span<const Rank> new_name);
+/// The same graph with rank r renumbered to new_rank[r].
+CommGraph relabel(const CommGraph& graph, std::span<const Rank> new_rank);
 
 }  // namespace rankloom

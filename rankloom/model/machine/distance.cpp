@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: the factors of a pair's cost under each model that is a sum over pairs.
+// model/machine: the distance functors of the cost models that are sums over pairs.
 #include "rankloom/model/machine/distance.hpp"
 
 #include <algorithm>
@@ -9,43 +9,45 @@ namespace rankloom {
 
 namespace {
 
-/// One pair under one model, smaller is better. Two ranks on one core: nothing to send in bytes, time and hopbytes; for
-/// quality they are as near as the nearest pair of cores. Quality divides by latencies where the topology knows them
-/// for every level, else by gaps, which rank the levels alike.
-PairCost pair_cost(CostModel model, Cost cost, double hops, Cost least) {
+/// The factors for one pair; smaller is better. Two ranks on one core cost nothing in bytes, time and hopbytes; for
+/// quality their distance is the minimum of all pairs of cores. Quality divides by the latency if the topology has
+/// latencies on every level, else by the inverse bandwidth, which gives the same order of levels.
+PairCost pair_cost(CostModel model, Cost cost, double hops, Cost min_cost) {
   switch (model) {
     case CostModel::bytes:
-      return {cost.gap, 0};
+      return {cost.inverse_bandwidth, 0};
     case CostModel::time:
-      return {cost.gap, cost.latency};
+      return {cost.inverse_bandwidth, cost.latency};
     case CostModel::hopbytes:
       return {hops, 0};
     case CostModel::quality:
-      return {least.latency > 0 ? -1 / std::max(cost.latency, least.latency) : -1 / std::max(cost.gap, least.gap), 0};
+      return {min_cost.latency > 0 ? -1 / std::max(cost.latency, min_cost.latency)
+                                   : -1 / std::max(cost.inverse_bandwidth, min_cost.inverse_bandwidth),
+              0};
     case CostModel::congestion:
       break;
   }
-  assert(false && "congestion is no sum over pairs");
+  assert(false && "congestion is not a sum over pairs");
   return {};
 }
 
 }  // namespace
 
-AnyDistance::AnyDistance(const Topology& topology, CostModel model)
-    : topology_(&topology), model_(model), least_(topology.least_cost()) {}
+GeneralDistance::GeneralDistance(const Topology& topology, CostModel model)
+    : topology_(&topology), model_(model), min_cost_(topology.min_cost()) {}
 
-PairCost AnyDistance::operator()(Core p, Core q) const {
+PairCost GeneralDistance::operator()(Core p, Core q) const {
   if (model_ == CostModel::hopbytes) return {static_cast<double>(topology_->hops(p, q)), 0};
-  return pair_cost(model_, topology_->cost(p, q), 0, least_);
+  return pair_cost(model_, topology_->cost(p, q), 0, min_cost_);
 }
 
 Distance make_distance(const Topology& topology, CostModel model) {
   const auto costs = topology.cost_by_bit();
-  if (!costs) return AnyDistance(topology, model);
+  if (!costs) return GeneralDistance(topology, model);
   const auto hops = topology.hops_by_bit();
-  const Cost least = topology.least_cost();
+  const Cost min_cost = topology.min_cost();
   std::array<PairCost, 65> by_bit{};
-  for (std::size_t bit = 0; bit <= 64; ++bit) by_bit[bit] = pair_cost(model, (*costs)[bit], hops[bit], least);
+  for (std::size_t bit = 0; bit <= 64; ++bit) by_bit[bit] = pair_cost(model, (*costs)[bit], hops[bit], min_cost);
   return TreeDistance(topology, by_bit);
 }
 

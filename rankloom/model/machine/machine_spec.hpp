@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: a machine in words. Every topology source (string, JSON, hostlist, hwloc, Slurm, probe) says what it found as
-// a MachineSpec, and Topology::build turns that into the fast value. It is small: equal parts are written once.
+// model/machine: the description of a machine. Every topology source (string, JSON, hostlist, hwloc, Slurm, probe)
+// returns a MachineSpec, and Topology::build() compiles it for fast queries. Equal parts are described once.
 #pragma once
 
 #include <cstdint>
@@ -15,39 +15,50 @@ namespace rankloom {
 
 class Network;
 
-/// What it costs to send between two places. Times are nanoseconds; a source that knows only ratios uses any unit.
+/// The cost of sending from one core to another, as in LogGP. Times are nanoseconds; a source that knows only ratios
+/// uses any unit.
 struct Cost {
-  double gap = 0;      ///< Time per byte.
-  double latency = 0;  ///< Time per message.
+  double inverse_bandwidth = 0;  ///< Time per byte (G).
+  double latency = 0;            ///< Time per message.
   bool operator==(const Cost&) const = default;
 };
 
-/// One object of the hierarchy, or `repeat` equal ones side by side.
+/// One object of the hierarchy, or `repeat` equal siblings.
 struct ObjectSpec {
-  std::string kind;  ///< "switch", "node", "package", "core", …: the name of its level.
-  std::string name;  ///< A host's name; empty: numbered. Only with repeat = 1.
+  std::string kind;  ///< "switch", "node", "package", "core", …: names the level.
+  std::string name;  ///< The name of a host; empty: numbered. Only with repeat = 1.
   std::uint64_t repeat = 1;
-  std::optional<Cost>
-      between;  ///< Between two cores under different children of this object; none: 10 x the dearest level below.
-  std::uint32_t capacity = 1;  ///< Leaves only: ranks a core may hold; 0: the core is not to be used.
-  std::optional<std::uint32_t>
-      os_index;                      ///< Leaves only: the operating system's number of the processing unit in its node.
-  std::vector<ObjectSpec> children;  ///< Empty: a leaf, that is, a core.
+  /// Cost between two cores under different children of this object; none: ten times the most expensive level below.
+  std::optional<Cost> between;
+  std::uint32_t capacity = 1;  ///< Leaves only: how many ranks fit; 0: the core must not be used.
+  /// Leaves only: the number that the operating system of the node gives to the processing unit.
+  std::optional<std::uint32_t> os_index;
+  std::vector<ObjectSpec> children;  ///< Empty: this is a leaf, that is, a core.
 };
 
-/// What a source found odd while reading, for `topo check`: it can be lived with, but may not be meant.
+/// Something suspicious in the input of a topology source, which `topo check` prints. It is not an error.
 struct MachineRemark {
   std::string what;
   std::string hint;
 };
 
 struct MachineSpec {
-  ObjectSpec root;  ///< The whole machine; kind "machine".
-  /// How the nodes are wired, when that is no hierarchy. The root's children are then the nodes, in the network's
-  /// order.
+  ObjectSpec root;  ///< The complete machine; kind "machine".
+  /// The network between the nodes if it is not a hierarchy. The children of the root are then the nodes, in the order
+  /// of the network.
   std::shared_ptr<const Network> network;
-  std::string text;  ///< What the user wrote, for messages.
+  std::string text;  ///< The text that the user wrote, for messages.
   std::vector<MachineRemark> remarks;
 };
+
+/// Whether one object of `a` equals one object of `b`, regardless of their repeat counts.
+bool equal_except_repeat(const ObjectSpec& a, const ObjectSpec& b);
+
+/// Appends an object. If it equals the last one, increases the repeat count of the last one instead. Objects with a
+/// name are always appended.
+void append_with_repeat(std::vector<ObjectSpec>& objects, ObjectSpec object);
+
+/// The same machine with every run of equal siblings written once. Two machines are equal if the results are equal.
+ObjectSpec fold_repeats(const ObjectSpec& object);
 
 }  // namespace rankloom

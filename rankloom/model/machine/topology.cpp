@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: what is near what.
+// model/machine: queries of a machine.
 #include "rankloom/model/machine/topology.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 
@@ -43,7 +43,7 @@ std::uint32_t Topology::object_of(std::size_t level, Core core) const {
   const auto& first = data_->first_core[level];
   if (level + 1 == data_->levels.size()) return index(core);
   if (first.size() == 2) return 0;
-  // Even machines are the rule: guess by proportion, then look where the guess was wrong.
+  // Most machines are balanced: guess by proportion, and search only if the guess is wrong.
   const auto guess = static_cast<std::uint32_t>(std::uint64_t{index(core)} * (first.size() - 1) / data_->path.size());
   if (first[guess] <= index(core) && index(core) < first[guess + 1]) return guess;
   return static_cast<std::uint32_t>(std::upper_bound(first.begin(), first.end(), index(core)) - first.begin()) - 1;
@@ -56,36 +56,36 @@ Core Topology::first_core(std::size_t level, std::uint32_t object) const {
 Cost Topology::cost(Core p, Core q) const {
   if (is_matrix()) return {data_->matrix[std::size_t{index(p)} * data_->matrix_size + index(q)], 0};
   if (p == q) return {};
-  const std::size_t level = parting_level(p, q);
+  const std::size_t level = divergence_level(p, q);
   if (level == 0 && data_->routed) return data_->network->cost(node_of(p), node_of(q));
   if (data_->levels[level].cost) return *data_->levels[level].cost;
   return data_->between[level][level == 0 ? 0 : object_of(level - 1, p)];
 }
 
-Cost Topology::least_cost() const {
+Cost Topology::min_cost() const {
   constexpr double none = std::numeric_limits<double>::infinity();
-  Cost least{none, none};
-  const auto meet = [&](const Cost& cost) {
-    least = {std::min(least.gap, cost.gap), std::min(least.latency, cost.latency)};
+  Cost minimum{none, none};
+  const auto include = [&](const Cost& cost) {
+    minimum = {std::min(minimum.inverse_bandwidth, cost.inverse_bandwidth), std::min(minimum.latency, cost.latency)};
   };
   for (const double distance : data_->matrix) {
-    if (distance > 0) meet({distance, 0});
+    if (distance > 0) include({distance, 0});
   }
   for (std::size_t level = 0; level < data_->levels.size() && !is_matrix(); ++level) {
     if (data_->levels[level].is_private()) continue;
     if (level == 0 && data_->routed) {
-      meet(data_->network->per_hop());
+      include(data_->network->per_hop());
     } else if (data_->levels[level].cost) {
-      meet(*data_->levels[level].cost);
+      include(*data_->levels[level].cost);
     }
-    for (const Cost& cost : data_->between[level]) meet(cost);
+    for (const Cost& cost : data_->between[level]) include(cost);
   }
-  return std::isfinite(least.gap) ? least : Cost{1, 0};
+  return std::isfinite(minimum.inverse_bandwidth) ? minimum : Cost{1, 0};
 }
 
 std::uint32_t Topology::hops(Core p, Core q) const {
   if (p == q) return 0;
-  const std::size_t level = parting_level(p, q);
+  const std::size_t level = divergence_level(p, q);
   if (level > data_->node_level) return 0;
   if (data_->routed) return data_->network->hops(node_of(p), node_of(q));
   return 2 * static_cast<std::uint32_t>(data_->node_level - level + 1);

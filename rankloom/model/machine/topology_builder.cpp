@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: from a machine in words to the fast value: find the levels, give every object all of them, number the cores,
-// fill in the costs that were not given, wire the nodes.
+// model/machine: builds a Topology from a MachineSpec: finds the levels, inserts missing levels, fills in missing
+// costs, numbers the cores, and connects the nodes.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,24 +11,24 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/system/memory.hpp"
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
 namespace {
 
-constexpr std::uint64_t most_cores = std::numeric_limits<std::uint32_t>::max() - 1;
+constexpr std::uint64_t max_cores = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
 
-/// Levels that stand inside one node, when a machine does not say where its nodes are.
+/// Kinds of levels inside a node, for machines that do not name their nodes.
 bool is_inside_node(const std::string& kind) {
   static const std::set<std::string> inside{"package", "socket", "numa",    "die",  "group", "l3",    "l2",
                                             "l1",      "cache",  "cluster", "core", "pu",    "thread"};
   return inside.contains(kind);
 }
 
-/// A level is a kind at its n-th occurrence on the way down: "switch", "switch" again, "node", ….
+/// A level is the n-th occurrence of a kind on the path from the root: "switch", the second "switch", "node", ….
 struct LevelKey {
   std::string kind;
   std::ptrdiff_t occurrence;
@@ -47,7 +47,7 @@ class TopologyBuilder {
 
   Result<Topology> build() {
     for (const auto step : {&TopologyBuilder::check_size, &TopologyBuilder::find_levels, &TopologyBuilder::fill_costs,
-                            &TopologyBuilder::number_cores, &TopologyBuilder::wire_nodes}) {
+                            &TopologyBuilder::number_cores, &TopologyBuilder::connect_nodes}) {
       auto done = (this->*step)();
       if (!done) return propagate(done);
     }
@@ -62,27 +62,28 @@ class TopologyBuilder {
     return fail(Code::bad_input, at(text.empty() ? "topology" : text), std::move(what), std::move(hint));
   }
 
-  /// Counts before anything is allocated, so that an absurd repeat count is an error and not a dead machine.
+  /// Counts cores before anything is allocated, so that an absurd repeat count is an error instead of exhausted memory.
   Result<void> check_size() {
     const ObjectSpec& root = data_.spec.root;
-    bool named_twice = false;
+    bool named_and_repeated = false;
     const std::function<double(const ObjectSpec&)> cores = [&](const ObjectSpec& object) -> double {
-      named_twice |= !object.name.empty() && object.repeat > 1;
+      named_and_repeated |= !object.name.empty() && object.repeat > 1;
       double below = object.children.empty() ? 1.0 : 0.0;
       for (const ObjectSpec& child : object.children) below += cores(child);
       return below * static_cast<double>(object.repeat);
     };
     const double count = cores(root);
-    if (named_twice) return bad("an object with a name is repeated", "give each its own name, or none");
+    if (named_and_repeated)
+      return bad("an object with a name is repeated", "give each object its child_level name, or none");
     if (root.children.empty() || count < 1)
       return bad("the machine has no cores", "name at least one level, such as core:4");
-    if (root.repeat != 1) return bad("the whole machine is repeated", "repeat a level below it");
-    if (count > static_cast<double>(most_cores)) {
-      return bad(fmt::format("{:.4g} cores are more than the {} that can be numbered", count, most_cores),
+    if (root.repeat != 1) return bad("the machine itself is repeated", "repeat a level below the machine");
+    if (count > static_cast<double>(max_cores)) {
+      return bad(fmt::format("{:.4g} cores are too many: the maximum is {}", count, max_cores),
                  "make the levels smaller");
     }
-    constexpr double bytes_per_core = 24;  // its path, its share of the levels above, what is known of it
-    if (auto fits = check_memory({}, "so many cores", count * bytes_per_core, {}); !fits) {
+    constexpr double bytes_per_core = 24;  // path, levels above, attributes
+    if (auto fits = check_memory({}, "a machine of this size", count * bytes_per_core, {}); !fits) {
       return bad(fits.error().what, "make the levels smaller");
     }
     core_count_ = static_cast<std::uint32_t>(count);
@@ -91,9 +92,9 @@ class TopologyBuilder {
 
   Result<void> find_levels() {
     machine_ = data_.spec.root;
-    const auto outer = std::all_of(machine_.children.begin(), machine_.children.end(),
-                                   [](const ObjectSpec& child) { return is_inside_node(child.kind); });
-    if (outer && !data_.spec.network) {  // the machine is one node
+    const auto is_one_node = std::all_of(machine_.children.begin(), machine_.children.end(),
+                                         [](const ObjectSpec& child) { return is_inside_node(child.kind); });
+    if (is_one_node && !data_.spec.network) {
       ObjectSpec node{.kind = "node",
                       .name = {},
                       .between = machine_.between,
@@ -104,15 +105,15 @@ class TopologyBuilder {
     }
     std::vector<LevelKey> above;
     if (!collect_levels(machine_, above)) {
-      return bad("the levels stand in different orders in different parts",
-                 "let every part name its levels in one order, top down");
+      return bad("the levels have different orders in different parts of the machine",
+                 "list the levels in the same order everywhere, top down");
     }
-    if (keys_.size() > 60) return bad("there are more than 60 levels", "leave out levels with one child");
+    if (keys_.size() > 60) return bad("there are more than 60 levels", "remove levels with one child");
     for (const LevelKey& key : keys_) {
-      data_.levels.push_back({.kind = key.kind, .objects = 0, .arity = 0, .widest = 0, .cost = {}});
+      data_.levels.push_back({.kind = key.kind, .objects = 0, .arity = 0, .max_arity = 0, .cost = {}});
     }
     find_node_level();
-    complete(machine_, 0, above);
+    insert_missing_levels(machine_, 0, above);
     return {};
   }
 
@@ -120,15 +121,15 @@ class TopologyBuilder {
     return static_cast<std::size_t>(std::find(keys_.begin(), keys_.end(), key) - keys_.begin());
   }
 
-  /// Adds the levels below an object to keys_, each after those above it; false when two parts contradict each other.
+  /// Adds the levels below an object to keys_, each after its ancestors; false if two parts of the machine contradict.
   bool collect_levels(const ObjectSpec& object, std::vector<LevelKey>& above) {
     for (const ObjectSpec& child : object.children) {
-      const std::size_t place = above.empty() ? 0 : level_of(above.back()) + 1;
+      const std::size_t min_level = above.empty() ? 0 : level_of(above.back()) + 1;
       const LevelKey key = key_below(above, child.kind);
       const std::size_t level = level_of(key);
       if (level == keys_.size()) {
-        keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(place), key);
-      } else if (level < place) {
+        keys_.insert(keys_.begin() + static_cast<std::ptrdiff_t>(min_level), key);
+      } else if (level < min_level) {
         return false;
       }
       above.push_back(key);
@@ -138,7 +139,7 @@ class TopologyBuilder {
     return true;
   }
 
-  /// The level called "node"; with a network the top one; else the one above the first that stands inside a node.
+  /// The level named "node"; with a network the top level; else the level above the first one that is inside a node.
   void find_node_level() {
     const auto& levels = data_.levels;
     const auto named = std::find_if(levels.begin(), levels.end(),
@@ -152,30 +153,30 @@ class TopologyBuilder {
     }
   }
 
-  /// Gives every object children of exactly the next level: where one is skipped, a private object stands in.
-  void complete(ObjectSpec& object, std::size_t next_level, std::vector<LevelKey>& above) {
+  /// Gives every object children of exactly the next level: inserts objects with one child where a level is missing.
+  void insert_missing_levels(ObjectSpec& object, std::size_t next_level, std::vector<LevelKey>& above) {
     for (ObjectSpec& child : object.children) {
       const LevelKey key = key_below(above, child.kind);
-      const std::size_t own = level_of(key);
+      const std::size_t child_level = level_of(key);
       above.push_back(key);
-      if (child.children.empty() && own + 1 < keys_.size()) {
+      if (child.children.empty() && child_level + 1 < keys_.size()) {
         ObjectSpec core{.kind = keys_.back().kind,
                         .name = {},
                         .between = {},
                         .capacity = child.capacity,
                         .os_index = child.os_index,
                         .children = {}};
-        for (std::size_t level = keys_.size() - 1; level-- > own + 1;) core = wrapped(std::move(core), level);
+        for (std::size_t level = keys_.size() - 1; level-- > child_level + 1;) core = wrap(std::move(core), level);
         child.children.push_back(std::move(core));
       } else {
-        complete(child, own + 1, above);
+        insert_missing_levels(child, child_level + 1, above);
       }
       above.pop_back();
-      for (std::size_t level = own; level-- > next_level;) child = wrapped(std::move(child), level);
+      for (std::size_t level = child_level; level-- > next_level;) child = wrap(std::move(child), level);
     }
   }
 
-  ObjectSpec wrapped(ObjectSpec inner, std::size_t level) const {
+  ObjectSpec wrap(ObjectSpec inner, std::size_t level) const {
     ObjectSpec outer{
         .kind = keys_[level].kind, .name = {}, .repeat = inner.repeat, .between = {}, .os_index = {}, .children = {}};
     inner.repeat = 1;
@@ -184,17 +185,17 @@ class TopologyBuilder {
     return outer;
   }
 
-  /// Walks the machine once, top down: every object gets its number, every core its path.
+  /// Traverses the machine once, top down, and assigns numbers to objects and paths to cores.
   Result<void> number_cores() {
     const std::size_t depth = data_.levels.size();
-    find_widths(machine_, 0);
+    find_max_arities(machine_, 0);
     int bits = 0;
     shift_.resize(depth);
     for (std::size_t level = depth; level-- > 0;) {
       shift_[level] = bits;
-      const int width = std::bit_width(data_.levels[level].widest - 1U);
+      const int width = std::bit_width(data_.levels[level].max_arity - 1U);
       if (bits + width > 64)
-        return bad("the levels are too wide together for a 64-bit path", "leave out levels that do not matter");
+        return bad("the levels need more than 64 bits per core", "remove levels that do not affect the cost");
       for (int bit = bits + 1; bit <= bits + width; ++bit) {
         data_.level_of_bit[static_cast<std::size_t>(bit)] = static_cast<std::uint8_t>(level);
       }
@@ -205,23 +206,23 @@ class TopologyBuilder {
     data_.path.reserve(core_count_);
     visit(machine_, 0, 0);
     for (std::size_t level = 0; level < depth; ++level) {
-      Level& here = data_.levels[level];
+      Level& this_level = data_.levels[level];
       const std::uint64_t parents = level == 0 ? 1 : data_.levels[level - 1].objects;
-      here.arity = here.objects == parents * here.widest ? here.widest : 0;
+      this_level.arity = this_level.objects == parents * this_level.max_arity ? this_level.max_arity : 0;
       if (level + 1 < depth) data_.first_core[level].push_back(core_count_);
     }
     data_.node_count = static_cast<std::uint32_t>(data_.levels[data_.node_level].objects);
-    return keep_details();
+    return check_attributes();
   }
 
-  void find_widths(const ObjectSpec& object, std::size_t level) {
+  void find_max_arities(const ObjectSpec& object, std::size_t level) {
     std::uint64_t count = 0;
     for (const ObjectSpec& child : object.children) {
       count += child.repeat;
-      find_widths(child, level + 1);
+      find_max_arities(child, level + 1);
     }
     if (!object.children.empty())
-      data_.levels[level].widest = std::max(data_.levels[level].widest, static_cast<std::uint32_t>(count));
+      data_.levels[level].max_arity = std::max(data_.levels[level].max_arity, static_cast<std::uint32_t>(count));
   }
 
   void visit(const ObjectSpec& parent, std::size_t level, std::uint64_t path) {
@@ -250,47 +251,48 @@ class TopologyBuilder {
     }
   }
 
-  Result<void> keep_details() {
+  Result<void> check_attributes() {
     if (!any_capacity_) data_.capacity = {};
     if (!any_os_index_) data_.os_index = {};
     if (any_os_index_ && std::count(data_.os_index.begin(), data_.os_index.end(), no_os_index) > 0) {
-      return bad("some cores have an os_index and others have none", "give one to every core, or to none");
+      return bad("some cores have an os_index and others have none", "give an os_index to all cores or to none");
     }
-    std::set<std::string_view> seen;
+    std::set<std::string_view> names;
     for (const std::string& name : data_.node_names) {
-      if (!name.empty() && !seen.insert(name).second) {
-        return bad(fmt::format("the node {} stands there twice", name), "give every node one entry");
+      if (!name.empty() && !names.insert(name).second) {
+        return bad(fmt::format("the node {} occurs twice", name), "give every node one entry");
       }
     }
     return {};
   }
 
-  /// Costs not given are ten times the dearest level below; the innermost costs 1.
+  /// The default cost is ten times that of the most expensive level below; the innermost level costs 1.
   Result<void> fill_costs() {
     uneven_costs_.resize(data_.levels.size());
     double below = 0;
     for (std::size_t level = data_.levels.size(); level-- > 0;) {
-      const Cost unset{below > 0 ? 10 * below : 1.0, 0};
-      std::optional<Cost> wrong;
+      const Cost default_cost{below > 0 ? 10 * below : 1.0, 0};
+      std::optional<Cost> invalid;
       std::optional<Cost>& common = data_.levels[level].cost;
-      std::optional<Cost> said;  // of a level at which nothing parts
+      std::optional<Cost> given;  // for a level at which no cores diverge
       for_each_parent(machine_, level, [&](ObjectSpec& parent) {
-        if (parent.between && !said) said = parent.between;
-        if (!parent.between) parent.between = unset;
+        if (parent.between && !given) given = parent.between;
+        if (!parent.between) parent.between = default_cost;
         const Cost cost = *parent.between;
-        if (!(cost.gap > 0 && cost.latency >= 0 && std::isfinite(cost.gap) && std::isfinite(cost.latency)))
-          wrong = cost;
-        if (is_private(parent)) return;  // nothing parts here
+        if (!(cost.inverse_bandwidth > 0 && cost.latency >= 0 && std::isfinite(cost.inverse_bandwidth) &&
+              std::isfinite(cost.latency)))
+          invalid = cost;
+        if (is_private(parent)) return;  // no cores diverge here
         if (common && *common != cost) uneven_costs_[level] = true;
         if (!common) common = cost;
-        below = std::max(below, cost.gap);
+        below = std::max(below, cost.inverse_bandwidth);
       });
-      if (wrong) {
-        return bad(fmt::format("the cost {},{} of level {} is not a positive time", wrong->gap, wrong->latency,
+      if (invalid) {
+        return bad(fmt::format("the cost {},{} of level {} is invalid", invalid->inverse_bandwidth, invalid->latency,
                                data_.levels[level].kind),
-                   "gap above 0, latency 0 or more");
+                   "time per byte above 0, latency 0 or more");
       }
-      if (!common) common = said.value_or(unset);
+      if (!common) common = given.value_or(default_cost);
       if (uneven_costs_[level]) common.reset();
     }
     return {};
@@ -306,15 +308,15 @@ class TopologyBuilder {
     for (ObjectSpec& child : object.children) for_each_parent(child, level - 1, visit);
   }
 
-  Result<void> wire_nodes() {
+  Result<void> connect_nodes() {
     if (data_.spec.network) {
       const auto nodes = data_.spec.network->node_count();
       if (data_.node_level != 0) {
-        return bad("a network of nodes stands below another level", "let the network come first, or name only levels");
+        return bad("a network is below another level", "put the network first, or use only levels");
       }
       if (nodes != data_.node_count) {
-        return bad(fmt::format("the network joins {} nodes but {} are described", nodes, data_.node_count),
-                   "describe one node for each place of the network");
+        return bad(fmt::format("the network has {} nodes, but {} are described", nodes, data_.node_count),
+                   "describe every node of the network once");
       }
       data_.network = data_.spec.network;
       data_.routed = true;
@@ -331,7 +333,7 @@ class TopologyBuilder {
   /// The levels above the nodes as a tree of switches: nodes first, then level by level upwards, the root last.
   Result<NetworkPtr> tree_of_levels() const {
     std::vector<Vertex> parent;
-    std::uint32_t offset = 0;  // of the vertices of the level being done
+    std::uint32_t offset = 0;  // of the first vertex of the current level
     for (std::size_t level = data_.node_level + 1; level-- > 0;) {
       const auto objects = static_cast<std::uint32_t>(data_.levels[level].objects);
       std::uint32_t above = 0;
@@ -352,11 +354,11 @@ class TopologyBuilder {
   }
 
   Topology::Data data_;
-  ObjectSpec machine_;  // the spec with every level present everywhere
+  ObjectSpec machine_;  // the spec with all missing levels inserted
   std::vector<LevelKey> keys_;
   std::uint32_t core_count_ = 0;
-  std::vector<int> shift_;          // by level: where its digits stand in a path
-  std::vector<bool> uneven_costs_;  // by level: parents differ in the cost between their children
+  std::vector<int> shift_;          // by level: position of its bits in a path
+  std::vector<bool> uneven_costs_;  // by level: whether parents have different costs between their children
   bool any_name_ = false, any_capacity_ = false, any_os_index_ = false;
 };
 

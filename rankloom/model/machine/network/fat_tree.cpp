@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: extended generalised fat trees (Öhring, Ibel, Das, Kumar 1995) with D-mod-k routing (Zahavi 2012).
+// model/machine/network: extended generalised fat trees (Öhring, Ibel, Das, Kumar 1995) with D-mod-k routing (Zahavi
+// 2012).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "rankloom/model/machine/network/divider.hpp"
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/network/shape_check.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// Level i of the paper, counted from the nodes (0) up. An object of level i has the number x * W + y: x says which
-/// subtree it tops (node / M, M nodes each), y which of the W equal tops of that subtree it is.
+/// Level i of the paper, counted upwards from the nodes (0). An object of level i has the number x * W + y, where x is
+/// its subtree (node / M, M nodes each) and y selects one of the W equivalent roots of that subtree.
 ///
-/// D-mod-k takes, one level up after another, the digits of the destination d in the radices w_1, w_2, …. The digits so
-/// far are y = d mod W, so the route from s passes the switches (s / M) * W + d mod W on its way up, and
-/// (d / M) * W + d mod W on its way down.
-struct Rung {
+/// D-mod-k chooses the parent on each level by the digits of the destination d in the radices w_1, w_2, …. The digits
+/// so far are y = d mod W. The route from s therefore passes the switches (s / M) * W + d mod W on the way up, and (d /
+/// M) * W + d mod W on the way down.
+struct FatTreeLevel {
   Divider subtree;   // M: nodes below one object
-  Divider tops;      // W
+  Divider roots;     // W
   Divider children;  // m: objects of the level below under each
   Divider parents;   // w: objects of this level above each of the level below
   std::uint32_t first_vertex;
-  std::uint32_t first_link;  // of those that lead up to this level; each is followed by its way down
+  std::uint32_t first_link;  // of the links up to this level; each is followed by the link down
 };
 
 class FatTree final : public Network {
  public:
-  FatTree(FatTreeShape shape, std::vector<Rung> rungs, std::uint32_t vertices, std::uint32_t links, Cost per_hop)
-      : shape_(std::move(shape)), rungs_(std::move(rungs)), vertices_(vertices), links_(links), per_hop_(per_hop) {}
+  FatTree(FatTreeShape shape, std::vector<FatTreeLevel> levels, std::uint32_t vertices, std::uint32_t links,
+          Cost per_hop)
+      : shape_(std::move(shape)), levels_(std::move(levels)), vertices_(vertices), links_(links), per_hop_(per_hop) {}
 
-  std::uint32_t node_count() const override { return rungs_.back().subtree.divisor(); }
+  std::uint32_t node_count() const override { return levels_.back().subtree.divisor(); }
   std::uint32_t vertex_count() const override { return vertices_; }
   std::uint32_t link_count() const override { return links_; }
 
@@ -44,18 +46,18 @@ class FatTree final : public Network {
     for (std::uint32_t level = top; level >= 1; --level) links.push_back(Link{link_up(level, d, d) + 1});
   }
 
-  std::pair<Vertex, Vertex> ends(Link link) const override {
-    std::size_t level = rungs_.size() - 1;
-    while (level > 1 && index(link) < rungs_[level].first_link) --level;
-    const Rung& upper = rungs_[level];
-    const Rung& lower = rungs_[level - 1];
+  std::pair<Vertex, Vertex> endpoints(Link link) const override {
+    std::size_t level = levels_.size() - 1;
+    while (level > 1 && index(link) < levels_[level].first_link) --level;
+    const FatTreeLevel& upper = levels_[level];
+    const FatTreeLevel& lower = levels_[level - 1];
     const std::uint32_t number = index(link) - upper.first_link;
     const std::uint32_t object = upper.parents.quotient(number / 2);
     const std::uint32_t digit = upper.parents.remainder(number / 2);
-    const std::uint32_t x = upper.children.quotient(lower.tops.quotient(object));
-    const std::uint32_t y = lower.tops.remainder(object) + lower.tops.divisor() * digit;
+    const std::uint32_t x = upper.children.quotient(lower.roots.quotient(object));
+    const std::uint32_t y = lower.roots.remainder(object) + lower.roots.divisor() * digit;
     const Vertex low{lower.first_vertex + object};
-    const Vertex high{upper.first_vertex + x * upper.tops.divisor() + y};
+    const Vertex high{upper.first_vertex + x * upper.roots.divisor() + y};
     return number % 2 == 0 ? std::pair(low, high) : std::pair(high, low);
   }
 
@@ -69,24 +71,24 @@ class FatTree final : public Network {
   const NetworkShape& shape() const override { return shape_; }
 
  private:
-  /// The lowest level on which a subtree holds both.
+  /// The lowest level on which both nodes are in one subtree.
   std::uint32_t levels_up(std::uint32_t a, std::uint32_t b) const {
     std::uint32_t level = 0;
-    while (rungs_[level].subtree.quotient(a) != rungs_[level].subtree.quotient(b)) ++level;
+    while (levels_[level].subtree.quotient(a) != levels_[level].subtree.quotient(b)) ++level;
     return level;
   }
 
-  /// The link to this level from the object below it that holds the node and lies on the way to d.
+  /// The link up to this level on the route to d, from the object below it whose subtree contains the node.
   std::uint32_t link_up(std::uint32_t level, std::uint32_t node, std::uint32_t d) const {
-    const Rung& upper = rungs_[level];
-    const Rung& lower = rungs_[level - 1];
-    const std::uint32_t object = lower.subtree.quotient(node) * lower.tops.divisor() + lower.tops.remainder(d);
-    const std::uint32_t digit = upper.parents.remainder(lower.tops.quotient(d));
+    const FatTreeLevel& upper = levels_[level];
+    const FatTreeLevel& lower = levels_[level - 1];
+    const std::uint32_t object = lower.subtree.quotient(node) * lower.roots.divisor() + lower.roots.remainder(d);
+    const std::uint32_t digit = upper.parents.remainder(lower.roots.quotient(d));
     return upper.first_link + 2 * (object * upper.parents.divisor() + digit);
   }
 
   NetworkShape shape_;
-  std::vector<Rung> rungs_;  // by level, the nodes first
+  std::vector<FatTreeLevel> levels_;  // the nodes first
   std::uint32_t vertices_;
   std::uint32_t links_;
   Cost per_hop_;
@@ -97,32 +99,32 @@ class FatTree final : public Network {
 Result<NetworkPtr> make_fat_tree(std::vector<std::uint32_t> children, std::vector<std::uint32_t> parents,
                                  Cost per_hop) {
   const std::string kind = "fattree";
-  if (auto sound = check_sizes(kind, children); !sound) return propagate(sound);
-  if (auto sound = check_sizes(kind, parents); !sound) return propagate(sound);
-  if (auto sound = check_cost(kind, per_hop); !sound) return propagate(sound);
+  if (auto valid = check_sizes(kind, children); !valid) return propagate(valid);
+  if (auto valid = check_sizes(kind, parents); !valid) return propagate(valid);
+  if (auto valid = check_cost(kind, per_hop); !valid) return propagate(valid);
   if (children.size() != parents.size()) {
     return bad_network(kind, fmt::format("{} numbers of children but {} of parents", children.size(), parents.size()),
-                       "give as many parents as children: one number a level, top down");
+                       "give as many parents as children: one number per level, top down");
   }
   std::uint64_t nodes = 1;
   for (const std::uint32_t count : children) nodes = capped_product(nodes, count);
-  if (auto sound = check_count(kind, nodes, "nodes"); !sound) return propagate(sound);
+  if (auto valid = check_count(kind, nodes, "nodes"); !valid) return propagate(valid);
 
-  std::vector<Rung> rungs{{Divider(1), Divider(1), Divider(1), Divider(1), 0, 0}};
-  std::uint64_t vertices = nodes, links = 0, subtree = 1, tops = 1, below = nodes;
+  std::vector<FatTreeLevel> levels{{Divider(1), Divider(1), Divider(1), Divider(1), 0, 0}};
+  std::uint64_t vertices = nodes, links = 0, subtree = 1, roots = 1, below = nodes;
   for (std::size_t level = children.size(); level-- > 0;) {
     subtree *= children[level];
-    tops = capped_product(tops, parents[level]);
+    roots = capped_product(roots, parents[level]);
     const auto first_vertex = static_cast<std::uint32_t>(vertices), first_link = static_cast<std::uint32_t>(links);
-    vertices += capped_product(nodes / subtree, tops);
+    vertices += capped_product(nodes / subtree, roots);
     links += capped_product(2 * below, parents[level]);
-    if (auto sound = check_count(kind, vertices, "vertices"); !sound) return propagate(sound);
-    if (auto sound = check_count(kind, links, "links"); !sound) return propagate(sound);
-    below = nodes / subtree * tops;
-    rungs.push_back({Divider(static_cast<std::uint32_t>(subtree)), Divider(static_cast<std::uint32_t>(tops)),
-                     Divider(children[level]), Divider(parents[level]), first_vertex, first_link});
+    if (auto valid = check_count(kind, vertices, "vertices"); !valid) return propagate(valid);
+    if (auto valid = check_count(kind, links, "links"); !valid) return propagate(valid);
+    below = nodes / subtree * roots;
+    levels.push_back({Divider(static_cast<std::uint32_t>(subtree)), Divider(static_cast<std::uint32_t>(roots)),
+                      Divider(children[level]), Divider(parents[level]), first_vertex, first_link});
   }
-  return std::make_shared<FatTree>(FatTreeShape{std::move(children), std::move(parents)}, std::move(rungs),
+  return std::make_shared<FatTree>(FatTreeShape{std::move(children), std::move(parents)}, std::move(levels),
                                    static_cast<std::uint32_t>(vertices), static_cast<std::uint32_t>(links), per_hop);
 }
 

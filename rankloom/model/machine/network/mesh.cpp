@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model: meshes and tori; a node is its own router.
+// model/machine/network: meshes and tori; a node and its router are one vertex.
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -8,21 +8,21 @@
 #include <fmt/ranges.h>
 
 #include "rankloom/model/machine/network/divider.hpp"
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/network/shape_check.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// One dimension as routing needs it. Cable number `position` of a row of nodes leads from there to the next one; on a
-/// ring the last cable leads back to position 0.
+/// One dimension, prepared for routing. Cable i of a row of nodes connects positions i and i + 1; the last cable of a
+/// ring connects the last position with position 0.
 struct Dimension {
   Divider size;
-  std::uint32_t stride;      // between neighbours of a row
-  std::uint32_t cables;      // of a row
-  std::uint32_t first_link;  // two links a cable: rising, falling
-  std::uint32_t wrap;        // steps once round; a mesh, where there is no way round, has more than any distance
+  std::uint32_t stride;      // between adjacent nodes of a row
+  std::uint32_t cables;      // per row
+  std::uint32_t first_link;  // two links per cable: positive, negative direction
+  std::uint32_t wrap;        // torus: size; mesh: larger than any distance, so that no route wraps around
 };
 
 class Mesh final : public Network {
@@ -40,8 +40,7 @@ class Mesh final : public Network {
       const std::uint32_t size = dimension.size.divisor();
       const std::uint32_t next_a = dimension.size.quotient(a), next_b = dimension.size.quotient(b);
       const std::uint32_t x = a - next_a * size, y = b - next_b * size;
-      const auto distance =
-          static_cast<std::uint32_t>(std::abs(static_cast<std::int64_t>(x) - y));  // no branch to guess
+      const auto distance = static_cast<std::uint32_t>(std::abs(static_cast<std::int64_t>(x) - y));  // without a branch
       sum += std::min(distance, dimension.wrap - distance);
       a = next_a;
       b = next_b;
@@ -50,8 +49,8 @@ class Mesh final : public Network {
   }
 
   void route(Node from, Node to, std::vector<Link>& links) const override {
-    std::uint32_t a = index(from), b = index(to);  // what is left of the two: the digits of the dimensions to come
-    std::uint32_t low = 0;                         // the digits of the dimensions that are done
+    std::uint32_t a = index(from), b = index(to);  // the remaining dimensions of both node numbers
+    std::uint32_t low = 0;                         // the coordinates of the finished dimensions
     for (const Dimension& dimension : dimensions_) {
       const std::uint32_t size = dimension.size.divisor();
       const std::uint32_t next_a = dimension.size.quotient(a), next_b = dimension.size.quotient(b);
@@ -64,7 +63,7 @@ class Mesh final : public Network {
     }
   }
 
-  std::pair<Vertex, Vertex> ends(Link link) const override {
+  std::pair<Vertex, Vertex> endpoints(Link link) const override {
     std::size_t at = dimensions_.size() - 1;
     while (at > 0 && index(link) < dimensions_[at].first_link) --at;
     const Dimension& dimension = dimensions_[at];
@@ -103,16 +102,16 @@ class Mesh final : public Network {
     const std::uint32_t size = dimension.size.divisor();
     const bool ring = dimension.cables == size;
     const std::uint32_t steps_up = x <= y ? y - x : y + (size - x);
-    const bool rises = ring ? steps_up <= size - steps_up : x <= y;
+    const bool positive = ring ? steps_up <= size - steps_up : x <= y;
     while (x != y) {
-      const std::uint32_t cable = rises ? x : (x == 0 ? size : x) - 1;
-      links.push_back(Link{dimension.first_link + 2 * (row + cable * dimension.stride) + (rises ? 0 : 1)});
-      x = rises ? (x + 1 == size ? 0 : x + 1) : cable;
+      const std::uint32_t cable = positive ? x : (x == 0 ? size : x) - 1;
+      links.push_back(Link{dimension.first_link + 2 * (row + cable * dimension.stride) + (positive ? 0 : 1)});
+      x = positive ? (x + 1 == size ? 0 : x + 1) : cable;
     }
   }
 
   NetworkShape shape_;
-  std::vector<Dimension> dimensions_;  // the last of the shape first; those of size 1 left out
+  std::vector<Dimension> dimensions_;  // in reverse order, without those of size 1
   std::uint32_t nodes_;
   std::uint32_t links_;
   Cost per_hop_;
@@ -122,11 +121,11 @@ class Mesh final : public Network {
 
 Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost per_hop) {
   const std::string kind = torus ? "torus" : "mesh";
-  if (auto sound = check_sizes(kind, sizes); !sound) return propagate(sound);
-  if (auto sound = check_cost(kind, per_hop); !sound) return propagate(sound);
+  if (auto valid = check_sizes(kind, sizes); !valid) return propagate(valid);
+  if (auto valid = check_cost(kind, per_hop); !valid) return propagate(valid);
   std::uint64_t nodes = 1;
   for (const std::uint32_t size : sizes) nodes = capped_product(nodes, size);
-  if (auto sound = check_count(kind, nodes, "nodes"); !sound) return propagate(sound);
+  if (auto valid = check_count(kind, nodes, "nodes"); !valid) return propagate(valid);
 
   std::vector<Dimension> dimensions;
   std::uint64_t links = 0, stride = 1;
@@ -136,7 +135,7 @@ Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost 
     dimensions.push_back({Divider(*size), static_cast<std::uint32_t>(stride), cables, static_cast<std::uint32_t>(links),
                           torus ? *size : std::numeric_limits<std::uint32_t>::max()});
     links += 2 * (nodes / *size) * cables;
-    if (auto sound = check_count(kind, links, "links"); !sound) return propagate(sound);
+    if (auto valid = check_count(kind, links, "links"); !valid) return propagate(valid);
     stride *= *size;
   }
   return std::make_shared<Mesh>(MeshShape{std::move(sizes), torus}, std::move(dimensions),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: what is asked of the simulator and what it answers, as JSON.
-#include "rankloom/evaluate/simulate/request.hpp"
+// evaluate/simulate: the request to the simulator and its result as JSON.
+#include "rankloom/evaluate/simulate/simulation_request.hpp"
 
 #include <cmath>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What another program wrote may lack anything; nothing of ours does.
+/// Calls `fill` with the parsed JSON; missing keys are errors, because another version may have written the file.
 template <class Fill>
 Result<void> fill_from(const FileContents& file, const Fill& fill) {
   auto json = parse_json(file);
@@ -24,8 +24,9 @@ Result<void> fill_from(const FileContents& file, const Fill& fill) {
   try {
     return fill(*json);
   } catch (const Json::exception& error) {
-    return fail(Code::bad_input, at(file.name()), fmt::format("this is no message of the simulator: {}", error.what()),
-                "the two programs must be of one version: build both again");
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("malformed message between rankloom and rankloom-simulate: {}", error.what()),
+                "both programs must have the same version: build or install both again");
   }
 }
 
@@ -71,11 +72,11 @@ Result<SimulationRequest> read_request(const FileContents& file) {
                                 .eager = json.at("eager"),
                                 .jobs = {}};
     for (const Json& job : json.at("jobs")) {
-      SimulatedJob& made = request->jobs.emplace_back();
-      made.name = job.at("name");
-      made.traces = job.at("traces").get<std::vector<std::string>>();
-      for (const Json& core : job.at("cores")) made.core_of.push_back(Core{core.get<std::uint32_t>()});
-      made.start = job.at("start");
+      SimulatedJob& simulated_job = request->jobs.emplace_back();
+      simulated_job.name = job.at("name");
+      simulated_job.traces = job.at("traces").get<std::vector<std::string>>();
+      for (const Json& core : job.at("cores")) simulated_job.core_of.push_back(Core{core.get<std::uint32_t>()});
+      simulated_job.start = job.at("start");
     }
     return check_request(*request);
   });
@@ -110,23 +111,25 @@ Result<SimulationResult> read_result(const FileContents& file) {
 }
 
 Result<void> check_request(const SimulationRequest& request) {
-  if (request.jobs.empty()) return fail(Code::usage, at("simulate"), "no job is named", "name at least one");
+  if (request.jobs.empty())
+    return fail(Code::usage, at("simulate"), "there are no jobs", "give a mapping or at least one --job");
   for (const SimulatedJob& job : request.jobs) {
     if (job.traces.size() != job.core_of.size() || job.traces.empty()) {
       return fail(Code::bad_input, at(job.name),
                   fmt::format("the trace has {} ranks, the mapping {}", job.traces.size(), job.core_of.size()),
-                  "use a mapping that was made for this program");
+                  "use a mapping for this program");
     }
     for (std::size_t rank = 0; rank < job.core_of.size(); ++rank) {
       if (index(job.core_of[rank]) >= request.topology.core_count()) {
         return fail(Code::bad_input, at(job.name),
-                    fmt::format("rank {} is on core {}, the machine has cores 0 to {}", rank, index(job.core_of[rank]),
+                    fmt::format("rank {} is on core {}, but the cores are 0 to {}", rank, index(job.core_of[rank]),
                                 request.topology.core_count() - 1),
-                    "use a mapping that was made for this machine");
+                    "use a mapping for this machine");
       }
     }
     if (!(job.start >= 0) || !std::isfinite(job.start))
-      return fail(Code::bad_input, at(job.name), "a job cannot start before 0 s", "give a time from 0");
+      return fail(Code::bad_input, at(job.name), "the start time is negative or not a number",
+                  "give a time of 0 or more");
   }
   return {};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // evaluate: traces made from profiles hold the profile's traffic.
-#include "rankloom/evaluate/simulate/synthesise.hpp"
+#include "rankloom/evaluate/simulate/traces.hpp"
 
 #include <filesystem>
 
@@ -10,8 +10,7 @@
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/system/file.hpp"
-#include "rankloom/evaluate/simulate/scratch_folder.hpp"
-#include "rankloom/evaluate/simulate/trace_files.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 
 namespace rankloom {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 /// The trace as the importer reads it.
-Profile read_back(const SynthesisedTrace& trace, const ScratchFolder& folder) {
+Profile read_back(const SyntheticTrace& trace, const TemporaryDirectory& folder) {
   std::string list;
   for (const std::string& file : trace.files) list += file + "\n";
   EXPECT_TRUE(write_file(folder.file("smpi_simgrid.txt"), list));
@@ -39,40 +38,40 @@ Profile profile_of(CommGraph graph) {
 }
 
 TEST(Synthesise, ARoundOfAStencilIsReceivesSendsAndAWait) {
-  const auto folder = ScratchFolder::make();
+  const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 800, 4);
   builder.add(Rank{1}, Rank{0}, 400, 4);
   Profile profile = profile_of(std::move(builder).build(true));
   profile.activity = {{.seconds_in_mpi = 0, .seconds_outside = 2, .instructions = 0}, {}};
-  const auto trace = synthesise(profile, {.iterations = 1}, folder->path());
+  const auto trace = synthesise_trace(profile, {.iterations = 1}, folder->path());
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->rounds, 4);
   EXPECT_EQ(trace->messages, 2);
   EXPECT_EQ(text_of(trace->files[0]),
             "0 init\n0 compute 500000000\n0 irecv 1 0 100 6\n0 isend 1 0 200 6\n0 waitall\n0 finalize\n");
-  const auto idle = synthesise(profile, {.iterations = 1, .compute = false}, folder->path());
+  const auto idle = synthesise_trace(profile, {.iterations = 1, .compute = false}, folder->path());
   EXPECT_THAT(text_of(idle->files[0]), testing::Not(HasSubstr("compute")));
 }
 
 TEST(Synthesise, WorkThatIsGivenFollowsTheLoads) {
-  const auto folder = ScratchFolder::make();
+  const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 800, 4);
   builder.set_loads({3, 1});
   const auto trace =
-      synthesise(profile_of(std::move(builder).build(true)), {.iterations = 2, .work = 0.001}, folder->path());
+      synthesise_trace(profile_of(std::move(builder).build(true)), {.iterations = 2, .work = 0.001}, folder->path());
   EXPECT_THAT(text_of(trace->files[0]), HasSubstr("0 compute 1500000\n"));
   EXPECT_THAT(text_of(trace->files[1]), HasSubstr("1 compute 500000\n"));
 }
 
 TEST(Synthesise, PairsWithMoreMessagesTakeTurnsAndRareOnesSendInSomeRounds) {
-  const auto folder = ScratchFolder::make();
+  const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(3);
   builder.add(Rank{0}, Rank{1}, 40'000, 4);
   builder.add(Rank{1}, Rank{2}, 120'000, 12);
   builder.add(Rank{2}, Rank{0}, 10, 1);
-  const auto trace = synthesise(profile_of(std::move(builder).build(true)), {.iterations = 4}, folder->path());
+  const auto trace = synthesise_trace(profile_of(std::move(builder).build(true)), {.iterations = 4}, folder->path());
   const Profile back = read_back(*trace, *folder);
   EXPECT_EQ(trace->rounds, 4);
   EXPECT_EQ(back.point_to_point.messages(Rank{0})[0], 4);
@@ -91,9 +90,9 @@ TEST(Synthesise, CollectivesAreTheTrafficOfTheirModel) {
         profile.communicators.push_back(some);
         profile.collectives.push_back(
             {.communicator = 0, .op = static_cast<CollectiveOp>(op), .root = ranks / 2, .bytes = 40, .count = 1});
-        const auto folder = ScratchFolder::make();
+        const auto folder = TemporaryDirectory::make();
         const auto trace =
-            synthesise(profile, {.iterations = 1, .compute = true, .collectives = model}, folder->path());
+            synthesise_trace(profile, {.iterations = 1, .compute = true, .collectives = model}, folder->path());
         ASSERT_TRUE(trace);
         const CommGraph made = traffic(read_back(*trace, *folder), CollectiveModel::none);
         const CommGraph wanted = traffic(profile, model);
@@ -114,37 +113,37 @@ TEST(Synthesise, CollectivesAreTheTrafficOfTheirModel) {
 }
 
 TEST(Synthesise, LargeMessagesGoInPieces) {
-  const auto folder = ScratchFolder::make();
+  const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 600.0 * (1 << 20), 1);
-  const auto trace = synthesise(profile_of(std::move(builder).build(true)), {}, folder->path());
+  const auto trace = synthesise_trace(profile_of(std::move(builder).build(true)), {}, folder->path());
   EXPECT_EQ(trace->messages, 3);
   EXPECT_EQ(read_back(*trace, *folder).point_to_point.total_bytes(), 600.0 * (1 << 20));
 }
 
-TEST(ScratchFolder, GoesWithItsValue) {
+TEST(TemporaryDirectory, GoesWithItsValue) {
   std::string path;
   {
-    const auto folder = ScratchFolder::make();
+    const auto folder = TemporaryDirectory::make();
     path = folder->path();
     EXPECT_TRUE(std::filesystem::exists(path));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(ScratchFolder, OfAProcessThatWasKilledGoesWithTheNext) {
-  const auto mine = ScratchFolder::make();
+TEST(TemporaryDirectory, OfAProcessThatWasKilledGoesWithTheNext) {
+  const auto mine = TemporaryDirectory::make();
   const auto parent = std::filesystem::path(mine->path()).parent_path();
   const auto abandoned = parent / "rankloom-simulate-killed";
   std::filesystem::create_directories(abandoned);
   ASSERT_TRUE(write_file((abandoned / "lock").string(), ""));
-  const auto next = ScratchFolder::make();
+  const auto next = TemporaryDirectory::make();
   EXPECT_FALSE(std::filesystem::exists(abandoned));
   EXPECT_TRUE(std::filesystem::exists(mine->path())) << "somebody works there";
 }
 
 TEST(TraceFiles, AreFoundByFolderListOrOneFile) {
-  const auto folder = ScratchFolder::make();
+  const auto folder = TemporaryDirectory::make();
   ASSERT_TRUE(write_file(folder->file("a.txt"), "0 init\n0 finalize\n"));
   ASSERT_TRUE(write_file(folder->file("b.txt"), "1 init\n1 finalize\n"));
   ASSERT_TRUE(write_file(folder->file("smpi_simgrid.txt"), "/gone/a.txt\nb.txt\n"));

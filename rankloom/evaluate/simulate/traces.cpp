@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: a trace made from a profile.
-#include "rankloom/evaluate/simulate/synthesise.hpp"
+// evaluate/simulate: recorded and synthetic traces.
+#include "rankloom/evaluate/simulate/traces.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -17,7 +18,20 @@ namespace rankloom {
 
 namespace {
 
-/// One partner of a rank.
+namespace fs = std::filesystem;
+
+/// Searches a listed file like the importer does: next to the list, by its path, or (for a trace that was moved) by its
+/// file name next to the list.
+std::string find_listed_file(const fs::path& list, const std::string& name) {
+  std::error_code ignored;
+  for (const fs::path& candidate :
+       {list.parent_path() / name, fs::path(name), list.parent_path() / fs::path(name).filename()}) {
+    if (fs::exists(candidate, ignored)) return fs::absolute(candidate, ignored).string();
+  }
+  return {};
+}
+
+/// The traffic of a rank with one partner.
 struct Partner {
   Rank rank;
   double bytes;
@@ -28,7 +42,7 @@ double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
   return graph.has_messages() ? graph.messages(rank)[edge] : 1.0;
 }
 
-/// Sends of each rank, and who sends to it: the same edges by their ends.
+/// The edges of the graph by source and by target.
 class Exchanges {
  public:
   explicit Exchanges(const CommGraph& graph) : graph_(graph), first_(graph.rank_count() + std::size_t{2}, 0) {
@@ -66,32 +80,32 @@ class Exchanges {
   std::vector<Partner> sources_;
 };
 
-/// Of `total` things in `rounds` rounds, those of this round: spread evenly, the first at once.
-std::uint64_t in_round(double total, double rounds, std::uint32_t round) {
+/// Distributes `total` items evenly over `rounds` rounds, beginning with the first round; returns those of this round.
+std::uint64_t count_in_round(double total, double rounds, std::uint32_t round) {
   const auto until = [&](double end) { return std::ceil(end * total / rounds - 1e-9); };
   return static_cast<std::uint64_t>(std::max(until(round + 1.0) - until(round), 0.0));
 }
 
-/// Sends and receives of one round; pairs with several messages go on in turns.
+/// The sends and receives of one round; pairs with several messages exchange them one after another.
 void write_exchanges(TraceWriter& out, const std::vector<Partner>& targets, const std::vector<Partner>& sources,
                      double rounds, std::uint32_t round) {
   for (std::uint64_t turn = 0;; ++turn) {
-    bool any = false;
+    bool any_written = false;
     const auto each = [&](const std::vector<Partner>& partners, const auto& write) {
       for (const Partner& partner : partners) {
-        if (in_round(partner.messages, rounds, round) <= turn) continue;
+        if (count_in_round(partner.messages, rounds, round) <= turn) continue;
         write(partner.rank, partner.bytes / partner.messages);
-        any = true;
+        any_written = true;
       }
     };
     each(sources, [&](Rank from, double bytes) { out.irecv(from, TraceWriter::exchange_tag, bytes); });
     each(targets, [&](Rank to, double bytes) { out.isend(to, TraceWriter::exchange_tag, bytes); });
-    if (!any) return;
+    if (!any_written) return;
     out.wait_all();
   }
 }
 
-/// Which collectives a rank takes part in, and as which member, in the profile's order.
+/// A collective that a rank takes part in, and its rank in the communicator.
 struct Membership {
   std::uint32_t collective;
   std::uint32_t position;
@@ -115,38 +129,73 @@ void write_collectives(TraceWriter& out, const Profile& profile, const std::vect
     const auto& members = profile.communicators[call.communicator].members;
     const auto size = members.empty() ? profile.rank_count() : static_cast<std::uint32_t>(members.size());
     const auto steps = collective_shapes::steps_of(call.op, model, size);
-    for (std::uint64_t times = in_round(call.count, rounds, round); times > 0; --times)
+    for (std::uint64_t times = count_in_round(call.count, rounds, round); times > 0; --times)
       for (const auto& step : steps)
         out.collective(step, members, profile.rank_count(), call.root, position, call.bytes);
   }
 }
 
-/// Nanoseconds that a rank works in each round.
+/// Nanoseconds of work of a rank per round.
 double work_of(const Profile& profile, const SynthesisOptions& options, double rounds, Rank rank) {
   constexpr double nanoseconds = 1e9;
   if (options.work) {
     const auto loads = profile.point_to_point.loads();
-    const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
-    const double share = all > 0 ? loads[index(rank)] * static_cast<double>(loads.size()) / all : 1;
-    return *options.work * nanoseconds * share;
+    const double total = std::accumulate(loads.begin(), loads.end(), 0.0);
+    const double relative_load = total > 0 ? loads[index(rank)] * static_cast<double>(loads.size()) / total : 1;
+    return *options.work * nanoseconds * relative_load;
   }
   if (!options.compute || index(rank) >= profile.activity.size()) return 0;
   return profile.activity[index(rank)].seconds_outside * nanoseconds / rounds;
 }
 
-Result<void> check_room(const std::string& folder, double bytes) {
+Result<void> check_disk_space(const std::string& directory, double bytes) {
   std::error_code error;
-  const auto space = std::filesystem::space(folder, error);
+  const auto space = fs::space(directory, error);
   if (error || static_cast<double>(space.available) > bytes) return {};
-  return fail(Code::environment, at(folder),
-              fmt::format("the traces take about {}, and there is room for {}", format_bytes(bytes),
+  return fail(Code::environment, at(directory),
+              fmt::format("the traces need about {}, but only {} are free", format_bytes(bytes),
                           format_bytes(static_cast<double>(space.available))),
-              "make room, set TMPDIR to another folder, or simulate fewer --iterations");
+              "free some space, set TMPDIR to another directory, or reduce --iterations");
 }
 
 }  // namespace
 
-double rounds_of(const Profile& profile) {
+Result<std::vector<std::string>> trace_files(const std::string& path, std::uint32_t ranks) {
+  std::error_code ignored;
+  const fs::path list = fs::is_directory(path, ignored) ? fs::path(path) / "smpi_simgrid.txt" : fs::path(path);
+  auto text = read_file(list.string());
+  if (!text) return propagate(text);
+  // Lines of a trace start with a rank and a blank; lines of a list are file names.
+  const std::string_view first = text->view().substr(0, text->view().find('\n'));
+  const std::string_view number = first.substr(first.starts_with('p') ? 1 : 0);
+  if (!number.empty() && std::isdigit(static_cast<unsigned char>(number[0])) != 0 &&
+      first.find(' ') != std::string_view::npos) {
+    return std::vector<std::string>(ranks, fs::absolute(list, ignored).string());
+  }
+  std::vector<std::string> files;
+  std::uint64_t line_number = 0;
+  for (std::string_view rest = text->view(); !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++line_number;
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.remove_suffix(1);
+    if (line.empty()) continue;
+    files.push_back(find_listed_file(list, std::string(line)));
+    if (files.back().empty()) {
+      return fail(Code::bad_input, at(list.string(), line_number), fmt::format("the file {} does not exist", line),
+                  "copy all listed files together with the list");
+    }
+  }
+  if (files.size() != ranks) {
+    return fail(Code::bad_input, at(list.string()),
+                fmt::format("it lists {} files, but the program has {} ranks", files.size(), ranks),
+                "check that the trace belongs to this program");
+  }
+  return files;
+}
+
+double estimate_rounds(const Profile& profile) {
   const CommGraph& graph = profile.point_to_point;
   std::vector<std::pair<double, double>> edges;  // messages, bytes
   double total = 0;
@@ -163,23 +212,24 @@ double rounds_of(const Profile& profile) {
     return calls;
   }
   std::sort(edges.begin(), edges.end(), std::greater<>());
-  constexpr double most = 0.95;
-  double seen = 0;
+  constexpr double significant_share = 0.95;
+  double sum_of_bytes = 0;
   for (const auto& [messages, bytes] : edges) {
-    seen += bytes;
-    if (seen >= most * total) return std::max(messages, 1.0);
+    sum_of_bytes += bytes;
+    if (sum_of_bytes >= significant_share * total) return std::max(messages, 1.0);
   }
   return std::max(edges.back().first, 1.0);
 }
 
-Result<SynthesisedTrace> synthesise(const Profile& profile, const SynthesisOptions& options,
-                                    const std::string& folder) {
+Result<SyntheticTrace> synthesise_trace(const Profile& profile, const SynthesisOptions& options,
+                                        const std::string& directory) {
   CommGraph graph = profile.point_to_point;
   if (options.collectives != CollectiveModel::none && profile.expanded_collectives.rank_count() == graph.rank_count())
     graph = sum(graph, profile.expanded_collectives);
   const Exchanges exchanges(graph);
   const auto collectives = memberships(profile);
-  SynthesisedTrace trace{.files = {}, .iterations = options.iterations, .rounds = rounds_of(profile), .messages = 0};
+  SyntheticTrace trace{
+      .files = {}, .iterations = options.iterations, .rounds = estimate_rounds(profile), .messages = 0};
   for (const Rank rank : graph.ranks()) {
     TraceWriter out(rank);
     const auto targets = exchanges.targets(rank), sources = exchanges.sources(rank);
@@ -191,9 +241,9 @@ Result<SynthesisedTrace> synthesise(const Profile& profile, const SynthesisOptio
       write_collectives(out, profile, collectives[index(rank)], options.collectives, trace.rounds, round);
     }
     out.line("finalize");
-    const std::string path = fmt::format("{}/rank{}.txt", folder, index(rank));
-    if (auto fits = check_room(
-            folder, static_cast<double>(out.text().size()) * static_cast<double>(graph.rank_count() - index(rank)));
+    const std::string path = fmt::format("{}/rank{}.txt", directory, index(rank));
+    if (auto fits = check_disk_space(
+            directory, static_cast<double>(out.text().size()) * static_cast<double>(graph.rank_count() - index(rank)));
         !fits)
       return propagate(fits);
     if (auto done = write_file(path, out.text()); !done) return propagate(done);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// model/cost: the load of network links and of cores under a placement.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rankloom/core/ids.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/machine/topology.hpp"
+
+namespace rankloom {
+
+/// The bytes on each directed link of the network. O(edges x route length).
+std::vector<double> link_loads(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of);
+
+/// How evenly the loads of the ranks are distributed over the cores.
+struct LoadBalance {
+  double heaviest_core = 0;  ///< The largest sum of loads on one core.
+  double bound = 0;          ///< On heaviest_core of any placement: the larger of the average and the largest rank.
+  double imbalance() const { return bound > 0 ? heaviest_core / bound - 1 : 0; }
+};
+
+/// The average is over all cores that may be used. O(ranks + cores).
+LoadBalance load_balance(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of);
+
+}  // namespace rankloom
