@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: a network and the insides of its nodes as one machine.
+// discover: composes a network and the interiors of its nodes.
 #include "rankloom/discover/compose.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/discover/default_costs.hpp"
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/discover/default_costs.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
@@ -19,8 +19,8 @@ namespace rankloom {
 
 namespace {
 
-/// Wang 2015 measured 3.7 between two nodes of a switch against 1 within a node.
-constexpr double network_to_node = 3.7;
+/// The ratio that Wang 2015 measured between two nodes of a switch and two cores of a node.
+constexpr double network_to_node_ratio = 3.7;
 
 bool is_node(const ObjectSpec& object) {
   return object.kind == "node" || object.kind == "host";
@@ -32,8 +32,8 @@ void for_each_node(Object& object, const Visit& visit) {
   for (auto& child : object.children) for_each_node(child, visit);
 }
 
-/// Its single node; the levels of one host may also stand right below the machine.
-Result<ObjectSpec> only_node(const MachineSpec& machine) {
+/// The only node of a machine; the levels of one host may also be directly below the machine.
+Result<ObjectSpec> single_node(const MachineSpec& machine) {
   std::vector<const ObjectSpec*> nodes;
   std::uint64_t count = 0;
   for_each_node(machine.root, [&](const ObjectSpec& node) {
@@ -41,9 +41,8 @@ Result<ObjectSpec> only_node(const MachineSpec& machine) {
     count += node.repeat;
   });
   if (count > 1 || machine.network) {
-    return fail(Code::bad_input, at(machine.text),
-                fmt::format("describes {} nodes, where the inside of one is asked for", count),
-                "give an hwloc file of one node, or a string such as \"package:2 core:16\"");
+    return fail(Code::bad_input, at(machine.text), fmt::format("describes {} nodes instead of one", count),
+                "give an hwloc XML file of one node, or a string such as \"package:2 core:16\"");
   }
   if (count == 1) return *nodes[0];
   ObjectSpec node = machine.root;
@@ -51,24 +50,26 @@ Result<ObjectSpec> only_node(const MachineSpec& machine) {
   return node;
 }
 
-/// The dearest gap inside a node that sends between two of its cores.
-double dearest_inside(const Topology& topology) {
-  double dearest = 0;
+/// The highest inverse bandwidth between two cores of one node.
+double max_inverse_bandwidth_inside(const Topology& topology) {
+  double maximum = 0;
   for (std::size_t level = topology.node_level() + 1; level < topology.levels().size(); ++level) {
-    const auto& here = topology.levels()[level];
-    if (!here.is_private() && here.cost) dearest = std::max(dearest, here.cost->inverse_bandwidth);
+    const auto& current = topology.levels()[level];
+    if (!current.is_private() && current.cost) maximum = std::max(maximum, current.cost->inverse_bandwidth);
   }
-  return dearest;
+  return maximum;
 }
 
-double cheapest_outside(const Topology& topology) {
-  if (topology.routed()) return 2 * topology.network().per_hop().inverse_bandwidth;  // a node, a switch, a node
-  double cheapest = 0;
+double min_inverse_bandwidth_outside(const Topology& topology) {
+  if (topology.routed())
+    return 2 * topology.network().per_hop().inverse_bandwidth;  // one hop to a switch, one hop to the other node
+  double minimum = 0;
   for (std::size_t level = 0; level <= topology.node_level(); ++level) {
-    const auto& here = topology.levels()[level];
-    if (!here.is_private() && here.cost) cheapest = cheapest > 0 ? std::min(cheapest, here.cost->inverse_bandwidth) : here.cost->inverse_bandwidth;
+    const auto& current = topology.levels()[level];
+    if (!current.is_private() && current.cost)
+      minimum = minimum > 0 ? std::min(minimum, current.cost->inverse_bandwidth) : current.cost->inverse_bandwidth;
   }
-  return cheapest;
+  return minimum;
 }
 
 void scale_levels(ObjectSpec& object, double factor) {
@@ -79,7 +80,7 @@ void scale_levels(ObjectSpec& object, double factor) {
 
 Result<NetworkPtr> scaled(const NetworkPtr& network, double factor) {
   const GraphShape* const graph = graph_shape(*network);
-  if (graph == nullptr) return network;  // a string's network has the costs its writer wanted
+  if (graph == nullptr) return network;  // the user chose the costs of a network in a topology string
   GraphShape shape = *graph;
   for (auto& cable : shape.cables) cable.cost.inverse_bandwidth *= factor;
   return make_graph(std::move(shape));
@@ -89,20 +90,20 @@ class Composer {
  public:
   Composer(MachineSpec network, const std::vector<std::string>& keep)
       : machine_(std::move(network)), keep_(keep.begin(), keep.end()) {
-    for (const std::string& name : named_nodes(machine_)) names_.emplace(short_host_name(name));
+    for (const std::string& name : node_names(machine_)) names_.emplace(short_host_name(name));
     for (const std::string& host : keep) keep_short_.emplace(short_host_name(host));
   }
 
   Result<void> add(const NodeInterior& interior) {
-    auto node = only_node(interior.machine);
+    auto node = single_node(interior.machine);
     if (!node) return propagate(node);
     for (const MachineRemark& remark : interior.machine.remarks) machine_.remarks.push_back(remark);
-    if (interior.hosts.empty() && !others_) others_ = *node;
+    if (interior.hosts.empty() && !default_interior_) default_interior_ = *node;
     std::vector<std::string> hosts = interior.hosts;
     if (hosts.empty() && contains(node->name)) hosts.push_back(node->name);
     for (const std::string& host : hosts) {
       if (!contains(host)) return missing(host);
-      inside_[std::string(short_host_name(host))] = *node;
+      interiors_[std::string(short_host_name(host))] = *node;
     }
     has_interiors_ = true;
     return {};
@@ -118,12 +119,12 @@ class Composer {
   bool contains(std::string_view host) const { return names_.contains(std::string(short_host_name(host))); }
 
   Failure missing(std::string_view host) const {
-    return fail(Code::bad_input, at(machine_.text), fmt::format("has no node called {}", shown(host)),
-                "are the hosts called otherwise in the network's file?");
+    return fail(Code::bad_input, at(machine_.text), fmt::format("has no node with the name {}", printable(host)),
+                "compare the host names with the node names in the file of the network");
   }
 
  private:
-  bool stays(const ObjectSpec& node) const {
+  bool is_kept(const ObjectSpec& node) const {
     return keep_.empty() || keep_.contains(node.name) || keep_short_.contains(std::string(short_host_name(node.name)));
   }
 
@@ -139,9 +140,9 @@ class Composer {
     return {};
   }
 
-  /// Objects without nodes go too.
+  /// Removes the nodes that are not kept, and objects without nodes.
   bool prune(ObjectSpec& object) const {
-    if (is_node(object)) return stays(object);
+    if (is_node(object)) return is_kept(object);
     std::erase_if(object.children, [&](ObjectSpec& child) { return !prune(child); });
     return !object.children.empty();
   }
@@ -149,12 +150,12 @@ class Composer {
   Result<void> drop_vertices() {
     const GraphShape* const graph = graph_shape(*machine_.network);
     if (graph == nullptr || !graph->next.empty())
-      return fail(Code::bad_input, at(machine_.text), "nodes cannot be taken out of this network",
-                  "close them instead: !node:3 in a topology string, capacity 0 in JSON");
+      return fail(Code::bad_input, at(machine_.text), "nodes cannot be removed from this network",
+                  "exclude them instead: !node:3 in a topology string, or capacity 0 in the topology JSON");
     GraphShape shape{.nodes = 0, .vertices = 0, .cables = {}, .nodes_forward = graph->nodes_forward, .next = {}};
     std::vector<std::optional<std::uint32_t>> renamed(graph->vertices);
     for (std::uint32_t node = 0; node < graph->nodes; ++node) {
-      if (stays(machine_.root.children[node])) renamed[node] = shape.nodes++;
+      if (is_kept(machine_.root.children[node])) renamed[node] = shape.nodes++;
     }
     shape.vertices = shape.nodes;
     for (std::uint32_t router = graph->nodes; router < graph->vertices; ++router) renamed[router] = shape.vertices++;
@@ -175,26 +176,27 @@ class Composer {
     if (!has_interiors_) return {};
     std::string without;
     for_each_node(machine_.root, [&](ObjectSpec& node) {
-      const auto own = inside_.find(std::string(short_host_name(node.name)));
-      if (own == inside_.end() && !others_) {
+      const auto interior = interiors_.find(std::string(short_host_name(node.name)));
+      if (interior == interiors_.end() && !default_interior_) {
         without = node.name;
         return;
       }
-      const ObjectSpec& inside = own != inside_.end() ? own->second : *others_;
+      const ObjectSpec& inside = interior != interiors_.end() ? interior->second : *default_interior_;
       node.between = inside.between;
       node.children = inside.children;
     });
     if (without.empty()) return {};
-    return fail(Code::bad_input, at(machine_.text), fmt::format("nothing says what is inside {}", shown(without)),
-                "give one interior without hosts for all other nodes, or name the hosts to keep");
+    return fail(Code::bad_input, at(machine_.text),
+                fmt::format("no file describes the inside of {}", printable(without)),
+                "give one --node TOPOLOGY without host names for all other nodes, or restrict the hosts with --hosts");
   }
 
   Result<void> raise_costs() {
     auto topology = Topology::build(machine_);
     if (!topology) return propagate(topology);
-    const double inside = dearest_inside(*topology), outside = cheapest_outside(*topology);
+    const double inside = max_inverse_bandwidth_inside(*topology), outside = min_inverse_bandwidth_outside(*topology);
     if (!has_interiors_ || outside <= 0 || inside <= 0 || outside > inside) return {};
-    const double factor = network_to_node * inside / outside;
+    const double factor = network_to_node_ratio * inside / outside;
     scale_levels(machine_.root, factor);
     if (!machine_.network) return {};
     auto network = scaled(machine_.network, factor);
@@ -205,9 +207,9 @@ class Composer {
 
   MachineSpec machine_;
   std::set<std::string> keep_, keep_short_;
-  std::set<std::string> names_;               // short, of all nodes
-  std::map<std::string, ObjectSpec> inside_;  // by short name
-  std::optional<ObjectSpec> others_;          // what all other nodes are like
+  std::set<std::string> names_;                  // short host names of all nodes
+  std::map<std::string, ObjectSpec> interiors_;  // by short host name
+  std::optional<ObjectSpec> default_interior_;   // for nodes that have no interior of their own
   bool has_interiors_ = false;
 };
 
@@ -235,7 +237,7 @@ Result<MachineSpec> compose(MachineSpec network, std::span<const NodeInterior> i
   return std::move(composer).finish();
 }
 
-std::vector<std::string> named_nodes(const MachineSpec& machine) {
+std::vector<std::string> node_names(const MachineSpec& machine) {
   std::vector<std::string> names;
   for_each_node(machine.root, [&](const ObjectSpec& node) {
     if (!node.name.empty()) names.push_back(node.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: one machine out of several sources: the network from one, the inside of the nodes from others.
+// discover: composes one machine from several sources: the network from one, the inside of the nodes from others.
 #pragma once
 
 #include <span>
@@ -11,24 +11,26 @@
 
 namespace rankloom {
 
-/// What is inside some nodes.
+/// The inside of some nodes.
 struct NodeInterior {
-  /// Empty: the node that is called as the machine says; the first such interior also serves all other nodes.
+  /// Empty: the node with the name in `machine`; the first such interior is also used for all nodes without an
+  /// interior.
   std::vector<std::string> hosts = {};
   MachineSpec machine = {};  ///< One node.
 };
 
-/// Hosts side by side at one switch, each of one core.
+/// Hosts of one core each below one switch.
 MachineSpec flat_network(const std::vector<std::string>& hosts);
 
-/// The network with these insides in its nodes; `keep` names the nodes that stay (empty: all). A name with a domain and
-/// one without are the same host. Where a network's cheapest way would cost less than the dearest one inside a node,
-/// its costs are scaled up: sources that only know shapes must not make a network look near. Fails when a host is not
-/// in the network, an interior has several nodes, or a node gets none though all others do.
+/// The network with these interiors in its nodes. `keep` names the nodes that remain (empty: all). Names with and
+/// without a domain match. If the cheapest path of the network costs less than the most expensive one inside a node,
+/// the costs of the network are scaled up, because sources without measurements must not make the network look faster
+/// than a node. Fails if a host is not in the network, an interior has several nodes, or a node has no interior
+/// although others have one.
 Result<MachineSpec> compose(MachineSpec network, std::span<const NodeInterior> interiors,
                             const std::vector<std::string>& keep);
 
-/// The nodes of a machine with a name, in order.
-std::vector<std::string> named_nodes(const MachineSpec& machine);
+/// The names of all named nodes, in order.
+std::vector<std::string> node_names(const MachineSpec& machine);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: what sending costs where it was not measured.
+// discover: default costs of levels inside and outside of nodes.
 #include "rankloom/discover/default_costs.hpp"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ struct SharedObject {
   std::string_view kind;
   Cost cost;
 };
-/// Copies through the shared object: about 20 GB/s between the threads of a core, 3 GB/s across the packages of a node.
+/// Typical copies through the shared object: about 20 GB/s between threads of a core, 3 GB/s between packages of a
+/// node.
 constexpr auto shared_objects = std::to_array<SharedObject>({
     {"pu", {0.040, 40}},
     {"core", {0.050, 50}},
@@ -28,22 +29,23 @@ constexpr auto shared_objects = std::to_array<SharedObject>({
     {"node", {0.300, 350}},
 });
 
-/// From one level to the next one up, at least.
-constexpr double least_step = 1.1;
-constexpr double unknown_step = 1.25;
+/// Minimum cost of a level relative to the level below it.
+constexpr double min_ratio = 1.1;
+constexpr double ratio_of_unknown_level = 1.25;
 
 }  // namespace
 
-std::vector<Cost> default_sharing_costs(std::span<const std::string> kinds) {
+std::vector<Cost> default_level_costs(std::span<const std::string> kinds) {
   std::vector<Cost> costs(kinds.size());
   Cost below{0.03, 30};
   for (std::size_t level = kinds.size(); level-- > 0;) {
     const auto known = std::find_if(shared_objects.begin(), shared_objects.end(),
                                     [&](const SharedObject& object) { return object.kind == kinds[level]; });
     const bool is_known = known != shared_objects.end();
-    const double step = is_known ? least_step : unknown_step;
-    const Cost usual = is_known ? known->cost : Cost{};
-    below = {std::max(usual.inverse_bandwidth, step * below.inverse_bandwidth), std::max(usual.latency, step * below.latency)};
+    const double ratio = is_known ? min_ratio : ratio_of_unknown_level;
+    const Cost typical = is_known ? known->cost : Cost{};
+    below = {std::max(typical.inverse_bandwidth, ratio * below.inverse_bandwidth),
+             std::max(typical.latency, ratio * below.latency)};
     costs[level] = below;
   }
   return costs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: what sending costs where a source knows the shape of a machine but not its speed.
+// discover: default costs for sources that describe the structure of a machine but not its speed.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,11 @@
 namespace rankloom {
 
 /// For levels named top down ("node", "package", "numa", "l3", "core"): the cost between two processing units whose
-/// innermost common object is of that level, in nanoseconds of an ordinary server. It falls strictly from level to
-/// level, in whatever order a machine has them; levels that are not in the table come a quarter dearer than what is
-/// below them.
-std::vector<Cost> default_sharing_costs(std::span<const std::string> kinds);
+/// innermost common object is of that level, in nanoseconds of a typical server. The cost decreases strictly from level
+/// to level, in any order of levels. A level that is not in the table costs a quarter more than the level below it.
+std::vector<Cost> default_level_costs(std::span<const std::string> kinds);
 
-/// Between nodes whose lowest common switch has this height; 1: a switch to which both are cabled.
+/// The cost between nodes whose lowest common switch has this height; a leaf switch has height 1.
 Cost default_switch_cost(std::size_t height);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: ibnetdiscover's output. Every cable is listed at both of its ends:
+// discover: reads the output of ibnetdiscover, which lists every cable at both ends:
 //   Switch  36 "S-0002c90200423e40"   # "spine 1" base port 0 lid 16 lmc 0
 //   [1]     "H-0002c9030005f34a"[1](2c9030005f34b)   # "node1 HCA-1" lid 4 4xQDR
 #include "rankloom/discover/infiniband.hpp"
@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/discover/switch_tree.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
+#include "rankloom/discover/switch_tree.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
@@ -22,7 +22,7 @@ namespace {
 
 struct Speed {
   std::string_view name;
-  double gigabits_a_lane;  ///< That carry data.
+  double gigabits_per_lane;  ///< Data rate after encoding.
 };
 constexpr auto speeds = std::to_array<Speed>({{"SDR", 2},
                                               {"DDR", 4},
@@ -33,19 +33,19 @@ constexpr auto speeds = std::to_array<Speed>({{"SDR", 2},
                                               {"HDR", 50},
                                               {"NDR", 100},
                                               {"XDR", 200}});
-constexpr double latency_a_link = 150;  // ns: a switch and its cable
+constexpr double latency_per_link = 150;  // ns, for a switch and its cable
 
-/// "4xEDR" → Gbit/s; 0: no such word.
-double bandwidth_of(std::string_view word) {
-  const auto x = word.find('x');
+/// "4xEDR" → Gbit/s; 0 if the token is not a width and a speed.
+double bandwidth_of(std::string_view token) {
+  const auto x = token.find('x');
   if (x == std::string_view::npos) return 0;
-  const auto lanes = parse_size(word.substr(0, x));
+  const auto lanes = parse_size(token.substr(0, x));
   const auto speed =
-      std::find_if(speeds.begin(), speeds.end(), [&](const Speed& row) { return row.name == word.substr(x + 1); });
-  return lanes && speed != speeds.end() ? *lanes * speed->gigabits_a_lane : 0;
+      std::find_if(speeds.begin(), speeds.end(), [&](const Speed& row) { return row.name == token.substr(x + 1); });
+  return lanes && speed != speeds.end() ? *lanes * speed->gigabits_per_lane : 0;
 }
 
-/// The next text in quotes and what is behind it; false: there is none.
+/// Extracts the next quoted text from `rest`; false if there is none.
 bool take_quoted(std::string_view& rest, std::string_view& quoted) {
   const auto begin = rest.find('"');
   if (begin == std::string_view::npos) return false;
@@ -56,11 +56,11 @@ bool take_quoted(std::string_view& rest, std::string_view& quoted) {
   return true;
 }
 
-/// "node1 HCA-1" and "node1 mlx5_0" are node1; adapters that nobody named go by their number.
+/// "node1 HCA-1" and "node1 mlx5_0" are node1; adapters with the description of the factory are named by their GUID.
 std::string host_name(std::string_view description, std::string_view id) {
-  const auto words = split_at_blanks(description);
-  const bool is_factory_name = description.find("Technologies") != std::string_view::npos || words.empty();
-  return std::string(is_factory_name ? id : words[0]);
+  const auto tokens = split_at_blanks(description);
+  const bool is_factory_name = description.find("Technologies") != std::string_view::npos || tokens.empty();
+  return std::string(is_factory_name ? id : tokens[0]);
 }
 
 class Fabric {
@@ -72,15 +72,17 @@ class Fabric {
     if (first == std::string_view::npos || line[first] == '#') return {};
     line = line.substr(first);
     if (line[0] == '[') return add_port(line, number);
-    const auto word = line.substr(0, line.find_first_of(" \t"));
-    if (word == "Switch" || word == "Ca" || word == "Rt") return add_device(line, word, number);
-    if (word.find('=') != std::string_view::npos) return {};  // vendid=, devid=, guids
-    return bad(number, fmt::format("\"{}\" is no line of ibnetdiscover", shown(line)), "give its output unchanged");
+    const auto token = line.substr(0, line.find_first_of(" \t"));
+    if (token == "Switch" || token == "Ca" || token == "Rt") return add_device(line, token, number);
+    if (token.find('=') != std::string_view::npos) return {};  // vendid=, devid=, guids
+    return bad(number, fmt::format("\"{}\" is not a line of ibnetdiscover", printable(line)),
+               "give the unchanged output of ibnetdiscover");
   }
 
   Result<MachineSpec> machine() && {
-    if (hosts_.empty()) return bad(0, "names no host", "run ibnetdiscover where the fabric's hosts are up");
-    if (auto joined = check_joined(); !joined) return propagate(joined);
+    if (hosts_.empty())
+      return bad(0, "the fabric has no host", "run ibnetdiscover while the hosts of the fabric are up");
+    if (auto connected = check_connected(); !connected) return propagate(connected);
     if (is_tree()) return build_switch_tree(source_, "switch", as_tree());
     return as_graph();
   }
@@ -90,28 +92,29 @@ class Fabric {
     std::string name;
     bool is_switch = false;
     bool is_ignored = false;
-    std::size_t number = 0;  // among the hosts or the switches
+    std::size_t number = 0;  // index in hosts_ or switches_
     std::uint64_t line = 0;
   };
-  using End = std::pair<bool, std::size_t>;  // is it a switch, and which
+  using Endpoint = std::pair<bool, std::size_t>;  // whether it is a switch, and its number
 
   Failure bad(std::uint64_t line, std::string what, std::string hint) const {
     return fail(Code::bad_input, at(source_, line), std::move(what), std::move(hint));
   }
 
-  Result<void> add_device(std::string_view line, std::string_view word, std::uint64_t number) {
+  Result<void> add_device(std::string_view line, std::string_view token, std::uint64_t number) {
     std::string_view id, description, rest = line;
     if (!take_quoted(rest, id))
-      return bad(number, fmt::format("\"{}\" names no device", shown(line)), "give ibnetdiscover's output unchanged");
+      return bad(number, fmt::format("\"{}\" does not name a device", printable(line)),
+                 "give the unchanged output of ibnetdiscover");
     take_quoted(rest, description);
     const auto [entry, is_new] = devices_.try_emplace(std::string(id));
     if (!is_new)
-      return bad(number, fmt::format("{} stands in line {} already", shown(id), entry->second.line),
-                 "give one run's output");
+      return bad(number, fmt::format("{} is already in line {}", printable(id), entry->second.line),
+                 "give the output of a single run");
     Device& device = entry->second;
     device.line = number;
-    device.is_switch = word != "Ca";
-    // Switches that sum up data show an adapter of their own, at which nobody computes.
+    device.is_switch = token != "Ca";
+    // Switches with in-network aggregation (SHARP) show an adapter of their own, which is not a host.
     device.is_ignored = !device.is_switch && description.find("Aggregation Node") != std::string_view::npos;
     if (device.is_switch) {
       device.name = std::string(id);
@@ -123,51 +126,51 @@ class Fabric {
       device.number = host->second;
       if (first_adapter) hosts_.push_back(device.name);
     }
-    now_ = std::string(id);
+    current_device_ = std::string(id);
     return {};
   }
 
   Result<void> add_port(std::string_view line, std::uint64_t number) {
     std::string_view other, rest = line;
-    if (now_.empty() || !take_quoted(rest, other))
-      return bad(number, fmt::format("\"{}\" is a port of no device", shown(line)),
-                 "give ibnetdiscover's output unchanged");
-    double gigabits = 0;
-    for (const std::string_view word : split_at_blanks(rest)) gigabits = std::max(gigabits, bandwidth_of(word));
-    ports_.push_back({now_, std::string(other), gigabits > 0 ? gigabits : 10, number});
+    if (current_device_.empty() || !take_quoted(rest, other))
+      return bad(number, fmt::format("\"{}\" is a port without a device before it", printable(line)),
+                 "give the unchanged output of ibnetdiscover");
+    double gbits = 0;
+    for (const std::string_view token : split_at_blanks(rest)) gbits = std::max(gbits, bandwidth_of(token));
+    ports_.push_back({current_device_, std::string(other), gbits > 0 ? gbits : 10, number});
     return {};
   }
 
-  /// Cables between two ends, with what all of them carry together. Each is listed at both ends, so half of the sum;
-  /// a cable of which one end is missing in the file counts once.
-  std::map<std::pair<End, End>, double> cables() const {
-    std::map<std::pair<End, End>, std::array<double, 2>> both;
+  /// The total bandwidth of all cables between two endpoints. The file lists each cable at both ends; the
+  /// larger sum counts, because one end may be missing in the file.
+  std::map<std::pair<Endpoint, Endpoint>, double> cables() const {
+    std::map<std::pair<Endpoint, Endpoint>, std::array<double, 2>> sums_by_direction;
     for (const Port& port : ports_) {
       const auto from = devices_.find(port.from), to = devices_.find(port.to);
       if (to == devices_.end() || from->second.is_ignored || to->second.is_ignored) continue;
-      const End a{from->second.is_switch, from->second.number}, b{to->second.is_switch, to->second.number};
+      const Endpoint a{from->second.is_switch, from->second.number}, b{to->second.is_switch, to->second.number};
       if (a == b) continue;
-      both[std::minmax(a, b)][a < b ? 0 : 1] += port.gigabits;
+      sums_by_direction[std::minmax(a, b)][a < b ? 0 : 1] += port.gbits;
     }
-    std::map<std::pair<End, End>, double> result;
-    for (const auto& [ends, sums] : both) result[ends] = std::max(sums[0], sums[1]);
+    std::map<std::pair<Endpoint, Endpoint>, double> result;
+    for (const auto& [ends, sums] : sums_by_direction) result[ends] = std::max(sums[0], sums[1]);
     return result;
   }
 
-  std::uint32_t vertex(const End& end) const {
+  std::uint32_t vertex(const Endpoint& end) const {
     return static_cast<std::uint32_t>(end.first ? hosts_.size() + end.second : end.second);
   }
 
   std::vector<std::vector<std::uint32_t>> neighbours() const {
     std::vector<std::vector<std::uint32_t>> lists(hosts_.size() + switches_.size());
-    for (const auto& [ends, gigabits] : cables()) {
+    for (const auto& [ends, gbits] : cables()) {
       lists[vertex(ends.first)].push_back(vertex(ends.second));
       lists[vertex(ends.second)].push_back(vertex(ends.first));
     }
     return lists;
   }
 
-  /// Hops from a vertex; no vertex is nearer than the ones before it in `order`.
+  /// Hops from a vertex by breadth-first search; `order` becomes the visiting order.
   static std::vector<std::uint32_t> distances(const std::vector<std::vector<std::uint32_t>>& lists, std::uint32_t from,
                                               std::vector<std::uint32_t>& order) {
     std::vector<std::uint32_t> hops(lists.size(), 0xffff'ffff);
@@ -183,42 +186,42 @@ class Fabric {
     return hops;
   }
 
-  Result<void> check_joined() const {
+  Result<void> check_connected() const {
     std::vector<std::uint32_t> order;
     const auto hops = distances(neighbours(), 0, order);
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
       if (hops[host] == 0xffff'ffff)
-        return bad(0, fmt::format("no cable leads from {} to {}", shown(hosts_[0]), shown(hosts_[host])),
-                   "the fabric falls into parts; run ibnetdiscover again when all links are up, or keep one part");
+        return bad(0, fmt::format("no path connects {} and {}", printable(hosts_[0]), printable(hosts_[host])),
+                   "run ibnetdiscover again when all links are up, or keep one connected part of the file");
     }
     return {};
   }
 
-  /// One way between any two, and every host at one switch.
+  /// Whether the fabric has no cycles and every host is connected to exactly one switch.
   bool is_tree() const {
     const auto lists = neighbours();
-    std::size_t ends = 0, joined = 0;
+    std::size_t ends = 0, connected = 0;
     for (std::size_t v = 0; v < lists.size(); ++v) {
       ends += lists[v].size();
-      joined += lists[v].empty() ? 0 : 1;
+      connected += lists[v].empty() ? 0 : 1;
       if (v < hosts_.size() && (lists[v].size() != 1 || lists[v][0] < hosts_.size())) return false;
     }
-    return ends == 2 * (joined - 1) && !switches_.empty();
+    return ends == 2 * (connected - 1) && !switches_.empty();
   }
 
-  /// Hung up at its middle: the switch from which the farthest host is nearest.
+  /// The tree with its centre as the root: the switch with the smallest distance to the most distant host.
   std::vector<SwitchEntry> as_tree() const {
     const auto lists = neighbours();
     std::vector<std::uint32_t> order;
     distances(lists, 0, order);
-    const std::uint32_t one_end = last_host(order);
-    auto hops = distances(lists, one_end, order);
+    const std::uint32_t first_end = last_host(order);
+    auto hops = distances(lists, first_end, order);
     std::uint32_t middle = last_host(order);
     for (std::uint32_t steps = hops[middle] / 2; steps > 0; --steps) {
       middle = *std::find_if(lists[middle].begin(), lists[middle].end(),
                              [&](std::uint32_t v) { return hops[v] + 1 == hops[middle]; });
     }
-    if (middle < hosts_.size()) middle = lists[middle][0];  // a single host
+    if (middle < hosts_.size()) middle = lists[middle][0];  // the fabric has a single host
     hops = distances(lists, middle, order);
     std::vector<SwitchEntry> entries(switches_.size());
     for (std::uint32_t v = static_cast<std::uint32_t>(hosts_.size()); v < lists.size(); ++v) {
@@ -243,8 +246,8 @@ class Fabric {
                      .cables = {},
                      .nodes_forward = switches_.empty(),
                      .next = {}};
-    for (const auto& [ends, gigabits] : cables()) {
-      shape.cables.push_back({Vertex{vertex(ends.first)}, Vertex{vertex(ends.second)}, {8 / gigabits, latency_a_link}});
+    for (const auto& [ends, gbits] : cables()) {
+      shape.cables.push_back({Vertex{vertex(ends.first)}, Vertex{vertex(ends.second)}, {8 / gbits, latency_per_link}});
     }
     auto network = make_graph(std::move(shape));
     if (!network) {
@@ -265,7 +268,7 @@ class Fabric {
 
   struct Port {
     std::string from, to;
-    double gigabits;
+    double gbits;
     std::uint64_t line;
   };
 
@@ -274,17 +277,18 @@ class Fabric {
   std::map<std::string, std::size_t> by_host_;
   std::vector<std::string> hosts_, switches_;
   std::vector<Port> ports_;
-  std::string now_;  // the device whose ports follow
+  std::string current_device_;  // GUID of the device whose ports follow
 };
 
 }  // namespace
 
 bool is_infiniband(std::string_view text) {
   for (const std::string_view line : split(text.substr(0, 65536), '\n')) {
-    const auto words = split_at_blanks(line);
-    if (words.empty() || words[0][0] == '#') continue;
-    return words[0].starts_with("vendid=") || words[0].starts_with("switchguid=") || words[0].starts_with("caguid=") ||
-           ((words[0] == "Switch" || words[0] == "Ca") && words.size() > 2 && words[2].starts_with('"'));
+    const auto tokens = split_at_blanks(line);
+    if (tokens.empty() || tokens[0][0] == '#') continue;
+    return tokens[0].starts_with("vendid=") || tokens[0].starts_with("switchguid=") ||
+           tokens[0].starts_with("caguid=") ||
+           ((tokens[0] == "Switch" || tokens[0] == "Ca") && tokens.size() > 2 && tokens[2].starts_with('"'));
   }
   return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: from named switches to a hierarchy.
+// discover: builds a hierarchy from named switches.
 #include "rankloom/discover/switch_tree.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ ObjectSpec make_node(std::string name) {
 }
 
 /// "s0, s1, s2, …"
-std::string some_of(const std::vector<std::string>& names) {
+std::string first_names(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i) text += (i == 0 ? "" : ", ") + names[i];
   return names.size() > 4 ? text + ", …" : text;
@@ -31,48 +31,48 @@ std::string some_of(const std::vector<std::string>& names) {
 class SwitchTree {
  public:
   SwitchTree(const std::string& source, const std::string& kind, const std::vector<SwitchEntry>& entries)
-      : source_(source), kind_(kind), entries_(entries), nodes_(entries.size()) {}
+      : source_(source), kind_(kind), entries_(entries), states_(entries.size()) {}
 
   Result<MachineSpec> build() {
-    for (const auto step : {&SwitchTree::name_switches, &SwitchTree::join_switches, &SwitchTree::seat_hosts}) {
-      if (auto done = (this->*step)(); !done) return propagate(done);
+    for (const auto phase : {&SwitchTree::index_switches, &SwitchTree::connect_switches, &SwitchTree::connect_hosts}) {
+      if (auto done = (this->*phase)(); !done) return propagate(done);
     }
     std::vector<std::size_t> roots;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (nodes_[i].parent) continue;
-      auto height = measure(i, 0);
+      if (states_[i].parent) continue;
+      auto height = compute_height(i, 0);
       if (!height) return propagate(height);
       if (*height > 0) roots.push_back(i);
     }
-    if (auto reached = check_circles(); !reached) return propagate(reached);
+    if (auto reached = check_cycles(); !reached) return propagate(reached);
     if (roots.empty())
-      return bad(0, "names no node", "give the lowest switches their nodes: SwitchName=s0 Nodes=n[0-3]");
-    MachineSpec machine = grow(roots);
-    remark(roots, machine);
+      return bad(0, "the file names no node", "add nodes to the leaf switches, for example SwitchName=s0 Nodes=n[0-3]");
+    MachineSpec machine = build_machine(roots);
+    add_remarks(roots, machine);
     return machine;
   }
 
  private:
   struct State {
     std::optional<std::size_t> parent;
-    std::vector<std::size_t> below;
+    std::vector<std::size_t> children;
     std::vector<std::string> hosts;
-    std::size_t height = 0;  // 1: hosts alone below it; 0: nothing at all
-    bool measured = false;
+    std::size_t height = 0;  // 1: only hosts below it; 0: nothing below it
+    bool visited = false;
   };
 
   Failure bad(std::uint64_t line, std::string what, std::string hint) const {
     return fail(Code::bad_input, at(source_, line), std::move(what), std::move(hint));
   }
 
-  Result<void> name_switches() {
+  Result<void> index_switches() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const auto [known, is_new] = by_name_.try_emplace(entries_[i].name, i);
       if (!is_new) {
         return bad(entries_[i].line,
-                   fmt::format("the {} {} stands there already{}", kind_, shown(entries_[i].name),
+                   fmt::format("the {} {} is already defined{}", kind_, printable(entries_[i].name),
                                in_line(entries_[known->second].line)),
-                   "give it one entry");
+                   "define it once");
       }
     }
     return {};
@@ -80,44 +80,45 @@ class SwitchTree {
 
   static std::string in_line(std::uint64_t line) { return line > 0 ? fmt::format(" in line {}", line) : ""; }
 
-  Result<void> join_switches() {
+  Result<void> connect_switches() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       for (const std::string& name : entries_[i].switches) {
         const auto child = by_name_.find(name);
         if (child == by_name_.end()) {
           return bad(entries_[i].line,
-                     fmt::format("{} {} is said to be below {}, but has no entry", kind_, shown(name),
-                                 shown(entries_[i].name)),
-                     "add its entry, or leave it out");
+                     fmt::format("{} {} is a child of {} but has no entry", kind_, printable(name),
+                                 printable(entries_[i].name)),
+                     "add an entry for it, or remove it from the list");
         }
-        State& below = nodes_[child->second];
-        if (below.parent && *below.parent != i) {
+        State& child_state = states_[child->second];
+        if (child_state.parent && *child_state.parent != i) {
           return bad(entries_[i].line,
-                     fmt::format("{} {} is below {} and below {}", kind_, shown(name),
-                                 shown(entries_[*below.parent].name), shown(entries_[i].name)),
-                     "a tree has one way up; for other networks give ibnetdiscover's output or topology JSON");
+                     fmt::format("{} {} is a child of both {} and {}", kind_, printable(name),
+                                 printable(entries_[*child_state.parent].name), printable(entries_[i].name)),
+                     "a switch of a tree has one parent; for other networks give the output of ibnetdiscover or "
+                     "topology JSON");
         }
-        if (!below.parent) nodes_[i].below.push_back(child->second);
-        below.parent = i;
+        if (!child_state.parent) states_[i].children.push_back(child->second);
+        child_state.parent = i;
       }
     }
     return {};
   }
 
-  Result<void> seat_hosts() {
-    std::unordered_map<std::string_view, std::size_t> seat;
-    for (const bool lists_all : {false, true}) {  // those that name the hosts of others come last
+  Result<void> connect_hosts() {
+    std::unordered_map<std::string_view, std::size_t> switch_of;
+    for (const bool lists_all : {false, true}) {  // entries that repeat the hosts of other entries come last
       for (std::size_t i = 0; i < entries_.size(); ++i) {
         if ((entries_[i].lists_all && !entries_[i].switches.empty()) != lists_all) continue;
         for (const std::string& host : entries_[i].hosts) {
-          const auto [known, is_new] = seat.try_emplace(host, i);
+          const auto [known, is_new] = switch_of.try_emplace(host, i);
           if (is_new) {
-            nodes_[i].hosts.push_back(host);
+            states_[i].hosts.push_back(host);
           } else if (!lists_all) {
             return bad(entries_[i].line,
-                       fmt::format("the node {} is at {} {} already{}", shown(host), kind_,
-                                   shown(entries_[known->second].name), in_line(entries_[known->second].line)),
-                       "give every node one place");
+                       fmt::format("the node {} already belongs to {} {}{}", printable(host), kind_,
+                                   printable(entries_[known->second].name), in_line(entries_[known->second].line)),
+                       "list every node once");
           }
         }
       }
@@ -125,26 +126,27 @@ class SwitchTree {
     return {};
   }
 
-  Result<std::size_t> measure(std::size_t i, std::size_t depth) {
-    if (depth > most_levels)
-      return bad(entries_[i].line, fmt::format("more than {} levels", most_levels), "leave some out");
-    State& state = nodes_[i];
-    state.measured = true;
+  Result<std::size_t> compute_height(std::size_t i, std::size_t depth) {
+    if (depth > max_levels)
+      return bad(entries_[i].line, fmt::format("there are more than {} levels", max_levels),
+                 "reduce the number of levels");
+    State& state = states_[i];
+    state.visited = true;
     state.height = state.hosts.empty() ? 0 : 1;
-    for (const std::size_t child : state.below) {
-      auto below = measure(child, depth + 1);
-      if (!below) return below;
-      if (*below > 0) state.height = std::max(state.height, *below + 1);
+    for (const std::size_t child : state.children) {
+      auto height = compute_height(child, depth + 1);
+      if (!height) return height;
+      if (*height > 0) state.height = std::max(state.height, *height + 1);
     }
     return state.height;
   }
 
-  /// Whatever is below no root goes round.
-  Result<void> check_circles() const {
+  /// Switches that are not below a root are part of a cycle.
+  Result<void> check_cycles() const {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (!nodes_[i].measured)
-        return bad(entries_[i].line, fmt::format("{} {} is below itself", kind_, shown(entries_[i].name)),
-                   "let every switch name only those below it");
+      if (!states_[i].visited)
+        return bad(entries_[i].line, fmt::format("{} {} is below itself", kind_, printable(entries_[i].name)),
+                   "remove the switch above it from its list of switches");
     }
     return {};
   }
@@ -157,8 +159,8 @@ class SwitchTree {
             .children = std::move(children)};
   }
 
-  /// As high as the parent wants its children: stand-ins with one child where levels are missing.
-  ObjectSpec raised(ObjectSpec object, std::size_t from, std::size_t to) const {
+  /// Inserts objects with one child until the object has the height that its parent needs.
+  ObjectSpec raise_to_height(ObjectSpec object, std::size_t from, std::size_t to) const {
     for (std::size_t height = from + 1; height <= to; ++height) {
       std::vector<ObjectSpec> only;
       only.push_back(std::move(object));
@@ -168,68 +170,73 @@ class SwitchTree {
   }
 
   std::vector<ObjectSpec> children_of(std::size_t i) const {
-    const State& state = nodes_[i];
+    const State& state = states_[i];
     std::vector<ObjectSpec> children, hosts;
     for (const std::string& host : state.hosts) hosts.push_back(make_node(host));
     if (state.height == 1) return hosts;
-    // Hosts at a switch that has others below it are as near to each other as those of any lowest switch.
-    if (!hosts.empty()) children.push_back(raised(make({}, 1, std::move(hosts)), 1, state.height - 1));
-    for (const std::size_t child : state.below) {
-      const std::size_t height = nodes_[child].height;
+    // Hosts of a switch that also has child switches are as close to each other as the hosts of a leaf switch.
+    if (!hosts.empty()) children.push_back(raise_to_height(make({}, 1, std::move(hosts)), 1, state.height - 1));
+    for (const std::size_t child : state.children) {
+      const std::size_t height = states_[child].height;
       if (height == 0) continue;
-      children.push_back(raised(make(entries_[child].name, height, children_of(child)), height, state.height - 1));
+      children.push_back(
+          raise_to_height(make(entries_[child].name, height, children_of(child)), height, state.height - 1));
     }
     return children;
   }
 
-  /// A single root is the machine itself.
-  MachineSpec grow(const std::vector<std::size_t>& roots) const {
+  /// A single root becomes the machine itself.
+  MachineSpec build_machine(const std::vector<std::size_t>& roots) const {
     MachineSpec machine;
     machine.text = source_;
     machine.root.kind = "machine";
     if (roots.size() == 1) {
-      machine.root.between = default_switch_cost(nodes_[roots[0]].height);
+      machine.root.between = default_switch_cost(states_[roots[0]].height);
       machine.root.children = children_of(roots[0]);
       return machine;
     }
     std::size_t highest = 0;
-    for (const std::size_t root : roots) highest = std::max(highest, nodes_[root].height);
+    for (const std::size_t root : roots) highest = std::max(highest, states_[root].height);
     machine.root.between = default_switch_cost(highest + 1);
     for (const std::size_t root : roots) {
-      const std::size_t height = nodes_[root].height;
-      machine.root.children.push_back(raised(make(entries_[root].name, height, children_of(root)), height, highest));
+      const std::size_t height = states_[root].height;
+      machine.root.children.push_back(
+          raise_to_height(make(entries_[root].name, height, children_of(root)), height, highest));
     }
     return machine;
   }
 
-  void remark(const std::vector<std::size_t>& roots, MachineSpec& machine) const {
+  void add_remarks(const std::vector<std::size_t>& roots, MachineSpec& machine) const {
     if (roots.size() > 1 && kind_ == "switch") {
       std::vector<std::string> names;
       for (const std::size_t root : roots) names.push_back(entries_[root].name);
-      machine.remarks.push_back(
-          {fmt::format("the switches fall into {} parts that nothing joins: below {}", roots.size(), some_of(names)),
-           "they were put side by side; add the switch above them if there is one"});
+      machine.remarks.push_back({fmt::format("the switches form {} parts without a common switch: below {}",
+                                             roots.size(), first_names(names)),
+                                 "the parts become neighbours; add the switch above them if there is one"});
     }
-    std::vector<std::string> empty, uneven;
+    std::vector<std::string> empty, unequal;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (nodes_[i].height == 0) empty.push_back(entries_[i].name);
-      const bool hosts_too_high = nodes_[i].height > 1 && !nodes_[i].hosts.empty();
-      const bool switches_too_low = std::any_of(nodes_[i].below.begin(), nodes_[i].below.end(), [&](std::size_t child) {
-        return nodes_[child].height > 0 && nodes_[child].height + 1 < nodes_[i].height;
-      });
-      if (hosts_too_high || switches_too_low) uneven.push_back(entries_[i].name);
+      if (states_[i].height == 0) empty.push_back(entries_[i].name);
+      const bool hosts_too_high = states_[i].height > 1 && !states_[i].hosts.empty();
+      const bool switches_too_low =
+          std::any_of(states_[i].children.begin(), states_[i].children.end(), [&](std::size_t child) {
+            return states_[child].height > 0 && states_[child].height + 1 < states_[i].height;
+          });
+      if (hosts_too_high || switches_too_low) unequal.push_back(entries_[i].name);
     }
-    if (!uneven.empty())
-      machine.remarks.push_back({fmt::format("nodes hang at unequal depths below {}", some_of(uneven)),
-                                 "fine if it is cabled so; levels that are missing in a part have one object there"});
+    if (!unequal.empty())
+      machine.remarks.push_back(
+          {fmt::format("nodes are at unequal depths below {}", first_names(unequal)),
+           "correct if the cables are like this; missing levels are filled with one object each"});
     if (!empty.empty())
-      machine.remarks.push_back({fmt::format("no node is below {}", some_of(empty)), "left out; are nodes missing?"});
+      machine.remarks.push_back({fmt::format("no node is below {}", first_names(empty)),
+                                 "the switch is left out; check whether nodes are missing in the file"});
   }
 
   const std::string& source_;
   const std::string& kind_;
   const std::vector<SwitchEntry>& entries_;
-  std::vector<State> nodes_;
+  std::vector<State> states_;
   std::unordered_map<std::string, std::size_t> by_name_;
 };
 

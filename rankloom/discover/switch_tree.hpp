@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: switches that name what hangs below them, as a machine. What Slurm's files and InfiniBand trees have in
-// common, with all that can contradict itself in them.
+// discover: builds a machine from switches that name their children, as Slurm files and InfiniBand trees do, and checks
+// that the switches form a tree.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace rankloom {
 
 struct SwitchEntry {
   std::string name;
-  std::vector<std::string> switches = {};  ///< Names of those below it.
-  std::vector<std::string> hosts = {};     ///< Cabled to it.
+  std::vector<std::string> switches = {};  ///< Names of child switches.
+  std::vector<std::string> hosts = {};     ///< Hosts connected to it.
   std::uint64_t line = 0;
-  bool lists_all = false;  ///< Its hosts are all below it, not only those cabled to it.
+  bool lists_all = false;  ///< `hosts` contains all hosts below the switch, not only those connected to it.
 };
 
-/// Nodes of one core each below levels of this kind; the lowest switches are one level, whatever their distance from
-/// the top. Fails where a host hangs at two switches, a switch below two others, below itself or is not there; parts
-/// that nothing joins and unequal depths are remarks.
+/// Nodes of one core each below levels of this kind. All leaf switches form one level, whatever their distance from the
+/// top. Fails if a host has two switches, or a switch has two parents, is its own ancestor or has no entry.
+/// Disconnected parts and unequal depths are remarks.
 Result<MachineSpec> build_switch_tree(const std::string& source, const std::string& kind,
                                       const std::vector<SwitchEntry>& entries);
 

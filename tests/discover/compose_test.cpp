@@ -7,8 +7,8 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/hwloc/host_report.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 namespace {
@@ -28,7 +28,7 @@ std::string problem(const Result<MachineSpec>& machine) {
   return machine ? "none" : to_string(machine.error());
 }
 
-TEST(Compose, EveryNodeGetsTheInside) {
+TEST(Compose, EveryNodeGetsTheInterior) {
   const auto machine = compose(cluster(), std::vector{inside("package:2=0.3 core:8=0.1")}, {});
   ASSERT_TRUE(machine) << problem(machine);
   const Topology topology = topology_of(*machine);
@@ -43,7 +43,7 @@ TEST(Compose, NodesMayDiffer) {
   EXPECT_EQ(topology_of(*machine).core_count(), 6U * 8 + 2U * 64);
 }
 
-TEST(Compose, OnlyTheHostsToKeepStay) {
+TEST(Compose, KeepsOnlyTheNamedHosts) {
   const auto machine = compose(cluster(), std::vector{inside("core:4")}, {"n5", "n1", "n2"});
   ASSERT_TRUE(machine) << problem(machine);
   const Topology topology = topology_of(*machine);
@@ -51,7 +51,7 @@ TEST(Compose, OnlyTheHostsToKeepStay) {
   EXPECT_EQ(shape_of(topology), "switch 2, node 3, core 12");
 }
 
-TEST(Compose, HostsLeaveAGraphWithTheirCables) {
+TEST(Compose, RemovesHostsFromAGraphWithTheirCables) {
   GraphShape shape{.nodes = 3, .vertices = 5, .cables = {}, .nodes_forward = false, .next = {}};
   for (const auto& [a, b] : {std::pair{0, 3}, {1, 3}, {2, 4}, {3, 4}})
     shape.cables.push_back({Vertex(a), Vertex(b), {1, 0}});
@@ -64,7 +64,7 @@ TEST(Compose, HostsLeaveAGraphWithTheirCables) {
   EXPECT_EQ(topology.hops(Core{0}, Core{4}), 3U);
 }
 
-TEST(Compose, ANetworkIsNeverNearerThanANode) {
+TEST(Compose, ANetworkIsNeverCheaperThanANode) {
   const auto machine = compose(cluster(), std::vector{inside("package:2=50 core:8=20")}, {});
   ASSERT_TRUE(machine) << problem(machine);
   const Topology topology = topology_of(*machine);
@@ -73,24 +73,25 @@ TEST(Compose, ANetworkIsNeverNearerThanANode) {
   EXPECT_GT(topology.cost(Core{0}, Core{127}).inverse_bandwidth, topology.cost(Core{0}, Core{16}).inverse_bandwidth);
 }
 
-TEST(Compose, WhatDoesNotFitIsNamed) {
-  EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4")}, {"n9"})), HasSubstr("has no node called n9"));
+TEST(Compose, ErrorsNameTheHost) {
+  EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4")}, {"n9"})),
+              HasSubstr("has no node with the name n9"));
   EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4", {"m1"})}, {})),
-              HasSubstr("has no node called m1"));
+              HasSubstr("has no node with the name m1"));
   EXPECT_THAT(problem(compose(cluster(), std::vector{inside("node:2 core:4")}, {})), HasSubstr("describes 2 nodes"));
   EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4", {"n1"})}, {})),
-              HasSubstr("nothing says what is inside"));
+              HasSubstr("no file describes the inside of"));
 }
 
-TEST(ReportLines, SurviveLabelsMixingAndRepetition) {
+TEST(HostReport, SurvivesLabelsInterleavingAndRepetition) {
   const std::string machine = write_machine_json(*parse_topology_string("package:2 core:16 !core:5,9,17"));
   const std::string long_machine = machine + std::string(5000, ' ');
-  const std::string first = write_report({.host = "beta", .rank = 4, .machine = long_machine});
-  const std::string second = write_report({.host = "alpha", .rank = 0, .machine = machine});
-  const std::string again = write_report({.host = "beta", .rank = 5, .machine = "other"});
+  const std::string first = write_host_report({.host = "beta", .rank = 4, .machine = long_machine});
+  const std::string second = write_host_report({.host = "alpha", .rank = 0, .machine = machine});
+  const std::string again = write_host_report({.host = "beta", .rank = 5, .machine = "other"});
   ASSERT_EQ(first.size() % 512, 0U);
   ASSERT_GT(first.size(), 2U * 512);
-  ReportCollector collector;
+  HostReportCollector collector;
   EXPECT_FALSE(collector.add("a word of the launcher"));
   for (std::size_t at = first.size(); at > 0; at -= 512)
     EXPECT_TRUE(collector.add("[1,0]<stdout>:" + first.substr(at - 512, 511)));
@@ -103,9 +104,9 @@ TEST(ReportLines, SurviveLabelsMixingAndRepetition) {
   EXPECT_EQ((*reports)[1].machine, long_machine);
 }
 
-TEST(ReportLines, MissingPartsAreAnError) {
-  const std::string lines = write_report({.host = "beta", .rank = 0, .machine = std::string(3000, 'x')});
-  ReportCollector collector;
+TEST(HostReport, MissingPartsAreAnError) {
+  const std::string lines = write_host_report({.host = "beta", .rank = 0, .machine = std::string(3000, 'x')});
+  HostReportCollector collector;
   EXPECT_FALSE(collector.reports());
   collector.add(lines.substr(0, 511));
   const auto reports = collector.reports();

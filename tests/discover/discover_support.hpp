@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of sources share: texts in, a machine or an error out.
+// tests: helpers for tests of topology sources: text in, a machine or an error out.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ inline std::string shape_of(const Topology& topology) {
   return text;
 }
 
-/// Names of the nodes, apart by blanks.
+/// The names of the nodes, separated by blanks.
 inline std::string nodes_of(const Topology& topology) {
   std::string text;
   for (const Node node : topology.nodes()) text += (text.empty() ? "" : " ") + topology.node_name(node);

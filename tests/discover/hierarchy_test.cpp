@@ -29,7 +29,7 @@ std::vector<std::string> kinds(const Topology& topology) {
   return result;
 }
 
-TEST(Hierarchy, GoesBottomUp) {
+TEST(Hierarchy, IsReadBottomUp) {
   const Topology machine = built("4:8:6", "1:10:100");
   EXPECT_EQ(machine.core_count(), 192U);
   EXPECT_EQ(machine.node_count(), 6U);
@@ -39,7 +39,7 @@ TEST(Hierarchy, GoesBottomUp) {
 }
 
 TEST(Hierarchy, NamesItsLevels) {
-  EXPECT_THAT(kinds(built("4", "1")), ElementsAre("node", "core"));  // the node stands for the whole machine
+  EXPECT_THAT(kinds(built("4", "1")), ElementsAre("node", "core"));  // the node is the complete machine
   EXPECT_EQ(built("4", "1").node_count(), 1U);
   EXPECT_THAT(kinds(built("4:2", "1:2")), ElementsAre("node", "core"));
   EXPECT_THAT(kinds(built("4:2:3", "1:2:3")), ElementsAre("node", "package", "core"));
@@ -51,14 +51,15 @@ TEST(Hierarchy, DistancesAreRealNumbers) {
 }
 
 TEST(Hierarchy, ErrorsNameTheOption) {
-  EXPECT_THAT(problem("4:8:6", "1:10"), HasSubstr("--distance: 2 distances for the 3 levels of --hierarchy 4:8:6"));
+  EXPECT_THAT(problem("4:8:6", "1:10"),
+              HasSubstr("--distance: there are 2 distances for the 3 levels of --hierarchy 4:8:6"));
   EXPECT_THAT(problem("4:0:6", "1:10:100"), HasSubstr("--hierarchy: \"0\" is not a count"));
   EXPECT_THAT(problem("4::6", "1:10:100"), HasSubstr("--hierarchy: \"\" is not a count"));
   EXPECT_THAT(problem("", ""), HasSubstr("--hierarchy: \"\" is not a count"));
   EXPECT_THAT(problem("4:8", "1:x"), HasSubstr("--distance: \"x\" is not a distance"));
   EXPECT_THAT(problem("4:8", "1:-2"), HasSubstr("--distance: \"-2\" is not a distance"));
   EXPECT_THAT(problem("4:8", "1:nan"), HasSubstr("--distance: \"nan\" is not a distance"));
-  EXPECT_THAT(problem("100000:100000", "1:2"), HasSubstr("--hierarchy: 100000: makes 10000000000 objects"));
+  EXPECT_THAT(problem("100000:100000", "1:2"), HasSubstr("--hierarchy: 100000: 10000000000 objects are more than"));
 }
 
 }  // namespace

@@ -11,14 +11,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DefaultCosts, FallFromTheTopDownInAnyOrderOfLevels) {
+TEST(DefaultCosts, DecreaseFromTheTopDownInAnyOrderOfLevels) {
   const std::vector<std::vector<std::string>> machines{{"node", "package", "numa", "l3", "l2", "core", "pu"},
                                                        {"node", "numa", "package", "l2", "core", "pu"},
                                                        {"node", "group1", "group2", "package", "die", "group5", "pu"},
                                                        {"node", "l3", "numa", "core", "pu"},
                                                        {"node", "pu"}};
   for (const auto& kinds : machines) {
-    const auto costs = default_sharing_costs(kinds);
+    const auto costs = default_level_costs(kinds);
     for (std::size_t level = 0; level + 1 < kinds.size(); ++level) {
       EXPECT_GT(costs[level].inverse_bandwidth, 1.05 * costs[level + 1].inverse_bandwidth) << kinds[level];
       EXPECT_GT(costs[level].latency, costs[level + 1].latency) << kinds[level];
@@ -75,7 +75,8 @@ TEST(Hwloc, NumaNodesAtDifferentDepthsAreOneLevel) {
     const Topology topology = topology_of(machine_of(read_hwloc_xml, of_version(version)));
     EXPECT_EQ(shape_of(topology), "node 1, package 2, group 3, numa 3, core 4, pu 4");
     EXPECT_EQ(topology.node_name(Node{0}), "odd");
-    EXPECT_EQ(topology.os_index(Core{1}), 2U);  // the operating system deals its numbers in turn
+    EXPECT_EQ(topology.os_index(Core{1}),
+              2U);  // the operating system numbers the processing units round-robin over the packages
     EXPECT_LT(topology.cost(Core{0}, Core{1}).inverse_bandwidth, topology.cost(Core{2}, Core{3}).inverse_bandwidth);
     EXPECT_LT(topology.cost(Core{2}, Core{3}).inverse_bandwidth, topology.cost(Core{0}, Core{2}).inverse_bandwidth);
   }
@@ -87,7 +88,7 @@ TEST(Hwloc, BadFilesAreErrors) {
   EXPECT_THAT(problem_of(read_hwloc_xml, text.substr(0, text.size() / 2)), HasSubstr("hwloc cannot read this XML"));
 }
 
-TEST(Hwloc, LooksAtThisHost) {
+TEST(Hwloc, DiscoversThisHost) {
   const auto machine = discover_host({});
   ASSERT_TRUE(machine);
   const Topology topology = topology_of(*machine);

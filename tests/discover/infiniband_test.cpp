@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// ibnetdiscover's output for hosts at leaves, and leaves at every spine with `cables` cables each.
+/// Output of ibnetdiscover for hosts below leaf switches, each with `cables` cables to every spine switch.
 std::string fabric(int leaves, int hosts_a_leaf, int spines, int cables) {
   std::string text = "#\n# Topology file: generated on Mon Jan  1 00:00:00 2024\n#\n";
   const auto id = [](char kind, int number) {
@@ -82,18 +82,19 @@ TEST(InfiniBand, AdaptersOfOneHostAreOneNode) {
   EXPECT_EQ(nodes_of(topology), "a b");
 }
 
-TEST(InfiniBand, PartsWithoutACableBetweenThemAreAnError) {
-  EXPECT_THAT(problem_of(read_infiniband, fabric(2, 2, 0, 0)), HasSubstr("no cable leads from n0 to n2"));
+TEST(InfiniBand, ADisconnectedFabricIsAnError) {
+  EXPECT_THAT(problem_of(read_infiniband, fabric(2, 2, 0, 0)), HasSubstr("no path connects n0 and n2"));
 }
 
-TEST(InfiniBand, WrongLinesAreNamed) {
+TEST(InfiniBand, ErrorsNameTheLine) {
   EXPECT_THAT(problem_of(read_infiniband, "vendid=0x1\nhello\n"), HasSubstr("file:2: \"hello\""));
   EXPECT_THAT(problem_of(read_infiniband, "vendid=0x1\n[1] \"S-1\"[1]\n"), HasSubstr("file:2: "));
-  EXPECT_THAT(problem_of(read_infiniband, "vendid=0x1\n"), HasSubstr("names no host"));
-  EXPECT_THAT(problem_of(read_infiniband, "Ca 1 \"H-1\" # \"a\"\nCa 1 \"H-1\" # \"a\"\n"), HasSubstr("line 1 already"));
+  EXPECT_THAT(problem_of(read_infiniband, "vendid=0x1\n"), HasSubstr("the fabric has no host"));
+  EXPECT_THAT(problem_of(read_infiniband, "Ca 1 \"H-1\" # \"a\"\nCa 1 \"H-1\" # \"a\"\n"),
+              HasSubstr("already in line 1"));
 }
 
-TEST(InfiniBand, NoCutOfTheFileCrashes) {
+TEST(InfiniBand, ATruncatedFileDoesNotCrash) {
   const std::string text = fabric(2, 2, 2, 1);
   for (std::size_t length = 0; length < text.size(); length += 3)
     (void)read_infiniband(FileContents("file", text.substr(0, length)));

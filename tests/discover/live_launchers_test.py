@@ -61,7 +61,7 @@ class Launchers(unittest.TestCase):
         self.assertIn("cannot be started", run("--", "/no/such/launcher", status=5).stderr)
         self.assertIn("no host sent a report", run("--", "true", status=5).stderr)
         self.assertIn("it ended with exit status 1", run("--", "false", status=5).stderr)
-        self.assertIn("no Slurm allocation", run("--slurm", status=5).stderr)
+        self.assertIn("not inside a Slurm allocation", run("--slurm", status=5).stderr)
 
     def test_a_slurm_allocation_limits_the_hosts(self):
         env = dict(os.environ, SLURM_JOB_NODELIST="n[1-3]", SLURM_TASKS_PER_NODE="4(x2),2")

@@ -7,8 +7,8 @@
 #include "discover_support.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/discover/probe/level_detection.hpp"
 #include "rankloom/discover/probe/circle_method.hpp"
+#include "rankloom/discover/probe/level_detection.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
 
 namespace rankloom {
@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Circle, EveryPairMeetsOnceInRoundsOfDisjointPairs) {
+TEST(CircleMethod, EveryPairExchangesOnceInRoundsOfDisjointPairs) {
   for (std::int64_t n = 1; n <= 33; ++n) {
     std::set<std::pair<std::int64_t, std::int64_t>> met;
     for (std::int64_t round = 0; round < circle_rounds(n); ++round) {
@@ -38,7 +38,7 @@ TEST(Circle, EveryPairMeetsOnceInRoundsOfDisjointPairs) {
   }
 }
 
-TEST(Fit, FindsLatencyAndGapOfALine) {
+TEST(Fit, FindsLatencyAndInverseBandwidth) {
   std::vector<ProbePair::Time> times;
   for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0}) times.push_back({bytes, 1500 + 0.25 * bytes, 0});
   const Cost cost = fit_cost(times);
@@ -46,7 +46,7 @@ TEST(Fit, FindsLatencyAndGapOfALine) {
   EXPECT_NEAR(cost.latency, 1500, 1e-3);
 }
 
-TEST(Fit, NeverGivesACostThatAMachineCannotHave) {
+TEST(Fit, NeverGivesAnInvalidCost) {
   for (const auto& times : {std::vector<ProbePair::Time>{},
                             {{8, 500, 0}},
                             {{8, 500, 0}, {65536, 400, 0}},
@@ -68,8 +68,8 @@ struct Made {
   std::vector<std::vector<int>> groups;  // by level, finest first: the group of each rank
   std::vector<Cost> costs;               // by level, finest first, one more than groups
   double noise = 0.05;                   // of the logarithm
-  double outliers = 0;                   // share of pairs that took ten times as long
-  double measured = 1;                   // share of pairs that were measured
+  double outliers = 0;                   // fraction of pairs that took ten times as long
+  double measured = 1;                   // fraction of pairs that were measured
 };
 
 ProbeTable make_table(const Made& made, std::uint64_t seed) {
@@ -87,14 +87,16 @@ ProbeTable make_table(const Made& made, std::uint64_t seed) {
           (draw(random) < made.outliers ? 10 : 1);
       ProbePair pair{.a = a, .b = b};
       for (const double bytes : {8.0, 4096.0, 65536.0, 1048576.0})
-        pair.times.push_back({bytes, factor * (made.costs[level].latency + made.costs[level].inverse_bandwidth * bytes), 0});
+        pair.times.push_back(
+            {bytes, factor * (made.costs[level].latency + made.costs[level].inverse_bandwidth * bytes), 0});
       table.pairs.push_back(std::move(pair));
     }
   }
   return table;
 }
 
-/// `outer` times `inner` groups of `size`, ranks dealt in turn, so that neighbours in number are not neighbours.
+/// `outer` times `inner` groups of `size`, ranks assigned round-robin, so that consecutive ranks are in different
+/// groups.
 Made nested(int outer, int inner, int size) {
   Made made;
   const int groups = outer * inner;
@@ -109,7 +111,7 @@ Made nested(int outer, int inner, int size) {
   return made;
 }
 
-TEST(Probe, FindsHostsAndSwitchesByTheTimesAlone) {
+TEST(Probe, DetectsHostsAndSwitchesFromTimesOnly) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     Made made = nested(2, 3, 4);
     made.noise = 0.01;
@@ -139,7 +141,7 @@ TEST(Probe, NoiseAndOutliersDoNotHideTheHosts) {
   }
 }
 
-TEST(Probe, NoiseInsideHostsIsNoLevel) {
+TEST(Probe, NoiseInsideHostsIsNotALevel) {
   int wrong = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Made made = nested(1, 4, 4);
@@ -154,7 +156,7 @@ TEST(Probe, NoiseInsideHostsIsNoLevel) {
   EXPECT_LE(wrong, 4);  // of 200
 }
 
-TEST(Probe, NoiseAloneIsNoStructure) {
+TEST(Probe, NoiseIsNotAStructure) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     for (const int ranks : {2, 3, 4, 8, 16, 24}) {
@@ -168,7 +170,7 @@ TEST(Probe, NoiseAloneIsNoStructure) {
   EXPECT_LE(found, 18);  // of 360
 }
 
-TEST(Probe, HostsAreKeptEvenWhereTheyAreAsNearAsCores) {
+TEST(Probe, HostsRemainALevelEvenIfTheyAreAsFastAsCores) {
   Made made = nested(1, 3, 4);
   made.costs = {{1, 500}, {1, 500}, {1, 500}};
   const auto probed = analyse_probe(make_table(made, 1), {});
@@ -178,7 +180,7 @@ TEST(Probe, HostsAreKeptEvenWhereTheyAreAsNearAsCores) {
   EXPECT_EQ(nodes_of(topology), "h0 h1 h2");
 }
 
-TEST(Probe, PackagesInsideHostsAreFound) {
+TEST(Probe, DetectsPackagesInsideHosts) {
   Made made = nested(3, 2, 4);
   for (std::size_t rank = 0; rank < made.hosts.size(); ++rank)
     made.hosts[rank] = "h" + std::to_string(made.groups[1][rank]);
@@ -188,7 +190,7 @@ TEST(Probe, PackagesInsideHostsAreFound) {
   EXPECT_EQ(shape_of(topology_of(probed->machine)), "node 3, group 6, core 24");
 }
 
-TEST(Probe, SampledRoundsAreEnoughWhereHostsAreKnown) {
+TEST(Probe, SampledRoundsAreEnoughIfHostsAreKnown) {
   Made made = nested(2, 4, 8);
   made.measured = 0.2;
   made.costs[2] = {3, 4000};
@@ -198,7 +200,7 @@ TEST(Probe, SampledRoundsAreEnoughWhereHostsAreKnown) {
   EXPECT_NEAR(topology_of(probed->machine).levels().back().cost->inverse_bandwidth, 0.27, 0.05);
 }
 
-TEST(Probe, PairsThatSentAloneGiveTheCostsUnlessAskedOtherwise) {
+TEST(Probe, PairsMeasuredAloneGiveTheCostsByDefault) {
   ProbeTable table = make_table(nested(1, 2, 2), 1);
   const std::size_t together = table.pairs.size();
   for (std::size_t i = 0; i < together; ++i) {
@@ -227,11 +229,11 @@ TEST(Probe, AKnownMachineGetsMeasuredCosts) {
   ASSERT_TRUE(probed) << to_string(probed.error());
   const Topology topology = topology_of(probed->machine);
   EXPECT_EQ(shape_of(topology), "switch 2, node 4, package 8, core 16");
-  const auto gap = [&](std::size_t level) { return topology.levels()[level].cost->inverse_bandwidth; };
-  EXPECT_NEAR(gap(0), 2.0, 0.1);
-  EXPECT_NEAR(gap(1), 1.0, 0.1);
-  EXPECT_EQ(gap(2), gap(3));  // packages and cores do not differ measurably
-  EXPECT_NEAR(gap(3), 0.3, 0.03);
+  const auto inverse_bandwidth = [&](std::size_t level) { return topology.levels()[level].cost->inverse_bandwidth; };
+  EXPECT_NEAR(inverse_bandwidth(0), 2.0, 0.1);
+  EXPECT_NEAR(inverse_bandwidth(1), 1.0, 0.1);
+  EXPECT_EQ(inverse_bandwidth(2), inverse_bandwidth(3));  // packages and cores do not differ measurably
+  EXPECT_NEAR(inverse_bandwidth(3), 0.3, 0.03);
   EXPECT_TRUE(probed->levels[2].merged && probed->levels[3].merged);
   made.hosts[3] = "stranger";
   EXPECT_FALSE(calibrate(*known, make_table(made, 1), {}));
@@ -247,8 +249,8 @@ TEST(ProbeTable, IsReadBack) {
   EXPECT_EQ(table->ranks[1].host, "b");
   EXPECT_TRUE(table->pairs[1].alone);
   EXPECT_EQ(table->pairs[0].times[1].nanoseconds, 9000.5);
-  EXPECT_EQ(table->pairs[0].times[1].least, 8000);
-  EXPECT_EQ(table->pairs[0].times[0].least, 500);
+  EXPECT_EQ(table->pairs[0].times[1].min_nanoseconds, 8000);
+  EXPECT_EQ(table->pairs[0].times[0].min_nanoseconds, 500);
   for (const char* const text :
        {"", "hello\n", "rankloom-probe 2\nend\n", "rankloom-probe 1\nrank 0 a 1\nrank 1 a 2\npair 0 1 alone 8:1\n",
         "rankloom-probe 1\nrank 1 a 1\n", "rankloom-probe 1\nrank 0 a 1\nrank 1 b 1\npair 0 2 alone 8:1\nend\n",

@@ -26,7 +26,7 @@ TEST(Slurm, SwitchesBecomeLevels) {
   EXPECT_LT(topology.cost(Core{0}, Core{3}).inverse_bandwidth, topology.cost(Core{0}, Core{4}).inverse_bandwidth);
 }
 
-TEST(Slurm, WhatScontrolPrintsIsTheSameMachine) {
+TEST(Slurm, TheOutputOfScontrolIsTheSameMachine) {
   const MachineSpec printed =
       machine_of(read_slurm_topology,
                  "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-3]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[4-7]\n"
@@ -40,7 +40,7 @@ TEST(Slurm, OneSwitchIsTheMachineItself) {
   EXPECT_EQ(shape_of(topology_of(machine_of(read_slurm_topology, "SwitchName=s Nodes=a,b,c\n"))), "node 3, core 3");
 }
 
-TEST(Slurm, LowestSwitchesAreOneLevelWhateverTheirDepth) {
+TEST(Slurm, LeafSwitchesAreOneLevelAtAnyDepth) {
   const MachineSpec machine = machine_of(read_slurm_topology,
                                          "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\nSwitchName=m "
                                          "Switches=a,b\nSwitchName=c Nodes=n[4-5]\nSwitchName=top Switches=m,c\n");
@@ -51,7 +51,7 @@ TEST(Slurm, LowestSwitchesAreOneLevelWhateverTheirDepth) {
   EXPECT_THAT(machine.remarks[0].what, HasSubstr("unequal depths below top"));
 }
 
-TEST(Slurm, HostsAtAHigherSwitchAreNearEachOther) {
+TEST(Slurm, HostsOfAHigherSwitchAreCloseToEachOther) {
   const Topology topology = topology_of(
       machine_of(read_slurm_topology, "SwitchName=a Nodes=n[0-1]\nSwitchName=top Nodes=m[0-1] Switches=a\n"));
   EXPECT_EQ(nodes_of(topology), "m0 m1 n0 n1");
@@ -59,11 +59,11 @@ TEST(Slurm, HostsAtAHigherSwitchAreNearEachOther) {
   EXPECT_LT(topology.cost(Core{0}, Core{1}).inverse_bandwidth, topology.cost(Core{0}, Core{2}).inverse_bandwidth);
 }
 
-TEST(Slurm, PartsThatNothingJoinsAreRemarked) {
+TEST(Slurm, DisconnectedPartsAreRemarked) {
   const MachineSpec machine = machine_of(read_slurm_topology, "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n");
   EXPECT_EQ(shape_of(topology_of(machine)), "switch 2, node 4, core 4");
   ASSERT_EQ(machine.remarks.size(), 1U);
-  EXPECT_THAT(machine.remarks[0].what, HasSubstr("2 parts that nothing joins: below a, b"));
+  EXPECT_THAT(machine.remarks[0].what, HasSubstr("2 parts without a common switch: below a, b"));
 }
 
 TEST(Slurm, SwitchesWithoutNodesAreLeftOutAndRemarked) {
@@ -73,16 +73,16 @@ TEST(Slurm, SwitchesWithoutNodesAreLeftOutAndRemarked) {
   EXPECT_THAT(machine.remarks.at(0).what, HasSubstr("no node is below b"));
 }
 
-TEST(Slurm, ContradictionsNameTheirLines) {
+TEST(Slurm, ErrorsNameTheLine) {
   const auto problem = [](const char* text) { return problem_of(read_slurm_topology, text); };
   EXPECT_THAT(problem("SwitchName=a Nodes=n[0-3]\nSwitchName=b Nodes=n3\n"),
-              HasSubstr("file:2: the node n3 is at switch a already in line 1"));
+              HasSubstr("file:2: the node n3 already belongs to switch a in line 1"));
   EXPECT_THAT(problem("SwitchName=a Nodes=n0\nSwitchName=a Nodes=n1\n"),
-              HasSubstr("file:2: the switch a stands there"));
+              HasSubstr("file:2: the switch a is already defined"));
   EXPECT_THAT(problem("SwitchName=a Nodes=n0\nSwitchName=t Switches=a,b\n"),
-              HasSubstr("file:2: switch b is said to be"));
+              HasSubstr("file:2: switch b is a child of t but has no entry"));
   EXPECT_THAT(problem("SwitchName=a Nodes=n0\nSwitchName=t Switches=a\nSwitchName=u Switches=a\n"),
-              HasSubstr("file:3: switch a is below t and below u"));
+              HasSubstr("file:3: switch a is a child of both t and u"));
   EXPECT_THAT(problem("SwitchName=c Nodes=n0\nSwitchName=a Switches=b\nSwitchName=b Switches=a\n"),
               HasSubstr("file:2: switch a is below itself"));
   EXPECT_THAT(problem("SwitchName=a Nodes=n[0-\n"), HasSubstr("file:1: "));
@@ -90,10 +90,10 @@ TEST(Slurm, ContradictionsNameTheirLines) {
   EXPECT_THAT(problem("SwitchName=a Nodes=n0 Nodes=n1\n"), HasSubstr("Nodes is given twice"));
   EXPECT_THAT(problem("SwitchName=a Nodes=n0\nNodeName=x\n"), HasSubstr("file:2: "));
   EXPECT_THAT(problem("SwitchName=a\n"), HasSubstr("names no node"));
-  EXPECT_THAT(problem("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n"), HasSubstr("switches and blocks"));
+  EXPECT_THAT(problem("SwitchName=a Nodes=n0\nBlockName=b Nodes=n1\n"), HasSubstr("both switches and blocks"));
 }
 
-TEST(Slurm, BlocksStandInLargerBlocks) {
+TEST(Slurm, BlocksAreNestedInLargerBlocks) {
   const MachineSpec machine =
       machine_of(read_slurm_topology,
                  "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockName=b3 Nodes=n[9-12]\nBlockName=b4 "
@@ -101,7 +101,7 @@ TEST(Slurm, BlocksStandInLargerBlocks) {
   EXPECT_EQ(shape_of(topology_of(machine)), "block 2, block 4, node 16, core 16");
 }
 
-TEST(Slurm, AggregatedBlocksThatScontrolPrintsNest) {
+TEST(Slurm, AggregatedBlocksOfScontrolAreNested) {
   const MachineSpec machine = machine_of(
       read_slurm_topology,
       "BlockName=b1 BlockIndex=0 Nodes=n[1-2] BlockSize=2\nBlockName=b2 BlockIndex=1 Nodes=n[3-4] BlockSize=2\n"

@@ -13,24 +13,24 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// A folder of its own for each test, gone afterwards.
+/// A temporary directory per test.
 class Sources : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              (std::string("rankloom_sources_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() +
-               "_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
+    directory_ = std::filesystem::temp_directory_path() /
+                 (std::string("rankloom_sources_") + ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+                  "_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(directory_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   std::string file(const std::string& name, std::string_view content) const {
-    const std::string path = folder_ / name;
+    const std::string path = directory_ / name;
     EXPECT_TRUE(write_file(path, content));
     return path;
   }
 
-  std::filesystem::path folder_;
+  std::filesystem::path directory_;
 };
 
 std::uint32_t cores(const std::string& file_or_string) {
@@ -44,7 +44,7 @@ std::string problem(const std::string& file_or_string) {
   return topology ? "none" : to_string(topology.error());
 }
 
-TEST_F(Sources, StringsAreMachines) {
+TEST_F(Sources, ReadsTopologyStrings) {
   EXPECT_EQ(cores("node:4=10GB/s core:8"), 32U);
   EXPECT_EQ(cores("fattree:4,4/2,1"), 16U);
   EXPECT_THAT(problem("nod"), HasSubstr("topology string: \"nod\""));
@@ -66,23 +66,23 @@ TEST_F(Sources, ErrorsInAFileNameTheFile) {
   EXPECT_THAT(problem(words), HasSubstr(words + ":1: \"core:0\""));
 }
 
-TEST_F(Sources, WhatIsNoMachineIsRefused) {
-  EXPECT_THAT(problem(folder_), HasSubstr("is a directory"));
-  EXPECT_THAT(problem(folder_ / "missing"), HasSubstr("no such file"));
+TEST_F(Sources, RefusesFilesThatAreNotMachines) {
+  EXPECT_THAT(problem(directory_), HasSubstr("is a directory"));
+  EXPECT_THAT(problem(directory_ / "missing"), HasSubstr("no such file"));
   EXPECT_THAT(problem("cluster.json"), HasSubstr("cluster.json: no such file"));
   EXPECT_THAT(problem("hosts.txt"), HasSubstr("no such file"));
   EXPECT_THAT(problem(file("empty", "")), HasSubstr("is empty"));
   EXPECT_THAT(problem(file("blank", " \n\n")), HasSubstr("is empty"));
   EXPECT_THAT(problem(file("prose", "Once upon a time\nthere was a cluster.\n")),
-              HasSubstr("does not look like any known description"));
+              HasSubstr("the format of the file is unknown"));
   EXPECT_THAT(problem(file("bytes", std::string("\x7f"
                                                 "ELF\0\1\2\xff\xfe",
                                                 9))),
-              HasSubstr("does not look like"));
+              HasSubstr("the format of the file is unknown"));
   EXPECT_THAT(problem(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but not a topology"));
 }
 
-TEST_F(Sources, WhatOtherToolsWriteIsRead) {
+TEST_F(Sources, ReadsFilesOfOtherTools) {
   EXPECT_EQ(cores(file("topology.conf", "# Slurm\nSwitchName=s0 Nodes=n[0-3]\n")), 4U);
   EXPECT_EQ(
       cores(file("topology.yaml", "- topology: t\n  tree:\n    switches:\n      - switch: s\n        nodes: n[1-3]\n")),
@@ -95,7 +95,7 @@ TEST_F(Sources, WhatOtherToolsWriteIsRead) {
               HasSubstr("hwloc"));
 }
 
-/// Files of every kind with bytes changed, cut out and doubled: an error or a machine, and nothing else.
+/// Files of every format with bytes changed, removed and repeated give an error or a machine, and never crash.
 TEST_F(Sources, MutatedFilesAreErrorsOrMachines) {
   const std::vector<std::string> files{
       "SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7],\\\nm1\nSwitchName=t Switches=s[0-1]\n",
@@ -142,7 +142,7 @@ TEST_F(Sources, EveryRowHasANameAndASummary) {
   }
 }
 
-TEST_F(Sources, ALongStringIsNotTakenForAPath) {
+TEST_F(Sources, ALongStringIsNotAPath) {
   std::string text = "node:2000 core:1";
   for (int i = 1; i < 2000; ++i) text += "+" + std::to_string(1 + i % 3);
   EXPECT_EQ(cores(text), 1U + 666 * 1 + 667 * 2 + 666 * 3);

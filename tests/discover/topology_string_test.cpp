@@ -74,7 +74,7 @@ TEST(TopologyString, CostsHaveUnits) {
   EXPECT_EQ(parsed("core:2=1,0").root.between, (Cost{1, 0}));
 }
 
-TEST(TopologyString, CapacityStandsBehindTheCount) {
+TEST(TopologyString, CapacityFollowsTheCount) {
   EXPECT_EQ(sketch_of("core:16*2=1"), "machine{1.00}(core x16 *2)");
   EXPECT_EQ(sketch_of("node:4*3"), "machine(node x4(core *3))");
   EXPECT_THAT(capacities("node:2 core:2*3"), ElementsAre(3, 3, 3, 3));
@@ -106,7 +106,7 @@ TEST(TopologyString, HolesAreNumberedOverTheWholeMachine) {
             "machine(node x500000(core x4) node(core core *0 core x2) node x499999(core x4))");
 }
 
-TEST(TopologyString, HolesAgreeWithAPlainList) {
+TEST(TopologyString, HolesAgreeWithAReferenceImplementation) {
   Random random(3);
   for (int i = 0; i < 200; ++i) {
     const auto count = [&](std::uint64_t most) { return 1 + random.below(most); };
@@ -158,7 +158,7 @@ TEST(TopologyString, ATreeIsAHierarchyWhoseCostsAreHops) {
   EXPECT_EQ(tree.cost(Core{0}, Core{767}).inverse_bandwidth, 60);
 }
 
-TEST(TopologyString, TheShortWordsOfTheManualMeanTheLongOnes) {
+TEST(TopologyString, AbbreviationsInTheManualAreEquivalent) {
   EXPECT_EQ(sketch_of("tree:4,3,2=5 core:8=1"), sketch_of("switch:4=30 switch:3=20 node:2=10 core:8=1"));
   EXPECT_EQ(built("fattree:k=8").network().text(), built("fattree:8,4,4").network().text());
   EXPECT_EQ(built("fattree:4,8,16").network().text(), built("fattree:4,8,16/8,16,1").network().text());
@@ -167,7 +167,7 @@ TEST(TopologyString, TheShortWordsOfTheManualMeanTheLongOnes) {
   for (const Core core : unsaid.cores()) EXPECT_EQ(unsaid.cost(Core{0}, core), said.cost(Core{0}, core));
 }
 
-TEST(TopologyString, AHopCostsTenTimesTheDearestCostInsideANode) {
+TEST(TopologyString, AHopCostsTenTimesTheHighestCostInsideANode) {
   EXPECT_EQ(built("mesh:4 core:8").network().per_hop(), (Cost{10, 0}));
   EXPECT_EQ(built("mesh:4 core:8=3").network().per_hop(), (Cost{30, 0}));
   EXPECT_EQ(built("mesh:4 package:2 core:8").network().per_hop(), (Cost{100, 0}));
@@ -176,7 +176,7 @@ TEST(TopologyString, AHopCostsTenTimesTheDearestCostInsideANode) {
   EXPECT_EQ(built("mesh:4 package:2 core:1").network().per_hop(), (Cost{10, 0}));
 }
 
-TEST(TopologyString, TheNodesAreFoundWithoutTheirName) {
+TEST(TopologyString, DetectsNodesWithoutTheirName) {
   EXPECT_EQ(built("core:16").node_count(), 1U);
   EXPECT_EQ(built("package:2 core:16").node_count(), 1U);
   EXPECT_EQ(built("cabinet:2 blade:4 core:8").node_count(), 8U);
@@ -192,24 +192,24 @@ TEST(TopologyString, BlanksAndCapitalsDoNotMatter) {
   EXPECT_EQ(parsed("node:2  core:4").text, "node:2  core:4");
 }
 
-TEST(TopologyString, ErrorsNameTheWordAndShowTheLanguage) {
+TEST(TopologyString, ErrorsNameTheTokenAndShowTheSyntax) {
   const auto expect = [](std::string_view text, std::string_view what) {
     EXPECT_THAT(problem(text), HasSubstr("topology string: ")) << text;
     EXPECT_THAT(problem(text), HasSubstr(std::string(what))) << text;
     EXPECT_THAT(problem(text), HasSubstr("hint: ")) << text;
   };
-  expect("", "names no level");
-  expect("   ", "names no level");
-  expect("!core:1", "names no level");
-  expect("node:4 cores", "\"cores\": is no level, network or hole");
-  expect("4:8:6", "\"4:8:6\": is no level");
+  expect("", "contains no level");
+  expect("   ", "contains no level");
+  expect("!core:1", "contains no level");
+  expect("node:4 cores", "\"cores\": is not a level, a network or a hole");
+  expect("4:8:6", "\"4:8:6\": is not a level");
   expect("node:0 core:4", "\"node:0\": \"0\" is not a count");
   expect("node:-1 core:4", "\"-1\" is not a count");
   expect("node: core:4", "\"\" is not a count");
   expect("node:4.5 core:4", "\"4.5\" is not a count");
   expect("node:99999999999 core:4", "\"99999999999\" is not a count");
-  expect("node:100000 core:100000", "core:100000: makes 10000000000 objects");
-  expect("node:4 core:4294967294", "more than the 4294967294");
+  expect("node:100000 core:100000", "core:100000: 10000000000 objects are more than");
+  expect("node:4 core:4294967294", "more than the maximum of 4294967294");
   expect("mesh:60000x60000 core:2", "mesh:60000x60000");
   expect("core:4=0", "\"0\" is neither a time per byte");
   expect("core:4=-1", "\"-1\" is neither");
@@ -217,28 +217,28 @@ TEST(TopologyString, ErrorsNameTheWordAndShowTheLanguage) {
   expect("core:4=inf", "\"inf\" is neither");
   expect("core:4=1e999", "\"1e999\" is neither");
   expect("core:4=", "\"\" is neither");
-  expect("core:4=1,", "\"\" is no latency");
-  expect("core:4=1,-2us", "\"-2us\" is no latency");
-  expect("core:4=1,2furlongs", "\"2furlongs\" is no latency");
-  expect("core:4=1,2,3", "\"2,3\" is no latency");
+  expect("core:4=1,", "\"\" is not a latency");
+  expect("core:4=1,-2us", "\"-2us\" is not a latency");
+  expect("core:4=1,2furlongs", "\"2furlongs\" is not a latency");
+  expect("core:4=1,2,3", "\"2,3\" is not a latency");
   expect("core:4*0", "\"4*0\" is not a count times a capacity");
   expect("core:4*2*2", "not a count times a capacity");
   expect("node:4*2 core:4", "\"node:4*2\": only the last level");
-  expect("node:3 core:4+8", "core:4+8: 2 counts for 3 parents");
-  expect("core:4+8", "core:4+8: 2 counts for 1 parents");
+  expect("node:3 core:4+8", "core:4+8: there are 2 counts for 3 parents");
+  expect("core:4+8", "core:4+8: there are 2 counts for 1 parents");
   expect("node:2 core:4+0", "\"0\" is not a count");
   expect("node:2 core:4+", "\"\" is not a count");
-  expect("node:2 node:3 core:1", "the nodes are given already");
-  expect("mesh:4 node:3 core:1", "the nodes are given already");
-  expect("node:4 mesh:4 core:1", "\"mesh:4\": a network comes first");
-  expect("mesh:4 torus:4", "\"torus:4\": a network comes first");
+  expect("node:2 node:3 core:1", "there is more than one level of nodes");
+  expect("mesh:4 node:3 core:1", "there is more than one level of nodes");
+  expect("node:4 mesh:4 core:1", "\"mesh:4\": only one network is allowed");
+  expect("mesh:4 torus:4", "\"torus:4\": only one network is allowed");
   expect("node:2 core:4 !core:8", "\"!core:8\": core 8 is outside 0..7");
-  expect("node:2 core:4 !core:3-1", "\"3-1\" is no number or range");
-  expect("node:2 core:4 !core:a", "\"a\" is no number or range");
-  expect("node:2 core:4 !core", "does not say which");
+  expect("node:2 core:4 !core:3-1", "\"3-1\" is not a number or a range");
+  expect("node:2 core:4 !core:a", "\"a\" is not a number or a range");
+  expect("node:2 core:4 !core", "does not list the excluded");
   expect("node:2 core:4 !pu:1", "no level called \"pu\"");
   expect("tree:2,2,2 core:1 !switch:1", "several levels called \"switch\"");
-  expect("mesh", "\"mesh\": does not say how large");
+  expect("mesh", "\"mesh\": does not contain the size");
   expect("mesh:", "\"\" is not a size");
   expect("mesh:4x0", "\"0\" is not a size");
   expect("mesh:4,4", "\"4,4\" is not a size");
@@ -248,10 +248,10 @@ TEST(TopologyString, ErrorsNameTheWordAndShowTheLanguage) {
   expect("fattree:4/2/1", "only one /");
   expect("fattree:k=3", "even number");
   expect("fattree:k=", "even number");
-  expect("fattree:k=4000000000", "more nodes");
+  expect("fattree:k=4000000000", "too many nodes");
   expect("dragonfly:9,4", "groups,routers,nodes");
   expect("dragonfly:9,4,2,1", "cannot reach 8 other groups");
-  expect("torus:99999x99999", "more nodes");
+  expect("torus:99999x99999", "too many nodes");
 }
 
 TEST(TopologyString, TooManyLevelsAreRefused) {
@@ -260,10 +260,10 @@ TEST(TopologyString, TooManyLevelsAreRefused) {
   EXPECT_THAT(problem(text), HasSubstr("more than 60 levels"));
   std::string tree = "tree:1";
   for (int i = 0; i < 1000; ++i) tree += ",1";
-  EXPECT_THAT(problem(tree), HasSubstr("too deep"));
+  EXPECT_THAT(problem(tree), HasSubstr("too many levels"));
 }
 
-TEST(TopologyString, AnyBytesAreAMachineOrAnError) {
+TEST(TopologyString, RandomBytesAreAMachineOrAnError) {
   Random random(4);
   const std::string_view alphabet = "nodecor:=*+!,-x/ 0123459k.meshtu";
   for (int i = 0; i < 20'000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: reports of hosts as lines that launchers cannot break.
+// discover/hwloc: encodes reports of hosts as lines and collects them again.
 #include "rankloom/discover/hwloc/host_report.hpp"
 
 #include <algorithm>
@@ -15,98 +15,101 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::string_view mark = "@rankloom-host";
+constexpr std::string_view line_prefix = "@rankloom-host";
 constexpr std::size_t line_length = 512;
 constexpr std::size_t piece_length = 400;
-constexpr std::size_t most_pieces = 1'000'000;
+constexpr std::size_t max_pieces = 1'000'000;
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Base 64 without the padding.
+/// Base64 without padding.
 std::string encode(std::string_view text) {
-  std::string coded;
+  std::string encoded;
   std::uint32_t bits = 0;
-  int held = 0;
+  int bit_count = 0;
   for (const char c : text) {
     bits = bits << 8 | static_cast<unsigned char>(c);
-    for (held += 8; held >= 6; held -= 6) coded += digits[bits >> (held - 6) & 63];
+    for (bit_count += 8; bit_count >= 6; bit_count -= 6) encoded += digits[bits >> (bit_count - 6) & 63];
   }
-  if (held > 0) coded += digits[bits << (6 - held) & 63];
-  return coded;
+  if (bit_count > 0) encoded += digits[bits << (6 - bit_count) & 63];
+  return encoded;
 }
 
-std::string decode(std::string_view coded) {
+std::string decode(std::string_view encoded) {
   std::string text;
   std::uint32_t bits = 0;
-  int held = 0;
-  for (const char c : coded) {
+  int bit_count = 0;
+  for (const char c : encoded) {
     bits = bits << 6 | static_cast<std::uint32_t>(digits.find(c) & 63);
-    if ((held += 6) < 8) continue;
-    held -= 8;
-    text += static_cast<char>(bits >> held & 255);
+    if ((bit_count += 6) < 8) continue;
+    bit_count -= 8;
+    text += static_cast<char>(bits >> bit_count & 255);
   }
   return text;
 }
 
 }  // namespace
 
-std::string write_report(const HostReport& report) {
+std::string write_host_report(const HostReport& report) {
   const nlohmann::json json{{"host", report.host}, {"rank", report.rank}, {"machine", report.machine}};
-  const std::string coded = encode(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+  const std::string encoded = encode(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
   const std::string id = fmt::format("{:.40}/{}", encode(report.host), report.rank);
-  const std::size_t count = (coded.size() + piece_length - 1) / piece_length;
+  const std::size_t count = (encoded.size() + piece_length - 1) / piece_length;
   std::string lines;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string line = fmt::format("{} {} {} {} {}", mark, id, i, count, coded.substr(i * piece_length, piece_length));
+    std::string line =
+        fmt::format("{} {} {} {} {}", line_prefix, id, i, count, encoded.substr(i * piece_length, piece_length));
     line.resize(line_length - 1, ' ');
     lines += line + '\n';
   }
   return lines;
 }
 
-bool ReportCollector::add(std::string_view line) {
-  const auto begin = line.find(mark);
+bool HostReportCollector::add(std::string_view line) {
+  const auto begin = line.find(line_prefix);
   if (begin == std::string_view::npos) return false;
-  const auto words = split_at_blanks(line.substr(begin));
-  if (words.size() < 5) return true;
-  const auto number = parse_index(words[2]), count = parse_size(words[3]);
-  if (!number || !count || *number >= *count || *count > most_pieces) return true;
-  auto known = std::find_if(pieces_.begin(), pieces_.end(), [&](const Pieces& one) { return one.id == words[1]; });
-  if (known == pieces_.end()) known = pieces_.insert(known, {std::string(words[1]), {}, 0});
+  const auto tokens = split_at_blanks(line.substr(begin));
+  if (tokens.size() < 5) return true;
+  const auto number = parse_index(tokens[2]), count = parse_size(tokens[3]);
+  if (!number || !count || *number >= *count || *count > max_pieces) return true;
+  auto known = std::find_if(partial_reports_.begin(), partial_reports_.end(),
+                            [&](const PartialReport& report) { return report.id == tokens[1]; });
+  if (known == partial_reports_.end()) known = partial_reports_.insert(known, {std::string(tokens[1]), {}, 0});
   known->text.resize(std::max<std::size_t>(known->text.size(), *count));
-  if (known->text[*number].empty()) ++known->got;
-  known->text[*number] = std::string(words[4]);
+  if (known->text[*number].empty()) ++known->received;
+  known->text[*number] = std::string(tokens[4]);
   return true;
 }
 
-Result<std::vector<HostReport>> ReportCollector::reports() const {
-  if (pieces_.empty()) {
+Result<std::vector<HostReport>> HostReportCollector::reports() const {
+  if (partial_reports_.empty()) {
     return fail(
-        Code::environment, at("launcher"), "no host reported itself",
-        "does the launcher work with `hostname` in the place of nothing, and is rankloom at the same path there?");
+        Code::environment, at("launcher"), "no host sent a report",
+        "check that the launcher can start `hostname`, and that rankloom is installed at the same path on all hosts");
   }
   std::vector<HostReport> all;
-  for (const Pieces& one : pieces_) {
-    std::string coded;
-    for (const std::string& piece : one.text) coded += piece;
-    const auto json = parse_json(std::string_view(decode(coded)));
-    const bool whole = one.got == one.text.size() && json.is_object() && json.contains("host") &&
-                       json["host"].is_string() && json.contains("rank") && json["rank"].is_number_unsigned() &&
-                       json.contains("machine") && json["machine"].is_string();
-    if (!whole) {
-      return fail(Code::environment, at("launcher"),
-                  fmt::format("{} of {} lines of a host's report arrived", one.got, one.text.size()),
-                  "start one process a host, and let the launcher keep lines whole");
+  for (const PartialReport& report : partial_reports_) {
+    std::string encoded;
+    for (const std::string& piece : report.text) encoded += piece;
+    const auto json = parse_json(std::string_view(decode(encoded)));
+    const bool is_complete = report.received == report.text.size() && json.is_object() && json.contains("host") &&
+                             json["host"].is_string() && json.contains("rank") && json["rank"].is_number_unsigned() &&
+                             json.contains("machine") && json["machine"].is_string();
+    if (!is_complete) {
+      return fail(
+          Code::environment, at("launcher"),
+          fmt::format("only {} of {} lines of the report of a host arrived", report.received, report.text.size()),
+          "start one process per host, and do not let the launcher split or merge lines");
     }
     all.push_back({json["host"], json["rank"], json["machine"]});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  std::vector<HostReport> one_each;
-  for (HostReport& report : all) {
-    const bool is_known =
-        std::any_of(one_each.begin(), one_each.end(), [&](const auto& o) { return o.host == report.host; });
-    if (!is_known) one_each.push_back(std::move(report));
+  std::vector<HostReport> first_per_host;
+  for (HostReport& host_report : all) {
+    const bool is_known = std::any_of(first_per_host.begin(), first_per_host.end(),
+                                      [&](const auto& o) { return o.host == host_report.host; });
+    if (!is_known) first_per_host.push_back(std::move(host_report));
   }
-  return one_each;
+  return first_per_host;
 }
 
 }  // namespace rankloom

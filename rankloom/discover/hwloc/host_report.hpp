@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: what a host tells the one who asked, through whatever a launcher does to standard output. Launchers cut
-// output into blocks, mix those of several processes and put labels in front; lines of one fixed, short length, each
-// with its number, survive all that.
+// discover/hwloc: transports the topology of a host through the standard output of a launcher. Launchers split output
+// into blocks, interleave the output of several processes and prepend labels. Numbered lines of one fixed, short length
+// survive all of that.
 #pragma once
 
 #include <cstdint>
@@ -15,28 +15,28 @@ namespace rankloom {
 
 struct HostReport {
   std::string host;
-  std::uint64_t rank = 0;  ///< In the launcher's order.
+  std::uint64_t rank = 0;  ///< As the launcher numbers the processes.
   std::string machine;     ///< Topology JSON.
 };
 
-/// Whole lines of 512 bytes, which divides the blocks that launchers forward.
-std::string write_report(const HostReport& report);
+/// Lines of 512 bytes each; launchers forward blocks whose size is a multiple of that.
+std::string write_host_report(const HostReport& report);
 
-/// Gathers lines as they come; one report a host remains, that of its lowest rank, in the order of the ranks.
-class ReportCollector {
+/// Collects lines in any order. Keeps one report per host, that of its lowest rank, sorted by rank.
+class HostReportCollector {
  public:
-  /// False: the line is something else, such as a word of the launcher.
+  /// Returns false if the line is not part of a report, for example a message of the launcher.
   bool add(std::string_view line);
-  /// Fails when parts of a report are missing, or there is none.
+  /// Fails if parts of a report are missing or there is no report.
   Result<std::vector<HostReport>> reports() const;
 
  private:
-  struct Pieces {
+  struct PartialReport {
     std::string id;
     std::vector<std::string> text;
-    std::size_t got = 0;
+    std::size_t received = 0;
   };
-  std::vector<Pieces> pieces_;
+  std::vector<PartialReport> partial_reports_;
 };
 
 }  // namespace rankloom

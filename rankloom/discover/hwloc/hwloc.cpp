@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: from hwloc's objects to a MachineSpec. hwloc keeps memory beside the tree of processors; here a NUMA node
-// is a level like any other, just below the object whose memory it is.
+// discover/hwloc: converts a topology of hwloc to a MachineSpec. hwloc attaches memory to the tree of processors; here
+// a NUMA node is a level of the tree, directly below the object that it is attached to.
 #include "rankloom/discover/hwloc/hwloc.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct Destroy {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
 
-/// Processors, caches and memory; no devices, which are not places for ranks.
-HwlocTopology make_empty() {
+/// Keeps processors, caches and memory; ranks cannot run on devices.
+HwlocTopology make_topology() {
   hwloc_topology* raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   HwlocTopology topology(raw);
@@ -34,11 +34,11 @@ HwlocTopology make_empty() {
   return topology;
 }
 
-/// Objects without a processing unit (offline packages, places of memory alone) are left out.
-bool holds_unit(hwloc_obj_t object) {
+/// Objects without a processing unit (offline packages, memory-only nodes) are left out.
+bool contains_pu(hwloc_obj_t object) {
   if (object->type == HWLOC_OBJ_PU) return true;
   for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
-    if (holds_unit(child)) return true;
+    if (contains_pu(child)) return true;
   }
   return false;
 }
@@ -46,43 +46,44 @@ bool holds_unit(hwloc_obj_t object) {
 template <class Visit>
 void for_each_child(hwloc_obj_t object, const Visit& visit) {
   for (hwloc_obj_t child = object->first_child; child != nullptr; child = child->next_sibling) {
-    if (holds_unit(child)) visit(child);
+    if (contains_pu(child)) visit(child);
   }
 }
 
-/// Memory that is near some processors; not what only hangs at a device.
-bool has_numa_node(hwloc_obj_t memory) {
+/// Whether one of these memory objects is a NUMA node that is local to some processors, unlike memory of a device.
+bool contains_numa_node(hwloc_obj_t memory) {
   for (; memory != nullptr; memory = memory->next_sibling) {
-    const bool is_near = memory->cpuset != nullptr && hwloc_bitmap_iszero(memory->cpuset) == 0;
-    if (memory->type == HWLOC_OBJ_NUMANODE && is_near) return true;
-    if (has_numa_node(memory->memory_first_child)) return true;
+    const bool is_local = memory->cpuset != nullptr && hwloc_bitmap_iszero(memory->cpuset) == 0;
+    if (memory->type == HWLOC_OBJ_NUMANODE && is_local) return true;
+    if (contains_numa_node(memory->memory_first_child)) return true;
   }
   return false;
 }
 
-bool has_numa_node_below(hwloc_obj_t object) {
+bool contains_numa_node_below(hwloc_obj_t object) {
   bool found = false;
   for_each_child(object, [&](hwloc_obj_t child) {
-    found = found || has_numa_node(child->memory_first_child) || has_numa_node_below(child);
+    found = found || contains_numa_node(child->memory_first_child) || contains_numa_node_below(child);
   });
   return found;
 }
 
-/// Of memories one inside the other (a package's non-volatile one, and one for each half) the innermost is the level.
-bool is_numa_place(hwloc_obj_t object) {
-  return has_numa_node(object->memory_first_child) && !has_numa_node_below(object);
+/// If NUMA nodes are nested (non-volatile memory of a package, and one NUMA node per half), the innermost is the level.
+bool is_numa_level(hwloc_obj_t object) {
+  return contains_numa_node(object->memory_first_child) && !contains_numa_node_below(object);
 }
 
 class HostReader {
  public:
   explicit HostReader(hwloc_topology_t topology) : topology_(topology), root_(hwloc_get_root_obj(topology)) {
     find_numa_depths(root_);
-    one_numa_level_ = fits_one_level(root_);
+    single_numa_level_ = fits_single_level(root_);
     name_levels();
-    const int units = hwloc_get_nbobjs_by_type(topology_, HWLOC_OBJ_PU);
-    for (int i = 0; i < units; ++i) {
+    const int pus = hwloc_get_nbobjs_by_type(topology_, HWLOC_OBJ_PU);
+    for (int i = 0; i < pus; ++i) {
       const auto number = static_cast<unsigned>(i);
-      in_order_ = in_order_ && hwloc_get_obj_by_type(topology_, HWLOC_OBJ_PU, number)->os_index == number;
+      os_order_is_logical_ =
+          os_order_is_logical_ && hwloc_get_obj_by_type(topology_, HWLOC_OBJ_PU, number)->os_index == number;
     }
   }
 
@@ -92,34 +93,34 @@ class HostReader {
     ObjectSpec node = read_object(root_);
     if (const char* const host = hwloc_obj_get_info_by_name(root_, "HostName"); host != nullptr) node.name = host;
     machine.root.children.push_back(std::move(node));
-    remark_on_kinds(machine);
+    add_cpu_kind_remark(machine);
     return machine;
   }
 
  private:
   struct Level {
-    int depth;  ///< hwloc's.
+    int depth;  ///< As hwloc counts it.
     bool is_numa;
   };
 
   void find_numa_depths(hwloc_obj_t object) {
-    if (is_numa_place(object)) deepest_numa_ = std::max(deepest_numa_, object->depth);
+    if (is_numa_level(object)) deepest_numa_ = std::max(deepest_numa_, object->depth);
     for_each_child(object, [&](hwloc_obj_t child) { find_numa_depths(child); });
   }
 
-  /// Whether all NUMA nodes can stand between the same two levels: below the deepest object that has one.
-  bool fits_one_level(hwloc_obj_t object) const {
+  /// Whether all NUMA nodes fit into one level: directly below the deepest object that has one.
+  bool fits_single_level(hwloc_obj_t object) const {
     bool fits = true;
     for_each_child(object, [&](hwloc_obj_t child) {
-      if (is_numa_place(object) && child->depth <= deepest_numa_) fits = false;
-      fits = fits && fits_one_level(child);
+      if (is_numa_level(object) && child->depth <= deepest_numa_) fits = false;
+      fits = fits && fits_single_level(child);
     });
     return fits;
   }
 
-  int numa_depth(hwloc_obj_t place) const { return one_numa_level_ ? deepest_numa_ : place->depth; }
+  int numa_depth(hwloc_obj_t object) const { return single_numa_level_ ? deepest_numa_ : object->depth; }
 
-  /// Every depth has its own name, for parts of a machine may lack some of them.
+  /// Every depth has its own name, because parts of a machine may lack some of them.
   std::string kind_of(int depth) const {
     switch (hwloc_get_depth_type(topology_, depth)) {
       case HWLOC_OBJ_MACHINE:
@@ -157,19 +158,19 @@ class HostReader {
       kinds_.push_back(kind_of(depth));
       levels_.push_back({depth, true});
       kinds_.push_back(numa_kind(depth));
-      if (!any_numa_at(depth)) {
+      if (!has_numa_level_at(depth)) {
         levels_.pop_back();
         kinds_.pop_back();
       }
     }
-    costs_ = default_sharing_costs(kinds_);
+    costs_ = default_level_costs(kinds_);
   }
 
-  bool any_numa_at(int depth) const {
-    if (one_numa_level_) return depth == deepest_numa_;
+  bool has_numa_level_at(int depth) const {
+    if (single_numa_level_) return depth == deepest_numa_;
     for (hwloc_obj_t object = hwloc_get_obj_by_depth(topology_, depth, 0); object != nullptr;
          object = object->next_cousin) {
-      if (is_numa_place(object)) return true;
+      if (is_numa_level(object)) return true;
     }
     return false;
   }
@@ -191,12 +192,12 @@ class HostReader {
     ObjectSpec spec = make(object->depth, false);
     if (object->type == HWLOC_OBJ_PU) {
       spec.between.reset();
-      if (!in_order_) spec.os_index = object->os_index;
+      if (!os_order_is_logical_) spec.os_index = object->os_index;
       return spec;
     }
     std::vector<ObjectSpec> children;
     for_each_child(object, [&](hwloc_obj_t child) { children.push_back(read_object(child)); });
-    if (is_numa_place(object)) {
+    if (is_numa_level(object)) {
       ObjectSpec numa = make(numa_depth(object), true);
       numa.children = std::move(children);
       spec.children.push_back(std::move(numa));
@@ -206,41 +207,42 @@ class HostReader {
     return spec;
   }
 
-  /// Fast and slow cores in one package: the places differ in more than their distances.
-  void remark_on_kinds(MachineSpec& machine) const {
+  /// Fast and slow cores in one package: the cores differ in more than their distances.
+  void add_cpu_kind_remark(MachineSpec& machine) const {
     const int kinds = hwloc_cpukinds_get_nr(topology_, 0);
     if (kinds < 2) return;
     std::string text;
-    hwloc_bitmap_t units = hwloc_bitmap_alloc();
+    hwloc_bitmap_t pus = hwloc_bitmap_alloc();
     for (int kind = 0; kind < kinds; ++kind) {
       struct hwloc_info_s* infos = nullptr;
       unsigned info_count = 0;
       int efficiency = 0;
-      if (hwloc_cpukinds_get_info(topology_, static_cast<unsigned>(kind), units, &efficiency, &info_count, &infos, 0) !=
+      if (hwloc_cpukinds_get_info(topology_, static_cast<unsigned>(kind), pus, &efficiency, &info_count, &infos, 0) !=
           0)
         continue;
       std::string name;
       for (unsigned i = 0; i < info_count; ++i) {
         if (std::string_view(infos[i].name) == "CoreType") name = fmt::format(" ({})", infos[i].value);
       }
-      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", hwloc_bitmap_weight(units), name);
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", hwloc_bitmap_weight(pus), name);
     }
-    hwloc_bitmap_free(units);
-    machine.remarks.push_back({fmt::format("its processing units are of {} kinds, slow to fast: {}", kinds, text),
-                               "mappers weigh distances, not speeds; close the slow ones to leave them out"});
+    hwloc_bitmap_free(pus);
+    machine.remarks.push_back({fmt::format("the processing units are of {} kinds, from slow to fast: {}", kinds, text),
+                               "mappers consider distances, not speeds; to leave out the slow units, set their "
+                               "capacity to 0 in the topology JSON"});
   }
 
   hwloc_topology_t topology_;
   hwloc_obj_t root_;
   int deepest_numa_ = -1;
-  bool one_numa_level_ = true;
-  bool in_order_ = true;  // the operating system counts as we do
+  bool single_numa_level_ = true;
+  bool os_order_is_logical_ = true;  // the OS numbers the processing units in hwloc order
   std::vector<Level> levels_;
   std::vector<std::string> kinds_;
   std::vector<Cost> costs_;
 };
 
-/// hwloc 2 refuses files of hwloc 3 for their number alone; what matters here is written in the same way in both.
+/// hwloc 2 refuses files of hwloc 3 because of their version number, although the parts that matter here are the same.
 void accept_version_3(std::string& xml) {
   const auto element = xml.find("<topology");
   const auto end = element == std::string::npos ? element : xml.find('>', element);
@@ -252,7 +254,7 @@ void accept_version_3(std::string& xml) {
 Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& source) {
   if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0) {
     return fail(Code::bad_input, at(source), "describes a machine without processing units",
-                "export it again on the machine itself: lstopo machine.xml");
+                "export it again on that machine: lstopo machine.xml");
   }
   MachineSpec machine = HostReader(topology).read();
   machine.text = source;
@@ -261,26 +263,31 @@ Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& so
 
 }  // namespace
 
+bool has_hwloc() {
+  return true;
+}
+
 Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
-  const HwlocTopology topology = make_empty();
-  std::string text(file.view());  // hwloc wants a zero behind it
+  const HwlocTopology topology = make_topology();
+  std::string text(file.view());  // hwloc needs a terminating zero
   accept_version_3(text);
   if (!topology || text.size() > 0x4000'0000 ||
       hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    return fail(
-        Code::bad_input, at(file.name()), "hwloc cannot read this XML",
-        fmt::format("is it complete? export it again with lstopo of hwloc {} or earlier", HWLOC_API_VERSION >> 16));
+    return fail(Code::bad_input, at(file.name()), "hwloc cannot read this XML",
+                fmt::format("the file may be incomplete; export it again with lstopo of hwloc {} or earlier",
+                            HWLOC_API_VERSION >> 16));
   }
   return read_loaded(topology.get(), file.name());
 }
 
 Result<MachineSpec> discover_host(const HostOptions& options) {
-  const HwlocTopology topology = make_empty();
+  const HwlocTopology topology = make_topology();
   const unsigned long flags =
       options.bound ? HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING : 0UL;
   if (!topology || hwloc_topology_set_flags(topology.get(), flags) != 0 || hwloc_topology_load(topology.get()) != 0) {
-    return fail(Code::environment, at("this host"), "hwloc cannot look at it", "is /sys mounted?");
+    return fail(Code::environment, at("this host"), "hwloc cannot read the topology of this host",
+                "check that /sys is mounted");
   }
   return read_loaded(topology.get(), "this host");
 }

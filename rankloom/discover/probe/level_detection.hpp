@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: structure out of distances: which ranks are so near each other that they must share something.
+// discover/probe: detects the levels of a machine from measured times: hierarchical clustering of ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,20 @@
 
 namespace rankloom {
 
-/// One distance between two of n things.
+/// The distance between two of n items.
 struct PairDistance {
   std::uint32_t a = 0, b = 0;
   double value = 0;  ///< Above 0.
 };
 
-/// A division of the things into groups: group[thing], numbered by their first members.
+/// The group of each item; groups are numbered in order of their first members.
 using Grouping = std::vector<std::uint32_t>;
 
-/// Levels of groups, the finest first, each made of whole groups of the one before; none when all distances are alike.
-/// Average linkage on the logarithms, so that a level is a ratio; cut where the distances below and above differ by
-/// more than their spread. `known` (may be empty) is a division that holds in any case, such as hosts: it is one of the
-/// levels, and no other contradicts it. Pairs that were not measured count as the median of their kind. O(n^2) time and
-/// memory.
-std::vector<Grouping> find_groupings(std::uint32_t n, std::span<const PairDistance> distances, const Grouping& known);
+/// Nested groupings, the finest first; none if all distances are similar. Average-linkage clustering of the logarithms
+/// of the distances, so that a level is a ratio, cut where the distances below and above differ by more than their
+/// spread. `known` (may be empty) is a grouping that must be one of the levels, such as the hosts; no other level
+/// contradicts it. Pairs without a distance count with the median of the pairs of their kind. O(n^2) time and memory.
+std::vector<Grouping> detect_levels(std::uint32_t n, std::span<const PairDistance> distances, const Grouping& known);
 
 /// Whether two sets of values differ by more than 5 % and by more than their spread.
 bool differ_measurably(std::span<const double> near, std::span<const double> far);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: a machine out of nothing but measured pairs.
+// discover/probe: derives a machine from measured pairs only.
 #include "rankloom/discover/probe/probe_analysis.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace rankloom {
 
 namespace {
 
-/// Above so many ranks the hosts alone are the structure: clustering takes memory of n x n.
-constexpr std::size_t most_to_cluster = 3000;
+/// With more ranks only the hosts form the structure, because clustering needs O(n^2) memory.
+constexpr std::size_t max_ranks_to_cluster = 3000;
 Grouping group_by_host(const std::vector<ProbeRank>& ranks) {
   Grouping groups;
   std::map<std::string, std::uint32_t> hosts;
@@ -23,8 +23,8 @@ Grouping group_by_host(const std::vector<ProbeRank>& ranks) {
   return groups;
 }
 
-/// Distances for finding structure: all pairs at their fastest while all sent; alone where that is all there is. Pairs
-/// for which there was no time for the largest message are not comparable.
+/// The distances for level detection: the fastest times while all pairs send, or the times alone for pairs without
+/// others. Pairs without a time for the largest message are not comparable and left out.
 std::vector<PairDistance> distances_of(const ProbeTable& table) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> values;
   double largest = 0;
@@ -32,7 +32,7 @@ std::vector<PairDistance> distances_of(const ProbeTable& table) {
   for (const bool alone : {true, false}) {
     for (const ProbePair& pair : table.pairs) {
       if (pair.alone == alone && largest_message(pair) == largest)
-        values[std::minmax(pair.a, pair.b)] = usual_time(fit_least_cost(pair.times));
+        values[std::minmax(pair.a, pair.b)] = reference_time(fit_min_cost(pair.times));
     }
   }
   std::vector<PairDistance> distances;
@@ -51,29 +51,29 @@ class Analysis {
     if (options_.blind) choose_nodes(costs);
     ProbedMachine result;
     for (std::size_t level = 0; level <= groupings_.size(); ++level) {
-      cost_.push_back(costs.empty(level) ? std::nullopt : std::optional(costs.level(level, {}).cost));
+      costs_.push_back(costs.empty(level) ? std::nullopt : std::optional(costs.level(level, {}).cost));
       if (!costs.empty(level)) result.levels.push_back(costs.level(level, kind(level)));
     }
-    raise_costs(result.levels);
+    make_costs_monotonic(result.levels);
     result.machine = build();
     result.groups = groups();
     return result;
   }
 
  private:
-  /// Top down; the ranks themselves are the last level, which has no grouping.
+  /// Finds the groupings, top down. The ranks themselves are the last level, which has no grouping.
   void find_levels() {
     const auto n = static_cast<std::uint32_t>(table_.ranks.size());
     const Grouping hosts = options_.blind ? Grouping{} : group_by_host(table_.ranks);
-    const bool several = !hosts.empty() && *std::max_element(hosts.begin(), hosts.end()) > 0;
-    if (n <= most_to_cluster) {
-      groupings_ = find_groupings(n, distances_of(table_), several ? hosts : Grouping{});
-    } else if (several) {
+    const bool has_several_hosts = !hosts.empty() && *std::max_element(hosts.begin(), hosts.end()) > 0;
+    if (n <= max_ranks_to_cluster) {
+      groupings_ = detect_levels(n, distances_of(table_), has_several_hosts ? hosts : Grouping{});
+    } else if (has_several_hosts) {
       groupings_ = {hosts};
     }
     std::reverse(groupings_.begin(), groupings_.end());
     const auto is_hosts = std::find(groupings_.begin(), groupings_.end(), hosts);
-    node_level_ = several && is_hosts != groupings_.end()
+    node_level_ = has_several_hosts && is_hosts != groupings_.end()
                       ? std::optional(static_cast<std::size_t>(is_hosts - groupings_.begin()))
                       : std::nullopt;
   }
@@ -84,12 +84,12 @@ class Analysis {
     return level;
   }
 
-  /// The nodes are where the times jump most.
+  /// Takes the level with the largest relative increase of the time as the nodes.
   void choose_nodes(const LevelCosts& costs) {
     double largest = 1;
     for (std::size_t level = 0; level < groupings_.size(); ++level) {
       if (costs.empty(level) || costs.empty(level + 1)) continue;
-      const double jump = usual_time(costs.level(level, {}).cost) / usual_time(costs.level(level + 1, {}).cost);
+      const double jump = reference_time(costs.level(level, {}).cost) / reference_time(costs.level(level + 1, {}).cost);
       if (jump > largest) node_level_ = level;
       largest = std::max(largest, jump);
     }
@@ -101,15 +101,16 @@ class Analysis {
     return level == *node_level_ ? "node" : "switch";
   }
 
-  /// A level with more time must not have a lower gap by chance: mappers would spread what belongs together.
-  void raise_costs(std::vector<ProbeLevel>& levels) {
-    for (std::size_t level = cost_.size() - 1; level-- > 0;) {
-      if (!cost_[level] || !cost_[level + 1]) continue;
-      cost_[level]->inverse_bandwidth = std::max(cost_[level]->inverse_bandwidth, cost_[level + 1]->inverse_bandwidth);
-      cost_[level]->latency = std::max(cost_[level]->latency, cost_[level + 1]->latency);
+  /// A higher level must not be cheaper by chance; otherwise mappers would separate ranks that should be close.
+  void make_costs_monotonic(std::vector<ProbeLevel>& levels) {
+    for (std::size_t level = costs_.size() - 1; level-- > 0;) {
+      if (!costs_[level] || !costs_[level + 1]) continue;
+      costs_[level]->inverse_bandwidth =
+          std::max(costs_[level]->inverse_bandwidth, costs_[level + 1]->inverse_bandwidth);
+      costs_[level]->latency = std::max(costs_[level]->latency, costs_[level + 1]->latency);
     }
     std::size_t at = 0;
-    for (const auto& cost : cost_) {
+    for (const auto& cost : costs_) {
       if (cost) levels[at++].cost = *cost;
     }
   }
@@ -120,7 +121,7 @@ class Analysis {
     MachineSpec machine;
     machine.text = "probe";
     machine.root = object("machine", 0, all);
-    if (!node_level_) {  // all ranks on one node
+    if (!node_level_) {  // all ranks are on one node
       ObjectSpec node = std::move(machine.root);
       node.kind = "node";
       if (!options_.blind) node.name = table_.ranks[0].host;
@@ -130,13 +131,14 @@ class Analysis {
     return machine;
   }
 
-  ObjectSpec object(std::string own_kind, std::size_t level, const std::vector<std::uint32_t>& ranks) const {
-    ObjectSpec spec{.kind = std::move(own_kind), .name = {}, .between = cost_[level], .os_index = {}, .children = {}};
+  ObjectSpec object(std::string kind_of_object, std::size_t level, const std::vector<std::uint32_t>& ranks) const {
+    ObjectSpec spec{
+        .kind = std::move(kind_of_object), .name = {}, .between = costs_[level], .os_index = {}, .children = {}};
     if (level == groupings_.size()) {
       for (const std::uint32_t rank : ranks) spec.children.push_back(core(rank));
       return spec;
     }
-    std::map<std::uint32_t, std::vector<std::uint32_t>> parts;  // groups are numbered by their first ranks
+    std::map<std::uint32_t, std::vector<std::uint32_t>> parts;  // groups are numbered in order of their first ranks
     for (const std::uint32_t rank : ranks) parts[groupings_[level][rank]].push_back(rank);
     for (const auto& [group, members] : parts) {
       spec.children.push_back(object(kind(level), level + 1, members));
@@ -145,9 +147,10 @@ class Analysis {
     return spec;
   }
 
-  /// As the nodes come in the machine: part by part, each by its first rank.
+  /// The ranks of each node, in the order of the nodes of the machine.
   std::vector<std::vector<std::uint32_t>> groups() const {
-    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> members;  // by the numbers of all groups above
+    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>>
+        members;  // by the numbers of the groups on the path from the top
     for (std::uint32_t rank = 0; rank < table_.ranks.size(); ++rank) {
       std::vector<std::uint32_t> path;
       for (std::size_t level = 0; node_level_ && level <= *node_level_; ++level)
@@ -161,23 +164,23 @@ class Analysis {
 
   ObjectSpec core(std::uint32_t rank) const {
     ObjectSpec spec{.kind = "core", .name = {}, .between = {}, .os_index = {}, .children = {}};
-    if (all_bound()) spec.os_index = static_cast<std::uint32_t>(table_.ranks[rank].cpu);
+    if (are_all_bound()) spec.os_index = static_cast<std::uint32_t>(table_.ranks[rank].cpu);
     return spec;
   }
 
-  /// Every rank has a processing unit of its own.
-  bool all_bound() const {
-    std::set<std::pair<std::string, std::int32_t>> seen;
+  /// Whether every rank is bound to a processing unit of its own.
+  bool are_all_bound() const {
+    std::set<std::pair<std::string, std::int32_t>> used_cpus;
     return !options_.blind && std::all_of(table_.ranks.begin(), table_.ranks.end(), [&](const ProbeRank& rank) {
-      return rank.cpu >= 0 && seen.emplace(rank.host, rank.cpu).second;
+      return rank.cpu >= 0 && used_cpus.emplace(rank.host, rank.cpu).second;
     });
   }
 
   const ProbeTable& table_;
   const ProbeOptions& options_;
-  std::vector<Grouping> groupings_;        // top down
-  std::optional<std::size_t> node_level_;  // in groupings_
-  std::vector<std::optional<Cost>> cost_;  // by level, the cores' last
+  std::vector<Grouping> groupings_;         // top down
+  std::optional<std::size_t> node_level_;   // in groupings_
+  std::vector<std::optional<Cost>> costs_;  // by level; the last one is that of the cores
 };
 
 }  // namespace

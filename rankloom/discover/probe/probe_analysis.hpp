@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: from measured pairs to a machine with measured costs (Wang 2015, sections 3.3 and 4.2).
+// discover/probe: from measured pairs to a machine with measured costs (Wang 2015, sections 3.3 and 4.2).
 #pragma once
 
 #include <string>
@@ -13,31 +13,32 @@
 namespace rankloom {
 
 struct ProbeOptions {
-  bool blind = false;     ///< Find the nodes by the times alone, whatever the hosts are called.
-  bool together = false;  ///< Costs while all send, as the paper has them; otherwise those of pairs that sent alone.
+  bool blind = false;  ///< Detect the nodes from the times only and ignore host names.
+  bool together =
+      false;  ///< Use the costs while all pairs send, as the paper does; otherwise those of pairs measured alone.
 };
 
-/// What was measured between ranks that part at one level.
+/// The measurements between ranks whose paths separate at one level.
 struct ProbeLevel {
   std::string kind;
-  Cost cost = {};  ///< What the machine got.
+  Cost cost = {};  ///< The cost in the resulting machine.
   Cost alone = {}, together = {};
   std::size_t pairs_alone = 0, pairs_together = 0;
-  bool merged = false;  ///< Does not differ measurably from its neighbour, and shares its cost.
+  bool merged = false;  ///< Does not differ measurably from a neighbouring level and has the same cost.
 };
 
 struct ProbedMachine {
   MachineSpec machine;
-  std::vector<ProbeLevel> levels;                  ///< Top down, those at which pairs were measured.
+  std::vector<ProbeLevel> levels;                  ///< Top down; only levels with measured pairs.
   std::vector<std::vector<std::uint32_t>> groups;  ///< The ranks of each node, in the machine's order.
 };
 
-/// A machine of one core for each rank: hosts (or what the times show as such), groups inside, switches above, where
-/// they differ measurably. Of each level the highest tenth of the gaps is dropped, the rest averaged.
+/// A machine with one core per rank: hosts (or the nodes that the times show), groups inside and switches above, where
+/// they differ measurably. Per level, the tenth with the highest inverse bandwidth is dropped and the rest averaged.
 Result<ProbedMachine> analyse_probe(const ProbeTable& table, const ProbeOptions& options);
 
-/// A known machine with the costs that were measured on it; ranks sit where their host and processing unit say. Levels
-/// that do not differ measurably get one cost; levels without a measured pair keep theirs.
+/// A known machine with measured costs. The host and the processing unit of a rank determine its core. Levels that do
+/// not differ measurably get one cost; levels without a measured pair keep their cost.
 Result<ProbedMachine> calibrate(const Topology& topology, const ProbeTable& table, const ProbeOptions& options);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: costs of levels.
+// discover/probe: average costs of levels.
 #include "rankloom/discover/probe/probe_costs.hpp"
 
 #include <algorithm>
@@ -12,28 +12,29 @@ namespace rankloom {
 
 namespace {
 
-/// Without the highest tenth of the gaps, the mean of the rest.
+/// The mean without the tenth with the highest inverse bandwidth.
 Cost average(std::vector<Cost> costs) {
   if (costs.empty()) return {};
-  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.inverse_bandwidth < b.inverse_bandwidth; });
+  std::sort(costs.begin(), costs.end(),
+            [](const Cost& a, const Cost& b) { return a.inverse_bandwidth < b.inverse_bandwidth; });
   costs.resize(costs.size() - costs.size() / 10);
   Cost mean;
   for (const Cost& cost : costs) {
     mean.inverse_bandwidth += cost.inverse_bandwidth / static_cast<double>(costs.size());
     mean.latency += cost.latency / static_cast<double>(costs.size());
   }
-  return {four_digits(mean.inverse_bandwidth), four_digits(mean.latency)};
+  return {round_to_four_digits(mean.inverse_bandwidth), round_to_four_digits(mean.latency)};
 }
 
 }  // namespace
 
-double four_digits(double value) {
+double round_to_four_digits(double value) {
   return parse_number(fmt::format("{:.4g}", value)).value_or(value);
 }
 
-double usual_time(const Cost& cost) {
-  constexpr double usual_bytes = 1 << 20;
-  return cost.latency + usual_bytes * cost.inverse_bandwidth;
+double reference_time(const Cost& cost) {
+  constexpr double reference_bytes = 1 << 20;
+  return cost.latency + reference_bytes * cost.inverse_bandwidth;
 }
 
 double largest_message(const ProbePair& pair) {
@@ -48,7 +49,7 @@ void LevelCosts::add(std::size_t level, const ProbePair& pair) {
   if (bytes < largest) return;
   if (bytes > largest) costs.clear();
   largest = bytes;
-  costs.push_back(pair.alone ? fit_least_cost(pair.times) : fit_cost(pair.times));
+  costs.push_back(pair.alone ? fit_min_cost(pair.times) : fit_cost(pair.times));
 }
 
 const std::vector<Cost>& LevelCosts::chosen(std::size_t level) const {
@@ -67,7 +68,7 @@ ProbeLevel LevelCosts::level(std::size_t number, std::string kind) const {
 
 std::vector<double> LevelCosts::times(std::size_t level) const {
   std::vector<double> times;
-  for (const Cost& cost : chosen(level)) times.push_back(usual_time(cost));
+  for (const Cost& cost : chosen(level)) times.push_back(reference_time(cost));
   return times;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: from the pairs of a probe to one cost a level.
+// discover/probe: combines the measurements of many pairs into one cost per level.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace rankloom {
 
-/// More digits than that were not measured.
-double four_digits(double value);
-/// How long a message of 1 MiB takes: by this pairs are compared.
-double usual_time(const Cost& cost);
+/// Rounds to the precision of the measurement.
+double round_to_four_digits(double value);
+/// The time of a message of 1 MiB, by which pairs are compared.
+double reference_time(const Cost& cost);
 double largest_message(const ProbePair& pair);
 
-/// What was measured at each level, top down.
+/// The measurements of each level, top down.
 class LevelCosts {
  public:
   LevelCosts(std::size_t levels, const ProbeOptions& options) : alone_(levels), together_(levels), options_(options) {}
 
-  /// Of pairs for which the time allowed less than for others only as long as there is nothing better. Pairs that were
-  /// alone count at their fastest: what disturbed them was not sent by anybody who is measured.
+  /// Pairs that lack the larger messages count only if no pair of the level has them. Pairs that were measured alone
+  /// count with their fastest repetition, because only other programs can have disturbed them.
   void add(std::size_t level, const ProbePair& pair);
 
   bool empty(std::size_t level) const { return alone_[level].costs.empty() && together_[level].costs.empty(); }
 
-  /// Costs of the kind that was asked for, where they were measured.
+  /// The costs of the requested kind (alone or together), or of the other kind if the level has no others.
   const std::vector<Cost>& chosen(std::size_t level) const;
   ProbeLevel level(std::size_t number, std::string kind) const;
   std::vector<double> times(std::size_t level) const;

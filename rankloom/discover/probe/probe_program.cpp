@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: rankloom-probe, the program that `rankloom topo probe` lets the user's launcher start: ping-pong between
-// all pairs in rounds of disjoint pairs, then between some pairs with everybody else asleep. Rank 0 prints the table,
-// each line behind a mark. One build for each MPI; it needs nothing else.
+// discover/probe: rankloom-probe, the MPI program that `rankloom topo probe` starts through the launcher of the user.
+// It runs ping-pong between all pairs in rounds of disjoint pairs, then between selected pairs while all other ranks
+// sleep. Rank 0 prints the table and marks each line with a prefix. One build per MPI; it needs no other library.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,25 +21,25 @@ namespace {
 
 constexpr int size_count = 4;
 constexpr int sizes[size_count] = {8, 4096, 65536, 1 << 20};
-constexpr int most_repeats = 300;
+constexpr int max_repetitions = 300;
 constexpr int tag = 7;
 
 struct Options {
-  double seconds = 5;  // for all rounds together
-  long rounds = 0;     // 0: all, or as many as the time allows
-  long alone = 32;     // pairs that are measured with all others asleep
+  double seconds = 5;  // for all rounds
+  long rounds = 0;     // 0: all rounds, or as many as the time allows
+  long alone = 32;     // pairs that are measured while all other ranks sleep
 };
 
-/// What two ranks measured: nanoseconds one way for each size, 0 where the time did not allow it.
+/// The measurements of one pair: one-way nanoseconds per message size, 0 for sizes that were skipped for lack of time.
 struct Row {
   int a = 0, b = 0, alone = 0;
   double times[size_count] = {};
-  double least[size_count] = {};  // the fastest of all repeats
+  double min_times[size_count] = {};  // the fastest repetition
 };
 
 struct RankInfo {
   char host[256] = {};
-  int cpu = -1;  // the only one it may run on
+  int cpu = -1;  // the only CPU of its affinity mask; -1: several
 };
 
 Options read_options(int argc, char** argv) {
@@ -53,7 +53,7 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-RankInfo look_around() {
+RankInfo query_rank_info() {
   RankInfo info;
   gethostname(info.host, sizeof info.host - 1);
   cpu_set_t allowed;
@@ -65,8 +65,8 @@ RankInfo look_around() {
   return info;
 }
 
-/// A barrier in which those who wait do not keep others from their cores: the longer it takes, the less they look.
-void meet_quietly() {
+/// A barrier whose waiting ranks sleep, so that they do not occupy cores that other ranks need. The pauses get longer.
+void sleeping_barrier() {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
   useconds_t pause = 200;
@@ -78,19 +78,19 @@ void meet_quietly() {
   }
 }
 
-/// Until the request is done: watching closely at first, which costs a dedicated core nothing, then leaving the core to
-/// others, who on an oversubscribed host may be the very ones that are waited for. A pair that is alone watches longer,
-/// as programs do: two ranks that are polite to each other may end up sharing a core.
-void wait_politely(MPI_Request& request, bool alone) {
-  const double patience = alone ? 5e-3 : 20e-6;
+/// Waits for a request: spins at first, which is cheap on a dedicated core, then yields and sleeps, because on an
+/// oversubscribed host the partner may need this core. A pair that is measured alone spins longer, as MPI libraries do:
+/// two ranks that yield to each other may end up on one core.
+void wait_with_backoff(MPI_Request& request, bool alone) {
+  const double spin_seconds = alone ? 5e-3 : 20e-6;
   const double start = MPI_Wtime();
   for (int done = 0;;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) return;
     const double waited = MPI_Wtime() - start;
-    if (waited > patience + 500e-6) {
+    if (waited > spin_seconds + 500e-6) {
       usleep(20);
-    } else if (waited > patience) {
+    } else if (waited > spin_seconds) {
       sched_yield();
     }
   }
@@ -99,76 +99,78 @@ void wait_politely(MPI_Request& request, bool alone) {
 void send(void* data, int count, MPI_Datatype type, int to, bool alone) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Isend(data, count, type, to, tag, MPI_COMM_WORLD, &request);
-  wait_politely(request, alone);
+  wait_with_backoff(request, alone);
 }
 
 void receive(void* data, int count, MPI_Datatype type, int from, bool alone) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(data, count, type, from, tag, MPI_COMM_WORLD, &request);
-  wait_politely(request, alone);
+  wait_with_backoff(request, alone);
 }
 
 class PingPong {
  public:
   PingPong() : buffer_(sizes[size_count - 1], 'x') {}
 
-  /// Both call it; the leader's row gets the times. The largest message comes first, because the gap hangs on it; it is
-  /// left out only where a look at the next smaller one says that it would take far too long.
-  void measure(int partner, bool leads, double seconds, Row& row) {
+  /// Both partners call this function; the row of the leader gets the times. The largest message comes first, because
+  /// it determines the bandwidth. It is left out only if a trial with the next smaller one shows that it would take too
+  /// long.
+  void measure(int partner, bool is_leader, double seconds, Row& row) {
     const double end = MPI_Wtime() + seconds;
     alone_ = row.alone != 0;
-    once(partner, leads, sizes[0]);  // opens the way
-    double look = once(partner, leads, sizes[size_count - 2]);
-    if (alone_) settle(partner, leads, look);
-    int first = look > seconds ? size_count - 2 : size_count - 1;
-    agree(partner, leads, first);
-    for (int which = first; which >= 0; --which) {
-      const double warm = once(partner, leads, sizes[which]);
-      const double share = (end - MPI_Wtime()) / (which + 1);
-      int repeats = std::clamp(static_cast<int>(share / std::max(warm, 1e-7)), alone_ ? 6 : 2, most_repeats);
-      agree(partner, leads, repeats);
+    round_trip(partner, is_leader, sizes[0]);  // sets up the connection
+    double trial = round_trip(partner, is_leader, sizes[size_count - 2]);
+    if (alone_) warm_up(partner, is_leader, trial);
+    int first = trial > seconds ? size_count - 2 : size_count - 1;
+    broadcast_from_leader(partner, is_leader, first);
+    for (int size_index = first; size_index >= 0; --size_index) {
+      const double duration = round_trip(partner, is_leader, sizes[size_index]);
+      const double time_left_per_size = (end - MPI_Wtime()) / (size_index + 1);
+      int repetitions =
+          std::clamp(static_cast<int>(time_left_per_size / std::max(duration, 1e-7)), alone_ ? 6 : 2, max_repetitions);
+      broadcast_from_leader(partner, is_leader, repetitions);
       times_.clear();
-      for (int i = 0; i < repeats; ++i) times_.push_back(once(partner, leads, sizes[which]));
-      row.times[which] = without_highest() / 2 * 1e9;
-      row.least[which] = times_.front() / 2 * 1e9;
+      for (int i = 0; i < repetitions; ++i) times_.push_back(round_trip(partner, is_leader, sizes[size_index]));
+      row.times[size_index] = trimmed_mean() / 2 * 1e9;
+      row.min_times[size_index] = times_.front() / 2 * 1e9;
     }
   }
 
  private:
-  /// Some time in which the operating system finds a core for each of the two.
-  void settle(int partner, bool leads, double& look) {
-    constexpr double while_settling = 0.03;
+  /// Gives the operating system time to move the two ranks to different cores.
+  void warm_up(int partner, bool is_leader, double& trial) {
+    constexpr double warm_up_seconds = 0.03;
     for (const double start = MPI_Wtime();;) {
-      int goes_on = MPI_Wtime() - start < while_settling ? 1 : 0;
-      agree(partner, leads, goes_on);
-      if (goes_on == 0) return;
-      look = once(partner, leads, sizes[size_count - 2]);
+      int continues = MPI_Wtime() - start < warm_up_seconds ? 1 : 0;
+      broadcast_from_leader(partner, is_leader, continues);
+      if (continues == 0) return;
+      trial = round_trip(partner, is_leader, sizes[size_count - 2]);
     }
   }
 
-  /// The leader decides.
-  void agree(int partner, bool leads, int& repeats) {
-    if (leads) {
-      send(&repeats, 1, MPI_INT, partner, alone_);
+  /// Sends the value of the leader to its partner.
+  void broadcast_from_leader(int partner, bool is_leader, int& value) {
+    if (is_leader) {
+      send(&value, 1, MPI_INT, partner, alone_);
     } else {
-      receive(&repeats, 1, MPI_INT, partner, alone_);
+      receive(&value, 1, MPI_INT, partner, alone_);
     }
   }
 
-  /// Seconds there and back.
-  double once(int partner, bool leads, int size) {
+  /// Seconds for a message to the partner and back.
+  double round_trip(int partner, bool is_leader, int size) {
     const double start = MPI_Wtime();
-    if (leads) send(buffer_.data(), size, MPI_CHAR, partner, alone_);
+    if (is_leader) send(buffer_.data(), size, MPI_CHAR, partner, alone_);
     receive(buffer_.data(), size, MPI_CHAR, partner, alone_);
-    if (!leads) send(buffer_.data(), size, MPI_CHAR, partner, alone_);
+    if (!is_leader) send(buffer_.data(), size, MPI_CHAR, partner, alone_);
     return MPI_Wtime() - start;
   }
 
-  /// The mean of all but the highest tenth.
-  double without_highest() {
+  /// The mean without the highest tenth.
+  double trimmed_mean() {
     std::sort(times_.begin(), times_.end());
-    const std::size_t dropped = (times_.size() + 9) / 10;
-    const std::size_t kept = std::max<std::size_t>(1, times_.size() - dropped);
+    const std::size_t trimmed = (times_.size() + 9) / 10;
+    const std::size_t kept = std::max<std::size_t>(1, times_.size() - trimmed);
     double sum = 0;
     for (std::size_t i = 0; i < kept; ++i) sum += times_[i];
     return sum / static_cast<double>(kept);
@@ -179,8 +181,8 @@ class PingPong {
   bool alone_ = false;
 };
 
-std::vector<Row> gather(std::vector<Row>& own, int rank, int ranks) {
-  const int bytes = static_cast<int>(own.size() * sizeof(Row));
+std::vector<Row> gather(std::vector<Row>& local, int rank, int ranks) {
+  const int bytes = static_cast<int>(local.size() * sizeof(Row));
   std::vector<int> counts(ranks), starts(ranks);
   MPI_Gather(&bytes, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
   std::size_t total = 0;
@@ -189,11 +191,11 @@ std::vector<Row> gather(std::vector<Row>& own, int rank, int ranks) {
     total += static_cast<std::size_t>(counts[i]);
   }
   std::vector<Row> all(rank == 0 ? total / sizeof(Row) : 0);
-  MPI_Gatherv(own.data(), bytes, MPI_BYTE, all.data(), counts.data(), starts.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
+  MPI_Gatherv(local.data(), bytes, MPI_BYTE, all.data(), counts.data(), starts.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
   return all;
 }
 
-/// Evenly over the pairs from the fastest to the slowest, within hosts and between them.
+/// Selects pairs evenly from the fastest to the slowest, half of them within hosts and half between hosts.
 std::vector<int> choose_pairs(std::vector<Row> rows, const std::vector<RankInfo>& infos, long wanted) {
   std::sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) { return x.times[2] < y.times[2]; });
   std::vector<int> chosen;
@@ -223,9 +225,10 @@ void print_table(const std::vector<RankInfo>& infos, const std::vector<Row>& row
     std::snprintf(line, sizeof line, "@rankloom-probe pair %d %d %s", row.a, row.b,
                   row.alone != 0 ? "alone" : "together");
     text += line;
-    for (int which = 0; which < size_count; ++which) {
-      if (row.times[which] <= 0) continue;
-      std::snprintf(line, sizeof line, " %d:%.1f:%.1f", sizes[which], row.times[which], row.least[which]);
+    for (int size_index = 0; size_index < size_count; ++size_index) {
+      if (row.times[size_index] <= 0) continue;
+      std::snprintf(line, sizeof line, " %d:%.1f:%.1f", sizes[size_index], row.times[size_index],
+                    row.min_times[size_index]);
       text += line;
     }
     text += '\n';
@@ -243,20 +246,20 @@ int main(int argc, char** argv) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const RankInfo own = look_around();
+  const RankInfo local = query_rank_info();
   std::vector<RankInfo> infos(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-  MPI_Gather(&own, sizeof own, MPI_BYTE, infos.data(), sizeof own, MPI_BYTE, 0, MPI_COMM_WORLD);
+  MPI_Gather(&local, sizeof local, MPI_BYTE, infos.data(), sizeof local, MPI_BYTE, 0, MPI_COMM_WORLD);
 
-  constexpr double shortest_round = 0.02;
+  constexpr double min_round_seconds = 0.02;
   const long all_rounds = static_cast<long>(rankloom::circle_rounds(ranks));
-  const long affordable = std::max(16L, static_cast<long>(options.seconds / shortest_round));
-  const long rounds = std::min({all_rounds, options.rounds > 0 ? options.rounds : affordable});
+  const long max_rounds = std::max(16L, static_cast<long>(options.seconds / min_round_seconds));
+  const long rounds = std::min({all_rounds, options.rounds > 0 ? options.rounds : max_rounds});
   PingPong ping_pong;
   std::vector<Row> rows;
   for (long i = 0; i < rounds; ++i) {
     const long round = i * all_rounds / rounds;
     const int partner = static_cast<int>(rankloom::circle_partner(rank, round, ranks));
-    meet_quietly();
+    sleeping_barrier();
     if (partner < 0) continue;
     Row row;
     row.a = std::min(rank, partner);
@@ -264,7 +267,7 @@ int main(int argc, char** argv) {
     ping_pong.measure(partner, rank < partner, std::min(0.5, options.seconds / static_cast<double>(rounds)), row);
     if (rank < partner) rows.push_back(row);
   }
-  meet_quietly();
+  sleeping_barrier();
   std::vector<Row> all = gather(rows, rank, ranks);
 
   std::vector<int> pairs = rank == 0 ? choose_pairs(all, infos, options.alone) : std::vector<int>();
@@ -274,7 +277,7 @@ int main(int argc, char** argv) {
   MPI_Bcast(pairs.data(), count, MPI_INT, 0, MPI_COMM_WORLD);
   rows.clear();
   for (int i = 0; i + 1 < count; i += 2) {
-    meet_quietly();
+    sleeping_barrier();
     if (rank != pairs[i] && rank != pairs[i + 1]) continue;
     Row row;
     row.a = pairs[i];
@@ -283,7 +286,7 @@ int main(int argc, char** argv) {
     ping_pong.measure(rank == row.a ? row.b : row.a, rank == row.a, 0.2, row);
     if (rank == row.a) rows.push_back(row);
   }
-  meet_quietly();
+  sleeping_barrier();
   const std::vector<Row> alone = gather(rows, rank, ranks);
   all.insert(all.end(), alone.begin(), alone.end());
   if (rank == 0) print_table(infos, all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: the table of a probe.
+// discover/probe: reads the table of a probe and fits costs to it.
 #include "rankloom/discover/probe/probe_table.hpp"
 
 #include <algorithm>
@@ -18,64 +18,68 @@ class TableReader {
   explicit TableReader(const std::string& source) : source_(source) {}
 
   Result<void> add(std::string_view line, std::uint64_t number) {
-    const auto words = split_at_blanks(line);
-    if (words.empty()) return {};
+    const auto tokens = split_at_blanks(line);
+    if (tokens.empty()) return {};
     line_ = number;
-    if (words[0] == "rankloom-probe") return begin(words);
-    if (!begun_) return bad("is no table of rankloom-probe", "it begins with \"rankloom-probe 1\"");
-    if (words[0] == "rank" && words.size() == 4) return add_rank(words);
-    if (words[0] == "pair" && words.size() >= 5) return add_pair(words);
-    if (words[0] == "end") {
-      ended_ = true;
+    if (tokens[0] == "rankloom-probe") return read_header(tokens);
+    if (!has_header_)
+      return bad("the file is not a table of rankloom-probe", "a table starts with the line \"rankloom-probe 1\"");
+    if (tokens[0] == "rank" && tokens.size() == 4) return add_rank(tokens);
+    if (tokens[0] == "pair" && tokens.size() >= 5) return add_pair(tokens);
+    if (tokens[0] == "end") {
+      has_end_ = true;
       return {};
     }
-    return bad(fmt::format("\"{}\" is neither a rank nor a pair", shown(line)), "keep the table as it was written");
+    return bad(fmt::format("\"{}\" is neither a rank nor a pair", printable(line)),
+               "give the table as `topo probe --keep` wrote it");
   }
 
   Result<ProbeTable> table() && {
     line_ = 0;
-    if (!begun_ || !ended_) return bad("the table of the probe is not complete", "run the probe again");
+    if (!has_header_ || !has_end_) return bad("the table of the probe is incomplete", "run the probe again");
     if (table_.ranks.size() < 2 || table_.pairs.empty())
-      return bad("no two ranks were measured", "start at least two: -- mpirun -n 4");
+      return bad("no two ranks were measured", "start at least two ranks, for example: rankloom topo probe -- mpirun -n 4");
     return std::move(table_);
   }
 
  private:
-  using Words = std::vector<std::string_view>;
+  using Tokens = std::vector<std::string_view>;
 
   Failure bad(std::string what, std::string hint) const {
     return fail(Code::bad_input, at(source_, line_), std::move(what), std::move(hint));
   }
 
-  Result<void> begin(const Words& words) {
-    if (words.size() != 2 || words[1] != "1") return bad("this table has another version", "run the probe again");
-    begun_ = true;
+  Result<void> read_header(const Tokens& tokens) {
+    if (tokens.size() != 2 || tokens[1] != "1")
+      return bad("the table has an unsupported version", "run the probe again");
+    has_header_ = true;
     return {};
   }
 
-  Result<void> add_rank(const Words& words) {
-    const auto number = parse_index(words[1]);
-    if (!number || *number != table_.ranks.size()) return bad("the ranks are not in order", "run the probe again");
-    const auto cpu = parse_index(words[3]);
-    table_.ranks.push_back({std::string(words[2]), cpu ? static_cast<std::int32_t>(*cpu) : -1});
+  Result<void> add_rank(const Tokens& tokens) {
+    const auto number = parse_index(tokens[1]);
+    if (!number || *number != table_.ranks.size())
+      return bad("the ranks are not in ascending order", "run the probe again");
+    const auto cpu = parse_index(tokens[3]);
+    table_.ranks.push_back({std::string(tokens[2]), cpu ? static_cast<std::int32_t>(*cpu) : -1});
     return {};
   }
 
-  Result<void> add_pair(const Words& words) {
-    const auto a = parse_index(words[1]), b = parse_index(words[2]);
+  Result<void> add_pair(const Tokens& tokens) {
+    const auto a = parse_index(tokens[1]), b = parse_index(tokens[2]);
     if (!a || !b || *a == *b || std::max(*a, *b) >= table_.ranks.size())
-      return bad(fmt::format("{} and {} are no pair of ranks", shown(words[1]), shown(words[2])),
+      return bad(fmt::format("{} and {} are not two ranks of the table", printable(tokens[1]), printable(tokens[2])),
                  "run the probe again");
-    ProbePair pair{.a = *a, .b = *b, .alone = words[3] == "alone"};
-    for (std::size_t i = 4; i < words.size(); ++i) {
-      const auto parts = split(words[i], ':');
+    ProbePair pair{.a = *a, .b = *b, .alone = tokens[3] == "alone"};
+    for (std::size_t i = 4; i < tokens.size(); ++i) {
+      const auto parts = split(tokens[i], ':');
       const auto bytes = parse_number(parts[0]);
       const auto time = parts.size() > 1 ? parse_number(parts[1]) : std::nullopt;
-      const auto least = parts.size() > 2 ? parse_number(parts[2]) : time;
-      if (!bytes || !time || !least || parts.size() > 3 || !(*bytes > 0) || !(*time > 0) || !(*least > 0))
-        return bad(fmt::format("\"{}\" is no size with its times", shown(words[i])),
-                   "they look like 65536:9000.0:8500.0");
-      pair.times.push_back({*bytes, *time, *least});
+      const auto minimum = parts.size() > 2 ? parse_number(parts[2]) : time;
+      if (!bytes || !time || !minimum || parts.size() > 3 || !(*bytes > 0) || !(*time > 0) || !(*minimum > 0))
+        return bad(fmt::format("\"{}\" is not a size with its times", printable(tokens[i])),
+                   "write bytes:mean:minimum, for example 65536:9000.0:8500.0");
+      pair.times.push_back({*bytes, *time, *minimum});
     }
     table_.pairs.push_back(std::move(pair));
     return {};
@@ -84,7 +88,7 @@ class TableReader {
   const std::string& source_;
   std::uint64_t line_ = 0;
   ProbeTable table_;
-  bool begun_ = false, ended_ = false;
+  bool has_header_ = false, has_end_ = false;
 };
 
 }  // namespace
@@ -99,19 +103,20 @@ Result<ProbeTable> read_probe_table(const FileContents& file) {
 }
 
 Cost fit_cost(const std::vector<ProbePair::Time>& times) {
-  constexpr double least_gap = 1e-6;
-  if (times.empty()) return {least_gap, 0};
+  constexpr double min_inverse_bandwidth = 1e-6;
+  if (times.empty()) return {min_inverse_bandwidth, 0};
   const auto smaller = [](const ProbePair::Time& x, const ProbePair::Time& y) { return x.bytes < y.bytes; };
   const auto [smallest, largest] = std::minmax_element(times.begin(), times.end(), smaller);
   const double bytes = largest->bytes - smallest->bytes;
-  if (bytes <= 0) return {std::max(least_gap, largest->nanoseconds / largest->bytes), 0};
-  const double gap = std::max(least_gap, (largest->nanoseconds - smallest->nanoseconds) / bytes);
-  return {gap, std::max(0.0, smallest->nanoseconds - gap * smallest->bytes)};
+  if (bytes <= 0) return {std::max(min_inverse_bandwidth, largest->nanoseconds / largest->bytes), 0};
+  const double inverse_bandwidth =
+      std::max(min_inverse_bandwidth, (largest->nanoseconds - smallest->nanoseconds) / bytes);
+  return {inverse_bandwidth, std::max(0.0, smallest->nanoseconds - inverse_bandwidth * smallest->bytes)};
 }
 
-Cost fit_least_cost(std::vector<ProbePair::Time> times) {
+Cost fit_min_cost(std::vector<ProbePair::Time> times) {
   for (auto& time : times) {
-    if (time.least > 0) time.nanoseconds = time.least;
+    if (time.min_nanoseconds > 0) time.nanoseconds = time.min_nanoseconds;
   }
   return fit_cost(times);
 }

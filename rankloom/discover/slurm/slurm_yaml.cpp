@@ -169,7 +169,7 @@ class TopologyYaml {
     std::set<std::string> keys;
     for (const auto& [key, value] : mapping.entries()) {
       if (!keys.insert(key.text()).second)
-        return bad(key, fmt::format("the key \"{}\" is given twice", shown(key.text())), "give it once");
+        return bad(key, fmt::format("the key \"{}\" is given twice", printable(key.text())), "give it once");
     }
     return {};
   }
@@ -276,7 +276,7 @@ class TopologyYaml {
       if (!size || (!sizes.empty() && (*size <= sizes.back() || *size % sizes[0] != 0)))
         return bad(item,
                    fmt::format("block_sizes: \"{}\" is not larger than the size before it and a multiple of the first",
-                               shown(item.text())),
+                               printable(item.text())),
                    "write increasing multiples of the first size, for example \"block_sizes: [4, 16]\"");
       sizes.push_back(*size);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: hosts and their slots, one a line.
+// discover/strings: reads hosts and their slots, one host per line.
 #include "rankloom/discover/strings/hostfile.hpp"
 
 #include <algorithm>
@@ -14,31 +14,31 @@ namespace rankloom {
 
 namespace {
 
-/// More slots on one host than any machine has cores: a sign of a wrong file, and of gigabytes to come.
-constexpr std::uint32_t most_slots = 1U << 20;
+/// No host has more cores. A larger number is an error in the file, and would need gigabytes of memory.
+constexpr std::uint32_t max_slots = 1U << 20;
 
 struct HostLine {
   std::string_view name;
-  std::optional<std::string_view> slots;  // as written; none: plain
+  std::optional<std::string_view> slots;  // as written; empty: no count is given
 };
 
-/// The line without its comment, in its parts; no name: an empty line.
+/// The parts of a line without its comment. The name is empty for an empty line; nothing if the line is not a host.
 std::optional<HostLine> parse_line(std::string_view line) {
-  const auto words = split_at_blanks(line.substr(0, line.find('#')));
-  if (words.empty()) return HostLine{};
-  HostLine host{.name = words[0], .slots = {}};
-  if (words.size() == 2) {
-    host.slots = words[1].starts_with("slots=") ? words[1].substr(6) : words[1];
-  } else if (const auto colon = words[0].find(':'); words.size() == 1 && colon != std::string_view::npos) {
-    host = {.name = words[0].substr(0, colon), .slots = words[0].substr(colon + 1)};
-  } else if (words.size() > 2) {
+  const auto tokens = split_at_blanks(line.substr(0, line.find('#')));
+  if (tokens.empty()) return HostLine{};
+  HostLine host{.name = tokens[0], .slots = {}};
+  if (tokens.size() == 2) {
+    host.slots = tokens[1].starts_with("slots=") ? tokens[1].substr(6) : tokens[1];
+  } else if (const auto colon = tokens[0].find(':'); tokens.size() == 1 && colon != std::string_view::npos) {
+    host = {.name = tokens[0].substr(0, colon), .slots = tokens[0].substr(colon + 1)};
+  } else if (tokens.size() > 2) {
     return std::nullopt;
   }
-  const bool named = !host.name.empty() && std::all_of(host.name.begin(), host.name.end(), [](char c) {
+  const bool is_valid_name = !host.name.empty() && std::all_of(host.name.begin(), host.name.end(), [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' ||
            c == '-';
   });
-  return named ? std::optional(host) : std::nullopt;
+  return is_valid_name ? std::optional(host) : std::nullopt;
 }
 
 /// The hosts in the order in which they first appear.
@@ -49,34 +49,35 @@ class HostCollector {
   Result<void> add(std::string_view text, std::uint64_t line) {
     const auto parsed = parse_line(text);
     if (!parsed) {
-      return bad(line, fmt::format("\"{}\" is no host with its slots", shown(text)),
-                 "write one host a line: \"node1 4\", \"node1:4\" or \"node1 slots=4\"");
+      return bad(line, fmt::format("\"{}\" is not a host with its slots", printable(text)),
+                 "write one host per line: \"node1 4\", \"node1:4\" or \"node1 slots=4\"");
     }
     if (parsed->name.empty()) return {};
     const auto slots = parsed->slots ? parse_size(*parsed->slots) : 1;
-    if (!slots || *slots > most_slots) {
-      return bad(line, fmt::format("\"{}\" is not a number of slots from 1 to {}", shown(*parsed->slots), most_slots),
-                 "leave out hosts without slots");
+    if (!slots || *slots > max_slots) {
+      return bad(line,
+                 fmt::format("\"{}\" is not a number of slots from 1 to {}", printable(*parsed->slots), max_slots),
+                 "give a number in this range, or remove the host");
     }
-    if ((total_ += *slots) > most_cores) {
-      return bad(line, fmt::format("more slots than the {} that can be numbered", most_cores), "make the list shorter");
+    if ((total_ += *slots) > max_cores) {
+      return bad(line, fmt::format("the hosts have more than the maximum of {} slots", max_cores), "remove hosts");
     }
-    const auto [entry, is_new] = by_name_.try_emplace(std::string(parsed->name), hosts_.size());
-    if (is_new) {
+    const auto [entry, is_first] = by_name_.try_emplace(std::string(parsed->name), hosts_.size());
+    if (is_first) {
       hosts_.push_back({std::string(parsed->name), *slots, line, !parsed->slots});
       return {};
     }
     Host& known = hosts_[entry->second];
-    if (!known.plain || parsed->slots) {
-      return bad(line, fmt::format("the host {} stands in line {} already", known.name, known.line),
-                 "give every host one line, or plain lines without counts, which add up");
+    if (!known.without_count || parsed->slots) {
+      return bad(line, fmt::format("the host {} is already in line {}", known.name, known.line),
+                 "give each host one line; only lines without a count may be repeated, and add up");
     }
     known.slots += *slots;
     return {};
   }
 
   Result<MachineSpec> machine() && {
-    if (hosts_.empty()) return bad(0, "names no host", "write one host a line: \"node1 4\"");
+    if (hosts_.empty()) return bad(0, "the file names no host", "write one host per line, for example \"node1 4\"");
     MachineSpec machine;
     machine.text = file_;
     machine.root.kind = "machine";
@@ -93,7 +94,7 @@ class HostCollector {
     std::string name;
     std::uint64_t slots;
     std::uint64_t line;
-    bool plain;
+    bool without_count;
   };
 
   Failure bad(std::uint64_t line, std::string what, std::string hint) const {
@@ -108,7 +109,7 @@ class HostCollector {
 
 }  // namespace
 
-bool is_hostlist(std::string_view text) {
+bool is_hostfile(std::string_view text) {
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
     const auto host = parse_line(text.substr(0, end));
@@ -119,7 +120,7 @@ bool is_hostlist(std::string_view text) {
   return false;
 }
 
-Result<MachineSpec> read_hostlist(const FileContents& file) {
+Result<MachineSpec> read_hostfile(const FileContents& file) {
   HostCollector hosts(file.name());
   std::uint64_t line = 0;
   for (std::string_view rest = file.view(); !rest.empty();) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: from a list of levels to a MachineSpec.
+// discover/strings: builds a MachineSpec from a list of levels.
 #include "rankloom/discover/strings/levels.hpp"
 
 #include <algorithm>
@@ -14,27 +14,27 @@ namespace {
 
 class LevelBuilder {
  public:
-  explicit LevelBuilder(std::span<const LevelWords> levels) : levels_(levels), parents_done_(levels.size()) {}
+  explicit LevelBuilder(std::span<const LevelSpec> levels) : levels_(levels), parents_done_(levels.size()) {}
 
-  /// The children that the next parent of this level gets.
+  /// The children of the next parent at this level.
   std::vector<ObjectSpec> next_children(std::size_t level) {
-    const LevelWords& words = levels_[level];
+    const LevelSpec& spec = levels_[level];
     const std::size_t parent = parents_done_[level]++;
-    const LevelWords::Count count = words.counts.size() == 1 ? words.counts[0] : words.counts[parent];
+    const LevelSpec::Count count = spec.counts.size() == 1 ? spec.counts[0] : spec.counts[parent];
     ObjectSpec child{
-        .kind = words.kind, .name = {}, .repeat = count.objects, .between = {}, .os_index = {}, .children = {}};
+        .kind = spec.kind, .name = {}, .repeat = count.objects, .between = {}, .os_index = {}, .children = {}};
     if (level + 1 == levels_.size()) {
       child.capacity = count.capacity;
       return {child};
     }
     child.between = levels_[level + 1].cost;
-    if (all_equal_below(level)) {
+    if (is_uniform_below(level)) {
       child.children = next_children(level + 1);
       return {child};
     }
     std::vector<ObjectSpec> children;
     child.repeat = 1;
-    for (std::uint64_t copy = 0; copy < count.objects; ++copy) {  // no more than there are counts in a list below
+    for (std::uint64_t copy = 0; copy < count.objects; ++copy) {  // bounded by the length of a list of counts below
       child.children = next_children(level + 1);
       append_with_repeat(children, child);
     }
@@ -42,16 +42,16 @@ class LevelBuilder {
   }
 
  private:
-  bool all_equal_below(std::size_t level) const {
+  bool is_uniform_below(std::size_t level) const {
     const auto below = levels_.subspan(level + 1);
-    return std::all_of(below.begin(), below.end(), [](const LevelWords& words) { return words.counts.size() == 1; });
+    return std::all_of(below.begin(), below.end(), [](const LevelSpec& spec) { return spec.counts.size() == 1; });
   }
 
-  std::span<const LevelWords> levels_;
+  std::span<const LevelSpec> levels_;
   std::vector<std::size_t> parents_done_;  // by level
 };
 
-/// Objects that many levels below one object.
+/// The number of objects that are `levels` levels below one object.
 std::uint64_t objects_below(const ObjectSpec& object, std::size_t levels) {
   if (levels == 0) return 1;
   std::uint64_t count = 0;
@@ -59,30 +59,31 @@ std::uint64_t objects_below(const ObjectSpec& object, std::size_t levels) {
   return count;
 }
 
-void close(ObjectSpec& object) {
+void exclude(ObjectSpec& object) {
   if (object.children.empty()) object.capacity = 0;
-  for (ObjectSpec& child : object.children) close(child);
+  for (ObjectSpec& child : object.children) exclude(child);
 }
 
-/// Walks the objects of one level from left to right and closes those in the ranges; splits what is repeated only
-/// where a range begins or ends inside it.
-class Closer {
+/// Walks the objects of one level from left to right and excludes those in the ranges. Splits repeated objects only
+/// where a range starts or ends among them.
+class ObjectExcluder {
  public:
-  explicit Closer(std::span<const Range> ranges) : ranges_(ranges) {}
+  explicit ObjectExcluder(std::span<const NumberRange> ranges) : ranges_(ranges) {}
 
   void walk(std::vector<ObjectSpec>& objects, std::size_t levels_below) {
     std::vector<ObjectSpec> result;
     for (const ObjectSpec& object : objects) {
       const std::uint64_t each = objects_below(object, levels_below);
-      for (std::uint64_t left = object.repeat; left > 0;) left -= step(object, left, each, levels_below, result);
+      for (std::uint64_t left = object.repeat; left > 0;)
+        left -= exclude_copies(object, left, each, levels_below, result);
     }
     objects = std::move(result);
   }
 
  private:
-  /// Handles as many copies at once as are treated alike, and says how many those were.
-  std::uint64_t step(const ObjectSpec& object, std::uint64_t copies, std::uint64_t each, std::size_t levels_below,
-                     std::vector<ObjectSpec>& result) {
+  /// Handles as many equal copies as possible together and returns their number.
+  std::uint64_t exclude_copies(const ObjectSpec& object, std::uint64_t copies, std::uint64_t each,
+                               std::size_t levels_below, std::vector<ObjectSpec>& result) {
     while (!ranges_.empty() && ranges_.front().last < position_) ranges_ = ranges_.subspan(1);
     ObjectSpec part = object;
     if (ranges_.empty() || ranges_.front().first >= position_ + each) {
@@ -91,7 +92,7 @@ class Closer {
       position_ += part.repeat * each;
     } else if (ranges_.front().first <= position_ && ranges_.front().last + 1 >= position_ + each) {
       part.repeat = std::min(copies, (ranges_.front().last + 1 - position_) / each);
-      close(part);
+      exclude(part);
       position_ += part.repeat * each;
     } else {
       part.repeat = 1;
@@ -101,56 +102,55 @@ class Closer {
     return part.repeat;
   }
 
-  std::span<const Range> ranges_;
+  std::span<const NumberRange> ranges_;
   std::uint64_t position_ = 0;
 };
 
 }  // namespace
 
-Result<std::vector<std::uint64_t>> count_objects(std::span<const LevelWords> levels) {
+Result<std::vector<std::uint64_t>> count_objects(std::span<const LevelSpec> levels) {
   std::vector<std::uint64_t> objects;
   std::uint64_t parents = 1;
-  for (const LevelWords& level : levels) {
+  for (const LevelSpec& level : levels) {
     if (level.counts.size() != 1 && level.counts.size() != parents) {
       return fail(Code::bad_input, at("topology string"),
-                  fmt::format("{}: {} counts for {} parents", level.token, level.counts.size(), parents),
-                  "give one count for all, or one for each object of the level above, joined by +");
+                  fmt::format("{}: there are {} counts for {} parents", level.token, level.counts.size(), parents),
+                  "give one count for all parents, or one per object of the level above, joined by +");
     }
     std::uint64_t sum = 0;
-    for (const auto& count : level.counts) sum += count.objects;  // each is at most most_cores
-    if (level.counts.size() == 1) sum *= parents;                 // both below 2^32
-    if (sum > most_cores) {
-      return fail(
-          Code::bad_input, at("topology string"),
-          fmt::format("{}: makes {} objects, more than the {} that can be numbered", level.token, sum, most_cores),
-          "make the counts smaller");
+    for (const auto& count : level.counts) sum += count.objects;  // each is at most max_cores
+    if (level.counts.size() == 1) sum *= parents;                 // both factors are below 2^32
+    if (sum > max_cores) {
+      return fail(Code::bad_input, at("topology string"),
+                  fmt::format("{}: {} objects are more than the maximum of {}", level.token, sum, max_cores),
+                  "reduce the counts");
     }
     objects.push_back(parents = sum);
   }
   return objects;
 }
 
-ObjectSpec build_levels(std::span<const LevelWords> levels) {
+ObjectSpec build_levels(std::span<const LevelSpec> levels) {
   ObjectSpec root{.kind = "machine", .name = {}, .between = {}, .os_index = {}, .children = {}};
   root.between = levels.front().cost;
   root.children = LevelBuilder(levels).next_children(0);
   return root;
 }
 
-void close_objects(ObjectSpec& root, std::size_t level, std::span<const Range> ranges) {
-  Closer(ranges).walk(root.children, level);
+void exclude_objects(ObjectSpec& root, std::size_t level, std::span<const NumberRange> ranges) {
+  ObjectExcluder(ranges).walk(root.children, level);
 }
 
-Cost default_per_hop(std::span<const LevelWords> inside) {
-  double dearest = 0;
+Cost default_per_hop(std::span<const LevelSpec> inside) {
+  double max_inverse_bandwidth = 0;
   for (auto level = inside.rbegin(); level != inside.rend(); ++level) {
-    const bool one_each =
+    const bool is_private =
         std::all_of(level->counts.begin(), level->counts.end(), [](const auto& count) { return count.objects == 1; });
-    if (one_each) continue;  // no two cores part here
-    const double unset = dearest > 0 ? 10 * dearest : 1;
-    dearest = std::max(dearest, level->cost ? level->cost->inverse_bandwidth : unset);
+    if (is_private) continue;  // no two cores separate at this level
+    const double unset = max_inverse_bandwidth > 0 ? 10 * max_inverse_bandwidth : 1;
+    max_inverse_bandwidth = std::max(max_inverse_bandwidth, level->cost ? level->cost->inverse_bandwidth : unset);
   }
-  return {dearest > 0 ? 10 * dearest : 1, 0};
+  return {max_inverse_bandwidth > 0 ? 10 * max_inverse_bandwidth : 1, 0};
 }
 
 }  // namespace rankloom

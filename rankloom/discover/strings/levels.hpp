@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: between the words of a topology string and a MachineSpec: a list of levels, and holes in them.
+// discover/strings: levels of a machine as a topology string describes them, and the way from levels to a MachineSpec.
 #pragma once
 
 #include <cstdint>
@@ -9,41 +9,39 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/model/machine/machine_spec.hpp"
 
 namespace rankloom {
 
-inline constexpr std::uint64_t most_cores = 0xffff'fffe;
-inline constexpr std::size_t most_levels = 60;
+inline constexpr std::uint64_t max_cores = 0xffff'fffe;
+inline constexpr std::size_t max_levels = 60;
 
-/// One level, as it is written.
-struct LevelWords {
+/// One level of a topology string.
+struct LevelSpec {
   struct Count {
     std::uint64_t objects = 0;
     std::uint32_t capacity = 1;
   };
   std::string kind;
-  std::vector<Count> counts;  ///< One for all parents, or one for each parent in order.
-  std::optional<Cost> cost;   ///< Between cores that part at this level.
+  std::vector<Count> counts;  ///< One for all parents, or one per parent in order.
+  std::optional<Cost> cost;   ///< Between cores whose paths separate at this level.
   std::string token;          ///< As it was written, for messages.
 };
 
-/// Numbers of objects of one level, counted over the machine, both ends included.
-struct Range {
-  std::uint64_t first, last;
-};
+/// The number of objects of each level. Fails if a list of counts does not match the number of parents or the machine
+/// has too many cores.
+Result<std::vector<std::uint64_t>> count_objects(std::span<const LevelSpec> levels);
 
-/// How many objects each level has; fails when a list of counts does not fit the parents or there are too many cores.
-Result<std::vector<std::uint64_t>> count_objects(std::span<const LevelWords> levels);
+/// The machine with these levels, top down. The levels must be valid for count_objects.
+ObjectSpec build_levels(std::span<const LevelSpec> levels);
 
-/// The machine of these levels, top down. They must have passed count_objects.
-ObjectSpec build_levels(std::span<const LevelWords> levels);
+/// Sets the capacity of all cores below these objects of a level (0: the top level) to 0. The ranges are sorted and
+/// disjoint.
+void exclude_objects(ObjectSpec& root, std::size_t level, std::span<const NumberRange> ranges);
 
-/// Gives all cores below these objects of a level (0: the top one) the capacity 0. The ranges rise and do not touch.
-void close_objects(ObjectSpec& root, std::size_t level, std::span<const Range> ranges);
-
-/// Ten times the dearest gap of these levels after defaults, or 1 when they hold one core: what a hop costs unless
-/// said.
-Cost default_per_hop(std::span<const LevelWords> inside);
+/// The default cost of a network hop: ten times the highest inverse bandwidth of the levels inside a node after
+/// defaults, or 1 if a node has one core.
+Cost default_per_hop(std::span<const LevelSpec> inside);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: the smallest pieces of a topology string.
+// discover/strings: tokens, numbers and costs.
 #include "rankloom/discover/strings/tokens.hpp"
 
 #include <algorithm>
@@ -28,18 +28,18 @@ bool is_blank(char c) {
 
 Failure bad_token(std::string_view token, std::string what) {
   return fail(
-      Code::bad_input, at("topology string"), fmt::format("\"{}\": {}", shown(token), what),
-      "write levels top down as name:count[*capacity][=gap[,latency]], such as \"switch:2=4.1 node:6=3.7 core:16=1\"; "
-      "first may stand a network: mesh:4x4 torus:4x4x4 tree:4,4 fattree:4,4/2,1 dragonfly:9,4,2; last holes: "
-      "!core:5,7-9");
+      Code::bad_input, at("topology string"), fmt::format("\"{}\": {}", printable(token), what),
+      "write levels top down as name:count[*capacity][=inverse_bandwidth[,latency]], for example \"switch:2=4.1 "
+      "node:6=3.7 core:16=1\"; a network may come first: mesh:4x4 torus:4x4x4 tree:4,4 fattree:4,4/2,1 "
+      "dragonfly:9,4,2; holes come last: !core:5,7-9");
 }
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  std::string result(text.substr(0, longest));
+std::string printable(std::string_view text) {
+  constexpr std::size_t max_length = 60;
+  std::string result(text.substr(0, max_length));
   std::replace_if(
       result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text.size() > longest ? result + "..." : result;
+  return text.size() > max_length ? result + "..." : result;
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -78,7 +78,7 @@ bool is_name(std::string_view text) {
 std::optional<std::uint32_t> parse_index(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most_cores) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value > max_cores) return std::nullopt;
   return value;
 }
 
@@ -89,16 +89,18 @@ std::optional<std::uint32_t> parse_size(std::string_view text) {
 
 Result<Cost> parse_cost(std::string_view token, std::string_view text) {
   const auto parts = split(text, ',');
-  const auto gap = parse_inverse_bandwidth(parts[0]);
-  if (!gap || !std::isfinite(*gap) || !(*gap > 0)) {
-    return bad_token(token, fmt::format("\"{}\" is neither a time per byte above 0 nor a bandwidth", shown(parts[0])));
+  const auto inverse_bandwidth = parse_inverse_bandwidth(parts[0]);
+  if (!inverse_bandwidth || !std::isfinite(*inverse_bandwidth) || !(*inverse_bandwidth > 0)) {
+    return bad_token(token, fmt::format("\"{}\" is neither a time per byte above 0 nor a bandwidth such as 10GB/s",
+                                        printable(parts[0])));
   }
-  if (parts.size() == 1) return Cost{*gap, 0};
+  if (parts.size() == 1) return Cost{*inverse_bandwidth, 0};
   const auto latency = parse_nanoseconds(parts[1], 1);
   if (!latency || !std::isfinite(*latency) || !(*latency >= 0) || parts.size() > 2) {
-    return bad_token(token, fmt::format("\"{}\" is no latency", shown(text.substr(parts[0].size() + 1))));
+    return bad_token(token,
+                     fmt::format("\"{}\" is not a latency such as 2us", printable(text.substr(parts[0].size() + 1))));
   }
-  return Cost{*gap, *latency};
+  return Cost{*inverse_bandwidth, *latency};
 }
 
 }  // namespace rankloom
