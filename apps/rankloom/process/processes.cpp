@@ -14,7 +14,7 @@
 
 namespace rankloom::app {
 
-Result<int> run_lines(const std::vector<std::string>& argv, const std::function<void(std::string_view)>& on_line,
+Result<int> run_lines(const Argv& argv, const std::function<void(std::string_view)>& on_line,
                       const Redirection& errors) {
   ProcessSpec spec;
   spec.argv = argv;
@@ -37,8 +37,7 @@ ProgramStreams ProgramStreams::to_log(const std::string& path) {
   return {Redirection::null(), Redirection::to_file(path), Redirection::to_stdout()};
 }
 
-int run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                const ProgramStreams& streams) {
+int run_program(const Argv& argv, const std::vector<std::string>& environment, const ProgramStreams& streams) {
   ProcessSpec spec;
   spec.argv = argv;
   spec.environment = environment;
@@ -53,13 +52,13 @@ int run_program(const std::vector<std::string>& argv, const std::vector<std::str
   return result.status;
 }
 
-std::string launcher_version(const std::vector<std::string>& command) {
+std::string launcher_version(const Argv& command) {
   const std::size_t position = launcher_position(command);
   if (position >= command.size() || !needs_version_text(command[position])) return {};
   return output_of({command[position], "--version"});
 }
 
-std::string command_text(const std::vector<std::string>& argv) {
+std::string command_text(const Argv& argv) {
   std::string text;
   for (const std::string& argument : argv) text += (text.empty() ? "" : " ") + shell_quote(argument);
   return text;

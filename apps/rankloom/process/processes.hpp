@@ -13,9 +13,12 @@
 
 namespace rankloom::app {
 
+/// A program and its arguments.
+using Argv = std::vector<std::string>;
+
 /// Runs a program without a shell and calls `on_line` with every line of its standard output. Standard input is empty,
 /// standard error goes to `errors`. The value is the exit status as a shell reports it (128 + signal number).
-Result<int> run_lines(const std::vector<std::string>& argv, const std::function<void(std::string_view)>& on_line,
+Result<int> run_lines(const Argv& argv, const std::function<void(std::string_view)>& on_line,
                       const Redirection& errors = Redirection::inherit());
 
 /// Where the standard streams of a program are connected to.
@@ -32,14 +35,13 @@ struct ProgramStreams {
 
 /// Runs a program and waits for it. The value is the exit status as a shell reports it, also when the program cannot be
 /// started (127 or 126). Signals that end this program are forwarded. `environment` has "NAME=value".
-int run_program(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                const ProgramStreams& streams);
+int run_program(const Argv& argv, const std::vector<std::string>& environment, const ProgramStreams& streams);
 
 /// What `LAUNCHER --version` prints; empty for any other program, which must not be started for this.
-std::string launcher_version(const std::vector<std::string>& command);
+std::string launcher_version(const Argv& command);
 
 /// The arguments as one line that a shell reads back: "mpirun -n 4".
-std::string command_text(const std::vector<std::string>& argv);
+std::string command_text(const Argv& argv);
 
 /// The path of this executable.
 std::string program_path();

@@ -120,7 +120,7 @@ class EvalVerb : public Verb {
     if (!source) return propagate(source);
     for (SimulationRequest& request : requests) {
       request.jobs[0].traces = source->files;
-      if (source->synthesised) request.eager = SynthesisedTrace::eager;
+      if (source->synthesised) request.eager = SyntheticTrace::eager;
     }
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);

@@ -228,7 +228,7 @@ class SimulateVerb : public Verb {
       auto placement = named_placement(name, *instance, capacities, run_, progress);
       if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
-      if (source->synthesised) requests.back().eager = SynthesisedTrace::eager;
+      if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
       requests.back().jobs.push_back(
           {.name = name, .traces = source->files, .core_of = std::move(*placement), .start = 0});
     }
@@ -322,7 +322,7 @@ class SimulateVerb : public Verb {
       requests.back().jobs[0].start = 0;
     }
     for (SimulationRequest& request : requests)
-      if (all_synthesised) request.eager = SynthesisedTrace::eager;
+      if (all_synthesised) request.eager = SyntheticTrace::eager;
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);
     return jobs_output(*topology, *specs, requests[0], *results);

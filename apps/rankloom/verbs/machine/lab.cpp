@@ -169,7 +169,6 @@ class LabVerb : public Verb {
     return {{"name", lab.options.name}, {"hosts", hosts}, {"slots", lab.options.slots}, {"rate", lab.options.rate}};
   }
 
-  using Argv = std::vector<std::string>;
   CLI::App *up_ = nullptr, *exec_ = nullptr, *topo_ = nullptr, *list_ = nullptr, *down_ = nullptr;
   VirtualClusterOptions options_;
   std::string name_ = "lab";

@@ -23,8 +23,6 @@ namespace rankloom::app {
 
 namespace {
 
-using Argv = std::vector<std::string>;
-
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";

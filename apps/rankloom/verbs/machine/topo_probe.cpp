@@ -17,8 +17,6 @@ namespace rankloom::app {
 
 namespace {
 
-using Argv = std::vector<std::string>;
-
 /// MPI implementations share launcher names such as mpirun; `--version` tells them apart.
 std::string mpi_of(const std::string& launcher) {
   const Mpi* const mpi = mpi_of_launcher(launcher, output_of({launcher, "--version"}));

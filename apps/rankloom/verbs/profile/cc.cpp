@@ -21,8 +21,6 @@ namespace rankloom::app {
 
 namespace {
 
-using Argv = std::vector<std::string>;
-
 struct Language {
   const char* verb;
   const char* rankloom_variable;  ///< Read first, for builds that set the usual variable to "rankloom cc".
