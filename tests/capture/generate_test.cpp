@@ -126,7 +126,7 @@ TEST(Patterns, ShufflingRenamesRanksAndNothingElse) {
     for (std::uint32_t r = 0; r < names.size(); ++r) names[r] = Rank{r};
     Random(0, static_cast<std::uint64_t>(Stream::names)).shuffle(std::span<Rank>(names));
     EXPECT_FALSE(std::is_sorted(names.begin(), names.end()));
-    expect_equal(renamed(traffic(plain, CollectiveModel::flat), names), traffic(shuffled, CollectiveModel::flat));
+    expect_equal(relabel(traffic(plain, CollectiveModel::flat), names), traffic(shuffled, CollectiveModel::flat));
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/core/scanner.hpp"
+#include "rankloom/core/text/scanner.hpp"
 #include "tests/capture/import_support.hpp"
 
 namespace rankloom {

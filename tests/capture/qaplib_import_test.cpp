@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "rankloom/model/cost_model.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
 #include "tests/capture/import_support.hpp"
 
 namespace rankloom {
@@ -21,9 +21,9 @@ TEST(QaplibImport, TakesTheFirstMatrixAsTrafficAndTheSecondAsDistances) {
   EXPECT_TRUE(problem.profile.self_traffic_counts);
   ASSERT_TRUE(problem.topology);
   EXPECT_EQ(problem.topology->core_count(), 2u);
-  EXPECT_EQ(problem.topology->cost(Core{0}, Core{1}).gap, 30);
-  EXPECT_EQ(problem.topology->cost(Core{1}, Core{0}).gap, 40);
-  EXPECT_EQ(problem.topology->cost(Core{1}, Core{1}).gap, 5);
+  EXPECT_EQ(problem.topology->cost(Core{0}, Core{1}).inverse_bandwidth, 30);
+  EXPECT_EQ(problem.topology->cost(Core{1}, Core{0}).inverse_bandwidth, 40);
+  EXPECT_EQ(problem.topology->cost(Core{1}, Core{1}).inverse_bandwidth, 5);
 }
 
 TEST(QaplibImport, DoesNotCareWhereLinesEnd) {

@@ -9,9 +9,9 @@
 
 #include <unistd.h>
 
-#include "rankloom/capture/record/counters.hpp"
-#include "rankloom/capture/record/recording.hpp"
-#include "rankloom/core/file.hpp"
+#include "rankloom/capture/record/counting/counters.hpp"
+#include "rankloom/capture/record/reading/recording.hpp"
+#include "rankloom/core/system/file.hpp"
 
 namespace rankloom::testing {
 
@@ -27,7 +27,7 @@ inline std::string leave(std::uint32_t rank, std::uint32_t ranks, const std::fun
   count(counters);
   counters.close(record::Ending::finalized);
   const auto file = read_file(path);
-  std::string image(used_part_of_piece(file->view()));
+  std::string image(used_part_of_rank_file(file->view()));
   counters.arena().remove_file();
   return image;
 }

@@ -126,7 +126,7 @@ TEST(Recording, SaysWhatIsWrongWithIt) {
   const std::string good = testing::ring_recording();
   EXPECT_THAT(testing::error_as("", good.substr(0, 100)).what, HasSubstr("in the middle"));
   EXPECT_THAT(testing::error_as("", good.substr(0, good.size() - 1)).what, HasSubstr("in the middle"));
-  EXPECT_THAT(testing::error_as("", good + "rest").what, HasSubstr("no rank begins"));
+  EXPECT_THAT(testing::error_as("", good + "rest").what, HasSubstr("no rank record starts"));
   EXPECT_THAT(testing::error_as("", good + leave(0, 5, [](auto&) {})).what, HasSubstr("another run"));
   std::string newer = good;
   newer[8] = 9;

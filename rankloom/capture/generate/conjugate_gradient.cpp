@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the butterfly of the conjugate gradient benchmark, as weights or with the bytes and messages of its classes.
+// capture/generate: the butterfly of the NPB CG benchmark, with abstract weights or with the bytes and messages of its
+// problem classes.
 #include <array>
 #include <bit>
 #include <string_view>
@@ -16,7 +17,7 @@ namespace {
 struct ProblemClass {
   std::string_view name;
   double rows;        ///< Of the matrix.
-  double iterations;  ///< Outer ones that are timed.
+  double iterations;  ///< Timed outer iterations.
 };
 
 constexpr std::array<ProblemClass, 8> classes = {{{"none", 0, 0},
@@ -29,15 +30,15 @@ constexpr std::array<ProblemClass, 8> classes = {{{"none", 0, 0},
                                                   {"E", 9000000, 100}}};
 
 /// Ranks form a grid of R rows and C columns, C = R or 2R. A matrix-vector product ends with a sum over each row of the
-/// grid by recursive doubling, and an exchange with the rank at the transposed place.
+/// grid by recursive doubling, and an exchange with the rank at the transposed position.
 class ConjugateGradient : public Generator {
  public:
   void describe(OptionList& options) override {
-    options.count("ranks", ranks_, "a power of two", 1, most_ranks);
-    std::vector<std::pair<std::string, std::size_t>> words;
-    for (std::size_t c = 0; c < classes.size(); ++c) words.emplace_back(classes[c].name, c);
-    options.choice("class", class_, std::move(words),
-                   "of the NAS benchmark, for its bytes and messages; none: weights");
+    options.count("ranks", ranks_, "number of ranks, a power of two", 1, max_ranks);
+    std::vector<std::pair<std::string, std::size_t>> choices;
+    for (std::size_t c = 0; c < classes.size(); ++c) choices.emplace_back(classes[c].name, c);
+    options.choice("class", class_, std::move(choices),
+                   "problem class of the NAS benchmark, for its bytes and messages; none: abstract weights");
     options.bytes("row", row_, "weight of a partner in the row, without class");
     options.bytes("transpose", transpose_, "weight of the transposed partner, without class");
     describe_direction(options, direction_, "with class");
@@ -46,9 +47,9 @@ class ConjugateGradient : public Generator {
   Result<Profile> generate(std::uint64_t) const override {
     if (!std::has_single_bit(ranks_))
       return fail(Code::usage, at("--ranks"), fmt::format("{} is not a power of two", ranks_),
-                  fmt::format("take {} or {}", std::bit_floor(ranks_), std::bit_ceil(ranks_)));
+                  fmt::format("choose {} or {}", std::bit_floor(ranks_), std::bit_ceil(ranks_)));
     const double edges = static_cast<double>(ranks_) * static_cast<double>(std::bit_width(columns()));
-    auto fits = check_memory("cg", static_cast<double>(ranks_), edges * per_collected_edge);
+    auto fits = check_memory("cg", static_cast<double>(ranks_), edges * bytes_per_built_edge);
     if (!fits) return propagate(fits);
 
     const bool real = class_ > 0;
@@ -56,7 +57,7 @@ class ConjugateGradient : public Generator {
     const bool directed = direction_ == Direction::directed || (direction_ == Direction::by_weights && real);
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     const auto send = [&](std::uint64_t from, std::uint64_t to, Message message) {
-      if (!directed && to < from) return;  // the other one adds it
+      if (!directed && to < from) return;  // the partner adds the edge
       builder.add(Rank{static_cast<std::uint32_t>(from)}, Rank{static_cast<std::uint32_t>(to)}, message.bytes,
                   message.count);
     };
@@ -83,12 +84,12 @@ class ConjugateGradient : public Generator {
   std::uint64_t transposed(std::uint64_t p) const {
     const std::uint64_t rows = grid_rows();
     if (columns() == rows) return p % rows * rows + p / rows;
-    return 2 * (p / 2 % rows * rows + p / 2 / rows) + p % 2;  // two columns stay together
+    return 2 * (p / 2 % rows * rows + p / 2 / rows) + p % 2;  // pairs of columns stay together
   }
 
-  /// One solve has 25 steps and a residual, each with a product whose vector has rows/columns() doubles (on average,
-  /// where that is no whole number). Two scalars are summed in each step and two more in each solve, and two together
-  /// after each solve. One solve goes before the timed ones.
+  /// One solve has 25 steps and a residual, each with a matrix-vector product whose vector has rows/columns() doubles
+  /// (on average, if that is not an integer). Two scalars are summed in each step, two more in each solve, and two
+  /// together after each solve. One solve precedes the timed ones.
   Exchange benchmark_exchange() const {
     constexpr double steps = 25, word = 8;
     const double solves = classes[class_].iterations + 1;

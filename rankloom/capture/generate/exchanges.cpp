@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: exchanges of everybody with everybody, in the world or in groups.
+// capture/generate: all-to-all exchanges, of all ranks or within groups.
 #include <fmt/format.h>
 
 #include "rankloom/capture/generate/families.hpp"
@@ -9,29 +9,30 @@ namespace rankloom {
 
 namespace {
 
-/// Turns the collectives into messages between pairs, as the program would have written them itself.
-Profile expanded(Profile profile) {
+/// Replaces the collectives by point-to-point messages.
+Profile expand(Profile profile) {
   return point_to_point_profile(traffic(std::move(profile), CollectiveModel::logical));
 }
 
 class AllToAll : public Generator {
  public:
   void describe(OptionList& options) override {
-    options.count("ranks", ranks_, "that take part", 1, most_ranks);
-    options.bytes("bytes", bytes_, "from each rank to each other in one call");
-    options.count("iterations", iterations_, "calls", 1);
+    options.count("ranks", ranks_, "number of ranks", 1, max_ranks);
+    options.bytes("bytes", bytes_, "bytes from each rank to each other rank in one call");
+    options.count("iterations", iterations_, "number of calls", 1);
     options.flag("expanded", expanded_, "as n(n-1) pairs instead of one collective");
   }
 
   Result<Profile> generate(std::uint64_t) const override {
     const auto n = static_cast<double>(ranks_);
-    auto fits = check_memory("alltoall", n, n * sizeof(EdgeIndex) + (expanded_ ? n * (n - 1) * per_counted_edge : 0));
+    auto fits =
+        check_memory("alltoall", n, n * sizeof(EdgeIndex) + (expanded_ ? n * (n - 1) * bytes_per_counted_edge : 0));
     if (!fits) return propagate(fits);
     Profile profile = point_to_point_profile(CommGraphBuilder(static_cast<std::uint32_t>(ranks_)).build(true));
     profile.communicators.push_back({.name = "world", .members = {}});
     profile.collectives.push_back(
         {.op = CollectiveOp::alltoall, .bytes = bytes_, .count = static_cast<double>(iterations_)});
-    return expanded_ ? expanded(std::move(profile)) : std::move(profile);
+    return expanded_ ? expand(std::move(profile)) : std::move(profile);
   }
 
  private:
@@ -47,23 +48,25 @@ class Groups : public Generator {
   bool shuffled_by_default() const override { return true; }
 
   void describe(OptionList& options) override {
-    options.count("groups", groups_, "of ranks that talk much (N_bl)", 1, most_ranks);
-    options.count("per-group", per_group_, "ranks of a group (N_perbl)", 1, most_ranks);
-    options.bytes("bytes", bytes_, "between each two of a group, in each direction and iteration (D)");
-    options.bytes("between", between_, "between the last of a group and the first of the next, each way (D_bl)");
-    options.count("skip", skip_, "iterations without that, before one with it (N_skip)", 0, 1'000'000'000);
-    options.count("iterations", iterations_, "of the benchmark", 1);
-    options.flag("expanded", expanded_, "as pairs instead of one collective a group");
+    options.count("groups", groups_, "number of groups (N_bl)", 1, max_ranks);
+    options.count("per-group", per_group_, "ranks per group (N_perbl)", 1, max_ranks);
+    options.bytes("bytes", bytes_, "bytes between two ranks of a group, per direction and iteration (D)");
+    options.bytes("between", between_,
+                  "bytes between the last rank of a group and the first of the next, per direction (D_bl)");
+    options.count("skip", skip_, "iterations without the exchange between groups before one with it (N_skip)", 0,
+                  1'000'000'000);
+    options.count("iterations", iterations_, "number of iterations", 1);
+    options.flag("expanded", expanded_, "as pairs instead of one collective per group");
   }
 
   Result<Profile> generate(std::uint64_t) const override {
-    if (groups_ > most_ranks / per_group_)
-      return fail(Code::usage, at("--groups"), fmt::format("{} groups of {} are too many ranks", groups_, per_group_),
-                  fmt::format("the product may be at most {}", most_ranks));
+    if (groups_ > max_ranks / per_group_)
+      return fail(Code::usage, at("--groups"), fmt::format("{} groups of {} ranks are too many", groups_, per_group_),
+                  fmt::format("groups x per-group is at most {}", max_ranks));
     const auto ranks = static_cast<std::uint32_t>(groups_ * per_group_);
     const double pairs = expanded_ ? static_cast<double>(ranks) * static_cast<double>(per_group_) : 0;
-    auto fits =
-        check_memory("groups", ranks, pairs * per_counted_edge + static_cast<double>(groups_) * per_communicator);
+    auto fits = check_memory("groups", ranks,
+                             pairs * bytes_per_counted_edge + static_cast<double>(groups_) * bytes_per_communicator);
     if (!fits) return propagate(fits);
 
     Profile profile = point_to_point_profile(links(ranks));
@@ -76,7 +79,7 @@ class Groups : public Generator {
                                      .bytes = bytes_,
                                      .count = static_cast<double>(iterations_)});
     }
-    return expanded_ ? expanded(std::move(profile)) : std::move(profile);
+    return expanded_ ? expand(std::move(profile)) : std::move(profile);
   }
 
  private:
@@ -84,10 +87,10 @@ class Groups : public Generator {
     CommGraphBuilder builder(ranks);
     const auto exchanges = static_cast<double>(iterations_ / (1 + skip_));
     for (std::uint64_t first = per_group_; exchanges > 0 && first < ranks; first += per_group_) {
-      const Rank here{static_cast<std::uint32_t>(first)};
+      const Rank next{static_cast<std::uint32_t>(first)};
       const Rank before{static_cast<std::uint32_t>(first - 1)};
-      builder.add(before, here, exchanges * between_, exchanges);
-      builder.add(here, before, exchanges * between_, exchanges);
+      builder.add(before, next, exchanges * between_, exchanges);
+      builder.add(next, before, exchanges * between_, exchanges);
     }
     return std::move(builder).build(true);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the makers of all patterns, for the table in generators.cpp; each is defined in the file of its family.
+// capture/generate: the factory functions of all patterns, for the table in generators.cpp.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,9 @@
 
 namespace rankloom {
 
-// stencils.cpp
+// grid_patterns.cpp
 std::unique_ptr<Generator> make_stencil2d();
 std::unique_ptr<Generator> make_stencil3d();
-// meshes.cpp
 std::unique_ptr<Generator> make_ring();
 std::unique_ptr<Generator> make_grid2d();
 std::unique_ptr<Generator> make_grid3d();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: communication patterns made by rule, and the table of them. Adding one: a file and a row in generators.cpp.
+// capture/generate: synthetic communication patterns, and the table of them. To add one: a file and a row in
+// generators.cpp.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +8,32 @@
 #include <span>
 #include <string_view>
 
-#include "rankloom/capture/generate/loads.hpp"
 #include "rankloom/core/options.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/model/graph/profile.hpp"
 
 namespace rankloom {
+
+/// The computational load of each rank. Loads are integers, assigned to ranks in random order.
+enum class LoadPattern : std::uint8_t {
+  equal,    ///< No loads are written: all ranks have the same load.
+  zipf,     ///< The k-th largest load is 10,000/k, at least 1.
+  heavy,    ///< One rank has a tenth of the sum of all others, at least 10; the others have 1.
+  bimodal,  ///< Every tenth rank has 10, the others 1.
+  random,   ///< Uniformly distributed integers from 1 to 100.
+};
 
 class Generator {
  public:
   virtual ~Generator() = default;
   virtual void describe(OptionList& options) = 0;
   virtual Result<Profile> generate(std::uint64_t seed) const = 0;
-  /// Patterns whose point is that their ranks come in no helpful order.
+  /// Whether the ranks are renumbered at random by default, for patterns whose natural order is already a good mapping.
   virtual bool shuffled_by_default() const { return false; }
 };
 
 struct GeneratorInfo {
-  std::string_view name;  ///< What the user types after `rankloom gen`.
+  std::string_view name;  ///< The argument of `rankloom gen`.
   std::string_view summary;
   std::string_view reference;
   std::unique_ptr<Generator> (*make)();
@@ -33,7 +42,7 @@ struct GeneratorInfo {
 std::span<const GeneratorInfo> generators();
 const GeneratorInfo* find_generator(std::string_view name);
 
-/// One row of the table with its options, and those that every pattern has: `seed`, `shuffle` (rename the ranks at
+/// A pattern of the table with its options, and the options of all patterns: `seed`, `shuffle` (renumber the ranks at
 /// random) and `loads`. Set the options, then generate.
 class Pattern {
  public:
@@ -55,8 +64,8 @@ class Pattern {
   OptionList options_;
 };
 
-/// "stencil3d:size=216x216x216,points=27": the pattern in one string, as every PROFILE argument takes it after "gen:".
-/// The options `shuffle` (rename the ranks at random), `loads` and `seed` belong to every pattern.
+/// Generates a pattern from one string, "stencil3d:size=216x216x216,points=27", which every PROFILE argument accepts
+/// after "gen:".
 Result<Profile> generate(std::string_view spec);
 
 }  // namespace rankloom

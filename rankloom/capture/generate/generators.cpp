@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the table of patterns, and what they all share: the spec, the seed, renamed ranks.
+// capture/generate: the table of patterns, and the options of all patterns: seed, renumbering of ranks, loads.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,7 +13,7 @@
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/generate/support.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/core/suggest.hpp"
+#include "rankloom/core/text/suggest.hpp"
 
 namespace rankloom {
 
@@ -19,10 +22,10 @@ namespace {
 constexpr std::array<GeneratorInfo, 15> table = {{
     {"stencil2d", "halo exchange of a 5- or 9-point stencil on a 2D grid", "", make_stencil2d},
     {"stencil3d", "halo exchange of a 7- or 27-point stencil on a 3D grid", "", make_stencil3d},
-    {"ring", "each rank with the next and the one before", "", make_ring},
+    {"ring", "each rank with its two neighbours on a ring", "", make_ring},
     {"grid2d", "neighbours on a 2D grid, all edges equal", "", make_grid2d},
     {"grid3d", "neighbours on a 3D grid, all edges equal", "", make_grid3d},
-    {"sweep", "wavefronts over a 2D grid, there and back, as in NPB LU and Sweep3D",
+    {"sweep", "wavefront sweeps over a 2D grid in both directions, as in NPB LU and Sweep3D",
      "Bailey et al., The NAS Parallel Benchmarks, 1991", make_sweep},
     {"cg", "butterfly of NPB CG: sums over rows, exchange with the transposed rank",
      "Bailey et al., The NAS Parallel Benchmarks, 1991", make_cg},
@@ -30,37 +33,64 @@ constexpr std::array<GeneratorInfo, 15> table = {{
      "Holtgrewe, Sanders, Schulz, Engineering a scalable high quality graph partitioner, 2010", make_rgg},
     {"rggmesh", "random geometric graph with unit weights, for more tasks than cores",
      "Holtgrewe, Sanders, Schulz, Engineering a scalable high quality graph partitioner, 2010", make_rggmesh},
-    {"blocks", "clustered blocks: heavy traffic inside, few light links outside", "", make_blocks},
-    {"powerlaw", "a few ranks with many partners, many with few",
+    {"blocks", "clusters: heavy traffic inside, a few light links between them", "", make_blocks},
+    {"powerlaw", "power-law degrees: a few ranks with many partners, many ranks with few",
      "Barabási, Albert, Emergence of scaling in random networks, 1999", make_powerlaw},
-    {"random", "pairs drawn at random", "Erdős, Rényi, On random graphs, 1959", make_random_pairs},
-    {"alltoall", "everybody with everybody, as one collective", "", make_alltoall},
-    {"groups", "groups that exchange much, linked in a chain that exchanges little",
+    {"random", "random pairs", "Erdős, Rényi, On random graphs, 1959", make_random_pairs},
+    {"alltoall", "all-to-all exchange of all ranks, as one collective", "", make_alltoall},
+    {"groups", "groups with heavy all-to-all traffic, linked in a chain with light traffic",
      "Getmanskiy et al. 2015, section 3", make_groups},
     {"llm", "one training step of a language model: tensor, pipeline, data and expert parallel",
      "Narayanan et al., Efficient large-scale language model training on GPU clusters, 2021", make_llm},
 }};
 
-std::vector<Rank> random_names(std::uint32_t ranks, std::uint64_t seed) {
-  std::vector<Rank> names(ranks);
-  for (std::uint32_t r = 0; r < ranks; ++r) names[r] = Rank{r};
-  Random(seed, static_cast<std::uint64_t>(Stream::names)).shuffle(std::span<Rank>(names));
-  return names;
+std::vector<Rank> random_numbering(std::uint32_t ranks, std::uint64_t seed) {
+  std::vector<Rank> numbering(ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r) numbering[r] = Rank{r};
+  Random(seed, static_cast<std::uint64_t>(Stream::numbering)).shuffle(std::span<Rank>(numbering));
+  return numbering;
 }
 
-/// The same program with rank r renamed names[r]; positions in communicators stay with their processes.
-void rename(Profile& profile, const std::vector<Rank>& names) {
-  profile.point_to_point = renamed(profile.point_to_point, names);
+/// Renumbers rank r as numbering[r]. Ranks within communicators stay the same.
+void renumber(Profile& profile, const std::vector<Rank>& numbering) {
+  profile.point_to_point = relabel(profile.point_to_point, numbering);
   for (Communicator& communicator : profile.communicators) {
     if (communicator.members.empty()) {
-      communicator.members = names;
+      communicator.members = numbering;
     } else {
-      for (Rank& member : communicator.members) member = names[index(member)];
+      for (Rank& member : communicator.members) member = numbering[index(member)];
     }
   }
 }
 
-std::vector<std::string_view> known_names() {
+/// Empty for equal loads.
+std::vector<double> make_loads(LoadPattern pattern, std::uint32_t ranks, std::uint64_t seed) {
+  if (pattern == LoadPattern::equal) return {};
+  constexpr std::uint64_t stream = 0x10ad;  // different from the streams of the pattern and of the renumbering
+  Random random(seed, stream);
+  std::vector<double> loads(ranks, 1.0);
+  for (std::uint32_t at = 0; at < ranks; ++at) {
+    switch (pattern) {
+      case LoadPattern::zipf:
+        loads[at] = std::max(1.0, std::round(10'000.0 / (at + 1.0)));
+        break;
+      case LoadPattern::bimodal:
+        loads[at] = at % 10 == 0 ? 10 : 1;
+        break;
+      case LoadPattern::random:
+        loads[at] = 1.0 + static_cast<double>(random.below(100));
+        break;
+      case LoadPattern::heavy:
+      case LoadPattern::equal:
+        break;
+    }
+  }
+  if (pattern == LoadPattern::heavy && ranks > 0) loads[0] = std::max(10.0, std::floor(ranks / 10.0));
+  random.shuffle(std::span(loads));
+  return loads;
+}
+
+std::vector<std::string_view> pattern_names() {
   std::vector<std::string_view> names;
   for (const GeneratorInfo& row : table) names.push_back(row.name);
   return names;
@@ -81,21 +111,21 @@ const GeneratorInfo* find_generator(std::string_view name) {
 Pattern::Pattern(const GeneratorInfo& info) : info_(&info), generator_(info.make()) {
   shuffle_ = generator_->shuffled_by_default();
   generator_->describe(options_);
-  options_.flag("shuffle", shuffle_, "rename the ranks at random");
+  options_.flag("shuffle", shuffle_, "renumber the ranks at random");
   options_.choice("loads", loads_,
                   {{"equal", LoadPattern::equal},
                    {"zipf", LoadPattern::zipf},
                    {"heavy", LoadPattern::heavy},
                    {"bimodal", LoadPattern::bimodal},
                    {"random", LoadPattern::random}},
-                  "how much work each rank has, for mappers that balance it");
-  options_.count("seed", seed_, "of everything that is drawn");
+                  "computational load of each rank, for mappers that balance loads");
+  options_.count("seed", seed_, "seed of the random numbers");
 }
 
 Result<Profile> Pattern::generate() const {
   auto profile = generator_->generate(seed_);
   if (!profile) return profile;
-  if (shuffle_) rename(*profile, random_names(profile->rank_count(), seed_));
+  if (shuffle_) renumber(*profile, random_numbering(profile->rank_count(), seed_));
   if (auto loads = make_loads(loads_, profile->rank_count(), seed_); !loads.empty()) {
     CommGraph::Rows rows = std::move(profile->point_to_point).release();
     rows.loads = std::move(loads);
@@ -110,8 +140,8 @@ Result<Profile> generate(std::string_view spec) {
   const std::string_view assignments = name.size() == spec.size() ? std::string_view() : spec.substr(name.size() + 1);
   const GeneratorInfo* const info = find_generator(name);
   if (info == nullptr)
-    return fail(Code::usage, at(fmt::format("gen:{}", spec)), fmt::format("there is no pattern '{}'", name),
-                suggest(name, known_names()));
+    return fail(Code::usage, at(fmt::format("gen:{}", spec)), fmt::format("unknown pattern '{}'", name),
+                suggest(name, pattern_names()));
   const Pattern pattern(*info);
   auto set = pattern.options().set_all(assignments, name);
   if (!set) return propagate(set);

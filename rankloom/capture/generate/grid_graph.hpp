@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: graphs of neighbours on a grid, made straight into rows: what stencils, meshes and sweeps are.
+// capture/generate: the communication graph of neighbours on a grid, for stencils, meshes and sweeps.
 #pragma once
 
 #include <array>
@@ -8,25 +8,25 @@
 
 #include "rankloom/capture/generate/support.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom {
 
 /// A set of dimensions, one bit each: bit d for dimension d of Extents.
 using Dimensions = std::uint32_t;
 
-/// What a rank on the grid sends to a neighbour, by the set of dimensions in which the two differ by one.
+/// What a rank sends to a neighbour, by the set of dimensions in which their coordinates differ by one.
 struct GridTraffic {
   Extents extents = {1, 1, 1};
-  std::array<bool, 3> periodic = {};    ///< The last neighbours the first. Nothing to a dimension of extent 1.
-  std::array<bool, 8> neighbours = {};  ///< By set of dimensions; the empty set is never sent to.
-  std::array<double, 8> bytes = {};     ///< By set of dimensions, of all messages together.
+  std::array<bool, 3> periodic = {};    ///< The dimension wraps around; no effect for extent 1.
+  std::array<bool, 8> neighbours = {};  ///< By set of dimensions; false for the empty set.
+  std::array<double, 8> bytes = {};     ///< By set of dimensions, sum of all messages.
   double messages = 1;                  ///< To each neighbour.
-  bool directed = false;                ///< Each direction carries the bytes; otherwise both together do.
+  bool directed = false;                ///< Each direction carries the bytes; otherwise half of them.
 };
 
-/// O(edges) time, parallel; no memory but the graph. Two ranks that are neighbours both ways round (periodic, extent 2)
-/// exchange twice as much.
+/// O(edges) time, in parallel, with no memory other than the graph. Two ranks that are neighbours in both directions
+/// (periodic dimension of extent 2) exchange twice as much.
 Result<CommGraph> grid_graph(const GridTraffic& traffic, std::string_view pattern);
 
 }  // namespace rankloom

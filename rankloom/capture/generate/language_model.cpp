@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: one training step of a transformer over tensor, pipeline, data and expert parallel ranks. docs/patterns.md
-// derives the volumes.
+// capture/generate: one training step of a transformer with tensor, pipeline, data and expert parallelism.
+// docs/patterns.md derives the volumes.
 #include <string_view>
 
 #include <fmt/format.h>
@@ -36,8 +36,8 @@ double real(std::uint64_t number) {
   return static_cast<double>(number);
 }
 
-/// Rank numbers rise with the tensor part first, then the data part, whose consecutive ranks share experts, then the
-/// pipeline stage: the order of Megatron-LM.
+/// Ranks are numbered as in Megatron-LM: the tensor index varies fastest, then the data index, whose consecutive ranks
+/// share experts, then the pipeline stage.
 class TrainingStep {
  public:
   explicit TrainingStep(const Model& model) : m_(model) {}
@@ -70,7 +70,7 @@ class TrainingStep {
     return 2 * real(m_.hidden) * (m_.feed_forward > 0 ? real(m_.feed_forward) : 4 * real(m_.hidden));
   }
 
-  /// Activations go up the pipeline and their gradients down it, once a micro-batch.
+  /// Activations to the next stage and gradients to the previous one, once per micro-batch.
   CommGraph pipeline_messages(std::uint32_t ranks) const {
     CommGraphBuilder builder(ranks);
     const double bytes = activation_bytes() / (m_.sequence_parallel ? real(m_.tensor) : 1);
@@ -90,16 +90,20 @@ class TrainingStep {
     const double embedding = first(stage) ? 1 : 0;
     const double output = last(stage) ? 1 : 0;
     for (std::uint64_t data = 0; data < m_.data; ++data) {
-      open("tp", stage * m_.data + data, m_.tensor, [&](std::uint64_t t) { return rank(stage, data, t); });
+      add_communicator("tp", stage * m_.data + data, m_.tensor, [&](std::uint64_t t) { return rank(stage, data, t); });
       if (m_.sequence_parallel) {
         const double part = activation / real(m_.tensor);
-        call(CollectiveOp::allgather, part, real(m_.micro_batches) * (6 * layers(stage) + embedding + 2 * output));
-        call(CollectiveOp::reduce_scatter, part, real(m_.micro_batches) * (4 * layers(stage) + embedding + output));
+        add_collective(CollectiveOp::allgather, part,
+                       real(m_.micro_batches) * (6 * layers(stage) + embedding + 2 * output));
+        add_collective(CollectiveOp::reduce_scatter, part,
+                       real(m_.micro_batches) * (4 * layers(stage) + embedding + output));
       } else {
-        call(CollectiveOp::allreduce, activation, real(m_.micro_batches) * (4 * layers(stage) + embedding + output));
+        add_collective(CollectiveOp::allreduce, activation,
+                       real(m_.micro_batches) * (4 * layers(stage) + embedding + output));
       }
       if (last(stage))
-        call(CollectiveOp::allreduce, tokens() * 4, real(m_.micro_batches) * 3);  // loss, single precision
+        add_collective(CollectiveOp::allreduce, tokens() * 4,
+                       real(m_.micro_batches) * 3);  // the loss, in single precision
     }
   }
 
@@ -112,7 +116,8 @@ class TrainingStep {
     if (first(stage)) parameters += real(m_.vocabulary) * hidden;
     if (last(stage)) parameters += real(m_.vocabulary) * hidden;
     for (std::uint64_t tensor = 0; tensor < m_.tensor; ++tensor) {
-      open("dp", stage * m_.tensor + tensor, m_.data, [&](std::uint64_t d) { return rank(stage, d, tensor); });
+      add_communicator("dp", stage * m_.tensor + tensor, m_.data,
+                       [&](std::uint64_t d) { return rank(stage, d, tensor); });
       sum_gradients(parameters / real(m_.tensor), m_.data);
     }
   }
@@ -124,41 +129,41 @@ class TrainingStep {
         tokens() / real(m_.tensor) * real(m_.top) * real(m_.hidden) * real(m_.number_bytes) / real(m_.expert);
     for (std::uint64_t copy = 0; copy < copies; ++copy)
       for (std::uint64_t tensor = 0; tensor < m_.tensor; ++tensor) {
-        open("ep", (stage * copies + copy) * m_.tensor + tensor, m_.expert,
-             [&](std::uint64_t e) { return rank(stage, copy * m_.expert + e, tensor); });
-        call(CollectiveOp::alltoall, block, real(m_.micro_batches) * 4 * layers(stage));
+        add_communicator("ep", (stage * copies + copy) * m_.tensor + tensor, m_.expert,
+                         [&](std::uint64_t e) { return rank(stage, copy * m_.expert + e, tensor); });
+        add_collective(CollectiveOp::alltoall, block, real(m_.micro_batches) * 4 * layers(stage));
       }
     if (copies == 1) return;
     const double parameters = layers(stage) * feed_forward() * experts() / real(m_.expert) / real(m_.tensor);
     for (std::uint64_t expert = 0; expert < m_.expert; ++expert)
       for (std::uint64_t tensor = 0; tensor < m_.tensor; ++tensor) {
-        open("edp", (stage * m_.expert + expert) * m_.tensor + tensor, copies,
-             [&](std::uint64_t c) { return rank(stage, c * m_.expert + expert, tensor); });
+        add_communicator("edp", (stage * m_.expert + expert) * m_.tensor + tensor, copies,
+                         [&](std::uint64_t c) { return rank(stage, c * m_.expert + expert, tensor); });
         sum_gradients(parameters, copies);
       }
   }
 
-  /// Once a step. The distributed optimizer sends what a ring would: each member sums one part, and hands the new
-  /// parameters of it round.
+  /// Once per step. With the distributed optimizer, each member sums one part of the gradients and sends the updated
+  /// parameters of this part to all others.
   void sum_gradients(double parameters, std::uint64_t members) {
     if (m_.distributed_optimizer) {
-      call(CollectiveOp::reduce_scatter, parameters * real(m_.gradient_bytes) / real(members), 1);
-      call(CollectiveOp::allgather, parameters * real(m_.number_bytes) / real(members), 1);
+      add_collective(CollectiveOp::reduce_scatter, parameters * real(m_.gradient_bytes) / real(members), 1);
+      add_collective(CollectiveOp::allgather, parameters * real(m_.number_bytes) / real(members), 1);
     } else {
-      call(CollectiveOp::allreduce, parameters * real(m_.gradient_bytes), 1);
+      add_collective(CollectiveOp::allreduce, parameters * real(m_.gradient_bytes), 1);
     }
   }
 
   template <class Member>
-  void open(std::string_view kind, std::uint64_t number, std::uint64_t size, const Member& member) {
+  void add_communicator(std::string_view kind, std::uint64_t number, std::uint64_t size, const Member& member) {
     Communicator communicator{.name = fmt::format("{}{}", kind, number), .members = {}};
     communicator.members.reserve(size);
     for (std::uint64_t position = 0; position < size; ++position) communicator.members.push_back(member(position));
     profile_.communicators.push_back(std::move(communicator));
   }
 
-  /// On the communicator that was opened last.
-  void call(CollectiveOp op, double bytes, double count) {
+  /// A call on the communicator that was added last.
+  void add_collective(CollectiveOp op, double bytes, double count) {
     const auto communicator = static_cast<std::uint32_t>(profile_.communicators.size() - 1);
     profile_.collectives.push_back({.communicator = communicator, .op = op, .bytes = bytes, .count = count});
   }
@@ -170,50 +175,51 @@ class TrainingStep {
 class LanguageModel : public Generator {
  public:
   void describe(OptionList& options) override {
-    constexpr std::uint64_t most = 1'000'000'000;
-    options.count("tp", m_.tensor, "tensor parallel ranks", 1, most_ranks);
-    options.count("pp", m_.pipeline, "pipeline stages", 1, most_ranks);
-    options.count("dp", m_.data, "data parallel copies", 1, most_ranks);
-    options.count("ep", m_.expert, "of the copies share the experts: expert parallel ranks, divides dp", 1, most_ranks);
-    options.count("layers", m_.layers, "of the whole model", 1, most);
-    options.count("hidden", m_.hidden, "width of the model", 1, most);
-    options.count("ffn", m_.feed_forward, "width of the feed-forward networks; 0: four times hidden", 0, most);
-    options.count("sequence", m_.sequence, "tokens of one sample", 1, most);
-    options.count("vocabulary", m_.vocabulary, "tokens known, for the embeddings", 1, most);
-    options.count("experts", m_.experts, "of each layer; 0: as many as ep, or none when ep is 1", 0, most);
-    options.count("top", m_.top, "experts that a token goes to", 1, most);
-    options.count("micro-batches", m_.micro_batches, "that one copy works on in a step", 1, most);
-    options.count("micro-batch-size", m_.micro_batch_size, "samples of a micro-batch", 1, most);
-    options.count("number-bytes", m_.number_bytes, "of an activation or parameter", 1, 8);
-    options.count("gradient-bytes", m_.gradient_bytes, "of a gradient", 1, 8);
+    constexpr std::uint64_t max_value = 1'000'000'000;
+    options.count("tp", m_.tensor, "tensor parallel degree", 1, max_ranks);
+    options.count("pp", m_.pipeline, "pipeline stages", 1, max_ranks);
+    options.count("dp", m_.data, "data parallel degree", 1, max_ranks);
+    options.count("ep", m_.expert, "expert parallel degree, a divisor of dp", 1, max_ranks);
+    options.count("layers", m_.layers, "number of layers", 1, max_value);
+    options.count("hidden", m_.hidden, "hidden size", 1, max_value);
+    options.count("ffn", m_.feed_forward, "size of the feed-forward networks; 0: four times hidden", 0, max_value);
+    options.count("sequence", m_.sequence, "tokens per sample", 1, max_value);
+    options.count("vocabulary", m_.vocabulary, "size of the vocabulary, for the embeddings", 1, max_value);
+    options.count("experts", m_.experts, "experts per layer; 0: ep, or none if ep is 1", 0, max_value);
+    options.count("top", m_.top, "experts per token", 1, max_value);
+    options.count("micro-batches", m_.micro_batches, "micro-batches per step and data parallel rank", 1, max_value);
+    options.count("micro-batch-size", m_.micro_batch_size, "samples per micro-batch", 1, max_value);
+    options.count("number-bytes", m_.number_bytes, "bytes per activation or parameter", 1, 8);
+    options.count("gradient-bytes", m_.gradient_bytes, "bytes per gradient", 1, 8);
     options.flag("sequence-parallel", m_.sequence_parallel,
-                 "tensor ranks gather and reduce-scatter parts instead of summing whole activations");
+                 "tensor parallel ranks use allgather and reduce-scatter instead of allreduce");
     options.flag("distributed-optimizer", m_.distributed_optimizer,
-                 "copies reduce-scatter gradients and gather parameters instead of summing whole gradients");
+                 "data parallel ranks use reduce-scatter and allgather instead of allreduce");
   }
 
   Result<Profile> generate(std::uint64_t) const override {
-    if (auto sound = check(); !sound) return propagate(sound);
+    if (auto valid = check(); !valid) return propagate(valid);
     return TrainingStep(m_).profile();
   }
 
  private:
   Result<void> check() const {
     const double ranks = real(m_.tensor) * real(m_.pipeline) * real(m_.data);
-    if (ranks > real(most_ranks))
-      return fail(Code::usage, at("--dp"), "tp x pp x dp is too many ranks",
-                  fmt::format("the product may be at most {}", most_ranks));
+    if (ranks > real(max_ranks))
+      return fail(Code::usage, at("--dp"), "tp x pp x dp has too many ranks",
+                  fmt::format("the product is at most {}", max_ranks));
     if (m_.layers < m_.pipeline)
-      return fail(Code::usage, at("--pp"), fmt::format("{} stages have only {} layers", m_.pipeline, m_.layers),
-                  "every stage needs a layer: lower pp or raise layers");
+      return fail(Code::usage, at("--pp"),
+                  fmt::format("{} pipeline stages are more than {} layers", m_.pipeline, m_.layers),
+                  "decrease pp or increase layers: every stage needs a layer");
     if (m_.data % m_.expert != 0)
-      return fail(Code::usage, at("--ep"), fmt::format("{} does not divide the {} copies of dp", m_.expert, m_.data),
+      return fail(Code::usage, at("--ep"), fmt::format("ep {} does not divide dp {}", m_.expert, m_.data),
                   "choose an ep that divides dp");
     if (m_.experts % m_.expert != 0)
       return fail(Code::usage, at("--experts"),
-                  fmt::format("{} experts do not share out over {} ranks", m_.experts, m_.expert),
+                  fmt::format("{} experts cannot be distributed evenly over {} ranks", m_.experts, m_.expert),
                   "choose a multiple of ep");
-    return check_memory("llm", ranks, ranks * 2 * (per_collected_edge + per_communicator));
+    return check_memory("llm", ranks, ranks * 2 * (bytes_per_built_edge + bytes_per_communicator));
   }
 
   Model m_;

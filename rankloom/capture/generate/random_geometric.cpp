@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: random geometric graphs: ranks are points in the unit square, near ones talk.
+// capture/generate: random geometric graphs: ranks are points in the unit square; points within a radius communicate.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -16,14 +16,14 @@ namespace {
 
 struct Point {
   double x, y;
-  std::uint32_t name;
+  std::uint32_t rank;
 };
 
-/// Points sorted into square cells at least as wide as the radius, so that neighbours are found in nine of them.
+/// Points sorted into square cells at least as wide as the radius, so that all neighbours of a point are in nine cells.
 class Cells {
  public:
   Cells(std::uint32_t points, double radius, std::uint64_t seed) : radius_(radius) {
-    // not more cells than points: a tiny radius must not cost memory
+    // not more cells than points: a tiny radius must not need more memory
     const double side = std::min(1 / radius, std::sqrt(static_cast<double>(points)));
     side_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(side));
     Random random(seed, static_cast<std::uint64_t>(Stream::structure));
@@ -31,25 +31,25 @@ class Cells {
     for (std::uint32_t p = 0; p < points; ++p) {
       drawn[p].x = random.unit();
       drawn[p].y = random.unit();
-      drawn[p].name = p;
+      drawn[p].rank = p;
     }
     sort_into_cells(drawn);
   }
 
   std::size_t cell_count() const { return first_.size() - 1; }
 
-  /// Calls visit(point, names of its neighbours in rising order) for the points of a cell.
+  /// Calls visit(rank, sorted neighbours) for the points of a cell.
   template <class Visit>
-  void visit_cell(std::size_t cell, std::vector<std::uint32_t>& near, const Visit& visit) const {
+  void visit_cell(std::size_t cell, std::vector<std::uint32_t>& neighbours, const Visit& visit) const {
     const auto row = static_cast<std::uint32_t>(cell / side_);
     const auto column = static_cast<std::uint32_t>(cell % side_);
     for (std::size_t at = first_[cell]; at < first_[cell + 1]; ++at) {
-      near.clear();
+      neighbours.clear();
       for (std::uint32_t r = row > 0 ? row - 1 : 0; r <= std::min(row + 1, side_ - 1); ++r)
         for (std::uint32_t c = column > 0 ? column - 1 : 0; c <= std::min(column + 1, side_ - 1); ++c)
-          append_near(points_[at], std::size_t{r} * side_ + c, near);
-      std::sort(near.begin(), near.end());
-      visit(points_[at].name, near);
+          append_neighbours(points_[at], std::size_t{r} * side_ + c, neighbours);
+      std::sort(neighbours.begin(), neighbours.end());
+      visit(points_[at].rank, neighbours);
     }
   }
 
@@ -68,11 +68,12 @@ class Cells {
     first_.pop_back();
   }
 
-  void append_near(const Point& point, std::size_t cell, std::vector<std::uint32_t>& near) const {
+  void append_neighbours(const Point& point, std::size_t cell, std::vector<std::uint32_t>& neighbours) const {
     for (std::size_t at = first_[cell]; at < first_[cell + 1]; ++at) {
       const double dx = points_[at].x - point.x;
       const double dy = points_[at].y - point.y;
-      if (dx * dx + dy * dy < radius_ * radius_ && points_[at].name != point.name) near.push_back(points_[at].name);
+      if (dx * dx + dy * dy < radius_ * radius_ && points_[at].rank != point.rank)
+        neighbours.push_back(points_[at].rank);
     }
   }
 
@@ -82,7 +83,7 @@ class Cells {
   std::vector<Point> points_;
 };
 
-CommGraph near_points(std::uint32_t ranks, const Cells& cells) {
+CommGraph geometric_graph(std::uint32_t ranks, const Cells& cells) {
   constexpr std::size_t chunk = 256;  // cells
   CommGraph::Rows rows;
   rows.undirected = true;
@@ -90,16 +91,18 @@ CommGraph near_points(std::uint32_t ranks, const Cells& cells) {
   rows.offsets[0] = 0;
   const auto for_each_point = [&](const auto& visit) {
     parallel_chunks(cells.cell_count(), chunk, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::uint32_t> near;
-      for (std::size_t cell = begin; cell < end; ++cell) cells.visit_cell(cell, near, visit);
+      std::vector<std::uint32_t> neighbours;
+      for (std::size_t cell = begin; cell < end; ++cell) cells.visit_cell(cell, neighbours, visit);
     });
   };
-  for_each_point([&](std::uint32_t name, const auto& near) { rows.offsets[name + std::size_t{1}] = near.size(); });
+  for_each_point(
+      [&](std::uint32_t rank, const auto& neighbours) { rows.offsets[rank + std::size_t{1}] = neighbours.size(); });
   for (std::size_t r = 0; r < ranks; ++r) rows.offsets[r + 1] += rows.offsets[r];
   rows.targets.resize(rows.offsets[ranks]);
   rows.bytes.resize(rows.offsets[ranks]);
-  for_each_point([&](std::uint32_t name, const auto& near) {
-    std::transform(near.begin(), near.end(), rows.targets.begin() + static_cast<std::ptrdiff_t>(rows.offsets[name]),
+  for_each_point([&](std::uint32_t rank, const auto& neighbours) {
+    std::transform(neighbours.begin(), neighbours.end(),
+                   rows.targets.begin() + static_cast<std::ptrdiff_t>(rows.offsets[rank]),
                    [](std::uint32_t other) { return Rank{other}; });
   });
   return CommGraph(std::move(rows));
@@ -110,22 +113,24 @@ class RandomGeometric : public Generator {
   RandomGeometric(std::string name, double radius, bool unit) : name_(std::move(name)), radius_(radius), unit_(unit) {}
 
   void describe(OptionList& options) override {
-    options.count("ranks", ranks_, "points in the unit square", 1, most_ranks);
-    options.number("radius", radius_, "of the neighbourhood, in units of 0.55 sqrt(ln n / n)", 1e-6, 1e6);
-    options.choice("weights", unit_, {{"random", false}, {"unit", true}}, "of the edges: 1..heaviest at random, or 1");
-    options.count("heaviest", heaviest_, "largest random weight", 1, 1'000'000'000);
-    options.flag("directed", directed_, "the bytes flow in each direction, instead of an edge that counts once");
+    options.count("ranks", ranks_, "number of ranks, points in the unit square", 1, max_ranks);
+    options.number("radius", radius_, "radius of the neighbourhood, in units of 0.55 sqrt(ln n / n)", 1e-6, 1e6);
+    options.choice("weights", unit_, {{"random", false}, {"unit", true}}, "edge weights: random in 1..heaviest, or 1");
+    options.count("heaviest", max_weight_, "largest random weight", 1, 1'000'000'000);
+    options.flag("directed", directed_,
+                 "each direction carries the bytes, instead of an undirected edge that counts once");
   }
 
   Result<Profile> generate(std::uint64_t seed) const override {
     const auto n = static_cast<double>(ranks_);
     const double radius = radius_ * 0.55 * std::sqrt(std::log(n) / n);
     const double degree = std::min(n - 1, 3.1416 * radius * radius * n);
-    auto fits = check_memory(name_, n, n * (degree * per_edge + 2 * sizeof(Point)));
+    auto fits = check_memory(name_, n, n * (degree * bytes_per_edge + 2 * sizeof(Point)));
     if (!fits) return propagate(fits);
     const auto ranks = static_cast<std::uint32_t>(ranks_);
-    CommGraph structure = near_points(ranks, Cells(ranks, radius, seed));
-    return point_to_point_profile(weighted(std::move(structure), PairWeights(seed, unit_ ? 1 : heaviest_), directed_));
+    CommGraph structure = geometric_graph(ranks, Cells(ranks, radius, seed));
+    return point_to_point_profile(
+        set_weights(std::move(structure), PairWeights(seed, unit_ ? 1 : max_weight_), directed_));
   }
 
  private:
@@ -133,7 +138,7 @@ class RandomGeometric : public Generator {
   std::uint64_t ranks_ = 1024;
   double radius_;
   bool unit_;
-  std::uint64_t heaviest_ = 10;
+  std::uint64_t max_weight_ = 10;
   bool directed_ = false;
 };
 

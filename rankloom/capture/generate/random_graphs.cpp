@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: graphs drawn at random: clustered blocks, power laws, and no structure at all.
+// capture/generate: random graphs: clusters, power-law degrees, and uniformly random pairs.
 #include <algorithm>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace rankloom {
 
 namespace {
 
-Random structure_of(std::uint64_t seed) {
+Random structure_stream(std::uint64_t seed) {
   return Random(seed, static_cast<std::uint64_t>(Stream::structure));
 }
 
@@ -19,8 +19,8 @@ Rank rank(std::uint64_t number) {
   return Rank{static_cast<std::uint32_t>(number)};
 }
 
-/// Every edge was added once; its weight is one, whatever was drawn twice.
-CommGraph structure(CommGraphBuilder builder) {
+/// The undirected graph of the edges that were added.
+CommGraph build_structure(CommGraphBuilder builder) {
   return std::move(builder).build(false, true);
 }
 
@@ -29,12 +29,13 @@ class Blocks : public Generator {
   bool shuffled_by_default() const override { return true; }
 
   void describe(OptionList& options) override {
-    options.count("ranks", ranks_, "in all blocks together", 1, most_ranks);
-    options.count("group", group_, "ranks of a block, each talks to each", 1, most_ranks);
-    options.bytes("inside", inside_, "weight between two ranks of a block");
-    options.count("links", links_, "tries of each block to link up with another", 0, 1'000'000);
-    options.count("outside", outside_, "largest weight of such a link, drawn from 1", 1, 1'000'000'000);
-    options.flag("directed", directed_, "the bytes flow in each direction, instead of an edge that counts once");
+    options.count("ranks", ranks_, "number of ranks", 1, max_ranks);
+    options.count("group", group_, "ranks per cluster; all pairs of a cluster communicate", 1, max_ranks);
+    options.bytes("inside", inside_, "weight between two ranks of a cluster");
+    options.count("links", links_, "attempts to link each cluster with another", 0, 1'000'000);
+    options.count("outside", outside_, "maximum weight of a link between clusters; the minimum is 1", 1, 1'000'000'000);
+    options.flag("directed", directed_,
+                 "each direction carries the bytes, instead of an undirected edge that counts once");
   }
 
   Result<Profile> generate(std::uint64_t seed) const override {
@@ -42,25 +43,25 @@ class Blocks : public Generator {
     const std::uint64_t blocks = (ranks_ + group - 1) / group;
     const double edges = static_cast<double>(ranks_) * static_cast<double>(group - 1) / 2 +
                          static_cast<double>(blocks) * static_cast<double>(links_);
-    auto fits = check_memory("blocks", static_cast<double>(ranks_), edges * per_collected_edge);
+    auto fits = check_memory("blocks", static_cast<double>(ranks_), edges * bytes_per_built_edge);
     if (!fits) return propagate(fits);
 
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     builder.reserve(static_cast<std::size_t>(edges) + 1);
-    const double times = directed_ ? 2 : 1;  // halved again when the builder splits an edge
+    const double factor = directed_ ? 2 : 1;  // the builder halves the weight of an undirected edge
     for (std::uint64_t first = 0; first < ranks_; first += group)
       for (std::uint64_t i = first; i < std::min(ranks_, first + group); ++i)
-        for (std::uint64_t j = first; j < i; ++j) builder.add(rank(i), rank(j), inside_ * times);
-    Random random = structure_of(seed);
+        for (std::uint64_t j = first; j < i; ++j) builder.add(rank(i), rank(j), inside_ * factor);
+    Random random = structure_stream(seed);
     for (std::uint64_t link = 0; link < blocks * links_; ++link) {
       const std::uint64_t block = link / links_;
       const std::uint64_t other = random.below(blocks);
       const std::uint64_t from = block * group + random.below(group);
       const std::uint64_t to = other * group + random.below(group);
       const auto weight = static_cast<double>(1 + random.below(outside_));
-      if (other != block && from < ranks_ && to < ranks_) builder.add(rank(from), rank(to), weight * times);
+      if (other != block && from < ranks_ && to < ranks_) builder.add(rank(from), rank(to), weight * factor);
     }
-    CommGraph::Rows rows = structure(std::move(builder)).release();
+    CommGraph::Rows rows = build_structure(std::move(builder)).release();
     rows.undirected = !directed_;
     return point_to_point_profile(CommGraph(std::move(rows)));
   }
@@ -74,26 +75,27 @@ class Blocks : public Generator {
   bool directed_ = false;
 };
 
-/// The two patterns whose edges get their weights by their ends.
+/// Base of the patterns whose edge weights are random functions of their two ranks.
 class WeightedGraph : public Generator {
  public:
-  WeightedGraph(bool unit, std::uint64_t heaviest) : unit_(unit), heaviest_(heaviest) {}
+  WeightedGraph(bool unit, std::uint64_t max_weight) : unit_(unit), max_weight_(max_weight) {}
 
  protected:
   void describe_weights(OptionList& options) {
-    options.choice("weights", unit_, {{"random", false}, {"unit", true}}, "of the edges: 1..heaviest at random, or 1");
-    options.count("heaviest", heaviest_, "largest random weight", 1, 1'000'000'000);
-    options.flag("directed", directed_, "the bytes flow in each direction, instead of an edge that counts once");
+    options.choice("weights", unit_, {{"random", false}, {"unit", true}}, "edge weights: random in 1..heaviest, or 1");
+    options.count("heaviest", max_weight_, "largest random weight", 1, 1'000'000'000);
+    options.flag("directed", directed_,
+                 "each direction carries the bytes, instead of an undirected edge that counts once");
   }
 
   Profile with_weights(CommGraphBuilder builder, std::uint64_t seed) const {
     return point_to_point_profile(
-        weighted(structure(std::move(builder)), PairWeights(seed, unit_ ? 1 : heaviest_), directed_));
+        set_weights(build_structure(std::move(builder)), PairWeights(seed, unit_ ? 1 : max_weight_), directed_));
   }
 
  private:
   bool unit_;
-  std::uint64_t heaviest_;
+  std::uint64_t max_weight_;
   bool directed_ = false;
 };
 
@@ -103,20 +105,22 @@ class PowerLaw : public WeightedGraph {
   bool shuffled_by_default() const override { return true; }
 
   void describe(OptionList& options) override {
-    options.count("ranks", ranks_, "of the graph", 1, most_ranks);
-    options.count("links", links_, "from each new rank to old ones, likelier to those with many", 1, 1'000'000);
+    options.count("ranks", ranks_, "number of ranks", 1, max_ranks);
+    options.count("links", links_,
+                  "edges from each new rank to existing ranks, with probability proportional to their degree", 1,
+                  1'000'000);
     describe_weights(options);
   }
 
   Result<Profile> generate(std::uint64_t seed) const override {
     const std::uint64_t clique = std::min(links_ + 1, ranks_);
     const double edges = static_cast<double>(ranks_) * static_cast<double>(std::min(links_, ranks_));
-    auto fits = check_memory("powerlaw", static_cast<double>(ranks_), edges * per_collected_edge);
+    auto fits = check_memory("powerlaw", static_cast<double>(ranks_), edges * bytes_per_built_edge);
     if (!fits) return propagate(fits);
 
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     builder.reserve(static_cast<std::size_t>(edges));
-    std::vector<std::uint32_t> ends;  // every rank as often as it has edges
+    std::vector<std::uint32_t> ends;  // every rank occurs once per edge
     ends.reserve(2 * static_cast<std::size_t>(edges));
     const auto link = [&](std::uint64_t from, std::uint64_t to) {
       builder.add(rank(from), rank(to), 1);
@@ -125,7 +129,7 @@ class PowerLaw : public WeightedGraph {
     };
     for (std::uint64_t i = 0; i < clique; ++i)
       for (std::uint64_t j = 0; j < i; ++j) link(i, j);
-    Random random = structure_of(seed);
+    Random random = structure_stream(seed);
     std::vector<std::uint32_t> chosen;
     for (std::uint64_t i = clique; i < ranks_; ++i) {
       chosen.clear();
@@ -148,19 +152,19 @@ class RandomGraph : public WeightedGraph {
   RandomGraph() : WeightedGraph(true, 10) {}
 
   void describe(OptionList& options) override {
-    options.count("ranks", ranks_, "of the graph", 1, most_ranks);
-    options.number("degree", degree_, "neighbours of a rank on average, counting pairs that were drawn twice", 0, 1e6);
+    options.count("ranks", ranks_, "number of ranks", 1, max_ranks);
+    options.number("degree", degree_, "average number of neighbours, counting pairs that were drawn twice", 0, 1e6);
     describe_weights(options);
   }
 
   Result<Profile> generate(std::uint64_t seed) const override {
     const double edges = static_cast<double>(ranks_) * degree_ / 2;
-    auto fits = check_memory("random", static_cast<double>(ranks_), edges * per_collected_edge);
+    auto fits = check_memory("random", static_cast<double>(ranks_), edges * bytes_per_built_edge);
     if (!fits) return propagate(fits);
 
     CommGraphBuilder builder(static_cast<std::uint32_t>(ranks_));
     builder.reserve(static_cast<std::size_t>(edges));
-    Random random = structure_of(seed);
+    Random random = structure_stream(seed);
     for (std::uint64_t edge = 0; edge < static_cast<std::uint64_t>(edges); ++edge) {
       const std::uint64_t from = random.below(ranks_);
       const std::uint64_t to = random.below(ranks_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: what several patterns share.
+// capture/generate: what several patterns share.
 #include "rankloom/capture/generate/support.hpp"
 
 #include <charconv>
@@ -8,16 +8,16 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/memory.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/core/units.hpp"
+#include "rankloom/core/system/memory.hpp"
+#include "rankloom/core/text/units.hpp"
 
 namespace rankloom {
 
 namespace {
 
-std::string option_place(std::string_view option) {
+std::string option_name(std::string_view option) {
   return fmt::format("--{}", option);
 }
 
@@ -44,12 +44,14 @@ Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), extents[d]);
     const bool parsed = error == std::errc() && end == word.data() + word.size() && extents[d] > 0;
     if (!parsed || last != (word.size() == rest.size()))
-      return fail(Code::usage, at(option_place(option)), fmt::format("'{}' is not {} extents", text, dimensions),
-                  fmt::format("write whole numbers above 0 like {}", example));
+      return fail(Code::usage, at(option_name(option)),
+                  fmt::format("'{}' is not a list of {} extents", text, dimensions),
+                  fmt::format("write positive integers such as {}", example));
     product *= extents[d];
-    if (product > most_ranks)
-      return fail(Code::usage, at(option_place(option)), fmt::format("'{}' is too large", text),
-                  fmt::format("the product may be at most {}", format_count(static_cast<double>(most_ranks))));
+    if (product > max_ranks)
+      return fail(
+          Code::usage, at(option_name(option)), fmt::format("'{}' has too many elements", text),
+          fmt::format("the product of the extents is at most {}", format_count(static_cast<double>(max_ranks))));
     rest.remove_prefix(last ? rest.size() : word.size() + 1);
   }
   return extents;
@@ -61,13 +63,13 @@ Extents most_cubic(std::uint32_t ranks, std::size_t dimensions) {
     return {1, rows, columns};
   }
   Extents best = {1, 1, ranks};
-  auto least = ~std::uint64_t{0};
+  auto min_surface = ~std::uint64_t{0};
   for (std::uint64_t first = 1; first * first * first <= ranks; ++first) {
     if (ranks % first != 0) continue;
     const auto [second, third] = nearest_factors(static_cast<std::uint32_t>(ranks / first));
     const std::uint64_t surface = first * second + std::uint64_t{second} * third + first * third;
-    if (surface < least) {
-      least = surface;
+    if (surface < min_surface) {
+      min_surface = surface;
       best = {static_cast<std::uint32_t>(first), second, third};
     }
   }
@@ -75,19 +77,18 @@ Extents most_cubic(std::uint32_t ranks, std::size_t dimensions) {
 }
 
 void GridSize::describe(OptionList& options) {
-  options.text("size", size, dimensions == 2 ? "AxB" : "AxBxC",
-               "ranks in each dimension, the last is numbered fastest");
-  options.count("ranks", ranks, "instead of size: so many ranks, in the most even grid; 0: as size says", 0,
-                most_ranks);
+  options.text("size", size, dimensions == 2 ? "AxB" : "AxBxC", "ranks in each dimension, in row-major order");
+  options.count("ranks", ranks, "instead of size: the number of ranks, in the most cubic grid; 0: use size", 0,
+                max_ranks);
 }
 
 Result<Extents> GridSize::resolve() const {
-  if (ranks > 0 && size == standard) return most_cubic(static_cast<std::uint32_t>(ranks), dimensions);
+  if (ranks > 0 && size == default_size) return most_cubic(static_cast<std::uint32_t>(ranks), dimensions);
   auto extents = parse_extents(size, dimensions, "size");
   if (extents && ranks > 0 && volume(*extents) != ranks)
     return fail(Code::usage, at("--ranks"),
-                fmt::format("{} ranks are not the {} of size {}", ranks, volume(*extents), size),
-                "give only one of the two");
+                fmt::format("{} ranks contradict size {}, which has {} ranks", ranks, size, volume(*extents)),
+                "give only one of --ranks and --size");
   return extents;
 }
 
@@ -100,7 +101,7 @@ Result<std::array<bool, 3>> parse_periodic(std::string_view text, std::size_t di
     const std::size_t found = letters.find(letter);
     if (found == std::string_view::npos)
       return fail(Code::usage, at("--periodic"), fmt::format("'{}' is not a set of dimensions", text),
-                  fmt::format("none, all, or some of the letters {}", letters));
+                  fmt::format("write none, all, or letters of {}", letters));
     periodic[first + found] = true;
   }
   return periodic;
@@ -110,32 +111,32 @@ void describe_direction(OptionList& options, Direction& direction, std::string_v
   options.choice(
       "directed", direction,
       {{"auto", Direction::by_weights}, {"false", Direction::undirected}, {"true", Direction::directed}},
-      fmt::format("true: the bytes flow in each direction; false: an edge counts once; auto: true {}", when_directed));
+      fmt::format("true: each direction carries the bytes; false: an edge counts once; auto: true {}", when_directed));
 }
 
 Result<void> check_memory(std::string_view pattern, double ranks, double bytes) {
   return rankloom::check_memory(at(std::string(pattern)), fmt::format("a pattern of {} ranks", format_count(ranks)),
-                                ranks * per_rank + bytes, "ask for fewer ranks or a sparser pattern");
+                                ranks * bytes_per_rank + bytes, "choose fewer ranks or a sparser pattern");
 }
 
-PairWeights::PairWeights(std::uint64_t seed, std::uint64_t heaviest)
-    : key_(Random(seed, static_cast<std::uint64_t>(Stream::weights)).next()), heaviest_(heaviest) {}
+PairWeights::PairWeights(std::uint64_t seed, std::uint64_t max_weight)
+    : key_(Random(seed, static_cast<std::uint64_t>(Stream::weights)).next()), max_weight_(max_weight) {}
 
 double PairWeights::operator()(Rank a, Rank b) const {
-  if (heaviest_ <= 1) return 1;
+  if (max_weight_ <= 1) return 1;
   const std::uint64_t low = std::min(index(a), index(b));
   const std::uint64_t high = std::max(index(a), index(b));
   const std::uint64_t hash = mix(key_ ^ mix(low << 32 | high)) >> 32;
-  return static_cast<double>(1 + (hash * heaviest_ >> 32));
+  return static_cast<double>(1 + (hash * max_weight_ >> 32));
 }
 
-CommGraph weighted(CommGraph structure, const PairWeights& weights, bool directed) {
+CommGraph set_weights(CommGraph structure, const PairWeights& weights, bool directed) {
   CommGraph::Rows rows = std::move(structure).release();
-  const double share = directed ? 1.0 : 0.5;
+  const double factor = directed ? 1.0 : 0.5;
   parallel_chunks(rows.offsets.size() - 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r)
       for (EdgeIndex e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e)
-        rows.bytes[e] = share * weights(Rank{static_cast<std::uint32_t>(r)}, rows.targets[e]);
+        rows.bytes[e] = factor * weights(Rank{static_cast<std::uint32_t>(r)}, rows.targets[e]);
   });
   rows.undirected = !directed;
   return CommGraph(std::move(rows));

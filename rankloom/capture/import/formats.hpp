@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the functions behind the table of formats, one group a file. Only formats.cpp and the tests look here.
+// capture/import: the functions of each format, for the table in formats.cpp.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "rankloom/capture/import/import.hpp"
 
 namespace rankloom {
+
+/// The names of all formats, separated by commas.
+std::string format_names();
 
 bool is_native(std::string_view text);
 Result<Imported> read_native(const FileContents& file);

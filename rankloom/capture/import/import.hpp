@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: communication in other people's formats, and the table of them. Adding a format: one file and one row in
-// formats.cpp.
+// capture/import: reads traffic from the file formats of other tools, and lists them in a table. To add a format: one
+// file and one row in formats.cpp.
 #pragma once
 
 #include <optional>
@@ -8,64 +8,64 @@
 #include <string>
 #include <string_view>
 
-#include "rankloom/core/file.hpp"
 #include "rankloom/core/options.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/profile.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/model/graph/profile.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
 struct Imported {
   Profile profile;
-  std::optional<Topology> topology;  ///< For formats that bring their own distances (QAPLIB).
-  std::string_view format;           ///< Name of the row that read it.
+  std::optional<Topology> topology;  ///< For formats that contain distances (QAPLIB).
+  std::string_view format;           ///< Name of the format that was read.
 };
 
-/// What readers may be told: `--from monitoring:collectives=C`. A format lists those that it heeds.
+/// Options of readers: `--from monitoring:collectives=C`. Each format lists the options that it accepts.
 struct ReadOptions {
-  /// Which lines of Open MPI's monitoring stand for collectives.
+  /// Which lines of Open MPI's monitoring are read as the traffic of collectives.
   enum class MonitoredCollectives : std::uint8_t {
-    physical,  ///< I: the messages that the library really sent for them.
-    logical,   ///< C: who gets data from whom, as the standard defines the result.
+    physical,  ///< I: the messages that Open MPI sent for them.
+    logical,   ///< C: the data flow between pairs that the MPI standard defines.
   };
   MonitoredCollectives collectives = MonitoredCollectives::physical;
 };
 
 struct FormatInfo {
-  std::string_view name;                     ///< What the user types after --from or --to.
+  std::string_view name;                     ///< The argument of --from and --to.
   std::string_view summary;                  ///< One line, shown by `rankloom list formats`.
   std::string_view reference;                ///< Where the format is defined.
-  bool (*recognise)(std::string_view text);  ///< By content; rows are asked in table order, the first yes wins.
-  /// The name of the file leads to the other files of the same trace, where a trace is many.
+  bool (*recognise)(std::string_view text);  ///< By content, in the order of the table; the first match is used.
+  /// In a trace of several files, the name of the file leads to the others.
   Result<Imported> (*read)(const FileContents& file, const ReadOptions& options);
-  Result<void> (*write)(const Profile& profile, Sink& sink);  ///< nullptr: only read.
-  /// How the name of that file ends which stands for a trace of many; empty: a file is all.
-  std::string_view first_file = {};
-  void (*describe)(ReadOptions& options, OptionList& list) = nullptr;  ///< nullptr: nothing to tell it.
-  bool refused = false;                                                ///< Recognised only to say why it cannot serve.
+  Result<void> (*write)(const Profile& profile, Sink& sink);  ///< nullptr: the format is not written.
+  /// Suffix of the file that represents a trace of several files; empty: a trace is one file.
+  std::string_view main_file_suffix = {};
+  void (*describe)(ReadOptions& options, OptionList& list) = nullptr;  ///< nullptr: no options.
+  bool refused = false;  ///< Recognised, but always an error that explains why.
 };
 
 /// The table, in the order in which content is recognised.
 std::span<const FormatInfo> formats();
 const FormatInfo* find_format(std::string_view name);
 
-/// Whether libotf2 was there when this was built; otherwise `otf2` is recognised and says so.
+/// Whether rankloom was built with libotf2; otherwise reading `otf2` is an error that says so.
 bool reads_otf2();
 
-/// A row of the table and what its reader is told: "metis", "monitoring:collectives=C". No row for an empty text: the
-/// content decides.
+/// A format with its options: "metis", "monitoring:collectives=C". For an empty text `format` is nullptr: the content
+/// decides.
 struct FormatChoice {
   const FormatInfo* format = nullptr;
   ReadOptions options = {};
 };
 Result<FormatChoice> parse_format(std::string_view text);
 
-/// Reads with the chosen format, or, if none is, the one that recognises the content.
+/// Reads the file in the given format, or in the first format that recognises its content.
 Result<Imported> import_profile(const FileContents& file, std::string_view format = {});
 
-/// The same from a path: a file, "-" for standard input, or, for a trace that is many files, its folder or what their
-/// names begin with.
+/// The same for a path: a file, "-" for standard input, or the directory or file name prefix of a trace of several
+/// files.
 Result<Imported> import_path(const std::string& path, std::string_view format = {});
 
 }  // namespace rankloom

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture/record: the recorder inside one process, from the first call of MPI to the last.
-#include "rankloom/capture/record/recorder.hpp"
-
+// capture/record: the recorder of one process, from MPI_Init to MPI_Finalize.
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -10,18 +8,19 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "rankloom/capture/record/communicators.hpp"
-#include "rankloom/capture/record/gather.hpp"
+#include "rankloom/capture/record/call_timer.hpp"
+#include "rankloom/capture/record/pmpi/communicators.hpp"
 #if defined(RANKLOOM_TRACE)
-#include "rankloom/capture/record/trace.hpp"
+#include "rankloom/capture/record/tracing/trace.hpp"
 #endif
+#include "rankloom/core/launcher_environment.hpp"
 
 extern char* program_invocation_name;
 
 namespace rankloom::record {
 
 constinit Recorder recorder;
-thread_local constinit int depth = 0;
+thread_local constinit int reentrancy_depth = 0;
 
 namespace {
 
@@ -30,11 +29,11 @@ constexpr const char* built_for = "Open MPI";
 constexpr const char* families[] = {"Open MPI"};
 #else
 constexpr const char* built_for = "MPICH";
-constexpr const char* families[] = {"MPICH", "Intel(R) MPI", "MVAPICH"};  // they share one binary interface
+constexpr const char* families[] = {"MPICH", "Intel(R) MPI", "MVAPICH"};  // they share the MPICH ABI
 #endif
 
 #if !defined(RANKLOOM_TRACE)
-/// In the recorder that only counts.
+/// The library that only counts has no trace.
 struct NoTrace {
   static void open(int) {}
   static void close() {}
@@ -45,22 +44,15 @@ constexpr NoTrace trace;
 #endif
 
 constinit std::atomic_flag beginning;
-constinit pid_t process = 0;
+constinit pid_t recording_process = 0;
 constinit char output[PATH_MAX];
 
-/// Launchers tell ranks who they are before MPI does.
-bool speaks_for_all() {
-  for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const char* const value = std::getenv(variable)) return std::strcmp(value, "0") == 0;
-  }
-  return true;
+/// Prints why this process does not record. Only rank 0 prints; before MPI_Init, the launcher's environment tells it.
+void report_not_recorded(const char* why) {
+  if (rank_from_environment().value_or(0) == 0) std::fprintf(stderr, "rankloom: nothing is recorded: %s\n", why);
 }
 
-void complain(const char* what) {
-  if (speaks_for_all()) std::fprintf(stderr, "rankloom: nothing is recorded: %s\n", what);
-}
-
-bool is_our_mpi(char* version) {
+bool is_supported_mpi(char* version) {
   int length = 0;
   if (find_symbol("PMPI_Get_library_version") == nullptr) return false;
   pmpi::Get_library_version(version, &length);
@@ -70,18 +62,18 @@ bool is_our_mpi(char* version) {
   return false;
 }
 
-bool mpi_runs() {
-  int yes = 0, over = 0;
+bool is_mpi_initialized() {
+  int initialized = 0, finalized = 0;
   if (find_symbol("PMPI_Initialized") == nullptr) return false;
-  pmpi::Initialized(&yes);
-  if (yes != 0) pmpi::Finalized(&over);
-  return yes != 0 && over == 0;
+  pmpi::Initialized(&initialized);
+  if (initialized != 0) pmpi::Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
 }
 
-/// An absolute path: the program may go to another folder.
+/// An absolute path, because the program may change its working directory.
 bool choose_output() {
-  const char* const wanted = std::getenv("RANKLOOM_RECORD_OUT");
-  const char* const name = wanted != nullptr && *wanted != '\0' ? wanted : "rankloom.recording";
+  const char* const requested = std::getenv("RANKLOOM_RECORD_OUT");
+  const char* const name = requested != nullptr && *requested != '\0' ? requested : "rankloom.recording";
   std::size_t length = 0;
   if (*name != '/') {
     if (::getcwd(output, sizeof output - 2) == nullptr) return false;
@@ -98,7 +90,7 @@ std::uint64_t window_from_environment() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
 }
 
-/// MPI's default: who makes a mistake is ended.
+/// The default error handler of MPI, which aborts the program.
 bool errors_are_fatal() {
   MPI_Errhandler handler{};
   if (pmpi::Comm_get_errhandler(recorder.world, &handler) != MPI_SUCCESS) return false;
@@ -120,29 +112,30 @@ void copy(char (&to)[size], const char* from) {
   to[length] = '\0';
 }
 
-void describe(RankImage& image, const char* version) {
-  image.rank = static_cast<std::uint32_t>(recorder.rank);
-  image.process = static_cast<std::uint32_t>(::getpid());
-  ::gethostname(image.host, sizeof image.host - 1);
-  copy(image.program, program_invocation_name);
-  copy(image.mpi, version);
-  if (char* const line = std::strpbrk(image.mpi, ",\n")) *line = '\0';
-  // Last: who watches an image while it is filled takes it for one from then on.
-  __atomic_store_n(&image.ranks, static_cast<std::uint32_t>(recorder.ranks), __ATOMIC_RELEASE);
+void describe(RankRecord& record, const char* version) {
+  record.rank = static_cast<std::uint32_t>(recorder.rank);
+  record.process = static_cast<std::uint32_t>(::getpid());
+  ::gethostname(record.host, sizeof record.host - 1);
+  copy(record.program, program_invocation_name);
+  copy(record.mpi, version);
+  if (char* const line = std::strpbrk(record.mpi, ",\n")) *line = '\0';
+  // Last: a LiveRankRecord accepts the file as soon as `ranks` is set.
+  __atomic_store_n(&record.ranks, static_cast<std::uint32_t>(recorder.ranks), __ATOMIC_RELEASE);
 }
 
 State start() {
   constinit static char version[8192 + 1];
-  if (!is_our_mpi(version)) {
+  if (!is_supported_mpi(version)) {
     char message[256];
-    std::snprintf(message, sizeof message,
-                  "the program runs another MPI than %s, for which this recorder was built; name the right one with "
-                  "rankloom record --mpi",
-                  built_for);
-    complain(message);
+    std::snprintf(
+        message, sizeof message,
+        "the program uses another MPI library than %s, for which this recorder was built; choose the recorder "
+        "with rankloom record --mpi",
+        built_for);
+    report_not_recorded(message);
     return State::off;
   }
-  if (is_spawned()) return State::off;  // a world of its own; what its parents send to it is counted there
+  if (is_spawned()) return State::off;  // its MPI_COMM_WORLD is another one; the parent counts its messages to it
   recorder.world = comm_world();
   pmpi::Comm_rank(recorder.world, &recorder.rank);
   pmpi::Comm_size(recorder.world, &recorder.ranks);
@@ -152,25 +145,25 @@ State start() {
   recorder.threaded = level == MPI_THREAD_MULTIPLE;
   recorder.may_fail = !errors_are_fatal();
   if (!choose_output()) {
-    complain("the path of the recording is too long");
+    report_not_recorded("the path of the recording is too long");
     return State::off;
   }
-  char piece[PATH_MAX];
-  std::snprintf(piece, sizeof piece, "%s.%d", output, recorder.rank);
-  if (!recorder.counters.open(piece, window_from_environment())) {
-    complain("there is no memory for it");
+  char rank_file[PATH_MAX];
+  std::snprintf(rank_file, sizeof rank_file, "%s.%d", output, recorder.rank);
+  if (!recorder.counters.open(rank_file, window_from_environment())) {
+    report_not_recorded("out of memory");
     return State::off;
   }
   describe(recorder.counters.arena().head(), version);
   open_communicators();
-  process = ::getpid();
+  recording_process = ::getpid();
   trace.open(recorder.rank);
   return State::on;
 }
 
-/// Programs that never call MPI_Finalize, or do so where we do not see it.
-[[gnu::destructor]] void end_with_the_process() {
-  if (recorder.state.load() != State::on || process != ::getpid()) return;
+/// For programs that end without MPI_Finalize.
+[[gnu::destructor]] void close_at_exit() {
+  if (recorder.state.load() != State::on || recording_process != ::getpid()) return;
   recorder.state.store(State::off);
   recorder.counters.close(Ending::exited);
   trace.close();
@@ -182,15 +175,15 @@ bool begin() {
   if (recorder.state.load(std::memory_order_acquire) != State::unknown) {
     return recorder.state.load(std::memory_order_acquire) == State::on;
   }
-  ++depth;
-  if (mpi_runs()) {
+  ++reentrancy_depth;
+  if (is_mpi_initialized()) {
     while (beginning.test_and_set(std::memory_order_acquire)) ::sched_yield();
     if (recorder.state.load(std::memory_order_acquire) == State::unknown) {
       recorder.state.store(start(), std::memory_order_release);
     }
     beginning.clear(std::memory_order_release);
   }
-  --depth;
+  --reentrancy_depth;
   return recorder.state.load(std::memory_order_acquire) == State::on;
 }
 
@@ -200,50 +193,50 @@ void finish() {
   recorder.counters.close(Ending::finalized);
   trace.close();
   Arena& arena = recorder.counters.arena();
-  // Whoever launched us may know of ranks that could not come: then nobody waits for them, and the pieces stay.
-  const char* const together = std::getenv("RANKLOOM_RECORD_GATHER");
-  if (together != nullptr && std::strcmp(together, "0") == 0) return;
+  // If `rankloom record` knows of ranks without a recorder, the others must not wait for them: the rank files stay.
+  const char* const gather_setting = std::getenv("RANKLOOM_RECORD_GATHER");
+  if (gather_setting != nullptr && std::strcmp(gather_setting, "0") == 0) return;
   if (gather(arena.head(), output)) {
     arena.remove_file();
   } else if (!arena.has_file()) {
-    complain("the recording can be written nowhere (is the disk full?)");
+    report_not_recorded("the recording cannot be written (is the disk full?)");
   }
 }
 
-void abandon() {
-  const Turn turn;
+void record_abort() {
+  const CounterLock lock;
   recorder.counters.close(Ending::aborted);
   trace.close();
 }
 
-void expect_failures() {
-  const Turn turn;
+void expect_returned_errors() {
+  const CounterLock lock;
   recorder.may_fail = true;
-  recorder.counters.settle();
+  recorder.counters.flush();
 }
 
 void Call::start() {
   begin_ = ticks();
   if constexpr (is_tracing) {
-    const Turn turn;
+    const CounterLock lock;
     trace.enter(begin_);
   }
-  if (begin_ < recorder.counters.phase_ends()) return;
-  const Turn turn;
-  if (begin_ >= recorder.counters.phase_ends()) recorder.counters.next_window(begin_);
+  if (begin_ < recorder.counters.phase_end()) return;
+  const CounterLock lock;
+  if (begin_ >= recorder.counters.phase_end()) recorder.counters.enter_window(begin_);
 }
 
 void Call::stop() const {
   const std::uint64_t now = ticks();
-  pace_.learn(now - begin_);
+  sampler_.add_sample(now - begin_);
   if (recorder.state.load(std::memory_order_relaxed) != State::on) return;
-  const Turn turn;
-  recorder.counters.spend((now - begin_) * weight_, now);
+  const CounterLock lock;
+  recorder.counters.add_time((now - begin_) * weight_, now);
   trace.leave();
 }
 
-void Turn::wait() {
-  while (recorder.busy.test_and_set(std::memory_order_acquire)) ::sched_yield();
+void CounterLock::acquire() {
+  while (recorder.locked.test_and_set(std::memory_order_acquire)) ::sched_yield();
 }
 
 }  // namespace rankloom::record

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture/threads: the counts of a program's threads in a file that another process may read while they grow
-// (RANKLOOM_THREADS_LIVE). The recorder counts in it instead of in memory of its own, and does nothing else for its
-// readers; they take differences.
+// capture/threads: the layout of the file with the counters of a running program's threads (RANKLOOM_THREADS_LIVE). The
+// recorder counts in this memory-mapped file instead of private memory. Readers use differences of counters.
 #pragma once
 
 #include <atomic>
@@ -10,21 +9,22 @@
 
 namespace rankloom::threads {
 
-/// Who has a number now.
+/// The thread that has a number now.
 struct LiveThread {
-  std::atomic<std::int32_t> system_id;      ///< 0: nobody.
-  std::atomic<std::int32_t> openmp_number;  ///< In a team of the first level, and one more; 0: not seen there.
+  std::atomic<std::int32_t> system_id;  ///< 0: no thread.
+  std::atomic<std::int32_t>
+      openmp_number;  ///< Thread number in an OpenMP team of the first level plus one; 0: unknown.
 };
 
-/// The head of the file. Behind it: row i has the lines that came to thread i from each other one.
+/// The head of the file. The rows follow: row i contains the lines that thread i received from each other thread.
 struct LiveTable {
-  static constexpr std::uint64_t mark = 0x31657669'6c736874;  ///< "thslive1"
-  static constexpr std::uint32_t rows = 256;                  ///< Threads with higher numbers are not seen.
-  static constexpr std::uint32_t row_length = 4096;           ///< As many as there can be threads.
+  static constexpr std::uint64_t magic = 0x31657669'6c736874;  ///< "thslive1"
+  static constexpr std::uint32_t rows = 256;                   ///< Threads with higher numbers are not in the table.
+  static constexpr std::uint32_t row_length = 4096;            ///< The maximum number of threads.
 
-  std::atomic<std::uint64_t> ready;  ///< `mark`, when all of it is there.
+  std::atomic<std::uint64_t> ready;  ///< `magic`, as soon as the table is complete.
   std::uint32_t process;
-  std::atomic<std::uint32_t> in_use;  ///< Numbers that were ever in use.
+  std::atomic<std::uint32_t> in_use;  ///< The count of numbers that were ever used.
   std::atomic<std::uint32_t> ended;   ///< The program is about to end.
   std::uint32_t reserved;
   LiveThread threads[rows];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the threads of a program that records them, while it runs.
+// capture/threads: reads the LiveTable of a running program.
 #include "rankloom/capture/threads/live_threads.hpp"
 
 #include <algorithm>
@@ -17,13 +17,16 @@ std::unique_ptr<LiveThreads> LiveThreads::open(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return nullptr;
   struct stat status {};
-  const bool whole =
+  const bool complete =
       ::fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) >= threads::LiveTable::bytes;
-  void* const memory = whole ? ::mmap(nullptr, threads::LiveTable::bytes, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
+  void* const memory =
+      complete ? ::mmap(nullptr, threads::LiveTable::bytes, PROT_READ, MAP_SHARED, file, 0) : MAP_FAILED;
   ::close(file);
   if (memory == MAP_FAILED) return nullptr;
-  std::unique_ptr<LiveThreads> found(new LiveThreads(static_cast<const threads::LiveTable*>(memory)));
-  return found->table_->ready.load(std::memory_order_acquire) == threads::LiveTable::mark ? std::move(found) : nullptr;
+  std::unique_ptr<LiveThreads> threads_of_program(new LiveThreads(static_cast<const threads::LiveTable*>(memory)));
+  return threads_of_program->table_->ready.load(std::memory_order_acquire) == threads::LiveTable::magic
+             ? std::move(threads_of_program)
+             : nullptr;
 }
 
 LiveThreads::~LiveThreads() {
@@ -48,7 +51,7 @@ std::uint32_t LiveThreads::system_id(std::uint32_t number) const {
 
 std::vector<std::uint64_t> LiveThreads::received(std::uint32_t number, std::uint32_t from) const {
   std::vector<std::uint64_t> lines(from);
-  // Each count is one word that its thread alone writes.
+  // Each counter is one word that only its thread writes.
   const volatile std::uint64_t* const row = table_->row(number);
   for (std::uint32_t i = 0; i < from; ++i) lines[i] = row[i];
   return lines;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture: the threads of a program that records them, while it runs: the recorder's table, mapped to be read. The
-// program knows nothing of its readers and waits for none.
+// capture/threads: reads the LiveTable of a running program that records its threads. The program does not synchronise
+// with its readers.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ struct LiveTable;
 
 class LiveThreads {
  public:
-  /// Nothing while there is no such table, or it is not ready.
+  /// nullptr while the table does not exist or is not complete.
   static std::unique_ptr<LiveThreads> open(const std::string& path);
   ~LiveThreads();
   LiveThreads(const LiveThreads&) = delete;
   LiveThreads& operator=(const LiveThreads&) = delete;
 
   std::uint32_t process() const;
-  /// The program said so; one that was killed cannot.
+  /// The program has ended normally; a killed program does not report its end.
   bool ended() const;
-  /// Numbers that were ever in use, as far as the table has room for them.
+  /// The count of thread numbers that were ever used, at most the rows of the table.
   std::uint32_t numbers() const;
-  /// Of the thread that has the number now; 0: none.
+  /// The system id (gettid) of the thread that has the number now; 0: none.
   std::uint32_t system_id(std::uint32_t number) const;
-  /// Lines that came to this number from each of the first `from` numbers, since the program began.
+  /// Lines that this number has received from each of the first `from` numbers since the program began.
   std::vector<std::uint64_t> received(std::uint32_t number, std::uint32_t from) const;
 
  private:

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture/record/reading: converts the records of all ranks of an MPI program into a profile. docs/recording.md
+// describes what is counted.
+#include "rankloom/capture/record/reading/recording.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "rankloom/capture/import/accumulators.hpp"
+#include "rankloom/capture/import/formats.hpp"
+#include "rankloom/capture/record/rank_record.hpp"
+
+namespace rankloom {
+
+namespace {
+
+using namespace record;
+
+/// Checked access to one RankRecord. The process may have died during a write, so every offset and count is validated.
+class RankRecordView {
+ public:
+  explicit RankRecordView(std::string_view bytes) : bytes_(bytes) {
+    std::memcpy(&head_, bytes.data(), sizeof head_);
+    if (head_.last_send.slot != 0) head_.sizes[std::bit_width(head_.last_send.bytes)] += head_.last_send.messages;
+  }
+
+  const RankRecord& head() const { return head_; }
+  template <class T>
+  std::optional<T> at(std::uint64_t offset) const {
+    if (offset == 0 || offset > bytes_.size() || bytes_.size() - offset < sizeof(T)) return std::nullopt;
+    T value;
+    std::memcpy(&value, bytes_.data() + offset, sizeof value);
+    return value;
+  }
+  std::string_view text(std::uint64_t offset, std::uint64_t length) const {
+    if (offset > bytes_.size() || bytes_.size() - offset < length) return {};
+    return bytes_.substr(offset, length);
+  }
+  /// Calls visit(item, offset) for each item of a list that is linked by `next`; stops in a cyclic list.
+  template <class Item, class Visit>
+  void for_each_item(std::uint64_t first, const Visit& visit) const {
+    std::uint64_t left = bytes_.size() / sizeof(Item);
+    for (auto item = at<Item>(first); item && left-- > 0; first = item->next, item = at<Item>(first))
+      visit(*item, first);
+  }
+  template <class Slot, class Visit>
+  void for_each_slot(const HashTableRecord& table, const Visit& visit) const {
+    if (table.slots == 0 || table.capacity > bytes_.size() / sizeof(Slot)) return;
+    for (std::uint32_t i = 0; i < table.capacity; ++i) {
+      const std::uint64_t offset = table.slots + i * sizeof(Slot);
+      if (const auto slot = at<Slot>(offset)) visit(with_last_send(*slot, offset));
+    }
+  }
+
+  /// The slot plus the counts of the LastSendCache that belong to it.
+  template <class Slot>
+  Slot with_last_send(Slot slot, std::uint64_t offset) const {
+    if constexpr (std::is_same_v<Slot, TrafficRecord>) {
+      if (offset == head_.last_send.slot) {
+        slot.bytes += head_.last_send.bytes * head_.last_send.messages;
+        slot.messages += head_.last_send.messages;
+      }
+    }
+    return slot;
+  }
+
+  double seconds_per_tick() const {
+    if (head_.last_tick <= head_.first_tick || head_.last_ns <= head_.first_ns) return 0;
+    return static_cast<double>(head_.last_ns - head_.first_ns) / 1e9 /
+           static_cast<double>(head_.last_tick - head_.first_tick);
+  }
+  double seconds(std::uint64_t tick) const {
+    return tick > head_.first_tick ? static_cast<double>(tick - head_.first_tick) * seconds_per_tick() : 0;
+  }
+
+ private:
+  std::string_view bytes_;
+  RankRecord head_;
+};
+
+/// The records of a file, by rank. If a rank occurs twice, its second record is ignored.
+Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileContents& file) {
+  std::vector<std::optional<RankRecordView>> records;
+  std::string_view rest = file.view();
+  const auto damaged = [&](std::string_view what) {
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("the recording is damaged at byte {}: {}", rest.data() - file.view().data(), what),
+                "record the program again");
+  };
+  while (!rest.empty()) {
+    if (!is_recording(rest)) return damaged("no rank record starts there");
+    if (rest.size() < sizeof(RankRecord)) return damaged("the file ends inside a rank record");
+    RankRecord head;
+    std::memcpy(&head, rest.data(), sizeof head);
+    if (head.version != rank_record_version || head.bytes_of_head != sizeof head) {
+      return fail(Code::bad_input, at(file.name()),
+                  fmt::format("the recording has format version {}; this program reads version {}", head.version,
+                              rank_record_version),
+                  "read it with the version of rankloom that recorded it");
+    }
+    if (head.used < sizeof head || head.used > rest.size()) return damaged("the file ends inside a rank record");
+    constexpr std::uint32_t max_ranks = 1U << 28;
+    if (head.ranks == 0 || head.ranks > max_ranks || head.rank >= head.ranks)
+      return damaged("invalid rank or number of ranks");
+    if (records.empty()) records.resize(head.ranks);
+    if (records.size() != head.ranks) return damaged("the rank record belongs to another run than those before");
+    if (!records[head.rank]) records[head.rank].emplace(rest.substr(0, head.used));
+    rest.remove_prefix(head.used);
+  }
+  return records;
+}
+
+/// The text of a zero-padded field.
+template <std::size_t size>
+std::string text_of(const char (&field)[size]) {
+  return {field, strnlen(field, size)};
+}
+
+/// Merges equal communicators of several ranks and phases.
+class Communicators {
+ public:
+  explicit Communicators(Profile& profile) : profile_(profile) {}
+
+  std::uint32_t world() { return find({}); }
+
+  /// Maps the communicator numbers of a record to indices in the profile. Communicators with invalid members are
+  /// omitted.
+  std::map<std::uint32_t, std::uint32_t> list(const RankRecordView& record) {
+    std::map<std::uint32_t, std::uint32_t> numbers;
+    record.for_each_item<CommunicatorRecord>(
+        record.head().communicators, [&](const CommunicatorRecord& entry, std::uint64_t offset) {
+          Communicator communicator;
+          const std::uint64_t members = offset + sizeof entry;
+          communicator.name =
+              record.text(members + std::uint64_t{entry.members} * sizeof(std::uint32_t), entry.name_length);
+          for (std::uint32_t i = 0; i < entry.members; ++i) {
+            const auto member = record.at<std::uint32_t>(members + i * sizeof(std::uint32_t));
+            if (!member || *member >= record.head().ranks) return;
+            communicator.members.push_back(static_cast<Rank>(*member));
+          }
+          numbers[entry.number] = find(communicator);
+        });
+    return numbers;
+  }
+
+ private:
+  std::uint32_t find(const Communicator& communicator) {
+    const auto [found, is_new] = known_.try_emplace(std::pair(communicator.members, communicator.name),
+                                                    static_cast<std::uint32_t>(profile_.communicators.size()));
+    if (is_new) profile_.communicators.push_back(communicator);
+    return found->second;
+  }
+
+  Profile& profile_;
+  std::map<std::pair<std::vector<Rank>, std::string>, std::uint32_t> known_;
+};
+
+struct CollectiveKey {
+  std::uint32_t communicator;
+  CollectiveOp op;
+  std::uint32_t root;
+  std::uint64_t bytes_each;
+  auto operator<=>(const CollectiveKey&) const = default;
+};
+
+/// The sums over all ranks, of the whole run or of one phase.
+struct Sums {
+  struct Calls {
+    double bytes = 0, count = 0;
+  };
+  TrafficAccumulator point_to_point, expanded;
+  std::map<CollectiveKey, Calls> collectives;
+  double begin = 0, end = 0;
+  bool has_times = false;
+
+  void merge(const Sums& other) {
+    point_to_point.merge(other.point_to_point);
+    expanded.merge(other.expanded);
+    for (const auto& [key, calls] : other.collectives) {
+      collectives[key].bytes += calls.bytes;
+      collectives[key].count += calls.count;
+    }
+  }
+  std::vector<Collective> list_collectives() const {
+    std::vector<Collective> list;
+    for (const auto& [key, calls] : collectives) {
+      list.push_back({key.communicator, key.op, key.root, calls.bytes / calls.count, calls.count});
+    }
+    return list;
+  }
+};
+
+class Reader {
+ public:
+  explicit Reader(std::vector<std::optional<RankRecordView>> records) : records_(std::move(records)) {}
+
+  Profile read() {
+    communicators_.world();
+    for (const auto& record : records_) {
+      if (record) longest_window_ = std::max(longest_window_, record->head().window_ns);
+    }
+    for (std::uint32_t rank = 0; rank < records_.size(); ++rank) {
+      if (records_[rank]) {
+        read_rank(*records_[rank], rank);
+      } else {
+        missing_.push_back(rank);
+      }
+    }
+    build_phases();
+    build_totals();
+    describe();
+    return std::move(profile_);
+  }
+
+ private:
+  void read_rank(const RankRecordView& record, std::uint32_t rank) {
+    const auto numbers = communicators_.list(record);
+    // A rank may have doubled its windows more often than another; the longest windows are used for all.
+    const std::uint64_t window = record.head().window_ns;
+    const std::int64_t merged = window > 0 ? static_cast<std::int64_t>(longest_window_ / window) : 1;
+    record.for_each_item<PhaseRecord>(record.head().phases, [&](const PhaseRecord& phase, std::uint64_t) {
+      Sums& sums = phases_[phase.key / merged];
+      const double begin = record.seconds(phase.begin), end = record.seconds(std::max(phase.begin, phase.end));
+      sums.begin = sums.has_times ? std::min(sums.begin, begin) : begin;
+      sums.end = std::max(sums.end, end);
+      sums.has_times = true;
+      read_traffic(record, rank, phase, sums);
+      read_collectives(record, numbers, phase, sums);
+    });
+    for (std::size_t bucket = 0; bucket < size_buckets; ++bucket) sizes_.add(bucket, record.head().sizes[bucket]);
+    outside_bytes_ += record.head().outside_bytes;
+    outside_messages_ += record.head().outside_messages;
+    if (record.head().ending != Ending::finalized) unfinished_.push_back(rank);
+  }
+
+  static void read_traffic(const RankRecordView& record, std::uint32_t rank, const PhaseRecord& phase, Sums& sums) {
+    record.for_each_slot<TrafficRecord>(phase.traffic, [&](const TrafficRecord& slot) {
+      if (slot.messages == 0 || slot.other >= record.head().ranks) return;
+      const auto bytes = static_cast<double>(slot.bytes), messages = static_cast<double>(slot.messages);
+      switch (slot.kind) {
+        case TrafficKind::sent:
+          return sums.point_to_point.add(rank, slot.other, bytes, messages);
+        case TrafficKind::pulled:
+          return sums.point_to_point.add(slot.other, rank, bytes, messages);
+        case TrafficKind::collective:
+          return sums.expanded.add(rank, slot.other, bytes, messages);
+      }
+    });
+  }
+
+  void read_collectives(const RankRecordView& record, const std::map<std::uint32_t, std::uint32_t>& numbers,
+                        const PhaseRecord& phase, Sums& sums) {
+    record.for_each_slot<CollectiveRecord>(phase.collectives, [&](const CollectiveRecord& slot) {
+      if (slot.count == 0 || slot.op > static_cast<std::uint32_t>(CollectiveOp::scan)) return;
+      std::uint32_t communicator = communicators_.world();
+      if (slot.communicator != 0) {
+        const auto found = numbers.find(slot.communicator);
+        if (found == numbers.end()) return;
+        communicator = found->second;
+      }
+      const std::size_t members = profile_.communicators[communicator].members.size();
+      if (slot.root >= (members == 0 ? record.head().ranks : members)) return;
+      auto& calls = sums.collectives[{communicator, static_cast<CollectiveOp>(slot.op), slot.root, slot.bytes_each}];
+      calls.bytes += static_cast<double>(slot.bytes);
+      calls.count += static_cast<double>(slot.count);
+    });
+  }
+
+  void build_phases() {
+    const auto ranks = static_cast<std::uint32_t>(records_.size());
+    if (longest_window_ == 0 && phases_.size() < 2) return;  // the program never called MPI_Pcontrol
+    for (const auto& [key, sums] : phases_) {
+      Phase phase;
+      if (longest_window_ > 0) {
+        const double length = static_cast<double>(longest_window_) / 1e9;
+        phase.begin = static_cast<double>(key) * length;
+        phase.end = phase.begin + length;
+        phase.name = fmt::format("{:g} s to {:g} s", phase.begin, phase.end);
+      } else {
+        phase.begin = sums.begin;
+        phase.end = sums.end;
+        phase.name = fmt::format("level {}", key);
+      }
+      phase.point_to_point = sums.point_to_point.build(ranks);
+      if (!sums.expanded.empty()) phase.expanded_collectives = sums.expanded.build(ranks);
+      phase.collectives = sums.list_collectives();
+      profile_.phases.push_back(std::move(phase));
+    }
+    std::stable_sort(profile_.phases.begin(), profile_.phases.end(),
+                     [](const Phase& a, const Phase& b) { return a.begin < b.begin; });
+  }
+
+  void build_totals() {
+    const auto ranks = static_cast<std::uint32_t>(records_.size());
+    Sums totals;
+    for (const auto& [key, sums] : phases_) totals.merge(sums);
+    auto rows = totals.point_to_point.build(ranks).release();
+    profile_.activity.resize(ranks);
+    rows.loads.resize(ranks);
+    const bool instructions = std::all_of(records_.begin(), records_.end(), [](const auto& record) {
+      return !record || record->head().has_instructions != 0;
+    });
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      if (!records_[rank]) continue;
+      profile_.activity[rank] = activity_of(*records_[rank]);
+      if (!instructions) profile_.activity[rank].instructions = 0;
+      rows.loads[rank] = instructions ? profile_.activity[rank].instructions
+                                      : work_of(records_[rank]->head(), profile_.activity[rank]);
+    }
+    profile_.origin["loads"] = instructions ? "instructions" : "CPU time outside MPI in microseconds";
+    profile_.point_to_point = CommGraph(std::move(rows));
+    if (!totals.expanded.empty()) profile_.expanded_collectives = totals.expanded.build(ranks);
+    profile_.collectives = totals.list_collectives();
+    profile_.sizes = sizes_.sizes();
+  }
+
+  static RankActivity activity_of(const RankRecordView& record) {
+    const RankRecord& head = record.head();
+    RankActivity activity;
+    const double all = record.seconds(std::max(head.latest_tick, head.last_tick));
+    activity.seconds_in_mpi = static_cast<double>(head.ticks_in_mpi) * record.seconds_per_tick();
+    activity.seconds_outside = std::max(0.0, all - activity.seconds_in_mpi);
+    activity.instructions = static_cast<double>(head.instructions);
+    return activity;
+  }
+
+  /// MPI libraries poll while they wait, so the CPU time includes the time in MPI, which is not work of the program.
+  static double work_of(const RankRecord& head, const RankActivity& activity) {
+    const double cpu = static_cast<double>(head.cpu_ns) / 1e9;
+    return std::round(1e6 * std::clamp(cpu - activity.seconds_in_mpi, 0.0, activity.seconds_outside));
+  }
+
+  void describe() {
+    profile_.origin["source"] = "rankloom record";
+    for (const auto& record : records_) {
+      if (!record) continue;
+      profile_.origin["program"] = text_of(record->head().program);
+      profile_.origin["mpi"] = text_of(record->head().mpi);
+      break;
+    }
+    if (!missing_.empty()) profile_.origin["missing ranks"] = list_ranks(missing_);
+    if (!unfinished_.empty()) profile_.origin["ranks that did not finish"] = list_ranks(unfinished_);
+    if (outside_messages_ > 0) {
+      profile_.origin["to other programs"] = fmt::format("{} B in {} messages", outside_bytes_, outside_messages_);
+    }
+  }
+
+  /// "0-2, 5".
+  static std::string list_ranks(const std::vector<std::uint32_t>& ranks) {
+    std::string text;
+    for (std::size_t first = 0, last = 0; first < ranks.size(); first = last + 1) {
+      for (last = first; last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1;) ++last;
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[first]);
+      if (last > first) text += fmt::format("-{}", ranks[last]);
+    }
+    return text;
+  }
+
+  std::vector<std::optional<RankRecordView>> records_;
+  Profile profile_;
+  Communicators communicators_{profile_};
+  std::map<std::int64_t, Sums> phases_;
+  SizeHistogram sizes_;
+  std::uint64_t longest_window_ = 0;
+  std::uint64_t outside_bytes_ = 0, outside_messages_ = 0;
+  std::vector<std::uint32_t> missing_, unfinished_;
+};
+
+}  // namespace
+
+bool is_recording(std::string_view text) {
+  return text.starts_with(std::string_view(rank_record_magic, sizeof rank_record_magic));
+}
+
+std::string_view used_part_of_rank_file(std::string_view file) {
+  if (!is_recording(file) || file.size() < sizeof(RankRecord)) return {};
+  RankRecord head;
+  std::memcpy(&head, file.data(), sizeof head);
+  // ranks is 0 until the rank knows its rank in MPI_COMM_WORLD.
+  return head.ranks > 0 ? file.substr(0, head.used) : std::string_view();
+}
+
+Result<Imported> read_recording(const FileContents& file) {
+  auto records = list_rank_records(file);
+  if (!records) return propagate(records);
+  return Imported{.profile = Reader(*std::move(records)).read(), .topology = std::nullopt, .format = "recording"};
+}
+
+}  // namespace rankloom
