@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: traffic with both directions together.
+// map: construction, contraction and submatrices of the affinity matrix.
 #include "rankloom/map/affinity.hpp"
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace rankloom {
 namespace {
 
-/// Who sends to each rank, in rising order of the senders, with the bytes.
-struct Incoming {
+/// The incoming edges of each rank, in rising order of their sources, with their bytes.
+struct IncomingEdges {
   Array<EdgeIndex> offsets;
   Array<std::uint32_t> from;
   Array<double> bytes;
 
-  explicit Incoming(const CommGraph& graph) : offsets(graph.rank_count() + std::size_t{1}, 0) {
+  explicit IncomingEdges(const CommGraph& graph) : offsets(graph.rank_count() + std::size_t{1}, 0) {
     for (const Rank target : graph.rows().targets) ++offsets[index(target) + 1];
     for (std::size_t at = 1; at < offsets.size(); ++at) offsets[at] += offsets[at - 1];
     from.resize(graph.edge_count());
@@ -29,17 +29,17 @@ struct Incoming {
       const auto targets = graph.targets(rank);
       const auto sent = graph.bytes(rank);
       for (std::size_t edge = 0; edge < targets.size(); ++edge) {
-        const EdgeIndex place = next[index(targets[edge])]++;
-        from[place] = index(rank);
-        bytes[place] = sent[edge];
+        const EdgeIndex position = next[index(targets[edge])]++;
+        from[position] = index(rank);
+        bytes[position] = sent[edge];
       }
     }
   }
 };
 
-/// Calls found(neighbour, bytes both ways) for each pair of the rank that exchanges any, in rising order.
-template <class Found>
-void merge_directions(const CommGraph& graph, const Incoming& incoming, std::uint32_t rank, const Found& found) {
+/// Calls visit(neighbour, bytes of both directions) for each rank with which this one exchanges bytes, in rising order.
+template <class Visit>
+void merge_directions(const CommGraph& graph, const IncomingEdges& incoming, std::uint32_t rank, const Visit& visit) {
   const auto targets = graph.targets(Rank{rank});
   const auto sent = graph.bytes(Rank{rank});
   std::size_t out = 0;
@@ -52,50 +52,50 @@ void merge_directions(const CommGraph& graph, const Incoming& incoming, std::uin
     const double bytes = (sends ? sent[out] : 0) + (receives ? incoming.bytes[in] : 0);
     out += sends ? 1 : 0;
     in += receives ? 1 : 0;
-    if (neighbour != rank && bytes > 0) found(neighbour, bytes);
+    if (neighbour != rank && bytes > 0) visit(neighbour, bytes);
   }
 }
 
-void add_up(Array<EdgeIndex>& offsets) {
+void prefix_sum(Array<EdgeIndex>& offsets) {
   for (std::size_t at = 1; at < offsets.size(); ++at) offsets[at] += offsets[at - 1];
 }
 
 }  // namespace
 
 Affinity::Affinity(const CommGraph& graph) {
-  if (!add_answers(graph)) merge_with_incoming(graph);
-  note_whether_exact();
+  if (!add_reverse_edges(graph)) merge_with_incoming(graph);
+  check_exactness();
 }
 
-bool Affinity::add_answers(const CommGraph& graph) {
+bool Affinity::add_reverse_edges(const CommGraph& graph) {
   const auto& rows = graph.rows();
-  Array<EdgeIndex> answer(rows.offsets.begin(), rows.offsets.end() - 1);  // in each row, the next edge to be asked for
+  Array<EdgeIndex> next_edge(rows.offsets.begin(), rows.offsets.end() - 1);  // of each row
   offsets_.resize(rows.offsets.size());
   neighbours_.resize(graph.edge_count());
   weights_.resize(graph.edge_count());
-  EdgeIndex kept = 0;
+  EdgeIndex count = 0;
   offsets_[0] = 0;
   for (const Rank rank : graph.ranks()) {
     for (EdgeIndex edge = rows.offsets[index(rank)]; edge < rows.offsets[index(rank) + 1]; ++edge) {
-      // Ranks come in rising order, and so do the targets of a row: the answer to each edge is the row's next one.
+      // Ranks and the targets of a row are in rising order, so the reverse edge is the next edge of the target's row.
       const std::uint32_t target = index(rows.targets[edge]);
-      const EdgeIndex back = answer[target]++;
-      if (back == rows.offsets[target + 1] || rows.targets[back] != rank) return false;
-      const double bytes = rows.bytes[edge] + rows.bytes[back];
+      const EdgeIndex reverse = next_edge[target]++;
+      if (reverse == rows.offsets[target + 1] || rows.targets[reverse] != rank) return false;
+      const double bytes = rows.bytes[edge] + rows.bytes[reverse];
       if (target == index(rank) || !(bytes > 0)) continue;
-      neighbours_[kept] = target;
-      weights_[kept++] = bytes;
+      neighbours_[count] = target;
+      weights_[count++] = bytes;
     }
-    offsets_[index(rank) + 1] = kept;
+    offsets_[index(rank) + 1] = count;
   }
-  // As many answers were asked for as there are edges, each in its row, so every edge has been one.
-  neighbours_.resize(kept);
-  weights_.resize(kept);
+  // Every row was read as often as it has edges, so every edge was the reverse of another.
+  neighbours_.resize(count);
+  weights_.resize(count);
   return true;
 }
 
 void Affinity::merge_with_incoming(const CommGraph& graph) {
-  const Incoming incoming(graph);
+  const IncomingEdges incoming(graph);
   const std::uint32_t ranks = graph.rank_count();
   offsets_.assign(ranks + std::size_t{1}, 0);
   parallel_chunks(ranks, [&](std::size_t begin, std::size_t end) {
@@ -104,7 +104,7 @@ void Affinity::merge_with_incoming(const CommGraph& graph) {
       merge_directions(graph, incoming, static_cast<std::uint32_t>(rank), [&](std::uint32_t, double) { ++degree; });
     }
   });
-  add_up(offsets_);
+  prefix_sum(offsets_);
   neighbours_.resize(offsets_.back());
   weights_.resize(offsets_.back());
   parallel_chunks(ranks, [&](std::size_t begin, std::size_t end) {
@@ -118,46 +118,46 @@ void Affinity::merge_with_incoming(const CommGraph& graph) {
   });
 }
 
-void Affinity::note_whether_exact() {
-  struct Seen {
+void Affinity::check_exactness() {
+  struct WeightCheck {
     double sum = 0;
-    bool halves = true;
-    Seen& operator+=(const Seen& other) {
+    bool all_half_integers = true;
+    WeightCheck& operator+=(const WeightCheck& other) {
       sum += other.sum;
-      halves &= other.halves;
+      all_half_integers &= other.all_half_integers;
       return *this;
     }
   };
-  const Seen seen = parallel_sum<Seen>(
+  const WeightCheck check = parallel_sum<WeightCheck>(
       weights_.size(),
       [&](std::size_t begin, std::size_t end) {
-        Seen chunk;
+        WeightCheck chunk;
         for (std::size_t at = begin; at < end; ++at) {
           chunk.sum += weights_[at];
-          chunk.halves &= std::floor(2 * weights_[at]) == 2 * weights_[at];
+          chunk.all_half_integers &= std::floor(2 * weights_[at]) == 2 * weights_[at];
         }
         return chunk;
       },
       std::size_t{1} << 16);
-  exact_ = seen.halves && seen.sum < 0x1p52;
+  exact_ = check.all_half_integers && check.sum < 0x1p52;
 }
 
-Affinity Affinity::contracted(const Groups& groups) const {
-  // Where each element stands: its group, and its place in the order of all members.
-  Array<std::uint32_t> group_of(size()), place_of(size());
+Affinity Affinity::contract(const Groups& groups) const {
+  // The group of each element, and its position in the list of all members.
+  Array<std::uint32_t> group_of(size()), position_of(size());
   parallel_chunks(groups.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t group = begin; group < end; ++group) {
-      for (std::uint64_t place = groups.ends[group]; place < groups.ends[group + 1]; ++place) {
-        group_of[groups.members[place]] = static_cast<std::uint32_t>(group);
-        place_of[groups.members[place]] = static_cast<std::uint32_t>(place);
+      for (std::uint64_t position = groups.ends[group]; position < groups.ends[group + 1]; ++position) {
+        group_of[groups.members[position]] = static_cast<std::uint32_t>(group);
+        position_of[groups.members[position]] = static_cast<std::uint32_t>(position);
       }
     }
   });
 
   struct Scratch {
-    std::vector<double> sum;  // by group; 0 where untouched
+    std::vector<double> sum;  // by group; 0 if not touched
     std::vector<std::uint32_t> touched;
-    std::vector<std::pair<std::uint32_t, double>> partners;  // of one member: (place, weight)
+    std::vector<std::pair<std::uint32_t, double>> partners;  // of one member: (position, weight)
   };
   oneapi::tbb::enumerable_thread_specific<Scratch> scratches;
   struct Rows {
@@ -178,19 +178,19 @@ Affinity Affinity::contracted(const Groups& groups) const {
     };
     for (auto group = static_cast<std::uint32_t>(begin); group < end; ++group) {
       for (const std::uint32_t member : groups[group]) {
-        const auto near = neighbours(member);
+        const auto adjacent = neighbours(member);
         const auto weight = weights(member);
         scratch.partners.clear();
-        for (std::size_t edge = 0; edge < near.size(); ++edge) {
-          if (group_of[near[edge]] <= group) continue;
+        for (std::size_t edge = 0; edge < adjacent.size(); ++edge) {
+          if (group_of[adjacent[edge]] <= group) continue;
           if (exact_) {
-            add(group_of[near[edge]], weight[edge]);
+            add(group_of[adjacent[edge]], weight[edge]);
           } else {
-            scratch.partners.emplace_back(place_of[near[edge]], weight[edge]);
+            scratch.partners.emplace_back(position_of[adjacent[edge]], weight[edge]);
           }
         }
         std::sort(scratch.partners.begin(), scratch.partners.end());
-        for (const auto& [place, bytes] : scratch.partners) add(group_of[groups.members[place]], bytes);
+        for (const auto& [position, bytes] : scratch.partners) add(group_of[groups.members[position]], bytes);
       }
       std::sort(scratch.touched.begin(), scratch.touched.end());
       upper_degree[group] = scratch.touched.size();
@@ -202,7 +202,8 @@ Affinity Affinity::contracted(const Groups& groups) const {
     }
   });
 
-  // Each row is its lower half, which the upper halves of smaller groups fill in rising order, and its upper half.
+  // Each row consists of its lower half, which the upper halves of smaller groups fill in rising order, and its upper
+  // half.
   Affinity coarse;
   coarse.exact_ = exact_;
   coarse.offsets_.assign(groups.size() + std::size_t{1}, 0);
@@ -210,7 +211,7 @@ Affinity Affinity::contracted(const Groups& groups) const {
   for (const Rows& rows : upper) {
     for (const std::uint32_t other : rows.neighbours) ++coarse.offsets_[other + 1];
   }
-  add_up(coarse.offsets_);
+  prefix_sum(coarse.offsets_);
   coarse.neighbours_.resize(coarse.offsets_.back());
   coarse.weights_.resize(coarse.offsets_.back());
   Array<EdgeIndex> next(coarse.offsets_.begin(), coarse.offsets_.end() - 1);
@@ -232,38 +233,38 @@ Affinity Affinity::contracted(const Groups& groups) const {
 }
 
 std::vector<Affinity> Affinity::split(const Groups& groups) const {
-  constexpr std::uint32_t nowhere = 0xffffffff;
-  Array<std::uint32_t> group_of(size(), nowhere), name(size());
+  constexpr std::uint32_t no_group = 0xffffffff;
+  Array<std::uint32_t> group_of(size(), no_group), number(size());
   for (std::uint32_t group = 0; group < groups.size(); ++group) {
     const auto members = groups[group];
     for (std::uint32_t at = 0; at < members.size(); ++at) {
       group_of[members[at]] = group;
-      name[members[at]] = at;
+      number[members[at]] = at;
     }
   }
-  std::vector<Affinity> parts(groups.size(), Affinity{});
+  std::vector<Affinity> submatrices(groups.size(), Affinity{});
   parallel_chunks(groups.size(), 1, [&](std::size_t begin, std::size_t) {
     const auto group = static_cast<std::uint32_t>(begin);
-    Affinity& part = parts[group];
-    part.exact_ = exact_;
-    part.offsets_.assign(1, 0);
+    Affinity& submatrix = submatrices[group];
+    submatrix.exact_ = exact_;
+    submatrix.offsets_.assign(1, 0);
     std::vector<std::pair<std::uint32_t, double>> row;
     for (const std::uint32_t member : groups[group]) {
-      const auto near = neighbours(member);
+      const auto adjacent = neighbours(member);
       const auto weight = weights(member);
       row.clear();
-      for (std::size_t edge = 0; edge < near.size(); ++edge) {
-        if (group_of[near[edge]] == group) row.emplace_back(name[near[edge]], weight[edge]);
+      for (std::size_t edge = 0; edge < adjacent.size(); ++edge) {
+        if (group_of[adjacent[edge]] == group) row.emplace_back(number[adjacent[edge]], weight[edge]);
       }
       std::sort(row.begin(), row.end());
       for (const auto& [neighbour, bytes] : row) {
-        part.neighbours_.push_back(neighbour);
-        part.weights_.push_back(bytes);
+        submatrix.neighbours_.push_back(neighbour);
+        submatrix.weights_.push_back(bytes);
       }
-      part.offsets_.push_back(part.neighbours_.size());
+      submatrix.offsets_.push_back(submatrix.neighbours_.size());
     }
   });
-  return parts;
+  return submatrices;
 }
 
 }  // namespace rankloom

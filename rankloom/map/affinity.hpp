@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: who talks how much with whom, both directions together: what mappers group by.
+// map: the affinity matrix: traffic between ranks, or groups of ranks, with both directions added up.
 #pragma once
 
 #include <cstdint>
@@ -7,25 +7,25 @@
 #include <vector>
 
 #include "rankloom/core/array.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom {
 
-/// Disjoint groups of elements, in order, each with its members in order. 4 bytes a member, 8 a group.
+/// Disjoint groups of elements, in order, each with its members in order. 4 bytes per member, 8 per group.
 struct Groups {
-  std::vector<std::uint32_t> members;  ///< Group after group.
-  std::vector<std::uint64_t> ends{0};  ///< A zero, then where each group ends.
+  std::vector<std::uint32_t> members;  ///< The members of all groups, group after group.
+  std::vector<std::uint64_t> ends{0};  ///< 0, then the end of each group in `members`.
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends.size() - 1); }
   std::span<const std::uint32_t> operator[](std::uint32_t group) const {
     return {members.data() + ends[group], static_cast<std::size_t>(ends[group + 1] - ends[group])};
   }
-  /// The members pushed since the last call become a group.
+  /// Ends the current group: the members added since the last call become a group.
   void close() { ends.push_back(members.size()); }
 };
 
 /// A symmetric sparse matrix in compressed rows without a diagonal: w(i, j) = bytes from i to j + bytes from j to i.
-/// The elements are ranks, or groups of ranks after contracted(). Rows list their neighbours in rising order; pairs
+/// The elements are ranks, or groups of ranks after contract(). Rows list their neighbours in rising order; pairs
 /// without bytes are left out. 12 bytes for each direction of a pair.
 class Affinity {
  public:
@@ -47,28 +47,28 @@ class Affinity {
   std::span<const std::uint32_t> all_neighbours() const { return neighbours_; }
   std::span<const double> all_weights() const { return weights_; }
 
-  /// The matrix between groups that hold every element: Cruz 2019, Algorithm 4. w(a, b) for a < b is added up over the
-  /// members of a, and for each over those of b, in their order, so it equals the paper's sum to the last bit.
-  /// Parallel, O(edges), O(edges log degree) where sums are rounded; the same for any number of threads.
-  Affinity contracted(const Groups& groups) const;
+  /// The matrix between groups that contain every element: Cruz 2019, Algorithm 4. w(a, b) for a < b is summed over the
+  /// members of a, and for each of them over those of b, in their order, so it equals the paper's sum to the last bit.
+  /// Parallel, O(edges), O(edges log degree) if sums are rounded; the same for any number of threads.
+  Affinity contract(const Groups& groups) const;
 
-  /// What is said inside each group: element i of a part is the group's member i. Groups need not hold everyone.
-  /// O(edges) for all together, parallel over the groups.
+  /// The submatrix of each group: its element i is member i of the group. Groups need not contain every element.
+  /// O(edges) in total, parallel over the groups.
   std::vector<Affinity> split(const Groups& groups) const;
 
  private:
   Affinity() = default;
-  /// For programs in which everybody is answered, as in most: one pass, no second copy of the edges. False when
-  /// somebody is not; then nothing useful was done.
-  bool add_answers(const CommGraph& graph);
-  /// For every program.
+  /// For graphs in which every edge has a reverse edge, as in most programs: one pass, no copy of the edges. Returns
+  /// false if an edge has none; the matrix is then undefined.
+  bool add_reverse_edges(const CommGraph& graph);
+  /// For every graph.
   void merge_with_incoming(const CommGraph& graph);
-  void note_whether_exact();
+  void check_exactness();
 
   Array<EdgeIndex> offsets_;
   Array<std::uint32_t> neighbours_;
   Array<double> weights_;
-  bool exact_ = true;  // every sum of weights is free of rounding, in whatever order
+  bool exact_ = true;  // sums of weights have no rounding error, in any order
 };
 
 }  // namespace rankloom

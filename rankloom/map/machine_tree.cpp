@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: the machine as a tree of parts.
+// map: children, slots and symmetry of the parts of a machine.
 #include "rankloom/map/machine_tree.hpp"
 
 #include <algorithm>
 
 namespace rankloom {
 
-MachineTree::MachineTree(const Topology& topology, const Capacities& capacities) : topology_(&topology), slots_(&capacities) {
+MachineTree::MachineTree(const Topology& topology, const Capacities& capacities)
+    : topology_(&topology), capacities_(&capacities) {
   const auto differs = [&](Core core) { return capacities[core] != capacities[Core{0}]; };
   if (std::none_of(topology.cores().begin(), topology.cores().end(), differs)) return;
-  places_before_.reserve(topology.core_count() + std::size_t{1});
-  places_before_.push_back(0);
-  for (const Core core : topology.cores()) places_before_.push_back(places_before_.back() + capacities[core]);
+  slots_before_.reserve(topology.core_count() + std::size_t{1});
+  slots_before_.push_back(0);
+  for (const Core core : topology.cores()) slots_before_.push_back(slots_before_.back() + capacities[core]);
 }
 
 MachineTree::Part MachineTree::part(std::uint32_t begin, std::uint32_t end, std::size_t level) const {
@@ -33,18 +34,18 @@ std::vector<MachineTree::Part> MachineTree::children(const Part& parent) const {
   return parts;
 }
 
-std::uint64_t MachineTree::places(const Part& part) const {
-  if (places_before_.empty()) return std::uint64_t{part.core_count()} * (*slots_)[Core{0}];
-  return places_before_[part.end] - places_before_[part.begin];
+std::uint64_t MachineTree::slots(const Part& part) const {
+  if (slots_before_.empty()) return std::uint64_t{part.core_count()} * (*capacities_)[Core{0}];
+  return slots_before_[part.end] - slots_before_[part.begin];
 }
 
 bool MachineTree::symmetric(const Part& part) const {
   if (part.is_core()) return true;
-  const std::uint64_t each = (*slots_)[Core{part.begin}];
+  const std::uint64_t capacity = (*capacities_)[Core{part.begin}];
   for (std::uint32_t core = part.begin; core < part.end; ++core) {
-    if ((*slots_)[Core{core}] != each) return false;
+    if ((*capacities_)[Core{core}] != capacity) return false;
   }
-  // Every level cuts the range into equal pieces, and each piece is cut at the same levels as the first.
+  // Every level divides the range into equal parts.
   for (std::size_t level = part.next_level; level + 1 < topology_->levels().size(); ++level) {
     const std::uint32_t first = topology_->object_of(level, Core{part.begin});
     const std::uint32_t last = topology_->object_of(level, Core{part.end - 1});
@@ -59,13 +60,13 @@ bool MachineTree::symmetric(const Part& part) const {
 }
 
 std::vector<std::uint32_t> MachineTree::arities(const Part& part) const {
-  std::vector<std::uint32_t> widths;
-  for (Part at = part; !at.is_core();) {
-    const auto below = children(at);
-    widths.push_back(static_cast<std::uint32_t>(below.size()));
-    at = below.front();
+  std::vector<std::uint32_t> arities;
+  for (Part current = part; !current.is_core();) {
+    const auto below = children(current);
+    arities.push_back(static_cast<std::uint32_t>(below.size()));
+    current = below.front();
   }
-  return widths;
+  return arities;
 }
 
 }  // namespace rankloom

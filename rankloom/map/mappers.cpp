@@ -1,64 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: the table of mappers. Adding one: a folder, an include, a row.
+// map: the table of mappers. To add one: a folder, a declaration in mapper_factories.hpp, a row here.
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "rankloom/core/suggest.hpp"
-#include "rankloom/map/baseline/baselines.hpp"
-#include "rankloom/map/clustering/clustering.hpp"
-#include "rankloom/map/eager/eager.hpp"
-#include "rankloom/map/exhaustive/exhaustive.hpp"
-#include "rankloom/map/hierarchical/hierarchical.hpp"
-#include "rankloom/map/local_search/local_searches.hpp"
+#include "rankloom/core/text/suggest.hpp"
 #include "rankloom/map/mapper.hpp"
-#include "rankloom/map/peers/peers.hpp"
-#include "rankloom/map/portfolio/portfolios.hpp"
-#include "rankloom/map/treematch/treematch.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 namespace rankloom {
 namespace {
 
 constexpr std::array table{
     MapperInfo{.name = "auto",
-               .summary = "grids are tiled, all else is cut along the machine, then searched",
+               .summary = "tiles grids, partitions other programs along the machine, then improves",
                .reference = "this project; after Karypis, Kumar 1998; Sanders, Schulz 2011",
                .baseline = false,
                .takes_start = true,
                .make = make_auto},
     MapperInfo{.name = "block",
-               .summary = "cores in order, as launchers do by default",
+               .summary = "fills the cores in order, as launchers do by default",
                .reference = "Wang 2015, 4.4.1",
                .baseline = true,
                .takes_start = false,
                .make = make_block},
     MapperInfo{.name = "round-robin",
-               .summary = "one rank for each node in turn",
+               .summary = "one rank per node in turn",
                .reference = "Wang 2015, 4.4.1",
                .baseline = true,
                .takes_start = false,
                .make = make_round_robin},
     MapperInfo{.name = "random",
-               .summary = "any placement, by the seed",
+               .summary = "a random placement, determined by the seed",
                .reference = "Cruz 2019, 4.5",
                .baseline = true,
                .takes_start = false,
                .make = make_random},
     MapperInfo{.name = "exhaustive",
-               .summary = "the proved optimum, for about 10 tasks on 15 cores",
+               .summary = "the proved optimum, for about 10 ranks on 15 cores",
                .reference = "Getmanskiy 2015, 2.1",
                .baseline = false,
                .takes_start = true,
                .make = make_exhaustive},
     MapperInfo{.name = "greedy",
-               .summary = "exchanges and moves to free cores, rank by rank, until none gains",
+               .summary = "swaps and moves to free cores, rank by rank, until none reduces the cost",
                .reference = "Getmanskiy 2015, 2.2",
                .baseline = false,
                .takes_start = true,
                .make = make_greedy},
     MapperInfo{.name = "pair-exchange",
-               .summary = "exchanges of random pairs that gain, a number of tries",
+               .summary = "a number of random swaps; keeps those that reduce the cost",
                .reference = "Brandfass, Alrutz, Gerhold 2013; Wang 2015, 4.4.3",
                .baseline = false,
                .takes_start = true,
@@ -70,31 +62,31 @@ constexpr std::array table{
                .takes_start = true,
                .make = make_pair_exchange},
     MapperInfo{.name = "mpipp",
-               .summary = "from random placements always the best exchange; the best of 10",
+               .summary = "steepest descent by swaps from 10 random placements",
                .reference = "Chen et al. 2006; Cruz 2019, 4.5",
                .baseline = false,
                .takes_start = false,
                .make = make_mpipp},
     MapperInfo{.name = "clustering",
-               .summary = "clusters of ranks that talk much, put on nodes as a whole",
+               .summary = "clusters ranks by their traffic and assigns whole clusters to nodes",
                .reference = "Wang 2015, 4.3-4.4",
                .baseline = false,
                .takes_start = false,
                .make = make_clustering},
     MapperInfo{.name = "hierarchical",
-               .summary = "level by level down the machine, any mapper for each step",
+               .summary = "level by level down the machine, with any mapper for each level",
                .reference = "Wang 2015, 4.5",
                .baseline = false,
                .takes_start = false,
                .make = make_hierarchical},
     MapperInfo{.name = "eager",
-               .summary = "greedy groups of those who talk most, level by level from the cores up",
+               .summary = "groups ranks greedily by their traffic, from the cores up",
                .reference = "Cruz 2019, 3.1-3.6",
                .baseline = false,
                .takes_start = false,
                .make = make_eager},
     MapperInfo{.name = "treematch",
-               .summary = "groups of ranks that talk most, level by level from the cores up",
+               .summary = "groups ranks by their traffic as a combinatorial search, from the cores up",
                .reference = "Jeannot, Mercier, Tessier 2014; Cruz 2019, 4.5",
                .baseline = false,
                .takes_start = false,
@@ -109,38 +101,39 @@ constexpr std::array table{
 #endif
 #ifdef RANKLOOM_HAS_METIS
     MapperInfo{.name = "metis",
-               .summary = "METIS cuts the ranks along the hierarchy, from the top down",
+               .summary = "METIS partitions along the hierarchy of the machine, from the top down",
                .reference = "Karypis, Kumar 1998; Wang 2015, 5.1",
                .baseline = false,
                .takes_start = false,
                .make = make_metis},
 #endif
     MapperInfo{.name = "refine",
-               .summary = "exchanges and moves near each rank's partners; quick on large programs",
+               .summary = "swaps and moves close to the partners of each rank; fast on large programs",
                .reference = "this project; after Brandfass, Alrutz, Gerhold 2013 with restricted neighbourhoods",
                .baseline = false,
                .takes_start = true,
                .make = make_refine},
 };
 
-/// Mappers over somebody else's library, which a build may lack.
-struct Peer {
+/// Mappers that use an external library, which a build may not have.
+struct ExternalMapper {
   std::string_view name, library, package, option;
 };
-constexpr std::array peers{
-    Peer{"scotch", "Scotch", "libscotch-dev", "RANKLOOM_SCOTCH"},
-    Peer{"metis", "METIS", "libmetis-dev", "RANKLOOM_METIS"},
+constexpr std::array external_mappers{
+    ExternalMapper{"scotch", "Scotch", "libscotch-dev", "RANKLOOM_SCOTCH"},
+    ExternalMapper{"metis", "METIS", "libmetis-dev", "RANKLOOM_METIS"},
 };
 
 Failure unknown_mapper(std::string_view name) {
-  for (const Peer& peer : peers) {
-    if (peer.name != name) continue;
-    return fail(Code::environment, at("-a"), fmt::format("this build has no {}, so no mapper '{}'", peer.library, name),
-                fmt::format("install {} and build again with -D{}=ON", peer.package, peer.option));
+  for (const ExternalMapper& external : external_mappers) {
+    if (external.name != name) continue;
+    return fail(Code::environment, at("-a"),
+                fmt::format("mapper '{}' is not available: this build has no {}", name, external.library),
+                fmt::format("install {} and build again with -D{}=ON", external.package, external.option));
   }
   std::vector<std::string_view> known;
   for (const MapperInfo& row : table) known.push_back(row.name);
-  return fail(Code::usage, at("-a"), fmt::format("there is no mapper '{}'", name), suggest(name, known));
+  return fail(Code::usage, at("-a"), fmt::format("unknown mapper '{}'", name), suggest(name, known));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: runs a mapper as every verb does.
+// map: runs a mapper and validates its result.
 #include "rankloom/map/run.hpp"
 
 #include <algorithm>
@@ -8,92 +8,102 @@
 #include <cmath>
 
 #include "rankloom/map/bound/lower_bound.hpp"
-#include "rankloom/map/local_search/move_price.hpp"
+#include "rankloom/map/local_search/migration_cost.hpp"
 
 namespace rankloom {
 namespace {
 
-/// A mapper that breaks its promise is our fault, not the user's; without assertions it is at least not handed out.
+/// An invalid placement is a defect of the mapper, not an error of the user. In builds without assertions it is
+/// reported.
 Failure invalid_result(const ConfiguredMapper& mapper, Error error) {
   assert(false && "a mapper returned an invalid placement");
   error.what = mapper.spec + " returned an invalid placement: " + error.what;
-  error.hint = "this is a defect of the mapper; choose another one and report it";
+  error.hint = "this is a defect of the mapper: please report it, and choose another mapper with -a";
   error.code = Code::environment;
   return Failure(std::move(error));
 }
 
-/// The better of what the mapper knows and what can be known without it, as a value of the model.
-std::optional<double> certificate(const MapProblem& problem, const Placement& placement, double cost, bool certify) {
+/// The better one of the mapper's own bound and the general one, as a value of the cost model.
+std::optional<double> best_lower_bound(const MapProblem& problem, const Placement& placement, double cost,
+                                       bool compute_lower_bound) {
   std::optional<double> bound = placement.lower_bound;
-  if (certify) {
-    if (const auto found = lower_bound(problem)) bound = bound ? std::max(*bound, *found) : *found;
+  if (compute_lower_bound) {
+    if (const auto general = lower_bound(problem)) bound = bound ? std::max(*bound, *general) : *general;
   }
   if (!bound) return bound;
-  // Sums that are added up in different orders differ in their last digits.
-  const double reached = objective(problem.model, cost);
-  if (*bound > reached && *bound <= reached + 1e-9 * std::abs(reached)) bound = reached;
+  // Sums in different orders differ in their last digits: the bound must not exceed the cost because of rounding.
+  const double reached_cost = objective(problem.model, cost);
+  if (*bound > reached_cost && *bound <= reached_cost + 1e-9 * std::abs(reached_cost)) bound = reached_cost;
   return objective(problem.model, *bound);
 }
 
 }  // namespace
 
-Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& given, const MapRun& run,
-                             RunOptions options) {
-  assert(given.start.empty() || given.start.size() == given.graph.rank_count());
-  const bool by_load = mapper.mapper->balances_load();
-  const Capacities capacities = by_load ? given.capacities.bounded_by_work(given.topology, given.graph.rank_count()) : given.capacities;
-  const MapProblem problem{given.graph, given.topology, capacities, given.model, given.start, given.move_price};
-  const bool priced = given.move_price > 0 && !given.start.empty() && !by_load;
+Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& requested, const MapRun& run,
+                             MapRunOptions options) {
+  assert(requested.start.empty() || requested.start.size() == requested.graph.rank_count());
+  const bool balances_load = mapper.mapper->balances_load();
+  const Capacities capacities =
+      balances_load ? requested.capacities.relax_if_oversubscribed(requested.topology, requested.graph.rank_count())
+                    : requested.capacities;
+  const MapProblem problem{requested.graph, requested.topology, capacities,
+                           requested.model, requested.start,    requested.migration_cost};
+  const bool has_migration_cost = requested.migration_cost > 0 && !requested.start.empty() && !balances_load;
   const auto begin = std::chrono::steady_clock::now();
   const auto milliseconds = [&] {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   };
   auto placement = mapper.mapper->place(problem, run);
-  double took = milliseconds();
+  double time_ms = milliseconds();
   if (!placement) return propagate(placement);
 
   if (placement->core_of.size() != problem.graph.rank_count()) {
-    return invalid_result(mapper, {Code::environment, at(mapper.spec), "not one core for each rank", ""});
+    return invalid_result(
+        mapper, {Code::environment, at(mapper.spec), "the number of cores differs from the number of ranks", ""});
   }
-  auto mapping = Mapping::checked(std::move(placement->core_of), problem.topology, problem.capacities, mapper.spec);
+  auto mapping = Mapping::create(std::move(placement->core_of), problem.topology, problem.capacities, mapper.spec);
   if (!mapping) return invalid_result(mapper, std::move(mapping).error());
-  if (priced) {
-    auto paying = worth_moving(problem, {mapping->cores().begin(), mapping->cores().end()}, run.deadline);
-    took = milliseconds();
-    if (!std::ranges::equal(paying, mapping->cores())) placement->note = "what does not pay for its moves was undone";
-    mapping = Mapping::checked(std::move(paying), problem.topology, problem.capacities, mapper.spec);
+  if (has_migration_cost) {
+    auto worthwhile =
+        keep_worthwhile_migrations(problem, {mapping->cores().begin(), mapping->cores().end()}, run.deadline);
+    time_ms = milliseconds();
+    if (!std::ranges::equal(worthwhile, mapping->cores()))
+      placement->note = "migrations that cost more than they save were undone";
+    mapping = Mapping::create(std::move(worthwhile), problem.topology, problem.capacities, mapper.spec);
     if (!mapping) return invalid_result(mapper, std::move(mapping).error());
   }
   const auto value = [&](std::span<const Core> core_of) {
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
-  auto block = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
-  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  value(block),
-                   {},          took,     false,         std::move(placement->note), {}, {}};
+  auto default_placement = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
+  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  value(default_placement),
+                   {},          time_ms,  false,         std::move(placement->note), {}, {}};
   result.cost = value(result.mapping.cores());
 
-  const double by_cost = objective(problem.model, result.cost) - objective(problem.model, result.cost_default);
-  bool worse = by_cost > 0;
-  if (priced) worse = priced_cost(problem, result.mapping.cores()) > priced_cost(problem, block);
-  if (by_load) {
+  const double cost_difference = objective(problem.model, result.cost) - objective(problem.model, result.cost_default);
+  bool worse = cost_difference > 0;
+  if (has_migration_cost)
+    worse = cost_with_migration(problem, result.mapping.cores()) > cost_with_migration(problem, default_placement);
+  if (balances_load) {
     const auto heaviest = [&](std::span<const Core> core_of) {
       return load_balance(problem.graph, problem.topology, core_of).heaviest_core;
     };
-    const double by_weight = heaviest(result.mapping.cores()) - heaviest(block);
-    worse = by_cost >= 0 && by_weight >= 0 && (by_cost > 0 || by_weight > 0);
+    const double load_difference = heaviest(result.mapping.cores()) - heaviest(default_placement);
+    worse = cost_difference >= 0 && load_difference >= 0 && (cost_difference > 0 || load_difference > 0);
   }
   if (worse && !mapper.info->baseline && !options.keep_worse) {
-    auto fallback = Mapping::checked(std::move(block), problem.topology, problem.capacities, "block");
+    auto fallback = Mapping::create(std::move(default_placement), problem.topology, problem.capacities, "block");
     if (!fallback) return invalid_result(mapper, std::move(fallback).error());
     result.mapping = std::move(*fallback);
     result.cost = result.cost_default;
     result.fell_back = true;
-    result.note = "its own result cost more than the default order, which is kept";
+    result.note = "the mapper's result costs more than the default placement, which is used instead";
   }
   if (!problem.start.empty()) result.moved = moved_ranks(problem.start, result.mapping.cores());
-  // With loads to balance, the least cost would be everybody on one core: that tells nothing.
-  result.lower_bound = certificate(problem, *placement, result.cost, options.certify && !by_load);
-  if (by_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
+  // With loads, the minimum cost would be that of all ranks on one core, which is not a useful bound.
+  result.lower_bound =
+      best_lower_bound(problem, *placement, result.cost, options.compute_lower_bound && !balances_load);
+  if (balances_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
   return result;
 }
 

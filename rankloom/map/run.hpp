@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: runs a mapper as every verb does: timed, its result checked, and never worse than the launcher's default order.
+// map: runs a mapper, measures its time, validates its result, and falls back to the launcher's default placement.
 #pragma once
 
 #include <cstdint>
@@ -7,35 +7,36 @@
 #include <string>
 
 #include "rankloom/map/mapper.hpp"
-#include "rankloom/model/load_balance.hpp"
+#include "rankloom/model/cost/loads.hpp"
 
 namespace rankloom {
 
 struct MapResult {
-  std::string mapper;  ///< The spec that ran.
+  std::string mapper;  ///< The spec of the mapper.
   std::uint64_t seed;
   CostModel model;
   Mapping mapping;
-  double cost;                        ///< Value of the model for `mapping`.
-  double cost_default;                ///< Value for the block placement.
-  std::optional<double> lower_bound;  ///< No placement has a better value of the model, if known.
-  double time_ms;                     ///< The algorithm alone, wall clock.
-  bool fell_back;  ///< The mapper's own result cost more than the default order, which is returned instead.
+  double cost;                        ///< The value of the cost model for `mapping`.
+  double cost_default;                ///< The same for the block placement, the launcher's default.
+  std::optional<double> lower_bound;  ///< No placement has a better value of the cost model; empty: unknown.
+  double time_ms;                     ///< Wall-clock time of the mapper alone.
+  bool fell_back;  ///< The result of the mapper cost more than the default placement, which is returned instead.
   std::string note;
-  std::optional<LoadBalance> load;     ///< For mappers that balance it.
-  std::optional<std::uint64_t> moved;  ///< Ranks that are not on their core of the start, where there was one.
+  std::optional<LoadBalance> load;     ///< Only for mappers that balance loads.
+  std::optional<std::uint64_t> moved;  ///< Ranks that are not on their core of the start; empty: no start.
 };
 
-struct RunOptions {
-  bool keep_worse = false;  ///< Hand out a result that costs more than the default order (for comparing mappers).
-  bool certify = false;     ///< Say how low the cost can be at best, also where the mapper does not; not for loads.
+struct MapRunOptions {
+  bool keep_worse = false;  ///< Return a result that costs more than the default placement (to compare mappers).
+  bool compute_lower_bound = false;  ///< Compute a lower bound even if the mapper has none; not with loads.
 };
 
-/// A mapper that balances loads may put any number of ranks on a core where cores may be shared, and its result is
-/// worse than the default order only if that is at least as good in cost and in its heaviest core, and better in one.
-/// With a price for moves, mappers search as without, and of their result what pays is kept: its cost with the moves is
-/// neither above that of the mapper's result nor above the start's. Balanced loads are not touched.
+/// A mapper that balances loads may place any number of ranks on a core if cores may be shared. Its result is worse
+/// than the default placement only if it is not better in cost nor in the load of the heaviest core, and worse in one
+/// of them. With a migration cost, mappers search as without it; then only those moves of the result are kept that
+/// reduce the cost including migration. It is at most that of the mapper's result and at most that of the start.
+/// Results of mappers that balance loads are not changed.
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
-                             RunOptions options = {});
+                             MapRunOptions options = {});
 
 }  // namespace rankloom

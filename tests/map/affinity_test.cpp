@@ -24,7 +24,7 @@ std::vector<std::vector<double>> dense(const Affinity& affinity) {
   return matrix;
 }
 
-std::vector<std::vector<double>> both_ways(const CommGraph& graph) {
+std::vector<std::vector<double>> sum_of_directions(const CommGraph& graph) {
   std::vector<std::vector<double>> matrix(graph.rank_count(), std::vector<double>(graph.rank_count(), 0));
   for (const Rank from : graph.ranks()) {
     for (std::size_t edge = 0; edge < graph.degree(from); ++edge) {
@@ -63,36 +63,36 @@ CommGraph with_fractions(std::uint32_t ranks, std::uint64_t seed) {
   return std::move(builder).build(false);
 }
 
-TEST(Affinity, AddsBothDirectionsAndLeavesOutWhatIsSaidToOneself) {
+TEST(Affinity, AddsBothDirectionsWithoutTheDiagonal) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     for (const bool undirected : {false, true}) {
       const CommGraph graph = testing::random_graph(20, 0.3, seed, undirected);
-      EXPECT_EQ(dense(Affinity(graph)), both_ways(graph));
+      EXPECT_EQ(dense(Affinity(graph)), sum_of_directions(graph));
     }
   }
 }
 
-TEST(Affinity, IsTheSameWhetherOrNotEverybodyIsAnswered) {
+TEST(Affinity, IsTheSameWithAndWithoutReverseEdges) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     Random random(seed);
-    CommGraphBuilder answered(12), with_one_more(13);
+    CommGraphBuilder symmetric(12), with_one_more(13);
     for (std::uint32_t a = 0; a < 12; ++a) {
       for (std::uint32_t b = a; b < 12; ++b) {
         if (random.below(2) == 0) continue;
         for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
           const double bytes = random.unit();
-          answered.add(Rank{from}, Rank{to}, bytes);
+          symmetric.add(Rank{from}, Rank{to}, bytes);
           with_one_more.add(Rank{from}, Rank{to}, bytes);
         }
       }
     }
-    with_one_more.add(Rank{static_cast<std::uint32_t>(seed)}, Rank{12}, 1);  // never answered
-    const auto whole = dense(Affinity(std::move(answered).build(false)));
+    with_one_more.add(Rank{static_cast<std::uint32_t>(seed)}, Rank{12}, 1);  // has no reverse edge
+    const auto smaller = dense(Affinity(std::move(symmetric).build(false)));
     auto larger = dense(Affinity(std::move(with_one_more).build(false)));
     EXPECT_EQ(larger[12][seed], 1);
     larger.pop_back();
     for (auto& row : larger) row.pop_back();
-    EXPECT_EQ(larger, whole);
+    EXPECT_EQ(larger, smaller);
   }
 }
 
@@ -125,36 +125,37 @@ TEST(Affinity, ContractsToThePapersSumsToTheLastBit) {
         expected[a][b] = expected[b][a] = sum;
       }
     }
-    EXPECT_EQ(dense(fine.contracted(groups)), expected);
+    EXPECT_EQ(dense(fine.contract(groups)), expected);
   }
 }
 
-TEST(Affinity, ContractsTheSameOnAnyNumberOfThreads) {
+TEST(Affinity, ContractsTheSameForAnyNumberOfThreads) {
   const Affinity fine(with_fractions(300, 7));
-  Groups alone;
+  Groups singletons;
   for (std::uint32_t element = 0; element < 300; ++element) {
-    alone.members.push_back(299 - element);
-    alone.close();
+    singletons.members.push_back(299 - element);
+    singletons.close();
   }
   const auto run = [&](std::size_t threads) {
     const ThreadLimit limit(threads);
-    return dense(fine.contracted(alone));
+    return dense(fine.contract(singletons));
   };
   EXPECT_EQ(run(1), run(2));
 }
 
-TEST(Affinity, SplitsIntoWhatIsSaidInsideEachGroup) {
-  const Affinity whole(with_fractions(25, 3));
-  const auto matrix = dense(whole);
+TEST(Affinity, SplitsIntoTheSubmatrixOfEachGroup) {
+  const Affinity affinity(with_fractions(25, 3));
+  const auto matrix = dense(affinity);
   Random random(9);
   Groups groups = random_groups(25, random);
-  const auto parts = whole.split(groups);
-  ASSERT_EQ(parts.size(), groups.size());
+  const auto submatrices = affinity.split(groups);
+  ASSERT_EQ(submatrices.size(), groups.size());
   for (std::uint32_t group = 0; group < groups.size(); ++group) {
-    const auto part = dense(parts[group]);
-    ASSERT_EQ(part.size(), groups[group].size());
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      for (std::size_t j = 0; j < part.size(); ++j) EXPECT_EQ(part[i][j], matrix[groups[group][i]][groups[group][j]]);
+    const auto submatrix = dense(submatrices[group]);
+    ASSERT_EQ(submatrix.size(), groups[group].size());
+    for (std::size_t i = 0; i < submatrix.size(); ++i) {
+      for (std::size_t j = 0; j < submatrix.size(); ++j)
+        EXPECT_EQ(submatrix[i][j], matrix[groups[group][i]][groups[group][j]]);
     }
   }
 }

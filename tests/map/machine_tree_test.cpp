@@ -17,7 +17,7 @@ Capacities one_each(const Topology& machine) {
   return *Capacities::of(machine, 1, {});
 }
 
-TEST(MachineTree, HasNoPrivateLevels) {
+TEST(MachineTree, HasNoLevelsOfOneChild) {
   const Topology machine = topology("switch:1 node:2=10 package:1 cache:3=2 core:1 pu:2=1");
   const Capacities capacities = one_each(machine);
   const MachineTree tree(machine, capacities);
@@ -29,17 +29,17 @@ TEST(MachineTree, HasNoPrivateLevels) {
   EXPECT_THAT(tree.children(tree.children(tree.children(nodes[1])[2])[1]), IsEmpty());
 }
 
-TEST(MachineTree, CountsThePlacesOfEachPart) {
+TEST(MachineTree, CountsTheSlotsOfEachPart) {
   const Topology machine = topology("node:2=10 core:3*2=1 !core:0");
   const Capacities capacities = one_each(machine);
   const MachineTree tree(machine, capacities);
   const auto nodes = tree.children(tree.root());
-  EXPECT_EQ(tree.places(tree.root()), 10u);
-  EXPECT_EQ(tree.places(nodes[0]), 4u);
-  EXPECT_EQ(tree.places(nodes[1]), 6u);
+  EXPECT_EQ(tree.slots(tree.root()), 10u);
+  EXPECT_EQ(tree.slots(nodes[0]), 4u);
+  EXPECT_EQ(tree.slots(nodes[1]), 6u);
 }
 
-TEST(MachineTree, KnowsWhetherItIsSymmetric) {
+TEST(MachineTree, RecognisesSymmetricMachines) {
   const std::vector<std::pair<const char*, bool>> machines{
       {"core:1", true},
       {"node:4=10 core:4=1", true},
@@ -55,7 +55,7 @@ TEST(MachineTree, KnowsWhetherItIsSymmetric) {
   }
 }
 
-TEST(MachineTree, SeesSymmetryBelowAnUnevenRoot) {
+TEST(MachineTree, RecognisesSymmetricPartsBelowAnAsymmetricRoot) {
   const Topology machine = testing::mixed_nodes();
   const Capacities capacities = one_each(machine);
   const MachineTree tree(machine, capacities);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/map: what the tests of several mappers share.
+// tests/map: helpers shared by the tests of several mappers.
 #pragma once
 
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace rankloom::testing {
 
-/// A problem that owns what it refers to.
+/// A mapping problem that owns its graph, machine and capacities.
 struct OwnedProblem {
   CommGraph graph;
   Topology topology;
@@ -35,15 +35,15 @@ inline OwnedProblem make_problem(CommGraph graph, Topology machine, CostModel mo
   return {std::move(graph), std::move(machine), *std::move(capacities), model};
 }
 
-/// A row of the table with the given options; the spec must be right.
+/// A mapper of the table with its options; the spec must be valid.
 inline ConfiguredMapper mapper(std::string_view spec) {
   auto made = make_mapper(spec);
   EXPECT_TRUE(made) << (made ? "" : to_string(made.error()));
   return *std::move(made);
 }
 
-/// The mapper's own result, as it is.
-inline Placement placed_by(std::string_view spec, const OwnedProblem& problem, std::uint64_t seed = 0) {
+/// The result of the mapper itself, without the fallback of run_mapper.
+inline Placement place_with(std::string_view spec, const OwnedProblem& problem, std::uint64_t seed = 0) {
   MapRun run;
   run.seed = seed;
   auto placement = mapper(spec).mapper->place(problem.view(), run);
@@ -51,34 +51,34 @@ inline Placement placed_by(std::string_view spec, const OwnedProblem& problem, s
   return placement ? *std::move(placement) : Placement{};
 }
 
-/// Groups of ranks that talk only among themselves, everyone with everyone; the ranks' names are shuffled.
+/// Groups of ranks with all-to-all traffic inside each group; the numbers of the ranks are shuffled.
 inline CommGraph shuffled_groups(std::uint32_t groups, std::uint32_t size, std::uint64_t seed) {
-  std::vector<Rank> names;
-  for (std::uint32_t rank = 0; rank < groups * size; ++rank) names.push_back(Rank{rank});
-  Random(seed).shuffle(std::span(names));
+  std::vector<Rank> numbers;
+  for (std::uint32_t rank = 0; rank < groups * size; ++rank) numbers.push_back(Rank{rank});
+  Random(seed).shuffle(std::span(numbers));
   CommGraphBuilder builder(groups * size);
   for (std::uint32_t a = 0; a < groups * size; ++a) {
     for (std::uint32_t b = 0; b < groups * size; ++b) {
-      if (a != b && a / size == b / size) builder.add(names[a], names[b], 1000);
+      if (a != b && a / size == b / size) builder.add(numbers[a], numbers[b], 1000);
     }
   }
   return std::move(builder).build(true);
 }
 
-/// A grid in which everyone talks to its neighbours; the ranks' names are shuffled.
+/// A grid in which each rank communicates with its neighbours; the numbers of the ranks are shuffled.
 inline CommGraph shuffled_grid(std::uint32_t rows, std::uint32_t columns, std::uint64_t seed) {
-  std::vector<Rank> names;
-  for (std::uint32_t rank = 0; rank < rows * columns; ++rank) names.push_back(Rank{rank});
-  Random(seed).shuffle(std::span(names));
+  std::vector<Rank> numbers;
+  for (std::uint32_t rank = 0; rank < rows * columns; ++rank) numbers.push_back(Rank{rank});
+  Random(seed).shuffle(std::span(numbers));
   CommGraphBuilder builder(rows * columns);
   for (std::uint32_t at = 0; at < rows * columns; ++at) {
-    if (at % columns + 1 < columns) builder.add(names[at], names[at + 1], 100);
-    if (at + columns < rows * columns) builder.add(names[at], names[at + columns], 100);
+    if (at % columns + 1 < columns) builder.add(numbers[at], numbers[at + 1], 100);
+    if (at + columns < rows * columns) builder.add(numbers[at], numbers[at + columns], 100);
   }
   return std::move(builder).build(false, true);
 }
 
-/// A QAPLIB file: n, traffic, distances.
+/// An instance of QAPLIB. Its file contains n, the traffic matrix and the distance matrix.
 inline OwnedProblem qaplib(const std::string& name) {
   std::ifstream file(std::string(RANKLOOM_TEST_DATA "/qaplib/") + name + ".dat");
   std::uint32_t size = 0;
@@ -95,18 +95,19 @@ inline OwnedProblem qaplib(const std::string& name) {
   return make_problem(std::move(builder).build(false), *Topology::from_matrix(size, std::move(distances)));
 }
 
-/// Measured pairs: comments, then lines "source target bytes messages bytes messages", point to point and collective.
+/// Measured traffic. The file contains comments, then lines "source target bytes messages bytes messages", first
+/// point-to-point, then collective.
 inline CommGraph measured(const std::string& name, std::uint32_t ranks) {
   std::ifstream file(std::string(RANKLOOM_TEST_DATA "/matrices/") + name + ".txt");
   EXPECT_TRUE(file) << name;
   CommGraphBuilder builder(ranks);
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
-    std::istringstream words(line);
+    std::istringstream tokens(line);
     std::uint32_t from = 0, to = 0;
-    double bytes = 0, messages = 0, more_bytes = 0, more_messages = 0;
-    words >> from >> to >> bytes >> messages >> more_bytes >> more_messages;
-    if (from != to) builder.add(Rank{from}, Rank{to}, bytes + more_bytes, messages + more_messages);
+    double bytes = 0, messages = 0, collective_bytes = 0, collective_messages = 0;
+    tokens >> from >> to >> bytes >> messages >> collective_bytes >> collective_messages;
+    if (from != to) builder.add(Rank{from}, Rank{to}, bytes + collective_bytes, messages + collective_messages);
   }
   return std::move(builder).build(true);
 }

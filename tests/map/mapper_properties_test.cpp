@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every mapper promises. The tests walk the table, so a new row is covered by itself.
+// Properties of every mapper. The tests iterate over the table of mappers, so a new row is tested automatically.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,22 +18,22 @@ using testing::OwnedProblem;
 using testing::random_graph;
 using testing::topology;
 
-/// A mapper of the table, with each of its efforts where it has several.
+/// A mapper of the table with one of its efforts.
 struct Row {
   MapperInfo info;
-  std::string effort;  ///< Empty: it has none.
+  std::string effort;  ///< Empty: the mapper has no such option.
 
   std::string spec() const { return std::string(info.name) + (effort.empty() ? "" : ":effort=" + effort); }
 };
 
-/// The row with less work to do where its options allow it: the properties do not depend on it.
-ConfiguredMapper quick(const Row& row) {
+/// The mapper with options that reduce its work; the properties do not depend on them.
+ConfiguredMapper reduced(const Row& row) {
   auto configured = testing::mapper(row.spec());
   OptionList options;
   configured.mapper->describe(options);
-  const std::vector<std::pair<std::string, std::string>> less{
+  const std::vector<std::pair<std::string, std::string>> reductions{
       {"tries", "2000"}, {"restarts", "2"}, {"kicks", "2"}, {"nodes", "20000"}};
-  for (const auto& [name, value] : less) {
+  for (const auto& [name, value] : reductions) {
     if (options.find(name) != nullptr) {
       EXPECT_TRUE(options.set(name, value, row.info.name));
     }
@@ -43,12 +43,12 @@ ConfiguredMapper quick(const Row& row) {
 
 class EveryMapper : public ::testing::TestWithParam<Row> {
  protected:
-  /// The raw result; none when the mapper refuses the problem, which only a hint excuses.
+  /// The result without fallback; nothing if the mapper rejects the problem, which needs a hint.
   std::optional<MapResult> run(const OwnedProblem& problem, std::uint64_t seed = 0) {
-    MapRun how;
-    how.seed = seed;
-    const auto configured = quick(GetParam());
-    auto result = run_mapper(configured, problem.view(), how, {.keep_worse = true});
+    MapRun run_parameters;
+    run_parameters.seed = seed;
+    const auto configured = reduced(GetParam());
+    auto result = run_mapper(configured, problem.view(), run_parameters, {.keep_worse = true});
     if (result) {
       EXPECT_EQ(result->mapping.rank_count(), problem.graph.rank_count());
       return *std::move(result);
@@ -59,7 +59,7 @@ class EveryMapper : public ::testing::TestWithParam<Row> {
   }
 };
 
-/// run_mapper checks validity; this looks again, without our own checks.
+/// run_mapper validates the placement; this is an independent check.
 void expect_valid(const OwnedProblem& problem, const MapResult& result) {
   std::vector<std::uint32_t> taken(problem.topology.core_count(), 0);
   for (const Core core : result.mapping.cores()) {
@@ -82,9 +82,9 @@ TEST_P(EveryMapper, GivesAValidMappingOnEveryMachineUnderEveryModel) {
 TEST_P(EveryMapper, GivesAValidMappingWhenTheMachineIsFull) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
-    std::uint32_t places = 0;
-    for (const Core core : machine.cores()) places += machine.capacity(core);
-    const auto problem = make_problem(random_graph(places, 0.2, 4), machine);
+    std::uint32_t slots = 0;
+    for (const Core core : machine.cores()) slots += machine.capacity(core);
+    const auto problem = make_problem(random_graph(slots, 0.2, 4), machine);
     if (const auto result = run(problem)) expect_valid(problem, *result);
   }
 }
@@ -102,8 +102,8 @@ TEST_P(EveryMapper, SharesCoresWhenAllowed) {
   }
 }
 
-TEST_P(EveryMapper, CopesWithTheOddButLegal) {
-  const auto lonely = [](std::uint32_t ranks) { return std::move(CommGraphBuilder(ranks)).build(true); };
+TEST_P(EveryMapper, SupportsEmptyAndDegenerateProblems) {
+  const auto without_traffic = [](std::uint32_t ranks) { return std::move(CommGraphBuilder(ranks)).build(true); };
   CommGraphBuilder mostly_isolated(5);
   mostly_isolated.add(Rank{1}, Rank{3}, 100);
   mostly_isolated.add(Rank{2}, Rank{2}, 7);
@@ -112,10 +112,10 @@ TEST_P(EveryMapper, CopesWithTheOddButLegal) {
   for (const CostModelInfo& model : cost_models()) {
     SCOPED_TRACE(model.name);
     for (const auto& problem :
-         {make_problem(lonely(0), topology("core:2"), model.model),
-          make_problem(lonely(1), topology("core:1"), model.model),
-          make_problem(lonely(1), topology("node:2 core:2"), model.model),
-          make_problem(lonely(4), topology("node:2 core:2"), model.model),
+         {make_problem(without_traffic(0), topology("core:2"), model.model),
+          make_problem(without_traffic(1), topology("core:1"), model.model),
+          make_problem(without_traffic(1), topology("node:2 core:2"), model.model),
+          make_problem(without_traffic(4), topology("node:2 core:2"), model.model),
           make_problem(random_graph(2, 1.0, 1), topology("core:2"), model.model),
           make_problem(sparse, topology("node:3=10 core:2=1"), model.model),
           make_problem(random_graph(3, 1.0, 1), topology("core:1"), model.model, {.oversubscribe = true})}) {
@@ -124,7 +124,7 @@ TEST_P(EveryMapper, CopesWithTheOddButLegal) {
   }
 }
 
-TEST_P(EveryMapper, GivesTheSameForTheSameSeedAndAnyNumberOfThreads) {
+TEST_P(EveryMapper, IsTheSameForTheSameSeedAndAnyNumberOfThreads) {
   for (const char* machine : {"node:3=10 core:4=1", "torus:3x4=5 core:1"}) {
     for (const std::uint32_t ranks : {6, 12}) {
       const auto problem = make_problem(random_graph(ranks, 0.5, 6), topology(machine));
@@ -143,7 +143,7 @@ TEST_P(EveryMapper, GivesTheSameForTheSameSeedAndAnyNumberOfThreads) {
 
 class EveryMapperWithAStart : public EveryMapper {};
 
-TEST_P(EveryMapperWithAStart, NeverEndsAboveIt) {
+TEST_P(EveryMapperWithAStart, NeverReturnsAHigherCost) {
   for (const auto& [name, machine] : every_machine()) {
     for (const CostModelInfo& model : cost_models()) {
       SCOPED_TRACE(name + " " + std::string(model.name));
@@ -159,30 +159,30 @@ TEST_P(EveryMapperWithAStart, NeverEndsAboveIt) {
   }
 }
 
-TEST_P(EveryMapper, StaysNearItsTimeBudget) {
+TEST_P(EveryMapper, ObservesItsTimeBudget) {
   const auto big = make_problem(testing::shuffled_grid(60, 60, 1), topology("switch:8=10 node:16=4 core:32=1"));
   const auto routed =
       make_problem(testing::shuffled_grid(16, 16, 1), topology("torus:16x16=1 core:1"), CostModel::congestion);
   for (const OwnedProblem* const problem : {&big, &routed}) {
-    MapRun how;
-    how.deadline = Deadline::in(std::chrono::milliseconds(200));
-    const auto configured = testing::mapper(GetParam().spec());  // with all the work it does by default
+    MapRun run_parameters;
+    run_parameters.deadline = Deadline::in(std::chrono::milliseconds(200));
+    const auto configured = testing::mapper(GetParam().spec());  // with its default options
     const auto begin = std::chrono::steady_clock::now();
-    const auto result = run_mapper(configured, problem->view(), how, {.keep_worse = true});
+    const auto result = run_mapper(configured, problem->view(), run_parameters, {.keep_worse = true});
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     EXPECT_LT(took.count(), 5.0);
     if (result) expect_valid(*problem, *result);
   }
 }
 
-TEST_P(EveryMapper, IsNeverHandedOutWorseThanBlockUnlessItIsABaseline) {
+TEST_P(EveryMapper, NeverCostsMoreThanBlockAfterTheFallbackUnlessItIsABaseline) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
-    // Block suits a chain of ranks well, so a mapper with a poor result must fall back.
+    // Block is good for a chain of ranks, so a mapper with a bad result must fall back.
     CommGraphBuilder chain(6);
     for (std::uint32_t rank = 0; rank + 1 < 6; ++rank) chain.add(Rank{rank}, Rank{rank + 1}, 100);
     const auto problem = make_problem(std::move(chain).build(true), machine);
-    const auto configured = quick(GetParam());
+    const auto configured = reduced(GetParam());
     const auto result = run_mapper(configured, problem.view(), MapRun{});
     if (!result || GetParam().info.baseline) continue;
     EXPECT_LE(result->cost, result->cost_default);
@@ -192,7 +192,7 @@ TEST_P(EveryMapper, IsNeverHandedOutWorseThanBlockUnlessItIsABaseline) {
 }
 
 std::vector<Row> rows(bool only_with_start) {
-  std::vector<Row> chosen;
+  std::vector<Row> selected;
   for (const MapperInfo& info : mappers()) {
     if (!info.takes_start && only_with_start) continue;
     const auto mapper = info.make();
@@ -200,12 +200,12 @@ std::vector<Row> rows(bool only_with_start) {
     mapper->describe(options);
     const Option* const effort = options.find("effort");
     if (effort == nullptr) {
-      chosen.push_back({info, ""});
+      selected.push_back({info, ""});
       continue;
     }
-    for (const std::string& choice : effort->choices) chosen.push_back({info, choice});
+    for (const std::string& choice : effort->choices) selected.push_back({info, choice});
   }
-  return chosen;
+  return selected;
 }
 
 std::string name_of(const ::testing::TestParamInfo<Row>& row) {

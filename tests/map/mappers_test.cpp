@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Mappers, HaveDistinctNamesAndSayWhatTheyDoAndWhereTheyComeFrom) {
+TEST(Mappers, HaveDistinctNamesSummariesAndReferences) {
   std::set<std::string_view> names;
   for (const MapperInfo& row : mappers()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
@@ -20,17 +20,17 @@ TEST(Mappers, HaveDistinctNamesAndSayWhatTheyDoAndWhereTheyComeFrom) {
     EXPECT_NE(row.make(), nullptr);
     EXPECT_EQ(find_mapper(row.name), &row);
   }
-  EXPECT_EQ(find_mapper("nobody"), nullptr);
+  EXPECT_EQ(find_mapper("unknown"), nullptr);
 }
 
-TEST(Mappers, TakeTheirOptionsAfterAColon) {
+TEST(Mappers, AcceptOptionsAfterAColon) {
   const auto made = make_mapper("pair-exchange:tries=1000,order=turn");
   ASSERT_TRUE(made);
   EXPECT_EQ(made->info->name, "pair-exchange");
   EXPECT_EQ(made->spec, "pair-exchange:tries=1000,order=turn");
 }
 
-TEST(Mappers, SuggestTheNearestNameForAnUnknownOne) {
+TEST(Mappers, SuggestTheMostSimilarNameForAnUnknownOne) {
   const auto made = make_mapper("greddy");
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::usage);
@@ -38,7 +38,7 @@ TEST(Mappers, SuggestTheNearestNameForAnUnknownOne) {
   EXPECT_THAT(made.error().hint, HasSubstr("greedy"));
 }
 
-TEST(Mappers, RefuseOptionsTheyDoNotHave) {
+TEST(Mappers, RejectUnknownOptions) {
   const auto unknown = make_mapper("mpipp:tries=3");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, Code::usage);

@@ -11,24 +11,24 @@ namespace {
 using testing::make_problem;
 using testing::topology;
 
-/// Returns what it was told to.
-class Stubborn final : public Mapper {
+/// Returns a given placement.
+class FixedMapper final : public Mapper {
  public:
-  explicit Stubborn(Placement placement, bool by_load = false) : placement_(std::move(placement)), by_load_(by_load) {}
-  bool balances_load() const override { return by_load_; }
+  explicit FixedMapper(Placement placement, bool balances_load = false)
+      : placement_(std::move(placement)), balances_load_(balances_load) {}
+  bool balances_load() const override { return balances_load_; }
   Result<Placement> place(const MapProblem&, const MapRun&) const override { return placement_; }
 
  private:
   Placement placement_;
-  bool by_load_;
+  bool balances_load_;
 };
 
 MapperInfo row(bool baseline) {
-  return {
-      .name = "stubborn", .summary = "", .reference = "", .baseline = baseline, .takes_start = false, .make = nullptr};
+  return {.name = "fixed", .summary = "", .reference = "", .baseline = baseline, .takes_start = false, .make = nullptr};
 }
 
-/// Two ranks that talk, on two nodes of two cores: together they cost 100, apart 1000.
+/// Two communicating ranks on two nodes of two cores: on one node they cost 100, on two nodes 1000.
 testing::OwnedProblem two_ranks(CostModel model = CostModel::bytes) {
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 100);
@@ -36,35 +36,35 @@ testing::OwnedProblem two_ranks(CostModel model = CostModel::bytes) {
 }
 
 Result<MapResult> run(const testing::OwnedProblem& problem, std::vector<Core> core_of, bool baseline,
-                      RunOptions options, std::optional<double> bound = {}) {
+                      MapRunOptions options, std::optional<double> bound = {}) {
   const MapperInfo info = row(baseline);
-  const ConfiguredMapper mapper{&info, "stubborn:very",
-                                std::make_unique<Stubborn>(Placement{std::move(core_of), bound, "said so"})};
-  MapRun how;
-  how.seed = 5;
-  return run_mapper(mapper, problem.view(), how, options);
+  const ConfiguredMapper mapper{&info, "fixed:option",
+                                std::make_unique<FixedMapper>(Placement{std::move(core_of), bound, "a note"})};
+  MapRun run_parameters;
+  run_parameters.seed = 5;
+  return run_mapper(mapper, problem.view(), run_parameters, options);
 }
 
-TEST(RunMapper, SaysWhatItCostsAndWhatTheDefaultOrderCosts) {
+TEST(RunMapper, ReportsTheCostAndThatOfTheDefaultPlacement) {
   const auto result = run(two_ranks(), {Core{3}, Core{2}}, false, {});
   ASSERT_TRUE(result);
-  EXPECT_EQ(result->mapper, "stubborn:very");
+  EXPECT_EQ(result->mapper, "fixed:option");
   EXPECT_EQ(result->seed, 5);
   EXPECT_EQ(result->cost, 100);
   EXPECT_EQ(result->cost_default, 100);
   EXPECT_EQ(result->mapping[Rank{0}], Core{3});
   EXPECT_FALSE(result->fell_back);
-  EXPECT_EQ(result->note, "said so");
+  EXPECT_EQ(result->note, "a note");
   EXPECT_GE(result->time_ms, 0);
 }
 
-TEST(RunMapper, FallsBackToTheDefaultOrderWhenTheResultIsWorse) {
+TEST(RunMapper, FallsBackToTheDefaultPlacementIfTheResultIsWorse) {
   const auto result = run(two_ranks(), {Core{0}, Core{2}}, false, {});
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->fell_back);
   EXPECT_EQ(result->cost, 100);
   EXPECT_EQ(result->mapping[Rank{1}], Core{1});
-  EXPECT_NE(result->note, "said so");
+  EXPECT_NE(result->note, "a note");
 }
 
 TEST(RunMapper, FallsBackUnderAModelWhereLargerIsBetter) {
@@ -74,7 +74,7 @@ TEST(RunMapper, FallsBackUnderAModelWhereLargerIsBetter) {
   EXPECT_EQ(result->cost, result->cost_default);
 }
 
-TEST(RunMapper, KeepsAWorseResultOfABaselineOrWhenAsked) {
+TEST(RunMapper, KeepsAWorseResultOfABaselineOrOnRequest) {
   for (const bool baseline : {true, false}) {
     const auto result = run(two_ranks(), {Core{0}, Core{2}}, baseline, {.keep_worse = !baseline});
     ASSERT_TRUE(result);
@@ -84,12 +84,12 @@ TEST(RunMapper, KeepsAWorseResultOfABaselineOrWhenAsked) {
   }
 }
 
-TEST(RunMapper, TurnsTheBoundIntoAValueOfTheModel) {
+TEST(RunMapper, ConvertsTheBoundToAValueOfTheCostModel) {
   EXPECT_EQ(run(two_ranks(), {Core{0}, Core{1}}, false, {}, 90)->lower_bound, 90);
   EXPECT_EQ(run(two_ranks(CostModel::quality), {Core{0}, Core{1}}, false, {}, -120)->lower_bound, 120);
 }
 
-/// Four ranks of loads 9, 1, 1, 1 on two cores, neighbours talk.
+/// Four ranks with loads 9, 1, 1, 1 on two cores; ranks communicate with their neighbours.
 Result<MapResult> run_by_load(std::vector<Core> core_of) {
   CommGraphBuilder builder(4);
   for (std::uint32_t rank = 0; rank < 3; ++rank) builder.add(Rank{rank}, Rank{rank + 1}, 100);
@@ -98,11 +98,11 @@ Result<MapResult> run_by_load(std::vector<Core> core_of) {
                                     {.oversubscribe = true, .imbalance = 0});
   const MapperInfo info = row(false);
   const ConfiguredMapper mapper{&info, "balanced",
-                                std::make_unique<Stubborn>(Placement{std::move(core_of), {}, ""}, true)};
+                                std::make_unique<FixedMapper>(Placement{std::move(core_of), {}, ""}, true)};
   return run_mapper(mapper, problem.view(), MapRun{});
 }
 
-TEST(RunMapper, LetsAMapperThatBalancesLoadsPutAnyNumberOfRanksOnACore) {
+TEST(RunMapper, AllowsAnyNumberOfRanksPerCoreIfTheMapperBalancesLoads) {
   const auto result = run_by_load({Core{0}, Core{1}, Core{1}, Core{1}});
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->fell_back);
@@ -121,12 +121,12 @@ TEST(RunMapper, FallsBackFromALoadBalancedResultThatIsHeavierForTheSameCost) {
 TEST(RunMapper, KeepsALoadBalancedResultThatCostsMoreOnlyIfItIsBetterBalanced) {
   const auto lighter = run_by_load({Core{1}, Core{0}, Core{0}, Core{0}});
   EXPECT_FALSE(lighter->fell_back);
-  const auto as_heavy_and_dearer = run_by_load({Core{0}, Core{1}, Core{0}, Core{1}});
-  EXPECT_TRUE(as_heavy_and_dearer->fell_back);
-  EXPECT_EQ(as_heavy_and_dearer->load->heaviest_core, 10);  // that of the default order: 9 + 1
+  const auto same_load_and_more_expensive = run_by_load({Core{0}, Core{1}, Core{0}, Core{1}});
+  EXPECT_TRUE(same_load_and_more_expensive->fell_back);
+  EXPECT_EQ(same_load_and_more_expensive->load->heaviest_core, 10);  // that of the default placement: 9 + 1
 }
 
-TEST(RunMapperDeathTest, DoesNotHandOutAnInvalidPlacement) {
+TEST(RunMapperDeathTest, DoesNotReturnAnInvalidPlacement) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const std::vector<std::vector<Core>> invalid{{Core{1}, Core{1}}, {Core{0}, Core{4}}, {Core{0}}};
   for (const auto& core_of : invalid) {

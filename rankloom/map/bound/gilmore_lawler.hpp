@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/bound: the bound of Gilmore 1962 and Lawler 1963 on quadratic assignment, for small problems.
+// map/bound: the bound of Gilmore 1962 and Lawler 1963 on quadratic assignment, for qap problems.
 #pragma once
 
 #include "rankloom/map/mapper.hpp"
 
 namespace rankloom {
 
-/// A rank on a core costs at least its traffic, heaviest first, over the distances of the places around, nearest first;
-/// a placement at least the linear assignment over these costs. Fewer ranks than places, several on a core, directed
-/// traffic and distances are all right; congestion is not. O(ranks² x places).
+/// A rank on a core costs at least the product of its traffic, in falling order, and the distances to the other slots,
+/// in rising order. A placement costs at least the optimum of the linear assignment over these costs. Supports fewer
+/// ranks than slots, several ranks per core, and directed traffic and distances; not congestion. O(ranks² x slots).
 double gilmore_lawler_bound(const MapProblem& problem);
 
-/// Small enough for some hundredths of a second.
-bool suits_gilmore_lawler(const MapProblem& problem);
+/// Whether the problem is so qap that the bound takes at most some hundredths of a second.
+bool fits_gilmore_lawler(const MapProblem& problem);
 
 }  // namespace rankloom

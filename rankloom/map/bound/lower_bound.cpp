@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/bound: the certificate.
+// map/bound: combines the bounds that apply to a problem.
 #include "rankloom/map/bound/lower_bound.hpp"
 
 #include <algorithm>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/map/bound/flows.hpp"
+#include "rankloom/map/bound/degree_capacity_bound.hpp"
+#include "rankloom/map/bound/distance_shells.hpp"
+#include "rankloom/map/bound/flow_bound.hpp"
 #include "rankloom/map/bound/gilmore_lawler.hpp"
-#include "rankloom/map/bound/leaving.hpp"
-#include "rankloom/map/bound/partners.hpp"
-#include "rankloom/map/bound/shells.hpp"
 
 namespace rankloom {
 namespace {
 
-/// Directed traffic is put together by partners up to here; beyond, each direction is looked at for itself.
-constexpr EdgeIndex most_copied_edges = 50'000'000;
-/// Edges x sweeps x shells of the finer bound.
-constexpr std::uint64_t most_finer_work = 4'000'000;
-constexpr std::uint64_t most_sweeps = 12;
-/// Edges that the flows of a shell look at, about 20 ns each: some for everybody, more for larger programs, up to a
-/// limit.
-constexpr std::uint64_t little_flow_work = 2'000'000, flow_work_per_edge = 150, most_flow_work = 20'000'000;
+/// Directed traffic with more edges is not made symmetric; each direction is then bounded separately.
+constexpr EdgeIndex max_symmetrised_edges = 50'000'000;
+/// Edges x sweeps x shells of the matching bound.
+constexpr std::uint64_t max_matching_work = 4'000'000;
+constexpr std::uint64_t max_sweeps = 12;
+/// Edges that the flow bound of one shell may visit, about 20 ns each: proportional to the edges of the graph, within
+/// these limits.
+constexpr std::uint64_t min_flow_work = 2'000'000, flow_work_per_edge = 150, max_flow_work = 20'000'000;
 
 struct Totals {
   double bytes = 0, messages = 0;            // between different ranks
-  double self_bytes = 0, self_messages = 0;  // of ranks with themselves
-  std::uint64_t most_partners = 0;
+  double self_bytes = 0, self_messages = 0;  // traffic of ranks with themselves
+  std::uint64_t max_partners = 0;
   Totals& operator+=(const Totals& other) {
     bytes += other.bytes;
     messages += other.messages;
     self_bytes += other.self_bytes;
     self_messages += other.self_messages;
-    most_partners = std::max(most_partners, other.most_partners);
+    max_partners = std::max(max_partners, other.max_partners);
     return *this;
   }
 };
@@ -48,63 +47,63 @@ Totals totals_of(const CommGraph& graph) {
         (self ? sum.self_bytes : sum.bytes) += graph.bytes(rank)[edge];
         (self ? sum.self_messages : sum.messages) += messages;
       }
-      sum.most_partners = std::max<std::uint64_t>(sum.most_partners, graph.degree(rank));
+      sum.max_partners = std::max<std::uint64_t>(sum.max_partners, graph.degree(rank));
     }
     return sum;
   });
 }
 
-double times(double bytes, double messages, PairCost cost) {
+double cost_of(double bytes, double messages, PairCost cost) {
   return bytes * cost.per_byte + messages * cost.per_message;
 }
 
-/// The shells one by one, as well as there is time for.
-double cost_beyond_each(const CommGraph& graph, const std::vector<Shell>& shells, const Totals& totals) {
-  std::vector<Shell> crossed;
-  for (const Shell& shell : shells) {
+/// Bounds each shell separately by the tightest bound that the time allows.
+double bound_each_shell(const CommGraph& graph, const std::vector<DistanceShell>& shells, const Totals& totals) {
+  std::vector<DistanceShell> relevant;
+  for (const DistanceShell& shell : shells) {
     const bool costs = shell.step.per_byte > 0 || shell.step.per_message > 0;
-    if (costs && (shell.closed || shell.places <= totals.most_partners)) crossed.push_back(shell);
+    if (costs && (shell.is_object || shell.slots <= totals.max_partners)) relevant.push_back(shell);
   }
-  const std::uint64_t work = std::max<std::uint64_t>(1, graph.edge_count() * crossed.size());
-  const std::uint64_t sweeps = std::min(most_sweeps, most_finer_work / work);
-  if (sweeps == 0) return cost_beyond_shells(graph, shells);
-  const std::uint64_t flow_work = std::clamp(flow_work_per_edge * graph.edge_count(), little_flow_work, most_flow_work);
+  const std::uint64_t work = std::max<std::uint64_t>(1, graph.edge_count() * relevant.size());
+  const std::uint64_t sweeps = std::min(max_sweeps, max_matching_work / work);
+  if (sweeps == 0) return degree_capacity_bound(graph, shells);
+  const std::uint64_t flow_work = std::clamp(flow_work_per_edge * graph.edge_count(), min_flow_work, max_flow_work);
   double cost = 0;
-  for (const Shell& shell : crossed) {
-    const double by_partners = shell.places <= totals.most_partners ? cost_beyond(graph, shell, sweeps) : 0;
-    const double by_flows = shell.closed ? cost_by_flows(graph, shell, flow_work) : 0;
-    cost += std::max(by_partners, by_flows);
+  for (const DistanceShell& shell : relevant) {
+    const double by_matching = shell.slots <= totals.max_partners ? matching_bound(graph, shell, sweeps) : 0;
+    const double by_flows = shell.is_object ? flow_bound(graph, shell, flow_work) : 0;
+    cost += std::max(by_matching, by_flows);
   }
   return cost;
 }
 
-double shell_bound(const MapProblem& problem) {
+double distance_shell_bound(const MapProblem& problem) {
   const CommGraph* graph = &problem.graph;
   const Totals totals = totals_of(*graph);
-  CommGraph halved;
-  std::uint64_t most_partners = totals.most_partners;
-  if (!graph->undirected() && graph->edge_count() <= most_copied_edges) {
-    halved = halved_between_partners(*graph);
-    graph = &halved;
-    for (const Rank rank : halved.ranks()) {
-      most_partners = std::max<std::uint64_t>(most_partners, halved.degree(rank));
+  CommGraph symmetric;
+  std::uint64_t max_partners = totals.max_partners;
+  if (!graph->undirected() && graph->edge_count() <= max_symmetrised_edges) {
+    symmetric = symmetrise_traffic(*graph);
+    graph = &symmetric;
+    for (const Rank rank : symmetric.ranks()) {
+      max_partners = std::max<std::uint64_t>(max_partners, symmetric.degree(rank));
     }
   }
-  const Shells machine = shells_of(problem, most_partners);
-  double bound = times(totals.bytes, totals.messages, machine.nearest);
-  if (problem.model != CostModel::quality) bound += times(totals.self_bytes, totals.self_messages, machine.self);
-  Totals of_rows = totals;
-  of_rows.most_partners = most_partners;
-  return bound + (graph->undirected() ? cost_beyond_each(*graph, machine.shells, of_rows)
-                                      : cost_beyond_shells(*graph, machine.shells));
+  const DistanceShells machine = distance_shells(problem, max_partners);
+  double bound = cost_of(totals.bytes, totals.messages, machine.nearest);
+  if (problem.model != CostModel::quality) bound += cost_of(totals.self_bytes, totals.self_messages, machine.self);
+  Totals symmetric_totals = totals;
+  symmetric_totals.max_partners = max_partners;
+  return bound + (graph->undirected() ? bound_each_shell(*graph, machine.shells, symmetric_totals)
+                                      : degree_capacity_bound(*graph, machine.shells));
 }
 
 }  // namespace
 
 std::optional<double> lower_bound(const MapProblem& problem) {
   if (problem.model == CostModel::congestion || problem.graph.rank_count() == 0) return std::nullopt;
-  double bound = shell_bound(problem);
-  if (suits_gilmore_lawler(problem)) bound = std::max(bound, gilmore_lawler_bound(problem));
+  double bound = distance_shell_bound(problem);
+  if (fits_gilmore_lawler(problem)) bound = std::max(bound, gilmore_lawler_bound(problem));
   return bound;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/bound: the certificate: a value of the objective that no placement is below.
+// map/bound: a lower bound on the objective: no placement has a lower value.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,10 @@
 
 namespace rankloom {
 
-/// The largest of the bounds that apply; none for congestion, which is no sum over pairs, and for nobody. Exact but for
-/// the rounding of sums. O(edges x log degree) in parallel for every program, and a few hundredths of a second more for
-/// the finer bounds of small ones; no copy of the traffic unless it is directed and below `most_copied_edges`.
+/// The maximum of all bounds that apply. Nothing for congestion, which is not a sum over pairs, and for programs
+/// without ranks. Exact except for the rounding of sums. O(edges x log degree) in parallel for every program, and a few
+/// hundredths of a second more for the tighter bounds of qap ones. Copies the traffic only if it is directed and has
+/// at most 50 million edges.
 std::optional<double> lower_bound(const MapProblem& problem);
 
 }  // namespace rankloom

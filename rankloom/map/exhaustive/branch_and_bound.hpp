@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: what the two searches (sums over pairs, congestion) have in common.
+// map/exhaustive: the branch-and-bound searches (sums over pairs, congestion), their incumbent and their budget.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,45 @@
 
 namespace rankloom {
 
-enum class SearchEnd : std::uint8_t { complete, out_of_time, out_of_nodes };
+enum class SearchOutcome : std::uint8_t { complete, out_of_time, out_of_nodes };
 
-/// The best placement so far; a search begins with one found by local search and ends with the optimum.
+/// The best placement so far. A search starts with one from a local search and ends with the optimum.
 struct Incumbent {
   std::vector<Core> core_of;
   double cost = 0;
 };
 
-/// Counts the visited partial placements against the limits.
+/// Counts the visited partial placements (nodes of the search tree) and checks the limits.
 class SearchBudget {
  public:
-  SearchBudget(std::uint64_t max_nodes, StopCondition& stop_condition) : max_nodes_(max_nodes), stop_condition_(stop_condition) {}
+  SearchBudget(std::uint64_t max_nodes, StopCondition& stop_condition)
+      : max_nodes_(max_nodes), stop_condition_(stop_condition) {}
 
-  /// Counts one; false when the search has to end.
-  bool spend() {
-    if (end_ != SearchEnd::complete) return false;
-    if (++nodes_ > max_nodes_) end_ = SearchEnd::out_of_nodes;
-    if (stop_condition_.should_stop()) end_ = SearchEnd::out_of_time;
-    return end_ == SearchEnd::complete;
+  /// Counts one node; false when the search has to end.
+  bool visit_node() {
+    if (outcome_ != SearchOutcome::complete) return false;
+    if (++nodes_ > max_nodes_) outcome_ = SearchOutcome::out_of_nodes;
+    if (stop_condition_.should_stop()) outcome_ = SearchOutcome::out_of_time;
+    return outcome_ == SearchOutcome::complete;
   }
-  bool spent() const { return end_ != SearchEnd::complete; }
-  SearchEnd end() const { return end_; }
+  bool is_exhausted() const { return outcome_ != SearchOutcome::complete; }
+  SearchOutcome outcome() const { return outcome_; }
   std::uint64_t nodes() const { return nodes_; }
 
  private:
   std::uint64_t max_nodes_;
   StopCondition& stop_condition_;
   std::uint64_t nodes_ = 0;
-  SearchEnd end_ = SearchEnd::complete;
+  SearchOutcome outcome_ = SearchOutcome::complete;
 };
 
-/// Depth-first search over the models that are sums over pairs. Improves `incumbent` to the optimum if the budget
-/// lasts; returns a bound that no placement is below. Costs that differ by less than rounding count as equal.
-double search_pairwise(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget,
+/// Depth-first branch and bound for the cost models that are sums over pairs. Improves `incumbent` to the optimum if
+/// the budget suffices. Returns a lower bound of the cost. Costs that differ only by rounding errors count as equal.
+double search_pairwise(const DenseQap& problem, const MachineSymmetry& symmetry, SearchBudget& budget,
                        Incumbent& incumbent);
 
-/// The same for the largest link load.
-double search_congestion(const MapProblem& problem, const SmallProblem& small, const Symmetry& symmetry,
+/// The same for the congestion model.
+double search_congestion(const MapProblem& problem, const DenseQap& qap, const MachineSymmetry& symmetry,
                          SearchBudget& budget, Incumbent& incumbent);
 
 }  // namespace rankloom

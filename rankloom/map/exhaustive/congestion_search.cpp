@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: backtracking for the largest link load.
+// map/exhaustive: branch and bound for the congestion model, whose cost is the max_load link load.
 //
-// Loads only grow while tasks are placed, so the largest load among the placed tasks is a bound. It is a weak one: this
-// search finishes less than the other.
+// Loads only grow while tasks are placed, so the max_load load of the placed tasks is a lower bound. It is weak: this
+// search solves fewer problems than the pairwise search.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "rankloom/map/exhaustive/branch_and_bound.hpp"
-#include "rankloom/map/exhaustive/twins.hpp"
+#include "rankloom/map/exhaustive/symmetry.hpp"
 
 namespace rankloom {
 namespace {
@@ -18,29 +18,29 @@ constexpr Index none = std::numeric_limits<Index>::max();
 
 class CongestionSearch {
  public:
-  CongestionSearch(const MapProblem& problem, const SmallProblem& small, const Symmetry& symmetry, SearchBudget& budget,
-                   Incumbent& incumbent)
+  CongestionSearch(const MapProblem& problem, const DenseQap& qap, const MachineSymmetry& symmetry,
+                   SearchBudget& budget, Incumbent& incumbent)
       : topology_(problem.topology),
-        small_(small),
-        symmetry_(symmetry),
+        qap_(qap),
+        machine_symmetry_(symmetry),
         budget_(budget),
         incumbent_(incumbent),
-        twins_(small),
-        core_of_(small.tasks(), none),
-        occupants_(small.cores(), 0),
+        task_symmetry_(qap),
+        core_of_(qap.tasks(), none),
+        occupants_(qap.cores(), 0),
         load_(problem.topology.network().link_count(), 0.0),
-        children_(small.tasks()) {
+        children_(qap.tasks()) {
     order_tasks();
   }
 
   double run() {
     visit(0, 0);
-    return budget_.spent() ? 0 : incumbent_.cost;
+    return budget_.is_exhausted() ? 0 : incumbent_.cost;
   }
 
  private:
   struct Child {
-    double largest;
+    double max_load;
     Index core;
   };
   struct Changed {
@@ -51,18 +51,18 @@ class CongestionSearch {
   double threshold() const { return incumbent_.cost - 1e-12 * std::abs(incumbent_.cost); }
 
   void order_tasks();
-  void visit(Index depth, double largest);
-  double place(Index task, Index core, double largest);
-  double add_route(Index from, Index to, double bytes, double largest);
-  void take_back(Index task, std::size_t mark);
-  void list_children(Index depth, Index task, double largest);
+  void visit(Index depth, double max_load);
+  double place(Index task, Index core, double max_load);
+  double add_route(Index from, Index to, double bytes, double max_load);
+  void undo_place(Index task, std::size_t mark);
+  void list_children(Index depth, Index task, double max_load);
 
   const Topology& topology_;
-  const SmallProblem& small_;
-  const Symmetry& symmetry_;
+  const DenseQap& qap_;
+  const MachineSymmetry& machine_symmetry_;
   SearchBudget& budget_;
   Incumbent& incumbent_;
-  Twins twins_;
+  TaskSymmetry task_symmetry_;
   std::vector<Index> core_of_, occupants_;
   std::vector<double> load_;  // by link, times its slowness
   std::vector<Changed> changed_;
@@ -71,91 +71,93 @@ class CongestionSearch {
   std::vector<Link> route_;                   // scratch
 };
 
-/// First the task with the most traffic, then always the one that talks most to those before it: conflicts show early.
+/// First the task with the most traffic, then always the task with the most traffic to the tasks before it, so that
+/// conflicts occur early in the search tree.
 void CongestionSearch::order_tasks() {
-  const auto both = [&](Index i, Index j) { return small_.bytes(i, j) + small_.bytes(j, i); };
-  std::vector<double> to_placed(small_.tasks(), 0), to_all(small_.tasks(), 0);
-  for (Index i = 0; i < small_.tasks(); ++i) {
-    for (Index j = 0; j < small_.tasks(); ++j) to_all[i] += i == j ? 0 : both(i, j);
+  const auto both_directions = [&](Index i, Index j) { return qap_.bytes(i, j) + qap_.bytes(j, i); };
+  std::vector<double> to_placed(qap_.tasks(), 0), to_all(qap_.tasks(), 0);
+  for (Index i = 0; i < qap_.tasks(); ++i) {
+    for (Index j = 0; j < qap_.tasks(); ++j) to_all[i] += i == j ? 0 : both_directions(i, j);
   }
-  std::vector<bool> taken(small_.tasks(), false);
-  while (order_.size() < small_.tasks()) {
+  std::vector<bool> ordered(qap_.tasks(), false);
+  while (order_.size() < qap_.tasks()) {
     Index next = none;
-    for (Index i = 0; i < small_.tasks(); ++i) {
-      if (taken[i]) continue;
+    for (Index i = 0; i < qap_.tasks(); ++i) {
+      if (ordered[i]) continue;
       if (next == none || std::pair(to_placed[i], to_all[i]) > std::pair(to_placed[next], to_all[next])) next = i;
     }
-    taken[next] = true;
+    ordered[next] = true;
     order_.push_back(next);
-    for (Index i = 0; i < small_.tasks(); ++i) to_placed[i] += both(i, next);
+    for (Index i = 0; i < qap_.tasks(); ++i) to_placed[i] += both_directions(i, next);
   }
 }
 
-void CongestionSearch::visit(Index depth, double largest) {
-  if (!budget_.spend()) return;
-  if (depth == small_.tasks()) {
-    incumbent_.cost = largest;
-    for (Index task = 0; task < small_.tasks(); ++task) incumbent_.core_of[task] = Core{core_of_[task]};
+void CongestionSearch::visit(Index depth, double max_load) {
+  if (!budget_.visit_node()) return;
+  if (depth == qap_.tasks()) {
+    incumbent_.cost = max_load;
+    for (Index task = 0; task < qap_.tasks(); ++task) incumbent_.core_of[task] = Core{core_of_[task]};
     return;
   }
   const Index task = order_[depth];
-  list_children(depth, task, largest);
+  list_children(depth, task, max_load);
   std::size_t tried = 0;
   for (const Child& child : children_[depth]) {
-    if (child.largest >= threshold()) break;
+    if (child.max_load >= threshold()) break;
     const std::size_t mark = changed_.size();
-    visit(depth + 1, place(task, child.core, largest));
-    take_back(task, mark);
-    twins_.remember(task, child.core);
+    visit(depth + 1, place(task, child.core, max_load));
+    undo_place(task, mark);
+    task_symmetry_.mark_explored(task, child.core);
     ++tried;
-    if (budget_.spent()) break;
+    if (budget_.is_exhausted()) break;
   }
-  for (std::size_t at = 0; at < tried; ++at) twins_.forget(task, children_[depth][at].core);
+  for (std::size_t at = 0; at < tried; ++at) task_symmetry_.unmark_explored(task, children_[depth][at].core);
 }
 
-/// The most promising first.
-void CongestionSearch::list_children(Index depth, Index task, double largest) {
+/// Sorted by increasing bound.
+void CongestionSearch::list_children(Index depth, Index task, double max_load) {
   auto& children = children_[depth];
   children.clear();
   std::vector<bool> representative;
-  symmetry_.representatives(occupants_, representative);
-  for (Index core = 0; core < small_.cores(); ++core) {
-    if (!representative[core] || occupants_[core] == small_.capacities(core) || twins_.seen(task, core)) continue;
+  machine_symmetry_.representatives(occupants_, representative);
+  for (Index core = 0; core < qap_.cores(); ++core) {
+    if (!representative[core] || occupants_[core] == qap_.capacity(core) || task_symmetry_.is_redundant(task, core))
+      continue;
     const std::size_t mark = changed_.size();
-    children.push_back({place(task, core, largest), core});
-    take_back(task, mark);
+    children.push_back({place(task, core, max_load), core});
+    undo_place(task, mark);
   }
   std::stable_sort(children.begin(), children.end(),
-                   [](const Child& a, const Child& b) { return a.largest < b.largest; });
+                   [](const Child& a, const Child& b) { return a.max_load < b.max_load; });
 }
 
-double CongestionSearch::place(Index task, Index core, double largest) {
-  for (Index other = 0; other < small_.tasks(); ++other) {
+double CongestionSearch::place(Index task, Index core, double max_load) {
+  for (Index other = 0; other < qap_.tasks(); ++other) {
     if (core_of_[other] == none) continue;
-    largest = add_route(core, core_of_[other], small_.bytes(task, other), largest);
-    largest = add_route(core_of_[other], core, small_.bytes(other, task), largest);
+    max_load = add_route(core, core_of_[other], qap_.bytes(task, other), max_load);
+    max_load = add_route(core_of_[other], core, qap_.bytes(other, task), max_load);
   }
   core_of_[task] = core;
   ++occupants_[core];
-  return largest;
+  return max_load;
 }
 
-double CongestionSearch::add_route(Index from, Index to, double bytes, double largest) {
+double CongestionSearch::add_route(Index from, Index to, double bytes, double max_load) {
   const Node a = topology_.node_of(Core{from});
   const Node b = topology_.node_of(Core{to});
-  if (a == b || bytes == 0) return largest;
+  if (a == b || bytes == 0) return max_load;
   route_.clear();
   topology_.network().route(a, b, route_);
   for (const Link link : route_) {
     double& load = load_[index(link)];
     changed_.push_back({link, load});
     load += bytes * topology_.network().slowness(link);
-    largest = std::max(largest, load);
+    max_load = std::max(max_load, load);
   }
-  return largest;
+  return max_load;
 }
 
-void CongestionSearch::take_back(Index task, std::size_t mark) {
+void CongestionSearch::undo_place(Index task, std::size_t mark) {
   for (; changed_.size() > mark; changed_.pop_back()) load_[index(changed_.back().link)] = changed_.back().before;
   --occupants_[core_of_[task]];
   core_of_[task] = none;
@@ -163,9 +165,9 @@ void CongestionSearch::take_back(Index task, std::size_t mark) {
 
 }  // namespace
 
-double search_congestion(const MapProblem& problem, const SmallProblem& small, const Symmetry& symmetry,
+double search_congestion(const MapProblem& problem, const DenseQap& qap, const MachineSymmetry& symmetry,
                          SearchBudget& budget, Incumbent& incumbent) {
-  return CongestionSearch(problem, small, symmetry, budget, incumbent).run();
+  return CongestionSearch(problem, qap, symmetry, budget, incumbent).run();
 }
 
 }  // namespace rankloom

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: a problem small enough to be written out as tables.
+// map/exhaustive: a small mapping problem as a QAP with dense matrices.
 #include "rankloom/map/exhaustive/dense_qap.hpp"
 
 #include <cassert>
 
 namespace rankloom {
 
-SmallProblem::SmallProblem(const MapProblem& problem)
+DenseQap::DenseQap(const MapProblem& problem)
     : tasks_(problem.graph.rank_count()),
       cores_(problem.topology.core_count()),
       bytes_(std::size_t{tasks_} * tasks_, 0.0),
@@ -21,7 +21,7 @@ SmallProblem::SmallProblem(const MapProblem& problem)
       messages_[at] = graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages();
     }
   }
-  for (const Core core : problem.topology.cores()) slots_.push_back(problem.capacities[core]);
+  for (const Core core : problem.topology.cores()) capacities_.push_back(problem.capacities[core]);
 
   const CostModel model = problem.model == CostModel::congestion ? CostModel::bytes : problem.model;
   const Distance any = make_distance(problem.topology, model);

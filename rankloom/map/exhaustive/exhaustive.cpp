@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: the exhaustive search of Getmanskiy et al. 2015, section 2.1: backtracking over all placements of M
-// tasks on N cores, of which there are N!/(N-M)!. Beyond the paper, a bound on the partial cost cuts it, parts of the
-// machine that are alike are tried once, and it begins with a good placement from local search.
-#include "rankloom/map/mapper_factories.hpp"
-
+// map/exhaustive: the exhaustive search of Getmanskiy et al. 2015, section 2.1: backtracking over all N!/(N-M)!
+// placements of M tasks on N cores. Beyond the paper, a bound on the cost prunes the search, symmetric parts of the
+// machine are tried once, and the first incumbent comes from a local search.
 #include <limits>
 
 #include <fmt/format.h>
@@ -12,49 +10,50 @@
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/exhaustive/branch_and_bound.hpp"
 #include "rankloom/map/local_search/steepest_descent.hpp"
+#include "rankloom/map/mapper_factories.hpp"
 
 namespace rankloom {
 namespace {
 
-/// Placements (those counted once that differ only by parts that are alike) beyond which the search is not begun: 10
-/// tasks on 15 cores without any symmetry are 1.1e10.
+/// The search does not start with more placements than this; placements that differ only by symmetric parts of the
+/// machine count once. 10 tasks on 15 cores without any symmetry have 1.1e10 placements.
 constexpr double max_placements = 1e11;
-/// Without a bound on what is to come every branch goes deeper, so less can be finished.
+/// The congestion search has no bound on the cost of the unplaced tasks, so it prunes later and solves fewer problems.
 constexpr double max_placements_congestion = 1e9;
-/// Beyond these its tables would be large and a single step slow, so no option helps.
+/// Beyond this the matrices are large and a single step is slow, so neither `force` nor a time budget helps.
 constexpr std::uint32_t max_tasks = 64;
 constexpr std::uint64_t random_starts = 4;
 constexpr std::uint64_t kicks = 20;
 
-Symmetry find_symmetry(const MapProblem& problem, const SmallProblem& small) {
+MachineSymmetry find_machine_symmetry(const MapProblem& problem, const DenseQap& qap) {
   const auto same_core = [&](Core p, Core q) { return problem.capacities[p] == problem.capacities[q]; };
   if (problem.model == CostModel::congestion) {
-    // In a tree of levels equal numbers of hops make two parts alike; of another network only the inside of a node is
-    // known to be.
+    // In a tree of levels, equal numbers of hops make two parts symmetric. On other networks only objects inside a node
+    // are known to be symmetric.
     const std::size_t highest = problem.topology.routed() ? problem.topology.node_level() + 1 : 0;
-    return Symmetry(problem.topology, highest, same_core, [&](Core p, Core q, Core r, Core s) {
+    return MachineSymmetry(problem.topology, highest, same_core, [&](Core p, Core q, Core r, Core s) {
       return problem.topology.hops(p, q) == problem.topology.hops(r, s);
     });
   }
-  return Symmetry(problem.topology, 0, same_core, [&](Core p, Core q, Core r, Core s) {
-    const PairCost& one = small.distance(index(p), index(q));
-    const PairCost& other = small.distance(index(r), index(s));
-    return one.per_byte == other.per_byte && one.per_message == other.per_message;
+  return MachineSymmetry(problem.topology, 0, same_core, [&](Core p, Core q, Core r, Core s) {
+    const PairCost& a = qap.distance(index(p), index(q));
+    const PairCost& b = qap.distance(index(r), index(s));
+    return a.per_byte == b.per_byte && a.per_message == b.per_message;
   });
 }
 
-/// How many placements there are when parts that are alike count once: an estimate from above, by spreading the tasks
-/// as far as possible, which leaves the most choices open.
-double count_placements(const SmallProblem& small, const Symmetry& symmetry) {
-  std::vector<std::uint32_t> occupants(small.cores(), 0);
+/// The number of placements up to symmetry, estimated from above: each task is placed where it leaves the most choices
+/// open, on the last representative core.
+double count_placements(const DenseQap& qap, const MachineSymmetry& symmetry) {
+  std::vector<std::uint32_t> occupants(qap.cores(), 0);
   std::vector<bool> representative;
   double product = 1;
-  for (std::uint32_t task = 0; task < small.tasks(); ++task) {
+  for (std::uint32_t task = 0; task < qap.tasks(); ++task) {
     symmetry.representatives(occupants, representative);
     std::uint32_t choices = 0;
     std::uint32_t last = 0;
-    for (std::uint32_t core = 0; core < small.cores(); ++core) {
-      if (!representative[core] || occupants[core] == small.capacities(core)) continue;
+    for (std::uint32_t core = 0; core < qap.cores(); ++core) {
+      if (!representative[core] || occupants[core] == qap.capacity(core)) continue;
       ++choices;
       last = core;
     }
@@ -71,57 +70,57 @@ double cost_of(const MapProblem& problem, const std::vector<Core>& core_of) {
 class Exhaustive final : public Mapper {
  public:
   void describe(OptionList& options) override {
-    options.flag("force", force_, "search however long it takes");
-    options.count("nodes", max_nodes_, "partial placements to look at before giving up", 1);
+    options.flag("force", force_, "search no matter how long it takes");
+    options.count("nodes", max_nodes_, "number of partial placements to visit before giving up", 1);
   }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
-    if (problem.graph.rank_count() > max_tasks || problem.topology.core_count() > SmallProblem::max_cores) {
+    if (problem.graph.rank_count() > max_tasks || problem.topology.core_count() > DenseQap::max_cores) {
       return fail(Code::infeasible, at("exhaustive"),
                   fmt::format("{} tasks on {} cores are too many to search exhaustively", problem.graph.rank_count(),
                               problem.topology.core_count()),
-                  fmt::format("choose another mapper, such as auto; exhaustive takes up to {} tasks and {} cores",
-                              max_tasks, SmallProblem::max_cores));
+                  fmt::format("choose another mapper, such as auto; exhaustive supports up to {} tasks and {} cores",
+                              max_tasks, DenseQap::max_cores));
     }
-    const SmallProblem small(problem);
-    const Symmetry symmetry = find_symmetry(problem, small);
-    const double most = problem.model == CostModel::congestion ? max_placements_congestion : max_placements;
-    const double placements = count_placements(small, symmetry);
-    if (placements > most && !force_ && !run.deadline.limited()) {
-      return refuse(fmt::format("{} tasks on {} cores have about {:.1e} placements, more than the {:.0e} it searches",
-                                small.tasks(), small.cores(), placements, most));
+    const DenseQap qap(problem);
+    const MachineSymmetry symmetry = find_machine_symmetry(problem, qap);
+    const double limit = problem.model == CostModel::congestion ? max_placements_congestion : max_placements;
+    const double placements = count_placements(qap, symmetry);
+    if (placements > limit && !force_ && !run.deadline.limited()) {
+      return refuse(fmt::format("{} tasks on {} cores have about {:.1e} placements, more than the limit of {:.0e}",
+                                qap.tasks(), qap.cores(), placements, limit));
     }
-    return search(problem, small, symmetry, run);
+    return search(problem, qap, symmetry, run);
   }
 
  private:
   static Failure refuse(std::string what) {
     return fail(Code::infeasible, at("exhaustive"), std::move(what),
-                "choose another mapper, such as auto, give it a time budget, or insist with exhaustive:force");
+                "choose another mapper, such as auto, set a time budget with --budget, or use exhaustive:force");
   }
 
-  Result<Placement> search(const MapProblem& problem, const SmallProblem& small, const Symmetry& symmetry,
+  Result<Placement> search(const MapProblem& problem, const DenseQap& qap, const MachineSymmetry& symmetry,
                            const MapRun& run) const {
     StopCondition stop_condition(run, "exhaustive");
-    Incumbent incumbent = good_start(problem, run.seed, stop_condition);
-    // Where a time budget ends the search, nothing else has to.
+    Incumbent incumbent = initial_incumbent(problem, run.seed, stop_condition);
+    // With a time budget, no other limit is needed.
     const bool unlimited = force_ || run.deadline.limited();
     SearchBudget budget(unlimited ? std::numeric_limits<std::uint64_t>::max() : max_nodes_, stop_condition);
     const double bound = problem.model == CostModel::congestion
-                             ? search_congestion(problem, small, symmetry, budget, incumbent)
-                             : search_pairwise(small, symmetry, budget, incumbent);
-    if (budget.end() == SearchEnd::out_of_nodes) {
-      return refuse(fmt::format("{} tasks on {} cores were not finished after {} partial placements", small.tasks(),
-                                small.cores(), max_nodes_));
+                             ? search_congestion(problem, qap, symmetry, budget, incumbent)
+                             : search_pairwise(qap, symmetry, budget, incumbent);
+    if (budget.outcome() == SearchOutcome::out_of_nodes) {
+      return refuse(fmt::format("the search for {} tasks on {} cores is not complete after {} partial placements",
+                                qap.tasks(), qap.cores(), max_nodes_));
     }
-    if (budget.end() == SearchEnd::out_of_time) {
+    if (budget.outcome() == SearchOutcome::out_of_time) {
       return Placement{std::move(incumbent.core_of), bound, std::string(stopped_note)};
     }
-    const double least = cost_of(problem, incumbent.core_of);
-    return Placement{std::move(incumbent.core_of), least, "proved optimal"};
+    const double optimum = cost_of(problem, incumbent.core_of);
+    return Placement{std::move(incumbent.core_of), optimum, "proved optimal"};
   }
 
-  static Incumbent good_start(const MapProblem& problem, std::uint64_t seed, StopCondition& stop_condition) {
+  static Incumbent initial_incumbent(const MapProblem& problem, std::uint64_t seed, StopCondition& stop_condition) {
     Incumbent best;
     const ReverseAdjacency reverse_adjacency(problem.graph);
     Random random(seed);
@@ -134,7 +133,7 @@ class Exhaustive final : public Mapper {
     for (std::uint64_t start = 0; start < random_starts && !stop_condition.stopped(); ++start) {
       descend(random_placement(problem.graph.rank_count(), problem.topology, problem.capacities, random));
     }
-    // The searches compare with costs added up afresh.
+    // The searches compare with a cost that is not accumulated from deltas.
     best.cost = cost_of(problem, best.core_of);
     return best;
   }

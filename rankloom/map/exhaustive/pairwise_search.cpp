@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: branch and bound for the models that are sums over pairs.
+// map/exhaustive: branch and bound for the cost models that are sums over pairs, which are QAPs: the tasks are the
+// facilities, the cores (slots) are the locations.
 //
-// Bound: Gilmore 1962, Lawler 1963, for fewer tasks than places. With some tasks placed, a task i that waits and a core
-// p with room cost at least
-//     c(i,p) = its traffic with the placed tasks + its traffic with the waiting ones, the heaviest over the shortest
-//     distances
-// (the least scalar product), and a placement of all waiting tasks costs at least the linear assignment over c. The
-// prices of the assignment bound every child too, so most are cut without a look, and they tell on which task to
-// branch: the one whose places are dearest in sum.
+// Bound: Gilmore 1962, Lawler 1963, for fewer tasks than slots. With some tasks placed, an unplaced task i on a core p
+// with a free slot costs at least
+//     c(i,p) = its traffic with the placed tasks + its traffic with the unplaced tasks, the largest amounts over the
+//     shortest distances
+// (the minimal scalar product), and a placement of all unplaced tasks costs at least the linear assignment over c. The
+// reduced costs of the assignment bound every child too, so most children are pruned without a visit. They also select
+// the task to branch on: the one with the largest sum of reduced costs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "rankloom/map/exhaustive/linear_assignment.hpp"
 #include "rankloom/map/exhaustive/branch_and_bound.hpp"
-#include "rankloom/map/exhaustive/twins.hpp"
+#include "rankloom/map/exhaustive/linear_assignment.hpp"
+#include "rankloom/map/exhaustive/symmetry.hpp"
 
 namespace rankloom {
 namespace {
@@ -24,18 +25,18 @@ constexpr Index none = std::numeric_limits<Index>::max();
 
 class PairwiseSearch {
  public:
-  PairwiseSearch(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget, Incumbent& incumbent)
+  PairwiseSearch(const DenseQap& problem, const MachineSymmetry& symmetry, SearchBudget& budget, Incumbent& incumbent)
       : problem_(problem),
-        symmetry_(symmetry),
+        machine_symmetry_(symmetry),
         budget_(budget),
         incumbent_(incumbent),
-        twins_(problem),
+        task_symmetry_(problem),
         core_of_(problem.tasks(), none),
         occupants_(problem.cores(), 0),
         levels_(problem.tasks() + 1) {
     sort_traffic();
     sort_distances();
-    price_the_forbidden();
+    set_forbidden_cost();
     Level& root = levels_[0];
     root.attached.resize(std::size_t{problem.tasks()} * problem.cores());
     for (Index task = 0; task < problem.tasks(); ++task) {
@@ -45,19 +46,18 @@ class PairwiseSearch {
 
   double run() {
     const double root_bound = visit(0, 0);
-    return budget_.spent() ? std::min(root_bound, incumbent_.cost) : incumbent_.cost;
+    return budget_.is_exhausted() ? std::min(root_bound, incumbent_.cost) : incumbent_.cost;
   }
 
  private:
-  /// What one depth of the search works with.
+  /// The working memory of one depth of the search.
   struct Level {
-    std::vector<double>
-        attached;                // by task and core: the task's traffic with itself and all placed tasks, if put there
-    std::vector<Index> waiting;  // tasks
-    std::vector<Index> open;     // cores with room
-    std::vector<Index> seat_core;  // cores with room, as often as they have room for waiting tasks
-    std::vector<double> cost;      // the table of the assignment: waiting x seats
-    Assignment assignment;
+    std::vector<double> attached;  // by task and core: cost of the task's traffic with itself and the placed tasks
+    std::vector<Index> waiting;    // unplaced tasks
+    std::vector<Index> open;       // cores with a free slot
+    std::vector<Index> slot_core;  // cores with room, as often as they have room for waiting tasks
+    std::vector<double> cost;      // the table of the assignment: waiting x slots
+    LinearAssignment assignment;
     std::vector<bool> representative;
     struct Child {
       double bound;
@@ -70,25 +70,25 @@ class PairwiseSearch {
     return level.attached[task * problem_.cores() + core];
   }
 
-  /// Below this it would be a better placement, beyond rounding.
+  /// A cost below this is better than the incumbent, apart from rounding errors.
   double threshold() const { return incumbent_.cost - 1e-12 * std::abs(incumbent_.cost); }
 
   void sort_traffic();
   void sort_distances();
-  void price_the_forbidden();
+  void set_forbidden_cost();
   double visit(Index depth, double partial);
-  void list_what_is_left(Level& level) const;
+  void list_remaining(Level& level) const;
   void fill_costs(Level& level);
-  void least_distances(Index core, std::size_t count);
+  void shortest_distances(Index core, std::size_t count);
   Index choose_task(Level& level, double bound, double spare);
   void place_last(Level& level, double partial);
 
-  const SmallProblem& problem_;
-  const Symmetry& symmetry_;
+  const DenseQap& problem_;
+  const MachineSymmetry& machine_symmetry_;
   SearchBudget& budget_;
   Incumbent& incumbent_;
-  Twins twins_;
-  double forbidden_ = 0;  // dearer than any placement, but not so large that sums lose their last digits
+  TaskSymmetry task_symmetry_;
+  double forbidden_cost_ = 0;  // above the cost of every placement, but not so large that sums lose precision
   std::vector<Index> core_of_;
   std::vector<Index> occupants_;
   std::vector<Level> levels_;
@@ -97,13 +97,13 @@ class PairwiseSearch {
     double amount;
     Index other;
   };
-  // By task, heaviest first, and by core, nearest first; the second of each for messages.
+  // By task, the largest traffic first; by core, the shortest distance first. For bytes and for messages.
   std::vector<std::vector<Ranked>> bytes_of_, messages_of_, gaps_of_, latencies_of_;
-  std::vector<double> heaviest_bytes_, heaviest_messages_, least_gaps_, least_latencies_;  // scratch
+  std::vector<double> heaviest_bytes_, heaviest_messages_, shortest_gaps_, lowest_latencies_;  // scratch
 };
 
-/// Each direction of a pair's traffic is counted once: where it starts, or, if distances are symmetric, half at each
-/// end, which balances the bound.
+/// Each direction of a pair's traffic is counted once: at its sender, or, if distances are symmetric, half at each end,
+/// which gives a better bound.
 void PairwiseSearch::sort_traffic() {
   const auto ranked = [&](Index task, const auto& amount) {
     std::vector<Ranked> row;
@@ -135,7 +135,7 @@ void PairwiseSearch::sort_distances() {
   }
 }
 
-void PairwiseSearch::price_the_forbidden() {
+void PairwiseSearch::set_forbidden_cost() {
   double most_bytes = 0, most_messages = 0, longest = 0, slowest = 0;
   for (Index i = 0; i < problem_.tasks(); ++i) {
     for (Index j = 0; j < problem_.tasks(); ++j) {
@@ -149,21 +149,21 @@ void PairwiseSearch::price_the_forbidden() {
       slowest = std::max(slowest, std::abs(problem_.distance(p, q).per_message));
     }
   }
-  // Twice: costs may be negative, so the rest of a placement may earn as much as it could cost.
-  forbidden_ = 1 + 2 * (most_bytes * longest + most_messages * slowest);
+  // Twice, because costs may be negative: the other tasks may reduce the cost by as much as they could add.
+  forbidden_cost_ = 1 + 2 * (most_bytes * longest + most_messages * slowest);
 }
 
-/// Returns the bound of this partial placement, whose tasks cost `partial` among themselves.
+/// Returns the bound of this partial placement. `partial`: the cost of the traffic between its placed tasks.
 double PairwiseSearch::visit(Index depth, double partial) {
   Level& level = levels_[depth];
-  if (!budget_.spend()) return partial;
-  list_what_is_left(level);
+  if (!budget_.visit_node()) return partial;
+  list_remaining(level);
   if (level.waiting.size() <= 1) {
     place_last(level, partial);
     return partial;
   }
   fill_costs(level);
-  const double bound = partial + level.assignment.solve(level.cost, level.waiting.size(), level.seat_core.size());
+  const double bound = partial + level.assignment.solve(level.cost, level.waiting.size(), level.slot_core.size());
   if (bound >= threshold()) return bound;
 
   const Index task = choose_task(level, bound, threshold() - bound);
@@ -176,40 +176,41 @@ double PairwiseSearch::visit(Index depth, double partial) {
     below.attached = level.attached;
     for (const Index other : level.waiting) {
       if (other == task) continue;
-      for (const Index place : level.open)
-        attached(below, other, place) += problem_.pair_cost(task, core, other, place);
+      for (const Index other_core : level.open) {
+        attached(below, other, other_core) += problem_.pair_cost(task, core, other, other_core);
+      }
     }
     visit(depth + 1, partial + attached(level, task, core));
     --occupants_[core];
     core_of_[task] = none;
-    twins_.remember(task, core);
+    task_symmetry_.mark_explored(task, core);
     ++tried;
-    if (budget_.spent()) break;
+    if (budget_.is_exhausted()) break;
   }
-  for (std::size_t at = 0; at < tried; ++at) twins_.forget(task, level.children[at].core);
+  for (std::size_t at = 0; at < tried; ++at) task_symmetry_.unmark_explored(task, level.children[at].core);
   return bound;
 }
 
-void PairwiseSearch::list_what_is_left(Level& level) const {
+void PairwiseSearch::list_remaining(Level& level) const {
   level.waiting.clear();
   level.open.clear();
-  level.seat_core.clear();
+  level.slot_core.clear();
   for (Index task = 0; task < problem_.tasks(); ++task) {
     if (core_of_[task] == none) level.waiting.push_back(task);
   }
   for (Index core = 0; core < problem_.cores(); ++core) {
-    const Index room = problem_.capacities(core) - occupants_[core];
-    if (room == 0) continue;
+    const Index free_slots = problem_.capacity(core) - occupants_[core];
+    if (free_slots == 0) continue;
     level.open.push_back(core);
-    level.seat_core.insert(level.seat_core.end(), std::min<std::size_t>(room, level.waiting.size()), core);
+    level.slot_core.insert(level.slot_core.end(), std::min<std::size_t>(free_slots, level.waiting.size()), core);
   }
 }
 
 void PairwiseSearch::fill_costs(Level& level) {
-  const std::size_t seats = level.seat_core.size();
+  const std::size_t slots = level.slot_core.size();
   const std::size_t partners = level.waiting.size() - 1;
-  level.cost.resize(level.waiting.size() * seats);
-  // The waiting tasks' traffic among themselves, each row heaviest first.
+  level.cost.resize(level.waiting.size() * slots);
+  // The traffic between the unplaced tasks, the largest amount of each row first.
   heaviest_bytes_.clear();
   heaviest_messages_.clear();
   for (const Index task : level.waiting) {
@@ -220,73 +221,73 @@ void PairwiseSearch::fill_costs(Level& level) {
       if (core_of_[entry.other] == none) heaviest_messages_.push_back(entry.amount);
     }
   }
-  for (std::size_t seat = 0; seat < seats; ++seat) {
-    const Index core = level.seat_core[seat];
-    const bool again = seat > 0 && level.seat_core[seat - 1] == core;
-    if (!again) least_distances(core, partners);
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const Index core = level.slot_core[slot];
+    const bool same_core = slot > 0 && level.slot_core[slot - 1] == core;
+    if (!same_core) shortest_distances(core, partners);
     for (std::size_t row = 0; row < level.waiting.size(); ++row) {
-      double& cost = level.cost[row * seats + seat];
-      if (again || twins_.seen(level.waiting[row], core)) {
-        cost = again ? level.cost[row * seats + seat - 1] : forbidden_;
+      double& cost = level.cost[row * slots + slot];
+      if (same_core || task_symmetry_.is_redundant(level.waiting[row], core)) {
+        cost = same_core ? level.cost[row * slots + slot - 1] : forbidden_cost_;
         continue;
       }
       cost = attached(level, level.waiting[row], core);
       const double* const bytes = heaviest_bytes_.data() + row * partners;
-      for (std::size_t at = 0; at < partners; ++at) cost += bytes[at] * least_gaps_[at];
+      for (std::size_t at = 0; at < partners; ++at) cost += bytes[at] * shortest_gaps_[at];
       if (problem_.bytes_only()) continue;
       const double* const messages = heaviest_messages_.data() + row * partners;
-      for (std::size_t at = 0; at < partners; ++at) cost += messages[at] * least_latencies_[at];
+      for (std::size_t at = 0; at < partners; ++at) cost += messages[at] * lowest_latencies_[at];
     }
   }
 }
 
-/// From a task on this core to the nearest places that the others could take.
-void PairwiseSearch::least_distances(Index core, std::size_t count) {
-  const auto collect = [&](const std::vector<Ranked>& nearest, std::vector<double>& least) {
-    least.clear();
-    for (const Ranked& entry : nearest) {
-      Index room = problem_.capacities(entry.other) - occupants_[entry.other] - (entry.other == core ? 1 : 0);
-      for (; room > 0 && least.size() < count; --room) least.push_back(entry.amount);
-      if (least.size() == count) return;
+/// The distances from a task on this core to the closest slots that are free for the other tasks.
+void PairwiseSearch::shortest_distances(Index core, std::size_t count) {
+  const auto collect = [&](const std::vector<Ranked>& by_distance, std::vector<double>& shortest) {
+    shortest.clear();
+    for (const Ranked& entry : by_distance) {
+      Index free_slots = problem_.capacity(entry.other) - occupants_[entry.other] - (entry.other == core ? 1 : 0);
+      for (; free_slots > 0 && shortest.size() < count; --free_slots) shortest.push_back(entry.amount);
+      if (shortest.size() == count) return;
     }
   };
-  collect(gaps_of_[core], least_gaps_);
-  if (!problem_.bytes_only()) collect(latencies_of_[core], least_latencies_);
+  collect(gaps_of_[core], shortest_gaps_);
+  if (!problem_.bytes_only()) collect(latencies_of_[core], lowest_latencies_);
 }
 
-/// The task whose children are dearest in sum, where a child beyond the incumbent (by more than `spare`) counts as just
-/// so. Leaves its children in the level, the most promising first.
+/// The task with the largest sum of its children's reduced costs, each capped at `spare`, the difference between the
+/// incumbent and the bound. Stores its children in the level, sorted by increasing bound.
 Index PairwiseSearch::choose_task(Level& level, double bound, double spare) {
-  symmetry_.representatives(occupants_, level.representative);
-  double dearest = -1;
+  machine_symmetry_.representatives(occupants_, level.representative);
+  double max_sum = -1;
   std::size_t chosen = 0;
-  const auto rise = [&](std::size_t row, std::size_t seat) {
-    return std::max(0.0, level.assignment.reduced_cost(row, seat));
+  const auto increase = [&](std::size_t row, std::size_t slot) {
+    return std::max(0.0, level.assignment.reduced_cost(row, slot));
   };
-  const auto worth_a_try = [&](std::size_t seat) {
-    const bool again = seat > 0 && level.seat_core[seat - 1] == level.seat_core[seat];
-    return !again && level.representative[level.seat_core[seat]];
+  const auto is_branch = [&](std::size_t slot) {
+    const bool same_core = slot > 0 && level.slot_core[slot - 1] == level.slot_core[slot];
+    return !same_core && level.representative[level.slot_core[slot]];
   };
   for (std::size_t row = 0; row < level.waiting.size(); ++row) {
     double sum = 0;
-    for (std::size_t seat = 0; seat < level.seat_core.size(); ++seat) {
-      if (worth_a_try(seat)) sum += std::min(spare, rise(row, seat));
+    for (std::size_t slot = 0; slot < level.slot_core.size(); ++slot) {
+      if (is_branch(slot)) sum += std::min(spare, increase(row, slot));
     }
-    if (sum > dearest) {
-      dearest = sum;
+    if (sum > max_sum) {
+      max_sum = sum;
       chosen = row;
     }
   }
   level.children.clear();
-  for (std::size_t seat = 0; seat < level.seat_core.size(); ++seat) {
-    if (!worth_a_try(seat)) continue;
-    // Of a core with several free capacities the assignment may have priced one above the other.
-    double least = rise(chosen, seat);
-    for (std::size_t same = seat + 1; same < level.seat_core.size() && level.seat_core[same] == level.seat_core[seat];
+  for (std::size_t slot = 0; slot < level.slot_core.size(); ++slot) {
+    if (!is_branch(slot)) continue;
+    // The slots of one core may have different reduced costs.
+    double lowest = increase(chosen, slot);
+    for (std::size_t same = slot + 1; same < level.slot_core.size() && level.slot_core[same] == level.slot_core[slot];
          ++same) {
-      least = std::min(least, rise(chosen, same));
+      lowest = std::min(lowest, increase(chosen, same));
     }
-    level.children.push_back({bound + least, level.seat_core[seat]});
+    level.children.push_back({bound + lowest, level.slot_core[slot]});
   }
   std::stable_sort(level.children.begin(), level.children.end(),
                    [](const auto& a, const auto& b) { return a.bound < b.bound; });
@@ -298,7 +299,7 @@ void PairwiseSearch::place_last(Level& level, double partial) {
     const Index task = level.waiting.front();
     Index best = level.open.front();
     for (const Index core : level.open) {
-      // Places that a twin makes superfluous are no worse; no need to leave them out.
+      // Redundant cores (see TaskSymmetry) are not worse, so they need not be excluded here.
       if (attached(level, task, core) < attached(level, task, best)) best = core;
     }
     partial += attached(level, task, best);
@@ -313,7 +314,7 @@ void PairwiseSearch::place_last(Level& level, double partial) {
 
 }  // namespace
 
-double search_pairwise(const SmallProblem& problem, const Symmetry& symmetry, SearchBudget& budget,
+double search_pairwise(const DenseQap& problem, const MachineSymmetry& symmetry, SearchBudget& budget,
                        Incumbent& incumbent) {
   return PairwiseSearch(problem, symmetry, budget, incumbent).run();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: which parts of a machine are alike.
+// map/exhaustive: symmetries of the machine and of the program.
 #include "rankloom/map/exhaustive/symmetry.hpp"
 
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 struct Range {
   std::uint32_t first, size;
   Core operator[](std::uint32_t at) const { return Core{first + at}; }
-  bool holds(Core core) const { return index(core) >= first && index(core) < first + size; }
+  bool contains(Core core) const { return index(core) >= first && index(core) < first + size; }
 };
 
 Range range_of(const Topology& topology, std::size_t level, std::uint32_t object) {
@@ -19,12 +19,12 @@ Range range_of(const Topology& topology, std::size_t level, std::uint32_t object
   return {first, index(topology.first_core(level, object + 1)) - first};
 }
 
-bool alike(const Topology& topology, Range a, Range b, const std::function<bool(Core, Core)>& same_core,
-           const std::function<bool(Core, Core, Core, Core)>& same_pair) {
+bool are_symmetric(const Topology& topology, Range a, Range b, const std::function<bool(Core, Core)>& same_core,
+                   const std::function<bool(Core, Core, Core, Core)>& same_pair) {
   if (a.size != b.size) return false;
   const auto exchanged = [&](Core core) {
-    if (a.holds(core)) return b[index(core) - a.first];
-    return b.holds(core) ? a[index(core) - b.first] : core;
+    if (a.contains(core)) return b[index(core) - a.first];
+    return b.contains(core) ? a[index(core) - b.first] : core;
   };
   for (std::uint32_t at = 0; at < a.size; ++at) {
     if (!same_core(a[at], b[at])) return false;
@@ -40,27 +40,31 @@ bool alike(const Topology& topology, Range a, Range b, const std::function<bool(
 
 }  // namespace
 
-Symmetry::Symmetry(const Topology& topology, std::size_t highest, const std::function<bool(Core, Core)>& same_core,
-                   const std::function<bool(Core, Core, Core, Core)>& same_pair) {
+MachineSymmetry::MachineSymmetry(const Topology& topology, std::size_t highest,
+                                 const std::function<bool(Core, Core)>& same_core,
+                                 const std::function<bool(Core, Core, Core, Core)>& same_pair) {
   for (std::size_t level = highest; level < topology.levels().size(); ++level) {
-    Level found;
-    std::vector<Range> firsts;  // of each class
+    Level symmetric_level;
+    std::vector<Range> representatives;  // the first object of each class
     const auto objects = static_cast<std::uint32_t>(topology.levels()[level].objects);
     for (std::uint32_t object = 0; object < objects; ++object) {
       const Range range = range_of(topology, level, object);
-      std::uint32_t which = 0;
-      while (which < firsts.size() && !alike(topology, firsts[which], range, same_core, same_pair)) ++which;
-      if (which == firsts.size()) firsts.push_back(range);
-      found.class_of.push_back(which);
-      found.object_of.insert(found.object_of.end(), range.size, object);
+      std::uint32_t number = 0;
+      while (number < representatives.size() &&
+             !are_symmetric(topology, representatives[number], range, same_core, same_pair)) {
+        ++number;
+      }
+      if (number == representatives.size()) representatives.push_back(range);
+      symmetric_level.class_of.push_back(number);
+      symmetric_level.object_of.insert(symmetric_level.object_of.end(), range.size, object);
     }
-    found.classes = static_cast<std::uint32_t>(firsts.size());
-    if (found.classes < objects) levels_.push_back(std::move(found));
+    symmetric_level.classes = static_cast<std::uint32_t>(representatives.size());
+    if (symmetric_level.classes < objects) levels_.push_back(std::move(symmetric_level));
   }
 }
 
-void Symmetry::representatives(const std::vector<std::uint32_t>& occupants,
-                               std::vector<bool>& is_representative) const {
+void MachineSymmetry::representatives(const std::vector<std::uint32_t>& occupants,
+                                      std::vector<bool>& is_representative) const {
   constexpr auto none = std::numeric_limits<std::uint32_t>::max();
   is_representative.assign(occupants.size(), true);
   for (const Level& level : levels_) {
@@ -77,6 +81,42 @@ void Symmetry::representatives(const std::vector<std::uint32_t>& occupants,
       if (empty[object] && first_empty[level.class_of[object]] != object) is_representative[core] = false;
     }
   }
+}
+
+namespace {
+
+using Index = std::uint32_t;
+
+bool same_flow(const DenseQap& problem, Index i, Index j, Index k, Index l) {
+  return problem.bytes(i, j) == problem.bytes(k, l) && problem.messages(i, j) == problem.messages(k, l);
+}
+
+/// Exchanging the two tasks does not change the traffic.
+bool are_interchangeable(const DenseQap& problem, Index a, Index b) {
+  if (!same_flow(problem, a, b, b, a) || !same_flow(problem, a, a, b, b)) return false;
+  for (Index other = 0; other < problem.tasks(); ++other) {
+    if (other == a || other == b) continue;
+    if (!same_flow(problem, a, other, b, other) || !same_flow(problem, other, a, other, b)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TaskSymmetry::TaskSymmetry(const DenseQap& problem) : cores_(problem.cores()), interchangeable_with_(problem.tasks()) {
+  bool any = false;
+  for (Index a = 0; a < problem.tasks(); ++a) {
+    for (Index b = 0; b < problem.tasks(); ++b) {
+      if (a == b || !are_interchangeable(problem, a, b)) continue;
+      interchangeable_with_[a].push_back(b);
+      any = true;
+    }
+  }
+  if (any) explored_.resize(std::size_t{problem.tasks()} * cores_, 0);
+}
+
+void TaskSymmetry::count(Index task, Index core, int step) {
+  for (const Index other : interchangeable_with_[task]) explored_[other * cores_ + core] += step;
 }
 
 }  // namespace rankloom

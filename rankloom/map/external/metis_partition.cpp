@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: one call of METIS.
+// map/external: one call of METIS.
 #include "rankloom/map/external/metis_partition.hpp"
 
 #include <limits>
@@ -15,13 +15,13 @@
 namespace rankloom {
 namespace {
 
-/// METIS adds up the weights around a vertex, and over the whole graph, in its own numbers.
+/// METIS sums the weights around a vertex and over the whole graph in idx_t.
 constexpr double max_weight = static_cast<double>(std::numeric_limits<idx_t>::max()) / 4;
 
-/// METIS draws from the C library's generator, of which there is one for the whole process.
-std::unique_lock<std::mutex> alone() {
-  static std::mutex one_at_a_time;
-  return std::unique_lock(one_at_a_time);
+/// METIS uses the random number generator of the C library, whose state is global.
+std::unique_lock<std::mutex> lock_metis() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ Result<std::vector<std::uint32_t>> metis_partition(const Affinity& affinity, con
   if (static_cast<double>(affinity.edge_count()) > max_weight / 2) {
     return fail(Code::infeasible, at("metis"),
                 fmt::format("{} pairs of ranks are too many for this build of METIS", affinity.edge_count() / 2),
-                "choose another mapper, or build with a METIS of 64-bit numbers");
+                "choose another mapper, or build with a METIS that has 64-bit indices");
   }
   idx_t vertices = static_cast<idx_t>(affinity.size());
   idx_t parts = static_cast<idx_t>(request.shares.size());
@@ -51,8 +51,8 @@ Result<std::vector<std::uint32_t>> metis_partition(const Affinity& affinity, con
   options[METIS_OPTION_NCUTS] = static_cast<idx_t>(request.cuts);
   std::vector<idx_t> part_of(affinity.size());
   idx_t cut = 0;
-  const auto partition = request.direct ? METIS_PartGraphKway : METIS_PartGraphRecursive;
-  const auto guard = alone();
+  const auto partition = request.kway ? METIS_PartGraphKway : METIS_PartGraphRecursive;
+  const auto lock = lock_metis();
   const int status =
       partition(&vertices, &constraints, offsets.data(), neighbours.data(), loads.empty() ? nullptr : loads.data(),
                 nullptr, weights.data(), &parts, shares.data(), &slack, options, &cut, part_of.data());

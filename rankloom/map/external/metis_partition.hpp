@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: one call of METIS.
+// map/external: one call of METIS.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,20 @@
 
 namespace rankloom {
 
-/// What METIS is asked for.
 struct MetisRequest {
-  std::span<const double> shares;  ///< Of each part, in any unit; all positive.
-  std::span<const double> loads;   ///< Of each element; empty: all equal.
-  double slack = 1;                ///< A part may hold so many times its share, at least 1.
-  std::uint64_t cuts = 1;          ///< Partitions to try; the best is kept.
+  std::span<const double> shares;  ///< Target weight of each block, in any unit; all positive.
+  std::span<const double> loads;   ///< Vertex weights; empty: all equal.
+  double slack = 1;                ///< The allowed block weight relative to its target, at least 1 (METIS's ubvec).
+  std::uint64_t cuts = 1;          ///< Number of partitions to compute; the best is kept (METIS's ncuts).
   std::uint64_t seed = 0;
-  bool direct = false;  ///< All parts at once; else by halving again and again.
+  bool kway = false;  ///< Direct k-way partitioning; otherwise recursive bisection.
 };
 
-/// Which part each element belongs to, so that little is said between parts. Shares are met only about: METIS keeps to
-/// the slack where it can. The same for the same request. METIS counts in 32 bits, and fails beyond 2^31 edges.
+/// The block of each element, with little traffic between blocks. METIS observes the slack only if it can. The result
+/// is deterministic. METIS uses 32-bit numbers and fails beyond 2^31 edges.
 ///
-/// METIS prints to standard output when it has to halve nothing, so it is asked for more than two parts only where
-/// there are at least `min_vertices_per_part` elements for each; the caller halves by himself below that.
+/// METIS prints to standard output when it bisects an empty graph, so the caller requests more than two blocks only
+/// with at least `min_vertices_per_part` elements per block, and bisects by itself otherwise.
 Result<std::vector<std::uint32_t>> metis_partition(const Affinity& affinity, const MetisRequest& request);
 inline constexpr std::uint64_t min_vertices_per_part = 30;
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: Scotch (Pellegrini 1994) as a mapper, as Cruz 2019, 4.5, compares with it.
+// map/external: the mapper `scotch`: Scotch's dual recursive bipartitioning (Pellegrini 1994); Cruz 2019, 4.5, compares
+// with it.
 //
-// Scotch cuts the program and the machine in two at the same time, again and again, and knows distances on the
-// machine. It keeps to the room of each place only about, so what it returns is repair_placement. On a routed network the ranks
-// are mapped onto the nodes first, then those of each node onto its cores.
+// Scotch bisects the program and the machine at the same time, recursively, and knows the distances of the machine. It
+// respects capacities only approximately, so the result is repaired. On a routed network the ranks are mapped to the
+// nodes first, then the ranks of each node to its cores.
 #include <numeric>
 
+#include "rankloom/map/external/integer_weights.hpp"
+#include "rankloom/map/external/scotch_target.hpp"
 #include "rankloom/map/locality_order.hpp"
 #include "rankloom/map/mapper_factories.hpp"
-#include "rankloom/map/external/scotch_target.hpp"
-#include "rankloom/map/external/integer_weights.hpp"
-#include "rankloom/map/stop_condition.hpp"
 #include "rankloom/map/repair.hpp"
+#include "rankloom/map/stop_condition.hpp"
 
 namespace rankloom {
 namespace {
 
 using Part = MachineTree::Part;
 
-/// Traffic x distance, summed, must stay in Scotch's numbers; distances go up to 2^20 (2^10 where numbers are small).
+/// The sum of traffic x distance must fit into SCOTCH_Num. Distances have up to 20 bits (10 bits if SCOTCH_Num has 32).
 constexpr double max_traffic = sizeof(ScotchNumber) > 4 ? 0x1p40 : 0x1p19;
 constexpr double max_load = 0x1p24;
 
@@ -57,32 +58,33 @@ class ScotchMapping {
 
   Result<Placement> run() && {
     if (auto sound = session_.check(); !sound) return propagate(sound);
-    std::vector<std::uint32_t> everybody(core_of_.size());
-    std::iota(everybody.begin(), everybody.end(), 0);
-    if (!everybody.empty()) {
+    std::vector<std::uint32_t> all_ranks(core_of_.size());
+    std::iota(all_ranks.begin(), all_ranks.end(), 0);
+    if (!all_ranks.empty()) {
       stop_condition_.should_stop_now();
       const bool network = has_network(tree_, tree_.root()) && !problem_.topology.is_matrix();
-      if (auto done = network ? onto_nodes() : onto_cores(tree_.root(), affinity_, everybody); !done) {
+      if (auto done = network ? onto_nodes() : onto_cores(tree_.root(), affinity_, all_ranks); !done) {
         return propagate(done);
       }
     }
-    return Placement{
-        repair_placement(problem_, affinity_, std::move(core_of_)), {}, std::string(stop_condition_.stopped() ? stopped_note : "")};
+    return Placement{repair_placement(problem_, affinity_, std::move(core_of_)),
+                     {},
+                     std::string(stop_condition_.stopped() ? stopped_note : "")};
   }
 
  private:
   Result<std::vector<ScotchNumber>> map(const Affinity& affinity, std::span<const std::uint32_t> ranks,
-                                        ScotchTarget& target, std::uint64_t places) {
+                                        ScotchTarget& target, std::uint64_t capacity) {
     if (sizeof(ScotchNumber) == 4 && static_cast<double>(affinity.edge_count()) > max_traffic) {
-      return fail(Code::infeasible, at("scotch"), "these are too many pairs of ranks for Scotch with 32-bit numbers",
-                  "build with a Scotch of 64-bit numbers, or choose another mapper");
+      return fail(Code::infeasible, at("scotch"), "too many pairs of ranks for a Scotch with 32-bit numbers",
+                  "choose another mapper, or build with a Scotch that has 64-bit numbers");
     }
     ScotchGraph::Rows rows;
     rows.offsets.assign(affinity.offsets().begin(), affinity.offsets().end());
     rows.neighbours.assign(affinity.all_neighbours().begin(), affinity.all_neighbours().end());
     rows.weights = integer_weights<ScotchNumber>(affinity.all_weights(), 2 * max_traffic);
-    // Where any number of ranks may sit on a core, it is the work of a core that is bounded.
-    const bool by_load = options_.load && places / target.place_of.size() >= problem_.graph.rank_count();
+    // Where the number of ranks per core is not limited, the load of the cores can be balanced.
+    const bool by_load = options_.load && capacity / target.location_of.size() >= problem_.graph.rank_count();
     if (by_load) {
       std::vector<double> loads;
       for (const std::uint32_t rank : ranks) loads.push_back(problem_.graph.load(Rank{rank}));
@@ -90,11 +92,11 @@ class ScotchMapping {
     }
     ScotchGraph graph(std::move(rows));
     ScotchStrategy strategy;
-    const double room = static_cast<double>(places) / static_cast<double>(ranks.size()) - 1;
-    const double slack = by_load ? options_.tolerance : std::clamp(room, 0.01, 1.0);
+    const double free_fraction = static_cast<double>(capacity) / static_cast<double>(ranks.size()) - 1;
+    const double slack = by_load ? options_.tolerance : std::clamp(free_fraction, 0.01, 1.0);
     if (SCOTCH_stratGraphMapBuild(strategy.get(), flags_of(options_.strategy),
-                                  static_cast<ScotchNumber>(target.place_of.size()), slack) != 0) {
-      return scotch_failure("does not know the strategy");
+                                  static_cast<ScotchNumber>(target.location_of.size()), slack) != 0) {
+      return scotch_failure("rejected the mapping strategy");
     }
     return scotch_map(session_, graph, *target.arch, strategy);
   }
@@ -103,36 +105,36 @@ class ScotchMapping {
     auto target = scotch_cores(session_, problem_, tree_, part,
                                options_.pack ? ranks.size() : std::numeric_limits<std::uint64_t>::max());
     if (!target) return propagate(target);
-    if (target->place_of.size() == 1) {
-      for (const std::uint32_t rank : ranks) core_of_[rank] = Core{target->place_of.front()};
+    if (target->location_of.size() == 1) {
+      for (const std::uint32_t rank : ranks) core_of_[rank] = Core{target->location_of.front()};
       return {};
     }
     const auto terminal_of = map(affinity, ranks, *target, tree_.slots(part));
     if (!terminal_of) return Failure(terminal_of.error());
     for (std::size_t at = 0; at < ranks.size(); ++at) {
-      core_of_[ranks[at]] = Core{target->place_of[static_cast<std::size_t>((*terminal_of)[at])]};
+      core_of_[ranks[at]] = Core{target->location_of[static_cast<std::size_t>((*terminal_of)[at])]};
     }
     return {};
   }
 
   Result<void> onto_nodes() {
     std::vector<Part> nodes;
-    std::uint64_t places = 0;
+    std::uint64_t capacity = 0;
     for (const Part& node : tree_.children(tree_.root())) {
-      if (tree_.slots(node) > 0 && (!options_.pack || places < core_of_.size())) nodes.push_back(node);
-      places += tree_.slots(node);
+      if (tree_.slots(node) > 0 && (!options_.pack || capacity < core_of_.size())) nodes.push_back(node);
+      capacity += tree_.slots(node);
     }
     auto target = scotch_nodes(session_, problem_, nodes);
     if (!target) return propagate(target);
-    std::vector<std::uint32_t> everybody(core_of_.size());
-    std::iota(everybody.begin(), everybody.end(), 0);
-    const auto terminal_of = map(affinity_, everybody, *target, tree_.slots(tree_.root()));
+    std::vector<std::uint32_t> all_ranks(core_of_.size());
+    std::iota(all_ranks.begin(), all_ranks.end(), 0);
+    const auto terminal_of = map(affinity_, all_ranks, *target, tree_.slots(tree_.root()));
     if (!terminal_of) return Failure(terminal_of.error());
 
     Groups groups;
     std::vector<std::vector<std::uint32_t>> ranks_of(nodes.size());
-    for (const std::uint32_t rank : everybody) {
-      ranks_of[target->place_of[static_cast<std::size_t>((*terminal_of)[rank])]].push_back(rank);
+    for (const std::uint32_t rank : all_ranks) {
+      ranks_of[target->location_of[static_cast<std::size_t>((*terminal_of)[rank])]].push_back(rank);
     }
     for (const auto& ranks : ranks_of) {
       groups.members.insert(groups.members.end(), ranks.begin(), ranks.end());
@@ -143,7 +145,7 @@ class ScotchMapping {
       const auto cores = tree_.children(nodes[node]);
       const bool equal_cores = std::all_of(cores.begin(), cores.end(), [](const Part& core) { return core.is_core(); });
       if (equal_cores || stop_condition_.should_stop_now()) {
-        deal_out(nodes[node], groups[node]);
+        fill(nodes[node], groups[node]);
       } else if (!groups[node].empty()) {
         if (auto done = onto_cores(nodes[node], inside[node], groups[node]); !done) return done;
       }
@@ -151,8 +153,8 @@ class ScotchMapping {
     return {};
   }
 
-  /// Each core of the node in turn; repair sees to those that get too many.
-  void deal_out(const Part& node, std::span<const std::uint32_t> ranks) {
+  /// Fills the cores of the node in order; repair() handles ranks that do not fit.
+  void fill(const Part& node, std::span<const std::uint32_t> ranks) {
     std::uint32_t core = node.begin, taken = 0;
     for (const std::uint32_t rank : ranks) {
       while (taken >= problem_.capacities[Core{core}] && core + 1 < node.end) ++core, taken = 0;
@@ -178,12 +180,12 @@ class Scotch final : public Mapper {
                     {"quality", Strategy::quality},
                     {"speed", Strategy::speed},
                     {"balance", Strategy::balance}},
-                   "what Scotch takes pains with: quality, speed, or equal numbers on all cores");
+                   "what Scotch optimises first: quality, speed, or equal numbers of ranks on all cores");
     options.flag("pack", options_.pack,
-                 "fewer ranks than places: use only the first places that hold them, instead of spreading");
-    options.flag("load", options_.load, "where cores are shared: balance the ranks' loads, not their number");
-    options.number("tolerance", options_.tolerance, "with load: how much more than the average a core may carry", 0,
-                   10);
+                 "with fewer ranks than slots: use only the first slots that suffice instead of spreading");
+    options.flag("load", options_.load, "where cores are shared: balance the loads of the ranks, not their number");
+    options.number("tolerance", options_.tolerance,
+                   "with load: allowed excess of a core's load over the average, as a fraction", 0, 10);
   }
   bool balances_load() const override { return options_.load; }
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: Scotch's objects.
+// map/external: RAII wrappers of Scotch's objects.
 #include "rankloom/map/external/scotch_library.hpp"
 
 #include <fmt/format.h>
 
 #include "rankloom/core/random.hpp"
 
-// Scotch reports errors through these two functions, which the program may provide. Ours say nothing: the caller sees
-// the status of the call that failed.
+// Scotch reports errors through these two functions, which the program may define. These definitions print nothing: the
+// caller checks the status of each call.
 extern "C" {
 void SCOTCH_errorPrint(const char* const, ...) {}
 void SCOTCH_errorPrintW(const char* const, ...) {}
@@ -16,7 +16,7 @@ void SCOTCH_errorPrintW(const char* const, ...) {}
 namespace rankloom {
 namespace {
 
-std::mutex& one_at_a_time() {
+std::mutex& scotch_mutex() {
   static std::mutex mutex;
   return mutex;
 }
@@ -27,7 +27,7 @@ Failure scotch_failure(std::string what) {
   return fail(Code::environment, at("scotch"), "Scotch " + std::move(what), "choose another mapper, such as metis");
 }
 
-ScotchSession::ScotchSession(std::uint64_t seed) : alone_(one_at_a_time()) {
+ScotchSession::ScotchSession(std::uint64_t seed) : lock_(scotch_mutex()) {
   const auto number = static_cast<ScotchNumber>(mix(seed) >> 34);
   SCOTCH_randomSeed(number);
   SCOTCH_randomReset();
@@ -43,12 +43,13 @@ ScotchSession::~ScotchSession() {
 
 Result<void> ScotchSession::check() const {
   if (SCOTCH_numSizeof() != static_cast<int>(sizeof(ScotchNumber))) {
-    return fail(Code::environment, at("scotch"),
-                fmt::format("the Scotch found at run time has numbers of {} bytes, not {}", SCOTCH_numSizeof(),
-                            sizeof(ScotchNumber)),
-                "put the library for which rankloom was built in front of LD_LIBRARY_PATH, or build again");
+    return fail(
+        Code::environment, at("scotch"),
+        fmt::format("the Scotch library found at run time has numbers of {} bytes instead of {}", SCOTCH_numSizeof(),
+                    sizeof(ScotchNumber)),
+        "put the directory of the library used at build time first in LD_LIBRARY_PATH, or build rankloom again");
   }
-  if (!sound_) return scotch_failure("could not be started");
+  if (!sound_) return scotch_failure("failed to initialise");
   return {};
 }
 
@@ -66,14 +67,15 @@ ScotchGraph::~ScotchGraph() {
 
 Result<std::vector<ScotchNumber>> scotch_map(ScotchSession& session, ScotchGraph& graph, ScotchArch& target,
                                              ScotchStrategy& strategy) {
-  if (!target.sound() || !strategy.sound()) return scotch_failure("could not take the problem");
+  if (!target.sound() || !strategy.sound())
+    return scotch_failure("failed to create the target architecture or the strategy");
   std::vector<ScotchNumber> terminal_of(static_cast<std::size_t>(graph.size()));
   const int status = session.with(graph, [&](SCOTCH_Graph* bound) {
     return SCOTCH_graphMap(bound, target.get(), strategy.get(), terminal_of.data());
   });
-  if (status != 0) return scotch_failure("could not map the program");
+  if (status != 0) return scotch_failure("failed to map the program");
   for (const ScotchNumber terminal : terminal_of) {
-    if (terminal < 0 || terminal >= SCOTCH_archSize(target.get())) return scotch_failure("left ranks without a place");
+    if (terminal < 0 || terminal >= SCOTCH_archSize(target.get())) return scotch_failure("left ranks unmapped");
   }
   return terminal_of;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: Scotch's objects, each freed by itself, and what holds for all use of Scotch: one caller at a time, one
-// thread, random numbers from the seed, nothing printed.
+// map/external: RAII wrappers of Scotch's objects, and the rules for every use of Scotch: one caller at a time, one
+// thread, random numbers from the seed, no output.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rankloom {
 
 using ScotchNumber = SCOTCH_Num;
 
-/// An object of Scotch that lives at one address from its initialisation to its end.
+/// A Scotch object with a fixed address from its initialisation to its end.
 template <class Object, int (*initialise)(Object*), void (*finish)(Object*)>
 class ScotchObject {
  public:
@@ -37,7 +37,7 @@ class ScotchObject {
 using ScotchArch = ScotchObject<SCOTCH_Arch, SCOTCH_archInit, SCOTCH_archExit>;
 using ScotchStrategy = ScotchObject<SCOTCH_Strat, SCOTCH_stratInit, SCOTCH_stratExit>;
 
-/// A graph in compressed rows, kept together with Scotch's view of it.
+/// A graph in compressed rows, together with the SCOTCH_Graph that refers to it.
 class ScotchGraph {
  public:
   struct Rows {
@@ -61,8 +61,8 @@ class ScotchGraph {
   bool sound_;
 };
 
-/// While it lives, nobody else in this process uses Scotch, whose random numbers are global. Parts of Scotch that take
-/// no context draw from the same seed.
+/// Exclusive use of Scotch within the process, because the state of its random numbers is global. Functions of Scotch
+/// without a context use the same seed.
 class ScotchSession {
  public:
   explicit ScotchSession(std::uint64_t seed);
@@ -70,10 +70,10 @@ class ScotchSession {
   ScotchSession(const ScotchSession&) = delete;
   ScotchSession& operator=(const ScotchSession&) = delete;
 
-  /// The library that was found at run time counts in the numbers for which this was compiled.
+  /// Checks that the library found at run time has the number size of the build.
   Result<void> check() const;
 
-  /// Calls the function with the graph bound to this session's one thread and random numbers; its status, or -1.
+  /// Calls the function with the graph bound to this session's thread and random numbers; returns its status, or -1.
   template <class Function>
   int with(ScotchGraph& graph, const Function& function) {
     SCOTCH_Graph bound;
@@ -84,16 +84,16 @@ class ScotchSession {
   }
 
  private:
-  std::unique_lock<std::mutex> alone_;
+  std::unique_lock<std::mutex> lock_;
   SCOTCH_Context context_;
   bool sound_ = false;
 };
 
-/// Which terminal of the target each vertex goes to.
+/// The terminal of the target for each vertex.
 Result<std::vector<ScotchNumber>> scotch_map(ScotchSession& session, ScotchGraph& graph, ScotchArch& target,
                                              ScotchStrategy& strategy);
 
-/// What to say when Scotch refuses; `what` names the step.
+/// The error for a failed call; `what` completes the sentence "Scotch ...".
 Failure scotch_failure(std::string what);
 
 }  // namespace rankloom

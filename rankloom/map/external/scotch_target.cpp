@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: a machine as one of Scotch's target architectures.
+// map/external: a machine as a Scotch target architecture.
 #include "rankloom/map/external/scotch_target.hpp"
 
 #include <algorithm>
@@ -15,17 +15,17 @@ namespace {
 
 using Part = MachineTree::Part;
 
-/// Scotch adds up traffic x distance in its own numbers, so each gets its share of their bits.
+/// Scotch sums traffic x distance in SCOTCH_Num, so each factor gets a part of its bits.
 constexpr double max_distance = sizeof(ScotchNumber) > 4 ? 0x1p20 : 0x1p10;
 
 /// One level of a regular tree, top down.
 struct TreeLevel {
   std::uint32_t width;
   double cost;
-  std::optional<std::size_t> level;  ///< Of the topology; none: the seats of a core.
+  std::optional<std::size_t> level;  ///< Of the topology; none: the slots of a core.
 };
 
-/// The cost between cores that part at this level, the mean over some of its objects.
+/// The cost between cores of different objects of this level: the mean over some pairs.
 double cost_of_level(const Topology& topology, const ScotchDistance& distance, const Part& part, std::size_t level) {
   constexpr std::uint32_t max_samples = 64;
   double sum = 0;
@@ -80,15 +80,15 @@ std::vector<ScotchNumber> link_values(const std::vector<TreeLevel>& levels) {
 
 Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, std::uint64_t ranks) {
   const Topology& topology = problem.topology;
-  const auto seats_of = [&](Core core) {
+  const auto slots_of_core = [&](Core core) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(problem.capacities[core], problem.graph.rank_count()));
   };
-  // Where all cores that may be used hold the same number, each is one leaf, and Scotch shares the ranks out evenly.
+  // If all usable cores have the same capacity, each is one leaf, and Scotch distributes the ranks evenly.
   std::uint32_t widest_core = 0, narrowest = std::numeric_limits<std::uint32_t>::max();
   for (std::uint32_t core = part.begin; core < part.end; ++core) {
-    if (seats_of(Core{core}) == 0) continue;
-    widest_core = std::max(widest_core, seats_of(Core{core}));
-    narrowest = std::min(narrowest, seats_of(Core{core}));
+    if (slots_of_core(Core{core}) == 0) continue;
+    widest_core = std::max(widest_core, slots_of_core(Core{core}));
+    narrowest = std::min(narrowest, slots_of_core(Core{core}));
   }
   const bool one_leaf = widest_core == narrowest;
   const auto levels = levels_of(problem, part, one_leaf ? 1 : widest_core);
@@ -99,58 +99,58 @@ Result<ScotchTarget> tree_target(const MapProblem& problem, const Part& part, st
     leaves *= level.width;
   }
   if (leaves >= static_cast<double>(std::numeric_limits<ScotchNumber>::max()) / 4) {
-    return scotch_failure("cannot count the leaves of so uneven a machine");
+    return scotch_failure("cannot represent a machine this uneven: too many leaves");
   }
   ScotchTarget target{.whole = std::make_unique<ScotchArch>()};
-  std::vector<ScotchNumber> leaf_of;                                    // by terminal
-  const std::uint32_t held = one_leaf ? std::max(1U, widest_core) : 1;  // by a leaf
-  const std::uint64_t enough = ranks / held + (ranks % held > 0 ? 1 : 0);
-  for (std::uint32_t core = part.begin; core < part.end && leaf_of.size() < enough; ++core) {
+  std::vector<ScotchNumber> leaf_of;  // by terminal
+  const std::uint32_t ranks_per_leaf = one_leaf ? std::max(1U, widest_core) : 1;
+  const std::uint64_t needed_leaves = ranks / ranks_per_leaf + (ranks % ranks_per_leaf > 0 ? 1 : 0);
+  for (std::uint32_t core = part.begin; core < part.end && leaf_of.size() < needed_leaves; ++core) {
     ScotchNumber leaf = 0;
     for (const TreeLevel& level : levels) {
       leaf = leaf * level.width + (level.level ? position(topology, part, *level.level, Core{core}) : 0);
     }
-    const std::uint32_t seats = one_leaf ? std::min(1U, seats_of(Core{core})) : seats_of(Core{core});
-    for (std::uint32_t seat = 0; seat < seats; ++seat) {
-      leaf_of.push_back(leaf + seat);
-      target.place_of.push_back(core);
+    const std::uint32_t slots = one_leaf ? std::min(1U, slots_of_core(Core{core})) : slots_of_core(Core{core});
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      leaf_of.push_back(leaf + slot);
+      target.location_of.push_back(core);
     }
   }
-  if (target.place_of.size() <= 1) return target;  // nothing to choose; Scotch has no tree of one leaf
-  const bool all = static_cast<double>(leaf_of.size()) == leaves;
-  ScotchArch& tree = all ? *target.arch : *target.whole;
+  if (target.location_of.size() <= 1) return target;  // nothing to choose; Scotch has no tree of one leaf
+  const bool all_leaves = static_cast<double>(leaf_of.size()) == leaves;
+  ScotchArch& tree = all_leaves ? *target.arch : *target.whole;
   const auto links = link_values(levels);
   bool built = SCOTCH_archTleaf(tree.get(), static_cast<ScotchNumber>(levels.size()), widths.data(), links.data()) == 0;
-  if (built && !all) {
+  if (built && !all_leaves) {
     built =
         SCOTCH_archSub(target.arch->get(), tree.get(), static_cast<ScotchNumber>(leaf_of.size()), leaf_of.data()) == 0;
   }
-  if (!built) return scotch_failure("could not take the machine");
+  if (!built) return scotch_failure("failed to create the target architecture of the machine");
   return target;
 }
 
-/// A decomposition of the complete graph whose edges are the distances.
-template <class Way>
-Result<ScotchTarget> table_target(ScotchSession& session, std::vector<std::uint32_t> places,
-                                  std::vector<ScotchNumber> sizes, const Way& way) {
+/// A decomposition of the complete graph whose edge weights are the distances.
+template <class DistanceFunction>
+Result<ScotchTarget> matrix_target(ScotchSession& session, std::vector<std::uint32_t> locations,
+                                   std::vector<ScotchNumber> sizes, const DistanceFunction& distance) {
   double largest = 0;
-  std::vector<double> ways;
-  for (const std::uint32_t p : places) {
-    for (const std::uint32_t q : places) {
-      ways.push_back(p == q ? 0 : (way(p, q) + way(q, p)) / 2);
-      largest = std::max(largest, ways.back());
+  std::vector<double> distances;
+  for (const std::uint32_t p : locations) {
+    for (const std::uint32_t q : locations) {
+      distances.push_back(p == q ? 0 : (distance(p, q) + distance(q, p)) / 2);
+      largest = std::max(largest, distances.back());
     }
   }
-  const bool whole = largest <= max_distance && std::all_of(ways.begin(), ways.end(), [](double value) {
-                       return value == static_cast<double>(static_cast<std::int64_t>(value));
-                     });
+  const bool integers = largest <= max_distance && std::all_of(distances.begin(), distances.end(), [](double value) {
+                          return value == static_cast<double>(static_cast<std::int64_t>(value));
+                        });
   ScotchGraph::Rows rows;
-  for (std::size_t p = 0; p < places.size(); ++p) {
-    for (std::size_t q = 0; q < places.size(); ++q) {
+  for (std::size_t p = 0; p < locations.size(); ++p) {
+    for (std::size_t q = 0; q < locations.size(); ++q) {
       if (p == q) continue;
-      const double value = ways[p * places.size() + q];
+      const double value = distances[p * locations.size() + q];
       rows.neighbours.push_back(static_cast<ScotchNumber>(q));
-      const double scaled = whole || largest == 0 ? value : value / largest * max_distance;
+      const double scaled = integers || largest == 0 ? value : value / largest * max_distance;
       rows.weights.push_back(std::max<ScotchNumber>(1, static_cast<ScotchNumber>(scaled)));
     }
     rows.offsets.push_back(static_cast<ScotchNumber>(rows.neighbours.size()));
@@ -158,43 +158,43 @@ Result<ScotchTarget> table_target(ScotchSession& session, std::vector<std::uint3
   rows.loads = std::move(sizes);
   ScotchGraph graph(std::move(rows));
   ScotchTarget target{.whole = nullptr};
-  target.place_of = std::move(places);
+  target.location_of = std::move(locations);
   ScotchStrategy strategy;
-  const bool small = target.place_of.size() <= max_table_size;
+  const bool small = target.location_of.size() <= max_table_size;
   const int status = session.with(graph, [&](SCOTCH_Graph* bound) {
     return small ? SCOTCH_archBuild0(target.arch->get(), bound, 0, nullptr, strategy.get())
                  : SCOTCH_archBuild2(target.arch->get(), bound, 0, nullptr);
   });
-  if (status != 0) return scotch_failure("could not take the machine");
+  if (status != 0) return scotch_failure("failed to create the target architecture of the machine");
   return target;
 }
 
-/// Nodes wired as they are, routers as mere crossings.
+/// A decomposition of the network's graph, with nodes as terminals and routers as other vertices.
 Result<ScotchTarget> wiring_target(ScotchSession& session, const Network& network,
                                    const std::vector<std::uint32_t>& nodes) {
-  struct Cable {
+  struct DirectedLink {
     std::uint32_t from, to;
     double slowness;
-    bool operator<(const Cable& other) const {
+    bool operator<(const DirectedLink& other) const {
       return from != other.from ? from < other.from : to != other.to ? to < other.to : slowness < other.slowness;
     }
   };
-  std::vector<Cable> cables;
+  std::vector<DirectedLink> links;
   for (const Link link : IdRange<Link>(network.link_count())) {
     const auto [from, to] = network.endpoints(link);
     if (from == to) continue;
-    cables.push_back({index(from), index(to), network.slowness(link)});
-    cables.push_back({index(to), index(from), network.slowness(link)});
+    links.push_back({index(from), index(to), network.slowness(link)});
+    links.push_back({index(to), index(from), network.slowness(link)});
   }
-  std::sort(cables.begin(), cables.end());
+  std::sort(links.begin(), links.end());
   ScotchGraph::Rows rows;
   std::size_t at = 0;
   for (std::uint32_t vertex = 0; vertex < network.vertex_count(); ++vertex) {
-    for (; at < cables.size() && cables[at].from == vertex; ++at) {
-      const bool again = at > 0 && cables[at - 1].from == vertex && cables[at - 1].to == cables[at].to;
-      if (again) continue;
-      rows.neighbours.push_back(static_cast<ScotchNumber>(cables[at].to));
-      rows.weights.push_back(static_cast<ScotchNumber>(std::clamp(16 * cables[at].slowness, 1.0, max_distance)));
+    for (; at < links.size() && links[at].from == vertex; ++at) {
+      const bool parallel_link = at > 0 && links[at - 1].from == vertex && links[at - 1].to == links[at].to;
+      if (parallel_link) continue;
+      rows.neighbours.push_back(static_cast<ScotchNumber>(links[at].to));
+      rows.weights.push_back(static_cast<ScotchNumber>(std::clamp(16 * links[at].slowness, 1.0, max_distance)));
     }
     rows.offsets.push_back(static_cast<ScotchNumber>(rows.neighbours.size()));
   }
@@ -204,24 +204,24 @@ Result<ScotchTarget> wiring_target(ScotchSession& session, const Network& networ
   const int status = session.with(graph, [&](SCOTCH_Graph* bound) {
     return SCOTCH_archBuild2(target.arch->get(), bound, static_cast<ScotchNumber>(list.size()), list.data());
   });
-  if (status != 0) return scotch_failure("could not take the network");
-  target.place_of.resize(nodes.size());
-  std::iota(target.place_of.begin(), target.place_of.end(), 0);
+  if (status != 0) return scotch_failure("failed to create the target architecture of the network");
+  target.location_of.resize(nodes.size());
+  std::iota(target.location_of.begin(), target.location_of.end(), 0);
   return target;
 }
 
-/// None where Scotch has no such mesh.
+/// nullopt if Scotch has no such mesh.
 std::optional<ScotchTarget> mesh_target(const MeshShape& mesh, const std::vector<std::uint32_t>& nodes) {
   constexpr std::size_t max_dimensions = 5;
   std::vector<ScotchNumber> sizes;  // Scotch counts fastest in the first dimension, we in the last
-  double all = 1;
+  double node_count = 1;
   for (auto size = mesh.sizes.rbegin(); size != mesh.sizes.rend(); ++size) {
     if (*size > 1) sizes.push_back(static_cast<ScotchNumber>(*size));
-    all *= *size;
+    node_count *= *size;
   }
   if (sizes.empty() || sizes.size() > max_dimensions) return std::nullopt;
   ScotchTarget target{.whole = std::make_unique<ScotchArch>()};
-  const bool full = static_cast<double>(nodes.size()) == all;
+  const bool full = static_cast<double>(nodes.size()) == node_count;
   ScotchArch& arch = full ? *target.arch : *target.whole;
   const auto build = mesh.torus ? SCOTCH_archTorusX : SCOTCH_archMeshX;
   if (build(arch.get(), static_cast<ScotchNumber>(sizes.size()), sizes.data()) != 0) return std::nullopt;
@@ -230,8 +230,8 @@ std::optional<ScotchTarget> mesh_target(const MeshShape& mesh, const std::vector
       SCOTCH_archSub(target.arch->get(), arch.get(), static_cast<ScotchNumber>(list.size()), list.data()) != 0) {
     return std::nullopt;
   }
-  target.place_of.resize(nodes.size());
-  std::iota(target.place_of.begin(), target.place_of.end(), 0);
+  target.location_of.resize(nodes.size());
+  std::iota(target.location_of.begin(), target.location_of.end(), 0);
   return target;
 }
 
@@ -256,19 +256,19 @@ Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& prob
                                   const Part& part, std::uint64_t ranks) {
   const Topology& topology = problem.topology;
   const bool by_level = topology.cost_by_bit().has_value() || (topology.routed() && part != tree.root());
-  std::vector<std::uint32_t> usable;
+  std::vector<std::uint32_t> usable_cores;
   for (std::uint32_t core = part.begin; core < part.end; ++core) {
-    if (problem.capacities[Core{core}] > 0) usable.push_back(core);
+    if (problem.capacities[Core{core}] > 0) usable_cores.push_back(core);
   }
-  if (!by_level && (usable.size() <= max_table_size || topology.is_matrix())) {
+  if (!by_level && (usable_cores.size() <= max_table_size || topology.is_matrix())) {
     std::vector<ScotchNumber> sizes;
-    sizes.reserve(usable.size());
-    for (const std::uint32_t core : usable) sizes.push_back(problem.capacities[Core{core}]);
-    if (sizes.size() > ranks) sizes.resize(ranks), usable.resize(ranks);
+    sizes.reserve(usable_cores.size());
+    for (const std::uint32_t core : usable_cores) sizes.push_back(problem.capacities[Core{core}]);
+    if (sizes.size() > ranks) sizes.resize(ranks), usable_cores.resize(ranks);
     if (std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end()) sizes.clear();
     const ScotchDistance distance(problem);
-    return table_target(session, std::move(usable), std::move(sizes),
-                        [&](std::uint32_t p, std::uint32_t q) { return distance(Core{p}, Core{q}); });
+    return matrix_target(session, std::move(usable_cores), std::move(sizes),
+                         [&](std::uint32_t p, std::uint32_t q) { return distance(Core{p}, Core{q}); });
   }
   return tree_target(problem, part, ranks);
 }
@@ -285,7 +285,7 @@ Result<ScotchTarget> scotch_nodes(ScotchSession& session, const MapProblem& prob
   const ScotchDistance distance(problem);
   std::vector<std::uint32_t> positions(nodes.size());
   std::iota(positions.begin(), positions.end(), 0);
-  return table_target(session, std::move(positions), {}, [&](std::uint32_t p, std::uint32_t q) {
+  return matrix_target(session, std::move(positions), {}, [&](std::uint32_t p, std::uint32_t q) {
     return distance(Core{nodes[p].begin}, Core{nodes[q].begin});
   });
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/peers: a machine as one of Scotch's target architectures.
+// map/external: a machine as a Scotch target architecture.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "rankloom/map/external/scotch_library.hpp"
 #include "rankloom/map/machine_tree.hpp"
 #include "rankloom/map/mapper.hpp"
-#include "rankloom/map/external/scotch_library.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
 
-/// Terminals are places: cores, seats of cores that hold several ranks, or nodes.
+/// The terminals are cores, slots of cores with several slots, or nodes.
 struct ScotchTarget {
-  std::unique_ptr<ScotchArch> whole;  ///< What `arch` is a part of, if it is; Scotch refers to it.
+  std::unique_ptr<ScotchArch> whole;  ///< The architecture that `arch` restricts, if it does; Scotch refers to it.
   std::unique_ptr<ScotchArch> arch = std::make_unique<ScotchArch>();
-  std::vector<std::uint32_t> place_of = {};  ///< By terminal: a core, or for nodes the position in the list given.
+  std::vector<std::uint32_t> location_of = {};  ///< By terminal: a core, or for nodes the index in the given list.
 };
 
-/// What a byte costs between two cores under the problem's model, messages spread over the bytes; 0 on one core.
+/// The cost per byte between two cores under the problem's model, with messages in proportion to bytes; 0 on one core.
 class ScotchDistance {
  public:
   explicit ScotchDistance(const MapProblem& problem);
@@ -30,17 +30,18 @@ class ScotchDistance {
   double messages_per_byte_ = 0;
 };
 
-/// The cores of the part that may hold ranks. Where cost depends on the level alone, a tree (tleaf) of which they are
-/// the leaves. Scotch takes the distance of two leaves to be the sum of the link values from the level where they part
-/// down to the leaves, so a level's link value is its cost less the next lower level's. An uneven tree is a regular one
-/// as wide as its widest objects, restricted to the leaves that exist; cores with different capacities get that many leaves.
-/// Elsewhere, up to `max_table_size` cores, a decomposition of the table of all distances; beyond that the tree with the
-/// mean cost of each level. `ranks`: as many places are enough, the first ones; for packing.
+/// The usable cores of the part. If the cost depends on the level alone, they are the leaves of a tree (Scotch's
+/// tleaf). The distance of two leaves in Scotch is the sum of the link values from the level where they separate down
+/// to the leaves, so the link value of a level is its cost minus that of the next lower level. An uneven tree is a
+/// regular tree with the largest arity of each level, restricted to the existing leaves; if capacities differ, a core
+/// has one leaf per slot. Otherwise, up to `max_table_size` cores, the target is a decomposition of the distance
+/// matrix; beyond that it is the tree with the mean cost of each level. `ranks`: the first slots that suffice for this
+/// many ranks are used.
 Result<ScotchTarget> scotch_cores(ScotchSession& session, const MapProblem& problem, const MachineTree& tree,
                                   const MachineTree::Part& part, std::uint64_t ranks);
 
-/// The nodes of a routed network: a mesh or torus as such, another network as a decomposition of the table of the
-/// routes' costs, or, beyond `max_table_size` nodes, of its wiring.
+/// The nodes of a routed network: a Scotch mesh or torus; for other networks a decomposition of the matrix of the
+/// routes' costs or, beyond `max_table_size` nodes, of the network's graph.
 Result<ScotchTarget> scotch_nodes(ScotchSession& session, const MapProblem& problem,
                                   const std::vector<MachineTree::Part>& nodes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel: the general construction of the flagship: the program cut along the machine by multilevel methods.
+// map/multilevel: the main construction of the mapper `auto`: multilevel multisection along the machine.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,36 @@
 
 namespace rankloom::multilevel {
 
-/// What more time buys.
-struct Effort {
-  MultisectionEffort cutting;
-  std::uint32_t passes = 2;  ///< Of moves on the true cost at the end, where cores have room.
+struct Options {
+  MultisectionOptions multisection;
+  std::uint32_t mapping_fm_passes = 2;  ///< Passes of k-way FM on the exact cost at the end, if cores have free slots.
 };
 
-/// The traffic as the multilevel methods want it, in an order that suits the caches.
-class Program {
+/// The traffic as a weighted graph, with vertices renumbered for the caches.
+class VertexGraph {
  public:
-  /// `sizes`: how much room each rank takes; empty: one place each.
-  explicit Program(const MapProblem& problem, std::span<const std::uint32_t> sizes = {});
+  /// `rank_weights`: the vertex weight of each rank; empty: all 1.
+  explicit VertexGraph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights = {});
 
   const WeightedGraph& graph() const { return graph_; }
-  /// From the order of the vertices to that of the ranks, and back.
+  /// Placements by vertex as placements by rank, and back.
   std::vector<Core> by_rank(std::vector<Core> by_vertex) const;
   std::vector<Core> by_vertex(std::vector<Core> by_rank) const;
 
  private:
   WeightedGraph graph_;
-  std::vector<std::uint32_t> order_;  // empty: the ranks' own
+  std::vector<std::uint32_t> order_;  // the rank of each vertex; empty: vertex i is rank i
 };
 
-/// The placement after moves on the true distances, where cores are shared and have room; else as it was. Never dearer.
-std::vector<Core> moved(const MapProblem& problem, const Program& program, std::vector<Core> core_of,
-                        std::uint32_t passes);
+/// Refines a placement by k-way FM on the exact distances. Does nothing unless cores are shared and some have free
+/// slots. Never increases the cost.
+std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices, std::vector<Core> core_of,
+                                   std::uint32_t passes);
 
-/// A placement, valid where ranks take one place each: multisection along the machine, then moves on the true
-/// distances; when the deadline of the effort passes, what is left to decide goes in order. O(edges x levels of the
-/// machine); 8 bytes a directed edge, and as much again for coarser graphs. Parallel; the same for any number of
-/// threads.
-std::vector<Core> placement(const MapProblem& problem, const Program& program, const Effort& effort,
-                            std::uint64_t seed);
+/// Multisection along the machine, then k-way FM on the exact distances. The placement is valid if all ranks have
+/// weight 1. When the deadline passes, the remaining ranks are placed in order. O(edges x levels of the machine) time;
+/// 8 bytes per directed edge, and as much again for coarser graphs. Parallel; the same for any number of threads.
+std::vector<Core> multilevel_placement(const MapProblem& problem, const VertexGraph& vertices, const Options& options,
+                                       std::uint64_t seed);
 
 }  // namespace rankloom::multilevel

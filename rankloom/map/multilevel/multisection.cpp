@@ -9,91 +9,93 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/map/near_order.hpp"
+#include "rankloom/map/locality_order.hpp"
 
 namespace rankloom::multilevel {
 namespace {
 
 using Part = MachineTree::Part;
 
-/// The uppermost cut is the dearest: it gets at least this share (as an exponent) of the room that is free.
-constexpr double top_share = 0.5;
+/// The first partition of the machine cuts the most expensive edges: it may use at least this share (as an exponent) of
+/// the free capacity.
+constexpr double min_slack_exponent = 0.5;
 
 class Multisection {
  public:
-  Multisection(const MachineTree& tree, const Distance& distance, const MultisectionEffort& effort,
+  Multisection(const MachineTree& tree, const Distance& distance, const MultisectionOptions& options,
                std::span<Core> core_of)
-      : tree_(tree), distance_(distance), effort_(effort), light_(effort.division), core_of_(core_of) {
-    light_.flows = 0;
-    light_.cut.flows = false;
-    light_.tries = 1;
-    light_.cut.tries = 1;
+      : tree_(tree), distance_(distance), options_(options), light_(options.partition), core_of_(core_of) {
+    light_.flow_rounds = 0;
+    light_.bisection.flow_refinement = false;
+    light_.repetitions = 1;
+    light_.bisection.repetitions = 1;
     for (Part part = tree.root(); !part.is_core(); part = tree.children(part).front()) {
-      dearest_ = std::max(dearest_, price(part));
+      max_cut_cost_ = std::max(max_cut_cost_, cut_cost(part));
     }
   }
 
-  void into(const Part& part, const Subgraph& share, std::uint64_t seed) const {
-    if (share.original.empty()) return;
+  void run(const Part& part, const Subgraph& subgraph, std::uint64_t seed) const {
+    if (subgraph.original.empty()) return;
     if (part.is_core()) {
-      for (const std::uint32_t vertex : share.original) core_of_[vertex] = Core{part.begin};
+      for (const std::uint32_t vertex : subgraph.original) core_of_[vertex] = Core{part.begin};
       return;
     }
     auto children = tree_.children(part);
-    if (has_network(tree_, part)) children = near_order(tree_.topology(), children);
-    const DivisionEffort& effort = price(part) * effort_.cheap >= dearest_ ? effort_.division : light_;
-    const Division division = divided(share.graph, room_for(part, children, share.graph), effort, seed);
-    auto shares = split(share.graph, division.part_of, static_cast<std::uint32_t>(children.size()));
+    if (has_network(tree_, part)) children = locality_order(tree_.topology(), children);
+    const bool is_light = cut_cost(part) * options_.light_partition_ratio < max_cut_cost_;
+    const KWayPartition partition = partition_kway(subgraph.graph, max_block_weights(part, children, subgraph.graph),
+                                                   is_light ? light_ : options_.partition, seed);
+    auto blocks = block_subgraphs(subgraph.graph, partition.block_of, static_cast<std::uint32_t>(children.size()));
     parallel_chunks(children.size(), 1, [&](std::size_t child, std::size_t) {
-      for (std::uint32_t& vertex : shares[child].original) vertex = share.original[vertex];
-      into(children[child], shares[child], mix(seed + child));
-      shares[child] = {};
+      for (std::uint32_t& vertex : blocks[child].original) vertex = subgraph.original[vertex];
+      run(children[child], blocks[child], mix(seed + child));
+      blocks[child] = {};
     });
   }
 
  private:
-  double far(const Part& a, const Part& b) const {
+  double distance(const Part& a, const Part& b) const {
     return std::visit([&](const auto& d) { return d(Core{a.begin}, Core{b.begin}).per_byte; }, distance_);
   }
-  /// What a byte pays for going from one child to another instead of staying inside.
-  double price(const Part& part) const {
+  /// The additional cost of a byte between two children of the part, compared with a byte inside one child.
+  double cut_cost(const Part& part) const {
     const auto children = tree_.children(part);
     const auto inner = tree_.children(children.front());
-    return far(children[0], children[1]) - (inner.empty() ? 0 : far(inner[0], inner[1]));
+    return distance(children[0], children[1]) - (inner.empty() ? 0 : distance(inner[0], inner[1]));
   }
 
-  /// What remains free is not given away at once: each of the cuts still to come gets an equal factor of it.
-  std::vector<std::uint64_t> room_for(const Part& part, std::span<const Part> children,
-                                      const WeightedGraph& graph) const {
-    std::vector<std::uint64_t> room;
-    for (const Part& child : children) room.push_back(tree_.places(child));
-    if (effort_.pack) return room;
-    const double factor = static_cast<double>(tree_.places(part)) / static_cast<double>(graph.total_size());
-    const double now = std::log2(static_cast<double>(children.size()));
-    const double all = std::log2(static_cast<double>(part.core_count()));
-    const double allowed = std::pow(factor, std::max(now / all, top_share)) / factor;
-    for (std::uint64_t& child : room) {
-      child = std::min(child, static_cast<std::uint64_t>(std::ceil(static_cast<double>(child) * allowed)));
+  /// Unless parts are packed, the free capacity is distributed as equal factors over the partitions still to come.
+  std::vector<std::uint64_t> max_block_weights(const Part& part, std::span<const Part> children,
+                                               const WeightedGraph& graph) const {
+    std::vector<std::uint64_t> weights;
+    for (const Part& child : children) weights.push_back(tree_.slots(child));
+    if (options_.pack) return weights;
+    const double slack = static_cast<double>(tree_.slots(part)) / static_cast<double>(graph.total_vertex_weight());
+    const double bisections_here = std::log2(static_cast<double>(children.size()));
+    const double bisections_left = std::log2(static_cast<double>(part.core_count()));
+    const double factor = std::pow(slack, std::max(bisections_here / bisections_left, min_slack_exponent)) / slack;
+    for (std::uint64_t& weight : weights) {
+      weight = std::min(weight, static_cast<std::uint64_t>(std::ceil(static_cast<double>(weight) * factor)));
     }
-    return room;
+    return weights;
   }
 
   const MachineTree& tree_;
   const Distance& distance_;
-  const MultisectionEffort& effort_;
-  DivisionEffort light_;  // for cuts that hardly matter
-  double dearest_ = 0;
+  const MultisectionOptions& options_;
+  PartitionOptions light_;  // for partitions with little influence on the cost
+  double max_cut_cost_ = 0;
   std::span<Core> core_of_;
 };
 
 }  // namespace
 
-std::vector<Core> multisected(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
-                              const MultisectionEffort& effort, std::uint64_t seed) {
+std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
+                               const MultisectionOptions& options, std::uint64_t seed) {
   std::vector<Core> core_of(graph.vertex_count());
-  Subgraph whole{graph, std::vector<std::uint32_t>(graph.vertex_count())};
-  std::iota(whole.original.begin(), whole.original.end(), 0U);
-  Multisection(tree, distance, effort, core_of).into(tree.root(), whole, seed);
+  Subgraph all{graph, std::vector<std::uint32_t>(graph.vertex_count())};
+  std::iota(all.original.begin(), all.original.end(), 0U);
+  Multisection(tree, distance, options, core_of).run(tree.root(), all, seed);
   return core_of;
 }
 

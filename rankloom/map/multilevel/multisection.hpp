@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel: the graph cut along the machine, from the whole down to the cores.
+// map/multilevel: recursive multisection along the machine (Schulz, Träff 2017): from the root down to the cores.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "rankloom/map/machine_tree.hpp"
-#include "rankloom/map/multilevel/division.hpp"
-#include "rankloom/model/distance.hpp"
+#include "rankloom/map/multilevel/kway_partition.hpp"
+#include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom::multilevel {
 
-struct MultisectionEffort {
-  DivisionEffort division;
-  double cheap = 20;  ///< Cuts that cost so many times less than the dearest get the least work.
-  bool pack = true;   ///< Parts may be filled to the brim while others stay empty; else all are filled alike.
+struct MultisectionOptions {
+  PartitionOptions partition;
+  /// Partitions whose cut edges are cheaper than the most expensive ones by more than this factor use minimal settings.
+  double light_partition_ratio = 20;
+  /// Fill some parts of the machine completely and leave others empty; otherwise all are filled alike.
+  bool pack = true;
 };
 
-/// The core of every vertex. The children of a part of the machine are equally far from each other, so each part is cut
-/// in two again and again until every child has its share, and each share goes on with its child. Cores hold no more
-/// than their places if vertices are single ranks. Cuts that cost little for their machine get little work. Parallel
-/// over the parts; the same for any number of threads.
-std::vector<Core> multisected(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
-                              const MultisectionEffort& effort, std::uint64_t seed);
+/// The core of every vertex. The children of a part of the machine are treated as equally distant, so the graph is
+/// partitioned into one block per child, and each block recursively for its child. No core exceeds its capacity if
+/// vertices have weight 1. Parallel over the children; the same for any number of threads.
+std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
+                               const MultisectionOptions& options, std::uint64_t seed);
 
 }  // namespace rankloom::multilevel

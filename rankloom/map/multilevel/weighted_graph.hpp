@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel: the graph that is coarsened, cut and refined: vertices that stand for one or many ranks.
+// map/multilevel: the graph that is coarsened, partitioned and refined. A vertex stands for one rank or many.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rankloom/core/array.hpp"
@@ -11,19 +12,19 @@
 
 namespace rankloom::multilevel {
 
-/// One direction of an edge. Weights are floats, sums over them doubles: the weights of
-/// coarse graphs are off by a few parts in a million, which moves no decision that matters, and every placement is
-/// judged by the true cost in the end.
+/// One direction of an edge. Edge weights are floats, sums over them doubles: the weights of coarse graphs are off by a
+/// few parts in a million, which does not change a decision that matters, and the final placement is evaluated by the
+/// exact cost.
 struct Edge {
   std::uint32_t to;
   float weight;
 };
 
-/// A symmetric graph in compressed rows without loops. 8 bytes for each direction of an edge, 12 a vertex.
+/// A symmetric graph in compressed sparse rows without loops. 8 bytes for each direction of an edge, 12 per vertex.
 class WeightedGraph {
  public:
   WeightedGraph() : offsets_{0} {}
-  WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Array<std::uint32_t> sizes);
+  WeightedGraph(Array<std::uint64_t> offsets, Array<Edge> edges, Array<std::uint32_t> vertex_weights);
 
   std::uint32_t vertex_count() const { return static_cast<std::uint32_t>(offsets_.size() - 1); }
   std::uint64_t edge_count() const { return edges_.size(); }  ///< Both directions counted.
@@ -31,39 +32,48 @@ class WeightedGraph {
     return {edges_.data() + offsets_[vertex], static_cast<std::size_t>(offsets_[vertex + 1] - offsets_[vertex])};
   }
   std::uint64_t offset(std::uint32_t vertex) const { return offsets_[vertex]; }
-  /// How much room the vertex takes: the number of its ranks.
-  std::uint32_t size(std::uint32_t vertex) const { return sizes_[vertex]; }
-  std::uint64_t total_size() const { return total_size_; }
-  /// The same graph whose vertices all take the same room.
-  WeightedGraph with_unit_sizes() && {
-    return {std::move(offsets_), std::move(edges_), Array<std::uint32_t>(sizes_.size(), 1)};
+  /// What the vertex adds to the weight of its block: the number of its ranks, or their load in units.
+  std::uint32_t vertex_weight(std::uint32_t vertex) const { return vertex_weights_[vertex]; }
+  std::uint64_t total_vertex_weight() const { return total_vertex_weight_; }
+  std::uint32_t max_vertex_weight() const { return max_vertex_weight_; }
+  /// The same graph with all vertex weights set to 1.
+  WeightedGraph with_unit_vertex_weights() && {
+    return {std::move(offsets_), std::move(edges_), Array<std::uint32_t>(vertex_weights_.size(), 1)};
   }
-  std::uint32_t largest() const { return largest_; }
 
  private:
   Array<std::uint64_t> offsets_;
   Array<Edge> edges_;
-  Array<std::uint32_t> sizes_;
-  std::uint64_t total_size_ = 0;
-  std::uint32_t largest_ = 0;
+  Array<std::uint32_t> vertex_weights_;
+  std::uint64_t total_vertex_weight_ = 0;
+  std::uint32_t max_vertex_weight_ = 0;
 };
 
-/// The problem's traffic, both directions together: bytes, and under the model of time also messages, as so many bytes
-/// as take as long from one end of the machine to the other. `sizes`: of each rank; empty: all 1. Parallel; O(edges).
-WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> sizes = {});
+/// The traffic of the problem, both directions added up: bytes, and under the cost model `time` also messages, each
+/// counted as the bytes that take as long between the two ends of the machine. `vertex_weights` has one entry per rank;
+/// empty: all 1. Parallel; O(edges).
+WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> vertex_weights = {});
 
-/// Every vertex belongs to the coarse vertex coarse_of[v]; coarse vertices are numbered 0..coarse_count-1. Parallel.
-WeightedGraph contracted(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
-                         std::uint32_t coarse_count);
+/// Merges all vertices v with the same coarse_of[v] into one coarse vertex; coarse vertices are numbered
+/// 0..coarse_count-1. Parallel.
+WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
+                       std::uint32_t coarse_count);
 
-/// The vertices of one part, numbered in their order, without the edges that leave it.
+/// The subgraph that a set of vertices induces: its vertices in their order, without the edges that leave the set.
 struct Subgraph {
   WeightedGraph graph;
-  std::vector<std::uint32_t> original;  ///< Of each vertex, its number in the whole.
+  std::vector<std::uint32_t> original;  ///< The number of each vertex in the graph that the subgraph comes from.
 };
-/// Two parts of a graph, by part_of (0 or 1).
-std::pair<Subgraph, Subgraph> halves(const WeightedGraph& graph, std::span<const std::uint8_t> part_of);
-/// All parts of a graph.
-std::vector<Subgraph> split(const WeightedGraph& graph, std::span<const std::uint32_t> part_of, std::uint32_t parts);
+/// The subgraphs of all blocks of a partition. Parallel over the blocks.
+std::vector<Subgraph> block_subgraphs(const WeightedGraph& graph, std::span<const std::uint32_t> block_of,
+                                      std::uint32_t block_count);
+/// The subgraphs of the two sides of a bipartition (side_of is 0 or 1).
+std::pair<Subgraph, Subgraph> side_subgraphs(const WeightedGraph& graph, std::span<const std::uint8_t> side_of);
+
+/// The vertices in breadth-first order, so that neighbours are close to each other in memory. Empty when the graph is
+/// small or its own order is good enough.
+std::vector<std::uint32_t> bfs_order(const WeightedGraph& graph);
+/// The same graph in which vertex order[i] has the number i. Parallel.
+WeightedGraph renumber(const WeightedGraph& graph, std::span<const std::uint32_t> order);
 
 }  // namespace rankloom::multilevel

@@ -1,77 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/portfolio: the default choice. Candidates from several constructions, the best of them improved as far as the
-// effort goes: an anytime search, which returns the best so far when the time is up.
+// map/portfolio: the default mapper. Several constructions give candidates, and local search and metaheuristics improve
+// the best of them: an anytime search, which returns the best placement so far when the time is up.
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
-#include "rankloom/map/deep_search/deep_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
+#include "rankloom/map/mapper_factories.hpp"
+#include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
-#include "rankloom/map/multilevel/work.hpp"
-#include "rankloom/map/portfolio/portfolios.hpp"
-#include "rankloom/map/structure/grid.hpp"
-#include "rankloom/map/structure/tiling.hpp"
+#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/tiling/tiling.hpp"
 
 namespace rankloom {
 namespace {
 
 enum class Effort : std::uint8_t { fast, balanced, best };
 
-/// What each effort pays for.
-struct Plan {
-  multilevel::Effort cutting;
-  std::uint32_t runs = 1;        ///< Multilevel constructions, each with another seed.
-  std::uint64_t trials = 0;      ///< Of the deep search.
-  bool to_the_deadline = false;  ///< The deep search takes all the time there is.
-  bool cut_grids = false;        ///< Look for something better than the tiling of a grid that does not fit evenly.
+/// The settings of one effort.
+struct Preset : multilevel::Options {
+  std::uint32_t multilevel_runs = 1;           ///< Multilevel constructions, each with another seed.
+  std::uint64_t metaheuristic_trials = 0;      ///< 0: no metaheuristic search.
+  bool metaheuristics_until_deadline = false;  ///< The metaheuristic search uses all the time there is.
+  bool multilevel_on_grids = false;            ///< Partition also grids that are tiled, unless the tiling is optimal.
 };
 
-/// So many places stay free that it matters which: all of some nodes, or some of all.
-bool is_roomy(const MapProblem& problem) {
+/// More than a sixth of the slots stays free. Then it matters which: all slots of some nodes, or some slots of all.
+bool has_many_free_slots(const MapProblem& problem) {
   return problem.capacities.total() * 5 > std::uint64_t{problem.graph.rank_count()} * 6;
 }
 
-Plan plan_of(Effort effort, const MapProblem& problem) {
+/// `fast` costs one partitioning with few repetitions. `balanced` adds repetitions, a second run where that pays, and a
+/// short metaheuristic search. `best` adds runs, and searches until the deadline.
+Preset preset_of(Effort effort, const MapProblem& problem) {
   const std::uint64_t ranks = problem.graph.rank_count();
-  const bool shared = ranks > problem.topology.core_count();
-  Plan plan;
-  auto& division = plan.cutting.cutting.division;
-  division.passes = 8;
+  const bool shares_cores = ranks > problem.topology.core_count();
+  Preset preset;
+  preset.multisection.partition.fm_passes = 8;
   switch (effort) {
     case Effort::fast:
-      division.vertices_a_part = 100;
-      division.cut.starts = 3;
-      plan.cutting.cutting.cheap = 5;
+      preset.multisection.partition.vertices_per_block = 100;
+      preset.multisection.partition.bisection.initial_attempts = 3;
+      preset.multisection.light_partition_ratio = 5;
       break;
     case Effort::balanced:
-      division.vertices_a_part = 300;
-      division.tries = 4;
-      division.cut.tries = shared ? 1 : 2;
-      plan.runs = shared || is_roomy(problem) ? 2 : 1;
-      plan.trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
-      plan.cut_grids = true;
+      preset.multisection.partition.vertices_per_block = 300;
+      preset.multisection.partition.repetitions = 4;
+      preset.multisection.partition.bisection.repetitions = shares_cores ? 1 : 2;
+      preset.multilevel_runs = shares_cores || has_many_free_slots(problem) ? 2 : 1;
+      preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
+      preset.multilevel_on_grids = true;
       break;
     case Effort::best:
-      division.vertices_a_part = 300;
-      division.tries = 4;
-      division.cut.tries = 4;
-      plan.runs = 8;
-      plan.trials = 20'000 * ranks;
-      plan.to_the_deadline = true;
-      plan.cut_grids = true;
+      preset.multisection.partition.vertices_per_block = 300;
+      preset.multisection.partition.repetitions = 4;
+      preset.multisection.partition.bisection.repetitions = 4;
+      preset.multilevel_runs = 8;
+      preset.metaheuristic_trials = 20'000 * ranks;
+      preset.metaheuristics_until_deadline = true;
+      preset.multilevel_on_grids = true;
       break;
   }
-  return plan;
+  return preset;
 }
 
-/// Beyond, exchanges one by one take longer than they are worth.
-constexpr std::uint32_t most_ranks_for_exchanges = 1U << 17;
-constexpr std::uint32_t most_ranks_for_deep_search = 1U << 15;
-constexpr std::uint32_t most_ranks_for_much_at_once = 1U << 21;
+/// Larger programs take too long for what local search and metaheuristics gain.
+constexpr std::uint32_t max_ranks_for_local_search = 1U << 17;
+constexpr std::uint32_t max_ranks_for_metaheuristics = 1U << 15;
+/// Larger programs run one multilevel construction at a time, because each needs as much memory as the graph.
+constexpr std::uint32_t max_ranks_for_parallel_runs = 1U << 21;
+
+/// The loads of the ranks as vertex weights, and the capacities of the cores in the same units.
+struct LoadProblem {
+  std::vector<std::uint32_t> vertex_weights;  ///< One per rank; about 10^9 in total.
+  Capacities capacities;
+  double max_core_load;  ///< In the graph's own unit of load.
+};
+
+/// A core may carry `tolerance` more than the average load, or the heaviest rank if that is more. Nothing if all ranks
+/// have the same load or no core has to be shared.
+std::optional<LoadProblem> load_problem(const MapProblem& problem, double tolerance) {
+  constexpr double total_weight = 1e9;
+  const auto loads = problem.graph.loads();
+  std::uint64_t slots = 0;
+  for (const Core core : problem.topology.cores()) slots += problem.topology.capacity(core);
+  if (loads.empty() || loads.size() <= slots) return std::nullopt;
+  const auto [min_load, max_load] = std::minmax_element(loads.begin(), loads.end());
+  if (*min_load == *max_load) return std::nullopt;
+  const double total_load = std::accumulate(loads.begin(), loads.end(), 0.0);
+  LoadProblem result{{}, problem.capacities, 0};
+  std::uint64_t weight = 0;
+  for (const double load : loads) {
+    result.vertex_weights.push_back(static_cast<std::uint32_t>(std::lround(load / total_load * total_weight)));
+    weight += result.vertex_weights.back();
+  }
+  const double average = total_load / static_cast<double>(slots);
+  result.max_core_load = std::max(average * (1 + tolerance), *max_load);
+  auto capacities = Capacities::of(problem.topology, static_cast<std::uint32_t>(weight),
+                                   {.oversubscribe = true, .imbalance = result.max_core_load / average - 1});
+  if (!capacities) return std::nullopt;
+  result.capacities = std::move(*capacities);
+  return result;
+}
 
 struct Candidate {
   std::vector<Core> core_of;
@@ -83,105 +119,105 @@ class Auto final : public Mapper {
   void describe(OptionList& options) override {
     options.choice("effort", effort_, {{"fast", Effort::fast}, {"balanced", Effort::balanced}, {"best", Effort::best}},
                    "how long to search: fast, balanced, or best, which uses the time of --budget");
-    options.flag("load", load_, "where cores are shared: bound each by the load of its ranks, not by their number");
+    options.flag("load", load_, "where cores are shared: limit the load of each core, not the number of its ranks");
     options.number("tolerance", tolerance_, "with load: how much more than the average a core may carry", 0, 10);
   }
   bool balances_load() const override { return load_; }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     if (load_) {
-      if (const auto work = multilevel::work_of(problem, tolerance_)) return by_work(problem, run, *work);
+      if (const auto loads = load_problem(problem, tolerance_)) return place_by_load(problem, run, *loads);
     }
     return Search(problem, run, effort_).run();
   }
 
  private:
-  /// Cut by the work of the ranks, then exchanges that leave no core with too much.
-  Placement by_work(const MapProblem& problem, const MapRun& run, const multilevel::Work& work) const {
-    const MapProblem in_units{problem.graph, problem.topology, work.capacities, problem.model, {}};
-    Plan plan = plan_of(effort_, problem);
-    plan.cutting.cutting.division.deadline = run.deadline;
-    plan.cutting.cutting.pack = false;
-    const multilevel::Program program(problem, work.units);
-    auto core_of = multilevel::placement(in_units, program, plan.cutting, mix(run.seed));
-    Pulse pulse(run, "auto");
-    Seating seating(problem, core_of);
-    LoadLimit limit(problem.graph, problem.topology, core_of, work.limit);
-    NeighbourhoodDescent(seating, &limit).run(pulse);
-    return {seating.placement(), {}, std::string(pulse.stopped() ? stopped_note : "")};
+  /// Partitions the loads instead of the ranks; then exchanges that leave no core above its limit.
+  Placement place_by_load(const MapProblem& problem, const MapRun& run, const LoadProblem& loads) const {
+    const MapProblem in_load_units{problem.graph, problem.topology, loads.capacities, problem.model, {}};
+    Preset preset = preset_of(effort_, problem);
+    preset.multisection.partition.deadline = run.deadline;
+    preset.multisection.pack = false;
+    const multilevel::VertexGraph vertices(problem, loads.vertex_weights);
+    auto core_of = multilevel::multilevel_placement(in_load_units, vertices, preset, mix(run.seed));
+    StopCondition stop_condition(run, "auto");
+    PlacementState state(problem, core_of);
+    LoadLimit limit(problem.graph, problem.topology, core_of, loads.max_core_load);
+    NeighbourhoodDescent(state, &limit).run(stop_condition);
+    return {state.placement(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
 
   class Search {
    public:
     Search(const MapProblem& problem, const MapRun& run, Effort effort)
-        : problem_(problem), run_(run), plan_(plan_of(effort, problem)), pulse_(run, "auto") {
-      plan_.cutting.cutting.division.deadline = run.deadline;
+        : problem_(problem), run_(run), preset_(preset_of(effort, problem)), stop_condition_(run, "auto") {
+      preset_.multisection.partition.deadline = run.deadline;
     }
 
     Placement run() {
       construct();
-      if (!settled_) improve();
+      if (!finished_) improve();
       return {std::move(candidates_.front().core_of), {}, note()};
     }
 
    private:
     std::string note() const {
-      if (pulse_.stopped()) return std::string(stopped_note);
-      return std::string(indifferent_ ? "every placement costs the same" : "");
+      if (stop_condition_.stopped()) return std::string(stopped_note);
+      return std::string(all_cost_the_same_ ? "every placement costs the same" : "");
     }
 
     void add(std::vector<Core> core_of) {
       const double value = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
       Candidate candidate{std::move(core_of), objective(problem_.model, value)};
-      const auto place = std::upper_bound(candidates_.begin(), candidates_.end(), candidate.cost,
-                                          [](double cost, const Candidate& other) { return cost < other.cost; });
-      candidates_.insert(place, std::move(candidate));
+      const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), candidate.cost,
+                                       [](double cost, const Candidate& other) { return cost < other.cost; });
+      candidates_.insert(at, std::move(candidate));
     }
 
-    /// At least the start and the block placement.
+    /// Adds at least the start, if there is one, and the block placement.
     void construct() {
       const std::uint32_t ranks = problem_.graph.rank_count();
       if (!problem_.start.empty()) add(start_of(problem_));
       add(block_placement(ranks, problem_.topology, problem_.capacities));
-      if (pulse_.stop_now()) return;
-      const bool all_places = problem_.capacities.total() == ranks;
-      indifferent_ = all_places && is_uniform_all_to_all(problem_.graph);
-      settled_ = indifferent_;
-      if (settled_) return;
+      if (stop_condition_.should_stop_now()) return;
+      const bool fills_machine = problem_.capacities.total() == ranks;
+      all_cost_the_same_ = fills_machine && is_uniform_all_to_all(problem_.graph);
+      finished_ = all_cost_the_same_;
+      if (finished_) return;
       add(round_robin_placement(ranks, problem_.topology, problem_.capacities));
-      if (pulse_.stop_now()) return;
-      const auto grid = recognised_grid(problem_.graph);
+      if (stop_condition_.should_stop_now()) return;
+      const auto grid = recognise_grid(problem_.graph);
       if (grid) {
-        if (auto tiled = tiled_placement(problem_, *grid)) add(std::move(*tiled));
-        // Where ranks take all places of an even tree and all is regular, nothing better is known than the tiling.
-        // Messages may not follow the bytes, by which the grid was recognised.
-        const bool bytes_alone = problem_.model != CostModel::time || !problem_.graph.has_messages();
-        settled_ = bytes_alone && grid->exact && grid->spread == 0 && all_places &&
-                   MachineTree(problem_.topology, problem_.capacities).symmetric() &&
-                   problem_.topology.cost_by_bit().has_value();
-        if (settled_ || ranks > most_ranks_for_much_at_once) return;
+        if (auto tiling = tiled_placement(problem_, *grid)) add(std::move(*tiling));
+        // A regular grid that fills a symmetric tree: no better placement than the tiling is known. The grid was
+        // recognised by its bytes; the numbers of messages can have another structure.
+        const bool only_bytes_count = problem_.model != CostModel::time || !problem_.graph.has_messages();
+        finished_ = only_bytes_count && grid->exact && grid->variation == 0 && fills_machine &&
+                    MachineTree(problem_.topology, problem_.capacities).symmetric() &&
+                    problem_.topology.cost_by_bit().has_value();
+        if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
-      cut(grid.has_value());
+      run_multilevel(grid.has_value());
     }
 
-    /// A grid has its tiling among the candidates.
-    void cut(bool grid) {
-      const multilevel::Program program(problem_);
-      if (grid) {
-        add(multilevel::moved(problem_, program, candidates_.front().core_of, plan_.cutting.passes));
-        if (!plan_.cut_grids) return;
+    /// `is_grid`: the tiling is one of the candidates.
+    void run_multilevel(bool is_grid) {
+      const multilevel::VertexGraph vertices(problem_);
+      if (is_grid) {
+        add(multilevel::refine_placement(problem_, vertices, candidates_.front().core_of, preset_.mapping_fm_passes));
+        if (!preset_.multilevel_on_grids) return;
       }
-      // Each run takes as much memory as the graph, so the largest programs are cut one run after the other; so is
-      // everything where time is limited: one run that ends is worth more than several that do not.
-      const bool much = problem_.graph.rank_count() <= most_ranks_for_much_at_once && !run_.deadline.limited();
-      const std::size_t at_once = much ? plan_.runs : 1;
-      // The first run is cut short when its time is up: that is still better than nothing.
-      for (std::size_t done = 0; done < plan_.runs && (done == 0 || !pulse_.stop_now()); done += at_once) {
-        std::vector<std::vector<Core>> placements(std::min(at_once, plan_.runs - done));
+      // With a deadline, runs are sequential too: one complete run is worth more than several incomplete ones.
+      const bool parallel = problem_.graph.rank_count() <= max_ranks_for_parallel_runs && !run_.deadline.limited();
+      const std::size_t batch = parallel ? preset_.multilevel_runs : 1;
+      // The first run always starts: even if the deadline cuts it short, it is better than the other candidates.
+      for (std::size_t done = 0; done < preset_.multilevel_runs && (done == 0 || !stop_condition_.should_stop_now());
+           done += batch) {
+        std::vector<std::vector<Core>> placements(std::min(batch, preset_.multilevel_runs - done));
         parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
-          auto effort = plan_.cutting;
-          effort.cutting.pack = is_roomy(problem_) && (done + at) % 2 == 0;
-          placements[at] = multilevel::placement(problem_, program, effort, mix(run_.seed) + done + at);
+          multilevel::Options options = preset_;
+          options.multisection.pack = has_many_free_slots(problem_) && (done + at) % 2 == 0;
+          placements[at] = multilevel::multilevel_placement(problem_, vertices, options, mix(run_.seed) + done + at);
         });
         for (auto& placement : placements) add(std::move(placement));
       }
@@ -189,27 +225,30 @@ class Auto final : public Mapper {
 
     void improve() {
       const std::uint32_t ranks = problem_.graph.rank_count();
-      if (ranks <= most_ranks_for_exchanges && !pulse_.stop_now()) {
-        Seating seating(problem_, candidates_.front().core_of);
-        NeighbourhoodDescent(seating).run(pulse_);
-        if (seating.cost() < candidates_.front().cost) add(seating.placement());
+      if (ranks <= max_ranks_for_local_search && !stop_condition_.should_stop_now()) {
+        PlacementState state(problem_, candidates_.front().core_of);
+        NeighbourhoodDescent(state).run(stop_condition_);
+        if (state.cost() < candidates_.front().cost) add(state.placement());
       }
-      if (plan_.trials == 0 || ranks > most_ranks_for_deep_search || pulse_.stop_now()) return;
+      if (preset_.metaheuristic_trials == 0 || ranks > max_ranks_for_metaheuristics ||
+          stop_condition_.should_stop_now()) {
+        return;
+      }
       std::vector<std::vector<Core>> starts;
       for (const Candidate& candidate : candidates_) starts.push_back(candidate.core_of);
-      const bool to_the_deadline = plan_.to_the_deadline && run_.deadline.limited();
-      const std::uint64_t steps = std::max<std::uint64_t>(1, plan_.trials / 1000);
-      add(deep_search(problem_, std::move(starts), {.steps = to_the_deadline ? 0 : steps}, run_));
-      pulse_.stop_now();
+      const bool until_deadline = preset_.metaheuristics_until_deadline && run_.deadline.limited();
+      const std::uint64_t iterations = std::max<std::uint64_t>(1, preset_.metaheuristic_trials / 1000);
+      add(metaheuristic_search(problem_, std::move(starts), {.iterations = until_deadline ? 0 : iterations}, run_));
+      stop_condition_.should_stop_now();
     }
 
     const MapProblem& problem_;
     const MapRun& run_;
-    Plan plan_;
-    Pulse pulse_;
+    Preset preset_;
+    StopCondition stop_condition_;
     std::vector<Candidate> candidates_;  // the cheapest first
-    bool settled_ = false;               // nothing better is to be expected
-    bool indifferent_ = false;           // nor anything worse
+    bool finished_ = false;              // no better placement is to be expected
+    bool all_cost_the_same_ = false;
   };
 
   Effort effort_ = Effort::balanced;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/treematch: listing and growing candidate groups.
+// map/treematch: enumerates all candidate groups, or grows one from each element.
 #include "rankloom/map/treematch/candidate_groups.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace rankloom {
 namespace {
 
-/// What each element says to all others.
-std::vector<double> totals(const Affinity& affinity) {
+/// The total traffic of each element.
+std::vector<double> total_traffic(const Affinity& affinity) {
   std::vector<double> sums(affinity.size(), 0.0);
   for (std::uint32_t element = 0; element < affinity.size(); ++element) {
     for (const double weight : affinity.weights(element)) sums[element] += weight;
@@ -16,80 +16,84 @@ std::vector<double> totals(const Affinity& affinity) {
   return sums;
 }
 
-double between(const Affinity& affinity, std::uint32_t a, std::uint32_t b) {
-  const auto near = affinity.neighbours(a);
-  const auto found = std::lower_bound(near.begin(), near.end(), b);
-  return found != near.end() && *found == b ? affinity.weights(a)[static_cast<std::size_t>(found - near.begin())] : 0;
+double traffic_between(const Affinity& affinity, std::uint32_t a, std::uint32_t b) {
+  const auto neighbours = affinity.neighbours(a);
+  const auto position = std::lower_bound(neighbours.begin(), neighbours.end(), b);
+  if (position == neighbours.end() || *position != b) return 0;
+  return affinity.weights(a)[static_cast<std::size_t>(position - neighbours.begin())];
 }
 
-/// Every connected subset once: from its lowest member, each step adds one of the elements next to the subset that are
-/// above the lowest and were not next to it before (Wernicke 2006).
-class Listing {
+/// Enumerates every connected subset once (ESU, Wernicke 2006): from its lowest member, each step adds an element of
+/// the extension set, the elements above the lowest member that are adjacent to the subset and were not adjacent
+/// before.
+class ConnectedSubsets {
  public:
-  Listing(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size, std::uint64_t most)
+  ConnectedSubsets(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size,
+                   std::uint64_t max_count)
       : affinity_(affinity),
         is_free_(is_free),
         size_(size),
-        most_(most),
-        total_(totals(affinity)),
+        max_count_(max_count),
+        total_(total_traffic(affinity)),
         candidates_(size),
-        seen_(is_free.size()) {}
+        reached_(is_free.size()) {}
 
-  std::optional<Candidates> run() && {
+  std::optional<CandidateGroups> run() && {
     for (std::uint32_t lowest = 0; lowest < affinity_.size() && !too_many_; ++lowest) {
       if (!is_free_[lowest]) continue;
       lowest_ = lowest;
-      seen_[lowest] = true;
+      reached_[lowest] = true;
       members_.assign(1, lowest);
-      std::vector<std::uint32_t> next;
-      see_neighbours(lowest, next);
-      extend(next, 0, total_[lowest]);
-      for (const std::uint32_t element : next) seen_[element] = false;
-      seen_[lowest] = false;
+      std::vector<std::uint32_t> extension;
+      add_new_neighbours(lowest, extension);
+      extend(extension, 0, total_[lowest]);
+      for (const std::uint32_t element : extension) reached_[element] = false;
+      reached_[lowest] = false;
     }
     if (too_many_) return std::nullopt;
     return std::move(candidates_);
   }
 
  private:
-  void see_neighbours(std::uint32_t element, std::vector<std::uint32_t>& next) {
+  void add_new_neighbours(std::uint32_t element, std::vector<std::uint32_t>& extension) {
     for (const std::uint32_t neighbour : affinity_.neighbours(element)) {
-      if (neighbour <= lowest_ || !is_free_[neighbour] || seen_[neighbour]) continue;
-      seen_[neighbour] = true;
-      next.push_back(neighbour);
+      if (neighbour <= lowest_ || !is_free_[neighbour] || reached_[neighbour]) continue;
+      reached_[neighbour] = true;
+      extension.push_back(neighbour);
     }
   }
 
-  void extend(const std::vector<std::uint32_t>& next, double inside, double all) {
+  /// `inside`: traffic between the members; `total`: sum of the members' total traffic.
+  void extend(const std::vector<std::uint32_t>& extension, double inside, double total) {
     if (members_.size() == size_) {
-      too_many_ = candidates_.count() >= most_;
-      if (!too_many_) candidates_.add(members_, inside, all - 2 * inside);
+      too_many_ = candidates_.count() >= max_count_;
+      if (!too_many_) candidates_.add(members_, inside, total - 2 * inside);
       return;
     }
-    for (std::size_t at = 0; at < next.size() && !too_many_; ++at) {
-      double more = 0;
-      for (const std::uint32_t member : members_) more += between(affinity_, next[at], member);
-      std::vector<std::uint32_t> rest;
-      std::size_t known = 0;
+    for (std::size_t at = 0; at < extension.size() && !too_many_; ++at) {
+      double to_members = 0;
+      for (const std::uint32_t member : members_) to_members += traffic_between(affinity_, extension[at], member);
+      std::vector<std::uint32_t> next;
+      std::size_t first_new = 0;
       if (members_.size() + 1 < size_) {
-        rest.assign(next.begin() + static_cast<std::ptrdiff_t>(at) + 1, next.end());
-        known = rest.size();
-        see_neighbours(next[at], rest);
+        next.assign(extension.begin() + static_cast<std::ptrdiff_t>(at) + 1, extension.end());
+        first_new = next.size();
+        add_new_neighbours(extension[at], next);
       }
-      members_.push_back(next[at]);
-      extend(rest, inside + more, all + total_[next[at]]);
+      members_.push_back(extension[at]);
+      extend(next, inside + to_members, total + total_[extension[at]]);
       members_.pop_back();
-      for (std::size_t added = known; added < rest.size(); ++added) seen_[rest[added]] = false;
+      for (std::size_t added = first_new; added < next.size(); ++added) reached_[next[added]] = false;
     }
   }
 
   const Affinity& affinity_;
   const std::vector<bool>& is_free_;
   std::uint32_t size_;
-  std::uint64_t most_;
+  std::uint64_t max_count_;
   std::vector<double> total_;
-  Candidates candidates_;
-  std::vector<bool> seen_;  // in the subset or next to it
+  CandidateGroups candidates_;
+  std::vector<bool> reached_;  // in the subset or adjacent to it
   std::vector<std::uint32_t> members_;
   std::uint32_t lowest_ = 0;
   bool too_many_ = false;
@@ -97,48 +101,48 @@ class Listing {
 
 }  // namespace
 
-std::optional<Candidates> list_candidates(const Affinity& affinity, const std::vector<bool>& is_free,
-                                          std::uint32_t size, std::uint64_t most) {
-  return Listing(affinity, is_free, size, most).run();
+std::optional<CandidateGroups> list_candidates(const Affinity& affinity, const std::vector<bool>& is_free,
+                                               std::uint32_t size, std::uint64_t max_count) {
+  return ConnectedSubsets(affinity, is_free, size, max_count).run();
 }
 
-Candidates grow_candidates(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size) {
-  Candidates candidates(size);
-  const std::vector<double> total = totals(affinity);
-  std::vector<double> pull(affinity.size(), 0.0);
-  std::vector<bool> inside_now(affinity.size(), false);
-  std::vector<std::uint32_t> members, pulled;
+CandidateGroups grow_candidates(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size) {
+  CandidateGroups candidates(size);
+  const std::vector<double> total = total_traffic(affinity);
+  std::vector<double> weight(affinity.size(), 0.0);  // by element: its traffic to the group
+  std::vector<bool> is_member(affinity.size(), false);
+  std::vector<std::uint32_t> members, weighted;
   for (std::uint32_t seed = 0; seed < affinity.size(); ++seed) {
     if (!is_free[seed]) continue;
     double inside = 0, all = 0;
     for (std::uint32_t next = seed; members.size() < size;) {
       members.push_back(next);
-      inside_now[next] = true;
-      inside += pull[next];
+      is_member[next] = true;
+      inside += weight[next];
       all += total[next];
-      const auto near = affinity.neighbours(next);
-      for (std::size_t edge = 0; edge < near.size(); ++edge) {
-        if (!is_free[near[edge]]) continue;
-        if (pull[near[edge]] == 0) pulled.push_back(near[edge]);
-        pull[near[edge]] += affinity.weights(next)[edge];
+      const auto neighbours = affinity.neighbours(next);
+      for (std::size_t edge = 0; edge < neighbours.size(); ++edge) {
+        if (!is_free[neighbours[edge]]) continue;
+        if (weight[neighbours[edge]] == 0) weighted.push_back(neighbours[edge]);
+        weight[neighbours[edge]] += affinity.weights(next)[edge];
       }
-      const std::uint32_t before = next;
-      for (const std::uint32_t element : pulled) {
-        if (inside_now[element]) continue;
+      const std::uint32_t last = next;
+      for (const std::uint32_t element : weighted) {
+        if (is_member[element]) continue;
         const bool better =
-            next == before || pull[element] > pull[next] || (pull[element] == pull[next] && element < next);
+            next == last || weight[element] > weight[next] || (weight[element] == weight[next] && element < next);
         if (better) next = element;
       }
-      if (next == before) break;
+      if (next == last) break;
     }
     if (members.size() == size) {
       std::sort(members.begin(), members.end());
       candidates.add(members, inside, all - 2 * inside);
     }
-    for (const std::uint32_t element : members) inside_now[element] = false;
-    for (const std::uint32_t element : pulled) pull[element] = 0;
+    for (const std::uint32_t element : members) is_member[element] = false;
+    for (const std::uint32_t element : weighted) weight[element] = 0;
     members.clear();
-    pulled.clear();
+    weighted.clear();
   }
   return candidates;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/treematch: the groups that could be made of elements that are still free.
+// map/treematch: the candidate groups of free elements.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace rankloom {
 
-/// Candidate groups, all of one size.
-class Candidates {
+/// Candidate groups of equal size, each with its traffic inside the group and to elements outside.
+class CandidateGroups {
  public:
-  explicit Candidates(std::uint32_t size) : size_(size) {}
+  explicit CandidateGroups(std::uint32_t size) : size_(size) {}
 
   void add(std::span<const std::uint32_t> members, double inside, double outside) {
     members_.insert(members_.end(), members.begin(), members.end());
@@ -34,12 +34,12 @@ class Candidates {
   std::vector<double> inside_, outside_;
 };
 
-/// All groups of free elements that hang together by traffic; none when there are more than `most`.
-std::optional<Candidates> list_candidates(const Affinity& affinity, const std::vector<bool>& is_free,
-                                          std::uint32_t size, std::uint64_t most);
+/// All connected groups of free elements; nullopt when there are more than `max_count`.
+std::optional<CandidateGroups> list_candidates(const Affinity& affinity, const std::vector<bool>& is_free,
+                                               std::uint32_t size, std::uint64_t max_count);
 
-/// For each free element the group that grows from it by adding who says most to those already in it, the lowest of
-/// equals; nothing where it cannot grow to the size. O(elements x size x degree).
-Candidates grow_candidates(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size);
+/// For each free element, the group that grows from it greedily: the element with the most traffic to the group joins,
+/// the lowest of equals. A group that cannot grow to the size is left out. O(elements x size x degree).
+CandidateGroups grow_candidates(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size);
 
 }  // namespace rankloom

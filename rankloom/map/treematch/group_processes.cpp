@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/treematch: one step of grouping.
+// map/treematch: GroupProcesses, one level of TreeMatch, and the optimal grouping of a few elements.
 #include "rankloom/map/treematch/group_processes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
 
-#include "rankloom/map/treematch/best_grouping.hpp"
 #include "rankloom/map/treematch/candidate_groups.hpp"
 
 namespace rankloom {
 namespace {
 
-constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t max_element = std::numeric_limits<std::uint32_t>::max();
 
 class Grouping {
  public:
   Grouping(const Affinity& affinity, const GroupingRequest& request, StopCondition& stop_condition)
       : affinity_(affinity), request_(request), stop_condition_(stop_condition), is_free_(affinity.size(), true) {
     for (std::uint32_t group = 0; group < request.groups; ++group) {
-      room_.push_back(group < request.full ? request.size : request.size - 1);
+      free_slots_.push_back(group < request.full_groups ? request.size : request.size - 1);
     }
     groups_.resize(request.groups);
   }
 
   Groups run() && {
-    take(request_.size, std::min(request_.full, request_.groups));
-    if (request_.full < request_.groups) take(request_.size - 1, request_.groups - request_.full);
-    fill();
+    make_groups(request_.size, std::min(request_.full_groups, request_.groups));
+    if (request_.full_groups < request_.groups) {
+      make_groups(request_.size - 1, request_.groups - request_.full_groups);
+    }
+    distribute_remaining();
     Groups groups;
     for (auto& members : groups_) {
       if (members.empty()) continue;
@@ -42,30 +44,30 @@ class Grouping {
   }
 
  private:
-  /// Takes candidates of this size until there are none, or so many groups are made.
-  void take(std::uint32_t size, std::uint32_t most) {
-    if (size < 2 || most == 0) return;
+  /// Makes up to `count` groups of this size from candidates.
+  void make_groups(std::uint32_t size, std::uint32_t count) {
+    if (size < 2 || count == 0) return;
     first_open_ = next_of_size(size, 0);
     if (size > max_listed_size) {
-      grow_in_turn(size, most);
+      grow_groups(size, count);
       return;
     }
-    while (most > 0 && !stop_condition_.should_stop_now()) {
-      // Pairs are no more than the edges, so they are always listed.
+    while (count > 0 && !stop_condition_.should_stop_now()) {
+      // There are at most as many connected pairs as edges, so pairs are always listed.
       const std::uint64_t limit =
           size == 2 ? std::max(request_.candidates, affinity_.edge_count()) : request_.candidates;
       auto listed = list_candidates(affinity_, is_free_, size, limit);
       const bool complete = listed.has_value();
-      const Candidates candidates = complete ? *std::move(listed) : grow_candidates(affinity_, is_free_, size);
-      const std::uint32_t taken =
-          request_.order == GroupOrder::scarce ? take_scarce(candidates, most) : take_in_order(candidates, most);
-      most -= taken;
-      if (complete || taken == 0) break;
+      const CandidateGroups candidates = complete ? *std::move(listed) : grow_candidates(affinity_, is_free_, size);
+      const std::uint32_t made =
+          request_.order == GroupOrder::scarce ? choose_scarce(candidates, count) : choose_in_order(candidates, count);
+      count -= made;
+      if (complete || made == 0) break;
     }
   }
 
-  /// Smaller is better.
-  double key(const Candidates& candidates, std::uint32_t candidate) const {
+  /// The sort key of the order: smaller is better.
+  double key(const CandidateGroups& candidates, std::uint32_t candidate) const {
     switch (request_.order) {
       case GroupOrder::external:
         return candidates.outside(candidate);
@@ -83,40 +85,40 @@ class Grouping {
   void make_group(std::span<const std::uint32_t> members) {
     const auto size = static_cast<std::uint32_t>(members.size());
     groups_[first_open_].assign(members.begin(), members.end());
-    room_[first_open_] = 0;
+    free_slots_[first_open_] = 0;
     for (const std::uint32_t member : members) is_free_[member] = false;
     first_open_ = next_of_size(size, first_open_);
   }
   std::uint32_t next_of_size(std::uint32_t size, std::uint32_t group) const {
-    while (group < room_.size() && room_[group] != size) ++group;
+    while (group < free_slots_.size() && free_slots_[group] != size) ++group;
     return group;
   }
 
-  std::uint32_t take_in_order(const Candidates& candidates, std::uint32_t most) {
+  std::uint32_t choose_in_order(const CandidateGroups& candidates, std::uint32_t max_groups) {
     std::vector<std::pair<double, std::uint32_t>> order;
     order.reserve(candidates.count());
     for (std::uint32_t at = 0; at < candidates.count(); ++at) order.emplace_back(key(candidates, at), at);
     std::sort(order.begin(), order.end());
-    std::uint32_t taken = 0;
+    std::uint32_t made = 0;
     for (const auto& [value, candidate] : order) {
-      if (taken == most) break;
+      if (made == max_groups) break;
       if (!all_free(candidates[candidate])) continue;
       make_group(candidates[candidate]);
-      ++taken;
+      ++made;
     }
-    return taken;
+    return made;
   }
 
-  /// Rivals of a candidate are counted as the open candidates of its members; whenever that falls, the candidate is
-  /// queued once more.
-  std::uint32_t take_scarce(const Candidates& candidates, std::uint32_t most) {
-    std::vector<std::uint32_t> open(affinity_.size(), 0);  // candidates of each element
-    std::vector<std::vector<std::uint32_t>> with(affinity_.size());
+  /// The rivals of a candidate are the open candidates of its members. Whenever their number decreases, the candidate
+  /// enters the queue again.
+  std::uint32_t choose_scarce(const CandidateGroups& candidates, std::uint32_t max_groups) {
+    std::vector<std::uint32_t> open(affinity_.size(), 0);  // by element: the number of its open candidates
+    std::vector<std::vector<std::uint32_t>> candidates_of(affinity_.size());
     for (std::uint32_t at = 0; at < candidates.count(); ++at) {
-      for (const std::uint32_t member : candidates[at]) with[member].push_back(at);
+      for (const std::uint32_t member : candidates[at]) candidates_of[member].push_back(at);
     }
     for (std::uint32_t element = 0; element < open.size(); ++element) {
-      open[element] = static_cast<std::uint32_t>(with[element].size());
+      open[element] = static_cast<std::uint32_t>(candidates_of[element].size());
     }
     struct Entry {
       double value;
@@ -134,17 +136,17 @@ class Grouping {
       queue.push({key(candidates, candidate), rivals, candidate});
     };
     for (std::uint32_t at = 0; at < candidates.count(); ++at) enqueue(at);
-    std::uint32_t taken = 0;
+    std::uint32_t made = 0;
     std::vector<std::uint32_t> changed;
-    while (!queue.empty() && taken < most) {
+    while (!queue.empty() && made < max_groups) {
       const std::uint32_t best = queue.top().candidate;
       queue.pop();
       if (!is_open[best]) continue;
       make_group(candidates[best]);
-      ++taken;
+      ++made;
       changed.clear();
       for (const std::uint32_t member : candidates[best]) {
-        for (const std::uint32_t rival : with[member]) {
+        for (const std::uint32_t rival : candidates_of[member]) {
           if (!is_open[rival]) continue;
           is_open[rival] = false;
           for (const std::uint32_t other : candidates[rival]) {
@@ -156,46 +158,47 @@ class Grouping {
       std::sort(changed.begin(), changed.end());
       changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
       for (const std::uint32_t element : changed) {
-        for (const std::uint32_t candidate : with[element]) {
+        for (const std::uint32_t candidate : candidates_of[element]) {
           if (is_open[candidate]) enqueue(candidate);
         }
       }
     }
-    return taken;
+    return made;
   }
 
-  /// Group after group: from the lowest free element on, always who says most to those already in.
-  void grow_in_turn(std::uint32_t size, std::uint32_t most) {
-    std::vector<double> pull(affinity_.size(), 0.0);
-    std::vector<std::uint32_t> members, pulled;
-    for (std::uint32_t seed = 0; seed < affinity_.size() && most > 0 && !stop_condition_.should_stop(); ++seed) {
+  /// Grows one group after another: from the lowest free element, the element with the most traffic to the group joins.
+  void grow_groups(std::uint32_t size, std::uint32_t count) {
+    std::vector<double> weight(affinity_.size(), 0.0);  // by element: its traffic to the group
+    std::vector<std::uint32_t> members, weighted;
+    for (std::uint32_t seed = 0; seed < affinity_.size() && count > 0 && !stop_condition_.should_stop(); ++seed) {
       if (!is_free_[seed]) continue;
-      std::priority_queue<std::pair<double, std::uint32_t>>
-          queue;  // elements counted down, so that the lowest is first
-      queue.emplace(0, nobody - seed);
+      // The queue contains max_element - element, so that the lowest element of equal weight is first.
+      std::priority_queue<std::pair<double, std::uint32_t>> queue;
+      queue.emplace(0, max_element - seed);
       while (!queue.empty() && members.size() < size) {
-        const auto [said, name] = queue.top();
-        const std::uint32_t element = nobody - name;
+        const auto [queued_weight, reversed] = queue.top();
+        const std::uint32_t element = max_element - reversed;
         queue.pop();
-        if (!is_free_[element] || said != pull[element]) continue;
+        if (!is_free_[element] || queued_weight != weight[element]) continue;
         members.push_back(element);
         is_free_[element] = false;
-        const auto near = affinity_.neighbours(element);
-        for (std::size_t edge = 0; edge < near.size(); ++edge) {
-          if (!is_free_[near[edge]]) continue;
-          if (pull[near[edge]] == 0) pulled.push_back(near[edge]);
-          pull[near[edge]] += affinity_.weights(element)[edge];
-          queue.emplace(pull[near[edge]], nobody - near[edge]);
+        const auto neighbours = affinity_.neighbours(element);
+        for (std::size_t edge = 0; edge < neighbours.size(); ++edge) {
+          const std::uint32_t neighbour = neighbours[edge];
+          if (!is_free_[neighbour]) continue;
+          if (weight[neighbour] == 0) weighted.push_back(neighbour);
+          weight[neighbour] += affinity_.weights(element)[edge];
+          queue.emplace(weight[neighbour], max_element - neighbour);
         }
       }
       if (members.size() == size) {
         make_group(members);
-        --most;
+        --count;
       } else {
-        leftovers_.push_back(members);  // all that hangs together with the seed; fill() sees to it
+        leftovers_.push_back(members);  // a whole connected component, for distribute_remaining()
       }
-      for (const std::uint32_t element : pulled) pull[element] = 0;
-      pulled.clear();
+      for (const std::uint32_t element : weighted) weight[element] = 0;
+      weighted.clear();
       members.clear();
     }
     for (const auto& fragment : leftovers_) {
@@ -204,58 +207,59 @@ class Grouping {
     leftovers_.clear();
   }
 
-  /// Who is left goes where there is room: what hangs together stays together where it fits, the largest fragments
-  /// first, each into the smallest room that holds it; what fits nowhere is spread, the largest rooms first. When
-  /// loose, fragments that have more to say elsewhere get groups of their own, while there are any.
-  void fill() {
+  /// Distributes the remaining elements over the groups with free slots. Fragments (connected components of free
+  /// elements) stay together if possible: the largest fragment first, each into the group with the fewest sufficient
+  /// free slots. A fragment that fits into no group is spread, over the groups with the most free slots first. With
+  /// prefer_connected, a fragment with traffic to elements outside gets a separate group while there are spare groups.
+  void distribute_remaining() {
     auto fragments = free_fragments();
     std::stable_sort(fragments.begin(), fragments.end(),
                      [](const auto& a, const auto& b) { return a.size() > b.size(); });
-    std::vector<std::vector<std::uint32_t>> with_room(request_.size + std::size_t{1});  // groups by their room
-    for (std::uint32_t group = request_.groups; group-- > 0;) with_room[room_[group]].push_back(group);
-    const auto put = [&](std::size_t room, std::span<const std::uint32_t> members) {
-      const std::uint32_t group = with_room[room].back();
-      with_room[room].pop_back();
+    std::vector<std::vector<std::uint32_t>> groups_with(request_.size + std::size_t{1});  // by number of free slots
+    for (std::uint32_t group = request_.groups; group-- > 0;) groups_with[free_slots_[group]].push_back(group);
+    const auto add_to_group_with = [&](std::size_t free_slots, std::span<const std::uint32_t> members) {
+      const std::uint32_t group = groups_with[free_slots].back();
+      groups_with[free_slots].pop_back();
       groups_[group].insert(groups_[group].end(), members.begin(), members.end());
-      with_room[room - members.size()].push_back(group);
+      groups_with[free_slots - members.size()].push_back(group);
     };
     std::size_t spare = spare_groups(fragments);
     for (const auto& fragment : fragments) {
-      if (spare > 0 && fragment.size() < request_.size && !says_nothing_outside(fragment)) {
+      if (spare > 0 && fragment.size() < request_.size && !is_isolated(fragment)) {
         --spare;
-        put(request_.size, fragment);
-        auto& partly = with_room[request_.size - fragment.size()];
-        partly.pop_back();  // closed to others
+        add_to_group_with(request_.size, fragment);
+        groups_with[request_.size - fragment.size()].pop_back();  // no other fragment may join
         continue;
       }
-      std::size_t room = fragment.size();
-      while (room <= request_.size && with_room[room].empty()) ++room;
-      if (room <= request_.size) {
-        put(room, fragment);
+      std::size_t free_slots = fragment.size();
+      while (free_slots <= request_.size && groups_with[free_slots].empty()) ++free_slots;
+      if (free_slots <= request_.size) {
+        add_to_group_with(free_slots, fragment);
         continue;
       }
       std::span<const std::uint32_t> rest = fragment;
       while (!rest.empty()) {
-        for (room = request_.size; with_room[room].empty();) --room;
-        const std::size_t some = std::min(room, rest.size());
-        put(room, rest.first(some));
-        rest = rest.subspan(some);
+        for (free_slots = request_.size; groups_with[free_slots].empty();) --free_slots;
+        const std::size_t count = std::min(free_slots, rest.size());
+        add_to_group_with(free_slots, rest.first(count));
+        rest = rest.subspan(count);
       }
     }
   }
 
-  /// Groups that are not needed to hold everybody, were the fragments packed.
+  /// The number of groups that are not needed if the fragments are packed.
   std::size_t spare_groups(const std::vector<std::vector<std::uint32_t>>& fragments) const {
-    if (!request_.loose) return 0;
-    std::uint64_t left = 0, open = 0;
-    for (const auto& fragment : fragments) left += fragment.size();
-    for (const std::uint32_t room : room_) open += room == request_.size ? 1 : 0;
-    // Each group that a small fragment has to itself takes a whole group and gives at least one place.
-    const std::uint64_t places = open * request_.size;
-    return places > left ? static_cast<std::size_t>((places - left) / (request_.size - 1)) : 0;
+    if (!request_.prefer_connected) return 0;
+    std::uint64_t elements = 0, empty_groups = 0;
+    for (const auto& fragment : fragments) elements += fragment.size();
+    for (const std::uint32_t free_slots : free_slots_) empty_groups += free_slots == request_.size ? 1 : 0;
+    // A small fragment in a separate group uses at least one slot and wastes at most the others.
+    const std::uint64_t slots = empty_groups * request_.size;
+    return slots > elements ? static_cast<std::size_t>((slots - elements) / (request_.size - 1)) : 0;
   }
 
-  bool says_nothing_outside(const std::vector<std::uint32_t>& fragment) const {
+  /// The fragment has no traffic to other elements.
+  bool is_isolated(const std::vector<std::uint32_t>& fragment) const {
     for (const std::uint32_t member : fragment) {
       for (const std::uint32_t neighbour : affinity_.neighbours(member)) {
         if (std::find(fragment.begin(), fragment.end(), neighbour) == fragment.end()) return false;
@@ -264,7 +268,7 @@ class Grouping {
     return true;
   }
 
-  /// The free elements by what hangs together, each in the order in which it is met from its lowest element on.
+  /// The connected components of the free elements, each in breadth-first order from its lowest element.
   std::vector<std::vector<std::uint32_t>> free_fragments() {
     std::vector<std::vector<std::uint32_t>> fragments;
     for (std::uint32_t lowest = 0; lowest < affinity_.size(); ++lowest) {
@@ -287,7 +291,7 @@ class Grouping {
   const GroupingRequest& request_;
   StopCondition& stop_condition_;
   std::vector<bool> is_free_;
-  std::vector<std::uint32_t> room_;  // of each group
+  std::vector<std::uint32_t> free_slots_;  // by group
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::vector<std::uint32_t>> leftovers_;
   std::uint32_t first_open_ = 0;
@@ -295,10 +299,69 @@ class Grouping {
 
 }  // namespace
 
-Groups group_by_affinity(const Affinity& affinity, const GroupingRequest& request, StopCondition& stop_condition) {
-  const bool even = request.full < request.groups;
-  if (affinity.size() <= max_optimal_size && !even) return best_grouping(affinity, request.size, request.groups);
+Groups group_processes(const Affinity& affinity, const GroupingRequest& request, StopCondition& stop_condition) {
+  const bool even = request.full_groups < request.groups;
+  if (affinity.size() <= max_optimal_size && !even) return optimal_grouping(affinity, request.size, request.groups);
   return Grouping(affinity, request, stop_condition).run();
+}
+
+namespace {
+
+using Set = std::uint32_t;
+
+/// The traffic inside each subset.
+std::vector<double> traffic_inside(const Affinity& affinity) {
+  std::vector<double> inside(std::size_t{1} << affinity.size(), 0.0);
+  for (Set set = 1; set < inside.size(); ++set) {
+    const auto lowest = static_cast<std::uint32_t>(std::countr_zero(set));
+    inside[set] = inside[set & (set - 1)];
+    const auto neighbours = affinity.neighbours(lowest);
+    for (std::size_t edge = 0; edge < neighbours.size(); ++edge) {
+      if (((set >> neighbours[edge]) & 1) != 0) inside[set] += affinity.weights(lowest)[edge];
+    }
+  }
+  return inside;
+}
+
+}  // namespace
+
+Groups optimal_grouping(const Affinity& affinity, std::uint32_t size, std::uint32_t max_groups) {
+  const std::vector<double> inside = traffic_inside(affinity);
+  const auto all_elements = static_cast<Set>(inside.size() - 1);
+  const std::uint32_t max_k = std::min(max_groups, affinity.size());
+  // best[k][set]: the largest traffic inside groups when the set is divided into at most k groups; choice[k][set]: the
+  // group that contains the set's lowest element.
+  const double impossible = -std::numeric_limits<double>::infinity();
+  std::vector<std::vector<double>> best(max_k + std::size_t{1}, std::vector<double>(inside.size(), impossible));
+  std::vector<std::vector<Set>> choice(max_k + std::size_t{1}, std::vector<Set>(inside.size(), 0));
+  for (auto& row : best) row[0] = 0;
+  for (std::uint32_t k = 1; k <= max_k; ++k) {
+    for (Set set = 1; set < inside.size(); ++set) {
+      const Set lowest = set & -set, others = set ^ lowest;
+      if (static_cast<std::uint64_t>(std::popcount(set)) > std::uint64_t{k} * size) continue;
+      for (Set more = others;; more = (more - 1) & others) {
+        const Set group = more | lowest;
+        const double value = inside[group] + best[k - 1][set ^ group];
+        if (static_cast<std::uint32_t>(std::popcount(group)) <= size && value > best[k][set]) {
+          best[k][set] = value;
+          choice[k][set] = group;
+        }
+        if (more == 0) break;
+      }
+    }
+  }
+  std::uint32_t k = max_k;
+  while (k > 1 && best[k - 1][all_elements] == best[max_k][all_elements]) --k;
+  Groups groups;
+  for (Set set = all_elements; set != 0; set ^= choice[k][set], --k) {
+    const Set group = choice[k][set];
+    for (std::uint32_t element = 0; element < affinity.size(); ++element) {
+      if (((group >> element) & 1) != 0) groups.members.push_back(element);
+    }
+    groups.close();
+    if ((set ^ group) == 0) break;
+  }
+  return groups;
 }
 
 }  // namespace rankloom

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/treematch: a tree of groups on a machine whose parts differ, where no group has a place of its own size.
+// map/treematch: MapGroups for machines whose parts differ: maps a tree of groups to parts that do not match the sizes
+// of the groups.
 #pragma once
 
 #include <vector>
@@ -10,10 +11,11 @@
 
 namespace rankloom {
 
-/// From the top of the machine down: of what has to find a place in a part, the largest group comes first. It goes
-/// whole where the rest of its larger group is, if it fits there, else to the child with the smallest room that holds
-/// it; what fits nowhere is taken apart into its members. A group of one always fits, so the placement is valid. Where
-/// cores are shared, each holds its fair share. O(ranks x levels of the machine x log ranks).
-std::vector<Core> lay_out(const MapProblem& problem, const MachineTree& tree, const GroupTree& groups);
+/// Top down: the groups of a part are placed on its children, the largest group first. A group goes to the child where
+/// other members of its parent group are, if it fits there, otherwise to the child with the smallest sufficient
+/// capacity. A group that fits nowhere is divided into its members. A single rank always fits, so the placement is
+/// valid. Where cores are shared, each core gets as many ranks as in the block placement. O(ranks x levels of the
+/// machine x log ranks).
+std::vector<Core> map_groups(const MapProblem& problem, const MachineTree& tree, const GroupTree& groups);
 
 }  // namespace rankloom

@@ -68,7 +68,7 @@ TEST(RandomPlacement, IsUniformOverTheSlots) {
 TEST(RandomPlacement, DependsOnTheSeed) {
   const auto problem =
       testing::make_problem(testing::random_graph(12, 0.5, 1), testing::topology("node:3=10 core:4=1"));
-  EXPECT_NE(testing::placed_by("random", problem, 1).core_of, testing::placed_by("random", problem, 2).core_of);
+  EXPECT_NE(testing::place_with("random", problem, 1).core_of, testing::place_with("random", problem, 2).core_of);
 }
 
 }  // namespace

@@ -7,10 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/map/bound/flows.hpp"
+#include "rankloom/map/bound/degree_capacity_bound.hpp"
+#include "rankloom/map/bound/flow_bound.hpp"
 #include "rankloom/map/bound/gilmore_lawler.hpp"
-#include "rankloom/map/bound/leaving.hpp"
-#include "rankloom/map/bound/partners.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {
@@ -37,8 +36,8 @@ CommGraph random_traffic(std::uint32_t tasks, Random& random) {
   return std::move(builder).build(random.below(2) == 0, undirected);
 }
 
-/// Trees, uneven in shape or in cost, with levels that cost less than those inside them, with holes and shared cores;
-/// networks; tables, symmetric and not, with distances of cores to themselves.
+/// Trees (irregular, with outer levels that cost less than inner ones, with missing and shared cores), networks, and
+/// distance tables (symmetric or not, with distances of cores to themselves).
 Topology small_machine(Random& random) {
   static const char* const texts[] = {
       "core:8=3,2ns",
@@ -69,24 +68,24 @@ Topology small_machine(Random& random) {
   }
 }
 
-/// Every bound by itself, as well as the one that is handed out, against the proved optimum.
+/// Compares the Gilmore-Lawler bound and the combined bound with the proved optimum.
 void expect_below_the_optimum(const OwnedProblem& problem, const std::string& what) {
-  const Placement best = testing::placed_by("exhaustive:force", problem);
-  const double least = problem.cost(best.core_of);
-  const double room = 1e-9 * (1 + std::abs(least));
+  const Placement best = testing::place_with("exhaustive:force", problem);
+  const double optimum = problem.cost(best.core_of);
+  const double tolerance = 1e-9 * (1 + std::abs(optimum));
   const auto bound = lower_bound(problem.view());
   ASSERT_TRUE(bound) << what;
-  ASSERT_LE(*bound, least + room) << what;
-  ASSERT_LE(gilmore_lawler_bound(problem.view()), *bound + room) << what;
+  ASSERT_LE(*bound, optimum + tolerance) << what;
+  ASSERT_LE(gilmore_lawler_bound(problem.view()), *bound + tolerance) << what;
 }
 
 TEST(LowerBound, IsNeverAboveTheOptimumOn400RandomProblems) {
   Random random(6);
   for (int instance = 0; instance < 400; ++instance) {
     Topology machine = small_machine(random);
-    std::uint32_t places = 0;
-    for (const Core core : machine.cores()) places += machine.capacity(core);
-    const auto tasks = static_cast<std::uint32_t>(1 + random.below(std::min(places, 7U)));
+    std::uint32_t slots = 0;
+    for (const Core core : machine.cores()) slots += machine.capacity(core);
+    const auto tasks = static_cast<std::uint32_t>(1 + random.below(std::min(slots, 7U)));
     const auto problem = make_problem(random_traffic(tasks, random), machine, models[instance % 4]);
     expect_below_the_optimum(problem, fmt::format("instance {}: {} tasks", instance, tasks));
   }
@@ -105,31 +104,32 @@ TEST(LowerBound, IsNeverAboveTheOptimumWhenRanksShareCores) {
   }
 }
 
-/// The parts that need a graph, each against the least traffic that any placement leaves between the nodes.
-TEST(LowerBound, PartnersAndFlowsNeverProveMoreThanMustLeave) {
+/// Compares each bound on one shell with the minimum traffic between nodes.
+TEST(LowerBound, BoundsOnOneShellAreNeverAboveTheMinimumTraffic) {
   Random random(8);
   for (int instance = 0; instance < 150; ++instance) {
     const auto tasks = static_cast<std::uint32_t>(5 + random.below(4));
-    const std::uint32_t each = 2 + static_cast<std::uint32_t>(random.below(3));
-    const auto problem = make_problem(random_traffic(tasks, random),
-                                      topology(fmt::format("node:{}=2 core:{}=1", (tasks + each - 1) / each, each)));
-    const Placement best = testing::placed_by("exhaustive:force", problem);
-    const CommGraph halved = halved_between_partners(problem.graph);
-    const double least = problem.cost(best.core_of) - halved.total_bytes();
-    const Shell shell{each, {1, 0}, true};
-    const double room = 1e-9 * (1 + least);
-    const double by_rows = cost_beyond_shells(halved, {&shell, 1});
-    const double by_partners = cost_beyond(halved, shell, 0);
-    const double better = cost_beyond(halved, shell, 10);
-    ASSERT_LE(cost_beyond_shells(problem.graph, {&shell, 1}), least + room);
-    ASSERT_LE(by_rows, by_partners + room);
-    ASSERT_LE(by_partners, better + room);
-    ASSERT_LE(better, least + room);
-    ASSERT_LE(cost_by_flows(halved, shell, 1'000'000), least + room);
+    const std::uint32_t cores_per_node = 2 + static_cast<std::uint32_t>(random.below(3));
+    const auto problem = make_problem(
+        random_traffic(tasks, random),
+        topology(fmt::format("node:{}=2 core:{}=1", (tasks + cores_per_node - 1) / cores_per_node, cores_per_node)));
+    const Placement best = testing::place_with("exhaustive:force", problem);
+    const CommGraph symmetric = symmetrise_traffic(problem.graph);
+    const double optimum = problem.cost(best.core_of) - symmetric.total_bytes();
+    const DistanceShell shell{cores_per_node, {1, 0}, true};
+    const double tolerance = 1e-9 * (1 + optimum);
+    const double by_degrees = degree_capacity_bound(symmetric, {&shell, 1});
+    const double by_matching = matching_bound(symmetric, shell, 0);
+    const double improved = matching_bound(symmetric, shell, 10);
+    ASSERT_LE(degree_capacity_bound(problem.graph, {&shell, 1}), optimum + tolerance);
+    ASSERT_LE(by_degrees, by_matching + tolerance);
+    ASSERT_LE(by_matching, improved + tolerance);
+    ASSERT_LE(improved, optimum + tolerance);
+    ASSERT_LE(flow_bound(symmetric, shell, 1'000'000), optimum + tolerance);
   }
 }
 
-TEST(LowerBound, IsTheOptimumWhereGroupsFitObjects) {
+TEST(LowerBound, IsTheOptimumIfGroupsFitObjects) {
   for (const auto& [machine, least] : {std::pair{"node:8=10 core:4=1", 8 * 12 * 1000.0},
                                        std::pair{"switch:4=7 node:4=3 core:2=1", 8 * (4 * 1000.0 + 8 * 3000.0)}}) {
     const auto problem = make_problem(testing::shuffled_groups(8, 4, 3), topology(machine));
@@ -137,8 +137,9 @@ TEST(LowerBound, IsTheOptimumWhereGroupsFitObjects) {
   }
 }
 
-TEST(LowerBound, SeesThatARingCrossesEveryNode) {
-  // 64 ranks in a ring on 8 nodes: two pairs leave each node, so 8 pairs do; no rank has more partners than a node.
+TEST(LowerBound, AccountsForARingThatCrossesEveryNode) {
+  // 64 ranks in a ring on 8 nodes: two pairs leave each node, so 8 pairs in total. No rank has more partners than a
+  // node has slots.
   CommGraphBuilder builder(64);
   for (std::uint32_t rank = 0; rank < 64; ++rank) builder.add(Rank{rank}, Rank{(rank + 1) % 64}, 100);
   const auto problem = make_problem(std::move(builder).build(false, true), topology("node:8=11 core:8=1"));
@@ -155,7 +156,7 @@ TEST(LowerBound, EqualsThePublishedGilmoreLawlerBounds) {
   }
 }
 
-TEST(LowerBound, HasNoneForTheMostLoadedLink) {
+TEST(LowerBound, IsNotAvailableForCongestion) {
   const auto problem =
       make_problem(testing::shuffled_grid(4, 4, 1), topology("mesh:4x4=1 core:1"), CostModel::congestion);
   EXPECT_FALSE(lower_bound(problem.view()));

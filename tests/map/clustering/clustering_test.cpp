@@ -13,7 +13,7 @@ namespace {
 
 using testing::make_problem;
 using testing::OwnedProblem;
-using testing::placed_by;
+using testing::place_with;
 using testing::topology;
 
 /// The cluster of Wang 2015, 5.1.
@@ -37,12 +37,12 @@ double block_cost(const OwnedProblem& problem) {
 }
 
 double cost_relative_to_block(const OwnedProblem& problem) {
-  return problem.cost(placed_by("clustering", problem).core_of) / block_cost(problem);
+  return problem.cost(place_with("clustering", problem).core_of) / block_cost(problem);
 }
 
 TEST(Clustering, NeverCostsMoreThanTheBlockPlacementOnMeasuredPrograms) {
   for (const OwnedProblem& problem : measured_programs()) {
-    EXPECT_LE(problem.cost(placed_by("clustering", problem).core_of), block_cost(problem));
+    EXPECT_LE(problem.cost(place_with("clustering", problem).core_of), block_cost(problem));
   }
 }
 
@@ -60,17 +60,17 @@ TEST(Clustering, WithAutoCostsNoMoreThanTheBlockPlacementOrThePapersNumberOfClus
       SCOPED_TRACE(name + " " + std::string(model.name));
       const auto problem =
           make_problem(testing::random_graph(10 + seed % 5, 0.3, seed), machine, model.model, {.oversubscribe = true});
-      const double cost = problem.cost(placed_by("clustering:tries=50", problem, seed).core_of);
+      const double cost = problem.cost(place_with("clustering:tries=50", problem, seed).core_of);
       EXPECT_LE(cost, block_cost(problem));
-      EXPECT_LE(cost, problem.cost(placed_by("clustering:tries=50,clusters=paper", problem, seed).core_of));
-      EXPECT_LE(problem.cost(placed_by("clustering:refine=none,scheme=ff", problem, seed).core_of),
+      EXPECT_LE(cost, problem.cost(place_with("clustering:tries=50,clusters=paper", problem, seed).core_of));
+      EXPECT_LE(problem.cost(place_with("clustering:refine=none,scheme=ff", problem, seed).core_of),
                 block_cost(problem));
       ++seed;
     }
   }
   for (const OwnedProblem& problem : measured_programs()) {
-    EXPECT_LE(problem.cost(placed_by("clustering", problem).core_of),
-              problem.cost(placed_by("clustering:clusters=paper", problem).core_of));
+    EXPECT_LE(problem.cost(place_with("clustering", problem).core_of),
+              problem.cost(place_with("clustering:clusters=paper", problem).core_of));
   }
 }
 
@@ -81,21 +81,21 @@ TEST(Clustering, WithAutoAndPairExchangeCostsNoMoreThanPe500k) {
   auto timed = make_problem(testing::measured("lu.A.64", 64), topology(papers_cluster), CostModel::time);
   for (const OwnedProblem* const problem : {&shared, &few, &timed}) {
     for (const std::uint64_t seed : {0, 3}) {
-      EXPECT_LE(problem->cost(placed_by("clustering:refine=pe", *problem, seed).core_of),
-                problem->cost(placed_by("pe-500k", *problem, seed).core_of));
+      EXPECT_LE(problem->cost(place_with("clustering:refine=pe", *problem, seed).core_of),
+                problem->cost(place_with("pe-500k", *problem, seed).core_of));
     }
   }
 }
 
 TEST(Clustering, WithOneClusterPerRankAndPairExchangeEqualsPe500k) {
   const auto problem = make_problem(testing::random_graph(20, 0.3, 1), topology("node:3=10 core:8=1"));
-  EXPECT_EQ(placed_by("clustering:clusters=20,refine=pe", problem, 5).core_of,
-            placed_by("pe-500k", problem, 5).core_of);
+  EXPECT_EQ(place_with("clustering:clusters=20,refine=pe", problem, 5).core_of,
+            place_with("pe-500k", problem, 5).core_of);
 }
 
 TEST(Clustering, PlacesEveryGroupOnOneNode) {
   const auto problem = make_problem(testing::shuffled_groups(6, 8, 1), topology("switch:2=20 node:3=10 core:8=1"));
-  const auto core_of = placed_by("clustering:clusters=6", problem).core_of;
+  const auto core_of = place_with("clustering:clusters=6", problem).core_of;
   EXPECT_EQ(problem.cost(core_of), problem.graph.total_bytes());
 }
 
@@ -108,7 +108,7 @@ TEST(Clustering, RejectsAWrongNumberOfClustersWithAHint) {
     EXPECT_EQ(placed.error().code, Code::usage);
     EXPECT_NE(placed.error().hint.find("auto, paper"), std::string::npos);
   }
-  EXPECT_EQ(placed_by("clustering:clusters=1000", problem).core_of.size(), 6U);
+  EXPECT_EQ(place_with("clustering:clusters=1000", problem).core_of.size(), 6U);
 }
 
 TEST(CandidateClusterCounts, IncludeOneClusterPerRankAndThePapersNumber) {

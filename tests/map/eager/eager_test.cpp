@@ -179,7 +179,7 @@ TEST(Eager, MapsTheExampleOfSection32) {
   }
   const auto problem = make_problem(std::move(builder).build(false), topology("machine:2=100 cache:2=10 core:2=1"),
                                     CostModel::bytes, {.oversubscribe = true});
-  const auto core_of = testing::placed_by("eager", problem).core_of;
+  const auto core_of = testing::place_with("eager", problem).core_of;
   for (std::uint32_t x = 0; x < 16; ++x) EXPECT_EQ(core_of[x], Core{x / 2});
 }
 
@@ -189,7 +189,7 @@ TEST(Eager, SpreadsFewTasksOverTheMachineAsThePaperDoes) {
   builder.add(Rank{0}, Rank{2}, 10);
   builder.add(Rank{1}, Rank{3}, 10);
   const auto problem = make_problem(std::move(builder).build(false), topology("node:2=10 core:4=1"));
-  EXPECT_THAT(testing::placed_by("eager", problem).core_of, ElementsAre(Core{0}, Core{4}, Core{1}, Core{5}));
+  EXPECT_THAT(testing::place_with("eager", problem).core_of, ElementsAre(Core{0}, Core{4}, Core{1}, Core{5}));
 }
 
 TEST(Eager, GrowsAGroupWhileItsLoadIsBelowTheRemainingLoadPerGroup) {
@@ -198,13 +198,13 @@ TEST(Eager, GrowsAGroupWhileItsLoadIsBelowTheRemainingLoadPerGroup) {
   builder.set_loads({5, 1, 3, 3});
   auto problem =
       make_problem(std::move(builder).build(false), topology("core:2=1"), CostModel::bytes, {.oversubscribe = true});
-  EXPECT_THAT(testing::placed_by("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{1}, Core{1}));
+  EXPECT_THAT(testing::place_with("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{1}, Core{1}));
   // 1 and 2 are below 6, 10 reaches it; the other core gets the remaining task.
   CommGraphBuilder heavy(4);
   heavy.set_loads({1, 1, 8, 2});
   problem.graph = std::move(heavy).build(false);
   problem.capacities = Capacities::unbounded(problem.topology, 4);
-  EXPECT_THAT(testing::placed_by("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{0}, Core{1}));
+  EXPECT_THAT(testing::place_with("eager:load", problem).core_of, ElementsAre(Core{0}, Core{0}, Core{0}, Core{1}));
 }
 
 TEST(Eager, PlacesTasksWithoutLoad) {
@@ -245,7 +245,7 @@ TEST(Eager, GivesMachinesTasksInProportionToTheirCores) {
     const auto problem = make_problem(std::move(CommGraphBuilder(ranks)).build(false), topology(machine),
                                       CostModel::bytes, {.oversubscribe = true});
     std::vector<std::uint32_t> counts(problem.topology.node_count(), 0);
-    for (const Core core : testing::placed_by("eager", problem).core_of)
+    for (const Core core : testing::place_with("eager", problem).core_of)
       ++counts[index(problem.topology.node_of(core))];
     return counts;
   };
@@ -260,7 +260,7 @@ TEST(Eager, GivesMachinesTasksInProportionToTheirCores) {
 
 TEST(Eager, KeepsCommunicatingTasksOnOneNodeOfANetworkThatIsNotATree) {
   const auto problem = make_problem(testing::shuffled_groups(6, 4, 3), topology("torus:2x3=5 core:4=1"));
-  const auto core_of = testing::placed_by("eager", problem).core_of;
+  const auto core_of = testing::place_with("eager", problem).core_of;
   for (const Rank rank : problem.graph.ranks()) {
     for (const Rank partner : problem.graph.targets(rank)) {
       EXPECT_EQ(problem.topology.node_of(core_of[index(rank)]), problem.topology.node_of(core_of[index(partner)]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimum is compared with the plainest search there is: all placements, nothing left out.
+// Compares the optimum with a brute-force search over all placements.
 #include <chrono>
 #include <cmath>
 
@@ -17,10 +17,10 @@ using testing::make_problem;
 using testing::OwnedProblem;
 using testing::topology;
 
-/// All placements of a problem whose model is a sum over pairs, each task's cost added when it is placed.
-class AllPlacements {
+/// Visits all placements of a problem whose cost model is a sum over pairs; adds a task's cost when it is placed.
+class BruteForce {
  public:
-  explicit AllPlacements(const OwnedProblem& problem)
+  explicit BruteForce(const OwnedProblem& problem)
       : problem_(problem),
         distance_(make_distance(problem.topology, problem.model)),
         free_(problem.topology.core_count()) {
@@ -37,9 +37,9 @@ class AllPlacements {
     core_of_.resize(problem.graph.rank_count());
   }
 
-  double least() {
+  double optimum() {
     place(0, 0);
-    return least_;
+    return optimum_;
   }
 
  private:
@@ -50,7 +50,7 @@ class AllPlacements {
 
   void place(std::uint32_t task, double cost) {
     if (task == core_of_.size()) {
-      least_ = std::min(least_, cost);
+      optimum_ = std::min(optimum_, cost);
       return;
     }
     for (const Core core : problem_.topology.cores()) {
@@ -62,7 +62,7 @@ class AllPlacements {
     }
   }
 
-  /// Flows between this task and itself or those before it.
+  /// Flows of this task to itself and to the tasks before it.
   double added_by(Rank task) const {
     double cost = 0;
     for (const Flow& flow : flows_) {
@@ -80,25 +80,25 @@ class AllPlacements {
   std::vector<std::uint32_t> free_;
   std::vector<Flow> flows_;
   std::vector<Core> core_of_;
-  double least_ = 1e300;
+  double optimum_ = 1e300;
 };
 
-/// All placements under any model, each evaluated as a whole.
-double least_by_evaluation(const OwnedProblem& problem, std::vector<Core>& core_of, std::vector<std::uint32_t>& used) {
+/// Visits all placements and evaluates each of them, under any cost model.
+double optimum_by_evaluation(const OwnedProblem& problem, std::vector<Core>& core_of, std::vector<std::uint32_t>& used) {
   if (core_of.size() == problem.graph.rank_count()) return problem.cost(core_of);
-  double least = 1e300;
+  double optimum = 1e300;
   for (const Core core : problem.topology.cores()) {
     if (used[index(core)] == problem.capacities[core]) continue;
     ++used[index(core)];
     core_of.push_back(core);
-    least = std::min(least, least_by_evaluation(problem, core_of, used));
+    optimum = std::min(optimum, optimum_by_evaluation(problem, core_of, used));
     core_of.pop_back();
     --used[index(core)];
   }
-  return least;
+  return optimum;
 }
 
-/// Directed traffic, sparse or dense; with few different amounts many tasks are alike.
+/// Directed traffic, sparse or dense; with few different amounts many tasks are interchangeable.
 CommGraph random_traffic(std::uint32_t tasks, Random& random) {
   const double density = random.below(2) == 0 ? 0.3 : 1.0;
   const std::uint64_t amounts = random.below(3) == 0 ? 2 : 100;
@@ -146,15 +146,15 @@ TEST(Exhaustive, EqualsBruteForceOn200RandomInstances) {
   const CostModel models[] = {CostModel::bytes, CostModel::time, CostModel::hopbytes, CostModel::quality};
   Random random(2015);
   for (int instance = 0; instance < 200; ++instance) {
-    // Every eighth has the full size, 8 tasks on 9 cores; the others are smaller, some of them tiny.
+    // Every eighth instance has 8 tasks on 9 cores; the others are smaller.
     const auto cores = static_cast<std::uint32_t>(instance % 8 == 0 ? 9 : 1 + random.below(8));
     const auto tasks = static_cast<std::uint32_t>(instance % 8 == 0 ? 8 : 1 + random.below(std::min(cores, 7U)));
     const auto problem = make_problem(random_traffic(tasks, random), random_machine(cores, random),
                                       models[instance % 4 == 0 ? instance / 8 % 4 : instance % 4]);
-    const double least = AllPlacements(problem).least();
-    const Placement placement = testing::placed_by("exhaustive", problem, random.next());
+    const double optimum = BruteForce(problem).optimum();
+    const Placement placement = testing::place_with("exhaustive", problem, random.next());
     SCOPED_TRACE(fmt::format("instance {}: {} tasks on {} cores", instance, tasks, cores));
-    ASSERT_NEAR(problem.cost(placement.core_of), least, 1e-9 * (1 + std::abs(least)));
+    ASSERT_NEAR(problem.cost(placement.core_of), optimum, 1e-9 * (1 + std::abs(optimum)));
     ASSERT_EQ(placement.note, "proved optimal");
     ASSERT_EQ(placement.lower_bound, problem.cost(placement.core_of));
   }
@@ -168,9 +168,9 @@ TEST(Exhaustive, EqualsBruteForceWhenTasksShareCores) {
     const auto problem = make_problem(random_traffic(tasks, random), random_machine(cores, random),
                                       instance % 2 == 0 ? CostModel::time : CostModel::quality,
                                       {.oversubscribe = true, .imbalance = instance % 3 == 0 ? 0.5 : 0.0});
-    const double least = AllPlacements(problem).least();
-    const Placement placement = testing::placed_by("exhaustive", problem);
-    ASSERT_NEAR(problem.cost(placement.core_of), least, 1e-9 * (1 + std::abs(least))) << instance;
+    const double optimum = BruteForce(problem).optimum();
+    const Placement placement = testing::place_with("exhaustive", problem);
+    ASSERT_NEAR(problem.cost(placement.core_of), optimum, 1e-9 * (1 + std::abs(optimum))) << instance;
   }
 }
 
@@ -183,15 +183,15 @@ TEST(Exhaustive, EqualsBruteForceForTheMostLoadedLink) {
       const auto problem = make_problem(random_traffic(tasks, random), topology(machine), CostModel::congestion);
       std::vector<Core> core_of;
       std::vector<std::uint32_t> used(problem.topology.core_count(), 0);
-      const double least = least_by_evaluation(problem, core_of, used);
-      const Placement placement = testing::placed_by("exhaustive", problem);
-      ASSERT_NEAR(problem.cost(placement.core_of), least, 1e-9 * (1 + least)) << machine;
+      const double optimum = optimum_by_evaluation(problem, core_of, used);
+      const Placement placement = testing::place_with("exhaustive", problem);
+      ASSERT_NEAR(problem.cost(placement.core_of), optimum, 1e-9 * (1 + optimum)) << machine;
       ASSERT_EQ(placement.note, "proved optimal");
     }
   }
 }
 
-CommGraph dense(std::uint32_t tasks, std::uint64_t seed) {
+CommGraph all_to_all(std::uint32_t tasks, std::uint64_t seed) {
   Random random(seed);
   CommGraphBuilder builder(tasks);
   for (std::uint32_t from = 0; from < tasks; ++from) {
@@ -202,28 +202,28 @@ CommGraph dense(std::uint32_t tasks, std::uint64_t seed) {
   return std::move(builder).build(true);
 }
 
-TEST(Exhaustive, FinishesTenTasksOnFifteenCores) {
-  const auto no_symmetry = make_problem(dense(10, 1), testing::random_table(15, 2));
-  EXPECT_EQ(testing::placed_by("exhaustive", no_symmetry).note, "proved optimal");
-  const auto cluster = make_problem(dense(10, 3), topology("node:3=10 core:5=1"));
-  EXPECT_EQ(testing::placed_by("exhaustive", cluster).note, "proved optimal");
+TEST(Exhaustive, SolvesTenTasksOnFifteenCores) {
+  const auto no_symmetry = make_problem(all_to_all(10, 1), testing::random_table(15, 2));
+  EXPECT_EQ(testing::place_with("exhaustive", no_symmetry).note, "proved optimal");
+  const auto cluster = make_problem(all_to_all(10, 3), topology("node:3=10 core:5=1"));
+  EXPECT_EQ(testing::place_with("exhaustive", cluster).note, "proved optimal");
 }
 
-TEST(Exhaustive, FinishesAnAllToAllBecauseItsTasksAreAlike) {
+TEST(Exhaustive, SolvesAUniformAllToAllBecauseItsTasksAreInterchangeable) {
   CommGraphBuilder builder(10);
   for (std::uint32_t from = 0; from < 10; ++from) {
     for (std::uint32_t to = 0; to < 10; ++to) builder.add(Rank{from}, Rank{to}, 1);
   }
   const auto problem = make_problem(std::move(builder).build(true), topology("mesh:3x5=1 core:1"));
-  EXPECT_EQ(testing::placed_by("exhaustive:nodes=100000", problem).note, "proved optimal");
+  EXPECT_EQ(testing::place_with("exhaustive:nodes=100000", problem).note, "proved optimal");
 }
 
-TEST(Exhaustive, RefusesWhatItCannotFinishAndSaysWhatToDo) {
-  const auto large = make_problem(dense(20, 1), testing::random_table(20, 1));
-  const auto small = make_problem(dense(8, 1), testing::random_table(9, 1));
+TEST(Exhaustive, RefusesProblemsThatAreTooLargeWithAHint) {
+  const auto large = make_problem(all_to_all(20, 1), testing::random_table(20, 1));
+  const auto small = make_problem(all_to_all(8, 1), testing::random_table(9, 1));
   const auto refused = testing::mapper("exhaustive").mapper->place(large.view(), MapRun{});
-  const auto gave_up = testing::mapper("exhaustive:nodes=5").mapper->place(small.view(), MapRun{});
-  for (const auto* const result : {&refused, &gave_up}) {
+  const auto aborted = testing::mapper("exhaustive:nodes=5").mapper->place(small.view(), MapRun{});
+  for (const auto* const result : {&refused, &aborted}) {
     ASSERT_FALSE(*result);
     EXPECT_EQ(result->error().code, Code::infeasible);
     EXPECT_THAT(result->error().hint, ::testing::HasSubstr("force"));
@@ -231,8 +231,8 @@ TEST(Exhaustive, RefusesWhatItCannotFinishAndSaysWhatToDo) {
   EXPECT_TRUE(testing::mapper("exhaustive:nodes=5,force").mapper->place(small.view(), MapRun{}));
 }
 
-TEST(Exhaustive, ReturnsTheBestSoFarAndABoundWhenItsTimeIsUp) {
-  const auto problem = make_problem(dense(20, 1), testing::random_table(20, 1));
+TEST(Exhaustive, ReturnsItsIncumbentAndABoundAfterTheDeadline) {
+  const auto problem = make_problem(all_to_all(20, 1), testing::random_table(20, 1));
   MapRun run;
   run.deadline = Deadline::in(std::chrono::milliseconds(100));
   const auto placement = testing::mapper("exhaustive").mapper->place(problem.view(), run);

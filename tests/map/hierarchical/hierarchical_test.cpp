@@ -9,7 +9,7 @@ namespace {
 
 using testing::make_problem;
 using testing::OwnedProblem;
-using testing::placed_by;
+using testing::place_with;
 using testing::topology;
 
 Error error_of(const std::string& spec, const OwnedProblem& problem) {
@@ -25,7 +25,7 @@ TEST(Hierarchical, EqualsBlockWhenItsEngineIsBlock) {
         SCOPED_TRACE(name + " " + level);
         const auto problem =
             make_problem(testing::random_graph(ranks, 0.2, 1), machine, CostModel::bytes, {.oversubscribe = true});
-        EXPECT_EQ(placed_by(std::string("hierarchical:engine=block,level=") + level, problem).core_of,
+        EXPECT_EQ(place_with(std::string("hierarchical:engine=block,level=") + level, problem).core_of,
                   block_placement(ranks, machine, problem.capacities));
       }
     }
@@ -40,7 +40,7 @@ TEST(Hierarchical, IsValidOnEveryMachineDownToEveryLevelWithAnyEngine) {
           SCOPED_TRACE(name + " " + engine + " " + level.kind);
           const auto problem =
               make_problem(testing::random_graph(ranks, 0.3, 1), machine, CostModel::bytes, {.oversubscribe = true});
-          const auto placed = placed_by(std::string("hierarchical:engine=") + engine + ",level=" + level.kind, problem);
+          const auto placed = place_with(std::string("hierarchical:engine=") + engine + ",level=" + level.kind, problem);
           EXPECT_TRUE(Mapping::create(placed.core_of, machine, problem.capacities));
         }
       }
@@ -58,8 +58,8 @@ TEST(Hierarchical, KeepsGroupsInsideTheObjectsOfItsLevel) {
     }
   }
   const auto problem = make_problem(std::move(builder).build(false), topology("switch:2=50 node:2=10 core:8=1"));
-  const auto by_node = placed_by("hierarchical", problem).core_of;
-  const auto by_switch = placed_by("hierarchical:level=switch", problem).core_of;
+  const auto by_node = place_with("hierarchical", problem).core_of;
+  const auto by_switch = place_with("hierarchical:level=switch", problem).core_of;
   for (std::uint32_t rank = 0; rank < 32; ++rank) {
     EXPECT_EQ(index(by_switch[shuffled(rank)]) / 16, index(by_switch[shuffled(rank / 16 * 16)]) / 16);
     EXPECT_EQ(index(by_node[shuffled(rank)]) / 16, index(by_node[shuffled(rank / 16 * 16)]) / 16);
@@ -72,7 +72,7 @@ TEST(Hierarchical, MapsTheNodesOfANetworkAtTheirDistances) {
   CommGraphBuilder builder(16);
   for (std::uint32_t rank = 0; rank < 16; ++rank) builder.add(Rank{rank * 3 % 16}, Rank{(rank + 1) * 3 % 16}, 100);
   const auto problem = make_problem(std::move(builder).build(false), topology("torus:8=10 core:2=1"));
-  const double cost = problem.cost(placed_by("hierarchical:engine=auto", problem).core_of);
+  const double cost = problem.cost(place_with("hierarchical:engine=auto", problem).core_of);
   EXPECT_EQ(cost, 100 * (8 * 10 + 8));
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using testing::make_problem;
 using testing::OwnedProblem;
-using testing::placed_by;
+using testing::place_with;
 using testing::topology;
 
 /// No exchange and no move to a free slot reduces the cost.
@@ -31,7 +31,7 @@ TEST(Greedy, EndsInALocalOptimum) {
     for (const CostModel model : {CostModel::bytes, CostModel::time, CostModel::congestion}) {
       SCOPED_TRACE(name);
       const auto problem = make_problem(testing::random_graph(8, 0.5, 1), machine, model);
-      expect_local_optimum(problem, placed_by("greedy", problem).core_of);
+      expect_local_optimum(problem, place_with("greedy", problem).core_of);
     }
   }
 }
@@ -41,27 +41,27 @@ TEST(Greedy, MovesATaskToAFreeCoreNextToItsPartner) {
   builder.add(Rank{0}, Rank{1}, 100);
   auto problem = make_problem(std::move(builder).build(true), topology("node:3=10 core:2=1"));
   problem.start = {Core{0}, Core{4}};
-  EXPECT_EQ(problem.cost(placed_by("greedy", problem).core_of), 100);
+  EXPECT_EQ(problem.cost(place_with("greedy", problem).core_of), 100);
 }
 
 TEST(PairExchange, DoesNothingWithoutTries) {
   auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology("node:3=10 core:4=1"));
   problem.start = testing::random_placement(9, problem.topology, problem.capacities, 1);
-  EXPECT_EQ(placed_by("pair-exchange:tries=0", problem).core_of, problem.start);
+  EXPECT_EQ(place_with("pair-exchange:tries=0", problem).core_of, problem.start);
 }
 
 TEST(PairExchange, InTurnEndsInALocalOptimum) {
   for (const char* machine : {"node:3=10 core:4=1", "torus:4x3=1 core:1", "node:3=10 core:2*2=1"}) {
     const auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology(machine));
-    expect_local_optimum(problem, placed_by("pair-exchange:order=turn", problem).core_of);
+    expect_local_optimum(problem, place_with("pair-exchange:order=turn", problem).core_of);
   }
 }
 
 TEST(PairExchange, AtRandomImprovesWithTheNumberOfTries) {
   const auto problem = make_problem(testing::shuffled_grid(8, 8, 1), topology("node:8=10 core:8=1"));
   const double start = problem.cost(block_placement(64, problem.topology, problem.capacities));
-  const double few = problem.cost(placed_by("pair-exchange:tries=500", problem).core_of);
-  const double many = problem.cost(placed_by("pair-exchange:tries=50000", problem).core_of);
+  const double few = problem.cost(place_with("pair-exchange:tries=500", problem).core_of);
+  const double many = problem.cost(place_with("pair-exchange:tries=50000", problem).core_of);
   EXPECT_LT(few, start);
   EXPECT_LT(many, few);
 }
@@ -70,7 +70,7 @@ TEST(Mpipp, EndsInALocalOptimum) {
   for (const char* machine : {"node:3=10 core:4=1", "torus:4x3=1 core:1", "node:3=10 core:2*2=1"}) {
     for (const char* spec : {"mpipp:restarts=1,kicks=0", "mpipp"}) {
       const auto problem = make_problem(testing::random_graph(9, 0.5, 1), topology(machine));
-      expect_local_optimum(problem, placed_by(spec, problem).core_of);
+      expect_local_optimum(problem, place_with(spec, problem).core_of);
     }
   }
 }
@@ -79,7 +79,7 @@ TEST(Mpipp, IsTheBestOfItsRestarts) {
   const auto problem = testing::qaplib("nug15");
   double before = 1e300;
   for (const char* spec : {"mpipp:kicks=0,restarts=1", "mpipp:kicks=0,restarts=4", "mpipp:kicks=0,restarts=30"}) {
-    const double cost = problem.cost(placed_by(spec, problem).core_of);
+    const double cost = problem.cost(place_with(spec, problem).core_of);
     EXPECT_LE(cost, before);
     before = cost;
   }
@@ -92,7 +92,7 @@ TEST(Mpipp, IsWithinFivePercentOfTheBestKnownQapSolutions) {
   for (const auto& [name, best] : best_known) {
     const auto problem = testing::qaplib(name);
     for (const std::uint64_t seed : {0, 1}) {
-      const double cost = problem.cost(placed_by("mpipp", problem, seed).core_of);
+      const double cost = problem.cost(place_with("mpipp", problem, seed).core_of);
       EXPECT_GE(cost, best) << name << ": a cost below the optimum means that it is computed wrongly";
       EXPECT_LE(cost, 1.05 * best) << name << " seed " << seed;
     }
@@ -102,7 +102,7 @@ TEST(Mpipp, IsWithinFivePercentOfTheBestKnownQapSolutions) {
 TEST(Mpipp, WorksOnProgramsTooLargeForATableOfAllExchanges) {
   const auto problem = make_problem(testing::shuffled_grid(40, 40, 1), topology("node:50=10 core:32=1"));
   const double block = problem.cost(block_placement(1600, problem.topology, problem.capacities));
-  EXPECT_LT(problem.cost(placed_by("mpipp:restarts=2", problem).core_of), 0.6 * block);
+  EXPECT_LT(problem.cost(place_with("mpipp:restarts=2", problem).core_of), 0.6 * block);
 }
 
 TEST(Refine, PlacesNeighboursOfAShuffledGridCloseToEachOther) {
@@ -113,15 +113,15 @@ TEST(Refine, PlacesNeighboursOfAShuffledGridCloseToEachOther) {
                                                    {"node:32=10 package:2=3 core:16=1", 0.6}}) {
     const auto problem = make_problem(testing::shuffled_grid(32, 32, 1), topology(machine));
     const double block = problem.cost(block_placement(1024, problem.topology, problem.capacities));
-    EXPECT_LT(problem.cost(placed_by("refine", problem).core_of), at_most * block) << machine;
+    EXPECT_LT(problem.cost(place_with("refine", problem).core_of), at_most * block) << machine;
   }
 }
 
 TEST(Refine, KeepsAnOptimalPlacement) {
   const auto problem = make_problem(testing::shuffled_groups(4, 4, 1), topology("node:4=10 core:4=1"));
   auto optimal = problem;
-  optimal.start = placed_by("exhaustive:force", problem).core_of;
-  EXPECT_EQ(placed_by("refine", optimal).core_of, optimal.start);
+  optimal.start = place_with("exhaustive:force", problem).core_of;
+  EXPECT_EQ(place_with("refine", optimal).core_of, optimal.start);
 }
 
 TEST(Refine, HandlesARankThatCommunicatesWithAllOthers) {
@@ -133,7 +133,7 @@ TEST(Refine, HandlesARankThatCommunicatesWithAllOthers) {
   }
   const auto problem = make_problem(std::move(builder).build(true), topology("node:100=10 core:50=1"));
   const double block = problem.cost(block_placement(ranks, problem.topology, problem.capacities));
-  EXPECT_LT(problem.cost(placed_by("refine", problem).core_of), 0.9 * block);
+  EXPECT_LT(problem.cost(place_with("refine", problem).core_of), 0.9 * block);
 }
 
 /// The cluster of Wang 2015 with the applications measured for this project.

@@ -30,7 +30,7 @@ TEST(MigrationCost, OfZeroDoesNotChangeTheResult) {
   const auto problem =
       with_random_start(make_problem(testing::shuffled_grid(6, 8, 1), topology("node:6=10 core:8=1")), 1);
   for (const char* const spec : {"greedy", "refine", "auto"}) {
-    EXPECT_EQ(run(problem, spec, 0), testing::placed_by(spec, problem).core_of) << spec;
+    EXPECT_EQ(run(problem, spec, 0), testing::place_with(spec, problem).core_of) << spec;
   }
 }
 
@@ -71,7 +71,7 @@ TEST(MigrationCost, NeverGivesAHigherTotalThanTheStartOrTheUnrestrictedResult) {
 TEST(PermuteTowardsStart, FindsTheStartInAPermutationOfSymmetricObjects) {
   // The same placement with permuted switches, nodes and cores.
   auto problem = make_problem(testing::shuffled_groups(8, 4, 3), topology("switch:2=9 node:4=3 core:4=1"));
-  problem.start = testing::placed_by("auto", problem).core_of;
+  problem.start = testing::place_with("auto", problem).core_of;
   std::vector<Core> other;
   for (const Core core : problem.start) {
     const std::uint32_t at = index(core);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/map/multilevel/bisection.hpp"
+#include "rankloom/map/multilevel/initial_partitioning/bisection.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,97 +12,103 @@
 namespace rankloom::multilevel {
 namespace {
 
-using Room = std::array<std::uint64_t, 2>;
-
-/// Cut and overload as they are said, which is checked.
-Bisection checked(const WeightedGraph& graph, Room room, std::uint64_t seed, const BisectionEffort& effort = {}) {
-  auto result = bisect(graph, room, effort, seed);
+/// Checks that the reported cut and overload are right.
+Bipartition bisect_and_check(const WeightedGraph& graph, SideWeights max_block_weight, std::uint64_t seed,
+                             const BisectionOptions& options = {}) {
+  auto result = bisect(graph, max_block_weight, options, seed);
   EXPECT_EQ(result.side_of.size(), graph.vertex_count());
   EXPECT_DOUBLE_EQ(result.cut, testing::cut_of(graph, result.side_of));
-  EXPECT_EQ(result.overload, testing::overload_of(graph, result.side_of, room));
+  EXPECT_EQ(result.overload, testing::overload_of(graph, result.side_of, max_block_weight));
   return result;
 }
 
-/// The least cut of all, for unit vertices.
-double least_cut(const WeightedGraph& graph, Room room) {
+/// The minimum cut by exhaustive search, for vertices of weight 1.
+double min_cut(const WeightedGraph& graph, SideWeights max_block_weight) {
   const std::uint32_t count = graph.vertex_count();
-  double least = std::numeric_limits<double>::infinity();
+  double minimum = std::numeric_limits<double>::infinity();
   for (std::uint32_t chosen = 0; chosen < 1U << count; ++chosen) {
-    const auto right = static_cast<std::uint32_t>(std::popcount(chosen));
-    if (right > room[1] || count - right > room[0]) continue;
+    const auto on_side_1 = static_cast<std::uint32_t>(std::popcount(chosen));
+    if (on_side_1 > max_block_weight[1] || count - on_side_1 > max_block_weight[0]) continue;
     std::vector<std::uint8_t> side_of(count);
     for (std::uint32_t vertex = 0; vertex < count; ++vertex) side_of[vertex] = chosen >> vertex & 1;
-    least = std::min(least, testing::cut_of(graph, side_of));
+    minimum = std::min(minimum, testing::cut_of(graph, side_of));
   }
-  return least;
+  return minimum;
 }
 
 TEST(Bisect, CutsTheOneEdgeBetweenTwoCliques) {
   for (const std::uint32_t size : {3U, 10U, 200U}) {
-    std::vector<testing::Line> lines;
-    testing::add_clique(lines, 0, size);
-    testing::add_clique(lines, size, size);
-    lines.push_back({0, 2 * size - 1});
-    EXPECT_EQ(checked(testing::graph_of(2 * size, lines), {size, size}, 1).cut, 1);
-    EXPECT_EQ(checked(testing::graph_of(2 * size, lines), {size + 1, size + 1}, 1).cut, 1);
+    std::vector<testing::UndirectedEdge> edge_list;
+    testing::add_clique(edge_list, 0, size);
+    testing::add_clique(edge_list, size, size);
+    edge_list.push_back({0, 2 * size - 1});
+    EXPECT_EQ(bisect_and_check(testing::graph_of(2 * size, edge_list), {size, size}, 1).cut, 1);
+    EXPECT_EQ(bisect_and_check(testing::graph_of(2 * size, edge_list), {size + 1, size + 1}, 1).cut, 1);
   }
 }
 
-TEST(Bisect, FindsTheLeastCutOfSmallGraphs) {
+TEST(Bisect, FindsTheMinimumCutOfSmallGraphs) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const auto graph = testing::random_weighted(12, 4, seed);
-    for (const Room room : {Room{6, 6}, Room{4, 8}, Room{7, 8}}) {
-      EXPECT_EQ(checked(graph, room, seed, {.tries = 8}).cut, least_cut(graph, room)) << seed << " " << room[0];
+    for (const SideWeights max_block_weight : {SideWeights{6, 6}, SideWeights{4, 8}, SideWeights{7, 8}}) {
+      EXPECT_EQ(bisect_and_check(graph, max_block_weight, seed, {.repetitions = 8}).cut,
+                min_cut(graph, max_block_weight))
+          << seed << " " << max_block_weight[0];
     }
   }
 }
 
-TEST(Bisect, NeverExceedsARoomWithOrWithoutSlack) {
+TEST(Bisect, NeverExceedsAMaximumWeightWithOrWithoutSlack) {
   for (const std::uint32_t vertices : {2U, 3U, 37U, 301U, 1501U}) {
     for (const std::uint64_t seed : {1, 2, 3}) {
       const auto graph = testing::random_weighted(vertices, 4, seed);
       for (const std::uint64_t left : {1U, vertices / 3, vertices / 2}) {
         for (const std::uint64_t slack : {0, 2}) {
-          const Room room{left, vertices - left + slack};
-          SCOPED_TRACE(::testing::Message() << vertices << " into " << room[0] << " and " << room[1]);
-          const auto result = checked(graph, room, seed);
+          const SideWeights max_block_weight{left, vertices - left + slack};
+          SCOPED_TRACE(::testing::Message()
+                       << vertices << " into " << max_block_weight[0] << " and " << max_block_weight[1]);
+          const auto result = bisect_and_check(graph, max_block_weight, seed);
           EXPECT_EQ(result.overload, 0);
-          EXPECT_EQ(checked(graph, room, seed, {.tries = 2, .cycles = 2, .decisive = 200}).overload, 0);
+          EXPECT_EQ(
+              bisect_and_check(graph, max_block_weight, seed, {.repetitions = 2, .v_cycles = 2, .coarse_vertices = 200})
+                  .overload,
+              0);
         }
       }
     }
   }
 }
 
-TEST(Bisect, CutsASquareAlmostStraight) {
+TEST(Bisect, BisectsASquareWithANearlyMinimalCut) {
   const auto graph = testing::square(64);
-  EXPECT_LE(checked(graph, {2048, 2048}, 1, {.tries = 4}).cut, 70);
-  EXPECT_LE(checked(graph, {2110, 2110}, 1, {.tries = 4}).cut, 66);
+  EXPECT_LE(bisect_and_check(graph, {2048, 2048}, 1, {.repetitions = 4}).cut, 70);
+  EXPECT_LE(bisect_and_check(graph, {2110, 2110}, 1, {.repetitions = 4}).cut, 66);
 }
 
-TEST(Bisect, CutsNothingWhereOneSideHoldsAll) {
-  const auto result = checked(testing::square(5), {25, 3}, 1);
+TEST(Bisect, CutsNothingIfOneSideHasTheCapacityForAll) {
+  const auto result = bisect_and_check(testing::square(5), {25, 3}, 1);
   EXPECT_EQ(result.cut, 0);
   EXPECT_EQ(std::count(result.side_of.begin(), result.side_of.end(), 0), 25);
 }
 
-TEST(Bisect, SharesOutWhoTalksToNobody) {
-  EXPECT_EQ(checked(testing::graph_of(7, {}), {3, 4}, 1).overload, 0);
-  const std::vector<testing::Line> pair{{2, 5}};
-  const auto result = checked(testing::graph_of(8, pair), {4, 4}, 1);
+TEST(Bisect, DistributesIsolatedVertices) {
+  EXPECT_EQ(bisect_and_check(testing::graph_of(7, {}), {3, 4}, 1).overload, 0);
+  const std::vector<testing::UndirectedEdge> pair{{2, 5}};
+  const auto result = bisect_and_check(testing::graph_of(8, pair), {4, 4}, 1);
   EXPECT_EQ(result.cut, 0);
   EXPECT_EQ(result.overload, 0);
 }
 
-TEST(Bisect, SaysWhatDoesNotFit) {
-  const std::vector<testing::Line> triangle{{0, 1}, {1, 2}, {0, 2}};
-  EXPECT_EQ(checked(testing::graph_of(3, triangle, std::vector<std::uint32_t>{3, 3, 2}), {4, 4}, 1).overload, 1);
-  EXPECT_EQ(checked(testing::square(4), {7, 6}, 1).overload, 3);
+TEST(Bisect, ReportsTheOverload) {
+  const std::vector<testing::UndirectedEdge> triangle{{0, 1}, {1, 2}, {0, 2}};
+  EXPECT_EQ(bisect_and_check(testing::graph_of(3, triangle, std::vector<std::uint32_t>{3, 3, 2}), {4, 4}, 1).overload,
+            1);
+  EXPECT_EQ(bisect_and_check(testing::square(4), {7, 6}, 1).overload, 3);
 }
 
-TEST(Bisect, GivesTheSameForTheSameSeed) {
+TEST(Bisect, IsTheSameForTheSameSeed) {
   const auto graph = testing::random_weighted(400, 5, 1);
-  EXPECT_EQ(checked(graph, {200, 210}, 5).side_of, checked(graph, {200, 210}, 5).side_of);
+  EXPECT_EQ(bisect_and_check(graph, {200, 210}, 5).side_of, bisect_and_check(graph, {200, 210}, 5).side_of);
 }
 
 }  // namespace

@@ -14,38 +14,38 @@ using rankloom::testing::make_problem;
 using rankloom::testing::OwnedProblem;
 using rankloom::testing::topology;
 
-std::vector<Core> cut(const OwnedProblem& problem, bool pack = true, std::uint64_t seed = 1) {
+std::vector<Core> partition(const OwnedProblem& problem, bool pack = true, std::uint64_t seed = 1) {
   const MachineTree tree(problem.topology, problem.capacities);
-  MultisectionEffort effort;
-  effort.pack = pack;
-  return multisected(weighted_graph(problem.view()), tree, make_distance(problem.topology, problem.model), effort,
-                     seed);
+  MultisectionOptions options;
+  options.pack = pack;
+  return multisection(weighted_graph(problem.view()), tree, make_distance(problem.topology, problem.model), options,
+                      seed);
 }
 
 void expect_valid(const OwnedProblem& problem) {
   for (const bool pack : {true, false}) {
-    const auto checked = Mapping::checked(cut(problem, pack), problem.topology, problem.capacities);
+    const auto checked = Mapping::create(partition(problem, pack), problem.topology, problem.capacities);
     EXPECT_TRUE(checked) << (checked ? "" : to_string(checked.error()));
   }
 }
 
-std::uint32_t places_of(const Topology& machine) {
-  std::uint32_t places = 0;
-  for (const Core core : machine.cores()) places += machine.capacity(core);
-  return places;
+std::uint32_t slots_of(const Topology& machine) {
+  std::uint32_t slots = 0;
+  for (const Core core : machine.cores()) slots += machine.capacity(core);
+  return slots;
 }
 
-TEST(Multisected, IsValidOnEveryMachineFullOrNot) {
+TEST(Multisection, IsValidOnEveryMachineWithAndWithoutFreeSlots) {
   for (const auto& [name, machine] : rankloom::testing::every_machine()) {
-    const std::uint32_t places = places_of(machine);
-    for (const std::uint32_t ranks : {places, places - 1, places * 2 / 3, 2U, 1U, 0U}) {
+    const std::uint32_t slots = slots_of(machine);
+    for (const std::uint32_t ranks : {slots, slots - 1, slots * 2 / 3, 2U, 1U, 0U}) {
       SCOPED_TRACE(name + " with " + std::to_string(ranks));
       expect_valid(make_problem(rankloom::testing::random_graph(ranks, 0.3, ranks), machine));
     }
   }
 }
 
-TEST(Multisected, IsValidWithSeveralRanksOnACore) {
+TEST(Multisection, IsValidWithSeveralRanksPerCore) {
   for (const auto& [name, machine] : rankloom::testing::every_machine()) {
     for (const double imbalance : {0.0, 0.03, 0.3}) {
       SCOPED_TRACE(name + " " + std::to_string(imbalance));
@@ -55,7 +55,7 @@ TEST(Multisected, IsValidWithSeveralRanksOnACore) {
   }
 }
 
-TEST(Multisected, IsValidOnLargerMachines) {
+TEST(Multisection, IsValidOnLargerMachines) {
   const auto grid = rankloom::testing::shuffled_grid(40, 25, 1);
   for (const char* machine : {"switch:5=20 node:10=10 core:20=1", "node:7=10 core:100+200+50+250+180+120+100=1",
                               "torus:5x10x5=4 core:4=1", "mesh:25x10=4 core:4=1", "dragonfly:5,5,5=3 core:8=1"}) {
@@ -64,14 +64,14 @@ TEST(Multisected, IsValidOnLargerMachines) {
   }
 }
 
-TEST(Multisected, CutsAShuffledGridFarBelowBlock) {
+TEST(Multisection, PlacesAShuffledGridFarBelowTheCostOfBlock) {
   const auto problem =
       make_problem(rankloom::testing::shuffled_grid(32, 32, 1), topology("node:32=100 package:8=10 core:4=1"));
   const double block = problem.cost(block_placement(1024, problem.topology, problem.capacities));
-  EXPECT_LT(problem.cost(cut(problem)), 0.3 * block);
+  EXPECT_LT(problem.cost(partition(problem)), 0.3 * block);
 }
 
-TEST(Multisected, IsTheSameForAnyNumberOfThreads) {
+TEST(Multisection, IsTheSameForAnyNumberOfThreads) {
   const auto full =
       make_problem(rankloom::testing::shuffled_grid(48, 48, 1), topology("switch:4=20 node:24=10 core:24=1"));
   const auto shared = make_problem(rankloom::testing::shuffled_grid(48, 48, 1), topology("torus:4x4=5 core:8=1"),
@@ -80,7 +80,7 @@ TEST(Multisected, IsTheSameForAnyNumberOfThreads) {
     std::vector<std::vector<Core>> results;
     for (const std::size_t threads : {1, 2, 2}) {
       const ThreadLimit limit(threads);
-      results.push_back(cut(*problem));
+      results.push_back(partition(*problem));
     }
     EXPECT_EQ(results[0], results[1]);
     EXPECT_EQ(results[1], results[2]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/map/multilevel: graphs by their lines, and plain sums over them.
+// tests/map/multilevel: small graphs from lists of edges, and reference implementations of cuts and block weights.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@
 namespace rankloom::multilevel::testing {
 
 /// Both directions of an edge.
-struct Line {
+struct UndirectedEdge {
   std::uint32_t a, b;
   float weight = 1;
 };
 
-/// Without sizes every vertex takes one place.
-inline WeightedGraph graph_of(std::uint32_t vertices, std::span<const Line> lines,
-                              std::span<const std::uint32_t> sizes = {}) {
+/// Without vertex weights, every vertex has weight 1.
+inline WeightedGraph graph_of(std::uint32_t vertices, std::span<const UndirectedEdge> edge_list,
+                              std::span<const std::uint32_t> vertex_weights = {}) {
   std::vector<std::vector<Edge>> rows(vertices);
-  for (const Line& line : lines) {
-    rows[line.a].push_back({line.b, line.weight});
-    rows[line.b].push_back({line.a, line.weight});
+  for (const UndirectedEdge& edge : edge_list) {
+    rows[edge.a].push_back({edge.b, edge.weight});
+    rows[edge.b].push_back({edge.a, edge.weight});
   }
   Array<std::uint64_t> offsets(1, 0);
   Array<Edge> edges;
@@ -32,91 +32,96 @@ inline WeightedGraph graph_of(std::uint32_t vertices, std::span<const Line> line
     edges.insert(edges.end(), row.begin(), row.end());
     offsets.push_back(edges.size());
   }
-  Array<std::uint32_t> room(sizes.begin(), sizes.end());
-  if (sizes.empty()) room.assign(vertices, 1);
-  return {std::move(offsets), std::move(edges), std::move(room)};
+  Array<std::uint32_t> weights(vertex_weights.begin(), vertex_weights.end());
+  if (vertex_weights.empty()) weights.assign(vertices, 1);
+  return {std::move(offsets), std::move(edges), std::move(weights)};
 }
 
-/// Whole weights from 1 to 9, so that sums are exact.
-inline std::vector<Line> random_lines(std::uint32_t vertices, double degree, std::uint64_t seed) {
+/// Integral weights from 1 to 9, so that sums are exact.
+inline std::vector<UndirectedEdge> random_edges(std::uint32_t vertices, double degree, std::uint64_t seed) {
   Random random(seed, vertices);
-  std::vector<Line> lines;
+  std::vector<UndirectedEdge> edge_list;
   if (degree >= vertices) degree = vertices - 1.0;
   const double density = degree / (vertices - 1.0);
   for (std::uint32_t a = 0; a < vertices; ++a) {
     for (std::uint32_t b = a + 1; b < vertices; ++b) {
-      if (random.unit() < density) lines.push_back({a, b, static_cast<float>(1 + random.below(9))});
+      if (random.unit() < density) edge_list.push_back({a, b, static_cast<float>(1 + random.below(9))});
     }
   }
-  return lines;
+  return edge_list;
 }
 
 inline WeightedGraph random_weighted(std::uint32_t vertices, double degree, std::uint64_t seed) {
-  return graph_of(vertices, random_lines(vertices, degree, seed));
+  return graph_of(vertices, random_edges(vertices, degree, seed));
 }
 
 inline WeightedGraph square(std::uint32_t side) {
-  std::vector<Line> lines;
+  std::vector<UndirectedEdge> edge_list;
   for (std::uint32_t at = 0; at < side * side; ++at) {
-    if (at % side + 1 < side) lines.push_back({at, at + 1});
-    if (at + side < side * side) lines.push_back({at, at + side});
+    if (at % side + 1 < side) edge_list.push_back({at, at + 1});
+    if (at + side < side * side) edge_list.push_back({at, at + side});
   }
-  return graph_of(side * side, lines);
+  return graph_of(side * side, edge_list);
 }
 
-/// Everyone with everyone, from `first` on.
-inline void add_clique(std::vector<Line>& lines, std::uint32_t first, std::uint32_t size, float weight = 1) {
+/// Adds a clique of the vertices from `first` on.
+inline void add_clique(std::vector<UndirectedEdge>& edge_list, std::uint32_t first, std::uint32_t size,
+                       float weight = 1) {
   for (std::uint32_t a = first; a < first + size; ++a) {
-    for (std::uint32_t b = a + 1; b < first + size; ++b) lines.push_back({a, b, weight});
+    for (std::uint32_t b = a + 1; b < first + size; ++b) edge_list.push_back({a, b, weight});
   }
 }
 
-inline std::vector<std::uint32_t> random_parts(std::uint32_t vertices, std::uint32_t parts, std::uint64_t seed) {
+inline std::vector<std::uint32_t> random_partition(std::uint32_t vertices, std::uint32_t blocks, std::uint64_t seed) {
   Random random(seed);
-  std::vector<std::uint32_t> part_of(vertices);
-  for (std::uint32_t& part : part_of) part = static_cast<std::uint32_t>(random.below(parts));
-  return part_of;
+  std::vector<std::uint32_t> block_of(vertices);
+  for (std::uint32_t& block : block_of) block = static_cast<std::uint32_t>(random.below(blocks));
+  return block_of;
 }
 
-/// Equal parts in a random order.
-inline std::vector<std::uint32_t> even_parts(std::uint32_t vertices, std::uint32_t parts, std::uint64_t seed) {
-  std::vector<std::uint32_t> part_of(vertices);
-  for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) part_of[vertex] = vertex % parts;
-  Random(seed).shuffle(std::span(part_of));
-  return part_of;
+/// Blocks of equal size with random vertices.
+inline std::vector<std::uint32_t> balanced_partition(std::uint32_t vertices, std::uint32_t blocks, std::uint64_t seed) {
+  std::vector<std::uint32_t> block_of(vertices);
+  for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) block_of[vertex] = vertex % blocks;
+  Random(seed).shuffle(std::span(block_of));
+  return block_of;
 }
 
-/// Weight x far(part, part) over the edges, each once.
-template <class Parts, class Far>
-double cost_of(const WeightedGraph& graph, const Parts& part_of, const Far& far) {
+/// The sum of weight x distance(block, block) over the edges, each once.
+template <class Blocks, class BlockDistance>
+double cost_of(const WeightedGraph& graph, const Blocks& block_of, const BlockDistance& distance) {
   double cost = 0;
   for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex) {
     for (const Edge edge : graph.edges(vertex)) {
-      if (vertex < edge.to) cost += edge.weight * far(part_of[vertex], part_of[edge.to]);
+      if (vertex < edge.to) cost += edge.weight * distance(block_of[vertex], block_of[edge.to]);
     }
   }
   return cost;
 }
 
-template <class Parts>
-double cut_of(const WeightedGraph& graph, const Parts& part_of) {
-  return cost_of(graph, part_of, [](auto p, auto q) { return p == q ? 0.0 : 1.0; });
+template <class Blocks>
+double cut_of(const WeightedGraph& graph, const Blocks& block_of) {
+  return cost_of(graph, block_of, [](auto p, auto q) { return p == q ? 0.0 : 1.0; });
 }
 
-template <class Parts>
-std::vector<std::uint64_t> held_by(const WeightedGraph& graph, const Parts& part_of, std::size_t parts) {
-  std::vector<std::uint64_t> held(parts, 0);
-  for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex) held[part_of[vertex]] += graph.size(vertex);
-  return held;
+template <class Blocks>
+std::vector<std::uint64_t> block_weights_of(const WeightedGraph& graph, const Blocks& block_of, std::size_t blocks) {
+  std::vector<std::uint64_t> block_weight(blocks, 0);
+  for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex)
+    block_weight[block_of[vertex]] += graph.vertex_weight(vertex);
+  return block_weight;
 }
 
-/// What does not fit.
-template <class Parts>
-std::uint64_t overload_of(const WeightedGraph& graph, const Parts& part_of, std::span<const std::uint64_t> room) {
-  const auto held = held_by(graph, part_of, room.size());
-  std::uint64_t over = 0;
-  for (std::size_t part = 0; part < room.size(); ++part) over += held[part] > room[part] ? held[part] - room[part] : 0;
-  return over;
+/// The vertex weight above the maximum block weights.
+template <class Blocks>
+std::uint64_t overload_of(const WeightedGraph& graph, const Blocks& block_of,
+                          std::span<const std::uint64_t> max_block_weight) {
+  const auto block_weight = block_weights_of(graph, block_of, max_block_weight.size());
+  std::uint64_t overload = 0;
+  for (std::size_t block = 0; block < max_block_weight.size(); ++block) {
+    overload += block_weight[block] > max_block_weight[block] ? block_weight[block] - max_block_weight[block] : 0;
+  }
+  return overload;
 }
 
 }  // namespace rankloom::multilevel::testing

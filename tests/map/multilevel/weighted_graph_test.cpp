@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ Weights weights_of(const WeightedGraph& graph) {
   return weights;
 }
 
-TEST(WeightedGraph, HasBothDirectionsInOneNumberAndNoLoops) {
+TEST(WeightedGraph, AddsUpBothDirectionsAndHasNoLoops) {
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{1}, 10);
   builder.add(Rank{1}, Rank{0}, 5);
@@ -34,78 +35,126 @@ TEST(WeightedGraph, HasBothDirectionsInOneNumberAndNoLoops) {
   const auto problem = make_problem(std::move(builder).build(true), topology("node:2=10 core:2=1"));
   const auto graph = weighted_graph(problem.view());
   EXPECT_EQ(weights_of(graph), (Weights{{{0, 1}, 15}, {{1, 0}, 15}, {{1, 3}, 2}, {{3, 1}, 2}}));
-  EXPECT_EQ(graph.total_size(), 4);
-  EXPECT_EQ(graph.largest(), 1);
+  EXPECT_EQ(graph.total_vertex_weight(), 4);
+  EXPECT_EQ(graph.max_vertex_weight(), 1);
 }
 
-TEST(WeightedGraph, HoldsNothingWithoutRanks) {
+TEST(WeightedGraph, IsEmptyWithoutRanks) {
   EXPECT_EQ(WeightedGraph().vertex_count(), 0);
   const auto problem = make_problem(CommGraphBuilder(0).build(false), topology("core:2"));
   EXPECT_EQ(weighted_graph(problem.view()).vertex_count(), 0);
 }
 
-TEST(Contracted, KeepsTheWeightBetweenGroups) {
-  for (const std::uint32_t groups : {1U, 7U, 40U, 6000U}) {  // the last needs several chunks
+TEST(Contract, KeepsTheWeightBetweenGroups) {
+  for (const std::uint32_t groups : {1U, 7U, 40U, 6000U}) {  // the last one needs several chunks
     const std::uint32_t vertices = groups < 1000 ? 80 : 9000;
-    std::vector<testing::Line> lines;
+    std::vector<testing::UndirectedEdge> edge_list;
     if (groups < 1000) {
-      lines = testing::random_lines(vertices, 10, groups);
+      edge_list = testing::random_edges(vertices, 10, groups);
     } else {
       for (std::uint32_t at = 0; at + 7 < vertices; ++at)
-        lines.push_back({at, at + 1 + at % 7, static_cast<float>(1 + at % 5)});
+        edge_list.push_back({at, at + 1 + at % 7, static_cast<float>(1 + at % 5)});
     }
-    std::vector<std::uint32_t> sizes(vertices);
-    for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) sizes[vertex] = 1 + vertex % 3;
-    const auto graph = testing::graph_of(vertices, lines, sizes);
-    auto group_of = testing::random_parts(vertices, groups, 3);
+    std::vector<std::uint32_t> vertex_weights(vertices);
+    for (std::uint32_t vertex = 0; vertex < vertices; ++vertex) vertex_weights[vertex] = 1 + vertex % 3;
+    const auto graph = testing::graph_of(vertices, edge_list, vertex_weights);
+    auto group_of = testing::random_partition(vertices, groups, 3);
     for (std::uint32_t group = 0; group < groups; ++group) group_of[group] = group;  // none is empty
     Weights between;
     for (const auto& [pair, weight] : weights_of(graph)) {
       const std::uint32_t from = group_of[pair.first], to = group_of[pair.second];
       if (from != to) between[{from, to}] += weight;
     }
-    const auto coarse = contracted(graph, group_of, groups);
+    const auto coarse = contract(graph, group_of, groups);
     ASSERT_EQ(coarse.vertex_count(), groups);
     EXPECT_EQ(weights_of(coarse), between);
-    EXPECT_EQ(coarse.edge_count(), between.size());  // one entry a neighbour
-    EXPECT_EQ(coarse.total_size(), graph.total_size());
-    const auto held = testing::held_by(graph, group_of, groups);
-    for (std::uint32_t group = 0; group < groups; ++group) EXPECT_EQ(coarse.size(group), held[group]);
+    EXPECT_EQ(coarse.edge_count(), between.size());  // one entry per neighbour
+    EXPECT_EQ(coarse.total_vertex_weight(), graph.total_vertex_weight());
+    const auto group_weight = testing::block_weights_of(graph, group_of, groups);
+    for (std::uint32_t group = 0; group < groups; ++group) EXPECT_EQ(coarse.vertex_weight(group), group_weight[group]);
   }
 }
 
-TEST(Split, KeepsWhatIsInsideEachPartAndNothingElse) {
+TEST(BlockSubgraphs, HaveTheEdgesInsideEachBlockAndNoOthers) {
   const auto graph = testing::random_weighted(60, 12, 1);
-  const auto part_of = testing::random_parts(60, 4, 2);
-  const auto shares = split(graph, part_of, 5);  // nobody is in the last
-  ASSERT_EQ(shares.size(), 5);
-  EXPECT_EQ(shares[4].graph.vertex_count(), 0);
+  const auto block_of = testing::random_partition(60, 4, 2);
+  const auto subgraphs = block_subgraphs(graph, block_of, 5);  // the last block is empty
+  ASSERT_EQ(subgraphs.size(), 5);
+  EXPECT_EQ(subgraphs[4].graph.vertex_count(), 0);
   Weights inside;
   for (const auto& [pair, weight] : weights_of(graph)) {
-    if (part_of[pair.first] == part_of[pair.second]) inside[pair] = weight;
+    if (block_of[pair.first] == block_of[pair.second]) inside[pair] = weight;
   }
   Weights found;
   std::size_t vertices = 0;
-  for (std::uint32_t part = 0; part < 5; ++part) {
-    const auto& [share, original] = shares[part];
+  for (std::uint32_t block = 0; block < 5; ++block) {
+    const auto& [subgraph, original] = subgraphs[block];
     vertices += original.size();
-    for (const std::uint32_t vertex : original) EXPECT_EQ(part_of[vertex], part);
-    for (const auto& [pair, weight] : weights_of(share)) found[{original[pair.first], original[pair.second]}] = weight;
+    for (const std::uint32_t vertex : original) EXPECT_EQ(block_of[vertex], block);
+    for (const auto& [pair, weight] : weights_of(subgraph))
+      found[{original[pair.first], original[pair.second]}] = weight;
   }
   EXPECT_EQ(vertices, 60);
   EXPECT_EQ(found, inside);
 }
 
-TEST(Halves, AreTheTwoPartsOfASplit) {
+TEST(SideSubgraphs, AreTheSubgraphsOfTwoBlocks) {
   const auto graph = testing::random_weighted(30, 8, 1);
-  const auto part_of = testing::random_parts(30, 2, 2);
-  const std::vector<std::uint8_t> side_of(part_of.begin(), part_of.end());
-  const auto both = halves(graph, side_of);
-  const auto parts = split(graph, part_of, 2);
-  EXPECT_EQ(both.first.original, parts[0].original);
-  EXPECT_EQ(both.second.original, parts[1].original);
-  EXPECT_EQ(weights_of(both.first.graph), weights_of(parts[0].graph));
-  EXPECT_EQ(weights_of(both.second.graph), weights_of(parts[1].graph));
+  const auto block_of = testing::random_partition(30, 2, 2);
+  const std::vector<std::uint8_t> side_of(block_of.begin(), block_of.end());
+  const auto sides = side_subgraphs(graph, side_of);
+  const auto blocks = block_subgraphs(graph, block_of, 2);
+  EXPECT_EQ(sides.first.original, blocks[0].original);
+  EXPECT_EQ(sides.second.original, blocks[1].original);
+  EXPECT_EQ(weights_of(sides.first.graph), weights_of(blocks[0].graph));
+  EXPECT_EQ(weights_of(sides.second.graph), weights_of(blocks[1].graph));
+}
+
+std::vector<std::uint32_t> shuffled_numbers(std::uint32_t count) {
+  std::vector<std::uint32_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  Random(1).shuffle(std::span(numbers));
+  return numbers;
+}
+
+/// The mean difference between the numbers of neighbours.
+double mean_edge_span(const WeightedGraph& graph) {
+  double span = 0;
+  for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex) {
+    for (const Edge edge : graph.edges(vertex)) span += std::max(edge.to, vertex) - std::min(edge.to, vertex);
+  }
+  return span / static_cast<double>(graph.edge_count());
+}
+
+TEST(BfsOrder, GivesNeighboursCloseNumbers) {
+  const auto graph = renumber(testing::square(190), shuffled_numbers(190 * 190));
+  auto order = bfs_order(graph);
+  ASSERT_EQ(order.size(), graph.vertex_count());
+  EXPECT_LT(mean_edge_span(renumber(graph, order)), 0.05 * mean_edge_span(graph));
+  std::sort(order.begin(), order.end());
+  for (std::uint32_t at = 0; at < order.size(); ++at) ASSERT_EQ(order[at], at);
+}
+
+TEST(BfsOrder, KeepsLocalOrdersAndSmallGraphs) {
+  EXPECT_TRUE(bfs_order(testing::square(190)).empty());
+  EXPECT_TRUE(bfs_order(renumber(testing::square(20), shuffled_numbers(400))).empty());
+}
+
+TEST(Renumber, GivesTheSameGraphWithOtherNumbers) {
+  const auto edge_list = testing::random_edges(50, 8, 1);
+  std::vector<std::uint32_t> vertex_weights(50);
+  for (std::uint32_t vertex = 0; vertex < 50; ++vertex) vertex_weights[vertex] = 1 + vertex % 4;
+  const auto graph = testing::graph_of(50, edge_list, vertex_weights);
+  const auto order = shuffled_numbers(50);
+  const auto other = renumber(graph, order);
+  for (std::uint32_t at = 0; at < 50; ++at) {
+    EXPECT_EQ(other.vertex_weight(at), graph.vertex_weight(order[at]));
+    ASSERT_EQ(other.edges(at).size(), graph.edges(order[at]).size());
+    for (std::size_t edge = 0; edge < other.edges(at).size(); ++edge) {
+      EXPECT_EQ(order[other.edges(at)[edge].to], graph.edges(order[at])[edge].to);
+      EXPECT_EQ(other.edges(at)[edge].weight, graph.edges(order[at])[edge].weight);
+    }
+  }
 }
 
 }  // namespace

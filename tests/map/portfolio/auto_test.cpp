@@ -6,7 +6,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
-#include "rankloom/map/pulse.hpp"
+#include "rankloom/map/stop_condition.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using testing::make_problem;
 using testing::OwnedProblem;
-using testing::placed_by;
+using testing::place_with;
 using testing::random_graph;
 using testing::shuffled;
 using testing::Stencil;
@@ -28,10 +28,10 @@ double round_robin_cost(const OwnedProblem& problem) {
   return problem.cost(round_robin_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 double auto_cost(const OwnedProblem& problem, std::string_view spec = "auto") {
-  return problem.cost(placed_by(spec, problem).core_of);
+  return problem.cost(place_with(spec, problem).core_of);
 }
 
-Placement placed_within(std::chrono::milliseconds time, std::string_view spec, const OwnedProblem& problem) {
+Placement place_within(std::chrono::milliseconds time, std::string_view spec, const OwnedProblem& problem) {
   MapRun run;
   run.deadline = Deadline::in(time);
   auto placement = testing::mapper(spec).mapper->place(problem.view(), run);
@@ -39,9 +39,9 @@ Placement placed_within(std::chrono::milliseconds time, std::string_view spec, c
   return *std::move(placement);
 }
 
-/// Of what was placed; where it is not valid or dearer than a launcher's order, the test fails.
+/// The cost of a placement. Fails if it is invalid, or more expensive than a default placement of launchers.
 double checked_cost(const OwnedProblem& problem, const Placement& placement) {
-  const auto mapping = Mapping::checked(placement.core_of, problem.topology, problem.capacities);
+  const auto mapping = Mapping::create(placement.core_of, problem.topology, problem.capacities);
   EXPECT_TRUE(mapping) << (mapping ? "" : to_string(mapping.error()));
   if (!mapping) return 0;
   const double cost = problem.cost(placement.core_of);
@@ -50,14 +50,14 @@ double checked_cost(const OwnedProblem& problem, const Placement& placement) {
   return cost;
 }
 
-/// Each talks to the next; names shuffled.
+/// Each rank communicates with the next; numbers are shuffled.
 CommGraph path(std::uint32_t ranks) {
   CommGraphBuilder builder(ranks);
   for (std::uint32_t rank = 0; rank + 1 < ranks; ++rank) builder.add(Rank{rank}, Rank{rank + 1}, 100);
   return shuffled(std::move(builder).build(true), 1);
 }
 
-/// Rank `hub` sends to everybody.
+/// Rank `hub` sends to all others.
 CommGraph star(std::uint32_t ranks, std::uint32_t hub) {
   CommGraphBuilder builder(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -66,8 +66,8 @@ CommGraph star(std::uint32_t ranks, std::uint32_t hub) {
   return std::move(builder).build(true);
 }
 
-/// Nodes of several kinds and sizes, cores that are missing, costs as they are measured, networks.
-std::vector<std::string> odd_machines() {
+/// Nodes of different sizes, missing cores, measured costs, networks.
+std::vector<std::string> irregular_machines() {
   return {
       "node:6=3.73,1.9us core:16+24+8+16+32+16=0.81,0.2us",
       "switch:2=4.13,3us node:4=3.71,1.9us core:16=0.97,0.2us !core:1,17-20,40,77 !node:5",
@@ -85,7 +85,7 @@ struct NamedProgram {
   CommGraph graph;
 };
 
-/// Of 96 to 100 ranks.
+/// Programs of 96 to 100 ranks.
 std::vector<NamedProgram> programs() {
   std::vector<NamedProgram> all;
   all.push_back({"a shuffled grid", testing::shuffled_grid(8, 12, 1)});
@@ -96,13 +96,13 @@ std::vector<NamedProgram> programs() {
   return all;
 }
 
-TEST(Auto, IsNeverDearerThanALaunchersOrderWhateverTheMachineAndTheProgram) {
-  for (const auto& machine : odd_machines()) {
+TEST(Auto, NeverCostsMoreThanADefaultPlacementForAnyMachineAndProgram) {
+  for (const auto& machine : irregular_machines()) {
     for (const auto& [name, graph] : programs()) {
       for (const char* spec : {"auto:effort=fast", "auto:effort=balanced"}) {
         SCOPED_TRACE(std::string(spec) + ", " + name + ", " + machine);
         const auto problem = make_problem(graph, topology(machine));
-        const double cost = checked_cost(problem, placed_by(spec, problem));
+        const double cost = checked_cost(problem, place_with(spec, problem));
         if (name != "random traffic" && machine != "node:1 core:128=1") {
           EXPECT_LT(cost, 0.8 * block_cost(problem));
         }
@@ -111,14 +111,14 @@ TEST(Auto, IsNeverDearerThanALaunchersOrderWhateverTheMachineAndTheProgram) {
   }
 }
 
-TEST(Auto, TakesMachinesOfMixedNodesAndTables) {
+TEST(Auto, SupportsMachinesOfMixedNodesAndTables) {
   for (const auto& [name, machine] : testing::every_machine()) {
     for (const bool shared : {false, true}) {
       for (const char* spec : {"auto:effort=fast", "auto:effort=balanced"}) {
         SCOPED_TRACE(std::string(spec) + ", " + name);
         const auto problem = make_problem(random_graph(shared ? 60 : 11, shared ? 0.1 : 0.4, 1), machine,
                                           CostModel::bytes, {.oversubscribe = shared, .imbalance = 0.03});
-        const double cost = checked_cost(problem, placed_by(spec, problem));
+        const double cost = checked_cost(problem, place_with(spec, problem));
         if (name != "core:16=1") {
           EXPECT_LT(cost, block_cost(problem));
         }
@@ -127,18 +127,18 @@ TEST(Auto, TakesMachinesOfMixedNodesAndTables) {
   }
 }
 
-TEST(Auto, UsesItsTimeWithTheBestEffort) {
+TEST(Auto, UsesItsTimeBudgetWithTheBestEffort) {
   for (const char* machine : {"node:6=3.73,1.9us core:16+24+8+16+32+16=0.81,0.2us", "torus:4x4x2=5.2,1us core:4=1",
                               "switch:2=4.13,3us node:4=3.71,1.9us core:16=0.97,0.2us !core:1,17-20,40,77 !node:5"}) {
     SCOPED_TRACE(machine);
     const auto problem = make_problem(random_graph(96, 0.1, 1), topology(machine));
-    const auto placement = placed_within(std::chrono::milliseconds(200), "auto:effort=best", problem);
+    const auto placement = place_within(std::chrono::milliseconds(200), "auto:effort=best", problem);
     EXPECT_LT(checked_cost(problem, placement), 0.95 * block_cost(problem));
     EXPECT_EQ(placement.note, stopped_note);
   }
 }
 
-TEST(Auto, IsNoDearerThanBlockUnderEveryModel) {
+TEST(Auto, CostsLessThanBlockUnderEveryModel) {
   for (const CostModelInfo& model : cost_models()) {
     for (const char* machine : {"switch:2=4.13,3us node:4=3.71,1.9us core:16=0.97,0.2us",
                                 "torus:4x4x2=5.2,1us core:4=1", "node:3=10,2us core:8=1,0.1us"}) {
@@ -146,13 +146,13 @@ TEST(Auto, IsNoDearerThanBlockUnderEveryModel) {
         SCOPED_TRACE(std::string(spec) + ", " + std::string(model.name) + ", " + machine);
         const auto problem = make_problem(random_graph(96, 0.1, 2), topology(machine), model.model,
                                           {.oversubscribe = true, .imbalance = 0.03});
-        EXPECT_LT(checked_cost(problem, placed_by(spec, problem)), block_cost(problem));
+        EXPECT_LT(checked_cost(problem, place_with(spec, problem)), block_cost(problem));
       }
     }
   }
 }
 
-TEST(Auto, FindsShuffledGroupsAgain) {
+TEST(Auto, FindsShuffledGroups) {
   for (const auto& [groups, size, machine] : std::vector<std::tuple<std::uint32_t, std::uint32_t, const char*>>{
            {4, 4, "node:4=10 core:4=1"}, {8, 16, "switch:2=9 node:4=4 core:16=1"}, {64, 16, "node:64=10 core:16=1"}}) {
     const auto problem = make_problem(testing::shuffled_groups(groups, size, 7), topology(machine));
@@ -161,8 +161,8 @@ TEST(Auto, FindsShuffledGroupsAgain) {
   }
 }
 
-TEST(Auto, FindsGroupsByTheirMessagesWhereTimeCounts) {
-  // Bytes are the same between all; those who belong together send many messages.
+TEST(Auto, FindsGroupsByTheirMessagesUnderTheTimeModel) {
+  // All ranks exchange the same bytes; ranks of one group exchange many messages.
   std::vector<Rank> names;
   for (std::uint32_t rank = 0; rank < 64; ++rank) names.push_back(Rank{rank});
   Random(1).shuffle(std::span(names));
@@ -183,8 +183,8 @@ TEST(Auto, FindsGroupsByTheirMessagesWhereTimeCounts) {
   }
 }
 
-TEST(Auto, LooksBeyondAGridWhoseMessagesAreNoGridWhereTimeCounts) {
-  // Bytes form a grid in order, messages tie each rank to the one half the machine away, and cost more.
+TEST(Auto, DoesNotRelyOnAGridOfBytesUnderTheTimeModel) {
+  // The bytes form a grid in row-major order. The messages, which cost more, are between ranks half the machine apart.
   CommGraphBuilder builder(64);
   for (std::uint32_t at = 0; at < 64; ++at) {
     if (at % 8 > 0) builder.add(Rank{at}, Rank{at - 1}, 10, 1);
@@ -209,49 +209,49 @@ TEST(Auto, ReachesTheTilingOfStencilsInAnyOrder) {
   }
 }
 
-TEST(Auto, GainsOnShuffledGrids) {
+TEST(Auto, ReducesTheCostOfShuffledGrids) {
   for (const char* machine : {"switch:4=10 node:4=4 core:64=1", "torus:32x32=1 core:1"}) {
     const auto problem = make_problem(testing::shuffled_grid(32, 32, 1), topology(machine));
     EXPECT_LT(auto_cost(problem, "auto:effort=fast"), 0.5 * block_cost(problem)) << machine;
   }
 }
 
-TEST(Auto, SaysWhenEveryPlacementCostsTheSame) {
+TEST(Auto, NotesThatEveryPlacementCostsTheSame) {
   const auto full = make_problem(testing::shuffled_groups(1, 24, 1), topology("node:3=10 core:7+12+5=1"));
-  const auto placement = placed_by("auto", full);
+  const auto placement = place_with("auto", full);
   EXPECT_EQ(placement.note, "every placement costs the same");
   EXPECT_EQ(checked_cost(full, placement), block_cost(full));
-  // With a core to spare it is not so: the smallest node is best left alone.
-  const auto roomy = make_problem(testing::shuffled_groups(1, 19, 1), topology("node:3=10 core:5+12+7=1"));
-  const auto chosen = placed_by("auto", roomy);
-  EXPECT_EQ(chosen.note, "");
-  EXPECT_LT(checked_cost(roomy, chosen), block_cost(roomy));
+  // With free cores, placements differ: it is best to leave the smallest node free.
+  const auto with_free_slots = make_problem(testing::shuffled_groups(1, 19, 1), topology("node:3=10 core:5+12+7=1"));
+  const auto selected = place_with("auto", with_free_slots);
+  EXPECT_EQ(selected.note, "");
+  EXPECT_LT(checked_cost(with_free_slots, selected), block_cost(with_free_slots));
 }
 
-TEST(Auto, PacksWherePlacesStayFreeAndThatCostsLess) {
+TEST(Auto, PacksNodesIfThatCostsLess) {
   // The path of 16 fits on two of the eight nodes and is cut once.
   const auto problem = make_problem(path(16), topology("node:8=10 core:8=1"));
   EXPECT_EQ(auto_cost(problem), 100 * (14 + 10));
   EXPECT_EQ(auto_cost(problem, "auto:effort=fast"), 100 * (14 + 10));
 }
 
-TEST(Auto, SpreadsWherePlacesStayFreeAndThatCostsLess) {
-  // Nodes filled to the brim would cut groups of six.
+TEST(Auto, SpreadsRanksIfThatCostsLess) {
+  // Completely filled nodes would cut groups of six.
   const auto problem = make_problem(testing::shuffled_groups(8, 6, 1), topology("node:12=10 core:8=1"));
   EXPECT_EQ(auto_cost(problem), problem.graph.total_bytes());
 }
 
-TEST(Auto, GivesTheSameForAnyNumberOfThreadsAndEveryTime) {
+TEST(Auto, IsTheSameForAnyNumberOfThreads) {
   const auto full = make_problem(random_graph(300, 0.02, 1), topology("switch:3=20 node:10=10 core:10=1"));
-  const auto roomy = make_problem(random_graph(200, 0.03, 1), topology("torus:4x4x4=5 core:5=1"));
+  const auto with_free_slots = make_problem(random_graph(200, 0.03, 1), topology("torus:4x4x4=5 core:5=1"));
   const auto shared = make_problem(random_graph(400, 0.01, 1), topology("node:4=10 core:5+7+9+11=1"), CostModel::bytes,
                                    {.oversubscribe = true, .imbalance = 0.03});
-  for (const OwnedProblem* const problem : {&full, &roomy, &shared}) {
+  for (const OwnedProblem* const problem : {&full, &with_free_slots, &shared}) {
     for (const char* spec : {"auto:effort=fast", "auto:effort=balanced"}) {
       std::vector<std::vector<Core>> results;
       for (const std::size_t threads : {1, 2, 2}) {
         const ThreadLimit limit(threads);
-        results.push_back(placed_by(spec, *problem, 7).core_of);
+        results.push_back(place_with(spec, *problem, 7).core_of);
       }
       EXPECT_EQ(results[0], results[1]) << spec;
       EXPECT_EQ(results[1], results[2]) << spec;
@@ -259,52 +259,52 @@ TEST(Auto, GivesTheSameForAnyNumberOfThreadsAndEveryTime) {
   }
 }
 
-TEST(Auto, GivesWhatItHasWhenTheTimeIsUp) {
+TEST(Auto, ReturnsAValidPlacementWhenTheDeadlinePasses) {
   const auto problem = make_problem(random_graph(3000, 0.002, 1), topology("node:40=10 core:75=1"));
   for (const char* spec : {"auto:effort=fast", "auto:effort=balanced", "auto:effort=best"}) {
-    const auto placement = placed_within(std::chrono::milliseconds(1), spec, problem);
-    EXPECT_TRUE(Mapping::checked(placement.core_of, problem.topology, problem.capacities)) << spec;
+    const auto placement = place_within(std::chrono::milliseconds(1), spec, problem);
+    EXPECT_TRUE(Mapping::create(placement.core_of, problem.topology, problem.capacities)) << spec;
     EXPECT_LE(problem.cost(placement.core_of), block_cost(problem)) << spec;
     EXPECT_EQ(placement.note, stopped_note) << spec;
   }
 }
 
 TEST(Auto, KeepsABetterStart) {
-  // Every group on a node of its own is perfect; block is not.
+  // Every group on its own node is optimal; block is not.
   auto problem = make_problem(testing::shuffled_groups(3, 4, 3), topology("node:3=10 core:4=1"));
-  problem.start = placed_by("auto", problem).core_of;
+  problem.start = place_with("auto", problem).core_of;
   ASSERT_EQ(problem.cost(problem.start), problem.graph.total_bytes());
-  EXPECT_EQ(placed_within(std::chrono::milliseconds(0), "auto", problem).core_of, problem.start);
+  EXPECT_EQ(place_within(std::chrono::milliseconds(0), "auto", problem).core_of, problem.start);
 }
 
-TEST(Auto, TakesProgramsOfFewRanksOrNoTraffic) {
+TEST(Auto, SupportsProgramsWithFewRanksOrNoTraffic) {
   CommGraphBuilder alone(3);
   for (std::uint32_t rank = 0; rank < 3; ++rank) alone.add(Rank{rank}, Rank{rank}, 10, 1);
-  const CommGraph selfish = std::move(alone).build(true);
+  const CommGraph only_loops = std::move(alone).build(true);
   for (const char* spec : {"auto:effort=fast", "auto:effort=balanced", "auto:effort=best"}) {
     for (const char* machine : {"node:4=10 core:4=1", "torus:2x2=3 core:4=1", "node:2=10 core:5+11=1"}) {
       SCOPED_TRACE(std::string(spec) + " " + machine);
       for (const std::uint32_t ranks : {0U, 1U, 2U, 10U, 16U}) {
         const auto silent = make_problem(CommGraphBuilder(ranks).build(true), topology(machine));
-        EXPECT_EQ(checked_cost(silent, placed_by(spec, silent)), 0);
+        EXPECT_EQ(checked_cost(silent, place_with(spec, silent)), 0);
       }
       const auto pair = make_problem(path(2), topology(machine));
-      EXPECT_EQ(checked_cost(pair, placed_by(spec, pair)), 100);
-      const auto loops = make_problem(selfish, topology(machine));
-      EXPECT_EQ(checked_cost(loops, placed_by(spec, loops)), 0);
+      EXPECT_EQ(checked_cost(pair, place_with(spec, pair)), 100);
+      const auto loops = make_problem(only_loops, topology(machine));
+      EXPECT_EQ(checked_cost(loops, place_with(spec, loops)), 0);
     }
   }
 }
 
-TEST(Auto, PutsAHubWhereMostAreNear) {
+TEST(Auto, PlacesAHubOnTheLargestNode) {
   const auto problem = make_problem(star(5000, 4999), topology("node:4=10 core:500+1000+2000+1500=1"));
-  EXPECT_EQ(checked_cost(problem, placed_by("auto:effort=fast", problem)), 1999 + 3000 * 10);
+  EXPECT_EQ(checked_cost(problem, place_with("auto:effort=fast", problem)), 1999 + 3000 * 10);
   const auto smaller = make_problem(star(50, 49), topology("node:4=10 core:5+10+20+15=1"));
-  EXPECT_EQ(checked_cost(smaller, placed_by("auto", smaller)), 19 + 30 * 10);
+  EXPECT_EQ(checked_cost(smaller, place_with("auto", smaller)), 19 + 30 * 10);
 }
 
-TEST(Auto, KeepsDisconnectedPartsWhole) {
-  // Groups of 12, 8 and 4 and eight ranks that talk to nobody, on two nodes of 16.
+TEST(Auto, KeepsDisconnectedGroupsTogether) {
+  // Groups of 12, 8 and 4 ranks and eight ranks without traffic, on two nodes of 16.
   CommGraphBuilder builder(32);
   std::uint32_t first = 0;
   for (const std::uint32_t size : {12, 8, 4}) {
@@ -317,11 +317,11 @@ TEST(Auto, KeepsDisconnectedPartsWhole) {
   }
   const auto problem = make_problem(shuffled(std::move(builder).build(true), 1), topology("node:2=10 core:16=1"));
   for (const char* spec : {"auto:effort=fast", "auto:effort=balanced"}) {
-    EXPECT_EQ(checked_cost(problem, placed_by(spec, problem)), problem.graph.total_bytes()) << spec;
+    EXPECT_EQ(checked_cost(problem, place_with(spec, problem)), problem.graph.total_bytes()) << spec;
   }
 }
 
-TEST(Auto, BoundsTheWorkOfACoreWhenAskedTo) {
+TEST(Auto, LimitsTheLoadOfACoreOnRequest) {
   for (const std::uint64_t seed : {1, 2, 3}) {
     CommGraph::Rows rows = testing::shuffled_grid(24, 24, seed).rows();
     Random random(seed);

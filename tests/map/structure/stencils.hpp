@@ -12,20 +12,20 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/model/comm_graph.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom::testing {
 
-/// A grid and the bytes between neighbours: along each axis, and by how many axes a corner is crossed.
+/// A grid and the bytes between neighbours: along each axis, and across corners of 2, 3, … axes.
 struct Stencil {
   std::vector<std::uint32_t> extent;
   std::vector<bool> wraps = std::vector<bool>(extent.size(), false);
   std::vector<double> along = std::vector<double>(extent.size(), 100);
-  std::vector<double> across = {};  ///< For 2, 3, ... axes at once; empty: along the axes only.
-  double noise = 0;                 ///< Bytes differ by up to this share.
+  std::vector<double> across = {};  ///< For steps on 2, 3, … axes at once; empty: only along the axes.
+  double noise = 0;                 ///< Bytes differ by up to this fraction.
   std::uint64_t seed = 1;
 
-  /// Ranks row after row, the last axis fastest; undirected.
+  /// Ranks in row-major order; undirected.
   CommGraph graph() const {
     std::uint32_t cells = 1;
     for (const std::uint32_t side : extent) cells *= side;
@@ -34,8 +34,8 @@ struct Stencil {
     CommGraph::Rows rows{.offsets = {}, .targets = {}, .bytes = {}, .messages = {}, .loads = {}, .undirected = true};
     rows.offsets.resize(std::size_t{cells} + 1);
     rows.offsets[0] = 0;
-    const auto each = [&](std::uint32_t cell, const auto& found) {
-      for (int direction = 0; direction < directions; ++direction) step(cell, direction, found);
+    const auto each = [&](std::uint32_t cell, const auto& visit) {
+      for (int direction = 0; direction < directions; ++direction) step(cell, direction, visit);
     };
     parallel_chunks(cells, [&](std::size_t begin, std::size_t end) {
       for (std::size_t cell = begin; cell < end; ++cell) {
@@ -65,37 +65,37 @@ struct Stencil {
   }
 
  private:
-  template <class Found>
-  void step(std::uint32_t cell, int direction, const Found& found) const {
-    std::uint32_t other = 0, stride = 1, left = cell, moved = 0;
+  template <class Visit>
+  void step(std::uint32_t cell, int direction, const Visit& visit) const {
+    std::uint32_t other = 0, stride = 1, rest = cell, steps = 0;
     double bytes = 0;
     for (std::size_t axis = extent.size(); axis-- > 0; direction /= 3) {
       const std::uint32_t side = extent[axis];
-      std::uint32_t at = left % side;
-      left /= side;
-      if (const int way = direction % 3 - 1; way != 0) {
-        const bool leaves = way < 0 ? at == 0 : at + 1 == side;
+      std::uint32_t at = rest % side;
+      rest /= side;
+      if (const int step = direction % 3 - 1; step != 0) {
+        const bool leaves = step < 0 ? at == 0 : at + 1 == side;
         if (leaves && !(wraps[axis] && side > 2)) return;
-        at = way < 0 ? (at == 0 ? side - 1 : at - 1) : (at + 1 == side ? 0 : at + 1);
-        ++moved;
+        at = step < 0 ? (at == 0 ? side - 1 : at - 1) : (at + 1 == side ? 0 : at + 1);
+        ++steps;
         bytes = along[axis];
       }
       other += at * stride;
       stride *= side;
     }
-    if (moved == 0 || moved - 1 > across.size()) return;
-    if (moved > 1) bytes = across[moved - 2];
+    if (steps == 0 || steps - 1 > across.size()) return;
+    if (steps > 1) bytes = across[steps - 2];
     const std::uint64_t low = std::min(cell, other), high = std::max(cell, other);
     const double unit = static_cast<double>(mix(seed ^ mix(low << 32 | high)) >> 11) * 0x1.0p-53;
-    found(other, bytes * (1 + noise * (2 * unit - 1)));
+    visit(other, bytes * (1 + noise * (2 * unit - 1)));
   }
 };
 
 inline CommGraph shuffled(const CommGraph& graph, std::uint64_t seed) {
-  std::vector<Rank> names;
-  for (const Rank rank : graph.ranks()) names.push_back(rank);
-  Random(seed).shuffle(std::span(names));
-  return renamed(graph, names);
+  std::vector<Rank> numbers;
+  for (const Rank rank : graph.ranks()) numbers.push_back(rank);
+  Random(seed).shuffle(std::span(numbers));
+  return relabel(graph, numbers);
 }
 
 }  // namespace rankloom::testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/map/structure/tiling.hpp"
+#include "rankloom/map/structure/tiling/tiling.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -22,39 +22,39 @@ Topology hierarchy(std::string_view arities, std::string_view distances) {
   return testing::built(*parse_hierarchy(arities, distances));
 }
 
-/// The tiling of what is recognised; checked for being a mapping at all.
-std::vector<Core> tiled(const OwnedProblem& problem) {
-  const auto grid = recognised_grid(problem.graph);
+/// The tiling of the recognised grid; checks that it is a valid mapping.
+std::vector<Core> tile(const OwnedProblem& problem) {
+  const auto grid = recognise_grid(problem.graph);
   EXPECT_TRUE(grid);
   auto placement = grid ? tiled_placement(problem.view(), *grid) : std::nullopt;
   EXPECT_TRUE(placement);
   if (!placement) return {};
-  EXPECT_TRUE(Mapping::checked(*placement, problem.topology, problem.capacities));
+  EXPECT_TRUE(Mapping::create(*placement, problem.topology, problem.capacities));
   return *std::move(placement);
 }
 
 double tiled_cost(const OwnedProblem& problem) {
-  return problem.cost(tiled(problem));
+  return problem.cost(tile(problem));
 }
 
 double block_cost(const OwnedProblem& problem) {
   return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 
-/// The least cost of all ways to cut a grid in its own order into equal boxes, level by level, each one evaluated.
+/// The minimum cost of all hierarchies of equal boxes, by exhaustive search. The grid is in row-major order.
 class EveryEvenTiling {
  public:
   EveryEvenTiling(const OwnedProblem& problem, std::vector<std::uint32_t> extent, std::vector<std::uint32_t> arities)
       : problem_(problem), extent_(std::move(extent)), arities_(std::move(arities)) {
-    go_on(0, std::vector<std::uint32_t>(extent_.size(), 1));
+    choose_level(0, std::vector<std::uint32_t>(extent_.size(), 1));
   }
-  double least = std::numeric_limits<double>::infinity();
+  double min_cost = std::numeric_limits<double>::infinity();
 
  private:
-  /// Arities bottom up; boxes_ are those of the levels chosen.
-  void go_on(std::size_t level, const std::vector<std::uint32_t>& box) {
+  /// Arities bottom up; boxes_ contains the boxes of the lower levels.
+  void choose_level(std::size_t level, const std::vector<std::uint32_t>& box) {
     if (level == arities_.size()) {
-      least = std::min(least, problem_.cost(placement()));
+      min_cost = std::min(min_cost, problem_.cost(placement()));
       return;
     }
     choose(level, arities_[level], 0, box, box);
@@ -65,7 +65,7 @@ class EveryEvenTiling {
     if (axis == extent_.size()) {
       if (left != 1) return;
       boxes_.push_back({below, box});
-      go_on(level + 1, box);
+      choose_level(level + 1, box);
       boxes_.pop_back();
       return;
     }
@@ -99,7 +99,7 @@ class EveryEvenTiling {
   std::vector<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> boxes_;
 };
 
-TEST(TiledPlacement, CostsNoMoreThanTheBestEvenBoxes) {
+TEST(TiledPlacement, CostsNoMoreThanTheBestEqualBoxes) {
   struct Case {
     Stencil stencil;
     std::vector<std::uint32_t> arities;
@@ -120,23 +120,23 @@ TEST(TiledPlacement, CostsNoMoreThanTheBestEvenBoxes) {
   };
   for (const auto& [stencil, arities, machine] : cases) {
     SCOPED_TRACE(::testing::PrintToString(stencil.extent));
-    const auto natural = make_problem(stencil.graph(), topology(machine));
-    const double least = EveryEvenTiling(natural, stencil.extent, arities).least;
-    const double cost = tiled_cost(natural);
-    EXPECT_LE(cost, least * (1 + 1e-12));
-    EXPECT_GE(cost, 0.9 * least);  // uneven boxes may be better, but not by much
-    const auto mixed = make_problem(shuffled(stencil.graph(), 3), topology(machine));
-    EXPECT_LE(tiled_cost(mixed), least * (1 + 1e-12));
+    const auto row_major = make_problem(stencil.graph(), topology(machine));
+    const double min_cost = EveryEvenTiling(row_major, stencil.extent, arities).min_cost;
+    const double cost = tiled_cost(row_major);
+    EXPECT_LE(cost, min_cost * (1 + 1e-12));
+    EXPECT_GE(cost, 0.9 * min_cost);  // uneven boxes can be better, but not by much
+    const auto shuffled_ranks = make_problem(shuffled(stencil.graph(), 3), topology(machine));
+    EXPECT_LE(tiled_cost(shuffled_ranks), min_cost * (1 + 1e-12));
   }
 }
 
-TEST(TiledPlacement, ReachesTheRegularTilingOfLargeGrids) {
+TEST(TiledPlacement, ReachesTheBestKnownTilingOfLargeGrids) {
   struct Case {
     std::vector<std::uint32_t> extent;
     std::string_view machine;
     double best;
   };
-  // The best that public mappers reach, or lower: the grids of 1,024 to 16,384 ranks by which they are compared.
+  // The best results of public mappers, or lower, on the grids of 1,024 to 16,384 ranks that are used to compare them.
   const std::vector<Case> cases = {{{32, 32}, "4:8:32", 394240},
                                    {{64, 64}, "4:8:128", 1704960},
                                    {{128, 128}, "4:8:512", 7075840},
@@ -151,16 +151,16 @@ TEST(TiledPlacement, ReachesTheRegularTilingOfLargeGrids) {
   }
 }
 
-TEST(TiledPlacement, PutsFewRanksOnAPartOfTheMachine) {
+TEST(TiledPlacement, PlacesFewRanksOnAPartOfTheMachine) {
   const Stencil stencil{.extent = {16, 24}, .along = {10, 10}};
   EXPECT_LE(tiled_cost(make_problem(shuffled(stencil.graph(), 1), hierarchy("16:12:4", "10:37:41"))), 114480);
 }
 
-TEST(TiledPlacement, CutsUnevenBoxesWhereSidesDoNotDivide) {
+TEST(TiledPlacement, CutsUnevenBoxesIfSidesAreNotDivisible) {
   struct Case {
     std::vector<std::uint32_t> extent;
     std::string_view machine;
-    double share;  ///< Of the block placement's cost, of ranks in their own order.
+    double share;  ///< Of the cost of the block placement in row-major order.
   };
   const std::vector<Case> cases = {
       {{20, 20}, "node:13=100 package:8=10 core:4=1", 0.6},
@@ -175,47 +175,47 @@ TEST(TiledPlacement, CutsUnevenBoxesWhereSidesDoNotDivide) {
   for (const auto& [extent, machine, share] : cases) {
     SCOPED_TRACE(machine);
     const Stencil stencil{.extent = extent};
-    const auto natural = make_problem(stencil.graph(), topology(machine));
-    const auto mixed = make_problem(shuffled(stencil.graph(), 2), topology(machine));
-    EXPECT_LE(tiled_cost(natural), share * block_cost(natural));
-    EXPECT_LE(tiled_cost(mixed), share * block_cost(natural));
+    const auto row_major = make_problem(stencil.graph(), topology(machine));
+    const auto shuffled_ranks = make_problem(shuffled(stencil.graph(), 2), topology(machine));
+    EXPECT_LE(tiled_cost(row_major), share * block_cost(row_major));
+    EXPECT_LE(tiled_cost(shuffled_ranks), share * block_cost(row_major));
   }
 }
 
 TEST(TiledPlacement, PrefersUnevenBoxesToThinOnes) {
-  // Evenly, a node of 6 cores can only be a column of 6 x 1.
+  // With equal boxes, a node of 6 cores can only be a column of 6 x 1.
   const auto problem = make_problem(Stencil{.extent = {6, 35}}.graph(), topology("node:35=100 package:3=10 core:2=1"));
   const EveryEvenTiling even(problem, {6, 35}, {2, 3, 35});
-  EXPECT_LT(tiled_cost(problem), 0.75 * even.least);
+  EXPECT_LT(tiled_cost(problem), 0.75 * even.min_cost);
 }
 
 TEST(TiledPlacement, IsValidOnEveryMachine) {
   for (const auto& [name, machine] : testing::every_machine()) {
     SCOPED_TRACE(name);
-    std::uint32_t places = 0;
-    for (const Core core : machine.cores()) places += machine.capacity(core);
-    for (std::uint32_t ranks = 2; ranks <= places; ++ranks) {
+    std::uint32_t slots = 0;
+    for (const Core core : machine.cores()) slots += machine.capacity(core);
+    for (std::uint32_t ranks = 2; ranks <= slots; ++ranks) {
       for (const std::uint32_t side : {1, 2, 3, 4}) {
         if (ranks % side != 0) continue;
         const Stencil stencil{.extent = {side, ranks / side}};
         for (const CostModel model : {CostModel::bytes, CostModel::time, CostModel::quality, CostModel::congestion}) {
-          tiled(make_problem(shuffled(stencil.graph(), ranks), machine, model));
+          tile(make_problem(shuffled(stencil.graph(), ranks), machine, model));
         }
       }
     }
   }
 }
 
-TEST(TiledPlacement, SharesCoresEvenly) {
+TEST(TiledPlacement, DistributesRanksEvenlyOverSharedCores) {
   const auto problem = make_problem(shuffled(Stencil{.extent = {10, 12}}.graph(), 1), topology("node:4=10 core:8=1"),
                                     CostModel::bytes, {.oversubscribe = true, .imbalance = 0.1});
   std::vector<std::uint32_t> taken(32, 0);
-  for (const Core core : tiled(problem)) ++taken[index(core)];
+  for (const Core core : tile(problem)) ++taken[index(core)];
   for (const std::uint32_t count : taken) EXPECT_TRUE(count == 3 || count == 4);
   EXPECT_LT(tiled_cost(problem), 0.3 * block_cost(problem));
 }
 
-TEST(TiledPlacement, KeepsNeighboursNearOnAMesh) {
+TEST(TiledPlacement, PlacesNeighboursOnCloseNodesOfAMesh) {
   const auto graph = shuffled(Stencil{.extent = {16, 16}}.graph(), 1);
   for (const std::string_view machine : {"mesh:8x8=5 core:4=1", "torus:8x8=5 core:4=1"}) {
     const auto problem = make_problem(graph, topology(machine));
@@ -225,7 +225,7 @@ TEST(TiledPlacement, KeepsNeighboursNearOnAMesh) {
 
 TEST(TiledPlacement, NeedsAGridOfAllRanks) {
   const auto problem = make_problem(Stencil{.extent = {4, 4}}.graph(), topology("node:4=10 core:4=1"));
-  const auto other = recognised_grid(Stencil{.extent = {4, 5}}.graph());
+  const auto other = recognise_grid(Stencil{.extent = {4, 5}}.graph());
   EXPECT_FALSE(tiled_placement(problem.view(), *other));
   EXPECT_FALSE(tiled_placement(problem.view(), Grid{}));
 }
@@ -234,9 +234,9 @@ TEST(TiledPlacement, IsTheSameForAnyNumberOfThreads) {
   const auto problem =
       make_problem(shuffled(Stencil{.extent = {90, 110}}.graph(), 1), topology("switch:11=100 node:9=10 core:101=1"));
   const ThreadLimit one(1);
-  const auto alone = tiled(problem);
+  const auto alone = tile(problem);
   const ThreadLimit four(4);
-  EXPECT_EQ(alone, tiled(problem));
+  EXPECT_EQ(alone, tile(problem));
 }
 
 }  // namespace

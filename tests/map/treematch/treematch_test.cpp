@@ -10,7 +10,7 @@ namespace rankloom {
 namespace {
 
 using testing::make_problem;
-using testing::placed_by;
+using testing::place_with;
 using testing::topology;
 
 /// A grid whose ranks are numbered row by row.
@@ -26,55 +26,55 @@ CommGraph grid(std::uint32_t rows, std::uint32_t columns) {
 TEST(TreeMatch, TilesAGridOfPowersOfTwo) {
   // 2 x 2 on a node, 4 x 4 on a switch: of the 112 links 64 stay on a node, 32 more on a switch.
   const auto problem = make_problem(grid(8, 8), topology("switch:4=100 node:4=10 core:4=1"));
-  EXPECT_DOUBLE_EQ(problem.cost(placed_by("treematch", problem).core_of), 64 * 100 + 32 * 1000 + 16 * 10000.0);
+  EXPECT_DOUBLE_EQ(problem.cost(place_with("treematch", problem).core_of), 64 * 100 + 32 * 1000 + 16 * 10000.0);
 }
 
-TEST(TreeMatch, PutsFewRanksOnAsFewNodesAsHoldThem) {
+TEST(TreeMatch, PlacesFewRanksOnFewNodes) {
   const auto problem = make_problem(grid(4, 5), topology("switch:4=100 node:4=10 core:4=1"));
-  const auto placement = placed_by("treematch", problem);
+  const auto placement = place_with("treematch", problem);
   std::set<std::uint32_t> nodes, switches;
   for (const Core core : placement.core_of) {
     nodes.insert(index(problem.topology.node_of(core)));
     switches.insert(problem.topology.object_of(0, core));
   }
-  EXPECT_LE(nodes.size(), 6U);  // five hold them; a sixth may be cheaper
+  EXPECT_LE(nodes.size(), 6U);  // five suffice; a sixth may reduce the cost
   EXPECT_EQ(switches.size(), 2U);
 }
 
 TEST(TreeMatch, KeepsAGroupThatIsSmallerThanANodeOnOneNode) {
   const auto problem = make_problem(testing::shuffled_groups(4, 3, 1), topology("node:4=10 core:4=1"));
-  EXPECT_DOUBLE_EQ(problem.cost(placed_by("treematch", problem).core_of), 4 * 3 * 2 * 1000.0);
+  EXPECT_DOUBLE_EQ(problem.cost(place_with("treematch", problem).core_of), 4 * 3 * 2 * 1000.0);
 }
 
 TEST(TreeMatch, SharesCoresEvenly) {
   const auto problem = make_problem(testing::shuffled_groups(6, 5, 2), topology("node:3=10 core:4=1"), CostModel::bytes,
                                     {.oversubscribe = true, .imbalance = 0});
-  const auto placement = placed_by("treematch", problem);
-  std::vector<std::uint32_t> taken(12, 0);
-  for (const Core core : placement.core_of) ++taken[index(core)];
-  for (const std::uint32_t count : taken) EXPECT_TRUE(count == 2 || count == 3);  // 30 ranks on 12 cores
+  const auto placement = place_with("treematch", problem);
+  std::vector<std::uint32_t> ranks_on(12, 0);
+  for (const Core core : placement.core_of) ++ranks_on[index(core)];
+  for (const std::uint32_t count : ranks_on) EXPECT_TRUE(count == 2 || count == 3);  // 30 ranks on 12 cores
 }
 
-TEST(TreeMatch, LaysNeighbouringGroupsOnNeighbouringNodesOfAMesh) {
+TEST(TreeMatch, PlacesNeighbouringGroupsOnAdjacentNodesOfAMesh) {
   const auto problem = make_problem(grid(8, 16), topology("mesh:4x8=1 core:4=0.1"));
-  const auto placement = placed_by("treematch", problem);
-  // Squares of four on each node, each beside its neighbours: 128 links on a node and 104 of one hop. Placed at random
-  // the 104 would have four hops each.
+  const auto placement = place_with("treematch", problem);
+  // Squares of four ranks on each node, adjacent squares on adjacent nodes: 128 edges inside nodes and 104 over one
+  // hop. In a random placement the 104 edges would have four hops each.
   EXPECT_LE(problem.cost(placement.core_of), 2 * (128 * 100 * 0.1 + 104 * 100));
 }
 
-TEST(TreeMatch, SplitsWideLevelsIntoPrimeFactorsUnlessToldNotTo) {
+TEST(TreeMatch, FindsPlantedGroupsWithAndWithoutArityDivision) {
   const auto problem = make_problem(testing::shuffled_groups(4, 12, 3), topology("node:4=10 core:12=1"));
   for (const char* spec : {"treematch", "treematch:split=false", "treematch:candidates=5"}) {
-    EXPECT_DOUBLE_EQ(problem.cost(placed_by(spec, problem).core_of), 4 * 12 * 11 * 1000.0) << spec;
+    EXPECT_DOUBLE_EQ(problem.cost(place_with(spec, problem).core_of), 4 * 12 * 11 * 1000.0) << spec;
   }
 }
 
-TEST(TreeMatch, TakesSecondsAtMostForLargeSparsePrograms) {
+TEST(TreeMatch, TakesSecondsForLargeSparsePrograms) {
   const auto problem =
       make_problem(testing::shuffled_grid(256, 256, 1), topology("switch:64=100 node:32=10 core:32=1"));
   const auto begin = std::chrono::steady_clock::now();
-  const auto placement = placed_by("treematch", problem);
+  const auto placement = place_with("treematch", problem);
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 20);
   EXPECT_LT(problem.cost(placement.core_of),
             0.3 * problem.cost(block_placement(65536, problem.topology, problem.capacities)));

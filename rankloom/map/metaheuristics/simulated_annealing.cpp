@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/metaheuristics: simulated annealing with a cooling schedule that adapts to the problem.
+#include "rankloom/map/metaheuristics/simulated_annealing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "rankloom/model/machine/distance.hpp"
+
+namespace rankloom {
+namespace {
+
+/// Temperatures relative to the average cost of a rank in the start: from a value at which nothing of the start remains
+/// to one at which hardly any swap is accepted, in steps of equal ratio.
+constexpr double hottest = 3;
+constexpr double coldest = 0.003;
+constexpr std::size_t temperatures = 40;
+/// The fraction of a round that is distributed evenly over all temperatures; the rest is spent where the cost changes.
+constexpr double even_fraction = 0.3;
+/// Every other round reheats only to the temperature at which the cost was this factor above the best one, so that the
+/// best placement changes only in part.
+constexpr double reheat_factor = 1.1;
+/// Trials per rank of the first round, which only measures where the cost changes, and of the second round. Each later
+/// round has twice the trials of the one before.
+constexpr double first_trials = 500;
+constexpr double second_trials = 10'000;
+/// With fewer trials per rank than this, there is a single round, and it starts at a lower temperature.
+constexpr double min_trials_for_rounds = 2000;
+constexpr double min_start_temperature = 0.05;
+/// Trials per second that every machine reaches.
+constexpr double min_trials_per_second = 4e6;
+/// The fraction at the end of a round in which no swap may raise the cost.
+constexpr double quench_fraction = 0.05;
+/// The fraction of trials whose target is any location.
+constexpr double global_fraction = 0.05;
+/// Trials between two updates of the clock and of the temperature.
+constexpr std::uint64_t batch = 1024;
+
+/// -ln(u) for u evenly spread over (0, 1): a table from which exponentially distributed acceptance limits are drawn,
+/// in units of the temperature.
+const std::array<double, 4096>& exponential_draws() {
+  static const auto draws = [] {
+    std::array<double, 4096> values{};
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      values[at] = -std::log((static_cast<double>(at) + 0.5) / static_cast<double>(values.size()));
+    }
+    return values;
+  }();
+  return draws;
+}
+
+template <class Space, bool with_messages>
+class Annealing {
+ public:
+  Annealing(const Space& space, const SparseQap& graph, std::span<const Core> start, Random& random)
+      : space_(space),
+        graph_(graph),
+        random_(random),
+        facility_at_(graph.locations().assignment_of(start)),
+        location_of_(graph.location_count()),
+        place_of_(graph.location_count()),
+        place_of_location_(graph.location_count()) {
+    for (std::uint32_t location = 0; location < graph.location_count(); ++location) {
+      location_of_[facility_at_[location]] = location;
+      place_of_location_[location] = place_of_[facility_at_[location]] =
+          space.key(graph.locations().core_of(location));
+    }
+  }
+
+  /// One trial. The Metropolis rule: an increase of cost is accepted if it is below the temperature times an
+  /// exponentially distributed random number.
+  void run_trial(double temperature) {
+    const std::uint64_t bits = random_.next();
+    const auto facility = below(bits & 0xffffffff, graph_.ranks());
+    const auto edges = graph_.edges(facility);
+    if (edges.empty()) return;
+    const std::uint32_t location = location_of_[facility];
+    const std::uint64_t more_bits = random_.next();
+    const SparseQap::Region region =
+        target_region(location, edges[below(bits >> 32, static_cast<std::uint32_t>(edges.size()))].to,
+                      static_cast<std::uint32_t>(more_bits >> 44));
+    if (region.begin == region.end) return;
+    const std::uint32_t other = region.begin + below(more_bits & 0xffffffff, region.end - region.begin);
+    if (are_equivalent(location, other)) return;
+    const double limit = temperature * exponential_draws()[(more_bits >> 32) % 4096];
+    const double delta = swap_delta(facility, facility_at_[other]);
+    if (delta > limit || (delta == 0 && temperature == 0)) return;
+    swap(location, other);
+    cost_ += delta;
+  }
+  /// The change of cost since the start.
+  double cost_delta() const { return cost_; }
+
+  const std::vector<std::uint32_t>& assignment() const { return facility_at_; }
+
+ private:
+  using Place = typename Space::CoreKey;
+  static std::uint32_t below(std::uint64_t bits, std::uint32_t bound) {
+    return static_cast<std::uint32_t>((bits * bound) >> 32);
+  }
+
+  /// A random region that contains the partner but not this location; empty if there is none.
+  SparseQap::Region target_region(std::uint32_t location, std::uint32_t partner, std::uint32_t draw) const {
+    if (draw < global_draws_ || graph_.levels() == 0) return {0, graph_.location_count()};
+    const std::uint32_t there = location_of_[partner];
+    std::size_t first = 0;
+    while (first < graph_.levels() && graph_.region(first, location).begin == graph_.region(first, there).begin)
+      ++first;
+    const std::size_t choices = graph_.levels() - first;
+    if (choices == 0) return {0, 0};
+    return graph_.region(first + draw % choices, there);
+  }
+
+  bool are_equivalent(std::uint32_t location, std::uint32_t other) const {
+    return location == other || (graph_.levels() > 0 && graph_.region(graph_.levels() - 1, location).begin ==
+                                                            graph_.region(graph_.levels() - 1, other).begin);
+  }
+
+  /// The change of cost if the facility moves from one place to another, without its traffic with facility `except`.
+  double move_delta(std::uint32_t facility, Place from, Place to, std::uint32_t except) const {
+    double delta = 0;
+    for (const SparseQap::Edge& edge : graph_.edges(facility)) {
+      if (edge.to == except) continue;
+      const Place there = place_of_[edge.to];
+      const auto& after = space_.between(to, there);
+      const auto& before = space_.between(from, there);
+      delta += edge.bytes * (after.per_byte - before.per_byte);
+      if constexpr (with_messages) delta += edge.messages * (after.per_message - before.per_message);
+    }
+    return delta;
+  }
+
+  double swap_delta(std::uint32_t facility, std::uint32_t other) const {
+    const Place from = place_of_[facility], to = place_of_[other];
+    return move_delta(facility, from, to, other) + move_delta(other, to, from, facility);
+  }
+
+  void swap(std::uint32_t location, std::uint32_t other) {
+    std::swap(facility_at_[location], facility_at_[other]);
+    for (const std::uint32_t changed : {location, other}) {
+      location_of_[facility_at_[changed]] = changed;
+      place_of_[facility_at_[changed]] = place_of_location_[changed];
+    }
+  }
+
+  const Space& space_;
+  const SparseQap& graph_;
+  Random& random_;
+  std::vector<std::uint32_t> facility_at_, location_of_;
+  std::vector<Place> place_of_, place_of_location_;  // by facility, by location
+  std::uint32_t global_draws_ = static_cast<std::uint32_t>(global_fraction * (1 << 20));
+  double cost_ = 0;
+};
+
+double cost_of(const MapProblem& problem, std::span<const Core> core_of) {
+  return objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
+}
+
+double seconds(Deadline::Clock::duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// The cooling schedule: how many trials a round spends at each temperature. Where the cost changes fast with the
+/// temperature, the placement needs more trials to reach equilibrium. The number of trials is proportional to the
+/// square root of that rate (constant thermodynamic speed, Salamon et al. 1988), as measured in the rounds before.
+class CoolingSchedule {
+ public:
+  explicit CoolingSchedule(double unit) : unit_(unit), sum_(temperatures, 0.0), count_(temperatures, 0.0) {}
+
+  double temperature(double step) const {
+    return unit_ * hottest * std::pow(coldest / hottest, step / static_cast<double>(temperatures));
+  }
+  void record(double step, double cost) {
+    sum_[static_cast<std::size_t>(step)] += cost;
+    ++count_[static_cast<std::size_t>(step)];
+  }
+  bool recorded() const { return count_.front() > 0; }
+  /// The highest temperature at which the mean cost was at most `cost`, or the last one.
+  std::size_t step_below(double cost) const {
+    std::size_t step = 0;
+    while (step + 1 < temperatures && (count_[step] == 0 || sum_[step] / count_[step] > cost)) ++step;
+    return step;
+  }
+  /// For a round that starts at step `begin`: the fraction of the round at whose end each step ends; the last is 1.
+  std::vector<double> step_ends(std::size_t begin) const {
+    std::vector<double> weight(temperatures, 0.0);
+    double total = 0;
+    for (std::size_t step = begin + 1; recorded() && step < temperatures; ++step) {
+      if (count_[step] == 0 || count_[step - 1] == 0) continue;
+      const double fall = sum_[step - 1] / count_[step - 1] - sum_[step] / count_[step];
+      const double width = temperature(static_cast<double>(step) - 1) - temperature(static_cast<double>(step));
+      weight[step] = std::sqrt(std::max(fall, 0.0) / width);
+      total += weight[step];
+    }
+    const double even = (total > 0 ? even_fraction : 1) / static_cast<double>(temperatures - begin);
+    double end = 0;
+    std::vector<double> ends(temperatures, 0.0);
+    for (std::size_t step = begin; step < temperatures; ++step) {
+      ends[step] = end += even + (total > 0 ? (1 - even_fraction) * weight[step] / total : 0);
+    }
+    return ends;
+  }
+
+ private:
+  double unit_;
+  std::vector<double> sum_, count_;  // by step: sum and number of the costs recorded there
+};
+
+/// One round: the temperature falls from `begin_step` on, over `trials` trials or until the deadline, whichever comes
+/// first. `start_cost` is the cost of the start.
+template <class Search>
+void run_round(Search& search, CoolingSchedule& schedule, std::size_t begin_step, double start_cost,
+               std::uint64_t trials, const Deadline& deadline, StopCondition& stop_condition) {
+  const auto begin = Deadline::Clock::now();
+  const double time = seconds(deadline.left());
+  const std::vector<double> ends = schedule.step_ends(begin_step);
+  std::size_t step = begin_step;
+  double progress = 0;
+  for (std::uint64_t tried = 0; progress < 1 && !stop_condition.should_stop_now(); tried += batch) {
+    const double annealed = progress / (1 - quench_fraction);
+    double temperature = 0;
+    if (annealed < 1) {
+      while (step + 1 < temperatures && ends[step] <= annealed) ++step;
+      const double from = step == begin_step ? 0 : ends[step - 1];
+      const double at = static_cast<double>(step) + std::min((annealed - from) / (ends[step] - from), 1.0);
+      temperature = schedule.temperature(at);
+    }
+    for (std::uint64_t trial = 0; trial < batch; ++trial) search.run_trial(temperature);
+    if (annealed < 1) schedule.record(static_cast<double>(step), start_cost + search.cost_delta());
+    progress = static_cast<double>(tried + batch) / static_cast<double>(trials);
+    if (deadline.limited()) progress = std::max(progress, seconds(Deadline::Clock::now() - begin) / time);
+  }
+}
+
+/// Trials per rank that the time allows.
+double expected_trials(std::uint32_t ranks, std::uint64_t trials, const Deadline& deadline) {
+  const double allowed = static_cast<double>(trials);
+  return (deadline.limited() ? std::min(allowed, seconds(deadline.left()) * min_trials_per_second) : allowed) / ranks;
+}
+
+/// The start of a round with few trials: the fewer trials, the lower the temperature.
+std::size_t low_start_step(double trials) {
+  const double begin = std::clamp(hottest * trials / min_trials_for_rounds, min_start_temperature, hottest);
+  return static_cast<std::size_t>(temperatures * std::log(begin / hottest) / std::log(coldest / hottest));
+}
+
+template <class Space, bool with_messages>
+std::vector<Core> anneal(const Space& space, const MapProblem& problem, const SparseQap& graph, std::vector<Core> best,
+                         std::uint64_t trials, const Deadline& deadline, Random& random,
+                         StopCondition& stop_condition) {
+  double best_cost = cost_of(problem, best);
+  CoolingSchedule schedule(std::abs(best_cost) / graph.ranks());
+  const double expected = expected_trials(graph.ranks(), trials, deadline);
+  const bool single_round = expected < min_trials_for_rounds;
+  std::size_t begin = single_round ? low_start_step(expected) : 0;
+  double length = (single_round ? min_trials_for_rounds : first_trials) * graph.ranks();
+  bool full_heat = !single_round;
+  for (std::uint64_t left = trials; left > 0 && !stop_condition.should_stop_now();) {
+    // A remainder that is too short for another round is added to this one.
+    const std::uint64_t round = static_cast<double>(left) < 2 * length ? left : static_cast<std::uint64_t>(length);
+    Annealing<Space, with_messages> search(space, graph, best, random);
+    run_round(search, schedule, begin, best_cost, round, deadline, stop_condition);
+    std::vector<Core> candidate = graph.locations().placement_of(search.assignment());
+    if (const double cost = cost_of(problem, candidate); cost < best_cost) {
+      best_cost = cost;
+      best = std::move(candidate);
+    }
+    left -= round;
+    begin = full_heat ? 0 : schedule.step_below(best_cost + (reheat_factor - 1) * std::abs(best_cost));
+    full_heat = !full_heat;
+    length = std::max(2 * length, second_trials * graph.ranks());
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<Core> simulated_annealing(const MapProblem& problem, const SparseQap& graph, std::vector<Core> start,
+                                      std::uint64_t trials, const Deadline& deadline, Random& random,
+                                      StopCondition& stop_condition) {
+  if (!graph.has_traffic()) return start;
+  const Distance any = make_distance(problem.topology, problem.model);
+  return std::visit(
+      [&](const auto& space) {
+        using Space = std::decay_t<decltype(space)>;
+        return problem.model == CostModel::time ? anneal<Space, true>(space, problem, graph, std::move(start), trials,
+                                                                      deadline, random, stop_condition)
+                                                : anneal<Space, false>(space, problem, graph, std::move(start), trials,
+                                                                       deadline, random, stop_condition);
+      },
+      any);
+}
+
+}  // namespace rankloom

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel/coarsening: a locally heaviest matching in parallel rounds, then two-hop matching.
+#include "rankloom/map/multilevel/coarsening/heavy_edge_matching.hpp"
+
+#include <limits>
+
+#include "rankloom/core/parallel.hpp"
+#include "rankloom/core/random.hpp"
+
+namespace rankloom::multilevel {
+namespace {
+
+constexpr std::uint32_t unmatched = std::numeric_limits<std::uint32_t>::max();
+constexpr int max_rounds = 6;
+
+class HeavyEdgeMatcher {
+ public:
+  HeavyEdgeMatcher(const WeightedGraph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
+                   std::span<const std::uint32_t> labels)
+      : graph_(graph),
+        max_vertex_weight_(max_vertex_weight),
+        seed_(mix(seed)),
+        labels_(labels),
+        mate_(graph.vertex_count(), unmatched),
+        choice_(graph.vertex_count(), unmatched) {}
+
+  Matching run() {
+    for (int round = 0; round < max_rounds; ++round) {
+      choose_neighbours(round == 0);
+      if (match_mutual_choices() * 64 < graph_.vertex_count()) break;
+    }
+    match_over_two_hops();
+    return number_coarse_vertices();
+  }
+
+ private:
+  bool may_match(std::uint32_t a, std::uint32_t b) const {
+    return std::uint64_t{graph_.vertex_weight(a)} + graph_.vertex_weight(b) <= max_vertex_weight_ &&
+           (labels_.empty() || labels_[a] == labels_[b]);
+  }
+
+  void choose_neighbours(bool first_round) {
+    parallel_chunks(graph_.vertex_count(), [&](std::size_t begin, std::size_t end) {
+      for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
+        if (mate_[vertex] != unmatched) continue;
+        // A choice that is still free stays the best one.
+        if (!first_round && (choice_[vertex] == unmatched || mate_[choice_[vertex]] == unmatched)) continue;
+        choice_[vertex] = best_free_neighbour(vertex);
+      }
+    });
+  }
+
+  /// The edge rating is KaHIP's "expansion squared". Edges of equal rating are ordered by a random number that both
+  /// ends of the edge compute alike.
+  std::uint32_t best_free_neighbour(std::uint32_t vertex) const {
+    std::uint32_t best = unmatched;
+    float best_rating = 0;
+    std::uint32_t best_tie_break = 0;
+    for (const Edge edge : graph_.edges(vertex)) {
+      if (mate_[edge.to] != unmatched || !may_match(vertex, edge.to)) continue;
+      const float rating = edge.weight * edge.weight / static_cast<float>(graph_.vertex_weight(edge.to));
+      if (rating < best_rating) continue;
+      const std::uint32_t tie = tie_break(vertex, edge.to);
+      if (rating > best_rating || tie > best_tie_break || (tie == best_tie_break && edge.to < best)) {
+        best = edge.to;
+        best_rating = rating;
+        best_tie_break = tie;
+      }
+    }
+    return best;
+  }
+
+  std::uint32_t tie_break(std::uint32_t a, std::uint32_t b) const {
+    std::uint64_t key = (std::uint64_t{a ^ b} << 32 | (a + b)) * 0x9e3779b97f4a7c15ULL ^ seed_;
+    key = (key ^ key >> 32) * 0xbf58476d1ce4e5b9ULL;
+    return static_cast<std::uint32_t>(key >> 32);
+  }
+
+  /// Returns the number of vertices that found a mate. Both ends of a mutual choice see it, and each writes its own
+  /// mate, so threads need no synchronisation.
+  std::uint64_t match_mutual_choices() {
+    return parallel_sum<std::uint64_t>(graph_.vertex_count(), [&](std::size_t begin, std::size_t end) {
+      std::uint64_t matched = 0;
+      for (auto vertex = static_cast<std::uint32_t>(begin); vertex < end; ++vertex) {
+        const std::uint32_t choice = choice_[vertex];
+        if (choice == unmatched || choice_[choice] != vertex || mate_[vertex] != unmatched) continue;
+        mate_[vertex] = choice;
+        ++matched;
+      }
+      return matched;
+    });
+  }
+
+  /// Only one leaf of a hub can be matched with the hub. The others have the same neighbourhood, so they are matched
+  /// with each other.
+  void match_over_two_hops() {
+    std::vector<std::uint32_t> waiting(graph_.vertex_count(), unmatched);  // by common neighbour
+    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
+      if (mate_[vertex] != unmatched || graph_.edges(vertex).empty()) continue;
+      std::uint32_t heaviest = graph_.edges(vertex).front().to;
+      float weight = 0;
+      for (const Edge edge : graph_.edges(vertex)) {
+        if (edge.weight > weight) {
+          weight = edge.weight;
+          heaviest = edge.to;
+        }
+      }
+      std::uint32_t& other = waiting[heaviest];
+      if (other != unmatched && may_match(vertex, other)) {
+        mate_[vertex] = other;
+        mate_[other] = vertex;
+        other = unmatched;
+      } else {
+        other = vertex;
+      }
+    }
+  }
+
+  Matching number_coarse_vertices() const {
+    Matching result;
+    result.coarse_of.resize(graph_.vertex_count());
+    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
+      const std::uint32_t mate = mate_[vertex];
+      result.coarse_of[vertex] = mate < vertex ? result.coarse_of[mate] : result.coarse_count++;
+    }
+    return result;
+  }
+
+  const WeightedGraph& graph_;
+  std::uint64_t max_vertex_weight_, seed_;
+  std::span<const std::uint32_t> labels_;
+  std::vector<std::uint32_t> mate_, choice_;
+};
+
+}  // namespace
+
+Matching heavy_edge_matching(const WeightedGraph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
+                             std::span<const std::uint32_t> labels) {
+  return HeavyEdgeMatcher(graph, max_vertex_weight, seed, labels).run();
+}
+
+}  // namespace rankloom::multilevel

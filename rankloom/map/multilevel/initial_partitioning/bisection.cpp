@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel/initial_partitioning: multilevel bisection with greedy graph growing and V-cycles.
+#include "rankloom/map/multilevel/initial_partitioning/bisection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "rankloom/core/random.hpp"
+#include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
+#include "rankloom/map/multilevel/refinement/gain_queue.hpp"
+
+namespace rankloom::multilevel {
+namespace {
+
+/// Vertices of the coarsest graph: enough for several different initial bipartitions.
+constexpr std::uint32_t contraction_limit = 150;
+
+/// Greedy graph growing (Karypis, Kumar 1998): side 0 grows from a random vertex, always by the vertex with the best
+/// gain, until it has its proportion of the vertex weight.
+std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const SideWeights& max_block_weight,
+                                               Random& random) {
+  const std::uint32_t count = graph.vertex_count();
+  std::vector<std::uint8_t> side_of(count, 1);
+  const std::uint64_t total = graph.total_vertex_weight();
+  const auto proportional =
+      static_cast<std::uint64_t>(static_cast<double>(total) * static_cast<double>(max_block_weight[0]) /
+                                 static_cast<double>(max_block_weight[0] + max_block_weight[1]));
+  const std::uint64_t required = total > max_block_weight[1] ? total - max_block_weight[1] : 0;
+  const std::uint64_t target_weight = std::max(required, proportional);
+  QueuePositions positions(count);
+  GainQueue frontier(positions);
+  std::vector<std::uint32_t> seeds(count);
+  for (std::uint32_t vertex = 0; vertex < count; ++vertex) seeds[vertex] = vertex;
+  random.shuffle(std::span(seeds));
+  std::size_t next_seed = 0;
+  for (std::uint64_t block_weight = 0; block_weight < target_weight;) {
+    while (frontier.empty() && next_seed < count && side_of[seeds[next_seed]] == 0) ++next_seed;
+    if (frontier.empty() && next_seed == count) break;
+    const std::uint32_t vertex = frontier.empty() ? seeds[next_seed] : frontier.pop();
+    side_of[vertex] = 0;
+    block_weight += graph.vertex_weight(vertex);
+    for (const Edge edge : graph.edges(vertex)) {
+      if (side_of[edge.to] == 0) continue;
+      double gain = 0;
+      if (frontier.contains(edge.to)) {
+        gain = frontier.gain(edge.to) + 2 * double{edge.weight};
+      } else {
+        for (const Edge back : graph.edges(edge.to)) gain += side_of[back.to] == 0 ? back.weight : -back.weight;
+      }
+      frontier.set(edge.to, gain);
+    }
+  }
+  return side_of;
+}
+
+class Bisector {
+ public:
+  Bisector(const SideWeights& max_block_weight, const BisectionOptions& options, std::uint64_t total_vertex_weight)
+      : max_block_weight_(max_block_weight), options_(options) {
+    const auto smaller_side =
+        std::max<std::uint64_t>(1, std::min({max_block_weight[0], max_block_weight[1], total_vertex_weight}));
+    max_vertex_weight_ = std::min(
+        smaller_side, std::max<std::uint64_t>(
+                          {2, smaller_side / 4, total_vertex_weight * 3 / (std::uint64_t{2} * contraction_limit)}));
+  }
+
+  Bipartition bisect(const WeightedGraph& graph, std::uint64_t seed) const {
+    GraphHierarchy hierarchy(graph);
+    hierarchy.coarsen(
+        options_.coarse_vertices,
+        std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (std::uint64_t{2} * options_.coarse_vertices)),
+        seed);
+    Bipartition best;
+    for (std::uint32_t repetition = 0; repetition < options_.repetitions; ++repetition) {
+      Bipartition candidate = multilevel_run(hierarchy.coarsest(), mix(seed) + repetition);
+      if (repetition == 0 || candidate.better_than(best)) best = std::move(candidate);
+    }
+    for (std::uint32_t cycle = 0; cycle < options_.v_cycles; ++cycle) {
+      Bipartition candidate = v_cycle(hierarchy.coarsest(), best, mix(seed) + ~cycle);
+      if (candidate.better_than(best)) best = std::move(candidate);
+    }
+    if (options_.flow_refinement)
+      best = fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(best.side_of), 1, true);
+    return uncoarsen(hierarchy, std::move(best), options_.flow_refinement);
+  }
+
+ private:
+  /// Coarsening, the best of several greedy graph growings, and refinement on every level.
+  Bipartition multilevel_run(const WeightedGraph& graph, std::uint64_t seed) const {
+    GraphHierarchy hierarchy(graph);
+    hierarchy.coarsen(contraction_limit, max_vertex_weight_, seed);
+    Random random(seed, 1);
+    Bipartition best;
+    for (std::uint32_t attempt = 0; attempt < options_.initial_attempts; ++attempt) {
+      Bipartition candidate = fm_bipartition(hierarchy.coarsest(), max_block_weight_,
+                                             greedy_graph_growing(hierarchy.coarsest(), max_block_weight_, random),
+                                             options_.fm_passes, false);
+      if (attempt == 0 || candidate.better_than(best)) best = std::move(candidate);
+    }
+    return uncoarsen(hierarchy, std::move(best), false);
+  }
+
+  /// A V-cycle (Walshaw 2004): coarsens only inside the two sides, so that the bipartition is one of every level, and
+  /// refines it on every level again.
+  Bipartition v_cycle(const WeightedGraph& graph, const Bipartition& bipartition, std::uint64_t seed) const {
+    GraphHierarchy hierarchy(graph);
+    std::vector<std::uint32_t> block_of(bipartition.side_of.begin(), bipartition.side_of.end());
+    hierarchy.coarsen_within_blocks(contraction_limit, max_vertex_weight_, seed, block_of);
+    std::vector<std::uint8_t> side_of(block_of.size());
+    std::transform(block_of.begin(), block_of.end(), side_of.begin(),
+                   [](std::uint32_t block) { return static_cast<std::uint8_t>(block); });
+    return uncoarsen(
+        hierarchy,
+        fm_bipartition(hierarchy.coarsest(), max_block_weight_, std::move(side_of), options_.fm_passes, false), false);
+  }
+
+  /// Projects a bipartition of the coarsest graph to the finest one and refines it on every level.
+  Bipartition uncoarsen(const GraphHierarchy& hierarchy, Bipartition bipartition, bool use_flow) const {
+    for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
+      bipartition = fm_bipartition(hierarchy.graph(level - 1), max_block_weight_,
+                                   hierarchy.project(level, bipartition.side_of), options_.fm_passes, use_flow);
+    }
+    return bipartition;
+  }
+
+  SideWeights max_block_weight_;
+  const BisectionOptions& options_;
+  std::uint64_t max_vertex_weight_;
+};
+
+}  // namespace
+
+Bipartition bisect(const WeightedGraph& graph, const SideWeights& max_block_weight, const BisectionOptions& options,
+                   std::uint64_t seed) {
+  if (graph.total_vertex_weight() <= max_block_weight[0])
+    return {std::vector<std::uint8_t>(graph.vertex_count(), 0), 0, 0};
+  return Bisector(max_block_weight, options, graph.total_vertex_weight()).bisect(graph, seed);
+}
+
+namespace {
+
+using BlockWeights = std::span<const std::uint64_t>;
+
+std::uint64_t total(BlockWeights weights) {
+  return std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+}
+
+/// The imbalance that one bisection may use up: the free capacity is distributed as equal factors over all bisections
+/// that are still to come (adaptive imbalance).
+SideWeights side_weights(BlockWeights left, BlockWeights right, const WeightedGraph& graph) {
+  SideWeights max_block_weight{total(left), total(right)};
+  const double slack =
+      static_cast<double>(max_block_weight[0] + max_block_weight[1]) / static_cast<double>(graph.total_vertex_weight());
+  if (slack > 1.2) return max_block_weight;
+  const double bisections = std::ceil(std::log2(static_cast<double>(left.size() + right.size())));
+  const double factor = std::pow(slack, 1 / bisections) / slack;
+  for (std::uint64_t& side : max_block_weight) {
+    side = std::min(side, static_cast<std::uint64_t>(std::ceil(static_cast<double>(side) * factor)));
+  }
+  return max_block_weight;
+}
+
+class RecursiveBisection {
+ public:
+  RecursiveBisection(const BisectionOptions& options, const Deadline& deadline, std::span<std::uint32_t> block_of)
+      : options_(options), deadline_(deadline), block_of_(block_of) {}
+
+  void run(const Subgraph& subgraph, BlockWeights max_block_weight, std::uint32_t first_block,
+           std::uint64_t seed) const {
+    if (max_block_weight.size() == 1 || subgraph.original.empty()) {
+      for (const std::uint32_t vertex : subgraph.original) block_of_[vertex] = first_block;
+      return;
+    }
+    if (deadline_.passed()) return fill_in_order(subgraph, max_block_weight, first_block);
+    const auto left = max_block_weight.first(max_block_weight.size() / 2);
+    const auto right = max_block_weight.subspan(max_block_weight.size() / 2);
+    const Bipartition bipartition = bisect(subgraph.graph, side_weights(left, right, subgraph.graph), options_, seed);
+    auto sides = side_subgraphs(subgraph.graph, bipartition.side_of);
+    for (Subgraph* const side : {&sides.first, &sides.second}) {
+      for (std::uint32_t& vertex : side->original) vertex = subgraph.original[vertex];
+    }
+    run(sides.first, left, first_block, mix(seed + 1));
+    run(sides.second, right, first_block + static_cast<std::uint32_t>(left.size()), mix(seed + 2));
+  }
+
+ private:
+  /// Fills one block after another with the vertices in their order.
+  void fill_in_order(const Subgraph& subgraph, BlockWeights max_block_weight, std::uint32_t first_block) const {
+    std::size_t block = 0;
+    std::uint64_t block_weight = 0;
+    for (std::uint32_t vertex = 0; vertex < subgraph.original.size(); ++vertex) {
+      const std::uint64_t weight = subgraph.graph.vertex_weight(vertex);
+      for (; block + 1 < max_block_weight.size() && block_weight + weight > max_block_weight[block]; block_weight = 0)
+        ++block;
+      block_weight += weight;
+      block_of_[subgraph.original[vertex]] = first_block + static_cast<std::uint32_t>(block);
+    }
+  }
+
+  const BisectionOptions& options_;
+  const Deadline& deadline_;
+  std::span<std::uint32_t> block_of_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> recursive_bisection(const WeightedGraph& graph,
+                                               std::span<const std::uint64_t> max_block_weight,
+                                               const BisectionOptions& options, std::uint64_t seed,
+                                               const Deadline& deadline) {
+  Subgraph all{graph, std::vector<std::uint32_t>(graph.vertex_count())};
+  std::iota(all.original.begin(), all.original.end(), 0U);
+  std::vector<std::uint32_t> block_of(graph.vertex_count());
+  RecursiveBisection(options, deadline, block_of).run(all, max_block_weight, 0, seed);
+  return block_of;
+}
+
+}  // namespace rankloom::multilevel

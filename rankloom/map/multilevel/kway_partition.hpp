@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel: multilevel k-way graph partitioning.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankloom/core/progress.hpp"
+#include "rankloom/map/multilevel/initial_partitioning/bisection.hpp"
+
+namespace rankloom::multilevel {
+
+struct PartitionOptions {
+  BisectionOptions bisection;
+  std::uint32_t repetitions = 1;           ///< Initial partitions of the coarsest graph; the best is kept.
+  std::uint32_t vertices_per_block = 100;  ///< Contraction limit: coarsening ends at this many vertices per block.
+  std::uint32_t fm_passes = 3;             ///< Passes of k-way FM on every level, at most.
+  std::uint32_t flow_rounds = 1;           ///< Rounds of flow refinement on every level, at most.
+  Deadline deadline = {};  ///< When it passes, the rest is assigned to blocks in the order of the vertices.
+};
+
+struct KWayPartition {
+  std::vector<std::uint32_t> block_of;
+  double cut = 0;  ///< The edge cut; infinite if the deadline passed before it was computed.
+};
+
+/// Coarsening by heavy-edge matching, initial partitioning by recursive bisection, k-way FM and flow refinement on
+/// every level. No block exceeds its maximum weight if vertices have weight 1 and the blocks together have the
+/// capacity. Parallel are the coarsening, the repetitions and the flow refinement; the result is the same for any
+/// number of threads.
+KWayPartition partition_kway(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                             const PartitionOptions& options, std::uint64_t seed);
+
+}  // namespace rankloom::multilevel

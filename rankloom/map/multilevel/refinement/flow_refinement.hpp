@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel/refinement: flow-based refinement of all pairs of adjacent blocks (Sanders, Schulz 2011).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "rankloom/map/multilevel/weighted_graph.hpp"
+
+namespace rankloom::multilevel {
+
+/// All blocks are at the same distance from each other. Adjacent pairs of blocks are scheduled in rounds such that no
+/// block occurs twice in a round; the pairs of a round run in parallel and do not affect each other, so the result is
+/// the same for any number of threads. Needs blocks with slack. Never exceeds the maximum block weights and never
+/// increases the cut. Returns the reduction of the cut.
+double flow_refinement(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                       std::span<std::uint32_t> block_of, std::uint32_t rounds);
+
+}  // namespace rankloom::multilevel

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/multilevel/refinement: k-way FM (after Fiduccia, Mattheyses 1982) for any distance between blocks.
+#include "rankloom/map/multilevel/refinement/fm_kway.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "rankloom/map/multilevel/refinement/gain_queue.hpp"
+
+namespace rankloom::multilevel {
+namespace {
+
+/// No vertex, no block.
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+/// A pass that gains a smaller fraction of the cost is the last one.
+constexpr double min_gain_of_pass = 5e-4;
+constexpr std::uint32_t max_chain_length = 6;
+/// The gain of a vertex with more neighbours is not recomputed for every move of a neighbour.
+constexpr std::uint64_t max_degree_for_eager_update = 256;
+constexpr double impossible = -std::numeric_limits<double>::infinity();
+
+/// One gain queue per block, and a queue of the blocks by their best gain.
+class BlockQueues {
+ public:
+  BlockQueues(std::size_t vertices, std::size_t blocks)
+      : vertex_positions_(vertices),
+        block_positions_(blocks),
+        queues_(blocks, GainQueue(vertex_positions_)),
+        best_block_(block_positions_) {}
+
+  std::size_t size() const { return size_; }
+  bool contains(std::uint32_t vertex) const { return queues_.front().contains(vertex); }
+  void set(std::uint32_t vertex, std::uint32_t block, double gain) {
+    size_ += contains(vertex) ? 0 : 1;
+    queues_[block].set(vertex, gain);
+    best_block_.set(block, queues_[block].top_gain());
+  }
+  void remove(std::uint32_t vertex, std::uint32_t block) {
+    --size_;
+    queues_[block].remove(vertex);
+    if (queues_[block].empty()) {
+      best_block_.remove(block);
+    } else {
+      best_block_.set(block, queues_[block].top_gain());
+    }
+  }
+  /// The best vertex of one block, or of all blocks; `none` if there is none.
+  std::uint32_t top(std::uint32_t block) const { return queues_[block].empty() ? none : queues_[block].top(); }
+  std::uint32_t top() const { return best_block_.empty() ? none : queues_[best_block_.top()].top(); }
+  void clear() {
+    for (GainQueue& queue : queues_) queue.clear();
+    best_block_.clear();
+    size_ = 0;
+  }
+
+ private:
+  QueuePositions vertex_positions_, block_positions_;
+  std::vector<GainQueue> queues_;
+  GainQueue best_block_;
+  std::size_t size_ = 0;
+};
+
+/// All blocks are at the same distance from each other.
+struct UniformDistance {
+  static constexpr bool uniform = true;
+  double between_blocks;
+  double operator()(std::uint32_t p, std::uint32_t q) const { return p == q ? 0.0 : between_blocks; }
+};
+
+/// Blocks are objects of the machine; the distance in excess of the one inside an object.
+template <class D>
+struct ObjectDistance {
+  static constexpr bool uniform = false;
+  const D& distance;
+  std::uint32_t cores_per_block;
+  double inside;
+  double operator()(std::uint32_t p, std::uint32_t q) const {
+    return p == q ? 0.0 : distance(Core{p * cores_per_block}, Core{q * cores_per_block}).per_byte - inside;
+  }
+};
+
+/// Blocks are cores.
+template <class D>
+struct CoreDistance {
+  static constexpr bool uniform = false;
+  const D& distance;
+  double operator()(std::uint32_t p, std::uint32_t q) const { return distance(Core{p}, Core{q}).per_byte; }
+};
+
+/// The cost model `quality` has a distance from a block to itself, and negative costs.
+template <class BlockDistance>
+class KWayFm {
+ public:
+  KWayFm(const WeightedGraph& graph, const BlockDistance& distance, std::span<const std::uint64_t> max_block_weight,
+         std::span<std::uint32_t> block_of)
+      : graph_(graph),
+        distance_(distance),
+        max_block_weight_(max_block_weight),
+        block_of_(block_of),
+        block_weight_(max_block_weight.size(), 0),
+        position_of_block_(max_block_weight.size(), none),
+        queues_(graph.vertex_count(), max_block_weight.size()),
+        locked_(graph.vertex_count(), 0),
+        moved_neighbours_(graph.vertex_count(), 0) {
+    for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
+      block_weight_[block_of_[vertex]] += graph_.vertex_weight(vertex);
+      bool on_boundary = false;
+      for (const Edge edge : graph_.edges(vertex)) {
+        cost_ += edge.weight * distance_(block_of_[vertex], block_of_[edge.to]);
+        on_boundary = on_boundary || block_of_[edge.to] != block_of_[vertex];
+      }
+      if (on_boundary) candidates_.push_back(vertex);
+    }
+    cost_ /= 2;
+    for (std::uint32_t block = 0; block < max_block_weight_.size(); ++block) overload_ += overload(block);
+  }
+
+  double run(std::uint32_t passes) {
+    for (std::uint32_t pass = 0; pass < passes; ++pass) {
+      const double cost_before = cost_;
+      const std::uint64_t overload_before = overload_;
+      run_pass();
+      if (is_tight() && overload_ == 0) run_ejection_chains();
+      if (overload_ >= overload_before && cost_ >= cost_before - min_gain_of_pass * std::abs(cost_before)) break;
+    }
+    return cost_;
+  }
+
+ private:
+  struct Move {
+    double gain = impossible;
+    std::uint32_t to = none;
+  };
+  struct AdjacentBlock {
+    std::uint32_t block;
+    double weight;
+  };
+  struct MovedVertex {
+    std::uint32_t vertex, from;
+  };
+
+  std::uint64_t overload(std::uint32_t block) const {
+    return block_weight_[block] > max_block_weight_[block] ? block_weight_[block] - max_block_weight_[block] : 0;
+  }
+
+  /// Collects the blocks adjacent to a vertex and the edge weight to each, the vertex's own block first.
+  void collect_adjacent_blocks(std::uint32_t vertex) {
+    adjacent_.clear();
+    adjacent_.push_back({block_of_[vertex], 0});
+    position_of_block_[block_of_[vertex]] = 0;
+    for (const Edge edge : graph_.edges(vertex)) {
+      std::uint32_t& position = position_of_block_[block_of_[edge.to]];
+      if (position == none) {
+        position = static_cast<std::uint32_t>(adjacent_.size());
+        adjacent_.push_back({block_of_[edge.to], 0});
+      }
+      adjacent_[position].weight += edge.weight;
+    }
+    for (const AdjacentBlock& adjacent : adjacent_) position_of_block_[adjacent.block] = none;
+  }
+
+  double cost_in(std::uint32_t block) const {
+    double cost = 0;
+    for (const AdjacentBlock& adjacent : adjacent_) cost += adjacent.weight * distance_(block, adjacent.block);
+    return cost;
+  }
+
+  /// The gain of moving the vertex from its block to the adjacent block at this position, or to any block.
+  double gain_of_adjacent(std::size_t position) const {
+    if constexpr (BlockDistance::uniform)
+      return distance_.between_blocks * (adjacent_[position].weight - adjacent_.front().weight);
+    return current_cost_ - cost_in(adjacent_[position].block);
+  }
+  double gain_of_block(std::uint32_t block) const {
+    for (std::size_t position = 1; position < adjacent_.size(); ++position) {
+      if (adjacent_[position].block == block) return gain_of_adjacent(position);
+    }
+    if constexpr (BlockDistance::uniform) return -distance_.between_blocks * adjacent_.front().weight;
+    return current_cost_ - cost_in(block);
+  }
+
+  /// The best move to an adjacent block that stays within the maximum weight plus `tolerance`.
+  Move best_move(std::uint32_t vertex, std::uint64_t tolerance) {
+    collect_adjacent_blocks(vertex);
+    Move best;
+    if (adjacent_.size() == 1 && overloaded_ == none) return best;
+    if constexpr (!BlockDistance::uniform) current_cost_ = cost_in(block_of_[vertex]);
+    for (std::size_t position = 1; position < adjacent_.size(); ++position) {
+      const std::uint32_t to = adjacent_[position].block;
+      if (block_weight_[to] + graph_.vertex_weight(vertex) > max_block_weight_[to] + tolerance) continue;
+      const double gain = gain_of_adjacent(position);
+      if (gain > best.gain || (gain == best.gain && block_weight_[to] < block_weight_[best.to])) best = {gain, to};
+    }
+    // The block in which the current chain began has free capacity: an ejected vertex may move there even if it has no
+    // neighbour in that block.
+    if (overloaded_ != none && chain_start_ != none && chain_start_ != block_of_[vertex] &&
+        block_weight_[chain_start_] + graph_.vertex_weight(vertex) <= max_block_weight_[chain_start_]) {
+      const double gain = gain_of_block(chain_start_);
+      if (gain > best.gain) best = {gain, chain_start_};
+    }
+    return best;
+  }
+
+  void move(std::uint32_t vertex, std::uint32_t to, double gain) {
+    const std::uint32_t from = block_of_[vertex];
+    overload_ -= overload(from) + overload(to);
+    block_weight_[from] -= graph_.vertex_weight(vertex);
+    block_weight_[to] += graph_.vertex_weight(vertex);
+    overload_ += overload(from) + overload(to);
+    block_of_[vertex] = to;
+    cost_ -= gain;
+  }
+
+  /// So little capacity is free that hardly any vertex can move unless another one is ejected.
+  bool is_tight() const {
+    const std::uint64_t capacity =
+        std::accumulate(max_block_weight_.begin(), max_block_weight_.end(), std::uint64_t{0});
+    return capacity < graph_.total_vertex_weight() + max_block_weight_.size() * graph_.max_vertex_weight();
+  }
+
+  /// Tries an ejection chain from every boundary vertex: a move, then a move of the vertex that it ejects, and so on
+  /// until a vertex fits. Keeps only chains with a gain. A pass of FM cannot find all of them: it takes the moves with
+  /// the best gains first, and locks the vertices that these moves eject.
+  void run_ejection_chains() {
+    queues_.clear();
+    overloaded_ = chain_start_ = none;
+    for (const std::uint32_t vertex : candidates_) {
+      if (!is_hub(vertex)) update_queue(vertex);  // a hub would be evaluated for every chain that could eject it
+    }
+    std::vector<MovedVertex> chain, kept;
+    for (const std::uint32_t first : candidates_) {
+      if (!queues_.contains(first)) continue;
+      const double cost_before = cost_;
+      moves_.clear();
+      run_ejection_chain(first);
+      const bool gained = overload_ == 0 && cost_ < cost_before - 1e-9 * std::abs(cost_before);
+      chain = moves_;
+      for (; !gained && !moves_.empty(); moves_.pop_back()) move(moves_.back().vertex, moves_.back().from, 0);
+      if (!gained) cost_ = cost_before;
+      overloaded_ = chain_start_ = none;
+      for (const MovedVertex& moved : chain) {
+        update_queue(moved.vertex);
+        for (const Edge edge : graph_.edges(moved.vertex)) {
+          if (gained && needs_update(edge.to)) update_queue(edge.to);
+        }
+        if (gained) kept.push_back(moved);
+      }
+    }
+    moves_ = std::move(kept);
+    collect_candidates();
+  }
+
+  void run_ejection_chain(std::uint32_t vertex) {
+    chain_start_ = block_of_[vertex];
+    for (std::uint32_t length = 0; length < max_chain_length && vertex != none; ++length) {
+      const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0);
+      queues_.remove(vertex, block_of_[vertex]);
+      if (best.to == none) return;
+      moves_.push_back({vertex, block_of_[vertex]});
+      move(vertex, best.to, best.gain);
+      if (overload(best.to) == 0) return;
+      overloaded_ = best.to;
+      vertex = queues_.top(overloaded_);
+    }
+  }
+
+  void run_pass() {
+    queues_.clear();
+    overloaded_ = chain_start_ = none;
+    for (const std::uint32_t vertex : candidates_) update_queue(vertex);
+    moves_.clear();
+    double best_cost = cost_;
+    std::uint64_t best_overload = overload_;
+    std::size_t best_length = 0;
+    find_overloaded_block();
+    const std::size_t patience = 60 + queues_.size() / 4;
+    while (moves_.size() - best_length < patience) {
+      const std::uint32_t vertex = next_vertex();
+      if (vertex == none) break;
+      const Move best = best_move(vertex, overloaded_ == none ? graph_.max_vertex_weight() : 0);
+      queues_.remove(vertex, block_of_[vertex]);
+      if (best.to == none) continue;
+      locked_[vertex] = 1;
+      moves_.push_back({vertex, block_of_[vertex]});
+      if (overloaded_ == none) chain_start_ = block_of_[vertex];
+      move(vertex, best.to, best.gain);
+      overloaded_ = overload(best.to) > 0                              ? best.to
+                    : overloaded_ != none && overload(overloaded_) > 0 ? overloaded_
+                                                                       : none;
+      if (overloaded_ == none && overload_ > 0) find_overloaded_block();
+      if (overload_ < best_overload || (overload_ == best_overload && cost_ < best_cost - 1e-9 * std::abs(best_cost))) {
+        best_overload = overload_;
+        best_cost = cost_;
+        best_length = moves_.size();
+      }
+      for (const Edge edge : graph_.edges(vertex)) {
+        if (locked_[edge.to] == 0 && needs_update(edge.to)) update_queue(edge.to);
+      }
+    }
+    while (moves_.size() > best_length) {
+      move(moves_.back().vertex, moves_.back().from, 0);
+      locked_[moves_.back().vertex] = 0;
+      moves_.pop_back();
+    }
+    for (const MovedVertex& moved : moves_) locked_[moved.vertex] = 0;
+    cost_ = best_cost;
+    collect_candidates();
+  }
+
+  /// For the next pass: the candidates of this pass, the vertices that moved, and their neighbours.
+  void collect_candidates() {
+    for (const std::uint32_t vertex : candidates_) locked_[vertex] = 1;
+    const auto add = [&](std::uint32_t vertex) {
+      if (locked_[vertex] == 1) return;
+      locked_[vertex] = 1;
+      candidates_.push_back(vertex);
+    };
+    for (const MovedVertex& moved : moves_) {
+      add(moved.vertex);
+      for (const Edge edge : graph_.edges(moved.vertex)) add(edge.to);
+    }
+    for (const std::uint32_t vertex : candidates_) locked_[vertex] = 0;
+  }
+
+  void find_overloaded_block() {
+    overloaded_ = none;
+    for (std::uint32_t block = 0; overload_ > 0 && block < max_block_weight_.size(); ++block) {
+      if (overload(block) > 0) overloaded_ = block;
+    }
+  }
+
+  /// The best vertex of all, or of the overloaded block.
+  std::uint32_t next_vertex() const { return overloaded_ == none ? queues_.top() : queues_.top(overloaded_); }
+
+  /// Whether the vertex has a much higher degree than the average.
+  bool is_hub(std::uint32_t vertex) const {
+    return graph_.edges(vertex).size() > max_degree_for_eager_update + 16 * graph_.edge_count() / graph_.vertex_count();
+  }
+
+  /// Whether to recompute the gain of the vertex now that a neighbour has moved. Hubs wait for several moved
+  /// neighbours, because each recomputation visits all their edges. Their exact gain is computed before they move.
+  bool needs_update(std::uint32_t vertex) {
+    if (++moved_neighbours_[vertex] * max_degree_for_eager_update < graph_.edges(vertex).size()) return false;
+    moved_neighbours_[vertex] = 0;
+    return true;
+  }
+
+  void update_queue(std::uint32_t vertex) {
+    if (const Move best = best_move(vertex, graph_.max_vertex_weight()); best.to != none) {
+      queues_.set(vertex, block_of_[vertex], best.gain);
+    } else if (queues_.contains(vertex)) {
+      queues_.remove(vertex, block_of_[vertex]);
+    }
+  }
+
+  const WeightedGraph& graph_;
+  const BlockDistance distance_;
+  std::span<const std::uint64_t> max_block_weight_;
+  std::span<std::uint32_t> block_of_;
+  std::vector<std::uint64_t> block_weight_;
+  std::vector<std::uint32_t> position_of_block_;  // in adjacent_
+  std::vector<AdjacentBlock> adjacent_;           // of the vertex that was evaluated last
+  double current_cost_ = 0;                       // of that vertex in its block
+  BlockQueues queues_;
+  std::vector<std::uint8_t> locked_;
+  std::vector<std::uint32_t> moved_neighbours_;  // since the last update of the vertex's gain
+  std::vector<MovedVertex> moves_;
+  std::vector<std::uint32_t> candidates_;  // vertices that may be on the boundary of their block
+  std::uint32_t overloaded_ = none;        // the block that a vertex must leave next
+  std::uint32_t chain_start_ = none;       // the block in which the last chain of moves began
+  std::uint64_t overload_ = 0;             // of all blocks
+  double cost_ = 0;
+};
+
+}  // namespace
+
+double fm_kway_cut(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                   std::span<std::uint32_t> block_of, std::uint32_t passes) {
+  return KWayFm(graph, UniformDistance{1}, max_block_weight, block_of).run(passes);
+}
+
+double fm_kway_grouping(const WeightedGraph& graph, const Distance& distance, std::uint32_t cores_per_block,
+                        std::uint32_t cores_per_child, std::span<const std::uint64_t> max_block_weight,
+                        std::span<std::uint32_t> block_of, std::uint32_t passes) {
+  const auto last = static_cast<std::uint32_t>(max_block_weight.size() - 1);
+  return std::visit(
+      [&](const auto& d) {
+        const ObjectDistance between{d, cores_per_block, d(Core{0}, Core{cores_per_child}).per_byte};
+        // The machine is symmetric: if the closest and the most distant block are at the same distance, all are.
+        if (between(0, 1) == between(0, last))
+          return KWayFm(graph, UniformDistance{between(0, 1)}, max_block_weight, block_of).run(passes);
+        return KWayFm(graph, between, max_block_weight, block_of).run(passes);
+      },
+      distance);
+}
+
+double fm_kway_mapping(const WeightedGraph& graph, const Distance& distance,
+                       std::span<const std::uint64_t> max_block_weight, std::span<std::uint32_t> core_of,
+                       std::uint32_t passes) {
+  return std::visit(
+      [&](const auto& d) { return KWayFm(graph, CoreDistance{d}, max_block_weight, core_of).run(passes); }, distance);
+}
+
+}  // namespace rankloom::multilevel
