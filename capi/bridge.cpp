@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capi: what the C library and the Python module share about traffic and mappings.
+// capi: traffic and mappings for the C library and the Python module.
 #include "capi/bridge.hpp"
 
 #include <chrono>
@@ -10,8 +10,8 @@
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/core/suggest.hpp"
-#include "rankloom/model/profile.hpp"
+#include "rankloom/core/text/suggest.hpp"
+#include "rankloom/model/graph/profile.hpp"
 
 namespace rankloom::bridge {
 
@@ -24,29 +24,29 @@ Result<CollectiveModel> collective_model(std::string_view name) {
     if (row.name == name) return row.model;
     known.push_back(row.name);
   }
-  return fail(Code::usage, at("collectives"), fmt::format("'{}' is no way to expand collectives", name),
+  return fail(Code::usage, at("collectives"), fmt::format("'{}' is not a known model of collectives", name),
               suggest(name, known));
 }
 
 Result<Imported> load_profile(const std::string& profile, const std::string& format) {
-  if (profile.empty()) return fail(Code::usage, at("profile"), "no profile is named", "a file, or gen:PATTERN");
+  if (profile.empty()) return fail(Code::usage, at("profile"), "the profile is missing", "name a file or gen:PATTERN");
   if (profile == "-")
-    return fail(Code::usage, at("profile"), "a library does not read standard input", "write it to a file first");
+    return fail(Code::usage, at("profile"), "the library does not read standard input", "write the profile to a file");
   if (!profile.starts_with("gen:")) return import_path(profile, format);
-  if (!format.empty()) return fail(Code::usage, at("format"), "a generated pattern has no format", "leave it out");
-  auto made = generate(std::string_view(profile).substr(4));
-  if (!made) return propagate(made);
-  return Imported{.profile = std::move(*made), .topology = std::nullopt, .format = "gen"};
+  if (!format.empty())
+    return fail(Code::usage, at("format"), "a generated pattern has no format", "leave the format out");
+  auto generated = generate(std::string_view(profile).substr(4));
+  if (!generated) return propagate(generated);
+  return Imported{.profile = std::move(*generated), .topology = std::nullopt, .format = "gen"};
 }
 
-/// A number that can be an amount.
-bool amount(double value) {
+bool is_finite_and_non_negative(double value) {
   return std::isfinite(value) && value >= 0;
 }
 
-Failure wrong_size(const char* what, std::size_t is, std::size_t should_be) {
-  return fail(Code::bad_input, at(what), fmt::format("has {} entries where {} are expected", is, should_be),
-              "give one for each");
+Failure wrong_size(const char* what, std::size_t size, std::size_t expected) {
+  return fail(Code::bad_input, at(what), fmt::format("the array has {} entries instead of {}", size, expected),
+              "pass arrays of matching sizes");
 }
 
 Result<void> check_edges(std::uint32_t ranks, const Edges& edges) {
@@ -58,33 +58,35 @@ Result<void> check_edges(std::uint32_t ranks, const Edges& edges) {
   if (!edges.loads.empty() && edges.loads.size() != ranks) return wrong_size("loads", edges.loads.size(), ranks);
   for (std::size_t i = 0; i < count; ++i) {
     const auto wrong = [&](const char* source, const std::string& what) {
-      return fail(Code::bad_input, at(source), fmt::format("entry {}: {}", i, what),
-                  fmt::format("ranks are 0 to {}, amounts are finite and not negative", std::int64_t{ranks} - 1));
+      return fail(
+          Code::bad_input, at(source), fmt::format("entry {}: {}", i, what),
+          fmt::format("use ranks from 0 to {} and amounts that are finite and not negative", std::int64_t{ranks} - 1));
     };
-    if (edges.from[i] >= ranks) return wrong("from", fmt::format("{} is no rank", edges.from[i]));
-    if (edges.to[i] >= ranks) return wrong("to", fmt::format("{} is no rank", edges.to[i]));
-    if (!amount(edges.bytes[i])) return wrong("bytes", fmt::format("{} is no amount", edges.bytes[i]));
-    if (!edges.messages.empty() && !amount(edges.messages[i]))
-      return wrong("messages", fmt::format("{} is no amount", edges.messages[i]));
+    if (edges.from[i] >= ranks) return wrong("from", fmt::format("{} is not a rank", edges.from[i]));
+    if (edges.to[i] >= ranks) return wrong("to", fmt::format("{} is not a rank", edges.to[i]));
+    if (!is_finite_and_non_negative(edges.bytes[i]))
+      return wrong("bytes", fmt::format("{} is not an amount", edges.bytes[i]));
+    if (!edges.messages.empty() && !is_finite_and_non_negative(edges.messages[i]))
+      return wrong("messages", fmt::format("{} is not an amount", edges.messages[i]));
   }
   for (std::size_t i = 0; i < edges.loads.size(); ++i) {
-    if (!amount(edges.loads[i]))
-      return fail(Code::bad_input, at("loads"), fmt::format("rank {}: {} is no amount", i, edges.loads[i]),
-                  "amounts are finite and not negative");
+    if (!is_finite_and_non_negative(edges.loads[i]))
+      return fail(Code::bad_input, at("loads"), fmt::format("rank {}: {} is not an amount", i, edges.loads[i]),
+                  "use amounts that are finite and not negative");
   }
   return {};
 }
 
-Result<ConfiguredMapper> configured(const MapRequest& request) {
-  auto made = make_mapper(request.mapper);
-  if (!made) return made;
+Result<ConfiguredMapper> configure_mapper(const MapRequest& request) {
+  auto mapper = make_mapper(request.mapper);
+  if (!mapper) return mapper;
   OptionList list;
-  made->mapper->describe(list);
+  mapper->mapper->describe(list);
   for (const auto& [name, value] : request.options) {
-    if (auto done = list.set(name, value, made->info->name); !done) return propagate(done);
-    made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
+    if (auto done = list.set(name, value, mapper->info->name); !done) return propagate(done);
+    mapper->spec += fmt::format("{}{}={}", mapper->spec.find(':') == std::string::npos ? ':' : ',', name, value);
   }
-  return made;
+  return mapper;
 }
 
 }  // namespace
@@ -98,8 +100,8 @@ Result<Traffic> load_traffic(const std::string& profile, const std::string& form
   return Traffic{traffic(std::move(imported->profile), *model), std::move(imported->topology)};
 }
 
-Result<CommGraph> graph_of(std::uint32_t ranks, const Edges& edges) {
-  if (auto fine = check_edges(ranks, edges); !fine) return propagate(fine);
+Result<CommGraph> build_graph(std::uint32_t ranks, const Edges& edges) {
+  if (auto valid = check_edges(ranks, edges); !valid) return propagate(valid);
   CommGraphBuilder builder(ranks);
   builder.reserve(edges.from.size());
   for (std::size_t i = 0; i < edges.from.size(); ++i) {
@@ -116,37 +118,40 @@ Result<CostModel> cost_model(std::string_view name) {
   if (const auto found = find_cost_model(name)) return *found;
   std::vector<std::string_view> known;
   for (const auto& row : cost_models()) known.push_back(row.name);
-  return fail(Code::usage, at("model"), fmt::format("there is no cost model '{}'", name), suggest(name, known));
+  return fail(Code::usage, at("model"), fmt::format("'{}' is not a known cost model", name), suggest(name, known));
 }
 
 Result<MapResult> map(const CommGraph& graph, const Topology& topology, const MapRequest& request) {
   auto model = cost_model(request.model);
   if (!model) return propagate(model);
-  auto mapper = configured(request);
+  auto mapper = configure_mapper(request);
   if (!mapper) return propagate(mapper);
-  if (!amount(request.fit.imbalance) || request.fit.imbalance > 1000)
-    return fail(Code::usage, at("imbalance"), fmt::format("{} is no share", request.fit.imbalance),
-                "a number from 0, such as 0.03 for three hundredths");
-  if (!amount(request.move_price))
-    return fail(Code::usage, at("move_price"), fmt::format("{} is no price", request.move_price), "a number from 0");
+  if (!is_finite_and_non_negative(request.fit.imbalance) || request.fit.imbalance > 1000)
+    return fail(Code::usage, at("imbalance"), fmt::format("{} is not a valid imbalance", request.fit.imbalance),
+                "use a number from 0 to 1000, such as 0.03 for 3 %");
+  if (!is_finite_and_non_negative(request.migration_cost))
+    return fail(Code::usage, at("migration_cost"), fmt::format("{} is not a valid cost", request.migration_cost),
+                "use a number that is finite and not negative");
   if (request.threads > 4096)
-    return fail(Code::usage, at("threads"), fmt::format("{} threads are too many", request.threads), "at most 4096");
+    return fail(Code::usage, at("threads"), fmt::format("{} threads are too many", request.threads),
+                "use at most 4096");
   if (request.budget_ms > 1'000'000'000'000)
-    return fail(Code::usage, at("budget"), "more than thirty years", "a time in milliseconds; 0: no limit");
-  if (request.move_price > 0 && !request.start)
-    return fail(Code::usage, at("move_price"), "there is no mapping from which ranks could move",
-                "say with start where they are");
+    return fail(Code::usage, at("budget"), "the time budget exceeds 30 years",
+                "give a time in milliseconds, or 0 for no limit");
+  if (request.migration_cost > 0 && !request.start)
+    return fail(Code::usage, at("migration_cost"), "a migration cost needs an initial mapping",
+                "pass the initial mapping as start");
   if (request.start && !mapper->info->takes_start)
     return fail(Code::usage, at("start"),
-                fmt::format("the mapper {} does not begin from a mapping", mapper->info->name),
-                "choose another, such as refine");
+                fmt::format("the mapper {} does not use an initial mapping", mapper->info->name),
+                "choose another mapper, such as refine");
   auto capacities = Capacities::of(topology, graph.rank_count(), request.fit);
   if (!capacities) return propagate(capacities);
   std::vector<Core> start;
   if (request.start) {
     auto cores = placement(*request.start, graph, topology);
     if (!cores) return propagate(cores);
-    auto checked = Mapping::checked(std::move(*cores), topology, *capacities, "start");
+    auto checked = Mapping::create(std::move(*cores), topology, *capacities, "start");
     if (!checked) return propagate(checked);
     start.assign(checked->cores().begin(), checked->cores().end());
   }
@@ -154,7 +159,7 @@ Result<MapResult> map(const CommGraph& graph, const Topology& topology, const Ma
   const Deadline deadline = request.budget_ms > 0
                                 ? Deadline::in(std::chrono::milliseconds(static_cast<std::int64_t>(request.budget_ms)))
                                 : Deadline();
-  const MapProblem problem{graph, topology, *capacities, *model, start, request.move_price};
+  const MapProblem problem{graph, topology, *capacities, *model, start, request.migration_cost};
   return run_mapper(*mapper, problem, {.seed = request.seed, .deadline = deadline}, request.run);
 }
 
@@ -162,14 +167,15 @@ Result<std::vector<Core>> placement(std::span<const std::uint32_t> cores, const 
                                     const Topology& topology) {
   if (cores.size() != graph.rank_count()) {
     return fail(Code::bad_input, at("mapping"),
-                fmt::format("places {} ranks, but the program has {}", cores.size(), graph.rank_count()),
-                "is it a mapping of another program?");
+                fmt::format("the mapping has {} ranks, but the graph has {}", cores.size(), graph.rank_count()),
+                "use a mapping for this graph");
   }
   std::vector<Core> placed(cores.size());
   for (std::size_t rank = 0; rank < cores.size(); ++rank) {
     if (cores[rank] >= topology.core_count())
-      return fail(Code::bad_input, at("mapping"), fmt::format("rank {} is on core {}", rank, cores[rank]),
-                  fmt::format("cores are 0 to {}", topology.core_count() - 1));
+      return fail(Code::bad_input, at("mapping"),
+                  fmt::format("rank {} is on core {}, which does not exist", rank, cores[rank]),
+                  fmt::format("the cores are 0 to {}", topology.core_count() - 1));
     placed[rank] = Core{cores[rank]};
   }
   return placed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capi: what the C library and the Python module share: the stages of rankloom/ for callers who come with arrays and
-// words instead of files and flags, and whose numbers nobody has checked yet.
+// capi: the common base of the C library and the Python module: the stages of rankloom/ for callers that pass arrays
+// and names. All arguments are validated here.
 #pragma once
 
 #include <cstdint>
@@ -15,68 +15,68 @@
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/map/run.hpp"
-#include "rankloom/model/comm_graph.hpp"
-#include "rankloom/model/cost_model.hpp"
-#include "rankloom/model/topology.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom::bridge {
 
 struct Traffic {
   CommGraph graph;
-  std::optional<Topology> topology;  ///< For formats that bring their own distances (QAPLIB).
+  std::optional<Topology> topology;  ///< For formats that contain distances (QAPLIB).
 };
 
-/// What every PROFILE of the program takes but a pipe: a file of any format, or "gen:PATTERN". `format` may be empty:
-/// the content tells.
+/// Loads a file of any format, or "gen:PATTERN". An empty `format` is detected from the content.
 Result<Traffic> load_traffic(const std::string& profile, const std::string& format, std::string_view collectives);
 
-/// Traffic in any order; repeated pairs are added up, what ranks send to themselves is left out.
+/// Traffic in any order. Repeated pairs are added, and messages of a rank to itself are ignored.
 struct Edges {
   std::span<const std::uint32_t> from, to;
   std::span<const double> bytes;
-  std::span<const double> messages;  ///< Empty: not known.
-  std::span<const double> loads;     ///< Work of each rank; empty: all equal.
-  bool undirected = false;           ///< Each pair is given once, with all that both say.
+  std::span<const double> messages;  ///< Empty: unknown.
+  std::span<const double> loads;     ///< Load of each rank; empty: all equal.
+  bool undirected = false;           ///< Each pair is given once, with the traffic of both directions.
 };
-/// Fails on ends that are no ranks and on numbers that are negative or not finite.
-Result<CommGraph> graph_of(std::uint32_t ranks, const Edges& edges);
+/// Fails if an end is not a rank, or if an amount is negative or not finite.
+Result<CommGraph> build_graph(std::uint32_t ranks, const Edges& edges);
 
-/// A row of the table of cost models; empty: bytes.
+/// The cost model of this name; empty: bytes.
 Result<CostModel> cost_model(std::string_view name);
 
-/// What `rankloom map` takes as flags.
+/// The options of `rankloom map`.
 struct MapRequest {
   std::string mapper = "auto";
-  std::vector<std::pair<std::string, std::string>> options;  ///< The mapper's own, by name.
+  std::vector<std::pair<std::string, std::string>> options;  ///< Options of the mapper, by name.
   std::string model;
   std::uint64_t seed = 0;
   std::uint64_t budget_ms = 0;  ///< 0: no limit.
   std::uint64_t threads = 0;    ///< 0: all cores.
   Capacities::Options fit;
   std::optional<std::vector<std::uint32_t>> start;
-  double move_price = 0;
-  RunOptions run;
+  double migration_cost = 0;
+  MapRunOptions run;
 };
 Result<MapResult> map(const CommGraph& graph, const Topology& topology, const MapRequest& request);
 
-/// A placement by somebody else, for scoring: a core of the machine for every rank. Several ranks may sit on a core.
+/// Validates a placement of the caller for evaluation: a core of the machine for every rank. Several ranks may share a
+/// core.
 Result<std::vector<Core>> placement(std::span<const std::uint32_t> cores, const CommGraph& graph,
                                     const Topology& topology);
 
-/// Nodes for several jobs at once, in memory: `rankloom alloc` without its file.
+/// The running jobs and their nodes, in memory: `rankloom alloc` without its state file.
 class JobTable {
  public:
-  /// Empty words: closed-best, and what suits the network.
+  /// Defaults for empty strings: the policy closed-best, and the exclusive resources of the network.
   static Result<JobTable> of(const Topology& topology, std::string_view policy, std::string_view exclusive);
 
-  /// Nodes for a job, or none if it has to wait. Fails on what can never be.
+  /// Allocates nodes to a job; nothing if the job has to wait. Fails if the job can never run.
   Result<std::optional<std::uint64_t>> request(std::uint64_t nodes, std::string_view policy, std::string_view fallback);
   Result<void> release(std::uint64_t job);
-  Result<const Allotment*> find(std::uint64_t job) const;
+  Result<const Allocation*> find(std::uint64_t job) const;
   Result<void> drain(std::uint64_t node, bool failed);
   Result<void> resume(std::uint64_t node);
 
-  const std::map<std::uint64_t, Allotment>& jobs() const { return jobs_; }
+  const std::map<std::uint64_t, Allocation>& jobs() const { return jobs_; }
   std::uint32_t free_nodes() const { return occupancy_.free_count(); }
   const AllocationMachine& machine() const { return allocator_.machine(); }
   std::string_view policy() const { return policy_->name; }
@@ -89,8 +89,8 @@ class JobTable {
   Allocator allocator_;
   Occupancy occupancy_;
   const PolicyInfo* policy_;
-  std::map<std::uint64_t, Allotment> jobs_;
-  std::uint64_t next_ = 1;
+  std::map<std::uint64_t, Allocation> jobs_;
+  std::uint64_t next_job_ = 1;
 };
 
 }  // namespace rankloom::bridge

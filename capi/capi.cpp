@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capi: the C functions of rankloom.h over the bridge. Nothing is decided here: arguments are checked for NULL, errors
-// become a status and three texts of the thread, exceptions stop.
+// capi: the C functions of rankloom.h. They check arguments for NULL, call the bridge, store errors per thread, and
+// convert exceptions to a status.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -32,7 +32,7 @@ struct rankloom_allocator {
 
 namespace {
 
-// One for each thread, so that what a caller reads is about its own call.
+// Per thread, so that a caller reads the error of its own call.
 struct LastError {
   std::string what, where, hint;
 };
@@ -47,27 +47,27 @@ int report(const Error& error) {
 }
 
 int missing(const char* argument) {
-  return report({Code::usage, at(argument), "is NULL", "this argument has to be given"});
+  return report({Code::usage, at(argument), "the argument is NULL", "pass a valid pointer"});
 }
 
-/// Runs the body; whatever it throws becomes a status. Text is built where memory may have run out: then only the
-/// status tells.
+/// Runs the body and converts exceptions to a status. If there is not even memory for the error message, the status
+/// alone is returned.
 template <class Body>
-int guarded(const Body& body) noexcept {
+int catch_exceptions(const Body& body) noexcept {
   try {
     try {
       return body();
     } catch (const std::bad_alloc&) {
-      return report({Code::environment, at("memory"), "there is not enough", "map a smaller problem"});
-    } catch (const std::exception& thrown) {
-      return report({Code::environment, at("rankloom"), thrown.what(), "please tell the authors how it came to this"});
+      return report({Code::environment, at("memory"), "out of memory", "use a smaller problem"});
+    } catch (const std::exception& error) {
+      return report({Code::environment, at("rankloom"), error.what(), "please report this error"});
     }
   } catch (...) {
     return RANKLOOM_ENVIRONMENT;
   }
 }
 
-std::string word(const char* text) {
+std::string string_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
@@ -76,12 +76,13 @@ std::span<const T> span_of(const T* data, std::size_t count) {
   return data == nullptr ? std::span<const T>() : std::span<const T>(data, count);
 }
 
-/// The caller's struct, which may be older (shorter) or newer (longer) than ours; what it lacks keeps its default.
+/// Copies a struct of the caller, which may be older (shorter) or newer (longer) than ours. Missing fields keep their
+/// default.
 template <class Struct>
 Result<Struct> from_caller(const Struct& given, const Struct& defaults, const char* name) {
   if (given.size < sizeof(std::size_t) || given.size > 65536)
-    return fail(Code::usage, at(name), fmt::format("its size is said to be {}", given.size),
-                "fill it by rankloom_map_options_init");
+    return fail(Code::usage, at(name), fmt::format("the field size is {}", given.size),
+                "initialise the struct by rankloom_map_options_init");
   Struct known = defaults;
   std::memcpy(&known, &given, std::min(given.size, sizeof(Struct)));
   known.size = sizeof(Struct);
@@ -92,8 +93,7 @@ template <class Struct>
 int to_caller(const Struct& known, Struct* given, const char* name) {
   const std::size_t size = given->size;
   if (size < sizeof(std::size_t) || size > 65536)
-    return report(
-        {Code::usage, at(name), fmt::format("its size is said to be {}", size), "set its size to sizeof of its type"});
+    return report({Code::usage, at(name), fmt::format("the field size is {}", size), "set it to sizeof the struct"});
   std::memcpy(given, &known, std::min(size, sizeof(Struct)));
   given->size = size;
   return RANKLOOM_OK;
@@ -105,7 +105,7 @@ rankloom_map_options default_options() {
   return options;
 }
 
-Result<bridge::MapRequest> request_of(const char* mapper, const rankloom_map_options* given) {
+Result<bridge::MapRequest> make_request(const char* mapper, const rankloom_map_options* given) {
   bridge::MapRequest request;
   if (mapper != nullptr) request.mapper = mapper;
   if (given == nullptr) return request;
@@ -116,17 +116,17 @@ Result<bridge::MapRequest> request_of(const char* mapper, const rankloom_map_opt
   request.threads = options->threads;
   request.fit = {.oversubscribe = options->oversubscribe != 0, .imbalance = options->imbalance};
   if (options->effort != nullptr) request.options.emplace_back("effort", options->effort);
-  request.model = word(options->model);
+  request.model = string_or_empty(options->model);
   if (options->start != nullptr)
     request.start = std::vector<std::uint32_t>(options->start, options->start + options->start_ranks);
-  request.move_price = options->move_price;
-  request.run = {.keep_worse = options->keep_worse != 0, .certify = options->lower_bound != 0};
+  request.migration_cost = options->migration_cost;
+  request.run = {.keep_worse = options->keep_worse != 0, .compute_lower_bound = options->lower_bound != 0};
   return request;
 }
 
 template <class Row>
 const char* name_at(std::span<const Row> rows, std::size_t row) {
-  return row < rows.size() ? rows[row].name.data() : nullptr;  // names are literals: an end mark follows
+  return row < rows.size() ? rows[row].name.data() : nullptr;  // names are string literals and thus null-terminated
 }
 
 }  // namespace
@@ -148,11 +148,11 @@ const char* rankloom_error_hint(void) {
 }
 
 int rankloom_graph_load(const char* profile, const char* format, const char* collectives, rankloom_graph** graph) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (graph == nullptr) return missing("graph");
     *graph = nullptr;
     if (profile == nullptr) return missing("profile");
-    auto loaded = bridge::load_traffic(profile, word(format), word(collectives));
+    auto loaded = bridge::load_traffic(profile, string_or_empty(format), string_or_empty(collectives));
     if (!loaded) return report(loaded.error());
     *graph = new rankloom_graph{std::move(loaded->graph)};
     return int{RANKLOOM_OK};
@@ -161,7 +161,7 @@ int rankloom_graph_load(const char* profile, const char* format, const char* col
 
 int rankloom_graph_from_edges(uint32_t ranks, size_t edges, const uint32_t* from, const uint32_t* to,
                               const double* bytes, const double* messages, rankloom_graph** graph) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (graph == nullptr) return missing("graph");
     *graph = nullptr;
     if (edges > 0 && from == nullptr) return missing("from");
@@ -172,9 +172,9 @@ int rankloom_graph_from_edges(uint32_t ranks, size_t edges, const uint32_t* from
     given.to = span_of(to, edges);
     given.bytes = span_of(bytes, edges);
     given.messages = span_of(messages, edges);
-    auto made = bridge::graph_of(ranks, given);
-    if (!made) return report(made.error());
-    *graph = new rankloom_graph{std::move(*made)};
+    auto built = bridge::build_graph(ranks, given);
+    if (!built) return report(built.error());
+    *graph = new rankloom_graph{std::move(*built)};
     return int{RANKLOOM_OK};
   });
 }
@@ -190,7 +190,7 @@ void rankloom_graph_free(rankloom_graph* graph) {
 }
 
 int rankloom_topology_load(const char* file_or_string, rankloom_topology** topology) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (topology == nullptr) return missing("topology");
     *topology = nullptr;
     if (file_or_string == nullptr) return missing("file_or_string");
@@ -210,18 +210,18 @@ uint32_t rankloom_topology_nodes(const rankloom_topology* topology) {
 
 namespace {
 
-int no_such(const char* argument, std::uint32_t number, std::uint32_t count) {
+int out_of_range(const char* argument, std::uint32_t number, std::uint32_t count) {
   return report({Code::bad_input, at(argument), fmt::format("the machine has no {} {}", argument, number),
-                 fmt::format("they are 0 to {}", count - 1)});
+                 fmt::format("use a number from 0 to {}", count - 1)});
 }
 
 }  // namespace
 
 int rankloom_topology_locate(const rankloom_topology* topology, uint32_t core, uint32_t* node, uint32_t* os_index) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (topology == nullptr) return missing("topology");
     const Topology& machine = topology->topology;
-    if (core >= machine.core_count()) return no_such("core", core, machine.core_count());
+    if (core >= machine.core_count()) return out_of_range("core", core, machine.core_count());
     if (node != nullptr) *node = index(machine.node_of(Core{core}));
     if (os_index != nullptr) *os_index = machine.os_index(Core{core});
     return int{RANKLOOM_OK};
@@ -230,11 +230,11 @@ int rankloom_topology_locate(const rankloom_topology* topology, uint32_t core, u
 
 int rankloom_topology_node_name(const rankloom_topology* topology, uint32_t node, char* name, size_t size,
                                 size_t* length) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (topology == nullptr) return missing("topology");
     if (name == nullptr && size > 0) return missing("name");
     const Topology& machine = topology->topology;
-    if (node >= machine.node_count()) return no_such("node", node, machine.node_count());
+    if (node >= machine.node_count()) return out_of_range("node", node, machine.node_count());
     const std::string text = machine.node_name(Node{node});
     if (size > 0) {
       const std::size_t copied = std::min(size - 1, text.size());
@@ -247,13 +247,13 @@ int rankloom_topology_node_name(const rankloom_topology* topology, uint32_t node
 }
 
 int rankloom_topology_distance(const rankloom_topology* topology, uint32_t from, uint32_t to, double* distance) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (topology == nullptr) return missing("topology");
     if (distance == nullptr) return missing("distance");
     const Topology& machine = topology->topology;
-    if (from >= machine.core_count()) return no_such("core", from, machine.core_count());
-    if (to >= machine.core_count()) return no_such("core", to, machine.core_count());
-    *distance = machine.cost(Core{from}, Core{to}).gap;
+    if (from >= machine.core_count()) return out_of_range("core", from, machine.core_count());
+    if (to >= machine.core_count()) return out_of_range("core", to, machine.core_count());
+    *distance = machine.cost(Core{from}, Core{to}).inverse_bandwidth;
     return int{RANKLOOM_OK};
   });
 }
@@ -263,7 +263,7 @@ void rankloom_topology_free(rankloom_topology* topology) {
 }
 
 int rankloom_map_options_init(rankloom_map_options* options, size_t size) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (options == nullptr) return missing("options");
     options->size = size;
     return to_caller(default_options(), options, "size");
@@ -272,12 +272,12 @@ int rankloom_map_options_init(rankloom_map_options* options, size_t size) {
 
 int rankloom_map(const rankloom_graph* graph, const rankloom_topology* topology, const char* mapper,
                  const rankloom_map_options* options, rankloom_mapping** mapping) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (mapping == nullptr) return missing("mapping");
     *mapping = nullptr;
     if (graph == nullptr) return missing("graph");
     if (topology == nullptr) return missing("topology");
-    auto request = request_of(mapper, options);
+    auto request = make_request(mapper, options);
     if (!request) return report(request.error());
     auto result = bridge::map(graph->graph, topology->topology, *request);
     if (!result) return report(result.error());
@@ -296,17 +296,18 @@ const uint32_t* rankloom_mapping_cores(const rankloom_mapping* mapping) {
 }
 
 int rankloom_mapping_result(const rankloom_mapping* mapping, rankloom_map_result* result) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (mapping == nullptr) return missing("mapping");
     if (result == nullptr) return missing("result");
-    const MapResult& own = mapping->result;
-    const rankloom_map_result known{.size = sizeof(rankloom_map_result),
-                                    .cost = own.cost,
-                                    .cost_default = own.cost_default,
-                                    .lower_bound = own.lower_bound.value_or(std::numeric_limits<double>::quiet_NaN()),
-                                    .time_ms = own.time_ms,
-                                    .fell_back = own.fell_back ? 1 : 0,
-                                    .reserved = 0};
+    const MapResult& map_result = mapping->result;
+    const rankloom_map_result known{
+        .size = sizeof(rankloom_map_result),
+        .cost = map_result.cost,
+        .cost_default = map_result.cost_default,
+        .lower_bound = map_result.lower_bound.value_or(std::numeric_limits<double>::quiet_NaN()),
+        .time_ms = map_result.time_ms,
+        .fell_back = map_result.fell_back ? 1 : 0,
+        .reserved = 0};
     return to_caller(known, result, "result");
   });
 }
@@ -320,16 +321,16 @@ void rankloom_mapping_free(rankloom_mapping* mapping) {
 
 int rankloom_evaluate(const rankloom_graph* graph, const rankloom_topology* topology, const uint32_t* cores,
                       size_t ranks, const char* model, double* cost) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (graph == nullptr) return missing("graph");
     if (topology == nullptr) return missing("topology");
     if (cores == nullptr && ranks > 0) return missing("cores");
     if (cost == nullptr) return missing("cost");
-    auto chosen = bridge::cost_model(word(model));
-    if (!chosen) return report(chosen.error());
+    auto cost_model = bridge::cost_model(string_or_empty(model));
+    if (!cost_model) return report(cost_model.error());
     auto placed = bridge::placement(span_of(cores, ranks), graph->graph, topology->topology);
     if (!placed) return report(placed.error());
-    *cost = evaluate(graph->graph, topology->topology, *placed, *chosen);
+    *cost = evaluate(graph->graph, topology->topology, *placed, *cost_model);
     return int{RANKLOOM_OK};
   });
 }
@@ -343,23 +344,23 @@ const char* rankloom_policy_name(size_t row) {
 
 int rankloom_allocator_create(const rankloom_topology* topology, const char* policy, const char* exclusive,
                               rankloom_allocator** allocator) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     *allocator = nullptr;
     if (topology == nullptr) return missing("topology");
-    auto made = bridge::JobTable::of(topology->topology, word(policy), word(exclusive));
-    if (!made) return report(made.error());
-    *allocator = new rankloom_allocator{std::move(*made)};
+    auto jobs = bridge::JobTable::of(topology->topology, string_or_empty(policy), string_or_empty(exclusive));
+    if (!jobs) return report(jobs.error());
+    *allocator = new rankloom_allocator{std::move(*jobs)};
     return int{RANKLOOM_OK};
   });
 }
 
 int rankloom_allocator_request(rankloom_allocator* allocator, uint32_t nodes, const char* policy, const char* fallback,
                                uint64_t* job) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     if (job == nullptr) return missing("job");
-    auto placed = allocator->jobs.request(nodes, word(policy), word(fallback));
+    auto placed = allocator->jobs.request(nodes, string_or_empty(policy), string_or_empty(fallback));
     if (!placed) return report(placed.error());
     if (!*placed) return int{RANKLOOM_WAIT};
     *job = **placed;
@@ -368,35 +369,35 @@ int rankloom_allocator_request(rankloom_allocator* allocator, uint32_t nodes, co
 }
 
 int rankloom_allocator_job(const rankloom_allocator* allocator, uint64_t job, rankloom_job_info* info) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     if (info == nullptr) return missing("info");
     auto found = allocator->jobs.find(job);
     if (!found) return report(found.error());
-    const Allotment& own = **found;
+    const Allocation& allocation = **found;
     const rankloom_job_info known{.size = sizeof(rankloom_job_info),
-                                  .nodes = static_cast<std::uint32_t>(own.nodes.size()),
-                                  .kept = static_cast<std::uint32_t>(own.kept.size()),
-                                  .diameter = own.diameter,
-                                  .closed = own.closed ? 1 : 0};
+                                  .nodes = static_cast<std::uint32_t>(allocation.nodes.size()),
+                                  .reserved_nodes = static_cast<std::uint32_t>(allocation.reserved.size()),
+                                  .diameter = allocation.diameter,
+                                  .isolated = allocation.isolated ? 1 : 0};
     return to_caller(known, info, "info");
   });
 }
 
-int rankloom_allocator_job_nodes(const rankloom_allocator* allocator, uint64_t job, uint32_t* nodes, size_t room) {
-  return guarded([&] {
+int rankloom_allocator_job_nodes(const rankloom_allocator* allocator, uint64_t job, uint32_t* nodes, size_t capacity) {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
-    if (nodes == nullptr && room > 0) return missing("nodes");
+    if (nodes == nullptr && capacity > 0) return missing("nodes");
     auto found = allocator->jobs.find(job);
     if (!found) return report(found.error());
-    const std::vector<Node>& own = (*found)->nodes;
-    for (std::size_t i = 0; i < std::min(room, own.size()); ++i) nodes[i] = index(own[i]);
+    const std::vector<Node>& allocated = (*found)->nodes;
+    for (std::size_t i = 0; i < std::min(capacity, allocated.size()); ++i) nodes[i] = index(allocated[i]);
     return int{RANKLOOM_OK};
   });
 }
 
 int rankloom_allocator_release(rankloom_allocator* allocator, uint64_t job) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     auto done = allocator->jobs.release(job);
     return done ? int{RANKLOOM_OK} : report(done.error());
@@ -404,7 +405,7 @@ int rankloom_allocator_release(rankloom_allocator* allocator, uint64_t job) {
 }
 
 int rankloom_allocator_drain(rankloom_allocator* allocator, uint32_t node, int failed) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     auto done = allocator->jobs.drain(node, failed != 0);
     return done ? int{RANKLOOM_OK} : report(done.error());
@@ -412,7 +413,7 @@ int rankloom_allocator_drain(rankloom_allocator* allocator, uint32_t node, int f
 }
 
 int rankloom_allocator_resume(rankloom_allocator* allocator, uint32_t node) {
-  return guarded([&] {
+  return catch_exceptions([&] {
     if (allocator == nullptr) return missing("allocator");
     auto done = allocator->jobs.resume(node);
     return done ? int{RANKLOOM_OK} : report(done.error());

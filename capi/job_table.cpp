@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// capi: nodes for several jobs at once, in memory.
+// capi: the running jobs and their nodes, in memory.
 #include <fmt/format.h>
 
 #include "capi/bridge.hpp"
@@ -8,43 +8,42 @@ namespace rankloom::bridge {
 
 namespace {
 
-Result<Exclusive> exclusive_of(const Topology& topology, std::string_view name) {
-  if (name.empty()) return usual_exclusive(topology.network());
-  for (const Exclusive one : {Exclusive::routers, Exclusive::links}) {
-    if (name_of(one) == name) return one;
+Result<Exclusive> parse_exclusive(const Topology& topology, std::string_view name) {
+  if (name.empty()) return default_exclusive(topology.network());
+  for (const Exclusive candidate : {Exclusive::routers, Exclusive::links}) {
+    if (name_of(candidate) == name) return candidate;
   }
-  return fail(Code::usage, at("exclusive"), fmt::format("jobs cannot have '{}' of their own", name),
-              "one of: routers, links");
+  return fail(Code::usage, at("exclusive"), fmt::format("'{}' is not a known resource", name), "use routers or links");
 }
 
-Result<Fallback> fallback_of(std::string_view name) {
+Result<Fallback> parse_fallback(std::string_view name) {
   if (name.empty()) return Fallback::wait;
-  for (const Fallback one : {Fallback::wait, Fallback::diameter, Fallback::closed}) {
-    if (name_of(one) == name) return one;
+  for (const Fallback candidate : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
+    if (name_of(candidate) == name) return candidate;
   }
-  return fail(Code::usage, at("fallback"), fmt::format("there is no fallback '{}'", name),
-              "one of: wait, diameter, closed");
+  return fail(Code::usage, at("fallback"), fmt::format("'{}' is not a known fallback", name),
+              "use wait, diameter or closed");
 }
 
 }  // namespace
 
 Result<JobTable> JobTable::of(const Topology& topology, std::string_view policy, std::string_view exclusive) {
   if (topology.is_matrix())
-    return fail(Code::bad_input, at("topology"), "a table of distances has no routes", "name a machine with a network");
-  auto chosen = find_policy(policy.empty() ? "closed-best" : policy);
-  if (!chosen) return propagate(chosen);
-  auto apart = exclusive_of(topology, exclusive);
-  if (!apart) return propagate(apart);
-  return JobTable(Allocator(AllocationMachine(topology, *apart)), *chosen);
+    return fail(Code::bad_input, at("topology"), "a distance matrix has no routes", "use a machine with a network");
+  auto policy_row = find_policy(policy.empty() ? "closed-best" : policy);
+  if (!policy_row) return propagate(policy_row);
+  auto exclusive_resource = parse_exclusive(topology, exclusive);
+  if (!exclusive_resource) return propagate(exclusive_resource);
+  return JobTable(Allocator(AllocationMachine(topology, *exclusive_resource)), *policy_row);
 }
 
 Result<std::optional<std::uint64_t>> JobTable::request(std::uint64_t nodes, std::string_view policy,
                                                        std::string_view fallback) {
-  if (nodes == 0) return fail(Code::usage, at("nodes"), "a job of no nodes", "ask for at least one");
+  if (nodes == 0) return fail(Code::usage, at("nodes"), "a job needs at least one node", "request 1 or more nodes");
   const auto usable = machine().node_count() - machine().holes().count();
   if (nodes > usable) {
-    return fail(Code::infeasible, at("nodes"), fmt::format("{} asked for, but the machine has {}", nodes, usable),
-                "ask for fewer");
+    return fail(Code::infeasible, at("nodes"),
+                fmt::format("{} nodes are requested, but the machine has {}", nodes, usable), "request fewer nodes");
   }
   const PolicyInfo* row = policy_;
   if (!policy.empty()) {
@@ -52,27 +51,27 @@ Result<std::optional<std::uint64_t>> JobTable::request(std::uint64_t nodes, std:
     if (!found) return propagate(found);
     row = *found;
   }
-  auto otherwise = fallback_of(fallback);
-  if (!otherwise) return propagate(otherwise);
-  auto allotment =
-      place(allocator_, occupancy_, *row, static_cast<std::uint32_t>(nodes), {.limits = {}, .fallback = *otherwise});
-  if (!allotment) return std::optional<std::uint64_t>();
-  occupancy_.add(*allotment);
-  jobs_.emplace(next_, std::move(*allotment));
-  return std::optional(next_++);
+  auto parsed_fallback = parse_fallback(fallback);
+  if (!parsed_fallback) return propagate(parsed_fallback);
+  auto allocation = allocate_nodes(allocator_, occupancy_, *row, static_cast<std::uint32_t>(nodes),
+                                   {.limits = {}, .fallback = *parsed_fallback});
+  if (!allocation) return std::optional<std::uint64_t>();
+  occupancy_.add(*allocation);
+  jobs_.emplace(next_job_, std::move(*allocation));
+  return std::optional(next_job_++);
 }
 
-Result<const Allotment*> JobTable::find(std::uint64_t job) const {
+Result<const Allocation*> JobTable::find(std::uint64_t job) const {
   const auto found = jobs_.find(job);
   if (found == jobs_.end())
-    return fail(Code::bad_input, at("job"), fmt::format("no job {} runs", job), "name one that was not released");
+    return fail(Code::bad_input, at("job"), fmt::format("there is no job {}", job), "use a job that was not released");
   return &found->second;
 }
 
 Result<void> JobTable::release(std::uint64_t job) {
-  auto allotment = find(job);
-  if (!allotment) return propagate(allotment);
-  occupancy_.remove(**allotment);
+  auto allocation = find(job);
+  if (!allocation) return propagate(allocation);
+  occupancy_.remove(**allocation);
   jobs_.erase(job);
   return {};
 }
@@ -80,21 +79,21 @@ Result<void> JobTable::release(std::uint64_t job) {
 Result<void> JobTable::check_node(std::uint64_t node) const {
   if (node < machine().node_count()) {
     if (!machine().holes().test(static_cast<std::uint32_t>(node))) return {};
-    return fail(Code::bad_input, at("node"), fmt::format("no core of node {} is in use", node),
-                "the machine's description leaves it out");
+    return fail(Code::bad_input, at("node"), fmt::format("node {} has no usable core", node),
+                "the description of the machine excludes this node");
   }
   return fail(Code::bad_input, at("node"), fmt::format("there is no node {}", node),
-              fmt::format("nodes are 0 to {}", machine().node_count() - 1));
+              fmt::format("the nodes are 0 to {}", machine().node_count() - 1));
 }
 
 Result<void> JobTable::drain(std::uint64_t node, bool failed) {
-  if (auto fine = check_node(node); !fine) return fine;
+  if (auto valid = check_node(node); !valid) return valid;
   occupancy_.drain(Node{static_cast<std::uint32_t>(node)}, failed);
   return {};
 }
 
 Result<void> JobTable::resume(std::uint64_t node) {
-  if (auto fine = check_node(node); !fine) return fine;
+  if (auto valid = check_node(node); !valid) return valid;
   occupancy_.resume(Node{static_cast<std::uint32_t>(node)});
   return {};
 }

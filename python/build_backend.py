@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python: what `pip install .` calls (PEP 517): builds the module through CMake and puts it into a wheel. No package of
-Python is needed for it.
+"""python: the build backend of `pip install .` (PEP 517). It builds the module by CMake and packs it into a wheel. It needs no
+Python packages.
 
 Settings (`pip install . --config-settings=NAME=VALUE`):
-    build-dir   a build folder to use and keep, instead of a temporary one
-    module      a module that is built already
+    build-dir   a build directory that is kept; default: a temporary one
+    module      a module that is already built
 """
 
 import base64
@@ -31,7 +31,7 @@ def version():
 
 def metadata():
     return (f"Metadata-Version: 2.1\nName: rankloom\nVersion: {version()}\n"
-            "Summary: Places the processes of a parallel program where they talk\nLicense: Apache-2.0\n"
+            "Summary: Maps the processes of a parallel program onto the machine they run on\nLicense: Apache-2.0\n"
             "Requires-Python: >=3.9\nRequires-Dist: numpy\nProvides-Extra: sparse\nRequires-Dist: scipy; extra == \"sparse\"\n"
             "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text())
 
@@ -42,12 +42,12 @@ def tag():
     return f"{python}-{python}-{platform}"
 
 
-def built_module(folder):
-    subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRANKLOOM_TESTS=OFF",
+def build_module(directory):
+    subprocess.run(["cmake", "-S", ROOT, "-B", directory, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DRANKLOOM_TESTS=OFF",
                     "-DRANKLOOM_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"], check=True)
-    subprocess.run(["cmake", "--build", folder, "--target", "rankloom_python"], check=True)
-    # Of the Python that asks: a build folder may hold modules for others.
-    return next((pathlib.Path(folder) / "python/rankloom").glob("_rankloom" + sysconfig.get_config_var("EXT_SUFFIX")))
+    subprocess.run(["cmake", "--build", directory, "--target", "rankloom_python"], check=True)
+    # The module for this Python. A build directory may contain modules for other versions.
+    return next((pathlib.Path(directory) / "python/rankloom").glob("_rankloom" + sysconfig.get_config_var("EXT_SUFFIX")))
 
 
 def write_wheel(path, module):
@@ -80,10 +80,10 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     if "module" in settings:
         write_wheel(path, pathlib.Path(settings["module"]))
     elif "build-dir" in settings:
-        write_wheel(path, built_module(settings["build-dir"]))
+        write_wheel(path, build_module(settings["build-dir"]))
     else:
         with tempfile.TemporaryDirectory(prefix="rankloom-") as folder:
-            write_wheel(path, built_module(folder))
+            write_wheel(path, build_module(folder))
     return name
 
 

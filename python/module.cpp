@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// python: the module _rankloom over the bridge. Values cross here and nothing else; what people see, with its
-// documentation, is rankloom/__init__.py.
+// python: the extension module _rankloom on top of the bridge. It only converts values; the public, documented
+// interface is rankloom/__init__.py.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/evaluate/predict.hpp"
-#include "rankloom/model/topology_json.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace py = pybind11;
 using namespace rankloom;
@@ -28,20 +28,20 @@ namespace {
 template <class T>
 using ArrayOf = py::array_t<T, py::array::c_style>;
 
-/// Carries an error to Python, where it becomes rankloom.Error.
-struct Thrown {
+/// An exception that becomes rankloom.Error in Python.
+struct ErrorException {
   Error error;
 };
 
 template <class T>
 T or_throw(Result<T> result) {
-  if (!result) throw Thrown{std::move(result).error()};
+  if (!result) throw ErrorException{std::move(result).error()};
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Long work, while other threads of Python go on. Errors are thrown when Python is locked again.
+/// Runs long work without the global interpreter lock. Errors are thrown after the lock is held again.
 template <class Body>
-auto unlocked(const Body& body) {
+auto without_gil(const Body& body) {
   auto result = [&] {
     const py::gil_scoped_release release;
     return body();
@@ -60,7 +60,7 @@ std::span<const T> span_of(const ArrayOf<T>& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
-/// Numbers of ours as an array that cannot be written and keeps its owner alive: no copy.
+/// A read-only array of our data without a copy. It keeps its owner alive.
 template <class T, class U>
 py::array view(const U* data, std::size_t count, py::handle owner) {
   static_assert(sizeof(T) == sizeof(U));
@@ -85,8 +85,8 @@ py::dict load_dict(const LoadBalance& load) {
 py::dict map_graph(const CommGraph& graph, const Topology& topology, const std::string& mapper,
                    std::vector<std::pair<std::string, std::string>> options, const std::string& model,
                    std::uint64_t seed, std::uint64_t budget_ms, std::uint64_t threads, bool oversubscribe,
-                   double imbalance, const std::optional<ArrayOf<std::uint32_t>>& start, double move_price, bool raw,
-                   bool lower_bound) {
+                   double imbalance, const std::optional<ArrayOf<std::uint32_t>>& start, double migration_cost,
+                   bool raw, bool lower_bound) {
   bridge::MapRequest request{.mapper = mapper,
                              .options = std::move(options),
                              .model = model,
@@ -95,54 +95,54 @@ py::dict map_graph(const CommGraph& graph, const Topology& topology, const std::
                              .threads = threads,
                              .fit = {.oversubscribe = oversubscribe, .imbalance = imbalance},
                              .start = {},
-                             .move_price = move_price,
-                             .run = {.keep_worse = raw, .certify = lower_bound}};
+                             .migration_cost = migration_cost,
+                             .run = {.keep_worse = raw, .compute_lower_bound = lower_bound}};
   if (start) {
     const auto cores = span_of(*start);
     request.start.emplace(cores.begin(), cores.end());
   }
-  const MapResult result = unlocked([&] { return bridge::map(graph, topology, request); });
-  py::dict found;
-  found["cores"] = numbers(result.mapping.cores());
-  found["mapper"] = result.mapper;
-  found["seed"] = result.seed;
-  found["model"] = info(result.model).name;
-  found["larger_is_better"] = info(result.model).larger_is_better;
-  found["cost"] = result.cost;
-  found["cost_default"] = result.cost_default;
-  found["lower_bound"] = result.lower_bound;
-  found["time_ms"] = result.time_ms;
-  found["fell_back"] = result.fell_back;
-  found["note"] = result.note;
-  found["moved"] = result.moved;
-  found["load"] = result.load ? py::object(load_dict(*result.load)) : py::none();
-  return found;
+  const MapResult result = without_gil([&] { return bridge::map(graph, topology, request); });
+  py::dict values;
+  values["cores"] = numbers(result.mapping.cores());
+  values["mapper"] = result.mapper;
+  values["seed"] = result.seed;
+  values["model"] = info(result.model).name;
+  values["larger_is_better"] = info(result.model).larger_is_better;
+  values["cost"] = result.cost;
+  values["cost_default"] = result.cost_default;
+  values["lower_bound"] = result.lower_bound;
+  values["time_ms"] = result.time_ms;
+  values["fell_back"] = result.fell_back;
+  values["note"] = result.note;
+  values["moved"] = result.moved;
+  values["load"] = result.load ? py::object(load_dict(*result.load)) : py::none();
+  return values;
 }
 
 py::dict evaluate_cores(const CommGraph& graph, const Topology& topology, const ArrayOf<std::uint32_t>& cores,
                         std::uint64_t threads) {
   const auto given = span_of(cores);
-  struct Found {
+  struct Evaluation {
     Metrics metrics;
     std::optional<double> predicted;
   };
-  const Found found = unlocked([&]() -> Result<Found> {
+  const Evaluation evaluation = without_gil([&]() -> Result<Evaluation> {
     const ThreadLimit limit(threads);
     auto placed = bridge::placement(given, graph, topology);
     if (!placed) return propagate(placed);
-    Found measured{measure(graph, topology, *placed), std::nullopt};
-    // What has no wires is not predicted.
+    Evaluation measured{measure(graph, topology, *placed), std::nullopt};
+    // A machine without links, such as a distance matrix, has no prediction.
     if (auto platform = Platform::of(topology, {})) measured.predicted = predict(graph, *platform, *placed).seconds;
     return measured;
   });
-  const Metrics& metrics = found.metrics;
+  const Metrics& metrics = evaluation.metrics;
   py::dict costs;
   for (const auto& [model, value] : metrics.costs) costs[py::str(info(model).name)] = value;
   py::list levels, links;
   for (const LevelTraffic& level : metrics.levels)
     levels.append(
         py::dict(py::arg("level") = level.level, py::arg("bytes") = level.bytes, py::arg("messages") = level.messages));
-  for (const LinkLoad& link : metrics.hottest)
+  for (const LinkLoad& link : metrics.most_loaded_links)
     links.append(py::dict(py::arg("from") = link.from, py::arg("to") = link.to, py::arg("bytes") = link.bytes));
   py::dict dict;
   dict["costs"] = costs;
@@ -151,42 +151,42 @@ py::dict evaluate_cores(const CommGraph& graph, const Topology& topology, const 
   dict["average_hops"] = metrics.average_hops;
   dict["nodes_used"] = metrics.nodes_used;
   dict["cores_used"] = metrics.cores_used;
-  dict["most_ranks_on_a_core"] = metrics.most_ranks_on_a_core;
+  dict["max_ranks_per_core"] = metrics.max_ranks_per_core;
   dict["load_imbalance"] = metrics.load_imbalance;
   dict["load"] = load_dict(metrics.load);
-  dict["predicted_seconds"] = found.predicted;
+  dict["predicted_seconds"] = evaluation.predicted;
   return dict;
 }
 
 void check_core(const Topology& topology, std::uint64_t core) {
   if (core < topology.core_count()) return;
-  throw Thrown{{Code::bad_input, at("core"), "the machine has no core " + std::to_string(core),
-                "cores are 0 to " + std::to_string(topology.core_count() - 1)}};
+  throw ErrorException{{Code::bad_input, at("core"), "the machine has no core " + std::to_string(core),
+                        "cores are 0 to " + std::to_string(topology.core_count() - 1)}};
 }
 
-/// Gap between all pairs of the cores that are asked for: as many numbers as the square of them.
+/// The inverse bandwidth between all pairs of these cores.
 py::array_t<double> distances(const Topology& topology, const ArrayOf<std::uint32_t>& cores) {
-  const auto asked = span_of(cores);
-  for (const std::uint32_t core : asked) check_core(topology, core);
-  const auto count = static_cast<py::ssize_t>(asked.size());
+  const auto requested = span_of(cores);
+  for (const std::uint32_t core : requested) check_core(topology, core);
+  const auto count = static_cast<py::ssize_t>(requested.size());
   py::array_t<double> table({count, count});
   double* out = table.mutable_data();
-  for (const std::uint32_t p : asked) {
-    for (const std::uint32_t q : asked) *out++ = topology.cost(Core{p}, Core{q}).gap;
+  for (const std::uint32_t p : requested) {
+    for (const std::uint32_t q : requested) *out++ = topology.cost(Core{p}, Core{q}).inverse_bandwidth;
   }
   return table;
 }
 
 py::dict job_dict(const bridge::JobTable& jobs, std::uint64_t job) {
-  const Allotment& own = *or_throw(jobs.find(job));
+  const Allocation& allocation = *or_throw(jobs.find(job));
   py::list names;
-  for (const Node node : own.nodes) names.append(jobs.machine().topology().node_name(node));
-  return py::dict(py::arg("id") = job, py::arg("nodes") = numbers(std::span<const Node>(own.nodes)),
-                  py::arg("names") = names, py::arg("kept") = numbers(std::span<const Node>(own.kept)),
-                  py::arg("diameter") = own.diameter, py::arg("closed") = own.closed);
+  for (const Node node : allocation.nodes) names.append(jobs.machine().topology().node_name(node));
+  return py::dict(py::arg("id") = job, py::arg("nodes") = numbers(std::span<const Node>(allocation.nodes)),
+                  py::arg("names") = names, py::arg("reserved") = numbers(std::span<const Node>(allocation.reserved)),
+                  py::arg("diameter") = allocation.diameter, py::arg("isolated") = allocation.isolated);
 }
 
-/// A table of ours as a list of dictionaries.
+/// A registry as a list of dictionaries.
 template <class Row>
 py::list table_of(std::span<const Row> rows) {
   py::list list;
@@ -200,7 +200,7 @@ void describe_graph(py::module_& module) {
   py::class_<CommGraph>(module, "Graph")
       .def_static("load",
                   [](const std::string& profile, const std::string& format, const std::string& collectives) {
-                    auto traffic = unlocked([&] { return bridge::load_traffic(profile, format, collectives); });
+                    auto traffic = without_gil([&] { return bridge::load_traffic(profile, format, collectives); });
                     return std::pair(std::move(traffic.graph), std::move(traffic.topology));
                   })
       .def_static("from_edges",
@@ -213,7 +213,7 @@ void describe_graph(py::module_& module) {
                                               .messages = span_of(messages),
                                               .loads = span_of(loads),
                                               .undirected = undirected};
-                    return unlocked([&] { return bridge::graph_of(ranks, edges); });
+                    return without_gil([&] { return bridge::build_graph(ranks, edges); });
                   })
       .def_property_readonly("ranks", &CommGraph::rank_count)
       .def_property_readonly("edges", &CommGraph::edge_count)
@@ -251,7 +251,7 @@ void describe_graph(py::module_& module) {
 
 void describe_topology(py::module_& module) {
   py::class_<Topology>(module, "Topology")
-      .def(py::init([](const std::string& text) { return unlocked([&] { return load_topology(text); }); }))
+      .def(py::init([](const std::string& text) { return without_gil([&] { return load_topology(text); }); }))
       .def_static("from_matrix",
                   [](std::uint32_t size, const ArrayOf<double>& distances) {
                     const auto given = span_of(distances);
@@ -313,11 +313,11 @@ void describe_allocator(py::module_& module) {
 
 PYBIND11_MODULE(_rankloom, module) {
   py::register_exception_translator(
-      [](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param): its type is given
+      [](std::exception_ptr thrown) {  // NOLINT(performance-unnecessary-value-param): pybind11 prescribes the type
         try {
           if (thrown) std::rethrow_exception(thrown);
-        } catch (const Thrown& carried) {
-          const Error& error = carried.error;
+        } catch (const ErrorException& exception) {
+          const Error& error = exception.error;
           const py::object type = py::module_::import("rankloom._error").attr("Error");
           std::string where = error.where.source;
           if (error.where.line > 0) where += ":" + std::to_string(error.where.line);

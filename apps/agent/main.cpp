@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: rankloom-agent: stands between a launcher and a program that `rankloom online` watches. The first on a host
-// leaves an agent there, a process of its own; then each becomes the program. Whatever goes wrong with the agent, the
-// program runs.
+// apps: rankloom-agent: runs between a launcher and a program under `rankloom online`. The first process on a host
+// starts the agent as a separate process; then every process replaces itself by the program. No failure of the agent
+// affects the program.
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -11,11 +11,11 @@
 #include <string_view>
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "rankloom/core/units.hpp"
-#include "rankloom/place/online/agent.hpp"
+#include "rankloom/core/system/process.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/place/online/agent/agent.hpp"
 
 namespace {
 
@@ -26,9 +26,9 @@ constexpr int usage_status = 2;
 constexpr const char* help =
     R"(rankloom-agent [--window TIME] [--move-cost TIME] [--machine FILE] [--migrate-pages] -- PROGRAM [ARGUMENT..]
 
-What `rankloom online` puts in front of a program. The ranks count into the folder of RANKLOOM_RECORD_OUT; the first one on
-a host leaves an agent there that reads what they count and moves them to processing units of that host. With
-RANKLOOM_THREADS_LIVE it is the threads of the program, compiled by `rankloom cc`, that are watched and moved.
+`rankloom online` inserts this program in front of PROGRAM. The ranks record their traffic in the directory of
+RANKLOOM_RECORD_OUT. The first rank on a host starts an agent there, which reads the traffic and moves the ranks to other
+processing units of the host. With RANKLOOM_THREADS_LIVE the agent moves the threads of a program compiled by `rankloom cc`.
 )";
 
 std::string host_name() {
@@ -37,8 +37,8 @@ std::string host_name() {
   return name.data();
 }
 
-/// One write of one line: all processes of a host add to the same file.
-void tell_process(const std::string& path) {
+/// Appends the process id with one write call, because all processes of a host share the file.
+void append_process_id(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return;
   const std::string line = std::to_string(::getpid()) + "\n";
@@ -46,72 +46,68 @@ void tell_process(const std::string& path) {
   ::close(file);
 }
 
-/// Far from the program: no child of it, nothing of its terminal, none of the launcher's pipes.
-[[noreturn]] void live_apart(const AgentOptions& options, int file) {
-  ::setsid();
-  const std::string number = std::to_string(::getpid()) + "\n";
-  if (::write(file, number.data(), number.size()) < 0) ::_exit(1);
-  const int nothing = ::open("/dev/null", O_RDWR);
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, standard);
+/// Runs in the daemon process: detaches from the files of the program and of the launcher.
+int run_detached(const AgentOptions& options, int pid_file) {
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::write(pid_file, pid.data(), pid.size()) < 0) return 1;
+  const int null_device = ::open("/dev/null", O_RDWR);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null_device, standard);
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
   ::unsetenv("LD_PRELOAD");
-  ::_exit(run_agent(options) ? 0 : 1);
+  return run_agent(options) ? 0 : 1;
 }
 
-void leave_agent(const AgentOptions& options) {
+/// Starts the agent of this host, unless another process of the host has started it.
+void start_agent(const AgentOptions& options) {
   const std::string host = host_name();
-  tell_process(processes_file(options.recording, host));
-  // Whoever makes this file has the agent.
-  const int file = ::open(agent_file(options.recording, host).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  const pid_t between = ::fork();
-  if (between == 0) {
-    if (::fork() == 0) live_apart(options, file);
-    ::_exit(0);
-  }
-  // A program that waits for its children must find none of ours.
-  if (between > 0) ::waitpid(between, nullptr, 0);
-  ::close(file);
+  append_process_id(processes_file(options.recording, host));
+  // Only one process can create this file.
+  const int pid_file =
+      ::open(agent_file(options.recording, host).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (pid_file < 0) return;
+  // The agent is not a child of this process, because a program that waits for its children must not find it.
+  start_daemon([&] { return run_detached(options, pid_file); });
+  ::close(pid_file);
 }
 
 }  // namespace
 
-int main(int count, char** words) {
+int main(int count, char** arguments) {
   AgentOptions options;
   int at = 1;
-  for (; at < count && std::strcmp(words[at], "--") != 0; ++at) {
-    const std::string_view word = words[at];
-    const char* const value = at + 1 < count ? words[at + 1] : "";
-    if (word == "--migrate-pages") {
+  for (; at < count && std::strcmp(arguments[at], "--") != 0; ++at) {
+    const std::string_view argument = arguments[at];
+    const char* const value = at + 1 < count ? arguments[at + 1] : "";
+    if (argument == "--migrate-pages") {
       options.migrate_pages = true;
-    } else if (word == "--machine") {
+    } else if (argument == "--machine") {
       options.machine = value;
       ++at;
-    } else if (word == "--window" || word == "--move-cost") {
+    } else if (argument == "--window" || argument == "--move-cost") {
       const auto time = parse_nanoseconds(value, 1e9);
       if (!time) break;
-      (word == "--window" ? options.window_seconds : options.online.move_seconds) = *time / 1e9;
+      (argument == "--window" ? options.window_seconds : options.online.move_seconds) = *time / 1e9;
       ++at;
     } else {
-      std::fputs(help, word == "--help" || word == "-h" ? stdout : stderr);
-      return word == "--help" || word == "-h" ? 0 : usage_status;
+      std::fputs(help, argument == "--help" || argument == "-h" ? stdout : stderr);
+      return argument == "--help" || argument == "-h" ? 0 : usage_status;
     }
   }
-  if (at + 1 >= count || std::strcmp(words[at], "--") != 0) {
+  if (at + 1 >= count || std::strcmp(arguments[at], "--") != 0) {
     std::fputs(help, stderr);
     return usage_status;
   }
   if (const char* const threads = std::getenv("RANKLOOM_THREADS_LIVE"); threads != nullptr && *threads != '\0') {
     options.recording = options.threads = threads;
-    leave_agent(options);
+    start_agent(options);
   } else if (const char* const recording = std::getenv("RANKLOOM_RECORD_OUT");
              recording != nullptr && *recording != '\0') {
     options.recording = recording;
-    const char* const team = std::getenv("OMP_NUM_THREADS");
-    options.threaded = team != nullptr && std::atoi(team) > 1;
-    leave_agent(options);
+    const char* const threads_per_rank = std::getenv("OMP_NUM_THREADS");
+    options.threaded = threads_per_rank != nullptr && std::atoi(threads_per_rank) > 1;
+    start_agent(options);
   }
-  char** const program = words + at + 1;
+  char** const program = arguments + at + 1;
   ::execvp(program[0], program);
   std::fprintf(stderr, "rankloom-agent: %s: %s\n", program[0], std::strerror(errno));
   return errno == ENOENT ? 127 : 126;

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python: what is raised when the world is not as it should be."""
+"""python: the exception for errors in the input or the environment."""
 
 
 class Error(Exception):
-    """What went wrong, where in the input, and what to do about it.
+    """An error with its position in the input and a remedy.
 
-    what   one sentence
+    what   what is wrong, in one sentence
     where  "file", "file:12", or the name of an argument
     hint   a remedy
-    code   2: the call is wrong, 3: bad input, 4: no answer exists, 5: the machine lacks something
+    code   2: invalid argument, 3: malformed input, 4: the problem has no solution, 5: something is missing on this machine
     """
 
     what: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of the compiled module; people use rankloom, which is typed in place.
+# Types of the extension module. The public module rankloom has its own annotations.
 from typing import Any, Optional
 
 import numpy as np
@@ -72,7 +72,7 @@ class Allocator:
     def cores_per_node(self) -> int: ...
 
 def map(graph: Graph, topology: Topology, mapper: str, options: list[tuple[str, str]], model: str, seed: int, budget_ms: int,
-        threads: int, oversubscribe: bool, imbalance: float, start: Optional[np.ndarray], move_price: float, raw: bool,
+        threads: int, oversubscribe: bool, imbalance: float, start: Optional[np.ndarray], migration_cost: float, raw: bool,
         lower_bound: bool) -> dict[str, Any]: ...
 def evaluate(graph: Graph, topology: Topology, cores: np.ndarray, threads: int) -> dict[str, Any]: ...
 def mappers() -> list[dict[str, str]]: ...

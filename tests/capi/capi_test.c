@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The C library from C11: what it gives, and what it says to bad input. Prints what failed; the exit status counts it. */
+ * Tests the C library from C11: its results and its errors. Prints failed checks; the exit status is their number. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,22 +16,22 @@ static int failures = 0;
 static void check(int holds, const char* condition, int line) {
   if (holds) return;
   ++failures;
-  fprintf(stderr, "capi_test.c:%d: %s does not hold (last error: %s: %s (%s))\n", line, condition, rankloom_error_where(),
-          rankloom_error(), rankloom_error_hint());
+  fprintf(stderr, "capi_test.c:%d: %s does not hold (last error: %s: %s (%s))\n", line, condition,
+          rankloom_error_where(), rankloom_error(), rankloom_error_hint());
 }
 
-/* The call failed so, and said what and how to go on. */
-static int said(int status, int expected, const char* where) {
+/* Whether the call failed with this status and place, and with a message and a hint. */
+static int failed_with(int status, int expected, const char* where) {
   return status == expected && strcmp(rankloom_error_where(), where) == 0 && rankloom_error()[0] != '\0' &&
          rankloom_error_hint()[0] != '\0';
 }
 
-/* Ranks i and i + 4 talk: the launcher's order puts them on different nodes. */
+/* Ranks i and i + 4 communicate. The default placement puts them on different nodes. */
 static const uint32_t from[] = {0, 1, 2, 3, 3, 0};
 static const uint32_t to[] = {4, 5, 6, 7, 7, 0};
 static const double bytes[] = {100, 100, 100, 60, 40, 999};
 
-static void maps_what_talks_together(void) {
+static void maps_communicating_ranks_onto_one_node(void) {
   rankloom_graph* graph = NULL;
   rankloom_topology* topology = NULL;
   rankloom_mapping* mapping = NULL;
@@ -63,19 +63,19 @@ static void maps_what_talks_together(void) {
     CHECK(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost) == RANKLOOM_OK && cost == 400);
     CHECK(rankloom_evaluate(graph, topology, cores, 8, "hopbytes", &cost) == RANKLOOM_OK && cost >= 0);
 
-    /* From its own result, with moves that cost: nothing moves. */
+    /* Starting from its own result with a migration cost, no rank is moved. */
     rankloom_mapping* again = NULL;
     options.effort = NULL;
     options.start = cores;
     options.start_ranks = 8;
-    options.move_price = 5;
+    options.migration_cost = 5;
     CHECK(rankloom_map(graph, topology, "refine", &options, &again) == RANKLOOM_OK);
     if (again != NULL) CHECK(memcmp(rankloom_mapping_cores(again), cores, 8 * sizeof(uint32_t)) == 0);
     rankloom_mapping_free(again);
   }
   rankloom_graph_free(graph);
   rankloom_topology_free(topology);
-  CHECK(rankloom_mapping_cores(mapping) != NULL); /* a mapping lives on its own */
+  CHECK(rankloom_mapping_cores(mapping) != NULL); /* a mapping does not refer to its graph */
   rankloom_mapping_free(mapping);
 }
 
@@ -99,7 +99,7 @@ static void reads_patterns_and_counts_messages(void) {
   rankloom_graph_free(graph);
 }
 
-static void gives_nodes_to_jobs(void) {
+static void allocates_nodes_to_jobs(void) {
   rankloom_topology* topology = NULL;
   rankloom_allocator* allocator = NULL;
   rankloom_job_info info = {sizeof(info), 0, 0, 0, 0};
@@ -107,11 +107,11 @@ static void gives_nodes_to_jobs(void) {
   uint32_t nodes[4] = {99, 99, 99, 99};
   CHECK(rankloom_topology_load("mesh:4x4 core:2", &topology) == RANKLOOM_OK);
   CHECK(rankloom_allocator_create(topology, NULL, NULL, &allocator) == RANKLOOM_OK);
-  rankloom_topology_free(topology); /* the allocator keeps what it needs */
+  rankloom_topology_free(topology); /* the allocator does not refer to it */
   CHECK(rankloom_allocator_free_nodes(allocator) == 16);
   CHECK(rankloom_allocator_request(allocator, 4, NULL, NULL, &first) == RANKLOOM_OK);
   CHECK(rankloom_allocator_job(allocator, first, &info) == RANKLOOM_OK);
-  CHECK(info.nodes == 4 && info.closed == 1 && info.diameter == 2);
+  CHECK(info.nodes == 4 && info.isolated == 1 && info.diameter == 2);
   CHECK(rankloom_allocator_job_nodes(allocator, first, nodes, 3) == RANKLOOM_OK);
   CHECK(nodes[0] < nodes[1] && nodes[1] < nodes[2] && nodes[2] < 16 && nodes[3] == 99);
   CHECK(rankloom_allocator_request(allocator, 13, NULL, NULL, &second) == RANKLOOM_WAIT && second == 0);
@@ -119,24 +119,25 @@ static void gives_nodes_to_jobs(void) {
   CHECK(rankloom_allocator_free_nodes(allocator) == 4);
   CHECK(rankloom_allocator_release(allocator, first) == RANKLOOM_OK);
   CHECK(rankloom_allocator_free_nodes(allocator) == 8);
-  CHECK(said(rankloom_allocator_release(allocator, first), RANKLOOM_BAD_INPUT, "job"));
+  CHECK(failed_with(rankloom_allocator_release(allocator, first), RANKLOOM_BAD_INPUT, "job"));
   CHECK(rankloom_allocator_release(allocator, second) == RANKLOOM_OK);
   CHECK(rankloom_allocator_drain(allocator, 5, 1) == RANKLOOM_OK && rankloom_allocator_free_nodes(allocator) == 15);
   CHECK(rankloom_allocator_drain(allocator, 5, 0) == RANKLOOM_OK && rankloom_allocator_free_nodes(allocator) == 15);
   CHECK(rankloom_allocator_request(allocator, 16, NULL, NULL, &third) == RANKLOOM_WAIT);
   CHECK(rankloom_allocator_resume(allocator, 5) == RANKLOOM_OK);
   CHECK(rankloom_allocator_request(allocator, 16, NULL, NULL, &third) == RANKLOOM_OK);
-  CHECK(said(rankloom_allocator_request(allocator, 17, NULL, NULL, &third), RANKLOOM_INFEASIBLE, "nodes"));
-  CHECK(said(rankloom_allocator_request(allocator, 0, NULL, NULL, &third), RANKLOOM_USAGE, "nodes"));
-  CHECK(said(rankloom_allocator_request(allocator, 1, NULL, "pray", &third), RANKLOOM_USAGE, "fallback"));
+  CHECK(failed_with(rankloom_allocator_request(allocator, 17, NULL, NULL, &third), RANKLOOM_INFEASIBLE, "nodes"));
+  CHECK(failed_with(rankloom_allocator_request(allocator, 0, NULL, NULL, &third), RANKLOOM_USAGE, "nodes"));
+  CHECK(failed_with(rankloom_allocator_request(allocator, 1, NULL, "no-such-fallback", &third), RANKLOOM_USAGE,
+                    "fallback"));
   CHECK(rankloom_allocator_request(allocator, 1, "no-such-policy", NULL, &third) == RANKLOOM_USAGE);
-  CHECK(said(rankloom_allocator_drain(allocator, 16, 0), RANKLOOM_BAD_INPUT, "node"));
+  CHECK(failed_with(rankloom_allocator_drain(allocator, 16, 0), RANKLOOM_BAD_INPUT, "node"));
   info.size = 3;
-  CHECK(said(rankloom_allocator_job(allocator, third, &info), RANKLOOM_USAGE, "info"));
+  CHECK(failed_with(rankloom_allocator_job(allocator, third, &info), RANKLOOM_USAGE, "info"));
   rankloom_allocator_free(allocator);
 }
 
-static void tells_names(void) {
+static void returns_node_names(void) {
   rankloom_topology* topology = NULL;
   char name[64] = "";
   char cut[3] = "";
@@ -146,7 +147,7 @@ static void tells_names(void) {
   CHECK(rankloom_topology_node_name(topology, 1, name, sizeof(name), NULL) == RANKLOOM_OK && strlen(name) == length);
   CHECK(rankloom_topology_node_name(topology, 1, cut, sizeof(cut), NULL) == RANKLOOM_OK && strncmp(cut, name, 2) == 0 &&
         cut[2] == '\0');
-  CHECK(said(rankloom_topology_node_name(topology, 2, name, sizeof(name), NULL), RANKLOOM_BAD_INPUT, "node"));
+  CHECK(failed_with(rankloom_topology_node_name(topology, 2, name, sizeof(name), NULL), RANKLOOM_BAD_INPUT, "node"));
   rankloom_topology_free(topology);
   while (rankloom_mapper_name(rows) != NULL) ++rows;
   CHECK(rows >= 10 && strcmp(rankloom_mapper_name(0), "auto") == 0);
@@ -164,41 +165,43 @@ static void refuses_bad_input(void) {
   const double nan_bytes[] = {1, 1, NAN, 1, 1, 1};
   uint32_t cores[] = {0, 1, 2, 3, 4, 5, 6, 8};
   double cost = 0;
-  CHECK(said(rankloom_graph_from_edges(8, 6, NULL, to, bytes, NULL, &graph), RANKLOOM_USAGE, "from"));
-  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, NULL, NULL, &graph), RANKLOOM_USAGE, "bytes"));
-  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, NULL), RANKLOOM_USAGE, "graph"));
-  CHECK(said(rankloom_graph_from_edges(7, 6, from, to, bytes, NULL, &graph), RANKLOOM_BAD_INPUT, "to"));
-  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, negative, NULL, &graph), RANKLOOM_BAD_INPUT, "bytes"));
-  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, nan_bytes, NULL, &graph), RANKLOOM_BAD_INPUT, "bytes"));
-  CHECK(said(rankloom_graph_from_edges(8, 6, from, to, bytes, negative, &graph), RANKLOOM_BAD_INPUT, "messages"));
+  CHECK(failed_with(rankloom_graph_from_edges(8, 6, NULL, to, bytes, NULL, &graph), RANKLOOM_USAGE, "from"));
+  CHECK(failed_with(rankloom_graph_from_edges(8, 6, from, to, NULL, NULL, &graph), RANKLOOM_USAGE, "bytes"));
+  CHECK(failed_with(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, NULL), RANKLOOM_USAGE, "graph"));
+  CHECK(failed_with(rankloom_graph_from_edges(7, 6, from, to, bytes, NULL, &graph), RANKLOOM_BAD_INPUT, "to"));
+  CHECK(failed_with(rankloom_graph_from_edges(8, 6, from, to, negative, NULL, &graph), RANKLOOM_BAD_INPUT, "bytes"));
+  CHECK(failed_with(rankloom_graph_from_edges(8, 6, from, to, nan_bytes, NULL, &graph), RANKLOOM_BAD_INPUT, "bytes"));
+  CHECK(
+      failed_with(rankloom_graph_from_edges(8, 6, from, to, bytes, negative, &graph), RANKLOOM_BAD_INPUT, "messages"));
   CHECK(graph == NULL);
-  CHECK(said(rankloom_graph_load(NULL, NULL, NULL, &graph), RANKLOOM_USAGE, "profile"));
-  CHECK(said(rankloom_graph_load("/no/such/file", NULL, NULL, &graph), RANKLOOM_BAD_INPUT, "/no/such/file"));
+  CHECK(failed_with(rankloom_graph_load(NULL, NULL, NULL, &graph), RANKLOOM_USAGE, "profile"));
+  CHECK(failed_with(rankloom_graph_load("/no/such/file", NULL, NULL, &graph), RANKLOOM_BAD_INPUT, "/no/such/file"));
   CHECK(rankloom_graph_load("gen:no-such-pattern", NULL, NULL, &graph) != RANKLOOM_OK);
-  CHECK(said(rankloom_graph_load("gen:groups", NULL, "sideways", &graph), RANKLOOM_USAGE, "collectives"));
-  CHECK(said(rankloom_graph_load("-", NULL, NULL, &graph), RANKLOOM_USAGE, "profile"));
+  CHECK(failed_with(rankloom_graph_load("gen:groups", NULL, "sideways", &graph), RANKLOOM_USAGE, "collectives"));
+  CHECK(failed_with(rankloom_graph_load("-", NULL, NULL, &graph), RANKLOOM_USAGE, "profile"));
   CHECK(rankloom_topology_load("no machine at all", &topology) != RANKLOOM_OK && topology == NULL);
-  CHECK(said(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string"));
+  CHECK(failed_with(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string"));
 
   CHECK(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, &graph) == RANKLOOM_OK);
-  CHECK(said(rankloom_map(graph, NULL, NULL, NULL, &mapping), RANKLOOM_USAGE, "topology") && mapping == NULL);
+  CHECK(failed_with(rankloom_map(graph, NULL, NULL, NULL, &mapping), RANKLOOM_USAGE, "topology") && mapping == NULL);
   CHECK(rankloom_topology_load("node:2=10 core:2=1", &topology) == RANKLOOM_OK);
   CHECK(rankloom_map(graph, topology, NULL, NULL, &mapping) == RANKLOOM_INFEASIBLE); /* 8 ranks, 4 cores */
   CHECK(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost) == RANKLOOM_BAD_INPUT);
-  CHECK(said(rankloom_evaluate(graph, topology, cores, 7, NULL, &cost), RANKLOOM_BAD_INPUT, "mapping"));
-  CHECK(said(rankloom_evaluate(graph, topology, NULL, 8, NULL, &cost), RANKLOOM_USAGE, "cores"));
+  CHECK(failed_with(rankloom_evaluate(graph, topology, cores, 7, NULL, &cost), RANKLOOM_BAD_INPUT, "mapping"));
+  CHECK(failed_with(rankloom_evaluate(graph, topology, NULL, 8, NULL, &cost), RANKLOOM_USAGE, "cores"));
   rankloom_topology_free(topology);
   CHECK(rankloom_topology_load("node:4=10 core:2=1", &topology) == RANKLOOM_OK);
   CHECK(rankloom_map(graph, topology, "no-such-mapper", NULL, &mapping) == RANKLOOM_USAGE);
-  CHECK(said(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost), RANKLOOM_BAD_INPUT, "mapping")); /* core 8 */
+  CHECK(failed_with(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost), RANKLOOM_BAD_INPUT,
+                    "mapping")); /* core 8 */
   cores[7] = 7;
-  CHECK(said(rankloom_evaluate(graph, topology, cores, 8, "beauty", &cost), RANKLOOM_USAGE, "model"));
-  CHECK(said(rankloom_topology_distance(topology, 0, 8, &cost), RANKLOOM_BAD_INPUT, "core"));
+  CHECK(failed_with(rankloom_evaluate(graph, topology, cores, 8, "beauty", &cost), RANKLOOM_USAGE, "model"));
+  CHECK(failed_with(rankloom_topology_distance(topology, 0, 8, &cost), RANKLOOM_BAD_INPUT, "core"));
 
   memset(&options, 0, sizeof(options)); /* not initialised: size 0 */
-  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "options"));
-  CHECK(said(rankloom_map_options_init(NULL, 8), RANKLOOM_USAGE, "options"));
-  CHECK(said(rankloom_map_options_init(&options, 1), RANKLOOM_USAGE, "size"));
+  CHECK(failed_with(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "options"));
+  CHECK(failed_with(rankloom_map_options_init(NULL, 8), RANKLOOM_USAGE, "options"));
+  CHECK(failed_with(rankloom_map_options_init(&options, 1), RANKLOOM_USAGE, "size"));
   /* A program with an older, shorter struct: the rest has its defaults. */
   CHECK(rankloom_map_options_init(&options, offsetof(rankloom_map_options, threads)) == RANKLOOM_OK);
   options.threads = 5000; /* beyond what it says to have: not looked at */
@@ -206,16 +209,16 @@ static void refuses_bad_input(void) {
   rankloom_mapping_free(mapping);
   CHECK(rankloom_map_options_init(&options, RANKLOOM_MAP_OPTIONS_SIZE) == RANKLOOM_OK);
   options.imbalance = NAN;
-  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "imbalance"));
+  CHECK(failed_with(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "imbalance"));
   options.imbalance = 0;
-  options.move_price = 1;
-  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "move_price"));
+  options.migration_cost = 1;
+  CHECK(failed_with(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_USAGE, "migration_cost"));
   options.start = cores;
   options.start_ranks = 7;
-  CHECK(said(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_BAD_INPUT, "mapping"));
+  CHECK(failed_with(rankloom_map(graph, topology, NULL, &options, &mapping), RANKLOOM_BAD_INPUT, "mapping"));
   options.start_ranks = 8;
-  CHECK(said(rankloom_map(graph, topology, "block", &options, &mapping), RANKLOOM_USAGE, "start"));
-  options.move_price = 0;
+  CHECK(failed_with(rankloom_map(graph, topology, "block", &options, &mapping), RANKLOOM_USAGE, "start"));
+  options.migration_cost = 0;
   options.start = NULL;
   options.effort = "heroic";
   CHECK(rankloom_map(graph, topology, NULL, &options, &mapping) == RANKLOOM_USAGE && mapping == NULL);
@@ -227,20 +230,21 @@ static void refuses_bad_input(void) {
   rankloom_mapping_free(NULL);
   rankloom_allocator_free(NULL);
   CHECK(rankloom_graph_ranks(NULL) == 0 && rankloom_topology_cores(NULL) == 0 && rankloom_mapping_cores(NULL) == NULL);
-  CHECK(said(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
-  CHECK(said(rankloom_mapping_result(NULL, NULL), RANKLOOM_USAGE, "mapping"));
+  CHECK(failed_with(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
+  CHECK(failed_with(rankloom_mapping_result(NULL, NULL), RANKLOOM_USAGE, "mapping"));
 }
 
 static int fail_elsewhere(void* unused) {
   rankloom_topology* topology = NULL;
   (void)unused;
-  return rankloom_error()[0] == '\0' && said(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string");
+  return rankloom_error()[0] == '\0' &&
+         failed_with(rankloom_topology_load(NULL, &topology), RANKLOOM_USAGE, "file_or_string");
 }
 
 static void keeps_the_errors_of_threads_apart(void) {
   thrd_t thread;
   int as_expected = 0;
-  CHECK(said(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
+  CHECK(failed_with(rankloom_allocator_release(NULL, 1), RANKLOOM_USAGE, "allocator"));
   CHECK(thrd_create(&thread, fail_elsewhere, NULL) == thrd_success && thrd_join(thread, &as_expected) == thrd_success);
   CHECK(as_expected);
   CHECK(strcmp(rankloom_error_where(), "allocator") == 0);
@@ -249,10 +253,10 @@ static void keeps_the_errors_of_threads_apart(void) {
 int main(void) {
   CHECK(rankloom_abi_version() == RANKLOOM_ABI_VERSION);
   CHECK(rankloom_error()[0] == '\0');
-  maps_what_talks_together();
+  maps_communicating_ranks_onto_one_node();
   reads_patterns_and_counts_messages();
-  gives_nodes_to_jobs();
-  tells_names();
+  allocates_nodes_to_jobs();
+  returns_node_names();
   refuses_bad_input();
   keeps_the_errors_of_threads_apart();
   if (failures == 0) printf("rankloom %s from C: all holds\n", rankloom_version());

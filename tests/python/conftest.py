@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: the program, whose results the module has to give as well."""
+"""Fixtures: the program, whose results the module must reproduce."""
 
 import json
 import os

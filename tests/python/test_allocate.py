@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes for several jobs: as `rankloom alloc` gives them."""
+"""Allocation of nodes to several jobs, compared with `rankloom alloc`."""
 
 import pytest
 import rankloom
 
 
 @pytest.mark.parametrize("machine", ["mesh:6x6 core:4", "torus:4x4x4 core:2", "switch:4=4 node:8=2 core:4=1"])
-def test_jobs_get_the_nodes_that_the_program_gives(program, tmp_path, machine):
+def test_jobs_get_the_same_nodes_as_from_the_program(program, tmp_path, machine):
     program("alloc", "init", "-t", machine, cwd=tmp_path)
     allocator = rankloom.Allocator(rankloom.Topology(machine))
     for request in ({"nodes": 4}, {"nodes": 7}, {"nodes": 1}, {"release": 1}, {"nodes": 5}, {"tasks": 9}):
@@ -15,17 +15,17 @@ def test_jobs_get_the_nodes_that_the_program_gives(program, tmp_path, machine):
             allocator.release(request["release"])
             continue
         words = ["--tasks", request["tasks"]] if "tasks" in request else [request["nodes"]]
-        said = program("alloc", "request", *words, cwd=tmp_path, may_wait=True)
+        expected = program("alloc", "request", *words, cwd=tmp_path, may_wait=True)
         job = allocator.request(**request)
-        if said is None:
+        if expected is None:
             assert job is None
             continue
-        assert job.nodes.tolist() == said["nodes"] and job.names == said["names"] and job.kept.tolist() == said["reserved"]
-        assert (job.diameter, job.closed) == (said["diameter"], said["isolated"])
+        assert job.nodes.tolist() == expected["nodes"] and job.names == expected["names"] and job.reserved.tolist() == expected["reserved"]
+        assert (job.diameter, job.isolated) == (expected["diameter"], expected["isolated"])
     assert len(allocator.jobs) >= 2
 
 
-def test_no_place_is_none_and_changes_nothing():
+def test_a_request_that_must_wait_returns_none_and_changes_nothing():
     allocator = rankloom.Allocator(rankloom.Topology("mesh:4x4 core:2"))
     first = allocator.request(8)
     assert allocator.request(9) is None and allocator.free_nodes == 8
@@ -34,7 +34,7 @@ def test_no_place_is_none_and_changes_nothing():
     assert allocator.free_nodes == allocator.nodes == 16
 
 
-def test_drained_nodes_are_given_to_nobody():
+def test_drained_nodes_are_not_allocated():
     allocator = rankloom.Allocator(rankloom.Topology("mesh:2x2 core:2"), exclusive="routers")
     allocator.drain(3)
     assert allocator.request(4) is None
@@ -50,10 +50,10 @@ def test_drained_nodes_are_given_to_nobody():
     lambda allocator: allocator.request(1.5),
     lambda allocator: allocator.request(17),
     lambda allocator: allocator.request(1, policy="no-such-policy"),
-    lambda allocator: allocator.request(1, fallback="pray"),
+    lambda allocator: allocator.request(1, fallback="no-such-fallback"),
     lambda allocator: allocator.release(99),
     lambda allocator: allocator.drain(16),
-    lambda allocator: rankloom.Allocator(rankloom.Topology("mesh:4x4 core:2"), exclusive="chairs"),
+    lambda allocator: rankloom.Allocator(rankloom.Topology("mesh:4x4 core:2"), exclusive="no-such-resource"),
     lambda allocator: rankloom.Allocator(rankloom.Topology.from_matrix([[0, 1], [1, 0]])),
 ])
 def test_bad_requests_are_errors_with_a_hint(call):

@@ -15,7 +15,7 @@ def matrix():
     return dense
 
 
-def test_a_dense_matrix_comes_back_as_it_was(matrix):
+def test_a_dense_matrix_survives_the_round_trip(matrix):
     graph = rankloom.Graph.from_matrix(matrix)
     assert (graph.ranks, graph.edges, graph.total_bytes) == (40, np.count_nonzero(matrix), matrix.sum())
     assert np.array_equal(graph.to_numpy(), matrix)
@@ -23,7 +23,7 @@ def test_a_dense_matrix_comes_back_as_it_was(matrix):
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok"])
-def test_sparse_matrices_of_every_form_come_back(matrix, form):
+def test_sparse_matrices_of_every_format_survive_the_round_trip(matrix, form):
     graph = rankloom.Graph.from_matrix(sparse.coo_matrix(matrix).asformat(form))
     back = graph.to_scipy()
     assert isinstance(back, sparse.csr_matrix)
@@ -31,14 +31,14 @@ def test_sparse_matrices_of_every_form_come_back(matrix, form):
     assert (back @ np.ones(40) == matrix.sum(axis=1)).all()
 
 
-def test_repeated_entries_are_added_and_a_ranks_own_left_out():
+def test_repeated_entries_are_added_and_the_diagonal_is_ignored():
     twice = sparse.coo_matrix(([1.0, 2.0, 9.0], ([0, 0, 1], [1, 1, 1])), shape=(2, 2))
     assert rankloom.Graph.from_matrix(twice).to_numpy().tolist() == [[0, 3], [0, 0]]
     graph = rankloom.Graph.from_edges(3, [0, 0, 2, 1], [1, 1, 2, 0], [1, 2, 9, 4])
     assert graph.to_numpy().tolist() == [[0, 3, 0], [4, 0, 0], [0, 0, 0]]
 
 
-def test_messages_and_loads_are_kept(matrix):
+def test_messages_and_loads_are_stored(matrix):
     messages = np.ceil(matrix / 100)
     loads = np.arange(40.0)
     graph = rankloom.Graph.from_matrix(matrix, messages=messages, loads=loads)
@@ -47,15 +47,15 @@ def test_messages_and_loads_are_kept(matrix):
     assert np.array_equal(graph.loads, loads)
 
 
-def test_arrays_are_the_graphs_own_memory_and_cannot_be_written(matrix):
+def test_arrays_share_the_memory_of_the_graph_and_are_read_only(matrix):
     graph = rankloom.Graph.from_matrix(matrix)
     assert graph.bytes.ctypes.data == graph.bytes.ctypes.data == graph.to_scipy().data.ctypes.data
     for array in (graph.bytes, graph.targets, graph.offsets):
         with pytest.raises(ValueError):
             array[0] = 1
-    kept = graph.bytes
+    array = graph.bytes
     del graph
-    assert kept.sum() == matrix.sum()  # the array keeps the graph alive
+    assert array.sum() == matrix.sum()  # the array keeps the graph alive
 
 
 def test_an_undirected_pair_counts_once():
@@ -63,7 +63,7 @@ def test_an_undirected_pair_counts_once():
     assert graph.undirected and graph.to_numpy().tolist() == [[0, 5], [5, 0]]
 
 
-def test_files_are_read_as_the_program_reads_them(tmp_path, program, matrix):
+def test_files_are_read_like_the_program_reads_them(tmp_path, program, matrix):
     path = tmp_path / "traffic.txt"
     np.savetxt(path, matrix, fmt="%d")
     graph = rankloom.Graph.load(path)
@@ -87,10 +87,10 @@ def test_files_are_read_as_the_program_reads_them(tmp_path, program, matrix):
     (lambda: rankloom.Graph.from_matrix(np.ones((2, 2), dtype=complex)), "bytes"),
     (lambda: rankloom.Graph.from_matrix(np.ones((2, 2)), messages=np.eye(2)), "messages"),
     (lambda: rankloom.Graph.load("/no/such/file"), "/no/such/file"),
-    (lambda: rankloom.Graph.load("gen:groups", collectives="sideways"), "collectives"),
+    (lambda: rankloom.Graph.load("gen:groups", collectives="no-such-model"), "collectives"),
     (lambda: rankloom.Graph.from_edges(2, [0], [1], [1]).to_scipy("messages"), "what"),
 ])
-def test_bad_input_is_an_error_with_place_and_hint(call, where):
+def test_bad_input_raises_an_error_with_position_and_hint(call, where):
     with pytest.raises(rankloom.Error) as caught:
         call()
     error = caught.value

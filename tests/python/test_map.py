@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mapping and evaluating: the same as the program says, to the last digit."""
+"""Mapping and evaluation: exactly the results of the program."""
 
 import threading
 import time
@@ -29,46 +29,46 @@ def machine():
     ("pair-exchange:tries=2000", {"threads": 1}, ["--threads", 1]),
     ("random", {"seed": 7, "raw": True}, ["--seed", 7, "--raw"]),
 ])
-def test_a_mapping_is_the_programs(program, graph, machine, mapper, keywords, flags):
+def test_a_mapping_equals_that_of_the_program(program, graph, machine, mapper, keywords, flags):
     found = rankloom.map(graph, machine, mapper, **keywords)
-    said = program("map", PATTERN, "-t", MACHINE, "-a", mapper, *flags)
-    assert found.cores.tolist() == said["mapping"]
+    expected = program("map", PATTERN, "-t", MACHINE, "-a", mapper, *flags)
+    assert found.cores.tolist() == expected["mapping"]
     for key in ("mapper", "seed", "model", "cost", "cost_default", "lower_bound", "fell_back", "note"):
-        assert getattr(found, key) == said[key], key
-    assert found.gain_percent == pytest.approx(said["gain_percent"])
+        assert getattr(found, key) == expected[key], key
+    assert found.gain_percent == pytest.approx(expected["gain_percent"])
 
 
-def test_evaluation_is_the_programs(program, graph, machine, tmp_path):
+def test_an_evaluation_equals_that_of_the_program(program, graph, machine, tmp_path):
     found = rankloom.map(graph, machine, effort="fast")
     found.save(tmp_path / "found.map")
     metrics = rankloom.evaluate(graph, machine, found)
-    said = program("eval", tmp_path / "found.map", "--profile", PATTERN, "-t", MACHINE)["mappings"][0]
+    expected = program("eval", tmp_path / "found.map", "--profile", PATTERN, "-t", MACHINE)["mappings"][0]
     for key, value in metrics.items():
-        assert value == said[key], key
-    assert metrics["costs"]["bytes"] == found.cost == said["cost"]
+        assert value == expected[key], key
+    assert metrics["costs"]["bytes"] == found.cost == expected["cost"]
     assert rankloom.evaluate(graph, machine, found.cores.astype(np.int64)) == metrics
 
 
-def test_a_matrix_maps_as_its_file(program, tmp_path):
+def test_a_matrix_and_its_file_have_the_same_mapping(program, tmp_path):
     matrix = rankloom.Graph.load("gen:stencil2d:size=6x6,shuffle=true").to_numpy()
     np.savetxt(tmp_path / "m.txt", matrix, fmt="%.17g")
     found = rankloom.map(rankloom.Graph.from_matrix(matrix), rankloom.Topology("node:6=5 core:6=1"), "refine")
-    said = program("map", tmp_path / "m.txt", "-t", "node:6=5 core:6=1", "-a", "refine")
-    assert found.cores.tolist() == said["mapping"] and found.cost == said["cost"]
+    expected = program("map", tmp_path / "m.txt", "-t", "node:6=5 core:6=1", "-a", "refine")
+    assert found.cores.tolist() == expected["mapping"] and found.cost == expected["cost"]
 
 
-def test_the_same_again_on_any_number_of_threads(graph, machine):
+def test_the_result_does_not_depend_on_the_number_of_threads(graph, machine):
     results = [rankloom.map(graph, machine, effort="fast", seed=3, threads=threads).cores.tolist() for threads in (1, 2, 2)]
     assert results[0] == results[1] == results[2]
 
 
-def test_moves_that_do_not_pay_are_not_made(graph, machine):
+def test_ranks_do_not_move_if_the_migration_cost_exceeds_the_gain(graph, machine):
     first = rankloom.map(graph, machine, "greedy")
-    again = rankloom.map(graph, machine, "refine", start=first.cores, move_price=1e18)
+    again = rankloom.map(graph, machine, "refine", start=first.cores, migration_cost=1e18)
     assert again.moved == 0 and np.array_equal(again.cores, first.cores)
 
 
-def test_more_ranks_than_cores_have_to_be_allowed(graph):
+def test_more_ranks_than_cores_need_oversubscribe(graph):
     small = rankloom.Topology("node:4=10 core:8=1")
     with pytest.raises(rankloom.Error) as caught:
         rankloom.map(graph, small)
@@ -77,7 +77,7 @@ def test_more_ranks_than_cores_have_to_be_allowed(graph):
     assert np.bincount(found.cores, minlength=32).tolist() == [6] * 32
 
 
-def test_a_table_of_distances_is_a_machine():
+def test_a_distance_matrix_is_a_machine():
     distances = np.array([[0, 1, 9], [1, 0, 9], [9, 9, 0]], dtype=float)
     machine = rankloom.Topology.from_matrix(distances)
     graph = rankloom.Graph.from_edges(3, [0], [2], [10])
@@ -86,7 +86,7 @@ def test_a_table_of_distances_is_a_machine():
     assert rankloom.evaluate(graph, machine, found)["predicted_seconds"] is None
 
 
-def test_a_machine_tells_what_it_is(machine):
+def test_a_machine_has_levels_nodes_and_distances(machine):
     assert (machine.cores, machine.nodes) == (192, 12)
     assert machine.levels == [("switch", 2), ("node", 12), ("core", 192)]
     assert machine.node_of.tolist() == [core // 16 for core in range(192)]
@@ -94,12 +94,12 @@ def test_a_machine_tells_what_it_is(machine):
     assert machine.distances([0, 1, 16, 191]).tolist()[0] == [0, 1, 3.7, 4.1]
 
 
-def test_a_machine_goes_through_a_file(machine, tmp_path):
+def test_a_machine_survives_the_round_trip_through_a_file(machine, tmp_path):
     (tmp_path / "machine.json").write_text(machine.to_json())
     assert np.array_equal(rankloom.Topology(tmp_path / "machine.json").distances(), machine.distances())
 
 
-def test_other_threads_run_while_a_mapper_does():
+def test_other_threads_run_during_a_mapping():
     graph = rankloom.Graph.load("gen:random:ranks=600,degree=12")
     machine = rankloom.Topology("node:80=10 core:16=1")
     done = threading.Event()
@@ -115,26 +115,26 @@ def test_other_threads_run_while_a_mapper_does():
         time.sleep(0.002)
         turns += 1
     worker.join()
-    assert turns > 5  # with the lock held, there would be one
+    assert turns > 5  # with the interpreter lock held, there would be one
 
 
 @pytest.mark.parametrize("call", [
     lambda graph, machine: rankloom.map(graph, machine, "no-such-mapper"),
     lambda graph, machine: rankloom.map(graph, machine, "greedy", no_such_option=1),
     lambda graph, machine: rankloom.map(graph, machine, "pair-exchange", tries="many"),
-    lambda graph, machine: rankloom.map(graph, machine, model="beauty"),
+    lambda graph, machine: rankloom.map(graph, machine, model="no-such-model"),
     lambda graph, machine: rankloom.map(graph, machine, budget=-1),
     lambda graph, machine: rankloom.map(graph, machine, seed=-1),
     lambda graph, machine: rankloom.map(graph, machine, threads=10**6),
     lambda graph, machine: rankloom.map(graph, machine, imbalance=float("nan")),
-    lambda graph, machine: rankloom.map(graph, machine, move_price=2),
+    lambda graph, machine: rankloom.map(graph, machine, migration_cost=2),
     lambda graph, machine: rankloom.map(graph, machine, "block", start=np.arange(192)),
     lambda graph, machine: rankloom.map(graph, machine, "refine", start=np.zeros(192, dtype=int)),
     lambda graph, machine: rankloom.evaluate(graph, machine, [0, 1]),
     lambda graph, machine: rankloom.evaluate(graph, machine, np.full(192, 192)),
     lambda graph, machine: rankloom.evaluate(graph, machine, np.linspace(0, 1, 192)),
     lambda graph, machine: machine.distances([192]),
-    lambda graph, machine: rankloom.Topology("no machine at all"),
+    lambda graph, machine: rankloom.Topology("not a machine"),
     lambda graph, machine: rankloom.Topology.from_matrix([[0, -1], [1, 0]]),
     lambda graph, machine: rankloom.map(graph, machine, "block").save("/no/such/folder/x.map"),
 ])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes with the module: the notebook, the stubs, the wheel."""
+"""The notebook, the type stubs and the wheel."""
 
 import ast
 import csv
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 @pytest.mark.parametrize("notebook", sorted((ROOT / "python/examples").glob("*.ipynb")), ids=lambda path: path.stem)
 def test_every_cell_of_a_notebook_runs(notebook, tmp_path, monkeypatch, capsys):
-    """As Jupyter would run them, but without it: code cells in order, in one namespace."""
+    """Runs the code cells in order in one namespace, as Jupyter does."""
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
     cells = [cell for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"]
@@ -31,17 +31,17 @@ def test_every_cell_of_a_notebook_runs(notebook, tmp_path, monkeypatch, capsys):
     assert "instead of" in capsys.readouterr().out
 
 
-def test_the_documentation_in_the_code_is_true():
+def test_the_examples_in_docstrings_are_correct():
     assert doctest.testmod(rankloom).attempted > 0 and doctest.testmod(rankloom).failed == 0
 
 
-def test_all_that_is_offered_is_documented():
+def test_all_public_names_are_documented():
     for name in rankloom.__all__:
         thing = getattr(rankloom, name)
         assert thing.__doc__, name
 
 
-def test_stubs_say_what_the_module_has():
+def test_stubs_match_the_module():
     tree = ast.parse((ROOT / "python/rankloom/_rankloom.pyi").read_text())
     stubs = {}
     for node in tree.body:
@@ -54,14 +54,14 @@ def test_stubs_say_what_the_module_has():
     assert stubs == module
 
 
-def test_tables_are_the_programs(program):
+def test_tables_equal_those_of_the_program(program):
     for kind, rows in (("mappers", rankloom.mappers()), ("models", rankloom.cost_models()), ("formats", rankloom.formats()),
                        ("patterns", rankloom.patterns()), ("policies", rankloom.policies())):
         assert [row["name"] for row in rows] == [row["name"] for row in program("list", kind)[kind]], kind
 
 
 def test_a_wheel_installs_and_works(tmp_path):
-    """The wheel around the module that is built; building that is CMake's work and not done again here."""
+    """The wheel contains the module of the current build, so nothing is compiled here."""
     command = ("import sys; sys.path.insert(0, 'python'); import build_backend; "
                f"print(build_backend.build_wheel({str(tmp_path)!r}, {{'module': {_rankloom.__file__!r}}}))")
     name = subprocess.run([sys.executable, "-c", command], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()[-1]
