@@ -58,6 +58,10 @@ std::string dump_json(const json& value, int indent) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
+std::string dump_json(const nlohmann::ordered_json& value, int indent) {
+  return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string JsonCursor::path() const {
   if (parent_ == nullptr) return {};
   const std::string above = parent_->path();

@@ -24,6 +24,8 @@ nlohmann::json parse_json(std::string_view text);
 /// The text of a value, with line breaks and this indentation when `indent` is not negative. Bytes that are not UTF-8
 /// are replaced.
 std::string dump_json(const nlohmann::json& json, int indent = -1);
+/// The same with the keys in the order of insertion.
+std::string dump_json(const nlohmann::ordered_json& json, int indent = -1);
 
 /// A value in a document and the path to it. After the first error, further reads have no effect and the first error is
 /// kept: a reader is a list of fields and checks once, at the end, whether all of them were read. A cursor refers to
