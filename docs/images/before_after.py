@@ -56,7 +56,7 @@ def main() -> None:
 <text x="{10 + side + GAP}" y="20" font-weight="600">placed by rankloom</text><text x="{10 + side + GAP}" y="38" font-size="12">the same traffic: ranks that talk share a node</text>
 {heat_map(pairs, list(range(ranks)), ranks, 10)}
 {heat_map(pairs, mapping, ranks, 10 + side + GAP)}
-<text x="10" y="{TOP + side + 26}">cost (bytes x gap): {result["cost_default"]:.4g}</text>
+<text x="10" y="{TOP + side + 26}">cost (bytes x time per byte): {result["cost_default"]:.4g}</text>
 <text x="{10 + side + GAP}" y="{TOP + side + 26}">cost: {result["cost"]:.4g}, {gain:.2f} times less</text>
 </svg>
 """

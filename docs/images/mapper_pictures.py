@@ -15,7 +15,7 @@ import sys
 ROWS, COLUMNS, NODE = 12, 12, 16
 TOPOLOGY = "switch:3=4.1 node:3=3.7 core:16=1"
 SMALL = (3, 3, 3, "node:3=3.7 core:3=1")  # for mappers that take only small problems
-FROM_RANDOM = {"greedy", "pair-exchange", "pe-500k", "refine"}  # local searches, for which the default order is an end
+FROM_RANDOM = {"greedy", "pair-exchange", "pe-500k", "refine"}  # local searches, for which the default placement is an end
 COLOURS = ["#1b6ca8", "#4f9bd0", "#9cc9e8", "#b3541e", "#e08a4e", "#f2c29b", "#2f7d4f", "#66b083", "#abd8bb"]
 CELL, MARGIN, HEAD = 24, 12, 54
 
@@ -52,8 +52,8 @@ def draw(name, result, rows, columns, per_node):
     width = max(CELL * columns + 2 * MARGIN, 430)
     height = CELL * rows + HEAD + MARGIN
     cost, default = result["cost"], result["cost_default"]
-    change = "the default order" if name == "block" else "as the default order" if cost == default else \
-        f"{abs(default - cost) / default:.1%} {'below' if cost < default else 'above'} the default order"
+    change = "the default placement" if name == "block" else "as the default placement" if cost == default else \
+        f"{abs(default - cost) / default:.1%} {'below' if cost < default else 'above'} the default placement"
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" font-family="system-ui,sans-serif" font-size="13">
 <title>{rows} x {columns} halo exchange placed by {name}</title>
 <rect width="100%" height="100%" fill="#fff"/>

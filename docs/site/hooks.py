@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mkdocs does besides turning docs/ into pages (mkdocs.yml names this file under `hooks`).
+"""Hooks of the documentation site (mkdocs.yml names this file under `hooks`).
 
-The pages are written to be read in the source tree, too: their links go to files, some of them outside docs/. Those that are
-named in OUTSIDE become pages of the site, and links are turned to where each file is there. And the index of the search
-is also written as a script, because a page that is opened from a folder may load scripts but no data.
+The pages can also be read in the source tree: their links name files, some of them outside docs/. The files in OUTSIDE become
+pages of the site, and links are rewritten to the site's paths. The search index is also written as a script, because a page
+that is opened from a local directory may load scripts but no data.
 """
 
 import pathlib
@@ -30,7 +30,7 @@ def on_files(files, config):
 
 
 def in_tree(file, config):
-    """Where a file of the site stands in the source tree."""
+    """The path of a file of the site in the source tree."""
     return pathlib.PurePath(file.abs_src_path).relative_to(ROOT).as_posix()
 
 
@@ -44,7 +44,7 @@ def on_page_markdown(markdown, page, config, files):
         if wanted + "/README.md" in place:
             wanted += "/README.md"
         if wanted not in place:
-            return found.group()  # `mkdocs build --strict` tells
+            return found.group()  # `mkdocs build --strict` reports it
         return before + posixpath.relpath(place[wanted], posixpath.dirname(page.file.src_path) or ".") + after
 
     parts = FENCE.split(markdown)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: text inside SVG, HTML and the terminal.
+// report: text for SVG, HTML and the terminal: escaping, durations.
 #pragma once
 
 #include <string>
@@ -28,14 +28,15 @@ inline std::string escaped(std::string_view text) {
         result += "&quot;";
         break;
       default:
-        if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') result += c;  // others no XML may hold
+        if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t')
+          result += c;  // XML allows no other control characters
     }
   }
   return result;
 }
 
-/// What a terminal would obey instead of showing becomes a question mark; results are files that anybody may have
-/// written.
+/// Replaces control characters by question marks: a result file may come from anyone, and must not control the
+/// terminal.
 inline std::string without_controls(std::string_view text) {
   std::string result(text);
   for (char& c : result) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: what is odd about a machine that could be built.
+// report: suspicious properties of a valid machine.
 #include "rankloom/report/topology_findings.hpp"
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 
 using Findings = std::vector<TopologyFinding>;
 
-/// Farther should not be cheaper: a mapper would spread what belongs together.
+/// A higher level should not be cheaper: a mapper would separate ranks that communicate.
 void find_cheap_levels(const Topology& topology, Findings& findings) {
   const auto levels = topology.levels();
   for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -28,20 +28,21 @@ void find_cheap_levels(const Topology& topology, Findings& findings) {
         findings.push_back(
             {fmt::format("level {} (cost {}) is cheaper than level {} below it (cost {})", levels[level].kind,
                          cost_text(*levels[level].cost), levels[below].kind, cost_text(*levels[below].cost)),
-             "costs usually fall from the top down; are they the wrong way round?"});
+             "costs usually decrease from the top level down; check their order"});
       }
       break;
     }
   }
 }
 
-/// The routed network's cheapest link against the dearest level inside a node.
+/// Compares the cheapest link of the network with the most expensive level inside a node.
 void find_cheap_network(const Topology& topology, Findings& findings) {
   if (!topology.routed()) return;
   const double per_hop = topology.network().per_hop().inverse_bandwidth;
   const auto levels = topology.levels();
   for (std::size_t level = topology.node_level() + 1; level < levels.size(); ++level) {
-    if (!levels[level].cost || levels[level].is_private() || levels[level].cost->inverse_bandwidth <= per_hop || per_hop == 0)
+    if (!levels[level].cost || levels[level].is_private() || levels[level].cost->inverse_bandwidth <= per_hop ||
+        per_hop == 0)
       continue;
     findings.push_back({fmt::format("one hop of the network (cost {}) is cheaper than level {} inside a node (cost {})",
                                     format_value(per_hop), levels[level].kind, cost_text(*levels[level].cost)),
@@ -55,8 +56,8 @@ void find_private_levels(const Topology& topology, Findings& findings) {
   for (std::size_t level = 0; level < levels.size(); ++level) {
     if (!levels[level].is_private() || level == topology.node_level()) continue;
     findings.push_back(
-        {fmt::format("level {} has one object under every parent: no choice is made there", levels[level].kind),
-         "harmless; leave it out if it says nothing about the machine"});
+        {fmt::format("level {} has one object under every parent, so no mapper can choose there", levels[level].kind),
+         "harmless; remove the level if it has no meaning"});
   }
 }
 
@@ -80,7 +81,7 @@ void find_unequal_nodes(const Topology& topology, Findings& findings) {
     }
   }
   findings.push_back({fmt::format("nodes have different numbers of cores: {}", sizes),
-                      "fine if the machine is so; else look for a missing node or core"});
+                      "if this is wrong, look for a missing node or core"});
 }
 
 void find_capacities(const Topology& topology, Findings& findings) {
@@ -90,19 +91,19 @@ void find_capacities(const Topology& topology, Findings& findings) {
     if (topology.capacity(core) > 1) ++shared;
   }
   if (unused > 0) {
-    findings.push_back({fmt::format("{} of {} cores are not to be used", format_count(static_cast<double>(unused)),
+    findings.push_back({fmt::format("{} of {} cores must not be used", format_count(static_cast<double>(unused)),
                                     format_count(topology.core_count())),
-                        "they have capacity 0; give them 1 to use them"});
+                        "their capacity is 0; set it to 1 to use them"});
   }
   if (shared > 0) {
     findings.push_back({fmt::format("{} cores may hold several ranks", format_count(static_cast<double>(shared))),
-                        "they have a capacity above 1"});
+                        "their capacity is above 1"});
   }
 }
 
 }  // namespace
 
-std::vector<TopologyFinding> examine(const Topology& topology) {
+std::vector<TopologyFinding> check_topology(const Topology& topology) {
   Findings findings;
   for (const MachineRemark& remark : topology.spec().remarks) findings.push_back({remark.what, remark.hint});
   if (!topology.is_matrix()) {
@@ -113,7 +114,7 @@ std::vector<TopologyFinding> examine(const Topology& topology) {
   find_capacities(topology, findings);
   if (!topology.is_matrix()) find_private_levels(topology, findings);
   if (!topology.symmetric())
-    findings.push_back({"sending one way costs more than the other way", "fine if measured so; else check the costs"});
+    findings.push_back({"the cost depends on the direction", "check the costs unless they were measured"});
   return findings;
 }
 

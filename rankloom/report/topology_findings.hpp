@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: what is odd about a machine that could be built: `rankloom topo check` lists it.
+// report: suspicious properties of a valid machine, as `rankloom topo check` lists them.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace rankloom {
 
 struct TopologyFinding {
   std::string what;
-  std::string hint;  ///< What to do if it was not meant so.
+  std::string hint;  ///< What to change if this is a mistake.
 };
 
-/// Remarks, most important first; empty when nothing is odd. O(cores).
-std::vector<TopologyFinding> examine(const Topology& topology);
+/// The findings, most important first. O(cores).
+std::vector<TopologyFinding> check_topology(const Topology& topology);
 
 }  // namespace rankloom

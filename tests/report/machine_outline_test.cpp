@@ -84,10 +84,10 @@ TEST(MachineOutline, NamesFewHostsAllAndManyByTheFirstAndTheLast) {
       outline_machine(hosts({{"a", 2}, {"b", 2}, {"big", 8}, {"c1", 4}, {"c2", 4}, {"c3", 4}, {"c4", 4}}));
   ASSERT_EQ(tree.children.size(), 3U);
   EXPECT_THAT(tree.children[0].names, ElementsAre("a", "b"));
-  EXPECT_FALSE(tree.children[0].names_left_out);
+  EXPECT_FALSE(tree.children[0].names_omitted);
   EXPECT_THAT(tree.children[1].names, ElementsAre("big"));
   EXPECT_THAT(tree.children[2].names, ElementsAre("c1", "c4"));
-  EXPECT_TRUE(tree.children[2].names_left_out);
+  EXPECT_TRUE(tree.children[2].names_omitted);
 }
 
 TEST(MachineOutline, DoesNotNameNumberedHosts) {

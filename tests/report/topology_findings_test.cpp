@@ -16,7 +16,7 @@ using testing::topology;
 
 std::vector<std::string> remarks(std::string_view machine) {
   std::vector<std::string> texts;
-  for (const auto& finding : examine(topology(machine))) {
+  for (const auto& finding : check_topology(topology(machine))) {
     texts.push_back(finding.what);
     EXPECT_FALSE(finding.hint.empty());
   }
@@ -50,7 +50,7 @@ TEST(TopologyFindings, CountUnequalNodes) {
 }
 
 TEST(TopologyFindings, CountUnusedAndSharedCores) {
-  EXPECT_THAT(remarks("node:2=10 core:4=1 !core:0"), ElementsAre(HasSubstr("1 of 8 cores are not to be used")));
+  EXPECT_THAT(remarks("node:2=10 core:4=1 !core:0"), ElementsAre(HasSubstr("1 of 8 cores must not be used")));
   EXPECT_THAT(remarks("node:2=10 core:4*3=1"), ElementsAre(HasSubstr("8 cores may hold several ranks")));
 }
 

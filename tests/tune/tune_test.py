@@ -76,7 +76,7 @@ class VirtualCluster(TuneTest):
         self.assertEqual(json.loads((self.folder / "kept" / "result.json").read_text()), result)
         self.assertIn("--rankfile kept/launch/rankfile", result["use"])
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
-        self.assertIn("times faster than the default order (2 runs each)", (self.folder / "kept" / "report.html").read_text())
+        self.assertIn("times faster than the default placement (2 runs each)", (self.folder / "kept" / "report.html").read_text())
 
     def test_a_program_with_uniform_traffic_keeps_the_default(self):
         self.compile(UNIFORM)

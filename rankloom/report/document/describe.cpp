@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: what a mapping changes.
+// report/document: the properties of a program and the effect of a mapping.
 #include "rankloom/report/document/describe.hpp"
 
 #include <algorithm>
@@ -19,20 +19,20 @@ namespace rankloom {
 
 namespace {
 
-/// Beyond so many edges, routes are not walked: they take minutes that nobody asked for.
+/// Graphs with more edges are not routed, because this takes minutes.
 constexpr EdgeIndex many_edges = 20'000'000;
-constexpr std::size_t most_links = 10;
+constexpr std::size_t max_links = 10;
 
 std::string vertex_label(const Topology& topology, Vertex vertex) {
   const std::uint32_t nodes = topology.network().node_count();
   if (index(vertex) < nodes) return node_label(topology, Node{index(vertex)});
-  // A tree of switches has one above all.
+  // The last vertex of a tree of switches is its root.
   const bool tree = std::holds_alternative<TreeShape>(topology.network().shape());
   if (tree && index(vertex) + 1 == topology.network().vertex_count()) return "top switch";
   return fmt::format("switch {}", index(vertex) - nodes);
 }
 
-/// The links that carry most before or after, by what they carry before.
+/// The most loaded links before or after, sorted by their load before.
 std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topology, const Placements& placements) {
   const std::vector<double> before = link_loads(graph, topology, placements.before);
   const std::vector<double> after = placements.after.empty() ? std::vector<double>(before.size(), 0.0)
@@ -42,7 +42,7 @@ std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topol
     if (before[link] > 0 || after[link] > 0) order.push_back(link);
   }
   const auto most = [&](std::uint32_t link) { return std::max(before[link], after[link]); };
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), most_links));
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), max_links));
   std::partial_sort(order.begin(), end, order.end(),
                     [&](std::uint32_t a, std::uint32_t b) { return most(a) != most(b) ? most(a) > most(b) : a < b; });
   order.erase(end, order.end());
@@ -73,7 +73,7 @@ std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology
 void predict_times(const CommGraph& graph, const Topology& topology, const Placements& placements,
                    ReportDocument& document) {
   auto platform = Platform::of(topology, {});
-  if (!platform || placements.after.empty()) return;  // what has no wires is not predicted
+  if (!platform || placements.after.empty()) return;  // without links there is no prediction
   document.verdict.predicted = {predict(graph, *platform, placements.before).seconds,
                                 predict(graph, *platform, placements.after).seconds};
 }
@@ -89,7 +89,7 @@ void show(CommGraph graph, ReportDocument& document) {
     return;
   }
   document.traffic = in_blocks(graph, {}, block);
-  // The last order is the one that is proposed.
+  // The last placement is the proposed one.
   if (document.orders.size() > 1) document.traffic_mapped = in_blocks(graph, document.heat_orders.back().ranks, block);
   for (HeatOrder& order : document.heat_orders) order = in_blocks(std::move(order), block);
 }
@@ -120,7 +120,7 @@ void describe_placements(CommGraph graph, const Topology& topology, Placements p
     document.orders.push_back({std::move(id), std::move(label), std::move(core_of), cost});
   };
   const bool compared = !placements.after.empty();
-  add("before", default_order, placements.before);
+  add("before", default_placement, placements.before);
   if (compared) add("after", placements.after_label, placements.after);
   if (!document.cost_default) document.cost_default = document.orders.front().cost;
   show(std::move(graph), document);
@@ -128,7 +128,7 @@ void describe_placements(CommGraph graph, const Topology& topology, Placements p
 
 namespace {
 
-constexpr std::size_t most_collectives = 40;
+constexpr std::size_t max_collectives = 40;
 
 std::string name_of(const Profile& profile, std::uint32_t communicator) {
   const Communicator& group = profile.communicators[communicator];
@@ -136,7 +136,7 @@ std::string name_of(const Profile& profile, std::uint32_t communicator) {
   return group.members.empty() ? "MPI_COMM_WORLD" : fmt::format("communicator {}", communicator);
 }
 
-/// By operation and communicator; what is behind the first forty is put together.
+/// Grouped by operation and communicator; all rows after the first forty are added up.
 std::vector<CollectiveRow> collectives_of(const Profile& profile) {
   std::map<std::pair<CollectiveOp, std::uint32_t>, CollectiveRow> rows;
   for (const Collective& collective : profile.collectives) {
@@ -154,13 +154,13 @@ std::vector<CollectiveRow> collectives_of(const Profile& profile) {
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const CollectiveRow& a, const CollectiveRow& b) { return a.bytes > b.bytes; });
-  if (list.size() <= most_collectives) return list;
-  CollectiveRow rest{"others", fmt::format("{} more", list.size() - most_collectives), 0, 0, 0};
-  for (std::size_t i = most_collectives; i < list.size(); ++i) {
+  if (list.size() <= max_collectives) return list;
+  CollectiveRow rest{"others", fmt::format("{} more", list.size() - max_collectives), 0, 0, 0};
+  for (std::size_t i = max_collectives; i < list.size(); ++i) {
     rest.count += list[i].count;
     rest.bytes += list[i].bytes;
   }
-  list.resize(most_collectives);
+  list.resize(max_collectives);
   list.push_back(std::move(rest));
   return list;
 }
@@ -184,7 +184,7 @@ void describe_profile(const Profile& profile, ReportDocument& document) {
   document.collectives = collectives_of(profile);
   if (profile.expanded_collectives.rank_count() > 0) {
     document.collectives.push_back(
-        {"as pairs", "recorded as messages between pairs", 0, 0, bytes_between_ranks(profile.expanded_collectives)});
+        {"as pairs", "recorded as point-to-point messages", 0, 0, bytes_between_ranks(profile.expanded_collectives)});
   }
   for (const RankActivity& activity : profile.activity) {
     document.in_mpi.push_back(static_cast<float>(activity.seconds_in_mpi));

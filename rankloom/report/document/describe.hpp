@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: what a program does, and what a mapping changes about it, written into a document.
+// report/document: writes the properties of a program, and the effect of a mapping, into a document.
 #pragma once
 
 #include <span>
@@ -13,21 +13,21 @@
 
 namespace rankloom {
 
-/// Message sizes, point to point against collectives, time in MPI, phases.
+/// Message sizes, point-to-point and collective traffic, time in MPI, phases.
 void describe_profile(const Profile& profile, ReportDocument& document);
 
-/// Who sits where: the default order, and what is compared with it, if anything.
+/// The placements that are compared: the default, and optionally a mapping.
 struct Placements {
   std::vector<Core> before;
-  std::vector<Core> after;  ///< Empty: nothing is compared.
+  std::vector<Core> after;  ///< Empty: no comparison.
   std::string after_label;  ///< "auto", "mapping.txt"
   CostModel model = CostModel::bytes;
 };
 
-/// The traffic alone, in the order of the ranks' numbers. Takes the graph.
+/// Only the traffic, with ranks in numerical order. Consumes the graph.
 void describe_traffic(CommGraph graph, ReportDocument& document);
 
-/// Traffic, orders, machine, levels, links, costs and the predicted times. Takes the graph. O(edges x route).
+/// Traffic, placements, machine, levels, links, costs and predicted times. Consumes the graph. O(edges x route length).
 void describe_placements(CommGraph graph, const Topology& topology, Placements placements, ReportDocument& document);
 
 }  // namespace rankloom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: everything that a report shows, as plain values. Readers fill it from results, layouts add places;
-// the web page, SVG files and the terminal show it. docs/report.md describes its JSON.
+// report/document: the contents of a report as plain values. Readers fill it from results, layouts add coordinates; the
+// web page, SVG files and the terminal present it. docs/report.md describes its JSON.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct Verdict {
   std::string kind;  ///< "gain", "none", "profile", "allocation" or "online"
   std::string sentence;
   std::vector<std::string> notes;
-  std::vector<std::string> commands;                   ///< What to type.
-  std::optional<double> saved;                         ///< Share of the cost, by the model.
-  std::optional<std::pair<double, double>> predicted;  ///< Seconds of communication before and after, by arithmetic.
+  std::vector<std::string> commands;                   ///< The commands to type.
+  std::optional<double> saved;                         ///< Saved share of the cost, by the model.
+  std::optional<std::pair<double, double>> predicted;  ///< Seconds of communication before and after, analytically.
   std::optional<std::pair<double, double>> simulated;  ///< The same by simulation.
   std::optional<Measured> measured;
 };
 
-/// Who sends to whom. With block > 1, vertices stand for so many consecutive ranks.
+/// The traffic between ranks. With block > 1, a vertex represents this many consecutive ranks.
 struct ShownTraffic {
   CommGraph graph;
   std::uint32_t block = 1;
@@ -62,7 +62,7 @@ struct SizeRow {
 struct CollectiveRow {
   std::string operation, communicator;
   std::uint64_t members = 0;
-  double count = 0, bytes = 0;  ///< Bytes as the program asked for them.
+  double count = 0, bytes = 0;  ///< Bytes as given in the calls.
 };
 
 struct PhaseRow {
@@ -74,7 +74,7 @@ struct PhaseRow {
 struct MapperRow {
   std::string name;
   double cost = 0, cost_spread = 0;
-  std::optional<double> time_ms;  ///< None: it was not run for this.
+  std::optional<double> time_ms;  ///< None: the mapper was not run.
   std::uint64_t seeds = 1;
   bool chosen = false;
   std::string note;
@@ -92,7 +92,7 @@ struct PolicyRow {
   std::string policy;
   double utilisation = 0, contention_free = 0, bounded_slowdown = 0, mean_wait = 0;
   std::uint64_t jobs_run = 0;
-  std::vector<JobRow> jobs;  ///< In order of their starts; empty when the replay kept none.
+  std::vector<JobRow> jobs;  ///< In order of their start times; empty when the replay recorded none.
   std::string jobs_note;
 };
 
@@ -112,9 +112,9 @@ struct OnlineNode {
     double begin = 0, end = 0;
   };
   std::vector<Stretch> phases;
-  std::vector<std::pair<double, std::uint32_t>> bursts;         ///< When, and how many ranks were moved.
-  std::vector<double> decision_time, cost_stayed, cost_online;  ///< A second of model time, at each decision.
-  double stayed = 0, online = 0;                                ///< Over the run.
+  std::vector<std::pair<double, std::uint32_t>> bursts;         ///< The time, and the number of migrated ranks.
+  std::vector<double> decision_time, cost_stayed, cost_online;  ///< Per second of run time, at each decision.
+  double stayed = 0, online = 0;                                ///< Totals of the run.
 };
 
 struct OnlineSection {
@@ -122,7 +122,8 @@ struct OnlineSection {
   std::uint64_t windows = 0;
   double window_seconds = 0;
   std::vector<OnlineNode> nodes;
-  std::optional<std::pair<double, double>> restart;  ///< Cost as placed now, and as `auto` would place it anew.
+  std::optional<std::pair<double, double>>
+      restart;  ///< Cost of the present placement, and of the one that `auto` computes.
 };
 
 struct SourceFile {
@@ -138,14 +139,14 @@ struct Reproduction {
   std::vector<std::string> libraries;
 };
 
-/// The label of what launchers do by themselves.
-inline const std::string default_order = "default order (block)";
+/// The label of the launcher's default placement.
+inline const std::string default_placement = "default placement (block)";
 
 struct ReportDocument {
   std::string title;
   Verdict verdict;
   std::optional<ShownTraffic> traffic;
-  std::optional<ShownTraffic> traffic_mapped;  ///< Blocks of the mapped order, where traffic has blocks.
+  std::optional<ShownTraffic> traffic_mapped;  ///< Blocks of the mapped placement, where traffic has blocks.
   double total_bytes = 0, total_messages = 0;
   bool undirected = false;
   std::vector<ShownOrder> orders;      ///< Before, after.
@@ -165,9 +166,9 @@ struct ReportDocument {
   std::optional<OnlineSection> online;
   Reproduction reproduce;
 
-  /// What a mapping is compared with, in a sentence.
+  /// The baseline of the comparison, as part of a sentence.
   std::string baseline() const {
-    return orders.empty() || orders.front().label == default_order ? "the default order" : orders.front().label;
+    return orders.empty() || orders.front().label == default_placement ? "the default placement" : orders.front().label;
   }
 };
 

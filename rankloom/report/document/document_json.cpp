@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: machines and time as JSON.
+// report/document: the document as JSON.
 #include "rankloom/report/document/document_json.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Json box_json(const MachineBox& box) {
           {"w", box.width * unit_x}, {"h", box.height * unit_y}, {"first_core", box.first_core}, {"cores", box.cores}};
 }
 
-/// How many nodes were in use, at each moment when that changed.
+/// The number of nodes in use, at each time when it changes.
 Json busy_json(const std::vector<JobRow>& jobs) {
   std::map<double, std::int64_t> changes;
   for (const JobRow& job : jobs) {
@@ -180,7 +180,7 @@ Json traffic_json(const ReportDocument& document, const ShownTraffic& shown) {
   json["block"] = shown.block;
   if (shown.block > 1) {
     json["world_ranks"] = shown.world;
-    json["blocks_note"] = "too many ranks or pairs to show each: neighbours in the order are shown together";
+    json["blocks_note"] = "too many ranks or pairs: consecutive ranks are combined into blocks";
   }
   if (document.undirected) json["undirected"] = true;
   return json;

@@ -8,10 +8,10 @@
 
 namespace rankloom {
 
-/// Sections that are empty are left out. The same document gives the same text.
+/// Empty sections are omitted. The same document gives the same text.
 nlohmann::ordered_json to_json(const ReportDocument& document);
 
-/// Places in units of a picture: eight to a column of characters, sixteen to a row.
+/// Coordinates in pixels: 8 per terminal column, 16 per row.
 nlohmann::ordered_json machine_json(const MachineLayout& machine);
 nlohmann::ordered_json allocation_json(const AllocationSection& allocation);
 nlohmann::ordered_json online_json(const OnlineSection& online);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: the data put into the page.
+// report/document: inserts the data into the page.
 #include "rankloom/report/document/html.hpp"
 
 #include <cassert>
@@ -26,7 +26,7 @@ std::string inside_script(std::string_view json) {
   text.reserve(json.size());
   for (std::size_t at = 0; at < json.size(); ++at) {
     if (json[at] == '<') {
-      text += "\\u003c";  // in JSON, < stands in strings only
+      text += "\\u003c";  // in JSON, < occurs in strings only
     } else {
       text += json[at];
     }
@@ -36,10 +36,10 @@ std::string inside_script(std::string_view json) {
 
 }  // namespace
 
-std::string page_with(std::string_view page, std::string_view json, std::string_view title) {
+std::string fill_page(std::string_view page, std::string_view json, std::string_view title) {
   std::string result(page);
   const auto [data, length] = between(result, "id=\"rankloom-data\"", "</script>");
-  assert(data != std::string::npos);  // the page has the element; tests look for it
+  assert(data != std::string::npos);  // the page has the element; a test checks it
   result.replace(data, length, inside_script(json));
   if (const auto [head, size] = between(result, "<title", "</title>"); head != std::string::npos && head < data)
     result.replace(head, size, escaped(title));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: one HTML file that holds everything: the page of web/, built into this library, with the data put
-// in.
+// report/document: the HTML report: the page of web/, which is embedded in this library, with the data inserted.
 #pragma once
 
 #include <string>
@@ -12,6 +11,6 @@ namespace rankloom {
 std::string_view report_page();
 
 /// The page with the JSON text in its element `rankloom-data`, and the title in its head.
-std::string page_with(std::string_view page, std::string_view json, std::string_view title);
+std::string fill_page(std::string_view page, std::string_view json, std::string_view title);
 
 }  // namespace rankloom

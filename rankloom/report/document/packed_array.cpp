@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: long lists of numbers inside JSON.
+// report/document: arrays of numbers in JSON.
 #include "rankloom/report/document/packed_array.hpp"
 
 #include <bit>
@@ -31,7 +31,7 @@ std::string deflated(const std::string& bytes) {
   std::string result(size, '\0');
   const int status = compress2(reinterpret_cast<Bytef*>(result.data()), &size,
                                reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()), 6);
-  assert(status == Z_OK);  // the room suffices by zlib's own word
+  assert(status == Z_OK);  // compressBound() guarantees that the buffer suffices
   static_cast<void>(status);
   result.resize(size);
   return result;

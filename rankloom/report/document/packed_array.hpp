@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: long lists of numbers inside JSON: little-endian, deflated by zlib, in base64.
+// report/document: arrays of numbers in JSON: little-endian, compressed by zlib, in base64.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: results of mapping verbs, read into a document.
+// report/document: reads the JSON output of other verbs into a document.
 #include "rankloom/report/document/results.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ Result<void> reading(const std::string& source, std::string_view writer, const R
     std::string_view what = error.what();
     if (const auto end = what.find("] "); what.starts_with('[') && end != std::string_view::npos)
       what.remove_prefix(end + 2);
-    return fail(Code::bad_input, at(source), fmt::format("is not what `{}` writes: {}", writer, what),
-                fmt::format("make it anew with `{}`", writer));
+    return fail(Code::bad_input, at(source), fmt::format("not an output of `{}`: {}", writer, what),
+                fmt::format("write it again with `{}`", writer));
   }
 }
 
@@ -76,8 +76,8 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
       document.mappers.push_back({row.at("name"), row.at("cost"), 0, std::nullopt, 1, false, {}});
     if (document.title.empty()) document.title = fmt::format("Mappings of {}", json.at("profile").get<std::string>());
     if (mappings.size() < 2 || !document.levels.empty()) return;
-    // Without the profile itself, these figures are what there is to compare: of the default order, or of the first
-    // one, and of the last other one.
+    // Without the profile, only these figures can be compared: those of the default placement, or of the first mapping,
+    // and those of the last other mapping.
     std::size_t first = 0;
     while (first + 1 < mappings.size() && mappings[first].at("name") != "block") ++first;
     const bool has_default = mappings[first].at("name") == "block";
@@ -85,7 +85,7 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
     const Json& before = mappings[first];
     const Json& after = mappings[first + 1 == mappings.size() ? first - 1 : mappings.size() - 1];
     document.orders = {
-        {"before", has_default ? default_order : before.at("name").get<std::string>(), {}, before.at("cost")},
+        {"before", has_default ? default_placement : before.at("name").get<std::string>(), {}, before.at("cost")},
         {"after", after.at("name"), {}, after.at("cost")}};
     if (has_default) document.cost_default = before.at("cost").get<double>();
     for (std::size_t at = 0; at < before.at("levels").size(); ++at) {
@@ -123,17 +123,17 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
       measured.spread = json.at("speedup_spread");
       const std::string runs =
           measured.before.size() == 1 ? "1 run each" : fmt::format("{} runs each", measured.before.size());
-      verdict.sentence = gain ? fmt::format("{:.2f} ± {:.2f} times faster than the default order ({}){}.",
+      verdict.sentence = gain ? fmt::format("{:.2f} ± {:.2f} times faster than the default placement ({}){}.",
                                             measured.speedup, measured.spread, runs, predicted)
-                              : fmt::format("{} ({:.2f} ± {:.2f}, {}){}: keep the default order.",
+                              : fmt::format("{} ({:.2f} ± {:.2f}, {}){}: keep the default placement.",
                                             json.value("slower", false) ? "Slower, not faster" : "No measurable gain",
                                             measured.speedup, measured.spread, runs, predicted);
       if (json.at("verified").is_boolean())
-        verdict.notes.push_back(json.at("verified").get<bool>() ? "Every rank was proved to be where it was asked."
-                                                                : "Not every rank could be proved to be in its place.");
+        verdict.notes.push_back(json.at("verified").get<bool>() ? "The placement of every rank was verified."
+                                                                : "The placement of some ranks could not be verified.");
       verdict.measured = std::move(measured);
     } else {
-      verdict.sentence = fmt::format("No gain to expect{}: keep the default order. Nothing was run.", predicted);
+      verdict.sentence = fmt::format("No gain expected{}: keep the default placement. Nothing was run.", predicted);
     }
     if (json.contains("reason")) verdict.notes.push_back("Why: " + json["reason"].get<std::string>() + ".");
     if (json.contains("use") && !json["use"].get<std::string>().empty()) verdict.commands.push_back(json["use"]);
@@ -145,13 +145,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t most_jobs = 20'000;
+constexpr std::size_t max_jobs = 20'000;
 
-/// "0-3,8" → 0 1 2 3 8; what is no number or above `nodes` is an error.
+/// "0-3,8" → 0 1 2 3 8; fails when a number is malformed or not below `nodes`.
 Result<std::vector<std::uint32_t>> parse_ranges(std::string_view text, std::uint32_t nodes, const std::string& source) {
   const auto bad = [&] {
-    return fail(Code::bad_input, at(source), fmt::format("'{}' is no list of nodes of {}", text, nodes),
-                "make it anew with `rankloom alloc replay --detail --json`");
+    return fail(Code::bad_input, at(source), fmt::format("'{}' is not a list of nodes below {}", text, nodes),
+                "write it again with `rankloom alloc replay --detail --json`");
   };
   std::vector<std::uint32_t> numbers;
   const char* place = text.data();
@@ -174,8 +174,8 @@ Result<std::vector<std::uint32_t>> parse_ranges(std::string_view text, std::uint
 
 Result<void> read_jobs(const Json& list, std::uint32_t nodes, const std::string& source, PolicyRow& policy) {
   for (const Json& row : list) {
-    if (policy.jobs.size() == most_jobs) {
-      policy.jobs_note = fmt::format("the first {} of {} jobs to start", most_jobs, list.size());
+    if (policy.jobs.size() == max_jobs) {
+      policy.jobs_note = fmt::format("the first {} of {} jobs to start", max_jobs, list.size());
       break;
     }
     auto where = parse_ranges(row.at("nodes").get<std::string>(), nodes, source);
@@ -191,7 +191,7 @@ OnlineNode online_node(const Json& json) {
   node.name = json.at("host");
   node.ranks = json.at("ranks").get<std::vector<std::uint32_t>>();
   node.seconds = json.at("seconds");
-  if (!json.contains("phases")) return node;  // its agent had nothing to plan
+  if (!json.contains("phases")) return node;  // its agent made no plan
   for (const Json& phase : json.at("phases"))
     node.phases.push_back({phase.at("kind"), phase.at("begin"), phase.at("end")});
   for (const Json& burst : json.at("migrations")) node.bursts.emplace_back(burst.at("time"), burst.at("bound"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: what other verbs wrote as JSON, read into a document.
+// report/document: reads the JSON output of other verbs into a document.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace rankloom {
 
-/// Which verb wrote a JSON object.
+/// The verb that wrote a JSON object.
 enum class ResultKind : std::uint8_t { mapping, comparison, evaluation, replay, online, tune, topology };
 
 std::optional<ResultKind> kind_of_result(const nlohmann::json& json);
 
-// Each fails when the file is not what its verb writes; `source` names it.
+// Each function fails when the JSON does not match the output of its verb; `source` names the file.
 Result<void> read_comparison(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_evaluation(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_replay(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_online(const nlohmann::json& json, const std::string& source, ReportDocument& document);
-/// The verdict of `rankloom tune`: measured or not, with the commands to use.
+/// The verdict of `rankloom tune`, with the commands to use.
 Result<void> read_tune(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: traffic small enough to be shown.
+// report/document: traffic reduced to a size that can be shown.
 #include "rankloom/report/document/shown_traffic.hpp"
 
 #include <numeric>
@@ -23,7 +23,7 @@ ShownTraffic in_blocks(const CommGraph& graph, std::span<const std::uint32_t> or
   const std::uint32_t ranks = graph.rank_count(), blocks = blocks_of(ranks, block);
   std::vector<std::uint32_t> block_of(ranks);
   for (std::uint32_t place = 0; place < ranks; ++place) block_of[order.empty() ? place : order[place]] = place / block;
-  // Blocks are few by definition, so that their pairs are, too.
+  // There are few blocks, hence few pairs of blocks.
   std::vector<double> bytes(std::size_t{blocks} * blocks, 0.0), messages(bytes.size(), 0.0);
   for (const Rank from : graph.ranks()) {
     const std::size_t row = std::size_t{block_of[index(from)]} * blocks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: traffic small enough to be shown: as it is, or with neighbouring ranks taken together.
+// report/document: traffic reduced to a size that can be shown: unchanged, or with consecutive ranks combined.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace rankloom {
 struct ShownLimits {
   std::uint32_t ranks = 16'384;
   std::uint64_t pairs = 1'500'000;
-  std::uint32_t blocks = 1'024;  ///< What is too large becomes so many blocks at most.
+  std::uint32_t blocks = 1'024;  ///< A larger graph is reduced to at most this many blocks.
 };
 
-/// How many ranks stand together so that it can be shown; 1: each by itself.
+/// The number of ranks per block that is needed to show the graph; 1: no blocks.
 std::uint32_t block_size(const CommGraph& graph, const ShownLimits& limits = {});
 
-/// With a block above 1, places b·block .. b·block + block - 1 of the order become one; an empty order is that of the
-/// ranks' numbers. O(edges + blocks²).
+/// With block > 1, positions b·block .. b·block + block - 1 of the order become one vertex; an empty order means
+/// numerical order. O(edges + blocks²).
 ShownTraffic in_blocks(const CommGraph& graph, std::span<const std::uint32_t> order, std::uint32_t block);
 
-/// Rows of ranks as rows of blocks. Where nodes are smaller than blocks there is nothing to see of them.
+/// Rows of ranks as rows of blocks. Nodes that are smaller than a block are not shown.
 HeatOrder in_blocks(HeatOrder order, std::uint32_t block);
 
 }  // namespace rankloom

@@ -15,45 +15,45 @@ namespace rankloom {
 
 namespace {
 
-constexpr double least_gain = 0.005;  // as `tune` sees it
+constexpr double min_gain = 0.005;  // the threshold of `tune`
 
 std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-/// The cost turned so that smaller is better.
-double worth(const ReportDocument& document, double cost) {
+/// The value that mappers minimise.
+double objective_of(const ReportDocument& document, double cost) {
   const auto model = find_cost_model(document.model);
   return model ? objective(*model, cost) : cost;
 }
 
-void conclude_mapping(ReportDocument& document) {
+void write_mapping(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   const ShownOrder& before = document.orders.front();
   const ShownOrder& after = document.orders.back();
-  const double now = worth(document, before.cost), then = worth(document, after.cost);
-  const double gain = now != 0 ? (now - then) / std::abs(now) : 0;
-  verdict.kind = gain > least_gain ? "gain" : "none";
+  const double cost_before = objective_of(document, before.cost), cost_after = objective_of(document, after.cost);
+  const double gain = cost_before != 0 ? (cost_before - cost_after) / std::abs(cost_before) : 0;
+  verdict.kind = gain > min_gain ? "gain" : "none";
   verdict.saved = gain;
   const std::string than = document.baseline();
-  if (gain > least_gain) {
+  if (gain > min_gain) {
     verdict.sentence =
         fmt::format("{}: {} less cost than {} (model {}).", after.label, percent(gain), than, document.model);
     if (verdict.predicted && verdict.predicted->second > 0) {
       const double times = verdict.predicted->first / verdict.predicted->second;
       verdict.sentence +=
-          times > 1 + least_gain
+          times > 1 + min_gain
               ? fmt::format(" Communication predicted {:.2f} times faster; not measured.", times)
-              : fmt::format(" Yet communication is predicted {:.2f} times as fast; not measured.", times);
+              : fmt::format(" Communication is nevertheless predicted {:.2f} times as fast; not measured.", times);
     } else {
       verdict.sentence += " Not measured.";
     }
-  } else if (gain < -least_gain) {
+  } else if (gain < -min_gain) {
     verdict.sentence = fmt::format("{} costs {} more than {} (model {}): keep {}.", after.label, percent(-gain), than,
                                    document.model, than);
   } else {
-    verdict.sentence = fmt::format("Nothing gained: {} costs as much as {} (model {}). Keep {}.", after.label, than,
-                                   document.model, than);
+    verdict.sentence =
+        fmt::format("No gain: {} costs as much as {} (model {}). Keep {}.", after.label, than, document.model, than);
   }
 }
 
@@ -65,15 +65,16 @@ void note_limits(ReportDocument& document) {
   }
   if (verdict.predicted) {
     verdict.notes.push_back(
-        "Predicted by arithmetic: latencies, rates and the busiest wire; who waits for whom is left out, and so is "
-        "what the program computes. Seconds are real only where the machine has real rates, not ratios.");
+        "Predicted analytically from latencies, rates and the most loaded link, without waiting times and computation. "
+        "Seconds are meaningful only if the machine is given with rates, not ratios.");
   }
   if (document.lower_bound && document.orders.size() > 1) {
     const double cost = document.orders.back().cost, bound = *document.lower_bound;
     if (cost > 0 && bound > 0) {
-      verdict.notes.push_back(fmt::format("No placement costs less than {}: at most {} of what is left could be saved.",
-                                          bound < 1000 ? fmt::format("{:.6g}", bound) : format_count(std::round(bound)),
-                                          percent(std::max(0.0, (cost - bound) / cost))));
+      verdict.notes.push_back(
+          fmt::format("No placement costs less than {}: at most {} of the remaining cost could be saved.",
+                      bound < 1000 ? fmt::format("{:.6g}", bound) : format_count(std::round(bound)),
+                      percent(std::max(0.0, (cost - bound) / cost))));
     }
   }
   if (!document.in_mpi.empty()) {
@@ -85,23 +86,22 @@ void note_limits(ReportDocument& document) {
           fmt::format("{} of the time is spent in MPI: no mapping can save more than that.", percent(in / (in + out))));
   }
   if (document.machine && !document.machine->note.empty())
-    verdict.notes.push_back(fmt::format("The machine is not drawn whole: {}.", document.machine->note));
+    verdict.notes.push_back(fmt::format("The machine is not drawn completely: {}.", document.machine->note));
   if (document.undirected)
-    verdict.notes.push_back(
-        "The profile knows no directions: each direction is shown with half the traffic of its pair.");
+    verdict.notes.push_back("The profile is undirected: each direction is shown with half the traffic of its pair.");
   if (document.traffic && document.traffic->block > 1)
-    verdict.notes.push_back(fmt::format("{} ranks are shown in blocks of {}; all figures are of every rank.",
+    verdict.notes.push_back(fmt::format("{} ranks are shown in blocks of {}; all figures include every rank.",
                                         format_count(document.traffic->world), document.traffic->block));
 }
 
-void conclude_profile(ReportDocument& document) {
+void write_profile(ReportDocument& document) {
   document.verdict.kind = "profile";
   document.verdict.sentence =
       fmt::format("{} ranks send {} in {} messages.", format_count(document.traffic->world),
                   format_bytes(document.total_bytes), format_count(std::round(document.total_messages)));
 }
 
-void conclude_allocation(ReportDocument& document) {
+void write_allocation(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   verdict.kind = "allocation";
   for (const PolicyRow& row : document.allocation->policies) {
@@ -110,12 +110,12 @@ void conclude_allocation(ReportDocument& document) {
                     verdict.sentence.empty() ? "" : " ", row.policy, percent(row.contention_free),
                     percent(row.utilisation), format_duration(row.mean_wait));
     if (row.jobs.empty() && row.jobs_run > 0)
-      verdict.notes.push_back(
-          fmt::format("The replay kept no jobs of {}: rankloom alloc replay --detail keeps them.", row.policy));
+      verdict.notes.push_back(fmt::format(
+          "The replay contains no jobs of {}: `rankloom alloc replay --detail` includes them.", row.policy));
   }
 }
 
-void conclude_online(ReportDocument& document) {
+void write_online(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   const OnlineSection& online = *document.online;
   verdict.kind = "online";
@@ -128,41 +128,42 @@ void conclude_online(ReportDocument& document) {
   }
   const std::string times = bursts == 1 ? "once" : fmt::format("{} times", bursts);
   if (bursts == 0) {
-    verdict.sentence = "No rank was moved: the program went on as it was placed.";
+    verdict.sentence = "No rank was migrated.";
   } else if (stayed > 0 && moved < stayed) {
-    verdict.sentence = fmt::format("Moving ranks {} saved {} of the cost of communication, by the model.", times,
+    verdict.sentence = fmt::format("Migrating ranks {} saved {} of the communication cost, by the model.", times,
                                    percent(1 - moved / stayed));
   } else {
-    verdict.sentence = fmt::format("Ranks were moved {}, and nothing was saved by the model.", times);
+    verdict.sentence = fmt::format("Ranks were migrated {} without a gain in the model.", times);
   }
   if (online.restart && online.restart->first > 0 && online.restart->second < online.restart->first)
-    verdict.notes.push_back(fmt::format("Started anew where `auto` puts it, it would cost {} less, by the model.",
+    verdict.notes.push_back(fmt::format("A restart with the mapping of `auto` would cost {} less, by the model.",
                                         percent(1 - online.restart->second / online.restart->first)));
-  verdict.notes.push_back("The effect is the model's: what a program without moves would have taken was not measured.");
+  verdict.notes.push_back("The effect is computed by the model: the time without migrations was not measured.");
 }
 
 }  // namespace
 
-void conclude(ReportDocument& document) {
+void write_verdict(ReportDocument& document) {
   if (document.verdict.sentence.empty()) {
     if (document.orders.size() > 1) {
-      conclude_mapping(document);
+      write_mapping(document);
     } else if (document.allocation) {
-      conclude_allocation(document);
+      write_allocation(document);
     } else if (document.online) {
-      conclude_online(document);
+      write_online(document);
     } else if (document.traffic) {
-      conclude_profile(document);
+      write_profile(document);
     } else if (!document.mappers.empty()) {
       const MapperRow& best = document.mappers.front();
-      const double now = worth(document, document.cost_default.value_or(best.cost)), then = worth(document, best.cost);
-      const double gain = now != 0 ? (now - then) / std::abs(now) : 0;
-      document.verdict.kind = gain > least_gain ? "gain" : "none";
+      const double cost_before = objective_of(document, document.cost_default.value_or(best.cost)),
+                   cost_after = objective_of(document, best.cost);
+      const double gain = cost_before != 0 ? (cost_before - cost_after) / std::abs(cost_before) : 0;
+      document.verdict.kind = gain > min_gain ? "gain" : "none";
       document.verdict.saved = gain;
-      document.verdict.sentence = gain > least_gain
-                                      ? fmt::format("{} saves {} of the cost of the default order (model {}).",
+      document.verdict.sentence = gain > min_gain
+                                      ? fmt::format("{} saves {} of the cost of the default placement (model {}).",
                                                     best.name, percent(gain), document.model)
-                                      : "Nothing beats the default order: keep it.";
+                                      : "No mapping costs less than the default placement: keep it.";
     }
   }
   note_limits(document);

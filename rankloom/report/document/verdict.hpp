@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/document: the answer in a sentence. What was not measured is called predicted, and what gains nothing is said
-// to gain nothing.
+// report/document: the verdict in one sentence. Values that were not measured are called predicted or simulated.
 #pragma once
 
 #include "rankloom/report/document/document.hpp"
 
 namespace rankloom {
 
-/// Writes the verdict's kind, sentence and notes from what the document holds; a sentence that is there already, as of
-/// `tune`, stays.
-void conclude(ReportDocument& document);
+/// Writes the kind, sentence and notes of the verdict from the contents of the document. An existing sentence, such as
+/// the one of `tune`, is kept.
+void write_verdict(ReportDocument& document);
 
 }  // namespace rankloom

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/model/machine/network/network_shapes.hpp"
-#include "rankloom/report/text_format.hpp"
 #include "rankloom/report/terminal/table.hpp"
+#include "rankloom/report/text_format.hpp"
 
 namespace rankloom {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: a machine with the jobs on it. The layout is made once; the terminal and the SVG file draw the same.
+// report/drawing: a machine with its jobs. The terminal and the SVG file draw the same layout.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace rankloom {
 
-/// Who has a node.
+/// The state of a node.
 struct NodeUse {
   enum class Kind : std::uint8_t { free, job, kept, drained, failed };
   Kind kind = Kind::free;
-  std::uint32_t job = 0;  ///< For job and kept: its place in the list of jobs.
+  std::uint32_t job = 0;  ///< For `job` and `reserved`: the index in the list of jobs.
 };
 
-/// Nodes side by side, as they are wired: a layer of a mesh, the leaves of a subtree, the routers of a group.
+/// Nodes arranged as they are connected: a layer of a mesh, the leaves of a subtree, the routers of a group.
 struct PicturePanel {
   std::string title;
   struct Row {
@@ -29,8 +29,8 @@ struct PicturePanel {
   std::vector<Row> rows;
 };
 
-/// A mesh or torus as grids, one for each layer of its first two dimensions; a tree as its lowest switches, a row each;
-/// a dragonfly as its routers; anything else in the order of the nodes' numbers.
+/// A mesh or torus: one grid per layer of its first two dimensions; a tree: one row per leaf switch; a dragonfly: one
+/// row per router; any other network: nodes in order of their numbers.
 std::vector<PicturePanel> lay_out(const Topology& topology);
 
 struct PictureJob {
@@ -38,13 +38,13 @@ struct PictureJob {
   std::string about;  ///< "9 nodes, diameter 4"
 };
 
-/// The letter that stands for a job in pictures.
+/// The letter that represents a job in pictures.
 char job_letter(std::size_t job);
 
-/// Grids of letters and a legend. Job letters are coloured when asked for.
+/// Grids of letters and a legend, with coloured job letters on request.
 std::string draw_allocation(std::span<const PicturePanel> panels, std::span<const NodeUse> uses,
                             std::span<const PictureJob> jobs, bool colours);
-/// One picture; pointing at a node shows its name and its job.
+/// One SVG file; its tooltips show the name and the job of each node.
 std::string allocation_svg(const Topology& topology, std::span<const PicturePanel> panels,
                            std::span<const NodeUse> uses, std::span<const PictureJob> jobs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/drawing: display lists drawn: as an SVG file, or as characters.
+// report/drawing: the back ends: display lists as SVG files or as characters.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace rankloom {
 
-/// A whole SVG file; pointing at a thing shows what it is.
+/// A complete SVG file with tooltips.
 std::string to_svg(const Drawing& drawing);
-/// All of them in one file, one below the other.
+/// All drawings in one file, one below the other.
 std::string to_svg(std::span<const Drawing> drawings);
 
 struct TerminalStyle {
   bool colours = false;
-  std::size_t most_columns = 200;
-  std::size_t most_rows = 60;  ///< What is beyond is cut, and said to be.
+  std::size_t max_columns = 200;
+  std::size_t max_rows = 60;  ///< Larger pictures are truncated, with a note.
 };
 
-/// The title and the picture, each line ended by a newline.
+/// The title and the picture, each line terminated by a newline.
 std::string to_text(const Drawing& drawing, const TerminalStyle& style = {});
 
 }  // namespace rankloom

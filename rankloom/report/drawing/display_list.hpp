@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/layout: a picture as a list of rectangles, lines and words, each with what it means. Layouts make it, the
-// terminal and the SVG file draw it: what a thing looks like is theirs to say.
+// report/drawing: a picture as a list of rectangles, lines and texts, each with a meaning. The terminal and SVG back
+// ends choose how each meaning looks.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,35 @@ namespace rankloom {
 /// What an item stands for.
 enum class Meaning : std::uint8_t {
   title,      ///< Of the picture.
-  label,      ///< Words beside something.
-  note,       ///< Words of less weight.
-  container,  ///< A part of a machine with parts inside: switch, group, package.
+  label,      ///< A label next to an item.
+  note,       ///< A less important text.
+  container,  ///< A part of a machine that contains others: switch, group, package.
   node,
-  core,  ///< A place for a rank; `value` 1 when a rank sits there.
-  wire,  ///< Between nodes of a network.
-  heat,  ///< Traffic; `value` from 0, nearly nothing, to 1, the most.
+  core,  ///< `value` is 1 when a rank is placed on the core.
+  wire,  ///< A link between nodes of a network.
+  heat,  ///< Traffic; `value` from 0, very little, to 1, the maximum.
   border,
-  before,      ///< A figure of the default order.
-  after,       ///< A figure of the mapping.
-  figure,      ///< A figure of neither.
-  job,         ///< Nodes that a job has for a time; `value` is its number.
-  shared_job,  ///< The same of a job that met another on a link or router.
-  phase,       ///< A stretch of time; `value` is its kind.
-  mark,        ///< A moment.
+  before,      ///< A value of the default placement.
+  after,       ///< A value of the mapping.
+  figure,      ///< A value of neither.
+  job,         ///< The nodes of a job over time; `value` is its number.
+  shared_job,  ///< The same for a job that shared a link or router with another.
+  phase,       ///< An interval of time; `value` is its kind.
+  mark,        ///< A point in time.
 };
 
-/// Places and sizes are in characters of a terminal: columns and rows. A picture that is not of characters may draw
-/// between them.
+/// Coordinates and sizes are columns and rows of a terminal; other back ends can use fractions.
 struct DisplayItem {
   enum class Kind : std::uint8_t { rectangle, line, text };
   enum class Align : std::uint8_t { left, middle, right };
   Kind kind = Kind::rectangle;
   Meaning meaning = Meaning::label;
-  double x = 0, y = 0;  ///< Left upper corner; of a text, the row and where it is aligned.
+  double x = 0, y = 0;  ///< Upper left corner; for a text, the row and the alignment position.
   double width = 0, height = 0;
-  std::string text = {};  ///< The text; of a rectangle, words inside it.
+  std::string text = {};  ///< The text; for a rectangle, the text inside it.
   double value = 0;
   Align align = Align::left;
-  std::string about = {};  ///< Shown where one can point at things.
+  std::string about = {};  ///< The tooltip.
 };
 
 struct DisplayList {
@@ -65,7 +64,7 @@ struct DisplayList {
 
 /// One picture of a report.
 struct Drawing {
-  std::string name;   ///< Of its file: "heat-before".
+  std::string name;   ///< The file name: "heat-before".
   std::string title;  ///< A sentence above it.
   DisplayList list;
 };

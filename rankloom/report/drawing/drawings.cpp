@@ -23,23 +23,22 @@ std::string number(double value) {
 
 std::string order_title(const ReportDocument& document, const std::string& id) {
   for (const ShownOrder& order : document.orders) {
-    if (order.id == id) return "ranks by their cores, " + order.label;
+    if (order.id == id) return "ranks ordered by core, " + order.label;
   }
-  return "ranks by their numbers";
+  return "ranks in numerical order";
 }
 
-/// Before and after are shown on one scale.
+/// Before and after have the same scale.
 void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::vector<Drawing>& drawings) {
   if (!document.traffic) return;
   const auto traffic_of = [&](const HeatOrder& order) -> const ShownTraffic& {
     return order.id == "after" && document.traffic_mapped ? *document.traffic_mapped : *document.traffic;
   };
   for (const HeatOrder& order : document.heat_orders)
-    options.heat_most =
-        std::max(options.heat_most, heat_cells(traffic_of(order).graph, order.ranks, options.heat_cells).most);
+    options.heat_max =
+        std::max(options.heat_max, heat_cells(traffic_of(order).graph, order.ranks, options.heat_cells).most);
   for (const HeatOrder& order : document.heat_orders)
-    drawings.push_back(
-        draw_heat_map(traffic_of(order), order, "who sends to whom: " + order_title(document, order.id), options));
+    drawings.push_back(draw_heat_map(traffic_of(order), order, "traffic: " + order_title(document, order.id), options));
 }
 
 void add_machine(const ReportDocument& document, const MachineLayout& machine, std::vector<Drawing>& drawings) {
@@ -47,7 +46,7 @@ void add_machine(const ReportDocument& document, const MachineLayout& machine, s
   for (const ShownOrder& order : document.orders) {
     if (!order.core_of.empty())
       drawings.push_back(
-          draw_machine(machine, order.core_of, "machine-" + order.id, "where the ranks sit: " + order.label));
+          draw_machine(machine, order.core_of, "machine-" + order.id, "placement of the ranks: " + order.label));
   }
 }
 
@@ -74,7 +73,7 @@ void add_comparison(const ReportDocument& document, const DrawingOptions& option
     rows.back().after = row.after;
     rows.back().after_text = format_bytes(row.after);
   }
-  if (!rows.empty()) drawings.push_back(draw_bars("links", "the links that carry most" + two, rows, options));
+  if (!rows.empty()) drawings.push_back(draw_bars("links", "most loaded links" + two, rows, options));
 }
 
 void add_profile(const ReportDocument& document, const DrawingOptions& options, std::vector<Drawing>& drawings) {
@@ -90,13 +89,13 @@ void add_profile(const ReportDocument& document, const DrawingOptions& options, 
   for (const SizeRow& row : document.sizes)
     add(row.from == 0 ? "0 B" : "from " + format_bytes(static_cast<double>(row.from)),
         static_cast<double>(row.messages), format_count(static_cast<double>(row.messages)));
-  finish("sizes", "messages by their size");
+  finish("sizes", "messages by size");
   if (document.point_to_point && !document.collectives.empty()) {
     add("point to point", *document.point_to_point, format_bytes(*document.point_to_point));
     for (const CollectiveRow& row : document.collectives)
       add(fmt::format("{} on {}", row.operation, row.communicator), row.bytes,
           fmt::format("{} in {} calls", format_bytes(row.bytes), format_count(std::round(row.count))));
-    finish("kinds", "bytes point to point, and as collectives were asked for");
+    finish("kinds", "bytes of point-to-point and collective operations");
   }
   for (const PhaseRow& row : document.phases) add(row.label, row.bytes, format_bytes(row.bytes));
   finish("phases", "point-to-point bytes of each phase");
@@ -114,8 +113,8 @@ void add_mappers(const ReportDocument& document, const DrawingOptions& options, 
   if (rows.empty()) return;
   if (document.lower_bound)
     rows.push_back({"lower bound", *document.lower_bound, number(*document.lower_bound), {}, {}, Meaning::figure});
-  drawings.push_back(draw_bars("mappers", "cost of each mapping (" + document.model + "), and how long it took to find",
-                               rows, options));
+  drawings.push_back(
+      draw_bars("mappers", "cost of each mapping (" + document.model + ") and mapping time", rows, options));
 }
 
 void add_allocation(const AllocationSection& allocation, const DrawingOptions& options,
@@ -124,7 +123,7 @@ void add_allocation(const AllocationSection& allocation, const DrawingOptions& o
   double begin = 1e300, end = -1e300;
   for (const PolicyRow& policy : allocation.policies) {
     rows.push_back({policy.policy, policy.utilisation, fmt::format("{:.1f} % used", 100 * policy.utilisation),
-                    policy.contention_free, fmt::format("{:.1f} % share nothing", 100 * policy.contention_free)});
+                    policy.contention_free, fmt::format("{:.1f} % isolated", 100 * policy.contention_free)});
     for (const JobRow& job : policy.jobs) {
       begin = std::min(begin, job.submit);
       end = std::max(end, job.end);
@@ -152,7 +151,7 @@ std::vector<Drawing> draw(const ReportDocument& document, const Topology* topolo
     if (options.all_of_the_machine || topology == nullptr) {
       add_machine(document, *document.machine, drawings);
     } else {
-      const MachineLayoutOptions narrow{.most_columns = static_cast<std::uint32_t>(options.columns)};
+      const MachineLayoutOptions narrow{.max_columns = static_cast<std::uint32_t>(options.columns)};
       add_machine(document, lay_out_machine(*topology, narrow), drawings);
     }
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/drawing: the pictures of a document as display lists: the same ones for SVG files and the terminal, finer
-// where there is room for it.
+// report/drawing: the pictures of a document as display lists, for SVG files and the terminal.
 #pragma once
 
 #include <cstddef>
@@ -14,28 +13,28 @@
 namespace rankloom {
 
 struct DrawingOptions {
-  std::size_t heat_cells = 32;     ///< Rows of a heat map at most.
-  double heat_rows = 32;           ///< Rows of characters that it takes at most.
-  std::size_t columns = 100;       ///< Of charts and time lines.
-  std::size_t time_rows = 24;      ///< Rows of a picture of nodes over time, at most.
-  double heat_most = 0;            ///< Bytes of a pair that the darkest shade stands for at least.
-  bool all_of_the_machine = true;  ///< Else a large machine is shown as far as it fits.
+  std::size_t heat_cells = 32;     ///< Maximum number of rows of a heat map.
+  double heat_rows = 32;           ///< Maximum height of a heat map in terminal rows.
+  std::size_t columns = 100;       ///< Width of charts and time lines.
+  std::size_t time_rows = 24;      ///< Maximum number of rows of a picture of nodes over time.
+  double heat_max = 0;             ///< Lower limit of the bytes per pair that the darkest shade represents.
+  bool all_of_the_machine = true;  ///< Otherwise a large machine is truncated.
 };
 
-/// In reading order; only what the document holds.
+/// The pictures of all sections of the document, in reading order.
 std::vector<Drawing> draw(const ReportDocument& document, const Topology* topology, const DrawingOptions& options);
 
-// The single ones.
+// Single pictures.
 Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::string title,
                       const DrawingOptions& options);
-/// With the ranks on their cores; an empty order: cores alone.
+/// The machine with the ranks on their cores; without ranks when `core_of` is empty.
 Drawing draw_machine(const MachineLayout& machine, const std::vector<Core>& core_of, std::string name,
                      std::string title);
 Drawing draw_policy(const PolicyRow& policy, std::uint32_t nodes, double begin, double end,
                     const DrawingOptions& options);
 Drawing draw_online(const OnlineNode& node, const DrawingOptions& options);
 
-/// One line of a bar chart, or two when there is something to compare.
+/// One bar, or two bars in a comparison.
 struct BarRow {
   std::string label;
   double before = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/drawing: who sends (row) to whom (column), with the nodes' names at the rows where they begin.
+// report/drawing: heat maps: senders in rows, receivers in columns, names of nodes at their first rows.
 #include <algorithm>
 #include <cmath>
 
@@ -14,14 +14,14 @@ namespace rankloom {
 
 namespace {
 
-/// Cells of one row whose shades are about the same, as one.
+/// Merges consecutive cells of a row with nearly equal shades.
 constexpr double steps = 24;
 
 double rounded(double shade) {
   return shade < 0 ? -1 : std::round(shade * steps) / steps;
 }
 
-/// Names of nodes at the rows in which they begin, as far as there is room for them.
+/// Names of nodes at their first rows, where they do not overlap.
 double label_rows(const HeatOrder& order, std::size_t ranks, std::size_t cells, double cell_height, double top,
                   DisplayList& list) {
   double width = 0;
@@ -49,7 +49,7 @@ Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::
                       const DrawingOptions& options) {
   Drawing drawing{"heat-" + order.id, std::move(title), {}};
   HeatCells heat = heat_cells(traffic.graph, order.ranks, options.heat_cells);
-  heat.most = std::max(heat.most, options.heat_most);
+  heat.most = std::max(heat.most, options.heat_max);
   if (heat.cells == 0) return drawing;
   const std::size_t ranks = traffic.graph.rank_count(), cells = heat.cells;
   const double height = std::min(1.0, options.heat_rows / static_cast<double>(cells)), width = 2 * height;
@@ -80,7 +80,7 @@ Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::
     }
   }
   list.text(Meaning::note, left, top + square,
-            fmt::format("darkest: {} for each pair of {}; paler by the logarithm, down to a ten thousandth",
+            fmt::format("darkest: {} per pair of {}; logarithmic scale down to a ten-thousandth",
                         format_bytes(heat.most), traffic.block > 1 ? "blocks" : "ranks"));
   list.width = left + std::max(2 * square, 96.0);
   list.height = top + square + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/drawing: the machine as boxes in boxes, with the ranks on their cores.
+// report/drawing: the machine as nested boxes, with the ranks on their cores.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ Drawing draw_machine(const MachineLayout& machine, const std::vector<Core>& core
   DisplayList& list = drawing.list;
   list.width = machine.width;
   list.height = machine.height;
-  // The lowest rank of each core, and how many more there are.
+  // The lowest rank and the number of ranks of each core.
   std::vector<std::uint32_t> first(machine.cores, 0), count(machine.cores, 0);
   for (std::uint32_t rank = 0; rank < core_of.size(); ++rank) {
     const std::uint32_t core = index(core_of[rank]);

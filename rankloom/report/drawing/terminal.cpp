@@ -16,7 +16,7 @@ namespace rankloom {
 
 namespace {
 
-/// What a picture of characters is drawn on. Each place holds one character of UTF-8, and whether it stands out.
+/// A grid of characters. Each cell contains one UTF-8 character and whether it is highlighted.
 class Canvas {
  public:
   Canvas(std::size_t columns, std::size_t rows) : columns_(columns), rows_(rows), places_(columns * rows) {}
@@ -79,7 +79,7 @@ std::size_t code_points(std::string_view text) {
 }
 
 void fill(Canvas& canvas, const DisplayItem& item, std::string_view character, bool red = false) {
-  // What is smaller than a character still fills the one in which it begins.
+  // An item smaller than a character fills the character at its corner.
   const auto left = static_cast<std::ptrdiff_t>(std::floor(item.x + 1e-9));
   const auto top = static_cast<std::ptrdiff_t>(std::floor(item.y + 1e-9));
   const std::ptrdiff_t right = std::max(left + 1, rounded(item.x + item.width));
@@ -141,7 +141,7 @@ void rectangle(Canvas& canvas, const DisplayItem& item) {
   }
 }
 
-/// Wires that go straight, where nothing else is.
+/// Draws horizontal and vertical links in empty cells.
 void wire(Canvas& canvas, const DisplayItem& item) {
   const std::ptrdiff_t x = rounded(item.x), y = rounded(item.y);
   const std::ptrdiff_t right = rounded(item.x + item.width), bottom = rounded(item.y + item.height);
@@ -156,16 +156,16 @@ void wire(Canvas& canvas, const DisplayItem& item) {
 
 std::string to_text(const Drawing& drawing, const TerminalStyle& style) {
   const auto all = static_cast<std::size_t>(std::ceil(drawing.list.height));
-  const std::size_t rows = std::min(all, style.most_rows);
+  const std::size_t rows = std::min(all, style.max_rows);
   const auto wide = static_cast<std::size_t>(std::ceil(drawing.list.width)) + 1;
-  Canvas canvas(std::min(wide, style.most_columns), rows);
+  Canvas canvas(std::min(wide, style.max_columns), rows);
   for (const DisplayItem& item : drawing.list.items) {
     switch (item.kind) {
       case DisplayItem::Kind::rectangle:
         rectangle(canvas, item);
         break;
       case DisplayItem::Kind::line:
-        if (item.meaning == Meaning::wire) wire(canvas, item);  // borders lie between characters
+        if (item.meaning == Meaning::wire) wire(canvas, item);  // borders would be between characters
         break;
       case DisplayItem::Kind::text: {
         const auto length = static_cast<double>(code_points(item.text));
@@ -179,7 +179,7 @@ std::string to_text(const Drawing& drawing, const TerminalStyle& style) {
   }
   std::string text = without_controls(drawing.title) + "\n" + canvas.text(style.colours);
   if (rows < all) text += fmt::format("  … {} rows more; -o report.html or --svg shows all\n", all - rows);
-  if (wide > style.most_columns) text += "  … cut at the right; -o report.html or --svg shows all\n";
+  if (wide > style.max_columns) text += "  … cut at the right; -o report.html or --svg shows all\n";
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/drawing: things over time: jobs on their nodes, phases of a program.
+// report/drawing: pictures over time: jobs on their nodes, phases of a program.
 #include <algorithm>
 #include <cmath>
 
@@ -60,7 +60,7 @@ Drawing draw_policy(const PolicyRow& policy, std::uint32_t nodes, double begin, 
 }
 
 Drawing draw_online(const OnlineNode& node, const DrawingOptions& options) {
-  Drawing drawing{"online-" + node.name, fmt::format("{}: phases over time, moves below", node.name), {}};
+  Drawing drawing{"online-" + node.name, fmt::format("{}: phases over time, migrations below", node.name), {}};
   DisplayList& list = drawing.list;
   const double width = static_cast<double>(options.columns) - label_width;
   const auto x_of = [&](double time) {
@@ -74,7 +74,7 @@ Drawing draw_online(const OnlineNode& node, const DrawingOptions& options) {
   if (!node.bursts.empty()) list.text(Meaning::label, label_width - 1, 1, "moves", DisplayItem::Align::right);
   for (const auto& [at, moved] : node.bursts)
     list.rectangle(Meaning::mark, std::min(x_of(at), label_width + width - 1), 1, 0.25, 1, moved, {},
-                   fmt::format("{} ranks moved at {}", moved, format_duration(at)));
+                   fmt::format("{} ranks migrated at {}", moved, format_duration(at)));
   time_axis(list, 0, node.seconds, 2, width);
   list.width = label_width + width;
   list.height = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/layout: how many things stand side by side, and where the next one goes.
+// report/layout: arrangement of boxes in grids and rows.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ struct Grid {
 /// A character is about twice as high as wide.
 inline constexpr double row_in_columns = 2;
 
-/// The grid of `count` equal things that comes nearest to `aspect` times as wide as high; rather one without holes.
+/// The grid of `count` equal boxes whose ratio of width to height is closest to `aspect`; grids without holes are
+/// preferred.
 inline Grid fitting_grid(std::uint32_t count, double width, double height, double aspect) {
   Grid best;
   double least = 1e300;
@@ -32,15 +33,15 @@ inline Grid fitting_grid(std::uint32_t count, double width, double height, doubl
   return best;
 }
 
-/// Things placed in rows from left to right, from a corner on: a new row after so many columns, or where the width
-/// ends.
+/// Places boxes in rows from left to right. A new row begins after the given number of columns, or at the maximum
+/// width.
 class Flow {
  public:
-  Flow(double left, double top, double most) : most_width(most), left_(left), x_(left), y_(top), right_(left) {}
+  Flow(double left, double top, double most) : max_width(most), left_(left), x_(left), y_(top), right_(left) {}
 
-  /// The place of the next thing.
+  /// The position of the next box.
   std::pair<double, double> next(double width, double height) {
-    const bool full = (columns > 0 && in_row_ == columns) || (most_width > 0 && x_ - left_ + width > most_width);
+    const bool full = (columns > 0 && in_row_ == columns) || (max_width > 0 && x_ - left_ + width > max_width);
     if (full && in_row_ > 0) {
       x_ = left_;
       y_ += row_height_;
@@ -54,12 +55,12 @@ class Flow {
     ++in_row_;
     return place;
   }
-  /// Right and lower end of all.
+  /// Right and lower end of all boxes.
   double width() const { return right_; }
   double height() const { return y_ + row_height_; }
 
   std::uint32_t columns = 0;  ///< 0: as many as fit.
-  double most_width;          ///< 0: any.
+  double max_width;           ///< 0: any.
 
  private:
   double left_, x_, y_, right_;

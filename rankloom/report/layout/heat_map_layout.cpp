@@ -30,7 +30,7 @@ HeatOrder heat_order(std::string id, const Topology& topology, std::span<const C
 double HeatCells::shade(std::size_t row, std::size_t column) const {
   const double value = density[row * cells + column];
   if (!(value > 0)) return -1;
-  // Four factors of ten are shown; what is below is as pale as the last.
+  // Four factors of ten are shown; smaller values get the palest shade.
   constexpr double factors = 4;
   return std::clamp(1 + std::log10(value / most) / factors, 0.0, 1.0);
 }

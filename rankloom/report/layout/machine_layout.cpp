@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/layout: a machine as boxes inside boxes: nodes in what they stand in, and what is around that.
+// report/layout: a machine as nested boxes.
 #include "rankloom/report/layout/machine_layout.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace rankloom {
 
 namespace {
 
-/// A box has a row above and below and a column beside what is in it.
+/// The margin between a box and its contents, in rows and columns.
 inline constexpr double box_frame = 1;
 
 struct NodeTemplates {
@@ -29,7 +29,7 @@ struct NodeTemplates {
   std::vector<std::int32_t> of_node;  ///< By node.
 };
 
-/// The cores of an object: from the first up to, but without, the end.
+/// The cores of an object: [first_core, end_core).
 inline std::uint32_t first_core(const Topology& topology, std::size_t level, std::uint32_t object) {
   return index(topology.first_core(level, object));
 }
@@ -41,7 +41,7 @@ inline std::uint32_t end_core(const Topology& topology, std::size_t level, std::
 class TemplateMaker {
  public:
   explicit TemplateMaker(const Topology& topology) : topology_(topology), levels_(topology.levels()) {
-    // A chip holds the number of a rank; there may be more ranks than cores, so one digit more than cores need.
+    // The box of a core shows a rank number; with more ranks than cores it may need one more digit than core numbers.
     chip_ = static_cast<double>(std::max<std::size_t>(3, std::to_string(topology.core_count() - 1).size() + 1));
   }
 
@@ -67,12 +67,12 @@ class TemplateMaker {
     MachineTemplate made;
     const std::uint32_t offset = first_core(level, node);
     const Size size = add_inside(made.boxes, level, node, box_frame, box_frame, offset);
-    made.width = std::max(size.width + 2 * box_frame, 12.0);  // a node's name needs some room
+    made.width = std::max(size.width + 2 * box_frame, 12.0);  // minimum width for the name of a node
     made.height = size.height + 2 * box_frame;
     return made;
   }
 
-  /// Adds what is inside an object at a place, and says how large that is.
+  /// Adds the inside of an object at a position and returns its size.
   Size add_inside(std::vector<MachineBox>& boxes, std::size_t level, std::uint32_t object, double x, double y,
                   std::uint32_t offset) const {
     const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
@@ -86,7 +86,7 @@ class TemplateMaker {
       }
       return {chip_ * grid.columns, static_cast<double>(grid.rows)};
     }
-    // Children one after another in a grid; rows are as high as their highest.
+    // Children in a grid; the height of a row is the height of its highest child.
     std::vector<std::uint32_t> children;
     for (std::uint32_t core = begin; core < end;) {
       children.push_back(topology_.object_of(next, Core{core}));
@@ -117,14 +117,14 @@ class TemplateMaker {
     return {flow.width() - x, flow.height() - y};
   }
 
-  /// The next level below in which there is a choice; the cores' level is always one.
+  /// The next level below with more than one object per parent; the level of the cores always counts.
   std::size_t below(std::size_t level) const {
     std::size_t next = level + 1;
     while (next + 1 < levels_.size() && levels_[next].is_private()) ++next;
     return next;
   }
 
-  /// How the inside of a node is divided: equal texts, equal insides.
+  /// A text that describes the inside of a node; nodes with equal texts have equal insides.
   std::string shape_of(std::size_t level, std::uint32_t object) const {
     const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
     if (level + 1 >= levels_.size() || below(level) + 1 >= levels_.size()) return std::to_string(end - begin);
@@ -163,12 +163,12 @@ class MachineLayouter {
   MachineLayout lay_out() {
     layout_.cores = topology_.core_count();
     describe_levels();
-    if (topology_.node_count() <= options_.most_nodes) {
+    if (topology_.node_count() <= options_.max_nodes) {
       NodeTemplates inside = node_templates(topology_);
       layout_.templates = std::move(inside.templates);
       inside_ = std::move(inside.of_node);
     } else {
-      layout_.note = fmt::format("{} nodes are too many to draw each", topology_.node_count());
+      layout_.note = fmt::format("{} nodes are too many to draw", topology_.node_count());
     }
     if (topology_.routed()) {
       if (!inside_.empty()) place_network();
@@ -209,8 +209,8 @@ class MachineLayouter {
     std::size_t top = 0;
     while (top < node_level && levels_[top].is_private()) ++top;
     std::size_t lowest = node_level;
-    while (inside_.empty() && lowest > top && levels_[lowest].objects > options_.most_nodes) --lowest;
-    if (inside_.empty() && levels_[lowest].objects > options_.most_nodes) return;
+    while (inside_.empty() && lowest > top && levels_[lowest].objects > options_.max_nodes) --lowest;
+    if (inside_.empty() && levels_[lowest].objects > options_.max_nodes) return;
     const Size size = add_objects(top, 0, static_cast<std::uint32_t>(levels_[top].objects), -1, 0, 0, lowest);
     layout_.width = size.width;
     layout_.height = size.height;
@@ -218,13 +218,12 @@ class MachineLayouter {
 
   Size add_objects(std::size_t level, std::uint32_t begin, std::uint32_t end, std::int32_t parent, double x, double y,
                    std::size_t lowest) {
-    Flow flow(x, y, parent < 0 ? options_.most_columns : 0);
+    Flow flow(x, y, parent < 0 ? options_.max_columns : 0);
     bool known = false;
     for (std::uint32_t object = begin; object < end; ++object) {
       const auto at = layout_.boxes.size();
       const Size size = add_object(level, object, parent, lowest);
-      if (!known && flow.most_width == 0)
-        flow.columns = fitting_grid(end - begin, size.width, size.height, 1.6).columns;
+      if (!known && flow.max_width == 0) flow.columns = fitting_grid(end - begin, size.width, size.height, 1.6).columns;
       known = true;
       const auto [left, top] = flow.next(size.width, size.height);
       for (std::size_t inside = at; inside < layout_.boxes.size(); ++inside) {
@@ -295,7 +294,7 @@ class MachineLayouter {
       highest = std::max(highest, shape.height);
     }
     std::vector<std::uint32_t> box_of(topology_.node_count());
-    Flow flow(0, 0, options_.most_columns);
+    Flow flow(0, 0, options_.max_columns);
     for (std::size_t at = 0; at < panels.size(); ++at) {
       const PicturePanel& panel = panels[at];
       std::size_t columns = 1;
@@ -304,7 +303,7 @@ class MachineLayouter {
       const double edge = framed ? box_frame : 0;
       const double width = static_cast<double>(columns) * (widest + gap_x) - gap_x + 2 * edge;
       const double height = static_cast<double>(panel.rows.size()) * (highest + gap_y) - gap_y + 2 * edge;
-      if (at == 0 && flow.most_width == 0)
+      if (at == 0 && flow.max_width == 0)
         flow.columns = fitting_grid(static_cast<std::uint32_t>(panels.size()), width, height, 1.6).columns;
       const auto [left, top] = flow.next(width, height);
       std::int32_t parent = -1;
@@ -332,7 +331,7 @@ class MachineLayouter {
 
   void add_wires(const std::vector<std::uint32_t>& box_of) {
     const Network& network = topology_.network();
-    if (network.link_count() > 2 * options_.most_wires) return;
+    if (network.link_count() > 2 * options_.max_wires) return;
     for (std::uint32_t link = 0; link < network.link_count(); ++link) {
       const auto [from, to] = network.endpoints(Link{link});
       if (index(from) >= box_of.size() || index(to) >= box_of.size()) continue;
@@ -356,7 +355,7 @@ MachineLayout lay_out_machine(const Topology& topology, const MachineLayoutOptio
   if (topology.is_matrix()) {
     MachineLayout layout;
     layout.cores = topology.core_count();
-    layout.note = "a table of distances has no parts to draw";
+    layout.note = "a machine given by a distance matrix has no parts to draw";
     return layout;
   }
   return MachineLayouter(topology, options).lay_out();
@@ -375,9 +374,9 @@ std::string node_label(const Topology& topology, Node node) {
 
 std::string level_label(const Topology& topology, std::size_t level) {
   const std::string& kind = topology.levels()[level].kind;
-  const bool hisses = kind.ends_with("s") || kind.ends_with("x") || kind.ends_with("ch") || kind.ends_with("sh");
-  std::string label = fmt::format("between {}{}", kind, hisses ? "es" : "s");
-  std::size_t above = level;  // the next level in which there is a choice
+  const bool plural_es = kind.ends_with("s") || kind.ends_with("x") || kind.ends_with("ch") || kind.ends_with("sh");
+  std::string label = fmt::format("between {}{}", kind, plural_es ? "es" : "s");
+  std::size_t above = level;  // the next level with more than one object per parent
   while (above > 0 && topology.levels()[above - 1].is_private()) --above;
   if (above > 0) label += fmt::format(" of a {}", topology.levels()[above - 1].kind);
   return label;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report/layout: a machine as boxes inside boxes. Made once; the page in the browser, the SVG file and the terminal
-// show the same boxes. The insides of nodes of one shape are laid out once.
+// report/layout: a machine as nested boxes. The web page, SVG files and the terminal draw the same boxes. Nodes of one
+// shape share one layout of their inside, the template.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace rankloom {
 
-/// Places are columns and rows of characters, from the corner of the machine, inside a template of the node.
+/// Coordinates are columns and rows of characters, relative to the machine; in a template, relative to the node.
 struct MachineBox {
-  std::int32_t parent = -1;  ///< Number of the box around it; -1: none. Not used in templates.
+  std::int32_t parent = -1;  ///< Index of the enclosing box; -1: none. Unused in templates.
   std::string kind;          ///< "switch", "node", "package", "core", …
   std::string label;
   double x = 0, y = 0, width = 0, height = 0;
-  std::uint32_t first_core = 0;  ///< Of the machine; in a template, of the node.
+  std::uint32_t first_core = 0;  ///< Relative to the machine; in a template, relative to the node.
   std::uint32_t cores = 0;
   std::int32_t inside = -1;  ///< For nodes: their template.
 };
 
-/// The inside of nodes that are alike.
+/// The inside of nodes of one shape.
 struct MachineTemplate {
   double width = 0, height = 0;
   std::vector<MachineBox> boxes;
@@ -40,24 +40,24 @@ struct MachineLayout {
   std::vector<Level> levels;      ///< Top down.
   std::vector<MachineBox> boxes;  ///< Parents before children.
   std::vector<MachineTemplate> templates;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> wires;  ///< Boxes of nodes that a network joins directly.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> wires;  ///< Pairs of node boxes with a direct link.
   std::uint32_t cores = 0;
-  std::string note;  ///< What is left out.
+  std::string note;  ///< What is omitted.
 };
 
 struct MachineLayoutOptions {
-  std::uint32_t most_columns = 0;    ///< Of the whole picture, where it can be; 0: about one and a half times as wide
-                                     ///< as high.
-  std::uint32_t most_nodes = 4096;   ///< With more, only what is above the nodes is laid out.
-  std::uint32_t most_wires = 20000;  ///< With more, none is drawn.
+  std::uint32_t max_columns = 0;    ///< Of the whole picture, where it can be; 0: about one and a half times as wide
+                                    ///< as high.
+  std::uint32_t max_nodes = 4096;   ///< With more nodes, only the levels above the nodes are laid out.
+  std::uint32_t max_wires = 20000;  ///< With more links, none is drawn.
 };
 
-/// O(cores). A table of distances has no boxes.
+/// O(cores). A machine given by a distance matrix has no boxes.
 MachineLayout lay_out_machine(const Topology& topology, const MachineLayoutOptions& options = {});
 
 /// "node3", in a mesh or torus of nodes without names "node3 (1,0)".
 std::string node_label(const Topology& topology, Node node);
-/// "between switches", "between nodes of a switch": what a level parts.
+/// "between switches", "between nodes of a switch": the label of a level.
 std::string level_label(const Topology& topology, std::size_t level);
 
 }  // namespace rankloom

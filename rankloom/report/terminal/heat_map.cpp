@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: who talks to whom as a picture of characters.
+// report/terminal: a heat map of the traffic as characters.
 #include "rankloom/report/terminal/heat_map.hpp"
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace rankloom {
 namespace {
 
 constexpr std::array<std::string_view, 5> shades{"·", "░", "▒", "▓",
-                                                 "█"};  // nothing, then factors of ten up to the most
+                                                 "█"};  // no traffic, then factors of ten up to the maximum
 
 std::string_view shade(double value, double most) {
   if (!(value > 0)) return shades.front();
-  const double below = std::floor(std::log10(most / value) + 1e-9);  // factors of ten below the most
+  const double below = std::floor(std::log10(most / value) + 1e-9);  // factors of ten below the maximum
   const auto steps = static_cast<std::size_t>(std::clamp(below, 0.0, static_cast<double>(shades.size() - 2)));
   return shades[shades.size() - 1 - steps];
 }
@@ -37,7 +37,7 @@ std::string heat_map(const CommGraph& graph, std::size_t cells) {
   std::string text;
   for (std::size_t row = 0; row < cells; ++row) {
     text += "  " + pad_left(fmt::format("{}", first_rank(row)), width) + " ";
-    // Two characters a cell, so that it is about as wide as high.
+    // Two characters per cell, so that a cell is about square.
     for (std::size_t column = 0; column < cells; ++column) {
       const std::string_view mark = shade(heat.density[row * cells + column], heat.most);
       text += fmt::format("{}{}", mark, mark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: who talks to whom as a picture of characters.
+// report/terminal: a heat map of the traffic as characters.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,8 @@
 
 namespace rankloom {
 
-/// A square of at most `cells` rows: row r shows what a group of neighbouring ranks sends, column c to whom. Five
-/// shades, each a factor of ten of bytes a pair of ranks; the darkest is the most. Ranks are written beside the rows.
-/// O(edges).
+/// A square of at most `cells` rows. Row r shows the traffic that a group of consecutive ranks sends, column c the
+/// receivers. Five shades, each a factor of ten in bytes per pair of ranks. Rank numbers label the rows. O(edges).
 std::string heat_map(const CommGraph& graph, std::size_t cells);
 
 }  // namespace rankloom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: folds equal parts of a machine. From the cores up, every object gets the number of its shape; objects of one
-// shape are equal all the way down, so only one of them is drawn.
+// report/terminal: merges equal siblings of a machine. From the cores up, every object gets the number of its shape.
+// Objects of one shape have equal subtrees, so only one of them is drawn.
 #include "rankloom/report/terminal/machine_outline.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace {
 
 using ShapeNumber = std::uint32_t;
 
-/// Equal children side by side.
+/// Consecutive equal children.
 struct Run {
   ShapeNumber shape = 0;
-  std::uint32_t first = 0;  ///< Position of the first among its siblings.
+  std::uint32_t first = 0;  ///< Index of the first among its siblings.
   std::uint64_t count = 0;
   auto operator<=>(const Run&) const = default;
 };
@@ -39,8 +39,7 @@ bool has_names(const ObjectSpec& object) {
 
 constexpr std::size_t many_runs = 12;
 
-/// When unequal siblings alternate, a run for each would fill pages: then equal ones are put together wherever they
-/// stand.
+/// When unequal siblings alternate, one line per run would fill pages; then all siblings of one shape become one run.
 std::vector<Run> put_together(const std::vector<Run>& runs) {
   if (runs.size() <= many_runs) return runs;
   std::vector<Run> together;
@@ -84,7 +83,7 @@ class Folder {
     return numbers;
   }
 
-  /// The shape numbers of a level's objects, from those of the level below.
+  /// The shape numbers of the objects of a level, computed from those of the level below.
   std::vector<ShapeNumber> fold_level(std::size_t level, const std::vector<ShapeNumber>& below) {
     using Key = std::tuple<std::vector<Run>, double, double>;
     std::map<Key, ShapeNumber> known;
@@ -128,7 +127,7 @@ class Folder {
     return shape;
   }
 
-  /// The drawn subtree below a shape. It stands for `parents` objects, of which the first and the last are known;
+  /// The outline below a shape. It represents `parents` objects, of which the first and the last are known; its
   /// children are objects of `level`.
   MachineOutline unfold(const Shape& shape, std::size_t level, std::uint32_t first_parent, std::uint32_t last_parent,
                         std::uint64_t parents) const {
@@ -154,7 +153,7 @@ class Folder {
     const bool all = count <= 3 && last - first + 1 == count;
     for (std::uint32_t at = first; at <= last; at += all ? 1 : std::max(1U, last - first))
       node.names.push_back(topology_.node_name(Node{at}));
-    node.names_left_out = !all;
+    node.names_omitted = !all;
   }
 
   const Topology& topology_;
@@ -190,7 +189,7 @@ class Drawing {
 
  private:
   void children(const MachineOutline& tree, const std::string& prefix) {
-    const std::size_t shown = std::min(tree.children.size(), style_.most_children);
+    const std::size_t shown = std::min(tree.children.size(), style_.max_children);
     const bool all = shown == tree.children.size();
     for (std::size_t at = 0; at < shown; ++at) {
       const MachineOutline& child = tree.children[at];
@@ -216,7 +215,7 @@ class Drawing {
   std::string names(const MachineOutline& object) const {
     std::string text;
     for (const std::string& name : object.names) {
-      if (!text.empty()) text += object.names_left_out ? fmt::format(" {} ", strokes_.dots) : ", ";
+      if (!text.empty()) text += object.names_omitted ? fmt::format(" {} ", strokes_.dots) : ", ";
       text += name;
     }
     return text;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: a machine as a tree in which equal parts are folded into one. This is the layout; drawing it is another
-// file's work, so that a terminal and a picture show the same.
+// report/terminal: a machine as an indented tree. Equal siblings are shown once, with their number.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +12,30 @@
 
 namespace rankloom {
 
-/// Equal objects with the same parent, shown as one.
+/// Equal objects with the same parent, shown once.
 struct MachineOutline {
   std::string kind;
-  std::uint64_t count = 1;         ///< How many of them stand under one parent.
-  std::uint64_t cores = 1;         ///< Under each.
-  std::uint32_t capacity = 1;      ///< Leaves only: ranks a core may hold.
-  std::optional<Cost> apart;       ///< Between cores of two of its siblings; none: it has none, or a network decides.
-  std::vector<std::string> names;  ///< Hosts that have names: all when few, else the first and the last.
-  bool names_left_out = false;     ///< There are more between the two names.
+  std::uint64_t count = 1;         ///< The number of equal siblings.
+  std::uint64_t cores = 1;         ///< Cores under each of them.
+  std::uint32_t capacity = 1;      ///< Leaves only: the number of ranks that a core may hold.
+  std::optional<Cost> apart;       ///< Between cores of two siblings; none: no siblings, or a network defines it.
+  std::vector<std::string> names;  ///< Names of hosts: all of them when they are few, otherwise the first and the last.
+  bool names_omitted = false;      ///< Names between the two are omitted.
   std::vector<MachineOutline> children;
 };
 
-/// The root stands for the whole machine. O(cores).
+/// The root represents the whole machine. O(cores).
 MachineOutline outline_machine(const Topology& topology);
 
 struct OutlineStyle {
-  bool ascii = false;              ///< Plain characters instead of lines and crosses.
-  std::size_t most_children = 24;  ///< Unequal siblings shown; the rest is counted.
+  bool ascii = false;             ///< ASCII characters instead of box-drawing characters.
+  std::size_t max_children = 24;  ///< Unequal siblings that are shown; the others are counted.
 };
 
 /// "4.1", or "10, latency 2.5 µs".
 std::string cost_text(const Cost& cost);
 
-/// One line an object, ended by newlines: its kind and number, hosts' names, what crossing it costs.
+/// One line per object: its kind, number, host names and cost.
 std::string draw_outline(const MachineOutline& tree, const OutlineStyle& style = {});
 
 }  // namespace rankloom

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: phases of a run as a line of letters.
+// report/terminal: phases of a run as a line of letters.
 #include "rankloom/report/terminal/phase_timeline.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: phases of a run as a line of letters, with marks below where ranks were moved.
+// report/terminal: phases of a run as a line of letters, with marks below for migrations.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace rankloom {
 
-/// "AAAAABBBBAAA" and "^    ^   ^" below it, one letter for each equal piece of time; '.' where nothing was said yet.
+/// "AAAAABBBBAAA" and "^    ^   ^" below it: one letter per time interval; '.' before the first phase was detected.
 std::string phase_timeline(const std::vector<OnlinePhase>& phases, const std::vector<double>& moves, double seconds,
                            std::size_t width = 72, std::size_t indent = 2);
 

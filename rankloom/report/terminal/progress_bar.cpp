@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: a line on the terminal that says how far long work is.
+// report/terminal: the progress bar.
 #include "rankloom/report/terminal/progress_bar.hpp"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ std::string progress_line(std::string_view stage, double fraction, double second
   if (fraction < 0) return fmt::format("{}  {}", stage, time);
   fraction = std::min(fraction, 1.0);
   const std::string end = fmt::format("{:3.0f} %  {}", fraction * 100, time);
-  const std::size_t taken = display_width(stage) + end.size() + 7;  // blanks, brackets, and the last column kept free
+  const std::size_t taken =
+      display_width(stage) + end.size() + 7;  // spaces, brackets, and the last column, which stays empty
   if (width < taken + 10) return fmt::format("{}  {}", stage, end);
   const std::size_t bar = std::min<std::size_t>(width - taken, 40);
   const auto full = static_cast<std::size_t>(fraction * static_cast<double>(bar));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: a line on the terminal that says how far long work is, and vanishes when it is done.
+// report/terminal: a progress bar that vanishes when the work is done.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace rankloom {
 /// The line as it is drawn: "mapping  [######        ]  43 %  2.1 s"; without a bar when the fraction is negative.
 std::string progress_line(std::string_view stage, double fraction, double seconds, std::size_t width);
 
-/// Draws nothing in the first second, then ten times a second from a thread of its own, so that also work that reports
-/// nothing is seen to be alive. A bar that is not enabled has no thread and draws nothing.
+/// Draws nothing during the first second, then ten times per second in its own thread, so that work without progress
+/// reports is also visible. A disabled bar has no thread and draws nothing.
 class ProgressBar : public Progress {
  public:
   ProgressBar(std::FILE* terminal, bool enabled);
@@ -27,7 +27,7 @@ class ProgressBar : public Progress {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void report(std::string_view stage, double fraction) override;
-  /// Takes the line away for good, before something else is printed.
+  /// Erases the line; call it before printing anything else.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: text tables for the terminal.
+// report/terminal: text tables.
 #include "rankloom/report/terminal/table.hpp"
 
 #include <algorithm>

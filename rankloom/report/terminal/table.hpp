@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: text tables for the terminal: columns as wide as they need to be, numbers to the right.
+// report/terminal: text tables. Columns are as wide as their contents; numbers are right-aligned.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace rankloom {
 
-/// Columns that a text takes on a terminal: its code points.
+/// The number of terminal columns of a text: its code points.
 std::size_t display_width(std::string_view text);
 
-/// The text with blanks added on one side up to the width; longer texts stay as they are.
+/// The text padded with spaces to the width; longer texts are returned unchanged.
 std::string pad_right(std::string text, std::size_t width);
 std::string pad_left(std::string text, std::size_t width);
 
-/// The text broken at blanks into lines of at most `width` columns; words longer than that keep a line of their own.
+/// The text wrapped at spaces into lines of at most `width` columns; a longer word gets its own line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 class Table {
@@ -33,8 +33,8 @@ class Table {
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
 
-  /// One line for the titles (none when all are empty) and one for each row, each indented and ended by a newline.
-  /// Columns with nothing in them are left out.
+  /// One line for the titles (none when all are empty) and one per row, each indented and terminated by a newline.
+  /// Empty columns are omitted.
   std::string text(std::size_t indent = 2) const;
 
  private:

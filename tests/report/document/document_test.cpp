@@ -35,7 +35,7 @@ ReportDocument described(std::vector<Core> after) {
   document.title = "pairs";
   describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
                       {cores({0, 1, 2, 3}), std::move(after), "mapping.txt", CostModel::bytes}, document);
-  conclude(document);
+  write_verdict(document);
   return document;
 }
 
@@ -57,16 +57,16 @@ TEST(Document, SaysWhatAMappingGains) {
 TEST(Document, SaysThatNothingIsGained) {
   const ReportDocument document = described(cores({0, 1, 2, 3}));
   EXPECT_EQ(document.verdict.kind, "none");
-  EXPECT_THAT(document.verdict.sentence, HasSubstr("Nothing gained"));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("No gain"));
 }
 
 TEST(Document, SaysThatAMappingIsWorse) {
   ReportDocument document;
   describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
                       {cores({0, 2, 1, 3}), cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
-  conclude(document);
+  write_verdict(document);
   EXPECT_EQ(document.verdict.kind, "none");
-  EXPECT_THAT(document.verdict.sentence, HasSubstr("more than the default order"));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("more than the default placement"));
   EXPECT_THAT(document.verdict.sentence, HasSubstr("keep the default"));
 }
 
@@ -121,7 +121,7 @@ TEST(Document, ProfilesTellSizesCollectivesAndTime) {
   ReportDocument document;
   describe_profile(profile, document);
   describe_traffic(pairs_apart(), document);
-  conclude(document);
+  write_verdict(document);
   EXPECT_EQ(document.verdict.kind, "profile");
   EXPECT_DOUBLE_EQ(*document.point_to_point, 1500);
   ASSERT_EQ(document.collectives.size(), 2);
@@ -139,7 +139,7 @@ TEST(Html, ThePageHasAPlaceForTheData) {
 
 TEST(Html, DataCannotEndItsElement) {
   const std::string page =
-      page_with("<title>x</title><script type=\"application/json\" id=\"rankloom-data\"></script><p>end",
+      fill_page("<title>x</title><script type=\"application/json\" id=\"rankloom-data\"></script><p>end",
                 R"({"title":"</script><!--"})", "a < b");
   EXPECT_EQ(page,
             "<title>a &lt; b</title><script type=\"application/json\" id=\"rankloom-data\">"

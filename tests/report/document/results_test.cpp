@@ -51,15 +51,15 @@ Json scored(const char* first, double first_cost, const char* second, double sec
 TEST(Results, EvaluationsAreComparedWithTheDefaultOrderWhereItIsThere) {
   ReportDocument document;
   ASSERT_TRUE(read_evaluation(scored("good.txt", 50, "block", 100), "eval.json", document));
-  conclude(document);
+  write_verdict(document);
   EXPECT_EQ(document.verdict.sentence,
-            "good.txt: 50.0 % less cost than the default order (model bytes). Not measured.");
+            "good.txt: 50.0 % less cost than the default placement (model bytes). Not measured.");
 }
 
 TEST(Results, EvaluationsWithoutTheDefaultOrderDoNotPretendToKnowIt) {
   ReportDocument document;
   ASSERT_TRUE(read_evaluation(scored("a.txt", 50, "b.txt", 100), "eval.json", document));
-  conclude(document);
+  write_verdict(document);
   EXPECT_EQ(document.verdict.kind, "none");
   EXPECT_EQ(document.verdict.sentence, "b.txt costs 100.0 % more than a.txt (model bytes): keep a.txt.");
 }
@@ -70,9 +70,9 @@ const char* const tuned = R"({"command":"mpirun -n 4 ./app","folder":"app.tune",
 TEST(Results, TuneSaysItsGainWithItsSpread) {
   ReportDocument document;
   ASSERT_TRUE(read_tune(Json::parse(tuned), "result.json", document));
-  EXPECT_EQ(document.verdict.sentence, "1.26 ± 0.02 times faster than the default order (2 runs each).");
+  EXPECT_EQ(document.verdict.sentence, "1.26 ± 0.02 times faster than the default placement (2 runs each).");
   EXPECT_THAT(document.verdict.commands, ElementsAre("mpirun --rankfile f ./app"));
-  conclude(document);
+  write_verdict(document);
   EXPECT_THAT(document.verdict.sentence, HasSubstr("1.26 ± 0.02"));  // what was measured stays
 }
 
@@ -102,8 +102,8 @@ TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {
   const OnlineNode& node = document.online->nodes[0];
   EXPECT_EQ(node.phases[1].kind, "B");
   EXPECT_THAT(node.cost_online, ElementsAre(4, 4));  // the second decision was to stay
-  conclude(document);
-  EXPECT_EQ(document.verdict.sentence, "Moving ranks once saved 20.0 % of the cost of communication, by the model.");
+  write_verdict(document);
+  EXPECT_EQ(document.verdict.sentence, "Migrating ranks once saved 20.0 % of the communication cost, by the model.");
   EXPECT_THAT(document.verdict.notes, ::testing::Contains("The agent of b left no log."));
 }
 

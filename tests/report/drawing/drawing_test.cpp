@@ -25,7 +25,7 @@ TEST(Drawing, BarsAreAsLongAsTheirFigures) {
 }
 
 TEST(Drawing, TheMachineShowsItsRanks) {
-  const MachineLayout machine = lay_out_machine(topology("node:2=10 core:2=1"), {.most_columns = 80});
+  const MachineLayout machine = lay_out_machine(topology("node:2=10 core:2=1"), {.max_columns = 80});
   const Drawing drawing = draw_machine(machine, {Core{1}, Core{3}, Core{3}}, "machine", "ranks");
   EXPECT_EQ(to_text(drawing),
             "ranks\n"
@@ -43,7 +43,7 @@ TEST(Drawing, TheHeatMapNamesItsNodes) {
   builder.add(Rank{3}, Rank{2}, 0.1);
   const ShownTraffic traffic{std::move(builder).build(false), 1, 4};
   const HeatOrder order{"before", {0, 1, 2, 3}, {0, 2}, {"a", "b"}};
-  const Drawing drawing = draw_heat_map(traffic, order, "who sends to whom", {});
+  const Drawing drawing = draw_heat_map(traffic, order, "traffic", {});
   const std::string text = to_text(drawing);
   EXPECT_THAT(text, HasSubstr("  a ··██····\n"
                               "    ········\n"
@@ -79,8 +79,8 @@ TEST(Drawing, PhasesAreLettersWithMarksBelow) {
 }
 
 TEST(Drawing, WhatIsTooLargeIsCutAndSaidToBe) {
-  const MachineLayout machine = lay_out_machine(topology("node:64 core:4"), {.most_columns = 20});
-  const std::string text = to_text(draw_machine(machine, {}, "machine", "m"), {.most_rows = 10});
+  const MachineLayout machine = lay_out_machine(topology("node:64 core:4"), {.max_columns = 20});
+  const std::string text = to_text(draw_machine(machine, {}, "machine", "m"), {.max_rows = 10});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 12);
   EXPECT_THAT(text, HasSubstr("rows more"));
 }

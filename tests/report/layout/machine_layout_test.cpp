@@ -61,7 +61,7 @@ TEST(MachineLayout, PutsEverythingInsideItsParent) {
         "node:7 core:1", "torus:4x4 core:4", "mesh:3x3x3 core:2", "mesh:5 core:2"}) {
     SCOPED_TRACE(text);
     check(lay_out_machine(topology(text)));
-    check(lay_out_machine(topology(text), {.most_columns = 80}));
+    check(lay_out_machine(topology(text), {.max_columns = 80}));
   }
 }
 
@@ -99,7 +99,7 @@ TEST(MachineLayout, MachinesWithManyNodesAreShownByTheirSwitches) {
 }
 
 TEST(MachineLayout, KeepsTheWidthOfATerminal) {
-  EXPECT_LE(lay_out_machine(topology("node:64 core:8"), {.most_columns = 100}).width, 100);
+  EXPECT_LE(lay_out_machine(topology("node:64 core:8"), {.max_columns = 100}).width, 100);
 }
 
 TEST(FittingGrid, HasNoHolesWhereItCan) {
