@@ -21,8 +21,8 @@ namespace rankloom::app {
 namespace {
 
 constexpr std::string_view about =
-    "Places communicating processes of a parallel program close to each other. Input are the communication pattern (a "
-    "profile) and the machine; the result is a mapping of ranks to cores, which can be exported for a launcher.";
+    "Places communicating processes of a parallel program close to each other: reads the communication pattern (a "
+    "profile) and the machine, computes a mapping of ranks to cores, and exports it for a launcher.";
 constexpr std::string_view examples =
     "# compare mappers for a generated pattern on a cluster with two switches\n"
     "rankloom compare gen:stencil2d:size=12x16,shuffle -t \"switch:2=4.1 node:6=3.7 core:16=1\"\n"

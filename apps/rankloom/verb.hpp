@@ -68,7 +68,6 @@ std::unique_ptr<Verb> make_online();
 std::unique_ptr<Verb> make_reorder();
 std::unique_ptr<Verb> make_alloc();
 std::unique_ptr<Verb> make_lab();
-std::unique_ptr<Verb> make_slurm_place();
 std::unique_ptr<Verb> make_slurm();
 std::unique_ptr<Verb> make_cc();
 std::unique_ptr<Verb> make_cxx();
@@ -76,5 +75,13 @@ std::unique_ptr<Verb> make_list();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_completion();
 std::unique_ptr<Verb> make_man();
+
+// Subcommands with their own files.
+std::unique_ptr<Verb> make_alloc_replay();
+std::unique_ptr<Verb> make_gen_workload();
+std::unique_ptr<Verb> make_slurm_check();
+std::unique_ptr<Verb> make_slurm_place();
+std::unique_ptr<Verb> make_topo_discover();
+std::unique_ptr<Verb> make_topo_probe();
 
 }  // namespace rankloom::app

@@ -41,7 +41,8 @@ VARYING = [
     (re.compile(rf"( in ){TIME}$"), rf"\1{ANY}"),
     (re.compile(rf"^(profile read|pattern generated) in {TIME}, machine {TIME}, scoring {TIME}$"), rf"\1 in {ANY}"),
     (re.compile(rf"( %) +{TIME}(?: ± {TIME})? *"), rf"\1{ANY}"),
-    (re.compile(r"( gain) +time$"), rf"\1{ANY}"),
+    (re.compile(r"( gain| gap) +time$"), rf"\1{ANY}"),
+    (re.compile(r"(, this machine has ).*$"), rf"\1{ANY}"),
 ]
 
 

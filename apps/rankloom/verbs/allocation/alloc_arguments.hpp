@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "apps/rankloom/arguments/options.hpp"
-#include "apps/rankloom/verb.hpp"
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/core/result.hpp"
 
@@ -27,9 +26,5 @@ struct PolicyArguments {
 
 /// Sets a field to a whole number of at least 1.
 SetValue set_count(std::string option, std::uint64_t& field);
-
-std::unique_ptr<Verb> make_alloc_replay();
-std::unique_ptr<Verb> make_gen_workload();
-std::unique_ptr<Verb> make_slurm_check();
 
 }  // namespace rankloom::app

@@ -8,6 +8,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/text/units.hpp"
@@ -126,8 +127,7 @@ class AllocReplay : public Verb {
       if (options_.verify) json["policies"].back()["conflicts"] = result.conflicts;
       if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
     }
-    if (options_.keep_jobs)
-      json["machine"] = parse_json(std::string_view(write_machine_json(machine.topology().spec())));
+    if (options_.keep_jobs) json["machine"] = Json::parse(write_machine_json(machine.topology().spec()));
     return json;
   }
 

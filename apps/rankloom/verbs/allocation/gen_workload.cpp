@@ -4,6 +4,7 @@
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/workload/workload.hpp"
 #include "rankloom/core/text/units.hpp"

@@ -124,7 +124,7 @@ class ReportVerb : public Verb {
       for (const std::string& line : wrap(without_controls(note), 96)) text += "  " + line + "\n";
     }
     for (const Drawing& drawing : draw(document, loaded.topology ? &*loaded.topology : nullptr, terminal_drawings))
-      text += "\n" + to_text(drawing, {.colours = colours, .most_columns = 120, .most_rows = 60});
+      text += "\n" + to_text(drawing, {.colours = colours, .max_columns = 120, .max_rows = 60});
     for (const std::string& command : document.verdict.commands) text += "next: " + without_controls(command) + "\n";
     return text;
   }
@@ -143,7 +143,7 @@ Result<void> write_report(const LoadedReport& report, const std::string& path) {
   }
   const std::string data = dump_json(to_json(report.document));
   if (suffix == ".json") return write_file(path, data + "\n");
-  return write_file(path, page_with(report_page(), data, report.document.title));
+  return write_file(path, fill_page(report_page(), data, report.document.title));
 }
 
 std::unique_ptr<Verb> make_report() {

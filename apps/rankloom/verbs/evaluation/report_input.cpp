@@ -293,7 +293,7 @@ Result<LoadedReport> ReportArguments::load(Progress& progress) {
   } else if (has_profile) {
     if (auto shown = describe_profile_only(document, progress); !shown) return propagate(shown);
   }
-  conclude(document);
+  write_verdict(document);
   add_commands(document);
   document.reproduce.commands.push_back(report_command + " -o report.html");
   for (const std::string& name : placements_) record_checksum(name, document);

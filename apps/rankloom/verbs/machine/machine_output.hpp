@@ -2,7 +2,6 @@
 // apps/verbs/machine: how the commands of `rankloom topo` print and write a machine.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "apps/rankloom/output.hpp"
@@ -22,9 +21,5 @@ std::string machine_drawing(const Topology& topology, bool ascii);
 /// with the keys of `more`, else as a drawing followed by `details`.
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
                             Json more, const std::string& details);
-
-/// The commands of `rankloom topo` that have their own files.
-std::unique_ptr<Verb> make_topo_discover();
-std::unique_ptr<Verb> make_topo_probe();
 
 }  // namespace rankloom::app

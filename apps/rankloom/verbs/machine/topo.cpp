@@ -81,7 +81,7 @@ class TopoVerb : public Verb {
   Result<int> check(const Session& session) {
     auto topology = check_machine_.load();
     if (!topology) return propagate(topology);
-    const auto findings = examine(*topology);
+    const auto findings = check_topology(*topology);
     if (session.json) {
       Json json{{"valid", true}, {"findings", Json::array()}};
       for (const auto& finding : findings) json["findings"].push_back({{"what", finding.what}, {"hint", finding.hint}});

@@ -5,7 +5,6 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "apps/rankloom/verbs/profile/profile_output.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
-#include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/routing/conflict_verifier.hpp"
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 #include "rankloom/core/text/hostlist.hpp"
