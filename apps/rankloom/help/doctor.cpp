@@ -79,7 +79,7 @@ const std::array<ProgramRow, 9> other_programs{{
     {"man", nullptr, "reading the manual pages", "man-db"},
 }};
 
-Finding examine(const ProgramRow& row) {
+Finding check_topology(const ProgramRow& row) {
   Finding finding;
   finding.name = row.name;
   finding.needed_for = row.needed_for;
@@ -247,8 +247,8 @@ class DoctorVerb : public Verb {
 
 std::vector<Finding> examine_environment() {
   std::vector<Finding> findings{examine_cores(), examine_memory(), examine_temporary_directory()};
-  for (const ProgramRow& row : launcher_programs()) findings.push_back(examine(row));
-  for (const ProgramRow& row : other_programs) findings.push_back(examine(row));
+  for (const ProgramRow& row : launcher_programs()) findings.push_back(check_topology(row));
+  for (const ProgramRow& row : other_programs) findings.push_back(check_topology(row));
   findings.push_back(examine_perf());
   findings.push_back(examine_otf2());
   findings.push_back(examine_hwloc());

@@ -318,7 +318,7 @@ class Tuner {
       requests.push_back(simulation.request(instance->topology));
       requests.back().jobs.push_back(
           {.name = name, .traces = source->files, .core_of = std::move(*placement), .start = 0});
-      if (source->synthesised) requests.back().eager = SynthesisedTrace::eager;
+      if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
     }
     auto simulated = simulate(requests, simulation.options, Progress::none());
     if (!simulated) return propagate(simulated);
