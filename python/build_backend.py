@@ -82,8 +82,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     elif "build-dir" in settings:
         write_wheel(path, build_module(settings["build-dir"]))
     else:
-        with tempfile.TemporaryDirectory(prefix="rankloom-") as folder:
-            write_wheel(path, build_module(folder))
+        with tempfile.TemporaryDirectory(prefix="rankloom-") as directory:
+            write_wheel(path, build_module(directory))
     return name
 
 

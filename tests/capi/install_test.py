@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Installs the library into a folder, moves that folder, and builds other people's programs against it: by CMake's
-find_package, by pkg-config, and as C++. Looks at what the library shows of itself.
+"""Installs the library into a directory, moves the directory, and builds external programs with it: by find_package of CMake, by
+pkg-config, and as C++. Checks the exported symbols of the library.
 
-    install_test.py BUILD_FOLDER LIBRARY C_COMPILER CMAKE
+    install_test.py BUILD_DIRECTORY LIBRARY C_COMPILER CMAKE
 """
 
 import os
@@ -16,10 +16,10 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 
 
-def run(*words, **options):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **options)
+def run(*arguments, **options):
+    done = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, check=False, **options)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, words))}\nstatus {done.returncode}\n{done.stdout}{done.stderr}")
+        sys.exit(f"{' '.join(map(str, arguments))}\nstatus {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -41,24 +41,24 @@ def check_library(library):
 def main():
     build, library, compiler, cmake = sys.argv[1:]
     check_library(library)
-    with tempfile.TemporaryDirectory(prefix="capi-") as folder:
-        folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory(prefix="capi-") as directory:
+        directory = pathlib.Path(directory)
         for component in ("library", "development"):
-            run(cmake, "--install", build, "--prefix", folder / "before", "--component", component)
-        prefix = folder / "moved"
-        (folder / "before").rename(prefix)
+            run(cmake, "--install", build, "--prefix", directory / "before", "--component", component)
+        prefix = directory / "moved"
+        (directory / "before").rename(prefix)
         (lib,) = {path.parent for path in prefix.rglob("librankloom.so")}
         outputs = []
 
-        run(cmake, "-S", HERE / "external", "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}")
-        run(cmake, "--build", folder / "build")
-        outputs.append(run(folder / "build/external"))
+        run(cmake, "-S", HERE / "external", "-B", directory / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}")
+        run(cmake, "--build", directory / "build")
+        outputs.append(run(directory / "build/external"))
 
         env = dict(os.environ, PKG_CONFIG_PATH=str(lib / "pkgconfig"))
         flags = run("pkg-config", "--cflags", "--libs", "rankloom", env=env).split()
         expect(run("pkg-config", "--modversion", "rankloom", env=env).strip(), "pkg-config knows a version")
-        run(compiler, "-std=c11", HERE / "external/main.c", "-o", folder / "by_flags", *flags)
-        outputs.append(run(folder / "by_flags", env=dict(os.environ, LD_LIBRARY_PATH=str(lib))))
+        run(compiler, "-std=c11", HERE / "external/main.c", "-o", directory / "by_flags", *flags)
+        outputs.append(run(directory / "by_flags", env=dict(os.environ, LD_LIBRARY_PATH=str(lib))))
 
         run(compiler, "-x", "c++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", prefix / "include/rankloom.h",
             "-Wno-pragma-once-outside-header")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `rankloom reorder` share: programs are compiled and run as the recorder's tests do it, and hosts are pretended by
-RANKLOOM_HOSTNAME where no lab is needed.
+"""Common base of the tests of `rankloom reorder`. Programs are compiled and run like in the tests of the recorder. Hosts are simulated by
+RANKLOOM_HOSTNAME unless a test needs a virtual cluster.
 
     python3 NAME_test.py RANKLOOM openmpi|mpich [CLASS[.TEST]]
 """
@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "record"))
 from recording import RecordingTest, main  # noqa: E402, F401
 
 PLACE = """#!/bin/sh
-# Ranks in turn on so many hosts: what --map-by node does. With BIND, each is bound to one of so many processing units.
+# Distributes ranks round-robin over HOSTS hosts, like --map-by node. With BIND, each rank is bound to one of BIND processing units.
 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 export RANKLOOM_HOSTNAME=${PREFIX:-n}$((rank % HOSTS))
 [ -z "$BIND" ] || taskset -p -c $((rank / HOSTS % BIND)) $$ >/dev/null
@@ -34,7 +34,7 @@ class ReorderTest(RecordingTest):
         return self.program(HERE / "programs/topologies.c")
 
     def run_ranks(self, ranks, hosts, program, *words, library=True, options=(), status=0, environment=None):
-        """What it prints, as {first words: the last one}; what it says besides is in self.err."""
+        """Returns the output as {key: last word of the line}; standard error is in self.err."""
         command = self.mpi.launch(ranks, self.place, program, *words)
         if library:
             command = [self.rankloom, "reorder", "--mpi", self.mpi.name, *options, "--", *command]
@@ -43,18 +43,18 @@ class ReorderTest(RecordingTest):
         self.assertEqual(done.returncode, status, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
         return dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if " " in line)
 
-    def results(self, said):
-        """What must not depend on the order of processes."""
-        return {key: value for key, value in said.items() if key.startswith(("result", "smooth", "left out"))}
+    def results(self, output):
+        """The output that must not depend on the order of processes."""
+        return {key: value for key, value in output.items() if key.startswith(("result", "smooth", "left out"))}
 
-    def offline(self, profile, hosts, places):
-        """Messages between hosts as the mapper of the command line leaves them: the cost where nothing else costs anything."""
-        return json.loads(self.tell("map", profile, "-t", f"node:{hosts}=1 core:1*{places}", "--json"))["cost"]
+    def offline(self, profile, hosts, slots):
+        """The messages between hosts in a mapping by `rankloom map`: its cost if only messages between hosts have a cost."""
+        return json.loads(self.tell("map", profile, "-t", f"node:{hosts}=1 core:1*{slots}", "--json"))["cost"]
 
-    def offline_grid(self, size, hosts, places):
-        return self.offline(f"gen:stencil2d:size={size},edge=1,directed=true", hosts, places)
+    def offline_grid(self, size, hosts, slots):
+        return self.offline(f"gen:stencil2d:size={size},edge=1,directed=true", hosts, slots)
 
-    def offline_graph(self, n, hosts, places):
+    def offline_graph(self, n, hosts, slots):
         """The graph of programs/topologies.c."""
 
         def sends(a, b):
@@ -62,4 +62,4 @@ class ReorderTest(RecordingTest):
 
         lines = [" ".join(str(int(sends(a, b))) for b in range(n)) for a in range(n)]
         (self.folder / "graph.txt").write_text("\n".join(lines) + "\n")
-        return self.offline("graph.txt", hosts, places)
+        return self.offline("graph.txt", hosts, slots)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A renumbered communicator is what MPI says it is: the same numbers come out of it, from whatever order of processes."""
+"""A reordered communicator conforms to the MPI standard: the program computes the same results for any order of processes."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from reordering import HERE, ReorderTest, main
 
 
 class Comparison(ReorderTest):
-    """With and without the library, with and without reorder."""
+    """Compares runs with and without the library and reorder."""
 
     def compare(self, ranks, hosts, *words, gains=None):
         kind, rest = words[0], words[1:]
@@ -28,12 +28,12 @@ class Comparison(ReorderTest):
 
 
 class Same(Comparison):
-    """MPICH's ranks wait without giving way, so that a few more of them take a multiple of the time: it gets the small cases."""
+    """Ranks of MPICH poll without yielding and are slow if there are more ranks than cores, so MPICH gets only the small cases."""
 
     def test_grids(self):
         self.compare(6, 3, "grid", "3x2", gains=True)
-        self.compare(8, 2, "grid", "2px2px2")  # both neighbours are one
-        self.compare(4, 2, "grid", "2x2", gains=False)  # every row and every column is as good
+        self.compare(8, 2, "grid", "2px2px2")  # both neighbours are the same rank
+        self.compare(4, 2, "grid", "2x2", gains=False)  # rows and columns are equivalent
 
     def test_larger_grids(self):
         self.only("openmpi", "ranks that poll")
@@ -49,7 +49,7 @@ class Same(Comparison):
     def test_graph(self):
         self.compare(*self.some, "graph", "none", gains=True)
 
-    def test_edges_from_anywhere(self):
+    def test_edges_specified_by_any_rank(self):
         for weights in ("none", "numbers"):
             self.compare(*self.some, "edges", weights, gains=True)
 
@@ -57,23 +57,23 @@ class Same(Comparison):
         for weights in ("none", "numbers"):
             self.compare(*self.some, "adjacent", weights, gains=True)
 
-    def test_weights_of_nothing_change_nothing(self):
+    def test_zero_weights_change_nothing(self):
         self.compare(6, 3, "adjacent", "zero", gains=False)
 
     def test_two_ranks(self):
         self.compare(2, 2, "adjacent", "none", gains=False)
 
-    def test_without_being_asked_nothing_changes(self):
+    def test_without_reorder_nothing_changes(self):
         program = self.topologies()
         for words in (("grid", 0, 1, 0, "3x2"), ("adjacent", 0, 1, 0, "numbers")):
             self.assertEqual(self.run_ranks(6, 3, program, *words)["moved"], "0")
 
-    def test_one_host_stays_as_it_is(self):
+    def test_one_host_keeps_its_order(self):
         self.compare(4, 1, "grid", "4", gains=False)
 
 
 class Many(Comparison):
-    """More ranks, which oversubscribe a small machine by far."""
+    """Many more ranks than cores."""
 
     def test_many(self):
         self.compare(64, 4, "grid", "4px4x4", gains=True)
@@ -87,41 +87,41 @@ class Control(ReorderTest):
     SMALL = ("grid", 1, 1, 0, "4x2")
 
     def setUp(self):
-        """Fewer for MPICH's ranks, which wait without giving way."""
+        """Fewer ranks for MPICH, whose ranks poll without yielding."""
         super().setUp()
         self.ranks, self.size = (16, "4x4") if self.mpi.name == "openmpi" else (8, "4x2")
         self.words = ("grid", 1, 1, 0, self.size)
 
     def test_off(self):
-        said = self.run_ranks(8, 4, self.topologies(), *self.SMALL, environment={"RANKLOOM_REORDER": "0"})
-        self.assertEqual(said["moved"], "0")
+        output = self.run_ranks(8, 4, self.topologies(), *self.SMALL, environment={"RANKLOOM_REORDER": "0"})
+        self.assertEqual(output["moved"], "0")
 
-    def test_says_what_it_gained(self):
-        said = self.run_ranks(self.ranks, 4, self.topologies(), *self.words, options=["--verbose"])
+    def test_verbose_prints_the_gain(self):
+        output = self.run_ranks(self.ranks, 4, self.topologies(), *self.words, options=["--verbose"])
         before, after = ("24", "16") if self.ranks == 16 else ("20", "12")
-        self.assertEqual(said["crossing"], after)
+        self.assertEqual(output["crossing"], after)
         self.assertIn("MPI_Cart_create: reordered: ", self.err)
         self.assertIn(f"between hosts {before} before, {after} after", self.err)
         self.assertEqual(self.err.count("rankloom reorder:"), 1)
         self.run_ranks(8, 4, self.topologies(), *self.SMALL)
         self.assertNotIn("rankloom", self.err)
 
-    def test_reaches_what_the_offline_mapper_reaches(self):
+    def test_reaches_the_cost_of_the_offline_mapper(self):
         grid = self.run_ranks(self.ranks, 4, self.topologies(), *self.words)
         self.assertEqual(float(grid["crossing"]), self.offline_grid(self.size, 4, self.ranks // 4))
         graph = self.run_ranks(self.ranks, 4, self.topologies(), "adjacent", 1, 1, 0, "none")
         self.assertLessEqual(float(graph["crossing"]), self.offline_graph(self.ranks, 4, self.ranks // 4))
 
-    def test_ranks_that_are_bound_tell_cores_apart(self):
+    def test_bound_ranks_distinguish_cores(self):
         if len(os.sched_getaffinity(0)) < 2 or not {0, 1} <= os.sched_getaffinity(0):
             self.skipTest("needs two processing units")
-        # Ranks 0, 2, 4, 6 on the first host, 0 and 4 on its first unit: a row of eight is cut once between hosts and once inside each.
+        # Ranks 0, 2, 4, 6 are on the first host, 0 and 4 on its first unit: a row of eight has one cut between hosts and one inside each host.
         words = ("grid", 1, 1, 0, "8")
-        said = self.run_ranks(8, 2, self.topologies(), *words, options=["--verbose"], environment={"BIND": "2"})
-        self.assertEqual(said["crossing"], "2")
+        output = self.run_ranks(8, 2, self.topologies(), *words, options=["--verbose"], environment={"BIND": "2"})
+        self.assertEqual(output["crossing"], "2")
         before, after = (float(word) for word in re.search(r"distance (\S+) before, (\S+) after", self.err).groups())
         self.assertLess(after, before)
-        # Hosts alone: each crossing costs the same. Here what stays in a host but leaves its unit costs something, too.
+        # If only hosts are distinguished, all messages between hosts cost the same. Here messages between units of a host also have a cost.
         self.run_ranks(8, 2, self.topologies(), *words, options=["--verbose"])
         between = float(re.search(r"distance \S+ before, (\S+) after", self.err).group(1))
         self.assertNotAlmostEqual(after / between, round(after / between), places=6)
@@ -133,24 +133,24 @@ class Control(ReorderTest):
         self.assertEqual(named["crossing"], "6")
         self.assertIn("reordered", self.err)
         self.run_ranks(8, 4, self.topologies(), "grid", 1, 1, 0, "8", options=["-t", "switch:2=10 node:2=5 core:4=1", "--verbose"])
-        # Of three cuts between four hosts in a row, one is between the switches: 2 (5 + 10 + 5), against 2 times 7 of 5 or 10.
+        # One of the three cuts between four hosts in a row is between the switches: 2 (5 + 10 + 5), instead of 2 times 7 messages of 5 or 10.
         self.assertIn(" 40 after", self.err)
 
-    def test_a_machine_that_does_not_fit_leaves_the_order(self):
-        said = self.run_ranks(8, 4, self.topologies(), *self.SMALL, options=["-t", "node:3 core:8", "--verbose"])
-        self.assertEqual(said["moved"], "0")
-        self.assertIn("order kept: node:3 core:8: has 3 nodes", self.err)
+    def test_a_machine_that_does_not_match_keeps_the_order(self):
+        output = self.run_ranks(8, 4, self.topologies(), *self.SMALL, options=["-t", "node:3 core:8", "--verbose"])
+        self.assertEqual(output["moved"], "0")
+        self.assertIn("order kept: node:3 core:8: it has 3 nodes", self.err)
 
-    def test_a_machine_that_nobody_can_read_is_an_error(self):
+    def test_an_invalid_machine_is_an_error(self):
         self.run_ranks(2, 2, self.topologies(), "grid", 1, 1, 0, "2", options=["-t", "nothing:"], status=3)
 
-    def test_program_status_is_handed_on(self):
+    def test_the_exit_status_is_that_of_the_program(self):
         done = self.run_words([self.rankloom, "reorder", "--", "sh", "-c", "exit 7"])
         self.assertEqual(done.returncode, 7)
 
 
 class Broken(ReorderTest):
-    """Whatever happens to the helper, the program goes on in the order that was given."""
+    """If the helper process fails, the program continues with the given order."""
 
     def with_helper(self, text):
         library = self.folder / "lib"
@@ -167,27 +167,27 @@ class Broken(ReorderTest):
         self.assertIn("moved 0", done.stdout)
         self.assertIn("order kept", done.stderr)
 
-    def test_none(self):
+    def test_a_missing_helper(self):
         self.with_helper("")
 
-    def test_dies(self):
+    def test_a_helper_that_crashes(self):
         self.with_helper("kill -SEGV $$\n")
 
-    def test_fails(self):
+    def test_a_helper_that_fails(self):
         self.with_helper("cat > /dev/null; exit 1\n")
 
-    def test_talks_nonsense(self):
+    def test_a_malformed_reply(self):
         self.with_helper("cat > /dev/null; echo hello\n")
 
-    def test_says_nothing(self):
+    def test_an_empty_reply(self):
         self.with_helper("exec <&- >&-\n")
 
 
 class Fortran(ReorderTest):
     def check(self, flag):
-        said = self.run_ranks(8, 3, self.program(HERE / "programs/fortran.F90", flag))
-        self.assertEqual(len(said), 7, said)
-        for call, moved in said.items():
+        output = self.run_ranks(8, 3, self.program(HERE / "programs/fortran.F90", flag))
+        self.assertEqual(len(output), 7, output)
+        for call, moved in output.items():
             self.assertGreater(int(moved), 0, call)
 
     def test_include_file(self):
@@ -201,7 +201,7 @@ class Fortran(ReorderTest):
 
 
 class Errors(ReorderTest):
-    """What MPI refuses, it refuses itself, in its own words and by the program's error handler."""
+    """MPI itself rejects invalid arguments and calls the error handler of the program."""
 
     def test_codes(self):
         plain = self.run_words(self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c")), {"HOSTS": "3"})

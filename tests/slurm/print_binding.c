@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every rank says where it is, as the kernel knows it, once all have heard of all: "rank host cpu-list right". With a
- * word it leaves without MPI_Finalize, in which MPICH over UCX waits for ever between hosts of one machine. */
+ * Every rank prints "rank host cpu-list right" with its binding from the kernel, after all ranks have communicated. With an
+ * argument it exits without MPI_Finalize, in which MPICH over UCX hangs between virtual hosts of one machine. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>

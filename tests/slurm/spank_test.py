@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`srun --rankloom` in a real Slurm: where ranks land is read back from the kernel, in real MPI jobs.
+"""`srun --rankloom` in a complete Slurm: MPI programs print their bindings as reported by the kernel.
 
     spank_test.py PROGRAM [CLASS]
 """
@@ -24,13 +24,13 @@ TOOLS = ("munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch", "mpicc.ope
 SKIPPED = 77
 DEFAULT_PLACEMENT = "Slurm's default placement is used"
 
-# Says where it is: "rank host cpus", and what it sees of the plugin.
+# Prints "rank host cpus" and the variables of the plugin that it sees.
 WHERE = """#!/bin/sh
 echo "$SLURM_PROCID $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status) $(env | grep -c RANKLOOM_CPUS)${SLURM_HOSTFILE}"
 """
 
 
-def lacks():
+def missing_requirements():
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if not PLUGIN.exists():
         missing.append("plugin (libslurm-dev)")
@@ -42,24 +42,24 @@ def lacks():
 
 
 class InSlurm(unittest.TestCase):
-    """One Slurm for all tests of a class: a mesh of nodes, each of which says that it has so many processors."""
+    """One Slurm for all tests of a class: a mesh of nodes with CPUS processors each."""
 
     MESH, CPUS, OPTIONS = "mesh:2x4", 2, ()
 
     @classmethod
     def setUpClass(cls):
         cls.name = f"t{os.getpid()}"
-        folder = tempfile.TemporaryDirectory(prefix="spank-")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        directory = tempfile.TemporaryDirectory(prefix="spank-")
+        cls.addClassCleanup(directory.cleanup)
+        cls.directory = pathlib.Path(directory.name)
         cls.env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}")
         for mpi in ("openmpi", "mpich"):
-            subprocess.run([f"mpicc.{mpi}", SOURCES / "seats.c", "-o", cls.folder / f"seats.{mpi}"], check=True)
-        where = cls.folder / "where"
+            subprocess.run([f"mpicc.{mpi}", SOURCES / "print_binding.c", "-o", cls.directory / f"print_binding.{mpi}"], check=True)
+        where = cls.directory / "where"
         where.write_text(WHERE)
         where.chmod(0o755)
         made = subprocess.run([PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", f"{cls.MESH} core:{cls.CPUS}", "--cpus", str(cls.CPUS), "--json", *cls.OPTIONS],
-                              cwd=cls.folder, env=cls.env, capture_output=True, text=True, timeout=120, check=False)
+                              cwd=cls.directory, env=cls.env, capture_output=True, text=True, timeout=120, check=False)
         assert made.returncode == 0, made.stderr
         cls.addClassCleanup(subprocess.run, [PROGRAM, "slurm", "lab", "down", "--name", cls.name], env=cls.env, capture_output=True, check=True)
         lab = json.loads(made.stdout)
@@ -68,28 +68,28 @@ class InSlurm(unittest.TestCase):
         cls.lab = pathlib.Path(lab["directory"])
         cls.units = sorted(os.sched_getaffinity(0))
 
-    def words(self, *words, status=0, timeout=60):
-        done = subprocess.run(["timeout", "-k", "5", str(timeout), *map(str, words)], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, status, f"{' '.join(map(str, words))}\n{done.stdout}{done.stderr}")
+    def run_command(self, *arguments, status=0, timeout=60):
+        done = subprocess.run(["timeout", "-k", "5", str(timeout), *map(str, arguments)], cwd=self.directory, env=self.env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, f"{' '.join(map(str, arguments))}\n{done.stdout}{done.stderr}")
         return done
 
-    def srun(self, ranks, *words, nodes=None, **options):
-        """srun in a job of the first so many nodes; of all unless said otherwise."""
+    def srun(self, ranks, *arguments, nodes=None, **options):
+        """Runs srun in a job of the first `nodes` nodes; default: all nodes."""
         job = ",".join(self.nodes[:nodes])
-        return self.words("salloc", "-Q", "-w", job, "-n", ranks, "srun", *words, **options)
+        return self.run_command("salloc", "-Q", "-w", job, "-n", ranks, "srun", *arguments, **options)
 
     def write(self, name, text):
-        path = self.folder / name
+        path = self.directory / name
         path.write_text(text if isinstance(text, str) else "".join(f"{core}\n" for core in text))
         return name
 
-    def seat(self, core):
-        """Node and processing unit of a core, as the ranks see them: units that do not exist are shared in turn."""
+    def binding(self, core):
+        """The node and the processing unit of a core, as printed by the ranks. Cores share the existing units round-robin."""
         return self.nodes[core // self.CPUS], str(self.units[core % self.CPUS % len(self.units)])
 
-    def found(self, text):
-        seats = {int(words[0]): (words[1], words[2]) for words in map(str.split, text.splitlines())}
-        return [seats.get(rank) for rank in range(len(seats))]
+    def bindings(self, text):
+        bindings = {int(fields[0]): (fields[1], fields[2]) for fields in map(str.split, text.splitlines())}
+        return [bindings.get(rank) for rank in range(len(bindings))]
 
     def shuffled(self, count, seed):
         cores = list(range(count))
@@ -97,153 +97,153 @@ class InSlurm(unittest.TestCase):
         return cores
 
 
-class Order(InSlurm):
-    def test_and_binding_are_the_mappings_under_both_mpis(self):
+class Placement(InSlurm):
+    def test_follows_the_mapping_with_both_mpis(self):
         cores = self.shuffled(16, 7)
         self.write("m", cores)
         for mpi, plugin, how in (("openmpi", "pmix", ()), ("mpich", "pmi2", ("leave",))):
             with self.subTest(mpi=mpi):
-                done = self.srun(16, f"--mpi={plugin}", "--rankloom=m", f"./seats.{mpi}", *how)
-                self.assertEqual(self.found(done.stdout), [self.seat(core) for core in cores])
+                done = self.srun(16, f"--mpi={plugin}", "--rankloom=m", f"./print_binding.{mpi}", *how)
+                self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in cores])
                 self.assertNotIn("wrong", done.stdout)
                 self.assertEqual(done.stderr, "")
 
     def test_of_a_json_mapping_and_a_topology(self):
         self.write("m.json", json.dumps({"mapping": [5, 0, 14]}))
         done = self.srun(16, "-n", "3", "--rankloom=m.json,topology=mesh:2x4 core:2", "./where")
-        self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (5, 0, 14)])
+        self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in (5, 0, 14)])
 
-    def test_leaves_nothing_for_the_program_to_see(self):
+    def test_is_not_visible_to_the_program(self):
         self.write("m", [1, 0])
         for export in ((), ("--export=NONE",)):
             done = self.srun(2, *export, "--rankloom=m", "./where", nodes=1)
-            self.assertEqual(self.found(done.stdout), [self.seat(1), self.seat(0)])
+            self.assertEqual(self.bindings(done.stdout), [self.binding(1), self.binding(0)])
             self.assertEqual([line.split()[3] for line in done.stdout.splitlines()], ["0", "0"])
 
-    def test_with_different_numbers_of_ranks_on_nodes(self):
-        cores = [4, 0, 1, 5, 2]  # two, one and two
+    def test_with_different_numbers_of_ranks_per_node(self):
+        cores = [4, 0, 1, 5, 2]  # two ranks, one rank and two ranks per node
         self.write("m", cores)
         done = self.srun(6, "-n", "5", "--rankloom=m", "./where", nodes=3)
-        self.assertEqual(self.found(done.stdout), [self.seat(core) for core in cores])
+        self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in cores])
         self.write("two", [4, 0, 5])  # not all nodes of the job
-        self.assertEqual(self.found(self.srun(6, "-n", "3", "--rankloom=two", "./where", nodes=3).stdout), [self.seat(core) for core in (4, 0, 5)])
+        self.assertEqual(self.bindings(self.srun(6, "-n", "3", "--rankloom=two", "./where", nodes=3).stdout), [self.binding(core) for core in (4, 0, 5)])
 
-    def test_may_come_without_a_binding(self):
+    def test_without_a_binding(self):
         self.write("m", [2, 0])
         free = ",".join(map(str, self.units)).replace("0,1", "0-1") if len(self.units) == 2 else None
         for words in (("--rankloom=m,bind=none",), ("-c", "2", "--rankloom=m")):
-            seats = self.found(self.srun(2, *words, "./where", nodes=2).stdout)
-            self.assertEqual([host for host, _ in seats], [self.nodes[1], self.nodes[0]])
+            bindings = self.bindings(self.srun(2, *words, "./where", nodes=2).stdout)
+            self.assertEqual([host for host, _ in bindings], [self.nodes[1], self.nodes[0]])
             if free:
-                self.assertEqual([cpus for _, cpus in seats], [free, free])
+                self.assertEqual([cpus for _, cpus in bindings], [free, free])
 
-    def test_of_a_job_holds_for_its_steps(self):
+    def test_of_a_job_applies_to_its_steps(self):
         cores = self.shuffled(16, 3)
         self.write("m", cores)
         self.write("job.sh", "#!/bin/sh\n#SBATCH -N 8 -n 16 -o job.out -e job.err --rankloom=m\nsrun ./where\nsrun --rankloom=off ./where > off.out\nsrun -n 1 -N 1 ./where > one.out\n")
-        self.words("sbatch", "--wait", "job.sh")
-        self.assertNotIn("rankloom", (self.folder / "job.err").read_text())  # that a step waited may stand there
-        self.assertEqual(self.found((self.folder / "job.out").read_text()), [self.seat(core) for core in cores])
-        self.assertEqual([host for host, _ in self.found((self.folder / "off.out").read_text())], sorted(self.nodes * 2))
-        self.assertEqual([host for host, _ in self.found((self.folder / "one.out").read_text())], self.nodes[:1])
+        self.run_command("sbatch", "--wait", "job.sh")
+        self.assertNotIn("rankloom", (self.directory / "job.err").read_text())  # a message that a step had to wait is possible
+        self.assertEqual(self.bindings((self.directory / "job.out").read_text()), [self.binding(core) for core in cores])
+        self.assertEqual([host for host, _ in self.bindings((self.directory / "off.out").read_text())], sorted(self.nodes * 2))
+        self.assertEqual([host for host, _ in self.bindings((self.directory / "one.out").read_text())], self.nodes[:1])
 
-    def test_outside_of_a_job_needs_names(self):
+    def test_outside_of_a_job_needs_node_names(self):
         self.write("hosts.txt", f"{self.nodes[3]} 2\n{self.nodes[1]} 2\n")
         self.write("m", [2, 1])
-        done = self.words("srun", "--rankloom=m,topology=hosts.txt", "./where")
-        self.assertEqual([host for host, _ in self.found(done.stdout)], [self.nodes[1], self.nodes[3]])
+        done = self.run_command("srun", "--rankloom=m,topology=hosts.txt", "./where")
+        self.assertEqual([host for host, _ in self.bindings(done.stdout)], [self.nodes[1], self.nodes[3]])
 
     def test_with_a_binding_table_of_emit(self):
         self.write("hosts.txt", "".join(f"{node} 2\n" for node in self.nodes))
         self.write("m", [9, 2, 1])
-        self.words(PROGRAM, "emit", "m", "-t", "hosts.txt", "--to", "slurm", "-o", "launch")
+        self.run_command(PROGRAM, "emit", "m", "-t", "hosts.txt", "--to", "slurm", "-o", "launch")
         done = self.srun(16, "-n", "3", "--rankloom=launch/bind.txt", "./where")
-        self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (9, 2, 1)])
+        self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in (9, 2, 1)])
 
 
-class Beside(InSlurm):
-    """Slurm's own binding, and other jobs on the node."""
+class SharedNodes(InSlurm):
+    """Slurm's own binding, and other jobs on the same node."""
 
     MESH = "mesh:1x2"
     OPTIONS = ("--conf", "TaskPlugin=task/affinity", "--conf", "PartitionName=shared Nodes=ALL OverSubscribe=NO State=UP")
 
     def setUp(self):
         if len(self.units) != self.CPUS:
-            self.skipTest("task/affinity wants the real number of processing units")
+            self.skipTest("task/affinity needs the real number of processing units")
 
-    def test_slurms_binding_the_mappings_counts(self):
+    def test_the_mapping_overrides_the_binding_of_slurm(self):
         self.write("m", [3, 0, 1, 2])
-        self.assertEqual(self.found(self.srun(4, "--rankloom=m", "./where").stdout), [self.seat(core) for core in (3, 0, 1, 2)])
+        self.assertEqual(self.bindings(self.srun(4, "--rankloom=m", "./where").stdout), [self.binding(core) for core in (3, 0, 1, 2)])
 
-    def test_another_job_ranks_keep_to_the_cores_of_their_own(self):
+    def test_ranks_use_only_the_cores_of_their_job(self):
         self.write("m", [0])
         job = ["salloc", "-Q", "-p", "shared", "-w", self.nodes[0], "-N", "1", "-n", "1", "srun", "--rankloom=m"]
-        os.mkfifo(self.folder / "wake")
-        with subprocess.Popen([*job, "sh", "-c", "./where; cat wake > /dev/null"], cwd=self.folder, env=self.env, stdout=subprocess.PIPE, text=True) as first:
+        os.mkfifo(self.directory / "wake")
+        with subprocess.Popen([*job, "sh", "-c", "./where; cat wake > /dev/null"], cwd=self.directory, env=self.env, stdout=subprocess.PIPE, text=True) as first:
             one = first.stdout.readline().split()
-            other = self.words(*job, "./where").stdout.split()
-            with open(self.folder / "wake", "w", encoding="ascii"):
+            other = self.run_command(*job, "./where").stdout.split()
+            with open(self.directory / "wake", "w", encoding="ascii"):
                 pass
             first.communicate(timeout=30)
         self.assertEqual({one[2], other[2]}, set(map(str, self.units)))
 
 
 class WithoutPlugin(InSlurm):
-    def test_emit_serves_in_an_allocation(self):
-        """Who cannot install plugins asks Slurm for the machine and gives srun a list of hosts."""
+    def test_emit_works_in_an_allocation(self):
+        """Without the plugin, users read the machine from Slurm and pass a host list to srun."""
         (self.lab / "plugstack.conf").unlink()
-        self.words(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")
+        self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")
         self.write("job.sh", """set -e
 rankloom topo discover --slurm -o job.json > /dev/null
 rankloom map app.prof -t job.json -o app.map > /dev/null
 rankloom emit app.map -t job.json --to slurm -o launch --program ./where | tail -1 > command
-sh command > seats
+sh command > bindings
 rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
 """)
-        self.words("salloc", "-Q", "-N", "8", "-n", "16", "sh", "job.sh")
-        cores = [int(line) for line in (self.folder / "app.map").read_text().split()]
-        self.assertEqual(self.found((self.folder / "seats").read_text()), [self.seat(core) for core in cores])
-        proof = json.loads((self.folder / "proof.json").read_text())
+        self.run_command("salloc", "-Q", "-N", "8", "-n", "16", "sh", "job.sh")
+        cores = [int(line) for line in (self.directory / "app.map").read_text().split()]
+        self.assertEqual(self.bindings((self.directory / "bindings").read_text()), [self.binding(core) for core in cores])
+        proof = json.loads((self.directory / "proof.json").read_text())
         self.assertEqual((proof["verified"], proof["confirmed"]), (True, 16))
 
 
-class OnTheFly(InSlurm):
+class MappingInTheJob(InSlurm):
     def cost(self, profile, hosts):
-        """What the order of hosts costs on the whole mesh, by `rankloom eval`; which core of a node makes no difference."""
+        """The cost of a host order on the whole mesh by `rankloom eval`. All cores of a node are equivalent."""
         taken, cores = {}, []
         for host in hosts:
             taken[host] = taken.get(host, -1) + 1
             cores.append(self.nodes.index(host) * self.CPUS + taken[host])
         self.write("as-run.map", cores)
-        return json.loads(self.words(PROGRAM, "eval", "as-run.map", "--profile", profile, "-t", f"{self.MESH} core:{self.CPUS}", "--json").stdout)["mappings"][0]["cost"]
+        return json.loads(self.run_command(PROGRAM, "eval", "as-run.map", "--profile", profile, "-t", f"{self.MESH} core:{self.CPUS}", "--json").stdout)["mappings"][0]["cost"]
 
-    def test_mapping_costs_less_than_the_order_of_slurm(self):
-        self.words(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")
-        default_hosts = [host for host, _ in self.found(self.srun(16, "./where").stdout)]
-        for request in ("app.prof", "map:app.prof,budget=200ms"):  # a profile is known by its content
+    def test_costs_less_than_the_default_placement(self):
+        self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")
+        default_hosts = [host for host, _ in self.bindings(self.srun(16, "./where").stdout)]
+        for request in ("app.prof", "map:app.prof,budget=200ms"):  # a profile is recognised by its content
             done = self.srun(16, f"--rankloom={request}", "./where")
-            mapped = [host for host, _ in self.found(done.stdout)]
+            mapped = [host for host, _ in self.bindings(done.stdout)]
             self.assertEqual(done.stderr, "")
             self.assertEqual(sorted(mapped), sorted(default_hosts))
             self.assertLess(self.cost("app.prof", mapped), 0.8 * self.cost("app.prof", default_hosts))
 
-    def test_mapping_stays_in_the_job(self):
-        self.words(PROGRAM, "gen", "stencil2d", "--size", "4x2", "--shuffle", "-o", "small.prof")
+    def test_uses_only_the_nodes_of_the_job(self):
+        self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x2", "--shuffle", "-o", "small.prof")
         job = [self.nodes[i] for i in (1, 2, 5, 6)]  # a square in the middle of the mesh
-        done = self.words("salloc", "-Q", "-w", ",".join(job), "-n", "8", "srun", "--mpi=pmix", "--rankloom=small.prof", "./seats.openmpi")
-        seats = self.found(done.stdout)
-        self.assertEqual(sorted(host for host, _ in seats), sorted(job * 2))
-        self.assertEqual(len(set(seats)), 8 if len(self.units) > 1 else 4, "every rank has a processing unit of its own")
+        done = self.run_command("salloc", "-Q", "-w", ",".join(job), "-n", "8", "srun", "--mpi=pmix", "--rankloom=small.prof", "./print_binding.openmpi")
+        bindings = self.bindings(done.stdout)
+        self.assertEqual(sorted(host for host, _ in bindings), sorted(job * 2))
+        self.assertEqual(len(set(bindings)), 8 if len(self.units) > 1 else 4, "every rank has a processing unit of its own")
 
-    def test_mapping_keeps_how_many_ranks_a_node_gets(self):
-        self.words(PROGRAM, "gen", "stencil2d", "--size", "4x2", "--shuffle", "-o", "small.prof")
-        hosts = [host for host, _ in self.found(self.srun(8, "--rankloom=small.prof", "./where").stdout)]
+    def test_keeps_the_number_of_ranks_per_node(self):
+        self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x2", "--shuffle", "-o", "small.prof")
+        hosts = [host for host, _ in self.bindings(self.srun(8, "--rankloom=small.prof", "./where").stdout)]
         self.assertEqual(sorted(hosts), sorted(self.nodes))
 
 
-class WithShapes(InSlurm):
-    """The plugin that chooses nodes and the one that orders ranks, together: jobs on closed rectangles of one mesh run real
-    MPI programs side by side, each inside its nodes and in the order of its mapping."""
+class BothPlugins(InSlurm):
+    """Node selection and rank placement together: jobs on isolated rectangles of one mesh run MPI programs at the same time, each on
+    its nodes and placed by its mapping."""
 
     MESH, CPUS, OPTIONS = "mesh:8x8", 2, ("--policy", "closed-best")
     JOBS = (9, 4, 16, 6, 4)
@@ -257,37 +257,37 @@ class WithShapes(InSlurm):
         return len(set(nodes)) == (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
 
     def start(self, number, size):
-        """A job that waits for its turn: all have their nodes, one computes, because MPI polls and processors are few."""
+        """Submits a job. All jobs have their nodes, but they compute one after another, because MPI polls and there are few processors."""
         mpi, plugin, leave = (("openmpi", "pmix", ""), ("mpich", "pmi2", "leave"))[number % 2]
         ranks = size * self.CPUS
         cores = self.shuffled(ranks, number)
         self.write(f"map.{number}", cores)
-        self.words(PROGRAM, "gen", "random", "--ranks", ranks, "-o", f"prof.{number}")
+        self.run_command(PROGRAM, "gen", "random", "--ranks", ranks, "-o", f"prof.{number}")
         self.write(f"job.{number}", f"""#!/bin/sh
 #SBATCH -N {size} --ntasks-per-node={self.CPUS} -o out.{number} -e err.{number}
 scontrol show hostnames > nodes.{number}
 while [ ! -e go.{number} ]; do sleep 0.1; done
-srun --mpi={plugin} --rankloom=map.{number} ./seats.{mpi} {leave} > seats.{number}
+srun --mpi={plugin} --rankloom=map.{number} ./print_binding.{mpi} {leave} > bindings.{number}
 srun --rankloom=prof.{number} ./where > mapped.{number}
 """)
-        return cores, self.words("sbatch", "--parsable", f"job.{number}").stdout.strip()
+        return cores, self.run_command("sbatch", "--parsable", f"job.{number}").stdout.strip()
 
-    def test_side_by_side_in_the_order_of_their_mappings(self):
+    def test_concurrent_jobs_follow_their_mappings(self):
         jobs = [self.start(number, size) for number, size in enumerate(self.JOBS)]
-        self.wait(lambda: all((self.folder / f"nodes.{number}").exists() for number in range(len(self.JOBS))))
+        self.wait(lambda: all((self.directory / f"nodes.{number}").exists() for number in range(len(self.JOBS))))
         taken = []
         for number, (cores, job) in enumerate(jobs):
             self.write(f"go.{number}", "")
-            self.wait(lambda: job not in self.words("squeue", "-h", "-o", "%i").stdout.split())  # pylint: disable=cell-var-from-loop
-            errors = (self.folder / f"err.{number}").read_text()
-            self.assertNotRegex(errors, "rankloom|rror|ignal")  # that a step waited for the one before may stand there
-            nodes = (self.folder / f"nodes.{number}").read_text().split()
+            self.wait(lambda: job not in self.run_command("squeue", "-h", "-o", "%i").stdout.split())  # pylint: disable=cell-var-from-loop
+            errors = (self.directory / f"err.{number}").read_text()
+            self.assertNotRegex(errors, "rankloom|rror|ignal")  # a message that a step had to wait is possible
+            nodes = (self.directory / f"nodes.{number}").read_text().split()
             self.assertTrue(self.is_rectangle(nodes), nodes)
             taken += nodes
-            text = (self.folder / f"seats.{number}").read_text()
+            text = (self.directory / f"bindings.{number}").read_text()
             self.assertNotIn("wrong", text)
-            self.assertEqual(self.found(text), [(nodes[core // self.CPUS], self.seat(core)[1]) for core in cores])
-            mapped = [host for host, _ in self.found((self.folder / f"mapped.{number}").read_text())]
+            self.assertEqual(self.bindings(text), [(nodes[core // self.CPUS], self.binding(core)[1]) for core in cores])
+            mapped = [host for host, _ in self.bindings((self.directory / f"mapped.{number}").read_text())]
             self.assertEqual(sorted(mapped), sorted(nodes * self.CPUS))
         self.assertEqual(len(taken), len(set(taken)), "two jobs share a node")
 
@@ -296,10 +296,10 @@ srun --rankloom=prof.{number} ./where > mapped.{number}
             if ready():
                 return
             time.sleep(0.1)
-        self.fail(self.words("squeue").stdout + "".join(path.read_text() for path in self.folder.glob("err.*")))
+        self.fail(self.run_command("squeue").stdout + "".join(path.read_text() for path in self.directory.glob("err.*")))
 
 
-class Trouble(InSlurm):
+class Errors(InSlurm):
     MESH = "mesh:1x2"
 
     def setUp(self):
@@ -308,17 +308,17 @@ class Trouble(InSlurm):
         self.addCleanup(self.plugstack.write_text, self.stack)
         self.write("m", [3, 0, 1, 2])
 
-    def still_runs(self, said, *words):
-        """In Slurm's own order, with one line that says why."""
-        done = self.srun(4, *words, "./where", timeout=30)
-        self.assertEqual([host for host, _ in self.found(done.stdout)], [self.nodes[0]] * 2 + [self.nodes[1]] * 2, words)
+    def runs_with_default_placement(self, message, *arguments):
+        """The step runs with Slurm's default placement and prints one line with the reason."""
+        done = self.srun(4, *arguments, "./where", timeout=30)
+        self.assertEqual([host for host, _ in self.bindings(done.stdout)], [self.nodes[0]] * 2 + [self.nodes[1]] * 2, arguments)
         lines = done.stderr.splitlines()
-        self.assertEqual(len(lines), 1 if said else 0, done.stderr)
-        if said:
-            self.assertIn(said, lines[0])
+        self.assertEqual(len(lines), 1 if message else 0, done.stderr)
+        if message:
+            self.assertIn(message, lines[0])
             self.assertIn(DEFAULT_PLACEMENT, lines[0])
 
-    def test_with_the_request_is_a_line(self):
+    def test_in_the_request_print_one_line(self):
         self.write("words", "one\ntwo\n")
         self.write("far", [0, 1, 2, 99])
         self.write("three", [0, 1, 2])
@@ -326,7 +326,7 @@ class Trouble(InSlurm):
         self.write("empty", "")
         self.write("others.txt", "x1 2\nx2 2\n")
         self.write("random", "".join(random.Random(1).choices("\0\x01abc{[\n", k=500)))
-        for said, words in (
+        for message, arguments in (
             ("no such file", ["--rankloom=nothing"]),
             ("is not a core number", ["--rankloom=words"]),
             ("99", ["--rankloom=far"]),
@@ -343,71 +343,71 @@ class Trouble(InSlurm):
             ("conflicts with the mapping", ["--rankloom=m", "-m", "block"]),
             ("conflicts with the mapping", ["--rankloom=m", f"--nodelist={','.join(self.nodes)}"]),
         ):
-            with self.subTest(words=words):
-                self.still_runs(said, *words)
+            with self.subTest(arguments=arguments):
+                self.runs_with_default_placement(message, *arguments)
 
-    def test_under_strict_is_an_end(self):
+    def test_end_a_strict_step(self):
         done = self.srun(4, "--rankloom=strict:nothing", "./where", status=255)
         self.assertEqual(done.stdout, "")
         self.assertIn("no such file", done.stderr)
         done = self.srun(4, "--rankloom=strict:m", "./where")
-        self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (3, 0, 1, 2)])
+        self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in (3, 0, 1, 2)])
 
-    def test_with_the_configuration_is_a_line(self):
+    def test_in_the_configuration_print_one_line(self):
         for name, script in (("silent", "exit 1"), ("slow", "sleep 20"), ("odd", "echo ranks 4; echo 0 x"), ("killed", "kill -9 $$")):
-            path = self.folder / name
+            path = self.directory / name
             path.write_text(f"#!/bin/sh\n{script}\n")
             path.chmod(0o755)
-        for said, words in (
+        for message, arguments in (
             ("cannot be started", "program=/nothing/rankloom"),
-            ("failed without an error message", f"program={self.folder}/silent"),
-            ("did not end within 1 s", f"program={self.folder}/slow timeout=1"),
-            ("malformed placement", f"program={self.folder}/odd"),
-            ("failed without an error message", f"program={self.folder}/killed"),
+            ("failed without an error message", f"program={self.directory}/silent"),
+            ("did not end within 1 s", f"program={self.directory}/slow timeout=1"),
+            ("malformed placement", f"program={self.directory}/odd"),
+            ("failed without an error message", f"program={self.directory}/killed"),
         ):
-            with self.subTest(words=words):
-                self.plugstack.write_text(f"optional {PLUGIN} {words}\n")
-                self.still_runs(said, "--rankloom=m")
-                self.still_runs("")  # who asks for nothing notices nothing
+            with self.subTest(arguments=arguments):
+                self.plugstack.write_text(f"optional {PLUGIN} {arguments}\n")
+                self.runs_with_default_placement(message, "--rankloom=m")
+                self.runs_with_default_placement("")  # no message without the option
         self.plugstack.write_text(f"optional {PLUGIN} colour=red\n")
         done = self.srun(4, "--rankloom=m", "./where")
         self.assertIn("colour=red", done.stderr)
-        self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (3, 0, 1, 2)])
+        self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in (3, 0, 1, 2)])
 
-    def test_with_the_machines_description_matters_only_where_it_is_used(self):
+    def test_in_the_machine_matter_only_if_it_is_used(self):
         self.plugstack.write_text(f"optional {PLUGIN} topology=nothing.json\n")
-        self.words(PROGRAM, "gen", "ring", "--ranks", "4", "-o", "ring.prof")
-        self.still_runs("nothing.json", "--rankloom=ring.prof")
+        self.run_command(PROGRAM, "gen", "ring", "--ranks", "4", "-o", "ring.prof")
+        self.runs_with_default_placement("nothing.json", "--rankloom=ring.prof")
         done = self.srun(4, "--rankloom=m", "./where")
-        self.assertEqual(self.found(done.stdout), [self.seat(core) for core in (3, 0, 1, 2)])
+        self.assertEqual(self.bindings(done.stdout), [self.binding(core) for core in (3, 0, 1, 2)])
 
-    def test_with_the_plugin_itself_leaves_srun_alone(self):
-        broken = self.folder / "broken.so"
+    def test_in_the_plugin_file_do_not_affect_srun(self):
+        broken = self.directory / "broken.so"
         broken.write_bytes(b"\x7fELF no plugin")
-        for plugin in ("/nothing/spank_rankloom.so", broken):  # Slurm complains, and goes on
+        for plugin in ("/nothing/spank_rankloom.so", broken):  # Slurm prints an error and continues
             self.plugstack.write_text(f"optional {plugin}\n")
             self.assertEqual(len(self.srun(4, "./where").stdout.splitlines()), 4)
 
-    def test_with_processing_units_that_do_not_exist_is_a_line_a_node(self):
+    def test_in_processing_units_print_one_line_per_node(self):
         cores = [{"kind": "core", "os_index": unit} for unit in (self.units[0], 900)]
         nodes = [{"kind": "node", "name": name, "children": cores} for name in self.nodes]
         self.write("machine.json", json.dumps({"rankloom": "topology", "version": 1, "machine": {"kind": "machine", "children": nodes}}))
         done = self.srun(4, "--rankloom=m,topology=machine.json", "./where")
-        seats = self.found(done.stdout)
-        self.assertEqual([host for host, _ in seats], [self.nodes[1], self.nodes[0], self.nodes[0], self.nodes[1]])
-        self.assertEqual([seats[1][1], seats[3][1]], [str(self.units[0])] * 2)
-        self.assertNotEqual(seats[0][1], "900")
+        bindings = self.bindings(done.stdout)
+        self.assertEqual([host for host, _ in bindings], [self.nodes[1], self.nodes[0], self.nodes[0], self.nodes[1]])
+        self.assertEqual([bindings[1][1], bindings[3][1]], [str(self.units[0])] * 2)
+        self.assertNotEqual(bindings[0][1], "900")
         self.assertEqual(done.stderr.count("1 of 2 ranks"), 2, done.stderr)
 
 
 def end(*_):
-    """A test that takes too long is told to end: its Slurm shall end too."""
+    """ctest terminates a test that takes too long; its Slurm must end, too."""
     raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, end)
-    if lacks():
-        print(f"skipped: there is no {', no '.join(lacks())}")
+    if missing_requirements():
+        print(f"skipped: there is no {', no '.join(missing_requirements())}")
         sys.exit(SKIPPED)
     unittest.main()

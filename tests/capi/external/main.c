@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program of somebody else: maps a pattern and prints what it gains. */
+ * A program outside of the project: maps a pattern and prints the gain. */
 #include <rankloom.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that take boxes from each other: from the neighbour in one phase, from the one at half the distance in the next.
-// thread_phases THREADS PHASES SECONDS. In the end each prints where the kernel lets it run.
+// Threads read buffers of each other: of the neighbour in one phase, and of the thread at half the distance in the next.
+// usage: thread_phases THREADS PHASES SECONDS. At the end each thread prints its binding as reported by the kernel.
 #include <sched.h>
 #include <unistd.h>
 
@@ -21,9 +21,9 @@ static double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-int main(int, char** words) {
-  const int threads = std::atoi(words[1]), phases = std::atoi(words[2]);
-  const double seconds = std::atof(words[3]);
+int main(int, char** argv) {
+  const int threads = std::atoi(argv[1]), phases = std::atoi(argv[2]);
+  const double seconds = std::atof(argv[3]);
   const auto boxes = std::make_unique<Box[]>(static_cast<std::size_t>(threads));
   std::barrier meet(threads);
   std::atomic<bool> go_on{true};
@@ -38,7 +38,7 @@ int main(int, char** words) {
           for (auto& line : boxes[me].lines) line[0] = phase;
           meet.arrive_and_wait();
           for (auto& line : boxes[from].lines) sum += line[0];
-          const double until = now() + 0.001;  // it computes, too
+          const double until = now() + 0.001;  // computation
           while (now() < until) sum += 1;
           if (me == 0) go_on = now() < end;
           meet.arrive_and_wait();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two phases in turn: a ring of neighbours, then pairs at distance n/2. two_phases PHASES SECONDS [fail]
-// All ranks change at the same moment of rank 0's clock. Prints the times of the changes, and in the end a checksum.
+// Two alternating phases: a ring, and pairs at distance n/2. usage: two_phases PHASES SECONDS [fail]
+// Rank 0 determines the time of each change. The program prints these times and, at the end, a checksum.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
@@ -12,7 +12,7 @@ enum { bytes = 16384, rounds = 4 };
 
 static unsigned char out[bytes], in[bytes];
 
-/* Gives way while it waits: ranks that poll would starve each other where cores are few and have other work. */
+/* Yields while it waits, because polling ranks would starve each other on few or busy cores. */
 static void wait_for(MPI_Request* request) {
   for (int done = 0; !done;) {
     MPI_Test(request, &done, MPI_STATUS_IGNORE);
@@ -34,13 +34,13 @@ static unsigned long exchange(int to, int from) {
   return sum;
 }
 
-int main(int count, char** words) {
+int main(int count, char** argv) {
   int rank = 0, ranks = 0;
-  MPI_Init(&count, &words);
+  MPI_Init(&count, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int phases = count > 1 ? atoi(words[1]) : 4;
-  const double seconds = count > 2 ? atof(words[2]) : 1;
+  const int phases = count > 1 ? atoi(argv[1]) : 4;
+  const double seconds = count > 2 ? atof(argv[2]) : 1;
   unsigned long sum = 0;
   const double start = MPI_Wtime();
   for (int phase = 0; phase < phases; ++phase) {
@@ -56,7 +56,7 @@ int main(int count, char** words) {
       wait_for(&told);
     }
   }
-  // Where the kernel lets it run in the end, thread by thread: whoever set it, this is what counts.
+  // The final binding of every thread as reported by the kernel.
   char path[64], line[256];
   snprintf(path, sizeof path, "/proc/self/status");
   FILE* const status = fopen(path, "r");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/reorder: arguments that MPI refuses, or takes in a way of its own.
+// tests/reorder: arguments that MPI rejects or handles in an implementation-specific way.
 #include <mpi.h>
 
 #include <stdio.h>
@@ -25,12 +25,12 @@ int main(int argc, char** argv) {
   int index[4] = {1, 2, 3, 4}, edges[4] = {1, 0, 9, 0};
   tell("too many vertices", MPI_Graph_create(MPI_COMM_WORLD, 4, index, edges, 1, &comm), comm);
   tell("an edge to nowhere", MPI_Graph_create(MPI_COMM_WORLD, 3, index, edges, 1, &comm), comm);
-#if !defined(MPICH)  // it ends the program on these, whatever the error handler
+#if !defined(MPICH)  // MPICH aborts the program in these cases regardless of the error handler
   int one = 1, outside = 17, inside = 0;
   tell("a target outside", MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &inside, &one, &outside, MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &comm), comm);
   tell("a neighbour outside", MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &outside, MPI_UNWEIGHTED, 1, &outside, MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &comm), comm);
 #endif
-  // All is well afterwards.
+  // MPI still works afterwards.
   int dims[1] = {3}, ring[1] = {1};
   tell("a ring", MPI_Cart_create(MPI_COMM_WORLD, 1, dims, ring, 1, &comm), comm);
   return MPI_Finalize();

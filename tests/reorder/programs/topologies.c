@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/reorder: a virtual topology, data along all its edges, and what came of it, which may not depend on who plays
-// which vertex.
-//   topologies grid REORDER BYTES ROUNDS 4x3p     a halo exchange; p behind a dimension: periodic
+// tests/reorder: creates a virtual topology and exchanges data along all edges. The results must not depend on the assignment of
+// processes to vertices.
+//   topologies grid REORDER BYTES ROUNDS 4x3p     a halo exchange; p after a dimension: periodic
 //   topologies graph|edges|adjacent REORDER BYTES ROUNDS none|numbers|zero     an irregular graph
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ static void expect(int condition, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// The graph: who sends to whom, the same on every process. Some vertices send or receive nothing.
+// Whether an edge exists; equal on every process. Some vertices have no edges.
 static int sends(int from, int to, int n) {
   if (from == to || from % 11 == 7) return 0;
   if ((from + 1) % n == to || (from + n / 2) % n == to) return 1;
@@ -29,7 +29,7 @@ static int weight_of(int from, int to) { return 1 + (from * 31 + to * 17) % 9; }
 
 static int ascending(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
 
-// Everything along the edges of a communicator that has neighbours, in several ways.
+// Exchanges data along the edges of a communicator by several operations.
 static void exchange(MPI_Comm comm, int in, const int* sources, int out, const int* targets, int bytes, int rounds) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
@@ -41,7 +41,7 @@ static void exchange(MPI_Comm comm, int in, const int* sources, int out, const i
   MPI_Neighbor_alltoall(send, 1, MPI_LONG, receive, 1, MPI_LONG, comm);
   for (int i = 0; i < in; ++i)
     if (sources[i] >= 0) expect(receive[i] == sources[i] * 100000L + rank, "data of a wrong edge");
-  // Values that mix along the edges, whoever holds them.
+  // Values that are combined along the edges, independent of the processes.
   uint64_t value = rank * 2654435761u + 1;
   uint64_t* near = calloc(in + 1, sizeof *near);
   for (int round = 0; round < 5; ++round) {
@@ -57,7 +57,7 @@ static void exchange(MPI_Comm comm, int in, const int* sources, int out, const i
   for (int i = 0; i < size; ++i) result = (result ^ all[i]) * 1099511628211u;
   if (rank == 0) printf("result %016lx of %d\n", (unsigned long)result, size);
 
-  // How many messages leave their host.
+  // The number of messages between hosts.
   char name[256] = {0};
   gethostname(name, sizeof name - 1);
   const char* given = getenv("RANKLOOM_HOSTNAME");
@@ -114,7 +114,7 @@ static void grid(int reorder, int bytes, int rounds, char* text) {
     }
     value = sum / 3;
   }
-  // Sums over rows, on a communicator that comes from the grid.
+  // Sums over rows, on a communicator derived from the grid.
   int keep[8] = {0};
   keep[ndims - 1] = 1;
   MPI_Comm row;
@@ -123,14 +123,14 @@ static void grid(int reorder, int bytes, int rounds, char* text) {
   MPI_Allreduce(&value, &of_row, 1, MPI_DOUBLE, MPI_MAX, row);
   MPI_Reduce(&of_row, &largest, 1, MPI_DOUBLE, MPI_MIN, 0, comm);
   if (rank == 0) printf("smooth %.17g\n", largest);
-  int twice = 0;  // with two in a ring, both neighbours are one, and MPI does not say which message is whose
+  int twice = 0;  // in a ring of two, both neighbours are the same process, and MPI does not define the order of the messages
   for (int d = 0; d < ndims; ++d) twice |= periods[d] && dims[d] <= 2;
   if (!twice) exchange(comm, 2 * ndims, neighbours, 2 * ndims, neighbours, bytes, rounds);
 }
 
 static void graph(const char* kind, int reorder, int bytes, int rounds, const char* weighing) {
   int n = world_size, is_graph = strcmp(kind, "graph") == 0;
-  if (is_graph && n > 3) n -= 1;  // one is left out
+  if (is_graph && n > 3) n -= 1;  // one process is left out
   MPI_Comm comm;
   int* first = calloc(n * n + 1, sizeof(int));
   int* second = calloc(n * n + 1, sizeof(int));
@@ -160,7 +160,7 @@ static void graph(const char* kind, int reorder, int bytes, int rounds, const ch
   MPI_Info_create(&info);
   MPI_Info_set(info, "nobody_knows_this", "1");
   if (strcmp(kind, "edges") == 0) {
-    // Each process tells half of the edges of two others.
+    // Each process specifies half of the edges of two other processes.
     int sources[2], degrees[2], count = 0, edges = 0;
     for (int part = 0; part < 2; ++part) {
       const int from = (world_rank + 3 + part) % n;
@@ -194,17 +194,17 @@ static void graph(const char* kind, int reorder, int bytes, int rounds, const ch
   int rank, in, out, has_weights;
   MPI_Comm_rank(comm, &rank);
   MPI_Dist_graph_neighbors_count(comm, &in, &out, &has_weights);
-  MPI_Dist_graph_neighbors(comm, in, first, first_weights, out, second, second_weights);  // MPICH 4.0 reads as many as asked for
+  MPI_Dist_graph_neighbors(comm, in, first, first_weights, out, second, second_weights);  // MPICH 4.0 needs the exact sizes
   expect(!has_weights == !weighted, "weights came or went");
   for (int i = 0; i < in && weighted; ++i) expect(first_weights[i] == (zero ? 0 : weight_of(first[i], rank)), "a wrong weight comes in");
   for (int i = 0; i < out && weighted; ++i) expect(second_weights[i] == (zero ? 0 : weight_of(rank, second[i])), "a wrong weight goes out");
   int *in_order = malloc(n * sizeof(int)), *out_order = malloc(n * sizeof(int)), wanted_in = 0, wanted_out = 0;
   memcpy(in_order, first, in * sizeof(int));
   memcpy(out_order, second, out * sizeof(int));
-  if (strcmp(kind, "edges") == 0) {  // MPI may hand these out in any order
+  if (strcmp(kind, "edges") == 0) {  // MPI may return them in any order
     qsort(in_order, in, sizeof(int), ascending);
     qsort(out_order, out, sizeof(int), ascending);
-  } else {  // these as they were given: downwards
+  } else {  // in the given, decreasing order
     for (int i = 0; i < in; ++i) in_order[in - 1 - i] = first[i];
     for (int i = 0; i < out; ++i) out_order[out - 1 - i] = second[i];
   }

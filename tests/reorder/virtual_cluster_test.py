@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Four hosts of namespaces with thin cables, ranks dealt out in turn: what crosses hosts falls to what the offline mapper reaches,
-and the program is faster.
+"""A virtual cluster of four hosts with slow links and ranks distributed round-robin: the traffic between hosts decreases to that of
+the offline mapper, and the program is faster.
 
-    lab_test.py RANKLOOM openmpi
+    virtual_cluster_test.py RANKLOOM openmpi
 """
 
 import os
@@ -43,7 +43,7 @@ class VirtualCluster(ReorderTest):
         self.assertEqual(self.results(good), self.results(bad))
         self.assertEqual(bad["crossing"], "28")
         self.assertEqual(float(good["crossing"]), self.offline_grid("2x8", 4, 4))
-        for _ in range(2):  # on a machine that is busy with other things
+        for _ in range(2):  # repeat on a busy machine
             if float(good["seconds"]) < 0.8 * float(bad["seconds"]):
                 break
             bad = self.run_in_lab("grid", 0, *words, "2x8", library=True)
