@@ -27,7 +27,7 @@ class FileTest : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileTest, WhatIsWrittenReadsBack) {
+TEST_F(FileTest, ReadsBackWhatIsWritten) {
   ASSERT_TRUE(write_file(path("a"), "hello\n"));
   const auto text = read_file(path("a"));
   ASSERT_TRUE(text);
@@ -35,26 +35,26 @@ TEST_F(FileTest, WhatIsWrittenReadsBack) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(FileTest, AnEmptyFileIsAnEmptyText) {
+TEST_F(FileTest, AnEmptyFileHasNoContent) {
   ASSERT_TRUE(write_file(path("a"), ""));
   EXPECT_EQ(read_file(path("a"))->view(), "");
 }
 
-TEST_F(FileTest, ADirectoryIsNoFile) {
+TEST_F(FileTest, ADirectoryIsNotAFile) {
   const auto text = read_file(folder_.string());
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, Code::bad_input);
   EXPECT_FALSE(write_file(folder_.string(), "x"));
 }
 
-TEST_F(FileTest, AMissingFolderIsNamedWithItsRemedy) {
+TEST_F(FileTest, AMissingDirectoryIsNamedInTheErrorAndHint) {
   const auto done = write_file(path("no/such/file"), "x");
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Code::usage);
   EXPECT_NE(done.error().hint.find("mkdir"), std::string::npos);
 }
 
-TEST_F(FileTest, AWriterThatFailsLeavesTheOldFileAndNothingElse) {
+TEST_F(FileTest, AFailedWriteKeepsTheOldFileAndNoTemporaryFile) {
   ASSERT_TRUE(write_file(path("a"), "old"));
   const auto done = write_file(path("a"), [](Sink& sink) -> Result<void> {
     sink.write("new, but ");
@@ -75,7 +75,7 @@ TEST_F(FileTest, AFullDeviceIsAnErrorAndStaysADevice) {
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
-TEST_F(FileTest, ALinkStaysALinkToTheNewContent) {
+TEST_F(FileTest, ASymbolicLinkStaysALinkToTheNewContent) {
   ASSERT_TRUE(write_file(path("real"), "old"));
   fs::create_symlink(path("real"), path("link"));
   ASSERT_TRUE(write_file(path("link"), "new"));

@@ -16,7 +16,7 @@ concept IndexableBy = requires(Vector vector, Id id) {
 static_assert(IndexableBy<IdVector<Rank, int>, Rank>);
 static_assert(!IndexableBy<IdVector<Rank, int>, Core>, "a core must not index what belongs to ranks");
 
-TEST(Ids, ARangeVisitsEveryIdentityOnce) {
+TEST(Ids, ARangeVisitsEveryIdOnce) {
   std::uint32_t expected = 0;
   for (const Rank rank : IdRange<Rank>(5)) EXPECT_EQ(index(rank), expected++);
   EXPECT_EQ(expected, 5U);

@@ -37,7 +37,7 @@ TEST(Options, ASpecSetsTheBoundFields) {
   EXPECT_EQ(fields.order, Order::turn);
 }
 
-TEST(Options, DefaultsAreShownAsTheyStandInTheFields) {
+TEST(Options, DefaultTextsAreTheInitialValuesOfTheFields) {
   Fields fields;
   const auto options = describe(fields);
   EXPECT_EQ(options.find("tries")->default_text, "10");
@@ -45,7 +45,7 @@ TEST(Options, DefaultsAreShownAsTheyStandInTheFields) {
   EXPECT_EQ(options.find("order")->value_name, "random|turn");
 }
 
-TEST(Options, AnUnknownNameListsTheKnownOnes) {
+TEST(Options, AnUnknownNameIsAnErrorThatListsTheKnownNames) {
   Fields fields;
   const auto done = describe(fields).set_all("tires=7", "thing");
   ASSERT_FALSE(done);
@@ -53,7 +53,7 @@ TEST(Options, AnUnknownNameListsTheKnownOnes) {
   EXPECT_NE(done.error().hint.find("tries"), std::string::npos);
 }
 
-TEST(Options, AValueOutsideItsLimitsIsRefusedAndTheFieldKept) {
+TEST(Options, AValueOutsideTheLimitsIsAnErrorAndLeavesTheFieldUnchanged) {
   Fields fields;
   const auto options = describe(fields);
   for (const char* bad : {"tries=0", "tries=1001", "tries=-1", "tries=x", "tries=", "rate=1.5", "rate=nan", "size=4Q",

@@ -9,7 +9,7 @@
 namespace rankloom {
 namespace {
 
-TEST(Parallel, ChunksCoverEverythingOnce) {
+TEST(Parallel, ChunksCoverEveryIndexOnce) {
   std::vector<std::atomic<int>> seen(100'003);
   parallel_chunks(seen.size(), 1000, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; ++at) ++seen[at];
@@ -17,7 +17,7 @@ TEST(Parallel, ChunksCoverEverythingOnce) {
   for (const auto& count : seen) ASSERT_EQ(count, 1);
 }
 
-TEST(Parallel, ASumIsTheSameToTheLastBitForAnyNumberOfThreads) {
+TEST(Parallel, ASumIsBitwiseEqualForAnyNumberOfThreads) {
   const auto sum = [] {
     return parallel_sum<double>(1'000'000, [](std::size_t begin, std::size_t end) {
       double part = 0;
@@ -34,7 +34,7 @@ TEST(Parallel, ASumIsTheSameToTheLastBitForAnyNumberOfThreads) {
   EXPECT_EQ(alone, sum());
 }
 
-TEST(Parallel, NothingIsDoneForNothing) {
+TEST(Parallel, AnEmptyRangeCallsNothing) {
   parallel_chunks(0, [](std::size_t, std::size_t) { FAIL(); });
   EXPECT_EQ((parallel_sum<int>(0, [](std::size_t, std::size_t) { return 1; })), 0);
 }

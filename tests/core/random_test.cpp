@@ -10,9 +10,9 @@
 namespace rankloom {
 namespace {
 
-TEST(Random, ASeedGivesTheSameNumbersOnEveryMachine) {
+TEST(Random, ASeedProducesTheSameNumbersOnEveryMachine) {
   Random random(42);
-  // Fixed once: another value means that every result in the world with this seed has changed.
+  // These values must never change: all published results depend on the seed.
   EXPECT_EQ(random.next(), 6079810384267707680ULL);
   EXPECT_EQ(random.next(), 16253290603009533166ULL);
   EXPECT_EQ(mix(0), 0xe220a8397b1dcdafULL);  // published first output of SplitMix64 with seed 0
@@ -29,7 +29,7 @@ TEST(Random, BelowIsUniform) {
   for (const int count : counts) EXPECT_NEAR(count, 10'000, 500);
 }
 
-TEST(Random, ShuffleKeepsEveryValue) {
+TEST(Random, ShuffleIsAPermutation) {
   std::vector<int> values(100);
   std::iota(values.begin(), values.end(), 0);
   auto shuffled = values;

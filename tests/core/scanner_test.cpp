@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: numbers read from text.
+// core/text: reading numbers from text.
 #include "rankloom/core/text/scanner.hpp"
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// In memory of exactly this size, so that a sanitizer sees every step too far.
+/// A copy in memory of exactly this size, so that a sanitizer detects every read beyond the end.
 class Exact {
  public:
   explicit Exact(std::string_view text) : memory_(new char[text.size()]), size_(text.size()) {
@@ -52,7 +52,7 @@ std::optional<double> number(std::string_view text) {
   return std::nullopt;
 }
 
-TEST(Scanner, TakesWordsUpToWhiteSpace) {
+TEST(Scanner, TakesTokensUpToWhiteSpace) {
   Scanner in("send 7\tx\n");
   EXPECT_EQ(in.take_token(), "send");
   EXPECT_EQ(in.take_token(), "") << "stands at a blank";
@@ -82,7 +82,7 @@ TEST(Scanner, TakesIntegersOfAnyLength) {
   }
 }
 
-TEST(Scanner, RefusesWhatIsNoInteger) {
+TEST(Scanner, RejectsWhatIsNotAnInteger) {
   for (const char* text : {"", " 1", "-1", "+1", "1.5", "1e3", "12a", "a", "18446744073709551616",
                            "99999999999999999999999", "1234567x", "12345678x"}) {
     EXPECT_EQ(integer(text), std::nullopt) << text;
@@ -103,7 +103,7 @@ TEST(Scanner, TakesDecimalsAndExponents) {
   EXPECT_EQ(number("0.1000000000000000055511151231257827021181583404541015625"), 0.1);
 }
 
-TEST(Scanner, RefusesWhatIsNoFiniteNumber) {
+TEST(Scanner, RejectsWhatIsNotAFiniteNumber) {
   for (const char* text : {"", "-", "+", ".", "nan", "inf", "-inf", "1e", "1e999", "1..2", "1.2.3", "0x10", "1e5x",
                            "--1", "+-1", "e5", "1_000", "12;"}) {
     EXPECT_EQ(number(text), std::nullopt) << text;
@@ -122,7 +122,7 @@ TEST(Scanner, RoundsLikeTheStandardLibrary) {
   }
 }
 
-TEST(Scanner, KnowsLinesWhateverTheirEnd) {
+TEST(Scanner, CountsLinesWithEveryKindOfLineEnd) {
   Scanner in("1 2\r\n\r\n\t3 4\n5");
   std::vector<std::vector<std::uint64_t>> lines(1);
   while (!in.done()) {
@@ -150,7 +150,7 @@ TEST(Scanner, TakesWholeLines) {
   EXPECT_EQ(in.take_line(), "");
 }
 
-TEST(Scanner, ShowsWordsThatMessagesCanPrint) {
+TEST(Scanner, MakesTokensPrintableForMessages) {
   EXPECT_EQ(Scanner("abc def").token_for_message(), "abc");
   EXPECT_EQ(Scanner("").token_for_message(), "nothing");
   EXPECT_EQ(Scanner("\n1").token_for_message(), "nothing");
@@ -184,7 +184,7 @@ TEST(NumberLines, SplitsNumbersAndLines) {
   EXPECT_THAT(split("1\n  ").line_ends, ElementsAre(1)) << "blanks behind the last line are no line";
 }
 
-TEST(NumberLines, GivesUpAtEverythingElse) {
+TEST(NumberLines, RejectsEverythingElse) {
   for (const char* text : {"-1", "1.5", "%", "a", "1,2", "12345678", "99999999999999999999", "1e3", "\x80", "1\v2"}) {
     EXPECT_FALSE(split(text).good) << text;
     for (std::size_t shift = 50; shift < 80; ++shift)
@@ -193,7 +193,7 @@ TEST(NumberLines, GivesUpAtEverythingElse) {
   EXPECT_FALSE(split(std::string("1 \0 2", 5)).good);
 }
 
-TEST(NumberLines, SeesTheSameCharactersWithAndWithoutVectors) {
+TEST(NumberLines, ClassifiesCharactersEquallyWithAndWithoutVectorInstructions) {
   constexpr std::string_view alphabet = "0123456789 \t\r\n/:;%-a\x80\xff";
   Random random(4);
   for (int round = 0; round < 2000; ++round) {
@@ -207,7 +207,7 @@ TEST(NumberLines, SeesTheSameCharactersWithAndWithoutVectors) {
   }
 }
 
-TEST(NumberLines, FindsTheSameAsScanner) {
+TEST(NumberLines, EqualsScanner) {
   Random random(3);
   NumberLines lines;  // used again for texts of all lengths
   for (int round = 0; round < 3000; ++round) {

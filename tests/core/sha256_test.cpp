@@ -6,8 +6,8 @@
 namespace rankloom {
 namespace {
 
-// The examples of FIPS 180-4, and texts whose length lies around the end of a block.
-TEST(Sha256, IsWhatTheStandardSays) {
+// The examples of FIPS 180-4, and texts whose length is close to the end of a block.
+TEST(Sha256, EqualsTheExamplesOfTheStandard) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),

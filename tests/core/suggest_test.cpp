@@ -6,12 +6,12 @@
 namespace rankloom {
 namespace {
 
-TEST(Suggest, ATypingMistakeLeadsToTheWordMeant) {
+TEST(Suggest, ATypingMistakeSuggestsTheSimilarWord) {
   EXPECT_EQ(suggest("greddy", {"block", "greedy", "mpipp"}), "did you mean greedy?");
   EXPECT_EQ(suggest("pair", {"block", "pair-exchange"}), "did you mean pair-exchange?");
 }
 
-TEST(Suggest, AWordLikeNoneListsAll) {
+TEST(Suggest, AWordWithoutSimilarOnesListsAllWords) {
   EXPECT_EQ(suggest("xyzzy", {"block", "greedy"}), "one of: block, greedy");
 }
 

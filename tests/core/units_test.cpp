@@ -15,7 +15,7 @@ TEST(Units, BytesTakeDecimalAndBinaryPrefixes) {
   for (const char* bad : {"", "x", "4Q", "4 k", "nan", "inf", "4kBB", "--4"}) EXPECT_FALSE(parse_bytes(bad)) << bad;
 }
 
-TEST(Units, TimesAreNanosecondsWhateverTheirUnit) {
+TEST(Units, TimesWithUnitsAreConvertedToNanoseconds) {
   EXPECT_EQ(parse_nanoseconds("2.5us", 1), 2500);
   EXPECT_EQ(parse_nanoseconds("7", 1), 7);
   EXPECT_EQ(parse_nanoseconds("2s", 1), 2e9);
@@ -23,7 +23,7 @@ TEST(Units, TimesAreNanosecondsWhateverTheirUnit) {
   EXPECT_FALSE(parse_nanoseconds("3 h", 1));
 }
 
-TEST(Units, AGapCanBeSaidAsABandwidth) {
+TEST(Units, AnInverseBandwidthCanBeGivenAsABandwidth) {
   EXPECT_EQ(parse_inverse_bandwidth("0.25"), 0.25);
   EXPECT_DOUBLE_EQ(*parse_inverse_bandwidth("10GB/s"), 0.1);
   EXPECT_DOUBLE_EQ(*parse_inverse_bandwidth("100Gbit/s"), 0.08);
@@ -31,7 +31,7 @@ TEST(Units, AGapCanBeSaidAsABandwidth) {
   EXPECT_FALSE(parse_inverse_bandwidth("10GB"));
 }
 
-TEST(Units, NumbersAreShownForPeople) {
+TEST(Units, NumbersAreFormattedWithUnits) {
   EXPECT_EQ(format_count(10077696), "10,077,696");
   EXPECT_EQ(format_count(-1234), "-1,234");
   EXPECT_EQ(format_count(999), "999");

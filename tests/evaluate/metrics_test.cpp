@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of evaluate: what a mapping does to the traffic.
+// evaluate: metrics of a mapping.
 #include "rankloom/evaluate/metrics.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using testing::random_graph;
 using testing::random_placement;
 using testing::topology;
 
-/// The plain way: ask every pair of ranks for the highest level where they belong to different objects.
+/// Reference implementation: searches the divergence level of every pair of ranks.
 std::vector<double> bytes_by_level(const CommGraph& graph, const Topology& machine, std::span<const Core> core_of) {
   std::vector<double> bytes(machine.levels().size() + 1);
   for (const Rank rank : graph.ranks()) {
@@ -31,7 +31,7 @@ std::vector<double> bytes_by_level(const CommGraph& graph, const Topology& machi
   return bytes;
 }
 
-TEST(LevelTraffic, EqualsThePlainCountOnEveryMachine) {
+TEST(LevelTraffic, EqualsAReferenceCountOnEveryMachine) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
     const CommGraph graph = random_graph(9, 0.5, 3);
@@ -47,7 +47,7 @@ TEST(LevelTraffic, EqualsThePlainCountOnEveryMachine) {
   }
 }
 
-TEST(LevelTraffic, CountsRanksThatShareACoreInItsLastRow) {
+TEST(LevelTraffic, CountsRanksOnTheSameCoreInTheLastRow) {
   const Topology machine = topology("node:2=10 core:1*2=1");
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{1}, 100, 3);
@@ -73,7 +73,7 @@ TEST(LevelTraffic, CountsAnUndirectedEdgeOnce) {
   EXPECT_EQ(levels.front().messages, 1);
 }
 
-TEST(Metrics, HoldEveryCostModelAsItIsEvaluated) {
+TEST(Metrics, ContainEveryCostModel) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
     const CommGraph graph = random_graph(9, 0.5, 5);
@@ -87,7 +87,7 @@ TEST(Metrics, HoldEveryCostModelAsItIsEvaluated) {
   }
 }
 
-TEST(Metrics, ListTheTenHottestLinksHeaviestFirst) {
+TEST(Metrics, ListTheTenMostLoadedLinksInDescendingOrder) {
   const Topology machine = topology("torus:4x4=1 core:1=1");
   const CommGraph graph = random_graph(16, 0.6, 11);
   const auto core_of = block_placement(16, machine, *Capacities::of(machine, 16, {}));
@@ -100,7 +100,7 @@ TEST(Metrics, ListTheTenHottestLinksHeaviestFirst) {
   for (const LinkLoad& link : metrics.most_loaded_links) EXPECT_EQ(link.bytes, loads[index(link.link)]);
 }
 
-TEST(Metrics, NameTheEndsOfALink) {
+TEST(Metrics, NameTheEndpointsOfALink) {
   const Topology machine = topology("switch:2=4 node:2=2 core:1=1");
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{3}, 50);
@@ -114,7 +114,7 @@ TEST(Metrics, NameTheEndsOfALink) {
   EXPECT_EQ(leaves->to, "switch0");
 }
 
-TEST(Metrics, SayHowRanksAreSpread) {
+TEST(Metrics, DescribeTheDistributionOfRanks) {
   const Topology machine = topology("node:3=10 core:2=1");
   CommGraphBuilder builder(3);
   builder.set_loads({1, 2, 3});

@@ -29,7 +29,7 @@ double rate_of(const Platform& platform, const std::string& name) {
   return 0;
 }
 
-TEST(Platform, AMessagePassesTheWiresBelowTheLevelAtWhichItsEndsPart) {
+TEST(Platform, AMessageUsesTheChannelsBelowTheDivergenceLevel) {
   const Topology topology = *load_topology("switch:2=4,3us node:3=3,2us core:4=1,100ns");
   const Platform platform = *Platform::of(topology, {});
   EXPECT_THAT(way(platform, 0, 0), ElementsAre());
@@ -52,7 +52,7 @@ TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
   EXPECT_DOUBLE_EQ(scaled.latency(Core{0}, Core{2}), 2e-7);
 }
 
-TEST(Platform, AWidthLetsMoreMessagesPassSideBySide) {
+TEST(Platform, AWidthAllowsConcurrentMessages) {
   const Topology topology = *load_topology("switch:2=4 node:2=2 package:2=1.5 core:2=1");
   const Platform plain = *Platform::of(topology, {});
   EXPECT_DOUBLE_EQ(rate_of(plain, "switch 0 out"), 0.25e9);
@@ -66,7 +66,7 @@ TEST(Platform, AWidthLetsMoreMessagesPassSideBySide) {
   EXPECT_DOUBLE_EQ(wide.max_rate(Core{0}, Core{8}), 0.25e9) << "a message alone is no faster";
 }
 
-TEST(Platform, RoutesOfANetworkAreTheNetworksOwn) {
+TEST(Platform, UsesTheRoutesOfTheNetwork) {
   for (const char* text : {"torus:4x3=2,1us core:2=1", "mesh:3x3 core:2", "fattree:4,4/2,1=2 core:2=1",
                            "dragonfly:4,2,2=2 core:1", "tree:3,3 core:2"}) {
     const Topology topology = *load_topology(text);
@@ -88,7 +88,7 @@ TEST(Platform, RoutesOfANetworkAreTheNetworksOwn) {
   }
 }
 
-TEST(Platform, NoWireIsSlowerThanAMessageAloneThatPassesIt) {
+TEST(Platform, NoChannelIsSlowerThanASingleMessageOnIt) {
   for (const char* text : {"switch:2=1 node:2=5 core:3=2", "node:2=4,1us core:2=1", "torus:4x4=0.5 core:4=3",
                            "mesh:3x3 package:2 core:2"}) {
     const Topology topology = *load_topology(text);
@@ -105,11 +105,12 @@ TEST(Platform, NoWireIsSlowerThanAMessageAloneThatPassesIt) {
   }
 }
 
-TEST(Platform, SaysWhatItCannotBe) {
+TEST(Platform, RejectsInvalidOptions) {
   const Topology topology = *load_topology("node:2=4,1us core:2=2");
   EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().what, HasSubstr("rack"));
   EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().hint, HasSubstr("node"));
-  EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what, HasSubstr("the width 0.5 of node is below 1"));
+  EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what,
+              HasSubstr("the width 0.5 of node is below 1"));
   EXPECT_THAT(Platform::of(topology, {.latency = 1e-6}).error().what, HasSubstr("already has latencies"));
   EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0}), {}).error().what, HasSubstr("table of distances"));
 }

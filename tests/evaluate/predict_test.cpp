@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: the analytic prediction, by hand.
+// evaluate: the analytic prediction, compared with manual calculations.
 #include "rankloom/evaluate/predict.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ CommGraph graph_of(std::uint32_t ranks,
 
 constexpr std::array<Core, 4> in_order{Core{0}, Core{1}, Core{2}, Core{3}};
 
-TEST(Predict, AMessageAloneTakesItsLatencyAndItsBytes) {
+TEST(Predict, ASingleMessageTakesLatencyPlusTransferTime) {
   const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
   const Platform platform = *Platform::of(topology, {});
   const auto far = predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order);
@@ -28,7 +28,7 @@ TEST(Predict, AMessageAloneTakesItsLatencyAndItsBytes) {
   EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 1, 1000, 5}}), platform, in_order).seconds, 5 * 100e-9 + 1000 * 1e-9);
 }
 
-TEST(Predict, MessagesThatLeaveANodeTogetherShareItsWire) {
+TEST(Predict, MessagesOutOfANodeShareItsChannel) {
   const Topology topology = *load_topology("node:2=10,2us core:2=1,100ns");
   const Platform platform = *Platform::of(topology, {});
   const auto both = predict(graph_of(4, {{0, 1, 1000, 1}, {0, 2, 1000, 1}, {1, 3, 1000, 1}}), platform, in_order);
@@ -39,17 +39,17 @@ TEST(Predict, MessagesThatLeaveANodeTogetherShareItsWire) {
   EXPECT_DOUBLE_EQ(both.busiest_seconds, 20e-6);
 }
 
-TEST(Predict, FarNodesAreSlowAndSharedLinksSlower) {
+TEST(Predict, DistantNodesAreSlowAndSharedLinksSlower) {
   const Topology topology = *load_topology("mesh:4=10,1us core:1");
   const Platform platform = *Platform::of(topology, {});
   EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order).seconds, 2e-6 + 1000 * 20e-9);
-  // The link between nodes 1 and 2 passes on 3,000 bytes.
+  // The link between nodes 1 and 2 transfers 3,000 bytes.
   const auto crowded = predict(graph_of(4, {{0, 2, 1000, 1}, {1, 3, 1000, 1}, {1, 2, 1000, 1}}), platform, in_order);
   EXPECT_DOUBLE_EQ(crowded.busiest_seconds, 3000 * 10e-9);
   EXPECT_DOUBLE_EQ(crowded.rank_seconds[0], 2e-6 + 30e-6);
 }
 
-TEST(Predict, RanksOfOneCoreTalkForNothing) {
+TEST(Predict, MessagesWithinACoreTakeNoTime) {
   const Topology topology = *load_topology("node:2=10 core:2=1");
   const Platform platform = *Platform::of(topology, {});
   const std::array<Core, 2> same{Core{1}, Core{1}};

@@ -22,7 +22,7 @@ Profile small_profile() {
   return profile;
 }
 
-TEST(ProfileSummary, CountsEachPairOnceAndWhatRanksSayToThemselvesApart) {
+TEST(ProfileSummary, CountsEachPairOnceAndSelfMessagesSeparately) {
   const auto summary = summarise(small_profile(), CollectiveModel::none, 10);
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->between_ranks.bytes, 300);
@@ -35,7 +35,7 @@ TEST(ProfileSummary, CountsEachPairOnceAndWhatRanksSayToThemselvesApart) {
   EXPECT_EQ(summary->collectives.bytes, 0);
 }
 
-TEST(ProfileSummary, AddsCollectivesAsTheModelSays) {
+TEST(ProfileSummary, AddsCollectivesAccordingToTheModel) {
   const auto summary = summarise(small_profile(), CollectiveModel::logical, 10);
   EXPECT_EQ(summary->collectives.bytes, 60);  // the root to each of three, twice
   ASSERT_EQ(summary->operations.size(), 1u);
@@ -45,7 +45,7 @@ TEST(ProfileSummary, AddsCollectivesAsTheModelSays) {
   EXPECT_EQ(summary->heaviest[0].volume.bytes, 170);
 }
 
-TEST(ProfileSummary, ListsTheHeaviestPairsAsASortWould) {
+TEST(ProfileSummary, ListsTheHeaviestPairsLikeACompleteSort) {
   Random random(3);
   CommGraphBuilder builder(30);
   for (int edge = 0; edge < 300; ++edge) {
@@ -72,7 +72,7 @@ TEST(ProfileSummary, ListsTheHeaviestPairsAsASortWould) {
   EXPECT_EQ(bytes, all->between_ranks.bytes);
 }
 
-TEST(ProfileSummary, SaysHowMuchOfTheTimeIsSpentInMpi) {
+TEST(ProfileSummary, ReportsTheShareOfTimeInMpi) {
   Profile profile = small_profile();
   EXPECT_FALSE(summarise(profile, CollectiveModel::none, 1)->time);
   profile.activity = {{1, 3, 0}, {2, 2, 0}, {0, 4, 0}, {3, 1, 0}};
@@ -83,7 +83,7 @@ TEST(ProfileSummary, SaysHowMuchOfTheTimeIsSpentInMpi) {
   EXPECT_EQ(time->max_share, 0.75);
 }
 
-TEST(ProfileSummary, TakesAPhaseByItsNumberOrName) {
+TEST(ProfileSummary, ExtractsAPhaseByItsNumberOrName) {
   Profile profile = small_profile();
   EXPECT_FALSE(extract_phase(profile, "1"));
   profile.phases = {{"solve", 0, 1, profile.point_to_point, profile.point_to_point, profile.collectives},

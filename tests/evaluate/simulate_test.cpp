@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: simulations by SimGrid itself.
+// evaluate/simulate: simulations with SimGrid.
 #include "rankloom/evaluate/simulate/simulate.hpp"
 
 #include <cmath>
@@ -24,11 +24,11 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-const SimulationOptions with_helper{.simulator = RANKLOOM_SIMULATE};
+const SimulationOptions with_simulator{.simulator = RANKLOOM_SIMULATE};
 
 class Simulation : public testing::Test {
  protected:
-  /// A rank does what its text says.
+  /// A job whose ranks have these traces.
   SimulatedJob job(const std::vector<std::string>& texts, std::vector<Core> cores) {
     SimulatedJob made{.name = fmt::format("job{}", jobs_++), .traces = {}, .core_of = std::move(cores), .start = 0};
     for (std::size_t rank = 0; rank < texts.size(); ++rank) {
@@ -37,7 +37,7 @@ class Simulation : public testing::Test {
     }
     return made;
   }
-  /// Rank 0 sends so many bytes to rank 1.
+  /// Rank 0 sends this many bytes to rank 1.
   SimulatedJob message(double bytes, Core from, Core to) {
     return job({fmt::format("0 init\n0 send 1 0 {:.0f} 6\n0 finalize\n", bytes),
                 fmt::format("1 init\n1 recv 0 0 {:.0f} 6\n1 finalize\n", bytes)},
@@ -46,7 +46,7 @@ class Simulation : public testing::Test {
   SimulationResult result(const Topology& topology, std::vector<SimulatedJob> jobs, PlatformOptions platform = {}) {
     const SimulationRequest request{
         .topology = topology, .platform = std::move(platform), .speed = 1, .jobs = std::move(jobs)};
-    auto results = simulate(std::span(&request, 1), with_helper, Progress::none());
+    auto results = simulate(std::span(&request, 1), with_simulator, Progress::none());
     EXPECT_TRUE(results) << (results ? "" : to_string(results.error()));
     return results ? results->front() : SimulationResult{};
   }
@@ -58,11 +58,11 @@ class Simulation : public testing::Test {
   int jobs_ = 0;
 };
 
-TEST_F(Simulation, APingPongBetweenEachPairOfLevelsTakesWhatTheTopologySays) {
+TEST_F(Simulation, APingPongOnEachLevelTakesTheTimeOfTheTopology) {
   for (const char* text :
        {"switch:2=4.1,3us node:3=3.7,2us package:2=2,300ns core:4=1,100ns", "torus:4x3=2,1us core:2=1,100ns",
         "fattree:4,4/2,1=2,1us core:2=1,100ns", "dragonfly:4,2,2=2,500ns core:2=1,100ns"}) {
-    const auto found = calibrate(*load_topology(text), {}, with_helper, Progress::none());
+    const auto found = calibrate(*load_topology(text), {}, with_simulator, Progress::none());
     ASSERT_TRUE(found) << to_string(found.error());
     EXPECT_GE(found->pairs.size(), 3) << text;
     EXPECT_LT(found->max_deviation(), 1e-6) << text;
@@ -73,7 +73,7 @@ TEST_F(Simulation, APingPongBetweenEachPairOfLevelsTakesWhatTheTopologySays) {
   }
 }
 
-TEST_F(Simulation, TwoMessagesThroughOneWireTakeTwiceAsLongAndThroughTwoDoNot) {
+TEST_F(Simulation, TwoMessagesOnOneChannelTakeTwiceAsLongAndOnTwoChannelsDoNot) {
   const Topology topology = *load_topology("node:4=10,2us core:2=1,100ns");
   const double alone = seconds(topology, {message(1e6, Core{0}, Core{2})});
   EXPECT_NEAR(alone, 2e-6 + 1e6 * 10e-9, 1e-9);
@@ -96,7 +96,7 @@ TEST_F(Simulation, TwoLevelsMayHaveTheSameName) {
       << "both leave the upper switch";
 }
 
-TEST_F(Simulation, JobsSlowEachOtherDownOnlyWhereTheirRoutesMeet) {
+TEST_F(Simulation, JobsSlowEachOtherDownOnlyOnSharedLinks) {
   const Topology line = *load_topology("mesh:4=10,1us core:1");
   const auto times = [&](Core a, Core b, Core c, Core d) {
     return result(line, {message(1e6, a, b), message(1e6, c, d)}).jobs;
@@ -104,7 +104,8 @@ TEST_F(Simulation, JobsSlowEachOtherDownOnlyWhereTheirRoutesMeet) {
   const auto closed = times(Core{0}, Core{1}, Core{2}, Core{3});
   EXPECT_NEAR(closed[0].seconds, 1e-6 + 1e6 * 10e-9, 1e-9);
   EXPECT_NEAR(closed[1].seconds, closed[0].seconds, 1e-9);
-  // Both pass the link between nodes 1 and 2; a message alone would take half of it, so three of them share it.
+  // Both routes use the link between nodes 1 and 2. A single message uses half of its rate, so that three messages
+  // share it.
   const auto three =
       result(line, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{3}), message(1e6, Core{1}, Core{2})});
   EXPECT_GT(three.jobs[0].seconds, 1.2 * (2e-6 + 1e6 * 20e-9));
@@ -119,7 +120,7 @@ TEST_F(Simulation, AJobCanStartLater) {
   EXPECT_NEAR(both.seconds, 1 + both.jobs[1].seconds, 1e-9);
 }
 
-TEST_F(Simulation, WorkTakesTheTimeOfItsProcessor) {
+TEST_F(Simulation, WorkDependsOnTheSpeedOfTheProcessor) {
   const Topology topology = *load_topology("node:1 core:2=1");
   const SimulatedJob work =
       job({"0 init\n0 compute 1000000\n0 finalize\n", "1 init\n1 compute 3000000\n1 finalize\n"}, {Core{0}, Core{1}});
@@ -129,7 +130,7 @@ TEST_F(Simulation, WorkTakesTheTimeOfItsProcessor) {
   EXPECT_NEAR(seconds(topology, {shared}), 4e-3, 1e-9) << "two ranks on a core share it";
 }
 
-TEST_F(Simulation, TheSameNumberTwice) {
+TEST_F(Simulation, IsDeterministic) {
   const Profile profile = *generate("stencil2d:size=6x6,block=64x64,shuffle");
   const auto trace = synthesise_trace(profile, {.iterations = 2}, folder_->path());
   SimulatedJob stencil{.name = "stencil", .traces = trace->files, .core_of = {}, .start = 0};
@@ -149,7 +150,7 @@ TEST_F(Simulation, EqualsSmpirun) {
                         "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform "
                         "version=\"4.1\">"
                         "<zone id=\"z\" routing=\"Full\">";
-  // SMPI sends 16 bytes with each message: 160 ns of the 2 µs.
+  // SMPI adds 16 bytes to each message: 160 ns of the 2 µs.
   for (int n = 0; n < 4; ++n)
     platform += fmt::format(
         "<host id=\"h{0}\" speed=\"1Gf\"/><link id=\"out{0}\" bandwidth=\"100MBps\" latency=\"1840ns\"/>"
@@ -184,9 +185,9 @@ TEST_F(Simulation, EqualsSmpirun) {
   EXPECT_NEAR(ours, theirs, 2e-5 * theirs);
 }
 
-TEST_F(Simulation, SaysWhatIsWrong) {
+TEST_F(Simulation, ReportsErrors) {
   const Topology topology = *load_topology("node:2=10 core:1");
-  const auto error_of = [&](SimulatedJob one, SimulationOptions options = with_helper) {
+  const auto error_of = [&](SimulatedJob one, SimulationOptions options = with_simulator) {
     const SimulationRequest request{.topology = topology, .platform = {}, .speed = 1, .jobs = {std::move(one)}};
     auto results = simulate(std::span(&request, 1), options, Progress::none());
     EXPECT_FALSE(results);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests of evaluate: repeated runs in a few numbers.
+// evaluate: statistics of repeated runs, and rank correlations.
 #include "rankloom/evaluate/statistics.hpp"
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace rankloom {
 namespace {
 
-TEST(Statistics, OfASingleValueHaveNoSpread) {
+TEST(Statistics, ASingleValueHasNoSpread) {
   const std::array values{3.5};
   const Sample sample = summarise(values);
   EXPECT_EQ(sample.mean, 3.5);
@@ -20,7 +20,7 @@ TEST(Statistics, OfASingleValueHaveNoSpread) {
   EXPECT_EQ(sample.max, 3.5);
 }
 
-TEST(Statistics, DivideByOneLessThanTheNumberOfValues) {
+TEST(Statistics, TheSpreadDividesByTheNumberOfValuesMinusOne) {
   const std::array values{2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0};
   const Sample sample = summarise(values);
   EXPECT_DOUBLE_EQ(sample.mean, 5);
@@ -29,7 +29,7 @@ TEST(Statistics, DivideByOneLessThanTheNumberOfValues) {
   EXPECT_EQ(sample.max, 9);
 }
 
-TEST(RankCorrelation, SeesTheOrderAlone) {
+TEST(RankCorrelation, DependsOnTheOrderOnly) {
   const std::vector<double> rising{1, 2, 3, 4}, steep{1, 10, 100, 1000}, falling{4, 3, 2, 1}, flat{1, 1, 1, 1};
   EXPECT_DOUBLE_EQ(spearman_correlation(rising, steep), 1);
   EXPECT_DOUBLE_EQ(kendall_correlation(rising, steep), 1);
@@ -39,8 +39,9 @@ TEST(RankCorrelation, SeesTheOrderAlone) {
   EXPECT_EQ(kendall_correlation(rising, flat), 0);
 }
 
-TEST(RankCorrelation, TiesShareTheirPlaces) {
-  // By hand: places 0 1.5 1.5 3 against 0 1 2 3, and of six pairs five in order, one tied in the first list.
+TEST(RankCorrelation, TiesShareTheirRank) {
+  // Manual calculation: ranks 0 1.5 1.5 3 against 0 1 2 3; five of six pairs are concordant, one is tied in the first
+  // list.
   const std::vector<double> tied{1, 2, 2, 3}, rising{1, 2, 3, 4};
   EXPECT_NEAR(spearman_correlation(tied, rising), 4.5 / std::sqrt(4.5 * 5), 1e-12);
   EXPECT_NEAR(kendall_correlation(tied, rising), 5 / std::sqrt(5.0 * 6), 1e-12);

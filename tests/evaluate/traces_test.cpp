@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: traces made from profiles hold the profile's traffic.
+// evaluate/simulate: synthetic traces have the traffic of the profile; the files of recorded traces.
 #include "rankloom/evaluate/simulate/traces.hpp"
 
 #include <filesystem>
@@ -37,7 +37,7 @@ Profile profile_of(CommGraph graph) {
   return profile;
 }
 
-TEST(Synthesise, ARoundOfAStencilIsReceivesSendsAndAWait) {
+TEST(Synthesise, ARoundOfAStencilConsistsOfReceivesSendsAndAWait) {
   const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 800, 4);
@@ -54,7 +54,7 @@ TEST(Synthesise, ARoundOfAStencilIsReceivesSendsAndAWait) {
   EXPECT_THAT(text_of(idle->files[0]), testing::Not(HasSubstr("compute")));
 }
 
-TEST(Synthesise, WorkThatIsGivenFollowsTheLoads) {
+TEST(Synthesise, GivenWorkIsProportionalToTheLoads) {
   const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 800, 4);
@@ -65,7 +65,7 @@ TEST(Synthesise, WorkThatIsGivenFollowsTheLoads) {
   EXPECT_THAT(text_of(trace->files[1]), HasSubstr("1 compute 500000\n"));
 }
 
-TEST(Synthesise, PairsWithMoreMessagesTakeTurnsAndRareOnesSendInSomeRounds) {
+TEST(Synthesise, FrequentPairsSendSeveralTimesPerRoundAndRarePairsInSomeRounds) {
   const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(3);
   builder.add(Rank{0}, Rank{1}, 40'000, 4);
@@ -80,7 +80,7 @@ TEST(Synthesise, PairsWithMoreMessagesTakeTurnsAndRareOnesSendInSomeRounds) {
   EXPECT_EQ(back.point_to_point.bytes(Rank{1})[0], 120'000);
 }
 
-TEST(Synthesise, CollectivesAreTheTrafficOfTheirModel) {
+TEST(Synthesise, CollectivesHaveTheTrafficOfTheirModel) {
   for (const std::uint32_t ranks : {2U, 5U, 8U, 13U}) {
     for (int op = 0; op <= static_cast<int>(CollectiveOp::scan); ++op) {
       for (const CollectiveModel model : {CollectiveModel::tree, CollectiveModel::logical, CollectiveModel::flat}) {
@@ -112,7 +112,7 @@ TEST(Synthesise, CollectivesAreTheTrafficOfTheirModel) {
   }
 }
 
-TEST(Synthesise, LargeMessagesGoInPieces) {
+TEST(Synthesise, LargeMessagesAreSplit) {
   const auto folder = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 600.0 * (1 << 20), 1);
@@ -121,7 +121,7 @@ TEST(Synthesise, LargeMessagesGoInPieces) {
   EXPECT_EQ(read_back(*trace, *folder).point_to_point.total_bytes(), 600.0 * (1 << 20));
 }
 
-TEST(TemporaryDirectory, GoesWithItsValue) {
+TEST(TemporaryDirectory, IsRemovedWithTheObject) {
   std::string path;
   {
     const auto folder = TemporaryDirectory::make();
@@ -131,7 +131,7 @@ TEST(TemporaryDirectory, GoesWithItsValue) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(TemporaryDirectory, OfAProcessThatWasKilledGoesWithTheNext) {
+TEST(TemporaryDirectory, OfAKilledProcessIsRemovedByTheNextProcess) {
   const auto mine = TemporaryDirectory::make();
   const auto parent = std::filesystem::path(mine->path()).parent_path();
   const auto abandoned = parent / "rankloom-simulate-killed";
@@ -142,7 +142,7 @@ TEST(TemporaryDirectory, OfAProcessThatWasKilledGoesWithTheNext) {
   EXPECT_TRUE(std::filesystem::exists(mine->path())) << "somebody works there";
 }
 
-TEST(TraceFiles, AreFoundByFolderListOrOneFile) {
+TEST(TraceFiles, AreFoundByDirectoryListOrSingleFile) {
   const auto folder = TemporaryDirectory::make();
   ASSERT_TRUE(write_file(folder->file("a.txt"), "0 init\n0 finalize\n"));
   ASSERT_TRUE(write_file(folder->file("b.txt"), "1 init\n1 finalize\n"));

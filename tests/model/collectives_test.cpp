@@ -40,13 +40,13 @@ CommGraph expand(CollectiveOp op, CollectiveModel model, std::uint32_t ranks, st
   return traffic(std::move(profile), model);
 }
 
-/// Bytes (in blocks) and messages of one call.
+/// The bytes (in blocks) and messages of one call.
 struct Totals {
   double blocks;
   double messages;
 };
 
-/// Sum over 0..n-1 of the bits that are set.
+/// The total number of set bits in 0..n-1.
 double bits_below(std::uint32_t n) {
   double sum = 0;
   for (std::uint32_t v = 0; v < n; ++v) sum += std::popcount(v);
@@ -129,13 +129,13 @@ std::uint32_t reachable_from(const CommGraph& graph, Rank start) {
   return count;
 }
 
-TEST(Collectives, NamesLeadBackToTheirOperations) {
+TEST(Collectives, EveryOperationIsFoundByItsName) {
   for (const CollectiveOp op : all_ops) EXPECT_EQ(find_collective_op(to_string(op)), op);
   EXPECT_EQ(to_string(CollectiveOp::reduce_scatter), "reduce_scatter");
   EXPECT_EQ(find_collective_op("Allreduce"), std::nullopt);
 }
 
-TEST(Collectives, TheTableOfModelsHoldsEachOnce) {
+TEST(Collectives, TheTableOfModelsContainsEachModelOnce) {
   ASSERT_EQ(collective_models().size(), 4U);
   for (std::size_t row = 0; row < 4; ++row)
     EXPECT_EQ(collective_models()[row].model, static_cast<CollectiveModel>(row)) << row;
@@ -173,7 +173,7 @@ TEST(Collectives, ABroadcastReachesEveryMemberOnceAndAReductionLeavesItOnce) {
       }
 }
 
-TEST(Collectives, AGatherPassesOnWhatItGotAndItsOwnBlock) {
+TEST(Collectives, AGatherForwardsTheReceivedBlocksAndItsOwn) {
   for (std::uint32_t ranks = 2; ranks <= 17; ++ranks)
     for (std::uint32_t root = 0; root < ranks; ++root) {
       const CommGraph gather = expand(CollectiveOp::gather, CollectiveModel::tree, ranks, root);
@@ -189,7 +189,7 @@ TEST(Collectives, AGatherPassesOnWhatItGotAndItsOwnBlock) {
     }
 }
 
-TEST(Collectives, WhatEverybodyNeedsReachesEverybody) {
+TEST(Collectives, AllreduceAndAllgatherReachAllMembers) {
   for (const CollectiveOp op : {CollectiveOp::barrier, CollectiveOp::allreduce, CollectiveOp::allgather,
                                 CollectiveOp::alltoall, CollectiveOp::reduce_scatter})
     for (const CollectiveModel model : {CollectiveModel::tree, CollectiveModel::flat})
@@ -199,27 +199,27 @@ TEST(Collectives, WhatEverybodyNeedsReachesEverybody) {
       }
 }
 
-TEST(Collectives, BinomialTreesCountFromTheirRoot) {
+TEST(Collectives, BinomialTreesNumberMembersFromTheRoot) {
   const CommGraph graph = expand(CollectiveOp::bcast, CollectiveModel::tree, 6, 4);
   EXPECT_THAT(graph.targets(Rank{4}), ElementsAre(Rank{0}, Rank{2}, Rank{5}));  // 2, 4 and 1 further on
   EXPECT_THAT(graph.targets(Rank{0}), ElementsAre(Rank{1}));
   EXPECT_THAT(graph.targets(Rank{2}), ElementsAre(Rank{3}));
 }
 
-TEST(Collectives, RecursiveDoublingFoldsWhatExceedsAPowerOfTwo) {
+TEST(Collectives, RecursiveDoublingFoldsMembersAboveAPowerOfTwo) {
   const CommGraph graph = expand(CollectiveOp::allreduce, CollectiveModel::tree, 6);
   EXPECT_THAT(graph.targets(Rank{0}), ElementsAre(Rank{1}));
   EXPECT_THAT(graph.targets(Rank{1}), ElementsAre(Rank{0}, Rank{3}, Rank{4}));
   EXPECT_THAT(graph.targets(Rank{5}), ElementsAre(Rank{3}, Rank{4}));
 }
 
-TEST(Collectives, AScanSendsUpwardsOnlyInItsLogic) {
+TEST(Collectives, ALogicalScanSendsOnlyToLaterMembers) {
   const CommGraph graph = expand(CollectiveOp::scan, CollectiveModel::logical, 4);
   EXPECT_THAT(graph.targets(Rank{1}), ElementsAre(Rank{2}, Rank{3}));
   EXPECT_EQ(graph.degree(Rank{3}), 0U);
 }
 
-TEST(Collectives, RootsAndOrderAreThoseOfTheCommunicator) {
+TEST(Collectives, RootsAndMembersFollowTheOrderOfTheCommunicator) {
   Profile profile = silent_profile(8);
   profile.communicators.push_back({.name = "three", .members = {Rank{5}, Rank{2}, Rank{7}}});
   profile.collectives.push_back({.communicator = 1, .op = CollectiveOp::bcast, .root = 1, .bytes = block, .count = 1});
@@ -249,7 +249,7 @@ TEST(Collectives, TheTreeModelEqualsTheMeasuredDecompositionOfFt) {
   EXPECT_EQ(graph.messages(Rank{1})[0], 14);
 }
 
-TEST(Collectives, EqualCallsAddUp) {
+TEST(Collectives, EqualCallsAreSummedUp) {
   Profile once = silent_profile(9);
   once.collectives = {{.op = CollectiveOp::allgather, .bytes = 10, .count = 6}};
   Profile split = silent_profile(9);
@@ -282,7 +282,7 @@ TEST(Traffic, IsThePointToPointGraphItselfWhenThereIsNothingToAdd) {
   EXPECT_EQ(traffic(std::move(profile), CollectiveModel::none).rows().targets.data(), memory);
 }
 
-TEST(Traffic, LeavesOutWhatRanksSendToThemselvesUnlessItCounts) {
+TEST(Traffic, RemovesSelfMessagesUnlessTheyCount) {
   for (const CollectiveModel model : {CollectiveModel::none, CollectiveModel::logical}) {
     Profile profile = silent_profile(2);
     CommGraphBuilder builder(2);
@@ -297,7 +297,7 @@ TEST(Traffic, LeavesOutWhatRanksSendToThemselvesUnlessItCounts) {
   }
 }
 
-TEST(Traffic, OfCollectivesNeverGoesToTheSenderItself) {
+TEST(Traffic, CollectivesHaveNoSelfMessages) {
   Profile profile = silent_profile(6);
   profile.self_traffic_counts = true;
   profile.communicators.push_back({.name = "odd", .members = {Rank{5}, Rank{1}, Rank{3}}});
@@ -310,7 +310,7 @@ TEST(Traffic, OfCollectivesNeverGoesToTheSenderItself) {
   }
 }
 
-TEST(Traffic, AddsCollectivesThatCameExpandedUnlessTheModelIsNone) {
+TEST(Traffic, AddsExpandedCollectivesUnlessTheModelIsNone) {
   Profile profile = silent_profile(3);
   CommGraphBuilder sent(3), expanded(3);
   sent.add(Rank{0}, Rank{1}, 5, 2);
@@ -327,7 +327,7 @@ TEST(Traffic, AddsCollectivesThatCameExpandedUnlessTheModelIsNone) {
   EXPECT_THAT(graph.loads(), ElementsAre(1, 2, 3));
 }
 
-TEST(Traffic, CountsAnUndirectedEdgeOnceBesideCollectives) {
+TEST(Traffic, CountsAnUndirectedEdgeOnceTogetherWithCollectives) {
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{1}, 10);
   Profile profile = silent_profile(4);
@@ -359,7 +359,7 @@ TEST(Traffic, IsTheSameForAnyNumberOfThreads) {
   EXPECT_GT(one.edge_count(), 100'000U);
 }
 
-TEST(Traffic, AnAllToAllBeyondTheMachineIsRefusedBeforeItIsMade) {
+TEST(Traffic, AnAllToAllThatExceedsTheMemoryIsAnError) {
   Profile profile;
   profile.point_to_point = CommGraphBuilder(4'000'000).build(true);
   profile.communicators.push_back({});

@@ -17,7 +17,7 @@ CommGraph build(std::uint32_t ranks, std::vector<std::array<std::uint32_t, 3>> e
   return std::move(builder).build(true, undirected);
 }
 
-TEST(CommGraph, RowsAreSortedAndRepeatedEdgesAddedUp) {
+TEST(CommGraph, RowsAreSortedAndDuplicateEdgesAreSummedUp) {
   const auto graph = build(3, {{0, 2, 5}, {0, 1, 7}, {0, 2, 6}, {2, 0, 1}});
   EXPECT_THAT(graph.targets(Rank{0}), ElementsAre(Rank{1}, Rank{2}));
   EXPECT_THAT(graph.bytes(Rank{0}), ElementsAre(7, 11));
@@ -34,13 +34,13 @@ TEST(CommGraph, AnUndirectedEdgeIsCountedOnceInTotal) {
   EXPECT_THAT(graph.bytes(Rank{1}), ElementsAre(5, 2.5));
 }
 
-TEST(CommGraph, SelfTrafficCanBeDropped) {
+TEST(CommGraph, SelfLoopsCanBeRemoved) {
   const auto graph = remove_self_loops(build(2, {{0, 0, 10}, {0, 1, 5}, {1, 1, 3}}));
   EXPECT_EQ(graph.total_bytes(), 5);
   EXPECT_EQ(graph.degree(Rank{1}), 0U);
 }
 
-TEST(CommGraph, ASumHoldsTheTrafficOfBoth) {
+TEST(CommGraph, ASumContainsTheTrafficOfBothGraphs) {
   const auto a = build(3, {{0, 1, 10}, {1, 2, 4}});
   const auto b = build(3, {{0, 1, 1}, {2, 0, 2}});
   const auto both = sum(a, b);
@@ -48,7 +48,7 @@ TEST(CommGraph, ASumHoldsTheTrafficOfBoth) {
   EXPECT_THAT(both.bytes(Rank{0}), ElementsAre(11));
 }
 
-TEST(CommGraph, RenamingAndRenamingBackChangesNothing) {
+TEST(CommGraph, RelabellingBackRestoresTheGraph) {
   const auto graph = testing::random_graph(50, 0.2, 1);
   std::vector<Rank> name(50), back(50);
   for (std::uint32_t r = 0; r < 50; ++r) name[r] = Rank{r};
@@ -62,7 +62,7 @@ TEST(CommGraph, RenamingAndRenamingBackChangesNothing) {
   EXPECT_EQ(again.rows().messages, graph.rows().messages);
 }
 
-TEST(CommGraph, NoRanksAndNoTrafficAreLegal) {
+TEST(CommGraph, NoRanksAndNoTrafficAreValid) {
   EXPECT_EQ(CommGraph().rank_count(), 0U);
   EXPECT_EQ(build(4, {}).total_bytes(), 0);
 }

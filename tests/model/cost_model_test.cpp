@@ -21,7 +21,7 @@ CommGraph chain() {
 
 const std::vector<Core> identity{Core{0}, Core{1}, Core{2}};
 
-TEST(CostModel, EachModelOnAHandMadeCase) {
+TEST(CostModel, EachModelEqualsAManualCalculation) {
   const auto machine = topology("node:2=10,1000ns core:2=1,100ns");
   const auto graph = chain();
   EXPECT_EQ(evaluate(graph, machine, identity, CostModel::bytes), 100 * 1 + 10 * 10);
@@ -53,7 +53,7 @@ TEST(CostModel, CongestionFollowsTheRoutesOfAMesh) {
   EXPECT_EQ(evaluate(graph, machine, identity, CostModel::bytes), 230 * 5);
 }
 
-TEST(CostModel, QualityUsesGapsWhereNoLatencyIsKnown) {
+TEST(CostModel, QualityUsesInverseBandwidthWithoutLatencies) {
   EXPECT_DOUBLE_EQ(evaluate(chain(), topology("node:2=10 core:2=1"), identity, CostModel::quality),
                    100 / 1.0 + 10 / 10.0);
 }
@@ -64,7 +64,7 @@ TEST(CostModel, NoTrafficCostsNothing) {
     EXPECT_EQ(evaluate(silent, topology("node:2 core:2"), identity, row.model), 0) << row.name;
 }
 
-TEST(CostModel, RowsOfTheTableStandWhereTheirNumberSays) {
+TEST(CostModel, TheTableIsSortedByTheEnumeration) {
   for (const auto& row : cost_models()) {
     EXPECT_EQ(info(row.model).name, row.name);
     EXPECT_EQ(find_cost_model(row.name), row.model);

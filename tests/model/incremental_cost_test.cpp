@@ -15,7 +15,7 @@ using testing::random_graph;
 using testing::random_placement;
 using testing::topology;
 
-/// Random moves and swaps: what each is said to change, and the cost after it, equal a full evaluation.
+/// Applies random moves and swaps, and compares every delta and every cost with a full evaluation.
 void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& machine, const Capacities& capacities,
                                      CostModel model, std::uint64_t seed) {
   const auto start = random_placement(graph.rank_count(), machine, capacities, seed);
@@ -76,7 +76,7 @@ TEST_P(IncrementalCostTest, EqualsFullEvaluationOnAsymmetricTables) {
   }
 }
 
-TEST_P(IncrementalCostTest, NeighboursAreThoseInEitherDirection) {
+TEST_P(IncrementalCostTest, NeighboursIncludeBothDirections) {
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{1}, 1);
   builder.add(Rank{2}, Rank{0}, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: mappings as files.
+// model/files: mapping files.
 #include "rankloom/model/files/mapping_file.hpp"
 
 #include <cstdio>
@@ -25,11 +25,11 @@ Error error_of(const std::string& text) {
   return cores ? Error{} : cores.error();
 }
 
-TEST(MappingFile, HasOneCoreALineForEachRank) {
+TEST(MappingFile, HasOneCorePerLine) {
   EXPECT_THAT(read("3\n0\n17\n"), ElementsAre(Core{3}, Core{0}, Core{17}));
 }
 
-TEST(MappingFile, TakesOtherLineEndsBlankLinesAndComments) {
+TEST(MappingFile, AcceptsOtherLineEndsBlankLinesAndComments) {
   EXPECT_THAT(read("# rank 0 sits far away\r\n 4294967295\r\n\n\t1"), ElementsAre(Core{4294967295}, Core{1}));
 }
 
@@ -52,7 +52,7 @@ TEST(MappingFile, ReadsBackWhatItWrote) {
   std::free(text);
 }
 
-TEST(MappingFile, NamesTheLineThatIsWrong) {
+TEST(MappingFile, NamesTheLineOfAnError) {
   for (const char* text :
        {"0\n1\n-2\n", "0\n1\nnode3\n", "0\n1\n1.5\n", "0\n1\n4294967296\n", "0\n1\n2 7\n", "0\n1\n2;\n"}) {
     const Error error = error_of(text);
@@ -63,7 +63,7 @@ TEST(MappingFile, NamesTheLineThatIsWrong) {
   }
 }
 
-TEST(MappingFile, RefusesJsonWithoutAListOfCores) {
+TEST(MappingFile, RejectsJsonWithoutAListOfCores) {
   EXPECT_THAT(error_of(R"({"cores": [1]})").what, HasSubstr("\"mapping\""));
   EXPECT_THAT(error_of(R"({"mapping": 3})").what, HasSubstr("\"mapping\""));
   EXPECT_THAT(error_of(R"({"mapping": [0, -1]})").what, HasSubstr("rank 1"));
@@ -71,7 +71,7 @@ TEST(MappingFile, RefusesJsonWithoutAListOfCores) {
   EXPECT_THAT(error_of(R"({"mapping": [0, 1.5]})").what, HasSubstr("1.5"));
 }
 
-TEST(MappingFile, NamesTheLineWhereJsonIsCutShort) {
+TEST(MappingFile, NamesTheLineWhereJsonIsTruncated) {
   const Error error = error_of("{\"mapping\": [\n0,\n1,\n");
   EXPECT_EQ(error.where.line, 4u);
   EXPECT_THAT(error.what, HasSubstr("too early"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: a profile's own file.
+// model/files: the profile format.
 #include "rankloom/model/files/profile_file.hpp"
 
 #include <cstdio>
@@ -111,7 +111,7 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(written(*back), written(profile));
 }
 
-TEST(ProfileFile, HoldsGraphsOfManyBlocks) {
+TEST(ProfileFile, StoresGraphsOfManyBlocks) {
   Profile profile;
   profile.point_to_point = random_traffic(400'000, 700'000, true, false);
   const auto back = read(written(profile));
@@ -119,7 +119,7 @@ TEST(ProfileFile, HoldsGraphsOfManyBlocks) {
   expect_equal(back->point_to_point, profile.point_to_point);
 }
 
-TEST(ProfileFile, HoldsARowLongerThanABlock) {
+TEST(ProfileFile, StoresARowLongerThanABlock) {
   Profile profile;
   CommGraphBuilder builder(600'000);
   for (std::uint32_t to = 0; to < 600'000; ++to) builder.add(Rank{300'000}, Rank{to}, to);
@@ -129,7 +129,7 @@ TEST(ProfileFile, HoldsARowLongerThanABlock) {
   expect_equal(back->point_to_point, profile.point_to_point);
 }
 
-TEST(ProfileFile, KeepsUndirectedGraphsAndTheSmallestOnes) {
+TEST(ProfileFile, StoresUndirectedAndEmptyGraphs) {
   for (const bool undirected : {false, true}) {
     for (const std::size_t edges : {0, 1, 50}) {
       Profile profile;
@@ -160,7 +160,7 @@ TEST(ProfileFile, IsTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(written(profile), by_one);
 }
 
-TEST(ProfileFile, SkipsChunksAndGraphsThatItDoesNotKnow) {
+TEST(ProfileFile, SkipsUnknownChunksAndGraphs) {
   const Profile profile = full_profile();
   std::string content = written(profile);
   const std::size_t end = content.size() - 32;
@@ -182,7 +182,7 @@ TEST(ProfileFile, SkipsChunksAndGraphsThatItDoesNotKnow) {
   EXPECT_EQ(written(*back), written(profile));
 }
 
-TEST(ProfileFile, NoticesAPhaseWithoutItsTraffic) {
+TEST(ProfileFile, DetectsAPhaseWithoutTraffic) {
   std::string content = written(full_profile());
   content.insert(content.size() - 32, pack("PHAS", std::string(28, '\0')));
   const auto back = read(content);
@@ -190,7 +190,7 @@ TEST(ProfileFile, NoticesAPhaseWithoutItsTraffic) {
   EXPECT_THAT(back.error().what, HasSubstr("3 phases, but the traffic of 2"));
 }
 
-TEST(ProfileFile, RefusesAVersionFromTheFuture) {
+TEST(ProfileFile, RejectsANewerVersion) {
   std::string content = written(full_profile());
   content.replace(content.find("1\n"), 1, "2");
   const auto back = read(content);
@@ -199,7 +199,7 @@ TEST(ProfileFile, RefusesAVersionFromTheFuture) {
   EXPECT_THAT(back.error().hint, HasSubstr("newer"));
 }
 
-TEST(ProfileFile, NoticesEveryCut) {
+TEST(ProfileFile, DetectsEveryTruncation) {
   const std::string content = written(full_profile());
   Random random(1);
   for (int i = 0; i < 300; ++i) {
@@ -209,7 +209,7 @@ TEST(ProfileFile, NoticesEveryCut) {
   }
 }
 
-TEST(ProfileFile, NoticesEveryFlippedBit) {
+TEST(ProfileFile, DetectsEveryFlippedBit) {
   const std::string content = written(full_profile());
   Random random(2);
   for (int i = 0; i < 1000; ++i) {
@@ -232,7 +232,7 @@ TEST(ProfileFile, NamesTheDamagedChunk) {
   EXPECT_EQ(back.error().what, "chunk BYTE at byte " + std::to_string(place) + ": the content is damaged");
 }
 
-/// A profile of one graph, written by hand: its head, then the given chunks.
+/// A profile of one graph: its header, then the given chunks.
 Result<Profile> by_hand(std::array<std::uint32_t, 6> head, const std::string& chunks) {
   const std::string_view bytes(reinterpret_cast<const char*>(head.data()), sizeof head);
   return read("rankloom profile 1\n" + pack("GRPH", bytes) + chunks + pack("END ", ""));
@@ -245,7 +245,7 @@ std::string column_of_ranks(std::string_view tag, std::vector<std::uint32_t> val
   return column(tag, std::move(values));
 }
 
-TEST(ProfileFile, ChecksWhatAGraphPromises) {
+TEST(ProfileFile, ValidatesGraphs) {
   const auto graph = [](std::vector<std::uint32_t> degrees, std::vector<std::uint32_t> steps,
                         std::vector<double> bytes) {
     const auto ranks = static_cast<std::uint32_t>(degrees.size()), edges = static_cast<std::uint32_t>(steps.size());
@@ -262,13 +262,13 @@ TEST(ProfileFile, ChecksWhatAGraphPromises) {
   EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, std::numeric_limits<double>::infinity()}));
 }
 
-TEST(ProfileFile, BelievesNoHeadThatAnnouncesMoreThanFollows) {
+TEST(ProfileFile, RejectsHeadersThatAnnounceMoreThanTheFileContains) {
   const auto back = by_hand({0, 0, 0xffff'fff0, 0, 0, 0}, column_of_ranks("ROWS", {0, 0}));
   ASSERT_FALSE(back);
   EXPECT_THAT(back.error().what, HasSubstr("announces 4294967280"));
 }
 
-TEST(ProfileFile, ChecksThatCollectivesFitTheirCommunicators) {
+TEST(ProfileFile, ValidatesCollectivesAgainstCommunicators) {
   const auto with = [](const std::string& chunks) {
     return by_hand({0, 0, 2, 0, 0, 0}, column_of_ranks("ROWS", {0, 0}) + chunks);
   };

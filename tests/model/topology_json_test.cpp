@@ -23,14 +23,14 @@ std::string problem(std::string text) {
   return read ? "none" : to_string(read.error());
 }
 
-/// A whole file around the machine or network that a test is about.
+/// A complete file with the given machine or network.
 std::string file_with(const std::string& machine, const std::string& network = "") {
   return R"({"rankloom": "topology", "version": 1, "machine": )" + machine +
          (network.empty() ? "" : ", \"network\": " + network) + "}";
 }
 const std::string two_cores = R"({"kind": "machine", "children": [{"kind": "core", "repeat": 2}]})";
 
-/// The machine with every repeat count written out.
+/// The machine with every repeated object written individually.
 ObjectSpec unfolded(const ObjectSpec& object) {
   ObjectSpec result = object;
   result.repeat = 1;
@@ -78,7 +78,7 @@ TEST(TopologyJson, EveryMachineReadsBackEqual) {
   }
 }
 
-TEST(TopologyJson, EqualNeighboursAreWrittenOnce) {
+TEST(TopologyJson, EqualSiblingsAreWrittenOnce) {
   MachineSpec spec;
   spec.root.kind = "machine";
   const ObjectSpec core{.kind = "core", .name = {}, .between = {}, .os_index = {}, .children = {}};
@@ -175,19 +175,19 @@ TEST(TopologyJson, ErrorsNameThePathOfTheValue) {
   EXPECT_THAT(with_core(R"({"kind": "core", "between": {"latency": 3}})"),
               HasSubstr("between: the key \"inverse_bandwidth\" is missing"));
   EXPECT_THAT(with_core(R"({"kind": "core", "between": "3"})"), HasSubstr("between: must be an object"));
-  EXPECT_THAT(with_core(R"({"kind": 7})"), HasSubstr("kind: 7 is not a text"));
+  EXPECT_THAT(with_core(R"({"kind": 7})"), HasSubstr("kind: 7 is not a string"));
   EXPECT_THAT(with_core(R"({"kind": ""})"), HasSubstr("the kind is empty"));
   EXPECT_THAT(with_core(R"({"name": "a"})"), HasSubstr("machine.children[1].children[0]: the key \"kind\" is missing"));
   EXPECT_THAT(with_core(R"({"kind": "core", "name": "a", "repeat": 2})"), HasSubstr("has a name and is repeated"));
   EXPECT_THAT(with_core(R"("core")"), HasSubstr("machine.children[1].children[0]: must be an object"));
   EXPECT_THAT(with_core(R"({"kind": "core", "children": {}})"), HasSubstr("children: must be an array"));
   EXPECT_THAT(with_core(R"({"kind": "package", "capacity": 2, "children": [{"kind": "core"}]})"),
-              HasSubstr("put them on the cores"));
+              HasSubstr("move them to the cores below"));
 }
 
-TEST(TopologyJson, UnknownKeysAreAnsweredWithTheNearestKnownOne) {
+TEST(TopologyJson, UnknownKeysSuggestTheMostSimilarKnownKey) {
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "childs": []})")),
-              HasSubstr("machine: the key \"childs\" is not known\n  hint: did you mean children?"));
+              HasSubstr("machine: unknown key \"childs\"\n  hint: did you mean children?"));
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "os-index": 3})")), HasSubstr("did you mean os_index?"));
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "colour": "red"})")),
               HasSubstr("hint: one of: kind, name, repeat"));
@@ -204,17 +204,17 @@ TEST(TopologyJson, SyntaxErrorsNameTheLine) {
   EXPECT_THAT(problem("{\"a\": \"\xff\"}"), HasSubstr("not valid JSON"));
 }
 
-TEST(TopologyJson, FilesOfOtherKindsAndVersionsAreRefused) {
+TEST(TopologyJson, RejectsFilesOfOtherKindsAndVersions) {
   EXPECT_THAT(problem(R"({"mapping": [1, 2]})"), HasSubstr("is JSON, but not a topology"));
   EXPECT_THAT(problem("[1, 2]"), HasSubstr("is JSON, but not a topology"));
   EXPECT_THAT(problem(R"({"rankloom": "mapping", "version": 1})"), HasSubstr("is a mapping file, not a topology"));
   EXPECT_THAT(problem(R"({"rankloom": "topology", "machine": {}})"), HasSubstr("the key \"version\" is missing"));
   EXPECT_THAT(problem(R"({"rankloom": "topology", "version": 2, "new": 3})"),
-              HasSubstr("has version 2 of the format, this program reads version 1\n  hint: use a newer version"));
+              HasSubstr("has version 2 of the format; this program reads version 1\n  hint: use a newer version"));
   EXPECT_THAT(problem(R"({"rankloom": "topology", "version": 1})"), HasSubstr("the key \"machine\" is missing"));
 }
 
-TEST(TopologyJson, AbsurdCountsAreRefusedBeforeAnythingIsBuilt) {
+TEST(TopologyJson, RejectsAbsurdCountsBeforeAnythingIsBuilt) {
   std::string machine = R"({"kind": "core"})";
   for (int level = 0; level < 50; ++level)
     machine = R"({"kind": "group", "repeat": 4000000000, "children": [)" + machine + "]}";
@@ -225,13 +225,13 @@ TEST(TopologyJson, AbsurdCountsAreRefusedBeforeAnythingIsBuilt) {
               HasSubstr("machine: is repeated"));
 }
 
-TEST(TopologyJson, EndlessNestingIsRefused) {
+TEST(TopologyJson, RejectsDeepNesting) {
   std::string machine = R"({"kind": "core"})";
   for (int level = 0; level < 20'000; ++level) machine = R"({"kind": "group", "children": [)" + machine + "]}";
   EXPECT_THAT(problem(file_with(machine)), HasSubstr("is nested too deep"));
 }
 
-TEST(TopologyJson, BadNetworksAreRefused) {
+TEST(TopologyJson, RejectsInvalidNetworks) {
   const auto with_network = [](const std::string& network) { return problem(file_with(two_cores, network)); };
   EXPECT_EQ(with_network(R"({"kind": "mesh", "sizes": [2], "per_hop": 1})"), "none");
   EXPECT_THAT(with_network(R"("mesh")"), HasSubstr("network: must be an object"));
@@ -251,7 +251,7 @@ TEST(TopologyJson, BadNetworksAreRefused) {
               HasSubstr("0 cables cannot connect"));
 }
 
-TEST(TopologyJson, DamagedFilesAreErrorsAndNeverWorse) {
+TEST(TopologyJson, DamagedFilesAreErrorsAndNeverCrash) {
   MachineSpec spec;
   Random random(2);
   spec.root = random_object(random, 3);

@@ -30,7 +30,7 @@ Result<Topology> build(ObjectSpec root) {
   return Topology::build(std::move(spec));
 }
 
-TEST(Topology, CoresOfTheExampleClusterPartWhereThePaperSays) {
+TEST(Topology, CoresOfTheExampleClusterDivergeAsInThePaper) {
   const auto cluster = topology("switch:2=4.1 node:6=3.7 core:16=1");
   EXPECT_EQ(cluster.core_count(), 192U);
   EXPECT_EQ(cluster.node_count(), 12U);
@@ -43,7 +43,7 @@ TEST(Topology, CoresOfTheExampleClusterPartWhereThePaperSays) {
   EXPECT_EQ(cluster.hops(Core{95}, Core{96}), 4U);
 }
 
-TEST(Topology, UnevenNodesKeepTheirCores) {
+TEST(Topology, NodesMayHaveDifferentNumbersOfCores) {
   const auto machine = topology("node:3=10 core:2+7+4=1");
   EXPECT_EQ(machine.core_count(), 13U);
   EXPECT_EQ(machine.node_of(Core{1}), Node{0});
@@ -72,7 +72,7 @@ TEST(Topology, NodesOfDifferentTypesHaveTheirOwnCosts) {
   EXPECT_EQ(machine->cost(Core{7}, Core{8}).inverse_bandwidth, 10);
 }
 
-TEST(Topology, ANodeBesideASwitchStandsUnderAPrivateOne) {
+TEST(Topology, ANodeNextToASwitchGetsASwitchOfItsOwn) {
   const auto machine = build(object("machine", 1, Cost{10, 0},
                                     {object("switch", 2, Cost{5, 0}, {object("node", 2, Cost{1, 0}, {cores(2)})}),
                                      object("node", 1, Cost{1, 0}, {cores(2)})}));
@@ -84,7 +84,7 @@ TEST(Topology, ANodeBesideASwitchStandsUnderAPrivateOne) {
   EXPECT_EQ(machine->hops(Core{0}, Core{8}), 4U);
 }
 
-TEST(Topology, CostsNotGivenAreTenTimesTheLevelBelow) {
+TEST(Topology, TheDefaultCostIsTenTimesTheLevelBelow) {
   const auto machine = topology("switch:2 node:2 core:2");
   EXPECT_EQ(machine.cost(Core{0}, Core{1}).inverse_bandwidth, 1);
   EXPECT_EQ(machine.cost(Core{0}, Core{2}).inverse_bandwidth, 10);
@@ -98,14 +98,14 @@ TEST(Topology, AMachineWithoutNodesIsOneNode) {
   EXPECT_EQ(machine.cost(Core{0}, Core{7}).inverse_bandwidth, 2);
 }
 
-TEST(Topology, AHugeMachineIsDescribedInAFewWords) {
+TEST(Topology, AHugeMachineHasAShortDescription) {
   const auto machine = topology("switch:1024=1000 node:1024=100 package:2=10 core:5=1");
   EXPECT_EQ(machine.core_count(), 10'485'760U);
   EXPECT_EQ(machine.cost(Core{0}, Core{10'485'759}).inverse_bandwidth, 1000);
   EXPECT_EQ(machine.node_of(Core{10'485'759}), Node{1024 * 1024 - 1});
 }
 
-TEST(Topology, AbsurdSizesAreRefusedBeforeAnythingIsAllocated) {
+TEST(Topology, RejectsAbsurdSizesBeforeAnythingIsAllocated) {
   const auto machine = build(object("machine", 1, {}, {object("node", 1ULL << 40, {}, {cores(1ULL << 40)})}));
   ASSERT_FALSE(machine);
   EXPECT_EQ(machine.error().code, Code::bad_input);
@@ -114,13 +114,13 @@ TEST(Topology, AbsurdSizesAreRefusedBeforeAnythingIsAllocated) {
   EXPECT_FALSE(build(object("machine", 1, {}, {object("node", 0, {}, {cores(2)})})));
 }
 
-TEST(Topology, LevelsInTwoOrdersAreAContradiction) {
+TEST(Topology, RejectsLevelsInContradictoryOrder) {
   EXPECT_FALSE(build(object("machine", 1, {},
                             {object("switch", 1, {}, {object("node", 1, {}, {cores(1)})}),
                              object("node", 1, {}, {object("switch", 1, {}, {cores(1)})})})));
 }
 
-TEST(Topology, ANodeNameStandsThereOnce) {
+TEST(Topology, RejectsDuplicateNodeNames) {
   auto node = object("node", 1, {}, {cores(2)});
   node.name = "n1";
   const auto machine = build(object("machine", 1, {}, {node, node}));
@@ -128,7 +128,7 @@ TEST(Topology, ANodeNameStandsThereOnce) {
   EXPECT_NE(machine.error().what.find("n1"), std::string::npos);
 }
 
-TEST(Topology, EveryKindAgreesWithTheObjectsThatHoldItsCores) {
+TEST(Topology, PathsAgreeWithObjectsOnEveryKindOfMachine) {
   for (const auto& [name, machine] : every_machine()) {
     SCOPED_TRACE(name);
     for (const Core p : machine.cores()) {
@@ -151,7 +151,7 @@ TEST(Topology, EveryKindAgreesWithTheObjectsThatHoldItsCores) {
   }
 }
 
-TEST(Topology, MixedNodesKeepTheirOwnCosts) {
+TEST(Topology, DifferentNodesHaveTheirOwnCosts) {
   const auto machine =
       testing::mixed_nodes();  // switch 0: two plain nodes and one of packages; switch 1: two plain nodes
   EXPECT_EQ(machine.core_count(), 20U);
@@ -163,14 +163,14 @@ TEST(Topology, MixedNodesKeepTheirOwnCosts) {
   EXPECT_EQ(machine.cost(Core{0}, Core{12}).inverse_bandwidth, 9);
 }
 
-TEST(Topology, ARouteTableMayMakeTheWayBackLonger) {
+TEST(Topology, RoutingTablesMayBeAsymmetric) {
   const auto machine = testing::ring_with_chord(true);
   EXPECT_FALSE(machine.symmetric());
   EXPECT_EQ(machine.hops(Core{0}, Core{2}), 3U);
   EXPECT_EQ(machine.hops(Core{2}, Core{0}), 7U);
 }
 
-TEST(Topology, ATableMayBeAsymmetric) {
+TEST(Topology, ADistanceMatrixMayBeAsymmetric) {
   const auto table = Topology::from_matrix(2, {0, 3, 5, 1});
   ASSERT_TRUE(table);
   EXPECT_FALSE(table->symmetric());
@@ -179,7 +179,7 @@ TEST(Topology, ATableMayBeAsymmetric) {
   EXPECT_EQ(table->cost(Core{1}, Core{1}).inverse_bandwidth, 1);
 }
 
-TEST(Topology, OperatingSystemNumbersCountInsideTheNodeUnlessGiven) {
+TEST(Topology, OsIndicesCountWithinTheNodeUnlessGiven) {
   const auto machine = topology("node:2 core:4");
   EXPECT_EQ(machine.os_index(Core{5}), 1U);
   EXPECT_EQ(machine.node_name(Node{1}), "node1");

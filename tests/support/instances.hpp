@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: small random problems and one machine of every kind, for property tests of every stage.
+// tests/support: small random problems and one machine of every kind, for the property tests of all stages.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 #include "rankloom/core/random.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
-#include "rankloom/model/machine/network/networks.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 #include "rankloom/model/mapping.hpp"
 
@@ -24,7 +24,7 @@ inline Topology topology(std::string_view text) {
   return *std::move(built);
 }
 
-/// Every kind of machine that a string can say, each with a dozen or more cores.
+/// Every kind of machine that a topology string describes, each with at least a dozen cores.
 inline std::vector<std::string> machines_of_every_kind() {
   return {
       "core:16=1",
@@ -54,8 +54,8 @@ inline Topology built(MachineSpec spec) {
   return *std::move(machine);
 }
 
-/// Six nodes of two cores on a ring of routers with one chord and links of different speed; with routing tables, every
-/// message goes round the ring in one direction, so costs differ by direction.
+/// Six nodes of two cores on a ring of routers with one chord and links of different speed; with routing tables, all
+/// messages use the ring in one direction, so that costs differ by direction.
 inline Topology ring_with_chord(bool tables) {
   GraphShape shape;
   shape.nodes = 6;
@@ -79,7 +79,7 @@ inline Topology ring_with_chord(bool tables) {
   return built(std::move(spec));
 }
 
-/// A node of two packages beside plain nodes of slower cores, under two switches of different speed.
+/// A node of two packages next to plain nodes with slower cores, under two switches of different speed.
 inline Topology mixed_nodes() {
   MachineSpec spec = *parse_topology_string("switch:2=9,900ns node:2=5,500ns core:4=2,20ns");
   ObjectSpec packages = parse_topology_string("node:1 package:2=3,30ns core:2=1,10ns")->root.children[0];
@@ -99,7 +99,7 @@ inline Topology random_table(std::uint32_t size, std::uint64_t seed) {
   return *Topology::from_matrix(size, std::move(distances));
 }
 
-/// One of every kind that a Topology can be.
+/// One topology of every kind.
 inline std::vector<NamedMachine> every_machine() {
   std::vector<NamedMachine> machines;
   for (const auto& text : machines_of_every_kind()) machines.push_back({text, topology(text)});
@@ -110,7 +110,7 @@ inline std::vector<NamedMachine> every_machine() {
   return machines;
 }
 
-/// Directed traffic with whole numbers of bytes, so that sums are exact; some ranks talk to themselves.
+/// Directed traffic with integer numbers of bytes, so that sums are exact; some ranks send to themselves.
 inline CommGraph random_graph(std::uint32_t ranks, double density, std::uint64_t seed, bool undirected = false) {
   Random random(seed, ranks);
   CommGraphBuilder builder(ranks);

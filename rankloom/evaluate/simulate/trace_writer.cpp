@@ -3,6 +3,10 @@
 // before it sends; a member that exchanges data does so partner by partner, as MPI libraries do.
 #include "rankloom/evaluate/simulate/trace_writer.hpp"
 
+#include <iterator>
+
+#include <fmt/format.h>
+
 namespace rankloom {
 
 namespace {
@@ -128,6 +132,25 @@ class Member {
 };
 
 }  // namespace
+
+void TraceWriter::line(std::string_view action) {
+  fmt::format_to(std::back_inserter(text_), "{} {}\n", rank_, action);
+}
+
+void TraceWriter::compute(double nanoseconds) {
+  if (nanoseconds >= 1) fmt::format_to(std::back_inserter(text_), "{} compute {:.0f}\n", rank_, nanoseconds);
+}
+
+// 6 is SimGrid's code for a byte. A replay treats a receive of 0 bytes as one of unknown size.
+void TraceWriter::message(std::string_view action, Rank other, int tag, double bytes, bool is_send) {
+  do {
+    const double piece = bytes < max_message ? bytes : max_message;
+    const double size = is_send || piece >= 1 ? piece : 1;
+    fmt::format_to(std::back_inserter(text_), "{} {} {} {} {:.0f} 6\n", rank_, action, index(other), tag, size);
+    bytes -= piece;
+    if (is_send) ++messages_;
+  } while (bytes >= 1);
+}
 
 void TraceWriter::collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
                              std::uint32_t root, std::uint32_t position, double bytes) {

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <string>
-
-#include <fmt/format.h>
+#include <string_view>
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/model/graph/collective_shapes.hpp"
@@ -23,10 +21,8 @@ class TraceWriter {
   /// SimGrid stores sizes in an int and allocates a buffer for the largest message.
   static constexpr double max_message = 256.0 * (1 << 20);
 
-  void line(std::string_view action) { fmt::format_to(std::back_inserter(text_), "{} {}\n", rank_, action); }
-  void compute(double nanoseconds) {
-    if (nanoseconds >= 1) fmt::format_to(std::back_inserter(text_), "{} compute {:.0f}\n", rank_, nanoseconds);
-  }
+  void line(std::string_view action);
+  void compute(double nanoseconds);
   void isend(Rank to, int tag, double bytes) { message("isend", to, tag, bytes, true); }
   void send(Rank to, int tag, double bytes) { message("send", to, tag, bytes, true); }
   void irecv(Rank from, int tag, double bytes) { message("irecv", from, tag, bytes, false); }
@@ -41,16 +37,7 @@ class TraceWriter {
   std::uint64_t messages() const { return messages_; }
 
  private:
-  /// 6 is SimGrid's code for a byte. A replay treats a receive of 0 bytes as one of unknown size.
-  void message(std::string_view action, Rank other, int tag, double bytes, bool is_send) {
-    do {
-      const double piece = bytes < max_message ? bytes : max_message;
-      const double size = is_send || piece >= 1 ? piece : 1;
-      fmt::format_to(std::back_inserter(text_), "{} {} {} {} {:.0f} 6\n", rank_, action, index(other), tag, size);
-      bytes -= piece;
-      if (is_send) ++messages_;
-    } while (bytes >= 1);
-  }
+  void message(std::string_view action, Rank other, int tag, double bytes, bool is_send);
 
   std::uint32_t rank_;
   std::string text_;
