@@ -18,6 +18,12 @@ inline constexpr std::uint32_t request_magic = 0x524c5101, reply_magic = 0x524c5
 /// How a virtual topology is described.
 enum class TopologyKind : std::int32_t { grid, edges };
 
+/// The cost of a placement of the vertices: the sum of weight × distance, and the weight of the edges between hosts.
+struct PlacementCost {
+  double cost = 0;
+  double between_hosts = 0;
+};
+
 class MessageWriter {
  public:
   template <class T>

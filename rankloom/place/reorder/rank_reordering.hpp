@@ -9,6 +9,7 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/place/reorder/message_format.hpp"
 #include "rankloom/place/reorder/process_bindings.hpp"
 
 namespace rankloom::reorder {
@@ -18,12 +19,6 @@ struct ReorderProblem {
   std::vector<NodeInterior> interiors;
   std::string machine;  ///< The value of RANKLOOM_TOPOLOGY; empty: none.
   CommGraph graph;      ///< The virtual topology; it has at most as many vertices as there are processes.
-};
-
-/// The cost of a placement of the vertices: the sum of weight × distance, and the weight of the edges between hosts.
-struct PlacementCost {
-  double cost = 0;
-  double between_hosts = 0;
 };
 
 struct Reordering {

@@ -159,10 +159,6 @@ void write_interiors(MessageWriter& request, const GatheredTexts& bindings, cons
   }
 }
 
-struct PlacementCost {
-  double cost = 0, between_hosts = 0;
-};
-
 struct Reply {
   std::string error;
   bool changed = false;
@@ -299,7 +295,9 @@ bool scatter_edges(RootExchange& exchange, const GatheredTexts& edges, const std
                                      acknowledgements.end());
 }
 
-NegotiationResult negotiate_all(MPI_Comm comm, int rank, int size, const ReorderRequest& request) {
+}  // namespace
+
+NegotiationResult negotiate(MPI_Comm comm, int rank, int size, const ReorderRequest& request) noexcept {
   RootExchange exchange(comm, rank, size);
   GatheredTexts bindings, edges, hosts;
   std::string binding;
@@ -363,12 +361,6 @@ NegotiationResult negotiate_all(MPI_Comm comm, int rank, int size, const Reorder
   result.neighbour_source = assignment.neighbour_source;
   if (request.scatters_edges && !scatter_edges(exchange, edges, assignments, result.neighbours)) return {};
   return result;
-}
-
-}  // namespace
-
-NegotiationResult negotiate(MPI_Comm comm, int rank, int size, const ReorderRequest& request) noexcept {
-  return negotiate_all(comm, rank, size, request);
 }
 
 }  // namespace rankloom::reorder
