@@ -148,7 +148,7 @@ class Failures(OnlineTest):
         os.kill(agent, signal.SIGKILL)
         out, err = child.communicate(timeout=40)
         self.assertEqual(child.returncode, 0, out + err)
-        self.assertIn("left no log", err)
+        self.assertIn("wrote no log", err)
 
     def test_a_rank_is_killed(self):
         child, folder, agent = self.start("-t", self.node, phases=10)
@@ -171,7 +171,7 @@ class Failures(OnlineTest):
     def test_a_program_that_is_not_a_launcher_is_rejected(self):
         done = self.run_words([self.rankloom, "online", "--", "true"])
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no launcher", done.stderr)
+        self.assertIn("neither a launcher nor a program", done.stderr)
 
     def test_a_program_without_mpi(self):
         log = self.run_online(*self.command(2, "sleep", "0.2"))

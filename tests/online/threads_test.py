@@ -111,7 +111,7 @@ class Threads(unittest.TestCase):
         out, err = child.communicate(timeout=40)
         self.assertEqual(child.returncode, 0, out + err)
         self.assertEqual(len(BINDING.findall(out)), THREADS)
-        self.assertIn("left no log", err)
+        self.assertIn("wrote no log", err)
 
     def test_openmp_threads_include_the_main_thread(self):
         (self.directory / "team.c").write_text(OPENMP)
@@ -125,7 +125,7 @@ class Threads(unittest.TestCase):
     def test_a_program_that_records_no_threads(self):
         done = subprocess.run(self.arguments("true"), cwd=self.directory, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no program that records its threads", done.stderr)
+        self.assertIn("neither a launcher nor a program that records its threads", done.stderr)
 
 
 if __name__ == "__main__":
