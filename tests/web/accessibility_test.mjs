@@ -64,7 +64,7 @@ check("The browser's accessibility tree holds landmarks, controls and pictures b
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send("Accessibility.getFullAXTree");
   const named = nodes.filter((node) => !node.ignored).map((node) => `${node.role?.value}: ${node.name?.value ?? ""}`);
-  for (const expected of [/^main: /, /^navigation: Sections$/, /^banner: /, /^contentinfo: /, /^link: Skip to the report$/, /^heading: Who talks to whom$/, /^[Aa]pplication: Before: default order \(block\)\. 192 rows, 3,072 pairs with traffic/, /^[Aa]pplication: The machine: 12 nodes, 192 cores, 192 ranks/, /^radio: Before$/, /^button: Copy: mpirun/, /^(image|img): Bytes at each level/, /^region: Partners of the chosen rank$/])
+  for (const expected of [/^main: /, /^navigation: Sections$/, /^banner: /, /^contentinfo: /, /^link: Skip to the report$/, /^heading: Traffic between ranks$/, /^[Aa]pplication: Before: default placement \(block\)\. 192 rows, 3,072 pairs with traffic/, /^[Aa]pplication: The machine: 12 nodes, 192 cores, 192 ranks/, /^radio: Before$/, /^button: Copy: mpirun/, /^(image|img): Bytes at each level/, /^region: Partners of the chosen rank$/])
     assert.ok(named.some((entry) => expected.test(entry)), `nothing matches ${expected}`);
 });
 

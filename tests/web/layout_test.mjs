@@ -1,6 +1,6 @@
-// How the page looks at three widths: rules about places that hold with any font, and pictures against references, coarsely.
+// The layout of the page at three widths: rules that hold with any font, and a coarse comparison with reference pictures.
 // SPDX-License-Identifier: Apache-2.0
-//   node layout_test.mjs --update     writes references/*.png anew
+//   node layout_test.mjs --update     writes references/*.png again
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -238,9 +238,9 @@ check("The machine is read by keys alone, and any rank is found by its number", 
   await page.locator("#machine canvas").focus();
   await page.keyboard.press("ArrowRight");
   const first = heat_rows[1][0], second = heat_rows[1][1];
-  assert.match(await voice(page), new RegExp(`^rank ${first}: sits on node 0`));
+  assert.match(await voice(page), new RegExp(`^rank ${first}: is on node 0`));
   await page.keyboard.press("ArrowRight");
-  assert.match(await voice(page), new RegExp(`^rank ${second}: sits on node 0`));
+  assert.match(await voice(page), new RegExp(`^rank ${second}: is on node 0`));
   await page.keyboard.press("Enter");
   assert.equal(await page.locator("#machine .panel h3").textContent(), `Rank ${second}`);
   await page.keyboard.press("Escape");
@@ -370,7 +370,7 @@ check("Online: phases, moves, the cost of staying, and whether to restart", asyn
   assert.match(await page.locator("#online .advice").innerText(), /42 %/);
   assert.equal(await page.locator("#online .timeline rect").count(), 6);
   assert.equal(await page.locator("#online .timeline .burst").count(), 6);
-  assert.match(await page.locator("#online").innerText(), /Cost on host-a[\s\S]*46 % of what staying/);
+  assert.match(await page.locator("#online").innerText(), /Cost on host-a[\s\S]*46 % of the cost without/);
 });
 
 check("Blocks of ranks: the maps show blocks and say so, the machine is left out", async (browser) => {
@@ -386,7 +386,7 @@ check("Blocks of ranks: the maps show blocks and say so, the machine is left out
   await page.locator("#traffic canvas").first().focus();
   await page.keyboard.press("ArrowRight");
   assert.match(await voice(page), /^ranks 0–15 → ranks 0–15:/);
-  assert.match(await page.locator("#traffic").innerText(), /Each row and column stands for 16 neighbours: too many to show each\./);
+  assert.match(await page.locator("#traffic").innerText(), /Each row and column represents 16 consecutive ranks: too many to show each\./);
 });
 
 check("A program that says nothing, on one core, has a report, too", async (browser) => {

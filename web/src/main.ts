@@ -1,18 +1,18 @@
-// Entry: reads the document out of the page, decodes it, and puts the sections together in reading order.
+// Entry point: reads the document from the page, decodes it, and builds the sections in reading order.
 // SPDX-License-Identifier: Apache-2.0
 import { allocation_section } from "./allocation/section";
-import { element } from "./dom";
+import { element } from "./ui/dom";
 import { heat_section } from "./heat/section";
 import { machine_section } from "./machine/section";
 import { mappers_section } from "./mappers";
-import { navigation } from "./navigation";
+import { navigation } from "./ui/navigation";
 import { online_section } from "./online";
-import { decode_report } from "./report";
+import { decode_report } from "./data/report";
 import { reproduce_section } from "./reproduce";
-import type { ReportDocument } from "./schema";
-import { Selection } from "./selection";
-import { start_theme } from "./theme";
-import { start_tooltip } from "./tooltip";
+import type { ReportDocument } from "./data/schema";
+import { Selection } from "./ui/selection";
+import { start_theme } from "./ui/theme";
+import { start_tooltip } from "./ui/tooltip";
 import { traffic_section } from "./traffic";
 import { verdict_section } from "./verdict";
 
@@ -20,9 +20,9 @@ const SCHEMA = "rankloom-report/1";
 
 function read_document(): ReportDocument {
   const text = document.getElementById("rankloom-data")?.textContent?.trim() ?? "";
-  if (text === "") throw new Error("This is the empty page of `rankloom report`: run `rankloom report RESULT -o report.html` to get one with a report in it.");
+  if (text === "") throw new Error("This page contains no data: run `rankloom report RESULT -o report.html`.");
   const value = JSON.parse(text) as ReportDocument;
-  if (value.schema !== SCHEMA) throw new Error(`This page shows ${SCHEMA}, the data inside is "${value.schema}": make the report anew with the program that the page comes from.`);
+  if (value.schema !== SCHEMA) throw new Error(`This page shows ${SCHEMA}, the data inside is "${value.schema}": write the report again with the matching version of rankloom.`);
   return value;
 }
 
@@ -57,7 +57,7 @@ async function start(): Promise<void> {
         navigation(sections),
         element("main", { id: "content", tabindex: -1 }, element("h1", {}, report.document.title), ...sections),
       ),
-      element("footer", {}, `Made by ${report.document.reproduce.version}. Everything is inside this file; it loads nothing.`),
+      element("footer", {}, `Made by ${report.document.reproduce.version}. This file is self-contained.`),
     );
   } catch (error) {
     page.replaceChildren(element("main", { id: "content", class: "message" }, element("h1", {}, "No report to show"), element("p", {}, error instanceof Error ? error.message : String(error))));

@@ -1,11 +1,11 @@
-// Section: what every mapper reached, next to the lower bound.
+// Section: the cost of every mapper and the lower bound.
 // SPDX-License-Identifier: Apache-2.0
-import { element } from "./dom";
-import { section } from "./figure";
-import { number, percent, seconds } from "./format";
-import type { Report } from "./report";
-import type { MapperDocument } from "./schema";
-import { make_table } from "./table";
+import { element } from "./ui/dom";
+import { section } from "./ui/figure";
+import { number, percent, seconds } from "./ui/format";
+import type { Report } from "./data/report";
+import type { MapperDocument } from "./data/schema";
+import { make_table } from "./ui/table";
 
 export function mappers_section(report: Report): HTMLElement | undefined {
   const { mappers, lower_bound } = report.document;
@@ -15,7 +15,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
   const slowest = Math.max(...mappers.map((row) => row.time_ms ?? 0), 1e-9);
   const chosen = mappers.find((row) => row.chosen);
   const noted = mappers.some((row) => row.note);
-  // As the program says it: how much of the cost could still go.
+  // As in the output of the program: the share of the cost that could still be saved.
   const gap = (row: MapperDocument) => (row.cost > 0 ? Math.max(0, 1 - bound! / row.cost) : 0);
   const table = make_table(
     "Mappers",
@@ -32,8 +32,8 @@ export function mappers_section(report: Report): HTMLElement | undefined {
           value: row.cost,
         }),
       },
-      { name: "To the default order", cell: (row) => (row.relative === undefined ? "–" : { show: percent(row.relative), value: row.relative }) },
-      ...(bound ? [{ name: "Could be saved at most", cell: (row: MapperDocument) => ({ show: gap(row) < 5e-7 ? "nothing" : percent(gap(row)), value: gap(row) }) }] : []),
+      { name: "Relative to the default placement", cell: (row) => (row.relative === undefined ? "–" : { show: percent(row.relative), value: row.relative }) },
+      ...(bound ? [{ name: "Gap to the bound", cell: (row: MapperDocument) => ({ show: gap(row) < 5e-7 ? "nothing" : percent(gap(row)), value: gap(row) }) }] : []),
       {
         name: "Spread over seeds",
         cell: (row) => (row.cost_spread === undefined ? "–" : { show: (row.seeds ?? 1) > 1 ? `± ${percent(row.cost > 0 ? row.cost_spread / row.cost : 0)} of ${row.seeds}` : "one run", value: row.cost_spread }),
@@ -52,7 +52,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
   );
   table.classList.add("card", "mappers");
   const lead = bound
-    ? `No order can cost less than ${number(bound)} under this model (the mark in each bar)${chosen ? `; ${gap(chosen) < 5e-7 ? `${chosen.name} is there` : `at most ${percent(gap(chosen))} of what ${chosen.name} costs could be saved`}` : ""}.`
-    : "What each mapper reached; less is better.";
+    ? `No placement can cost less than ${number(bound)} under this model (the mark in each bar)${chosen ? `; ${gap(chosen) < 5e-7 ? `${chosen.name} is there` : `at most ${percent(gap(chosen))} of what ${chosen.name} costs could be saved`}` : ""}.`
+    : "Cost of each mapper; less is better.";
   return section("mappers", "Mappers", lead, table);
 }

@@ -1,23 +1,23 @@
-// Section: ranks moved while the program ran: phases and moves of each node, what it cost to stay, whether to restart.
+// Section: online migration: phases and migrations of each node, the cost without migration, the gain of a restart.
 // SPDX-License-Identifier: Apache-2.0
-import { CATEGORIES, ink_on } from "./colour";
-import { element, svg } from "./dom";
-import { figure, section } from "./figure";
-import { clock, number, percent, plural, seconds, time_ticks } from "./format";
-import type { Report } from "./report";
-import type { OnlineNode } from "./schema";
-import { series_chart } from "./series";
-import { folded_table, make_table } from "./table";
+import { CATEGORIES, ink_on } from "./ui/colour";
+import { element, svg } from "./ui/dom";
+import { figure, section } from "./ui/figure";
+import { clock, number, percent, plural, seconds, time_ticks } from "./ui/format";
+import type { Report } from "./data/report";
+import type { OnlineNode } from "./data/schema";
+import { series_chart } from "./ui/series";
+import { folded_table, make_table } from "./ui/table";
 
 function hex_ink(hex: string): string {
   const value = parseInt(hex.slice(1), 16);
   return ink_on([value >> 16, (value >> 8) & 255, value & 255]);
 }
 
-/** Bands of phases, triangles where ranks moved. */
+/** Bands for phases, triangles for migrations. */
 function timeline(nodes: OnlineNode[], kinds: string[], width: number): SVGSVGElement {
   const left = width < 500 ? 64 : 120, row = 54;
-  const end = Math.max(...nodes.flatMap((node) => [...(node.phases ?? []).map((p) => p.end), ...(node.bursts ?? []).map((b) => b.at), ...(node.cost?.time ?? [])]), 1e-9);
+  const end = Math.max(...nodes.flatMap((node) => [...(node.phases ?? []).map((p) => p.end), ...(node.migrations ?? []).map((b) => b.at), ...(node.cost?.time ?? [])]), 1e-9);
   const x = (t: number) => left + (t / end) * (width - left - 12);
   const parts: SVGElement[] = [];
   nodes.forEach((node, i) => {
@@ -29,7 +29,7 @@ function timeline(nodes: OnlineNode[], kinds: string[], width: number): SVGSVGEl
       parts.push(svg("rect", { x: x(phase.begin), y, width: w, height: 26, rx: 3, fill: colour }, svg("title", {}, `phase ${phase.kind}: ${seconds(phase.begin)} to ${seconds(phase.end)}`)));
       if (w > 10 + 8 * phase.kind.length) parts.push(svg("text", { x: x(phase.begin) + w / 2, y: y + 18, "text-anchor": "middle", style: `fill:${hex_ink(colour)}`, class: "on-colour" }, phase.kind));
     }
-    for (const burst of node.bursts ?? []) {
+    for (const burst of node.migrations ?? []) {
       const bx = x(burst.at);
       parts.push(svg("path", { d: `M${bx} ${y + 29}l6 10h-12z`, class: "burst" }, svg("title", {}, `${plural(burst.moved, "rank")} moved at ${seconds(burst.at)}`)));
       parts.push(svg("text", { x: bx + 9, y: y + 39, class: "small" }, String(burst.moved)));
@@ -38,7 +38,7 @@ function timeline(nodes: OnlineNode[], kinds: string[], width: number): SVGSVGEl
   const height = 18 + nodes.length * row + 22;
   for (const t of time_ticks(0, end, Math.max(2, Math.floor(width / 110))))
     parts.push(svg("text", { x: x(t), y: height - 6, "text-anchor": t === 0 ? "start" : x(t) > width - 40 ? "end" : "middle", class: "small" }, clock(t, end)));
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "timeline", role: "img", "aria-label": `Phases of ${plural(nodes.length, "node")} over ${seconds(end)}; ${plural(nodes.reduce((sum, node) => sum + (node.bursts?.length ?? 0), 0), "burst")} of moves. The table has them all.` }, ...parts);
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "timeline", role: "img", "aria-label": `Phases of ${plural(nodes.length, "node")} over ${seconds(end)}; ${plural(nodes.reduce((sum, node) => sum + (node.migrations?.length ?? 0), 0), "migration")}. The table lists all of them.` }, ...parts);
 }
 
 function cost_figure(node: OnlineNode): HTMLElement | null {
@@ -49,9 +49,9 @@ function cost_figure(node: OnlineNode): HTMLElement | null {
   const share = stayed > 0 ? online / stayed : 1;
   return figure(
     `Cost on ${node.name}`,
-    `Moving cost ${percent(share)} of what staying would have cost.`,
+    `With migration the cost is ${percent(share)} of the cost without.`,
     series_chart(
-      "Cost of the traffic over time; the table has the values",
+      "Cost of the traffic over time; the table contains the values",
       { name: "time", values: cost.time, words: seconds, time: true },
       [
         { name: "had they stayed", values: cost.stayed, colour: "--before-ink", dashed: true, stepped: true },
@@ -65,7 +65,7 @@ function cost_figure(node: OnlineNode): HTMLElement | null {
         `Cost on ${node.name}`,
         [
           { name: "Time", cell: (i: number) => ({ show: seconds(cost.time[i]), value: cost.time[i] }) },
-          { name: "Had they stayed", cell: (i: number) => ({ show: number(cost.stayed[i]), value: cost.stayed[i] }) },
+          { name: "Without migration", cell: (i: number) => ({ show: number(cost.stayed[i]), value: cost.stayed[i] }) },
           { name: "Online", cell: (i: number) => ({ show: number(cost.online[i]), value: cost.online[i] }) },
         ],
         cost.time.map((_, i) => i),
@@ -81,7 +81,7 @@ export function online_section(report: Report): HTMLElement | undefined {
   const kinds = [...new Set(online.nodes.flatMap((node) => (node.phases ?? []).map((phase) => phase.kind)))].sort();
   const rows = online.nodes.flatMap((node) => [
     ...(node.phases ?? []).map((phase) => ({ node: node.name, what: `phase ${phase.kind}`, begin: phase.begin, end: phase.end as number | undefined, moved: 0 })),
-    ...(node.bursts ?? []).map((burst) => ({ node: node.name, what: "burst of moves", begin: burst.at, end: undefined as number | undefined, moved: burst.moved })),
+    ...(node.migrations ?? []).map((burst) => ({ node: node.name, what: "burst of moves", begin: burst.at, end: undefined as number | undefined, moved: burst.moved })),
   ]);
   const host = element("div", { class: "timeline-box" });
   let width = 0;
@@ -93,22 +93,22 @@ export function online_section(report: Report): HTMLElement | undefined {
   const { restart } = online;
   const advice = restart && restart.cost_now > 0
     ? restart.cost_mapped < restart.cost_now * 0.98
-      ? `A restart with the mapping of this run's traffic would bring the cost to ${percent(restart.cost_mapped / restart.cost_now)} of what it is now (${number(restart.cost_mapped)} instead of ${number(restart.cost_now)}).`
-      : "A restart would bring next to nothing: the traffic costs almost the same as with a mapping made for it."
+      ? `A restart with the mapping of this run's traffic would reduce the cost to ${percent(restart.cost_mapped / restart.cost_now)} (${number(restart.cost_mapped)} instead of ${number(restart.cost_now)}).`
+      : "A restart would gain almost nothing: the present placement costs almost as little as a mapping for this traffic."
     : undefined;
   const lead = online.windows ? `${plural(online.windows, "window")}${online.window_s ? ` of ${seconds(online.window_s)}` : ""} on ${plural(online.nodes.length, "node")}.` : null;
   return section(
     "online",
-    "Moved while running",
+    "Online migration",
     lead,
     advice && element("p", { class: "advice card" }, element("strong", {}, "Restart? "), advice),
     figure(
-      "Phases and moves",
-      "A letter for each kind of phase; a triangle where ranks moved, with how many.",
+      "Phases and migrations",
+      "One letter per kind of phase; a triangle for each migration, with the number of ranks.",
       host,
-      folded_table("Table: phases and moves", () =>
+      folded_table("Table: phases and migrations", () =>
         make_table(
-          "Phases and moves",
+          "Phases and migrations",
           [
             { name: "Node", cell: (row) => row.node },
             { name: "What", cell: (row) => row.what },

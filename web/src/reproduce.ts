@@ -1,11 +1,11 @@
-// Last section: what is needed to get the same again.
+// Last section: what is needed to reproduce the report.
 // SPDX-License-Identifier: Apache-2.0
-import { command_line } from "./copy";
-import { element } from "./dom";
-import { section } from "./figure";
-import { bytes } from "./format";
-import type { Report } from "./report";
-import { make_table } from "./table";
+import { command_line } from "./ui/copy";
+import { element } from "./ui/dom";
+import { section } from "./ui/figure";
+import { bytes } from "./ui/format";
+import type { Report } from "./data/report";
+import { make_table } from "./ui/table";
 
 export function reproduce_section(report: Report): HTMLElement {
   const { reproduce } = report.document;

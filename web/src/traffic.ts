@@ -1,13 +1,13 @@
 // Section: the traffic in figures: levels, links, sizes, kinds, time in MPI, phases.
 // SPDX-License-Identifier: Apache-2.0
-import { bar_chart, bar_key, columns_chart } from "./bars";
-import { element, type Child } from "./dom";
-import { figure, section } from "./figure";
-import { bytes, count, percent, plural, seconds, short } from "./format";
-import type { Report } from "./report";
-import type { LevelDocument, PhaseDocument } from "./schema";
-import { series_chart } from "./series";
-import { folded_table, make_table } from "./table";
+import { bar_chart, bar_key, columns_chart } from "./ui/bars";
+import { element, type Child } from "./ui/dom";
+import { figure, section } from "./ui/figure";
+import { bytes, count, percent, plural, seconds, short } from "./ui/format";
+import type { Report } from "./data/report";
+import type { LevelDocument, PhaseDocument } from "./data/schema";
+import { series_chart } from "./ui/series";
+import { folded_table, make_table } from "./ui/table";
 
 const BOTH = ["before", "after"];
 
@@ -29,7 +29,7 @@ function levels(rows: LevelDocument[]): HTMLElement {
   );
   return figure(
     "Bytes at each level",
-    both ? "How far bytes have to go. Shorter bars on top are better." : "How far bytes have to go.",
+    both ? "Bytes that cross each level of the machine. Shorter bars at the top are better." : "Bytes that cross each level of the machine.",
     picture,
     folded_table("Table: bytes and messages of each level", () =>
       make_table(
@@ -56,12 +56,12 @@ function levels(rows: LevelDocument[]): HTMLElement {
 function links(rows: { label: string; before: number; after?: number }[]): HTMLElement {
   const both = rows.some((row) => row.after !== undefined);
   return figure(
-    "Hottest links",
-    both ? "The links that carried most before, and what they carry after." : "The links that carry most.",
-    element("div", {}, both && bar_key(BOTH), bar_chart("Hottest links", rows.map((row) => ({ label: row.label, values: both ? [row.before, row.after ?? 0] : [row.before] })), bytes)),
-    folded_table("Table: hottest links", () =>
+    "Most loaded links",
+    both ? "The most loaded links before, and their load after." : "The links with the highest load.",
+    element("div", {}, both && bar_key(BOTH), bar_chart("Most loaded links", rows.map((row) => ({ label: row.label, values: both ? [row.before, row.after ?? 0] : [row.before] })), bytes)),
+    folded_table("Table: most loaded links", () =>
       make_table(
-        "Bytes over the hottest links",
+        "Bytes over the most loaded links",
         [
           { name: "Link", cell: (row) => row.label },
           { name: both ? "Before" : "Bytes", cell: (row) => bytes_cell(row.before) },
@@ -86,10 +86,10 @@ function size_label(value: number): string {
 function sizes(rows: { from: number; to: number; messages: number }[]): HTMLElement {
   const total = rows.reduce((sum, row) => sum + row.messages, 0);
   return figure(
-    "Sizes of messages",
+    "Message sizes",
     `${plural(total, "message")} by size in bytes (powers of two).`,
     columns_chart("Messages by size", rows.map((row) => ({ label: size_label(row.from), value: row.messages })), short),
-    folded_table("Table: sizes of messages", () =>
+    folded_table("Table: message sizes", () =>
       make_table(
         "Messages by size",
         [
@@ -110,7 +110,7 @@ function kinds(value: NonNullable<Report["document"]["kinds"]>): HTMLElement {
   const ops = [...by_op].filter(([, amount]) => amount > 0).sort((a, b) => b[1] - a[1]);
   const all = value.point_to_point + collectives.reduce((sum, entry) => sum + entry.bytes, 0) || 1;
   return figure(
-    "Point to point and collectives",
+    "Point-to-point and collective operations",
     `${percent(value.point_to_point / all)} of ${bytes(all)} goes point to point.`,
     bar_chart("Bytes by kind", [{ label: "point to point", values: [value.point_to_point] }, ...ops.slice(0, 7).map(([op, amount]) => ({ label: op, values: [amount] }))], bytes),
     folded_table("Table: collectives", () =>
@@ -138,9 +138,9 @@ function time_in_mpi(in_mpi: Float32Array, outside: Float32Array | undefined): H
   const shown = ranks.length > 256 ? [...ranks].sort((a, b) => in_mpi[b] - in_mpi[a]).slice(0, 256) : ranks;
   return figure(
     "Time in MPI",
-    `Mean ${seconds(mean)} a rank${share === undefined ? "" : ` (${percent(share)} of its time)`}; most: rank ${most} with ${seconds(in_mpi[most])}.`,
+    `Mean ${seconds(mean)} per rank${share === undefined ? "" : ` (${percent(share)} of its time)`}; most: rank ${most} with ${seconds(in_mpi[most])}.`,
     series_chart(
-      "Seconds in MPI and outside by rank; the table has the values",
+      "Seconds in MPI and outside by rank; the table contains the values",
       { name: "rank", values: ranks, words: (v) => (Number.isInteger(v) ? count(v) : "") },
       [
         { name: "in MPI", values: in_mpi, colour: "--after", filled: true, stepped: in_mpi.length <= 512 },
@@ -173,9 +173,9 @@ function phases(rows: PhaseDocument[]): HTMLElement {
   const heaviest = rows.reduce((best, row) => (rate(row) > rate(best) ? row : best));
   return figure(
     "Phases",
-    `Bytes a second over the run; busiest: ${heaviest.label}.`,
+    `Bytes per second over the run; highest rate: ${heaviest.label}.`,
     series_chart(
-      "Bytes a second over time; the table has the values",
+      "Bytes per second over time; the table contains the values",
       { name: "time", values: x, words: seconds, time: true },
       [{ name: "bytes a second", values: [...values, values[values.length - 1]], colour: "--after", filled: true, stepped: true }],
       (v) => `${bytes(v)}/s`,

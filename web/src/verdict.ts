@@ -1,19 +1,19 @@
-// First section: what came out, in one sentence, with its spread, and what to type.
+// First section: the verdict in one sentence, with its spread, and the commands to type.
 // SPDX-License-Identifier: Apache-2.0
-import { command_line } from "./copy";
-import { element, svg } from "./dom";
-import { figure } from "./figure";
-import { number, plural, seconds } from "./format";
-import type { Report } from "./report";
-import type { VerdictDocument } from "./schema";
-import { folded_table, make_table } from "./table";
+import { command_line } from "./ui/copy";
+import { element, svg } from "./ui/dom";
+import { figure } from "./ui/figure";
+import { number, plural, seconds } from "./ui/format";
+import type { Report } from "./data/report";
+import type { VerdictDocument } from "./data/schema";
+import { folded_table, make_table } from "./ui/table";
 
 const BADGES: Record<VerdictDocument["kind"], string> = {
   gain: "Gain",
   none: "No gain",
   profile: "Profile",
   allocation: "Allocation",
-  online: "Moved while running",
+  online: "Online migration",
 };
 
 function mean(values: number[]): number {
@@ -27,7 +27,7 @@ interface Line {
   runs: number[];
 }
 
-/** What the bar shows: what was measured, else what was simulated, else what was predicted. */
+/** The values of the bars: measured, otherwise simulated, otherwise predicted. */
 function bar_value(line: Line): number {
   return line.runs.length > 0 ? mean(line.runs) : (line.simulated ?? line.predicted ?? 0);
 }
@@ -36,7 +36,7 @@ function time_words(value: number, unit: string): string {
   return unit === "s" ? seconds(value) : `${number(value)} ${unit}`;
 }
 
-/** Bars, a dot for each run, a diamond for the prediction and a square for the simulation where the bar is neither. */
+/** Bars, one dot per run, a diamond for the prediction and a square for the simulation unless the bar shows it. */
 function times_picture(lines: Line[], unit: string): SVGSVGElement {
   const width = 430, left = 76, right = 72, row = 46;
   const most = Math.max(...lines.flatMap((line) => [...line.runs, line.predicted ?? 0, line.simulated ?? 0]), 1e-300);
@@ -73,7 +73,7 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   const runs = measured ? Math.max(measured.before.length, measured.after.length) : 0;
   const note = measured ? `Bars: mean of ${plural(runs, "run")}; dots: each run${simulated ? "; squares: simulated" : ""}${predicted ? "; diamonds: predicted" : ""}.`
     : simulated
-      ? `Communication as simulated${predicted ? "; diamonds: predicted by arithmetic" : ""}; not measured.`
+      ? `Communication as simulated${predicted ? "; diamonds: predicted analytically" : ""}; not measured.`
       : "Predicted, not measured.";
   const cell = (value: number | undefined) => (value === undefined ? "–" : { show: time_words(value, unit), value });
   const table = make_table(
@@ -90,12 +90,12 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   return figure("Time", note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
 }
 
-/** As the sentence says it: with two digits. */
+/** Two digits, as in the sentence. */
 function times_words(factor: number): string {
   return `${factor < 1000 ? factor.toFixed(2) : number(factor)}×`;
 }
 
-/** "2.43×" where that was measured, else what the model saves: a prediction is no headline. */
+/** "2.43×" if measured, otherwise the saving in the model. A prediction is not shown as the headline. */
 function headline(verdict: VerdictDocument): { figure: string; words: string } | undefined {
   const { measured, saved } = verdict;
   if (measured) {

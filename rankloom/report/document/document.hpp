@@ -112,7 +112,7 @@ struct OnlineNode {
     double begin = 0, end = 0;
   };
   std::vector<Stretch> phases;
-  std::vector<std::pair<double, std::uint32_t>> bursts;         ///< The time, and the number of migrated ranks.
+  std::vector<std::pair<double, std::uint32_t>> migrations;         ///< The time, and the number of migrated ranks.
   std::vector<double> decision_time, cost_stayed, cost_online;  ///< Per second of run time, at each decision.
   double stayed = 0, online = 0;                                ///< Totals of the run.
 };

@@ -123,8 +123,8 @@ Json online_json(const OnlineSection& online) {
     Json row{{"name", node.name}, {"ranks", node.ranks}, {"seconds", node.seconds}, {"phases", Json::array()}};
     for (const auto& phase : node.phases)
       row["phases"].push_back({{"kind", phase.kind}, {"begin", phase.begin}, {"end", phase.end}});
-    row["bursts"] = Json::array();
-    for (const auto& [at, moved] : node.bursts) row["bursts"].push_back({{"at", at}, {"moved", moved}});
+    row["migrations"] = Json::array();
+    for (const auto& [at, moved] : node.migrations) row["migrations"].push_back({{"at", at}, {"moved", moved}});
     row["cost"] = {{"time", node.decision_time}, {"stayed", node.cost_stayed}, {"online", node.cost_online}};
     row["effect"] = {{"stayed", node.stayed}, {"online", node.online}};
     json["nodes"].push_back(std::move(row));

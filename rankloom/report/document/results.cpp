@@ -194,7 +194,7 @@ OnlineNode online_node(const Json& json) {
   if (!json.contains("phases")) return node;  // its agent made no plan
   for (const Json& phase : json.at("phases"))
     node.phases.push_back({phase.at("kind"), phase.at("begin"), phase.at("end")});
-  for (const Json& burst : json.at("migrations")) node.bursts.emplace_back(burst.at("time"), burst.at("bound"));
+  for (const Json& burst : json.at("migrations")) node.migrations.emplace_back(burst.at("time"), burst.at("bound"));
   for (const Json& decision : json.at("decisions")) {
     const double stayed = decision.at("cost_per_second"), moved = decision.at("cost_per_second_moved");
     node.decision_time.push_back(decision.at("time"));

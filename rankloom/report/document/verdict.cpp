@@ -120,14 +120,14 @@ void write_online(ReportDocument& document) {
   const OnlineSection& online = *document.online;
   verdict.kind = "online";
   double stayed = 0, moved = 0;
-  std::uint64_t bursts = 0;
+  std::uint64_t migrations = 0;
   for (const OnlineNode& node : online.nodes) {
     stayed += node.stayed;
     moved += node.online;
-    bursts += node.bursts.size();
+    migrations += node.migrations.size();
   }
-  const std::string times = bursts == 1 ? "once" : fmt::format("{} times", bursts);
-  if (bursts == 0) {
+  const std::string times = migrations == 1 ? "once" : fmt::format("{} times", migrations);
+  if (migrations == 0) {
     verdict.sentence = "No rank was migrated.";
   } else if (stayed > 0 && moved < stayed) {
     verdict.sentence = fmt::format("Migrating ranks {} saved {} of the communication cost, by the model.", times,

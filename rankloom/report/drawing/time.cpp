@@ -71,8 +71,8 @@ Drawing draw_online(const OnlineNode& node, const DrawingOptions& options) {
     list.rectangle(Meaning::phase, x_of(phase.begin), 0, std::max(0.2, x_of(phase.end) - x_of(phase.begin)), 1,
                    phase.kind.empty() ? 0 : phase.kind[0] - 'A', phase.kind,
                    fmt::format("{}: {} to {}", phase.kind, format_duration(phase.begin), format_duration(phase.end)));
-  if (!node.bursts.empty()) list.text(Meaning::label, label_width - 1, 1, "moves", DisplayItem::Align::right);
-  for (const auto& [at, moved] : node.bursts)
+  if (!node.migrations.empty()) list.text(Meaning::label, label_width - 1, 1, "moves", DisplayItem::Align::right);
+  for (const auto& [at, moved] : node.migrations)
     list.rectangle(Meaning::mark, std::min(x_of(at), label_width + width - 1), 1, 0.25, 1, moved, {},
                    fmt::format("{} ranks migrated at {}", moved, format_duration(at)));
   time_axis(list, 0, node.seconds, 2, width);

@@ -20,7 +20,7 @@ bool overlap(const MachineBox& a, const MachineBox& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-/// Children lie inside their parents, siblings beside each other, every core is somewhere once.
+/// Children lie inside their parents, siblings do not overlap, every core appears once.
 void check(const MachineLayout& layout) {
   std::multiset<std::uint32_t> cores;
   for (std::size_t at = 0; at < layout.boxes.size(); ++at) {

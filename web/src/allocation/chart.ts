@@ -1,13 +1,13 @@
-// Allocation, second step: nodes × time, a rectangle for each job; and the machine at one time.
+// Allocation, second step: nodes × time, one rectangle per job; and the machine at one time.
 // SPDX-License-Identifier: Apache-2.0
-import { element } from "../dom";
-import { clock, count, plural, seconds, time_ticks } from "../format";
-import { attach_gestures } from "../gestures";
-import { Places } from "../places";
-import type { MachineDocument } from "../schema";
-import { Surface } from "../surface";
-import { token } from "../theme";
-import { hide_tooltip, show_tooltip } from "../tooltip";
+import { element } from "../ui/dom";
+import { clock, count, plural, seconds, time_ticks } from "../ui/format";
+import { attach_gestures } from "../ui/gestures";
+import { Places } from "../data/places";
+import type { MachineDocument } from "../data/schema";
+import { Surface } from "../ui/surface";
+import { token } from "../ui/theme";
+import { hide_tooltip, show_tooltip } from "../ui/tooltip";
 import { JobPaint } from "./job_paint";
 import { jobs_at, range_words, type Job } from "./jobs";
 

@@ -1,7 +1,7 @@
-// Allocation: how a job looks, in the chart over time and in the machine. Sharing links is red, striped and marked.
+// Allocation: the appearance of a job in the chart over time and in the machine. Jobs that share links are red, striped and marked.
 // SPDX-License-Identifier: Apache-2.0
-import { ink_on, JOB_COLOURS, type Rgb } from "../colour";
-import { token } from "../theme";
+import { ink_on, JOB_COLOURS, type Rgb } from "../ui/colour";
+import { token } from "../ui/theme";
 import type { Job } from "./jobs";
 
 function rgb(hex: string): Rgb {

@@ -1,8 +1,8 @@
 // Allocation, first step: jobs with their nodes as ranges.
 // SPDX-License-Identifier: Apache-2.0
-import { JOB_COLOURS } from "../colour";
-import { decode_u32 } from "../decode";
-import type { JobDocument } from "../schema";
+import { JOB_COLOURS } from "../ui/colour";
+import { decode_u32 } from "../data/decode";
+import type { JobDocument } from "../data/schema";
 
 export interface Job {
   id: string;
@@ -12,9 +12,9 @@ export interface Job {
   start: number;
   end: number;
   shares_links: boolean;
-  /** One of the colours; jobs that run at the same time differ as far as colours go. */
+  /** The colour; jobs that run at the same time get different colours as far as possible. */
   colour: number;
-  /** First and last node of each run of neighbours. */
+  /** First and last node of each run of consecutive nodes. */
   ranges: [number, number][];
 }
 
@@ -48,7 +48,7 @@ function give_colours(jobs: Job[], colours: number): void {
     running = running.filter((other) => other.end > job.start);
     const used = new Array<number>(colours).fill(0);
     for (const other of running) used[other.colour] += other.size;
-    // Round and round among the least used, so that jobs one after the other differ, too.
+    // Round-robin among the least used colours, so that consecutive jobs differ.
     const least = Math.min(...used);
     while (used[next % colours] > least) ++next;
     job.colour = next++ % colours;

@@ -1,12 +1,12 @@
-// Allocation, last step: policies side by side, then one policy's jobs over time and the machine at any time.
+// Allocation, last step: comparison of policies, then the jobs of one policy over time and the machine at a chosen time.
 // SPDX-License-Identifier: Apache-2.0
-import { choice, element, fresh_id } from "../dom";
-import { figure, section } from "../figure";
-import { count, number, percent, plural, seconds } from "../format";
-import type { Report } from "../report";
-import type { AllocationDocument, PolicyDocument } from "../schema";
-import { series_chart } from "../series";
-import { folded_table, make_table } from "../table";
+import { choice, element, fresh_id } from "../ui/dom";
+import { figure, section } from "../ui/figure";
+import { count, number, percent, plural, seconds } from "../ui/format";
+import type { Report } from "../data/report";
+import type { AllocationDocument, PolicyDocument } from "../data/schema";
+import { series_chart } from "../ui/series";
+import { folded_table, make_table } from "../ui/table";
 import { job_chart, machine_at } from "./chart";
 import { decode_jobs, jobs_at, range_words, type Job } from "./jobs";
 
@@ -18,12 +18,12 @@ function share_cell(value: number | undefined) {
 
 function policies_table(policies: PolicyDocument[]): HTMLElement {
   const table = make_table(
-    "Policies side by side",
+    "Comparison of policies",
     [
       { name: "Policy", cell: (row) => row.policy },
       ...(policies.some((row) => row.jobs_run !== undefined) ? [{ name: "Jobs", cell: (row: PolicyDocument) => row.jobs_run ?? "–" }] : []),
       { name: "Nodes in use", cell: (row) => share_cell(row.utilisation) },
-      { name: "Jobs with links of their own", cell: (row) => share_cell(row.contention_free) },
+      { name: "Isolated jobs", cell: (row) => share_cell(row.contention_free) },
       { name: "Bounded slowdown", cell: (row) => (row.bounded_slowdown === undefined ? "–" : { show: number(row.bounded_slowdown), value: row.bounded_slowdown }) },
       { name: "Mean wait", cell: (row) => (row.mean_wait === undefined ? "–" : { show: seconds(row.mean_wait), value: row.mean_wait }) },
     ],
@@ -42,9 +42,9 @@ function waits(named: { policy: string; jobs: Job[] }[]): HTMLElement | undefine
   const at = (sorted: number[], share: number) => sorted[Math.min(sorted.length - 1, Math.round((share / 100) * (sorted.length - 1)))];
   return figure(
     "Waiting times",
-    "So many of a hundred jobs waited no longer.",
+    "Percentage of jobs that waited no longer than this.",
     series_chart(
-      "Waiting time by share of jobs; the table has the values",
+      "Waiting time by share of jobs; the table contains the values",
       { name: "share of jobs", values: shares, words: (v) => `${v} %` },
       lists.map((list, i) => ({ name: list.policy, values: shares.map((share) => at(list.waits, share)), colour: LINES[i % LINES.length], dashed: i % 2 === 1 })),
       seconds,
@@ -85,7 +85,7 @@ function jobs_table(jobs: Job[]): HTMLElement {
   );
 }
 
-/** When most nodes are in use: the most telling moment to begin with. */
+/** The time with the most nodes in use, which is shown first. */
 function busiest_time(jobs: Job[]): number {
   const changes = jobs.flatMap((job) => [{ at: job.start, size: job.size }, { at: job.end, size: -job.size }]).sort((a, b) => a.at - b.at || a.size - b.size);
   let busy = 0, most = -1, best = 0;
@@ -119,7 +119,7 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
   }
   slider.addEventListener("input", () => set_time(Number(slider.value)));
   slider.addEventListener("keydown", (event) => {
-    // One step a key, whatever the span of the workload.
+    // One step per key press, for any length of the workload.
     const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
@@ -130,14 +130,14 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
   const key = element(
     "p",
     { class: "key" },
-    sharing > 0 ? element("span", { class: "swatch alarm" }, `⚠ shares links with another job (${count(sharing)} of ${count(jobs.length)})`) : element("span", {}, "Every job has its links to itself."),
+    sharing > 0 ? element("span", { class: "swatch alarm" }, `⚠ shares links with another job (${count(sharing)} of ${count(jobs.length)})`) : element("span", {}, "No jobs share links."),
   );
   const busy = policy.busy?.time.length
     ? figure(
         "Nodes in use",
         `Of ${plural(allocation.nodes, "node")}.`,
         series_chart(
-          "Nodes in use over time; the table of jobs has the values",
+          "Nodes in use over time; the table of jobs contains the values",
           { name: "time", values: policy.busy.time, words: seconds, time: true },
           [{ name: "nodes", values: policy.busy.nodes, colour: "--after", filled: true, stepped: true }],
           (v) => number(v),
@@ -155,11 +155,11 @@ function policy_view(allocation: AllocationDocument, policy: PolicyDocument, job
     { class: "stack" },
     figure(`Jobs over time: ${policy.policy}`, "Nodes from top to bottom, time from left to right. Click to set the time.", element("div", {}, key, chart.root, element("div", { class: "slider" }, element("label", { for: slider_id }, "Time"), slider), element("p", {}, state)), jobs_table(jobs)),
     policy.jobs_note && element("p", { class: "note" }, policy.jobs_note),
-    element("div", { class: "grid" }, machine && figure("The machine at that time", "A colour and a number for each job; free nodes are empty.", machine.root, machine_table(jobs)), busy),
+    element("div", { class: "grid" }, machine && figure("The machine at that time", "One colour and number per job; free nodes are empty.", machine.root, machine_table(jobs)), busy),
   );
 }
 
-/** The machine's picture has the jobs' table as its text, too. */
+/** The table of jobs is also the text alternative of the picture of the machine. */
 function machine_table(jobs: Job[]): HTMLElement {
   return jobs_table(jobs);
 }

@@ -1,8 +1,8 @@
-// Heat map, third step: draws one map (tiles, borders of nodes, axes, cursor) and tells which cell is meant by a point.
+// Heat map, third step: draws one map (tiles, borders of nodes, axes, cursor) and finds the cell at a point.
 // SPDX-License-Identifier: Apache-2.0
-import { heat_pixels } from "../colour";
-import { Surface } from "../surface";
-import { is_dark, token } from "../theme";
+import { heat_pixels } from "../ui/colour";
+import { Surface } from "../ui/surface";
+import { is_dark, token } from "../ui/theme";
 import type { HeatMatrix } from "./matrix";
 import { SIDE, Tiles } from "./tiles";
 import type { HeatView } from "./view";
@@ -12,7 +12,7 @@ export interface HeatCell {
   column: number;
 }
 
-// A frame has 16 ms; half of it may go into new tiles.
+// A frame has 16 ms; half of it is for new tiles.
 const TILE_MS = 7;
 const LIGHT = heat_pixels(false), DARK = heat_pixels(true);
 
@@ -45,13 +45,13 @@ export class HeatMap {
     return this.side(this.surface.width) / this.view.span;
   }
 
-  /** A point of the canvas as shares of the map's side. */
+  /** A point of the canvas in fractions of the side of the map. */
   share(x: number, y: number): [number, number] {
     const side = this.side(this.surface.width);
     return [(x - this.margin.left) / side, (y - this.margin.top) / side];
   }
 
-  /** The cell at a point; where cells are smaller than a fingertip's pixel, the heaviest around it. */
+  /** The cell at a point; for very small cells, the one with the most bytes near the point. */
   cell_at(x: number, y: number): HeatCell | undefined {
     const [fx, fy] = this.share(x, y);
     if (fx < 0 || fy < 0 || fx >= 1 || fy >= 1) return undefined;
@@ -106,7 +106,7 @@ export class HeatMap {
     const edge = (origin: number, cell: number, from: number) => Math.round((origin + (cell - from) * scale) * ratio) / ratio;
     context.imageSmoothingEnabled = false;
     let missing = false;
-    // The coarsest stands in for what is not there yet.
+    // The coarsest level replaces missing tiles.
     const top_tile = tiles.get(tiles.top_level, 0, 0, Infinity);
     for (let row = Math.floor(view.y / size); row * size < view.y + view.span; ++row)
       for (let column = Math.floor(view.x / size); column * size < view.x + view.span; ++column) {
@@ -125,7 +125,7 @@ export class HeatMap {
     return missing;
   }
 
-  /** First rows of nodes within the view, and how many pixels a node has at least. */
+  /** First rows of the visible nodes, and the minimum height of a node in pixels. */
   private seen_nodes(): { first: number; last: number; index: number }[] {
     const { borders } = this.matrix.order, { view } = this;
     const seen = [];
@@ -178,7 +178,7 @@ export class HeatMap {
       context.rect(x - size / 2, y - size / 2, size, size);
       context.stroke();
     };
-    // Two tones, so it shows on every colour.
+    // Two tones, visible on every colour.
     context.lineWidth = 3;
     context.strokeStyle = token("--map");
     context.globalAlpha = 0.7;
@@ -226,7 +226,7 @@ export class HeatMap {
     }
   }
 
-  /** Ranks when cells are large, else nodes, else row numbers. */
+  /** Ranks when cells are large, otherwise nodes, otherwise row numbers. */
   private ticks(): { at: number; text: string; number: number }[] {
     const { view, matrix } = this, { order } = matrix, block = order.traffic.block;
     const from = Math.max(0, Math.floor(Math.min(view.x, view.y))), to = Math.min(matrix.count, Math.ceil(Math.max(view.x, view.y) + view.span));

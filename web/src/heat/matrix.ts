@@ -1,13 +1,13 @@
 // Heat map, first step: the traffic in the order of the cores, rows of sorted columns, each pair with its shade.
 // SPDX-License-Identifier: Apache-2.0
-import { log_share } from "../colour";
-import type { HeatOrder } from "../report";
+import { log_share } from "../ui/colour";
+import type { HeatOrder } from "../data/report";
 
 export class HeatMatrix {
   readonly count: number;
   readonly rows: Uint32Array;
   readonly columns: Uint32Array;
-  /** Where the pair stands in the traffic's arrays. */
+  /** The index of the pair in the arrays of the traffic. */
   readonly entries: Uint32Array;
   /** 1 to 255 by the logarithm of its bytes. */
   readonly shades: Uint8Array;
@@ -60,7 +60,7 @@ export class HeatMatrix {
     }
   }
 
-  /** First place in a row whose column is not before the given one. */
+  /** First index in a row whose column is not below the given one. */
   lower_bound(row: number, column: number): number {
     let low = this.rows[row], high = this.rows[row + 1];
     while (low < high) {
@@ -71,7 +71,7 @@ export class HeatMatrix {
     return low;
   }
 
-  /** The place of a pair, or -1. */
+  /** The index of a pair, or -1. */
   find(row: number, column: number): number {
     const at = this.lower_bound(row, column);
     return at < this.rows[row + 1] && this.columns[at] === column ? at : -1;

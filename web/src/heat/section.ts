@@ -1,15 +1,15 @@
 // Heat map, last step: the maps side by side, linked, with buttons, keys, legend and table.
 // SPDX-License-Identifier: Apache-2.0
-import { css, heat } from "../colour";
-import { button, element, svg } from "../dom";
-import { figure, section } from "../figure";
-import { bytes, count } from "../format";
-import { attach_gestures } from "../gestures";
-import type { Report } from "../report";
-import type { Selection } from "../selection";
-import { folded_table, make_table } from "../table";
-import { is_dark, on_theme } from "../theme";
-import { hide_tooltip, say, show_tooltip } from "../tooltip";
+import { css, heat } from "../ui/colour";
+import { button, element, svg } from "../ui/dom";
+import { figure, section } from "../ui/figure";
+import { bytes, count } from "../ui/format";
+import { attach_gestures } from "../ui/gestures";
+import type { Report } from "../data/report";
+import type { Selection } from "../ui/selection";
+import { folded_table, make_table } from "../ui/table";
+import { is_dark, on_theme } from "../ui/theme";
+import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { HeatMap, type HeatCell } from "./map";
 import { HeatMatrix } from "./matrix";
 import { HeatView } from "./view";
@@ -39,7 +39,7 @@ function legend(scale: { min: number; max: number }): SVGSVGElement {
   } else ticks.push(svg("text", { x: 0, y: 28 }, bytes(scale.max)));
   return svg(
     "svg",
-    { viewBox: `0 0 ${width} 32`, width, height: 32, class: "legend", role: "img", "aria-label": `Colours on a logarithmic scale from ${bytes(scale.min)} to ${bytes(scale.max)} a pair` },
+    { viewBox: `0 0 ${width} 32`, width, height: 32, class: "legend", role: "img", "aria-label": `Colours on a logarithmic scale from ${bytes(scale.min)} to ${bytes(scale.max)} per pair` },
     ...bars,
     ...ticks,
   );
@@ -57,7 +57,7 @@ function scale_of(report: Report): { min: number; max: number } {
   return max > 0 ? { min, max } : { min: 1, max: 1 };
 }
 
-/** The heaviest pairs, without sorting all of them: only those whose shade is among the darkest. */
+/** The pairs with the most bytes; only pairs with the darkest shades are sorted. */
 function heaviest_pairs(matrix: HeatMatrix, most: number): number[] {
   const { bytes: amounts } = matrix.order.traffic;
   const of_shade = new Uint32Array(256);
@@ -95,8 +95,8 @@ function pair_table(report: Report, matrix: HeatMatrix): HTMLElement {
           ...(traffic.messages ? [{ name: "Messages", cell: (r: { place: number }) => ({ show: count(traffic.messages![matrix.entries[r.place]]), value: traffic.messages![matrix.entries[r.place]] }) }] : []),
           ...(places && core_of
             ? [
-                { name: "Sender sits on", cell: (r: { row: number }) => places.words(core_of[ranks[r.row]]) },
-                { name: "Receiver sits on", cell: (r: { place: number }) => places.words(core_of[ranks[matrix.columns[r.place]]]) },
+                { name: "Core of the sender", cell: (r: { row: number }) => places.words(core_of[ranks[r.row]]) },
+                { name: "Core of the receiver", cell: (r: { place: number }) => places.words(core_of[ranks[matrix.columns[r.place]]]) },
                 { name: "Crosses", cell: (r: { row: number; place: number }) => places.between_words(core_of[ranks[r.row]], core_of[ranks[matrix.columns[r.place]]]) },
               ]
             : []),
@@ -115,7 +115,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
   const maps: HeatMap[] = [];
   const linked = report.traffic.block === 1;
 
-  // The same pair in every map: each shows it where its order has put it.
+  // The cursor marks the same pair in every map.
   const set_cursor = (from: HeatMap, cell: HeatCell | undefined) => {
     for (const map of maps) {
       if (map === from || !cell) map.cursor = cell;
@@ -194,7 +194,7 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
       set_cursor(map, undefined);
       hide_tooltip();
     });
-    return figure(title, report.heat.length > 1 && order.id !== "before" ? "The same traffic, the same colours." : `Rows send, columns receive${order.borders.length > 1 ? "; ranks in the order of their cores" : ""}.`, canvas, pair_table(report, matrix), { class: "card map" });
+    return figure(title, report.heat.length > 1 && order.id !== "before" ? "The same traffic, the same colours." : `Rows send, columns receive${order.borders.length > 1 ? "; ranks ordered by core" : ""}.`, canvas, pair_table(report, matrix), { class: "card map" });
   });
 
   function on_key(map: HeatMap, event: KeyboardEvent): boolean {
@@ -269,24 +269,24 @@ export function heat_section(report: Report, selection: Selection): HTMLElement 
     button("Show all", () => view.reset(), {}, "All"),
     position,
     element("span", { class: "spread" }),
-    element("span", { class: "soft" }, "bytes a pair"),
+    element("span", { class: "soft" }, "bytes per pair"),
     legend(scale),
   );
   const lead = [
     report.heat[0].borders.length > 1
       ? "Traffic inside the squares along the diagonal stays within a node; everything outside crosses the network."
-      : report.heat.length > 1 && "Traffic near the diagonal stays near; the farther from it, the farther it goes.",
-    report.heat.length > 1 && linked && "Point at a cell to find the same pair in both orders.",
+      : report.heat.length > 1 && "Traffic near the diagonal is between ranks with close numbers.",
+    report.heat.length > 1 && linked && "Point at a cell to highlight the same pair in both placements.",
   ]
     .filter(Boolean)
     .join(" ");
   const notes = [
-    report.traffic.blocks_note && `Each row and column stands for ${report.traffic.block} neighbours: ${report.traffic.blocks_note}.`,
-    view.count > 512 && "Zoomed out, a pixel has the colour of the heaviest pair beneath it, so nothing vanishes.",
+    report.traffic.blocks_note && `Each row and column represents ${report.traffic.block} consecutive ranks: ${report.traffic.blocks_note}.`,
+    view.count > 512 && "When zoomed out, a pixel has the colour of the pair with the most bytes in its area.",
   ].filter((note): note is string => typeof note === "string");
   return section(
     "traffic",
-    "Who talks to whom",
+    "Traffic between ranks",
     lead,
     tools,
     element("div", { class: report.heat.length > 1 ? "pair" : "single" }, ...figures),

@@ -1,15 +1,15 @@
-// Heat map, second step: pictures of 256 × 256 cells and of coarser levels, made when they are looked at, in small slices, and kept.
+// Heat map, second step: tiles of 256 × 256 cells and of coarser levels, computed on demand in small time slices, and cached.
 // SPDX-License-Identifier: Apache-2.0
 import type { HeatMatrix } from "./matrix";
 
 export const SIDE = 256;
 // 64 KiB of shades and 256 KiB of pixels each.
-const MOST_TILES = 192;
+const MAX_TILES = 192;
 
-/** At level L a pixel stands for 2^L × 2^L cells and has the shade of the heaviest, so no pair ever vanishes. */
+/** At level L a pixel represents 2^L × 2^L cells and has the shade of the pair with the most bytes. */
 class Tile {
   readonly shades = new Uint8Array(SIDE * SIDE);
-  /** Next row of the matrix to look at; at the end when done. */
+  /** The next row of the matrix to process; the end when done. */
   next: number;
   last_used = 0;
   private picture?: HTMLCanvasElement;
@@ -64,7 +64,7 @@ export class Tiles {
     this.top_level = Math.max(0, Math.ceil(Math.log2(matrix.count / SIDE)));
   }
 
-  /** The tile, or undefined if the deadline came first; then ask again in the next frame. */
+  /** The tile, or undefined if the deadline passed first; then call again in the next frame. */
   get(level: number, row: number, column: number, deadline: number): Tile | undefined {
     const key = `${level}/${row}/${column}`;
     let tile = this.done.get(key);
@@ -82,14 +82,14 @@ export class Tiles {
     return tile;
   }
 
-  /** What is there already. */
+  /** The tile if it is already computed. */
   ready(level: number, row: number, column: number): Tile | undefined {
     return this.done.get(`${level}/${row}/${column}`);
   }
 
   private forget(): void {
-    if (this.done.size <= MOST_TILES) return;
+    if (this.done.size <= MAX_TILES) return;
     const oldest = [...this.done].filter(([, tile]) => tile.level < this.top_level).sort((a, b) => a[1].last_used - b[1].last_used);
-    for (const [key] of oldest.slice(0, MOST_TILES / 4)) this.done.delete(key);
+    for (const [key] of oldest.slice(0, MAX_TILES / 4)) this.done.delete(key);
   }
 }

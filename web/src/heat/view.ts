@@ -1,8 +1,8 @@
-// Heat map: which part of the matrix is seen; one view for both maps, so they move together.
+// Heat map: the visible part of the matrix; both maps share one view, so they move together.
 // SPDX-License-Identifier: Apache-2.0
 
 export class HeatView {
-  /** First cell seen, and how many cells the side of the map spans. */
+  /** First visible cell, and the number of cells along the side of the map. */
   x = 0;
   y = 0;
   span: number;
@@ -12,7 +12,7 @@ export class HeatView {
     this.span = count;
   }
 
-  get least_span(): number {
+  get min_span(): number {
     return Math.min(this.count, 8);
   }
 
@@ -36,9 +36,9 @@ export class HeatView {
     this.settle();
   }
 
-  /** Factor > 1: nearer. fx, fy: the point that stays, as a share of the map's side. False: as far as it goes. */
+  /** factor > 1 zooms in. fx, fy: the fixed point, as a fraction of the side. Returns false at the limit. */
   zoom(factor: number, fx = 0.5, fy = 0.5): boolean {
-    const span = Math.min(this.count, Math.max(this.least_span, this.span / factor));
+    const span = Math.min(this.count, Math.max(this.min_span, this.span / factor));
     if (span === this.span) return false;
     this.x += fx * (this.span - span);
     this.y += fy * (this.span - span);
@@ -47,14 +47,14 @@ export class HeatView {
     return true;
   }
 
-  /** By shares of the map's side. */
+  /** In fractions of the side of the map. */
   pan(dx: number, dy: number): void {
     this.x += dx * this.span;
     this.y += dy * this.span;
     this.settle();
   }
 
-  /** Moves as little as needed to have the cell inside. */
+  /** Moves as little as needed to make the cell visible. */
   show(row: number, column: number): void {
     const margin = Math.min(2, this.span / 8);
     this.x = Math.min(column - margin, Math.max(column + 1 + margin - this.span, this.x));

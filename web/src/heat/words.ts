@@ -1,7 +1,7 @@
-// Heat map: what is said of a cell, to the eye (rows of a tooltip) and to a screen reader (one sentence).
+// Heat map: the description of a cell, for the tooltip (rows) and for a screen reader (one sentence).
 // SPDX-License-Identifier: Apache-2.0
-import { bytes, count, plural } from "../format";
-import type { Places } from "../places";
+import { bytes, count, plural } from "../ui/format";
+import type { Places } from "../data/places";
 import type { HeatCell } from "./map";
 import type { HeatMatrix } from "./matrix";
 

@@ -1,12 +1,12 @@
-// Machine: which part of the layout is seen, in layout units; the browser only scales what the program laid out.
+// Machine: the visible part of the layout, in layout units.
 // SPDX-License-Identifier: Apache-2.0
-import type { Rectangle } from "../places";
+import type { Rectangle } from "../data/places";
 
-// Pixels around the whole machine, for wires that lead around its edges.
+// Margin in pixels around the machine, for links that wrap around.
 const AIR = 10;
 
 export class Camera {
-  /** Layout units at the canvas's corner, and pixels a layout unit. */
+  /** Layout units at the corner of the canvas, and pixels per layout unit. */
   x = 0;
   y = 0;
   scale = 1;
@@ -15,12 +15,12 @@ export class Camera {
 
   constructor(readonly size: [number, number]) {}
 
-  private get least_scale(): number {
+  private get min_scale(): number {
     return Math.min((this.width - 2 * AIR) / this.size[0], (this.height - 2 * AIR) / this.size[1]);
   }
 
   get whole(): boolean {
-    return this.scale <= this.least_scale * 1.001;
+    return this.scale <= this.min_scale * 1.001;
   }
 
   resize(width: number, height: number): void {
@@ -32,12 +32,12 @@ export class Camera {
   }
 
   reset(): void {
-    this.scale = this.least_scale;
+    this.scale = this.min_scale;
     this.settle();
   }
 
   private settle(): void {
-    this.scale = Math.min(Math.max(this.scale, this.least_scale), Math.max(80, this.least_scale));
+    this.scale = Math.min(Math.max(this.scale, this.min_scale), Math.max(80, this.min_scale));
     const wide = this.width / this.scale, high = this.height / this.scale;
     const air = AIR / this.scale;
     this.x = wide >= this.size[0] + 2 * air ? (this.size[0] - wide) / 2 : Math.min(this.size[0] + air - wide, Math.max(-air, this.x));
@@ -60,7 +60,7 @@ export class Camera {
     this.settle();
   }
 
-  /** Fills the canvas with a box, a little air around it. */
+  /** Zooms so that a box fills the canvas, with a margin. */
   show(box: Rectangle, air = 0.85): void {
     this.scale = air * Math.min(this.width / box.w, this.height / box.h);
     this.settle();
@@ -69,7 +69,7 @@ export class Camera {
     this.settle();
   }
 
-  /** Moves, and comes nearer if need be, until a box is seen with at least so many pixels. */
+  /** Moves, and zooms in if needed, until a box is visible with at least this many pixels. */
   reveal(box: Rectangle, pixels: number): void {
     if (box.w * this.scale < pixels) this.scale = pixels / box.w;
     this.settle();

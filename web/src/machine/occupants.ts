@@ -1,7 +1,7 @@
-// Machine, first step: which ranks sit on which core under an order, and how much of a rank's traffic leaves its node.
+// Machine, first step: the ranks of each core in a placement, and the share of each rank's traffic that leaves its node.
 // SPDX-License-Identifier: Apache-2.0
-import type { Places, Rectangle } from "../places";
-import type { Order, Traffic } from "../report";
+import type { Places, Rectangle } from "../data/places";
+import type { Order, Traffic } from "../data/report";
 
 export interface Partner {
   rank: number;
@@ -14,7 +14,7 @@ export class Occupants {
   readonly starts: Uint32Array;
   /** Ranks by core. */
   readonly ranks: Uint32Array;
-  /** Which of the ranks on its core a rank is. */
+  /** The index of a rank among the ranks on its core. */
   private readonly slot: Uint32Array;
 
   constructor(
@@ -34,7 +34,7 @@ export class Occupants {
     });
   }
 
-  /** Where the chip of a rank is drawn, in layout units: ranks on the same core share its box. */
+  /** The box of a rank in layout units: ranks on the same core share the box of the core. */
   chip(rank: number): Rectangle {
     const core = this.core_of[rank], box = this.places.rectangle(core);
     const sharing = this.starts[core + 1] - this.starts[core];
@@ -62,7 +62,7 @@ export class Occupants {
   }
 }
 
-/** Everybody a rank exchanges messages with, heaviest first. */
+/** The partners of a rank, by decreasing traffic. */
 export class PartnerBook {
   private readonly column_starts: Uint32Array;
   private readonly senders: Uint32Array;

@@ -1,33 +1,33 @@
-// Machine, second step: draws boxes, folded nodes, chips and the lines to a rank's partners.
+// Machine, second step: draws boxes, collapsed nodes, ranks and the lines to the partners of a rank.
 // SPDX-License-Identifier: Apache-2.0
-import { css, ink_on, log_share, soft_heat, type Rgb } from "../colour";
-import type { Rectangle } from "../places";
-import type { MachineBox } from "../schema";
-import { is_dark, token } from "../theme";
+import { css, ink_on, log_share, soft_heat, type Rgb } from "../ui/colour";
+import type { Rectangle } from "../data/places";
+import type { MachineBox } from "../data/schema";
+import { is_dark, token } from "../ui/theme";
 import type { Camera } from "./camera";
 import type { Occupants, Partner } from "./occupants";
 
-/** All that a picture of the machine depends on. */
+/** The state of a picture of the machine. */
 export interface MachineScene {
   camera: Camera;
   from: Occupants;
   to: Occupants;
-  /** 0: ranks are where `from` has them, 1: where `to` has them. */
+  /** 0: ranks are drawn at their position in `from`, 1: in `to`. */
   progress: number;
-  /** By rank, 0 to 1, under each order. */
+  /** By rank, 0 to 1, for each placement. */
   leaving: Map<Occupants, Float32Array>;
   chosen?: number;
   cursor?: number;
   partners: Partner[];
 }
 
-// Below this a core is no longer a box but a part of its node's summary.
-const LEAST_CORE_PIXELS = 3;
-const MOST_LINES = 48;
+// Smaller cores are not drawn; their node is drawn as one tile.
+const MIN_CORE_PIXELS = 3;
+const MAX_LINES = 48;
 
 export function is_folded(box: MachineBox, scene: MachineScene): boolean {
   const core = scene.to.places.rectangle(box.first_core);
-  return Math.min(core.w, core.h) * scene.camera.scale < LEAST_CORE_PIXELS;
+  return Math.min(core.w, core.h) * scene.camera.scale < MIN_CORE_PIXELS;
 }
 
 function rounded(context: CanvasRenderingContext2D, r: Rectangle, radius: number): void {
@@ -73,7 +73,7 @@ export class MachinePainter {
       const on = this.scene.camera.to_screen(box);
       if (this.scene.camera.sees(on)) this.draw_box(box, on);
     }
-    // Beneath the chips, whose numbers stay readable.
+    // Below the ranks, so that their numbers stay readable.
     this.draw_lines();
     this.draw_chips();
   }
@@ -90,7 +90,7 @@ export class MachinePainter {
       const dx = other.x - one.x, dy = other.y - one.y;
       const aligned = Math.abs(dx) < 1 || Math.abs(dy) < 1;
       if (aligned && Math.hypot(dx, dy) > 2.5 * Math.max(one.w, one.h)) {
-        // A wire around the edge of a torus leaves on one side and comes in on the other.
+        // A wrap-around link of a torus is drawn as two halves.
         const reach = 0.66;
         context.moveTo(one.x, one.y);
         context.lineTo(one.x - Math.sign(dx) * one.w * reach, one.y - Math.sign(dy) * one.h * reach);
@@ -148,7 +148,7 @@ export class MachinePainter {
     }
   }
 
-  /** Layout units between the top of a box and what is in it. */
+  /** Layout units between the top of a box and its contents. */
   private head_room(box: MachineBox): number {
     const known = this.head_rooms.get(box.h);
     if (known !== undefined) return known;
@@ -158,7 +158,7 @@ export class MachinePainter {
     return room;
   }
 
-  /** Writes a label into the room above the insides, if it fits. */
+  /** Writes a label above the contents of a box, if it fits. */
   private label(text: string, on: Rectangle, room: number): void {
     const { context } = this;
     let size = Math.min(13, room * 0.72 > 9 ? room * 0.72 : Math.min(9, room * 0.85));
@@ -173,7 +173,7 @@ export class MachinePainter {
     context.fillText(text, on.x + 5, on.y + Math.min(room, 22) / 2 + 0.5);
   }
 
-  /** A node as one tile: the mean of what its chips would show. */
+  /** A node as one tile, with the mean of its ranks. */
   private draw_folded(box: MachineBox, on: Rectangle): void {
     const { context, scene } = this;
     const value = (occupants: Occupants) => {
@@ -225,7 +225,7 @@ export class MachinePainter {
     return core >= box.first_core && core < box.first_core + box.cores;
   }
 
-  /** Where a rank's chip is now, on the screen. */
+  /** The current position of a rank on the screen. */
   private chip(rank: number): Rectangle {
     const { from, to, progress, camera } = this.scene;
     return camera.to_screen(progress >= 1 ? to.chip(rank) : mixed(from.chip(rank), to.chip(rank), progress));
@@ -289,7 +289,7 @@ export class MachinePainter {
     const start = centre(scene.chosen);
     context.strokeStyle = this.accent;
     context.globalAlpha = 0.55;
-    for (const partner of scene.partners.slice(0, MOST_LINES)) {
+    for (const partner of scene.partners.slice(0, MAX_LINES)) {
       const end = centre(partner.rank);
       context.lineWidth = 0.75 + 2 * log_share(partner.sent + partner.received, this.least, this.most);
       context.beginPath();

@@ -1,12 +1,12 @@
-// Machine: the list beside the picture, partners of the chosen rank.
+// Machine: the list of partners of the chosen rank, next to the picture.
 // SPDX-License-Identifier: Apache-2.0
-import { button, element } from "../dom";
-import { bytes, count, percent, plural } from "../format";
-import type { Report } from "../report";
-import { make_table } from "../table";
+import { button, element } from "../ui/dom";
+import { bytes, count, percent, plural } from "../ui/format";
+import type { Report } from "../data/report";
+import { make_table } from "../ui/table";
 import type { Occupants, PartnerBook } from "./occupants";
 
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 
 export function partner_panel(
   report: Report,
@@ -21,7 +21,7 @@ export function partner_panel(
     if (rank === undefined) {
       root.replaceChildren(
         element("h3", {}, "No rank chosen"),
-        element("p", { class: "soft" }, "Click a rank, type its number, or press Enter on it. Its partners light up here and in the picture."),
+        element("p", { class: "soft" }, "Click a rank, type its number, or press Enter on it. Its partners are listed here and highlighted in the picture."),
       );
       return;
     }
@@ -30,7 +30,7 @@ export function partner_panel(
     const most = partners.length > 0 ? partners[0].sent + partners[0].received : 1;
     const inside = partners.filter((p) => places.unit_of_core[occupants.core_of[p.rank]] === places.unit_of_core[core]).reduce((sum, p) => sum + p.sent + p.received, 0);
     root.replaceChildren(
-      element("div", { class: "panel-head" }, element("h3", {}, `Rank ${rank}`), button("Let go of this rank", () => choose(undefined), { class: "quiet" }, "×")),
+      element("div", { class: "panel-head" }, element("h3", {}, `Rank ${rank}`), button("Deselect this rank", () => choose(undefined), { class: "quiet" }, "×")),
       element("p", { class: "soft" }, `${places.words(core)} · ${occupants.order.label}`),
       element(
         "p",
@@ -40,7 +40,7 @@ export function partner_panel(
       ),
       ...(partners.length === 0 ? [] : [
         make_table(
-          `Partners of rank ${rank}${partners.length > MOST_ROWS ? `, the ${MOST_ROWS} heaviest` : ""}`,
+          `Partners of rank ${rank}${partners.length > MAX_ROWS ? `, the ${MAX_ROWS} heaviest` : ""}`,
           [
             { name: "Rank", cell: (p) => ({ show: button(`${p.rank}`, () => choose(p.rank), { class: "link", "aria-label": `Choose rank ${p.rank}` }), value: p.rank }) },
             {
@@ -56,7 +56,7 @@ export function partner_panel(
                 return { show: element("span", {}, unit, element("span", { class: "sub" }, level)), value: `${unit} ${level}` };
               } },
           ],
-          partners.slice(0, MOST_ROWS),
+          partners.slice(0, MAX_ROWS),
         ),
       ]),
     );

@@ -1,17 +1,17 @@
 // Machine, last step: the picture with its switch, keys, panel of partners and table.
 // SPDX-License-Identifier: Apache-2.0
-import { css, soft_heat } from "../colour";
-import { button, choice, element, fresh_id } from "../dom";
-import { figure, section } from "../figure";
-import { bytes, count, percent, plural } from "../format";
-import { attach_gestures } from "../gestures";
-import type { Report } from "../report";
-import type { MachineBox } from "../schema";
-import type { Selection } from "../selection";
-import { Surface } from "../surface";
-import { folded_table, make_table } from "../table";
-import { is_dark, on_theme } from "../theme";
-import { hide_tooltip, say, show_tooltip } from "../tooltip";
+import { css, soft_heat } from "../ui/colour";
+import { button, choice, element, fresh_id } from "../ui/dom";
+import { figure, section } from "../ui/figure";
+import { bytes, count, percent, plural } from "../ui/format";
+import { attach_gestures } from "../ui/gestures";
+import type { Report } from "../data/report";
+import type { MachineBox } from "../data/schema";
+import type { Selection } from "../ui/selection";
+import { Surface } from "../ui/surface";
+import { folded_table, make_table } from "../ui/table";
+import { is_dark, on_theme } from "../ui/theme";
+import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { Camera } from "./camera";
 import { Occupants, PartnerBook, type Partner } from "./occupants";
 import { is_folded, MachinePainter, type MachineScene } from "./painter";
@@ -31,7 +31,7 @@ export function ranges(values: number[]): string {
   return parts.join(", ");
 }
 
-/** What the colours say: of a chosen rank its bytes, else the share that leaves the node. */
+/** The values of the colours: bytes exchanged with the chosen rank, otherwise the share of traffic that leaves the node. */
 function ramp_legend(unit: string): { root: HTMLElement; show: (partners: Partner[], rank: number | undefined) => void } {
   const bar = element("span", { class: "ramp", "aria-hidden": "true" });
   const paint = () => (bar.style.background = `linear-gradient(to right, ${Array.from({ length: 9 }, (_, i) => css(soft_heat(i / 8, is_dark()))).join(", ")})`);
@@ -83,7 +83,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   const legend = ramp_legend(places.unit_word);
   const panel = partner_panel(report, book, () => scene.to, (rank) => selection.select(rank));
 
-  // Who chose it decides whether the picture follows: it does unless the rank is seen anyway.
+  // The picture moves to a rank that was chosen elsewhere, unless the rank is visible.
   selection.on_change((rank) => {
     scene.chosen = rank;
     scene.partners = rank === undefined ? [] : book.of(rank);
@@ -138,7 +138,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
 
   const describe_rank = (rank: number) => {
     const lines = [
-      { name: "sits on", text: places.words(scene.to.core_of[rank]) },
+      { name: "is on", text: places.words(scene.to.core_of[rank]) },
       { name: `leaves its ${places.unit_word}`, text: percent(scene.leaving.get(scene.to)![rank]) },
     ];
     if (scene.chosen !== undefined && scene.chosen !== rank) {
@@ -192,7 +192,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     zoomed: () => !scene.camera.whole,
   });
 
-  /** The next rank from a rank in a direction, by the middle of their chips. */
+  /** The next rank in a direction, by the centres of their boxes. */
   function neighbour(rank: number, dx: number, dy: number): number {
     const from = scene.to.chip(rank);
     let best = rank, least = Infinity;
@@ -265,7 +265,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
   );
 
   const table = folded_table(
-    `Table: who sits on which of ${places.units_words()}`,
+    `Table: ranks of each ${places.unit_word}`,
     () =>
       make_table(
         `Ranks of each ${places.unit_word}`,

@@ -1,4 +1,4 @@
-// Beside everything: light or dark, by the system or by choice; pictures ask for colours here and hear of changes.
+// ui: the light and the dark theme, chosen by the system or by the user. Pictures read their colours here and are notified of changes.
 // SPDX-License-Identifier: Apache-2.0
 import { choice } from "./dom";
 
@@ -29,7 +29,7 @@ function apply(): void {
 }
 
 export function start_theme(): HTMLElement {
-  // Storage may be closed to local files; the wish then lasts as long as the page.
+  // Local files may not have storage; the choice then lasts as long as the page.
   try {
     const stored = localStorage.getItem("rankloom-theme");
     if (stored === "light" || stored === "dark") wish = stored;

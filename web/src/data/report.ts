@@ -1,17 +1,17 @@
-// Second step: the decoded report, plain values that every section reads.
+// data, second step: the decoded report, plain values that every section reads.
 // SPDX-License-Identifier: Apache-2.0
 import { decode_f32, decode_u32 } from "./decode";
 import { Places } from "./places";
 import type { ReportDocument, TrafficDocument } from "./schema";
 
-/** Who sends how much to whom, as rows of sorted or unsorted columns. */
+/** The communication graph as rows of (sorted or unsorted) columns. */
 export interface Traffic {
   ranks: number;
   rows: Uint32Array;
   columns: Uint32Array;
   bytes: Float32Array;
   messages?: Float32Array;
-  /** So many consecutive ranks are one row. */
+  /** The number of consecutive ranks per row. */
   block: number;
   blocks_note?: string;
 }
@@ -23,7 +23,7 @@ export interface Order {
   cost?: number;
 }
 
-/** How one of the heat maps is laid out. */
+/** The layout of one heat map. */
 export interface HeatOrder {
   id: string;
   label: string;

@@ -1,6 +1,6 @@
-// Beside report.ts: where a core sits in the machine, in boxes and in words, and what lies between two cores.
+// data: the position of a core in the machine, as boxes and as text, and the level between two cores.
 // SPDX-License-Identifier: Apache-2.0
-import { plural } from "./format";
+import { plural } from "../ui/format";
 import type { MachineBox, MachineDocument, MachineLevel, TemplateBox } from "./schema";
 
 export interface Rectangle {
@@ -17,7 +17,7 @@ export class Places {
   readonly machine: MachineDocument;
   /** The innermost box of each core, an index of machine.boxes; -1: none. */
   readonly box_of_core: Int32Array;
-  /** Boxes whose insides are folded away when they are small: nodes. */
+  /** Boxes whose contents are hidden when they are small: nodes. */
   readonly units: MachineBox[];
   /** Index into units of each core; -1: none. */
   readonly unit_of_core: Int32Array;
@@ -51,13 +51,13 @@ export class Places {
       for (const inner of template.boxes)
         this.split({ x: box.x + inner.x * sx, y: box.y + inner.y * sy, w: inner.w * sx, h: inner.h * sy }, box.first_core + inner.first_core, inner.cores);
     } else {
-      // The top is left to the label.
+      // The top is reserved for the label.
       const head = Math.min(LABEL_ROOM, box.h / 3), side = Math.min(head, box.w, box.h) / 4;
       this.split({ x: box.x + side, y: box.y + head, w: box.w - 2 * side, h: box.h - head - side }, box.first_core, box.cores);
     }
   }
 
-  /** Gives the cores of a box that shows none of its insides a grid of equal parts. */
+  /** Divides a box without contents into a grid of equal parts for its cores. */
   private split(box: Rectangle, first: number, cores: number): void {
     const columns = Math.min(cores, Math.max(1, Math.ceil(Math.sqrt((cores * box.w) / box.h))));
     const rows = Math.ceil(cores / columns);
@@ -108,7 +108,7 @@ export class Places {
     return this.units[this.unit_of_core[core]]?.label ?? `core ${core}`;
   }
 
-  /** What two cores' messages have to cross; undefined on the same core, or where the drawing does not tell. */
+  /** The level between two cores; undefined on the same core, or where the layout does not contain it. */
   between(a: number, b: number): MachineLevel | undefined {
     if (a === b) return undefined;
     const first = this.path(a), second = this.path(b);
@@ -117,7 +117,7 @@ export class Places {
       if (one && other) {
         if (one.first_core !== other.first_core) return level;
       } else if (level.count && this.machine.cores % level.count === 0) {
-        // Parts that are not drawn, but all of a size.
+        // Parts that are not drawn, all of one size.
         const size = this.machine.cores / level.count;
         if (Math.floor(a / size) !== Math.floor(b / size)) return level;
       } else return undefined;
@@ -125,7 +125,7 @@ export class Places {
     return undefined;
   }
 
-  /** What the folded boxes are called, mostly "node". */
+  /** The kind of the boxes that can be hidden, mostly "node". */
   get unit_word(): string {
     return this.units[0]?.kind ?? "node";
   }
@@ -136,7 +136,7 @@ export class Places {
     return plural(amount, word, /(s|x|ch|sh)$/.test(word) ? `${word}es` : `${word}s`);
   }
 
-  /** The same in words: "between nodes (cost 3.7)". */
+  /** The same as text: "between nodes (cost 3.7)". */
   between_words(a: number, b: number): string {
     if (a === b) return "same core";
     const level = this.between(a, b);

@@ -1,4 +1,4 @@
-// Beside the sections: lines over time or over ranks, drawn by uPlot in the page's colours.
+// ui: lines over time or over ranks, drawn by uPlot in the colours of the page.
 // SPDX-License-Identifier: Apache-2.0
 import uPlot from "uplot";
 import { element } from "./dom";
@@ -8,7 +8,7 @@ import { on_theme, token } from "./theme";
 export interface Series {
   name: string;
   values: ArrayLike<number | null>;
-  /** A colour of the style sheet; dashed lines are told apart without it. */
+  /** A colour of the style sheet; dashed lines are also distinguishable without colour. */
   colour: string;
   dashed?: boolean;
   filled?: boolean;

@@ -1,4 +1,4 @@
-// Beside everything: makes elements. Text only ever enters as text, never as markup.
+// ui: creates elements. Text is always inserted as text, never as markup.
 // SPDX-License-Identifier: Apache-2.0
 
 export type Child = Node | string | null | undefined | false;

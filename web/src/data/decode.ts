@@ -1,4 +1,4 @@
-// First step: packed arrays of the document become typed arrays (base64, then zlib by the browser itself).
+// data, first step: packed arrays of the document become typed arrays (base64, then the zlib of the browser).
 // SPDX-License-Identifier: Apache-2.0
 import type { PackedArray } from "./schema";
 

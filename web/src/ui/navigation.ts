@@ -1,4 +1,4 @@
-// Beside the sections: the list of them, with the one that is being read marked.
+// ui: the list of sections, with the visible one marked.
 // SPDX-License-Identifier: Apache-2.0
 import { element } from "./dom";
 

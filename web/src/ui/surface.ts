@@ -1,4 +1,4 @@
-// Beside the pictures: a canvas that is sharp on every screen and drawn anew when size, colours or contents change.
+// ui: a canvas that is sharp on every screen and redrawn when its size, colours or contents change.
 // SPDX-License-Identifier: Apache-2.0
 import { on_theme } from "./theme";
 
@@ -8,7 +8,7 @@ export class Surface {
   /** In CSS pixels. */
   width = 0;
   height = 0;
-  /** Device pixels a CSS pixel. */
+  /** Device pixels per CSS pixel. */
   ratio = 1;
   private waiting = false;
 
@@ -36,7 +36,7 @@ export class Surface {
     this.canvas.style.height = `${height}px`;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
-    // A canvas is emptied by its new size: filling it at once spares a white flash.
+    // Resizing clears the canvas; filling it at once avoids a white flash.
     this.draw_now();
   }
 

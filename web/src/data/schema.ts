@@ -1,4 +1,4 @@
-// What the program hands over: the JSON of "rankloom-report/1" as types. decode.ts turns it into the values of report.ts.
+// data: the types of the JSON "rankloom-report/1" that the program writes. decode.ts turns it into the values of report.ts.
 // SPDX-License-Identifier: Apache-2.0
 
 /** Base64 of zlib of little-endian values. */
@@ -31,9 +31,9 @@ export interface TrafficDocument {
   messages?: PackedArray;
   block?: number;
   blocks_note?: string;
-  /** Of the program, where rows are blocks. */
+  /** Number of ranks of the program, when rows are blocks. */
   world_ranks?: number;
-  /** The source told pairs without direction. */
+  /** The source contains pairs without direction. */
   undirected?: boolean;
 }
 
@@ -152,9 +152,9 @@ export interface OnlineNode {
   name: string;
   ranks?: number[];
   phases?: { kind: string; begin: number; end: number }[];
-  bursts?: { at: number; moved: number }[];
+  migrations?: { at: number; moved: number }[];
   cost?: { time: number[]; stayed: number[]; online: number[] };
-  /** Cost of the whole run, had they stayed and as it was. */
+  /** Cost of the whole run, without and with migration. */
   effect?: { stayed: number; online: number };
 }
 

@@ -1,4 +1,4 @@
-// Beside everything: numbers for people. English, the same on every machine.
+// ui: numbers as text, in English on every machine.
 // SPDX-License-Identifier: Apache-2.0
 
 const GROUPED = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -43,14 +43,14 @@ export function seconds(value: number): string {
 
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 5 * 86400, 10 * 86400, 20 * 86400, 50 * 86400, 100 * 86400];
 
-/** Steps that clocks have, from a nanosecond to a year. */
+/** Steps of time axes, from a nanosecond to a year. */
 export function time_steps(): number[] {
   const small = [];
   for (let e = -9; e < 0; ++e) for (const digit of [1, 2, 5]) small.push(Number(`${digit}e${e}`));
   return [...small, ...TIME_STEPS];
 }
 
-/** At most so many round times between two. */
+/** At most this many round times between two times. */
 export function time_ticks(from: number, to: number, most: number): number[] {
   const steps = time_steps(), step = steps.find((s) => (to - from) / s <= most) ?? steps[steps.length - 1];
   const ticks = [];
@@ -58,7 +58,7 @@ export function time_ticks(from: number, to: number, most: number): number[] {
   return ticks;
 }
 
-/** A time on an axis: all in the unit that suits the whole. */
+/** A time on an axis, in the unit of the whole axis. */
 export function clock(value: number, span: number): string {
   const units: [number, number, string][] = [[4 * 86400, 86400, "d"], [3 * 3600, 3600, "h"], [600, 60, "min"], [2, 1, "s"], [2e-3, 1e-3, "ms"], [0, 1e-6, "µs"]];
   const [, size, name] = units.find(([least]) => span >= least)!;
@@ -67,7 +67,7 @@ export function clock(value: number, span: number): string {
 
 export function percent(share: number): string {
   const value = share * 100;
-  // Almost all is not all, almost nothing is not nothing.
+  // Do not round to 0 % or 100 %.
   if (value > 99.5 && value < 100) return value > 99.99 ? "> 99.99 %" : `${(Math.floor(value * 100) / 100).toString()} %`;
   if (value > 0 && value < 0.01) return "< 0.01 %";
   return `${value !== 0 && Math.abs(value) < 10 ? significant(value, 2) : Math.round(value)} %`;

@@ -1,4 +1,4 @@
-// Beside the pictures: the one box that follows the pointer, and the one voice for screen readers.
+// ui: the tooltip that follows the pointer, and the live region for screen readers.
 // SPDX-License-Identifier: Apache-2.0
 import { element } from "./dom";
 

@@ -1,4 +1,4 @@
-// Beside the sections: the rank that is looked at, so the heat maps and the machine speak of the same one.
+// ui: the selected rank, shared by the heat maps and the machine.
 // SPDX-License-Identifier: Apache-2.0
 
 export class Selection {

@@ -1,4 +1,4 @@
-// Beside the sections: horizontal bars, one or two a row. Before is hatched, after is plain, so colour is never alone.
+// ui: horizontal bars, one or two per row. "Before" is hatched and "after" is solid, so that colour is not the only difference.
 // SPDX-License-Identifier: Apache-2.0
 import { element, fresh_id, svg } from "./dom";
 
@@ -16,7 +16,7 @@ export function bar_key(names: string[]): HTMLElement {
   );
 }
 
-/** The hatching that "before" is drawn with; once a picture. */
+/** The hatching of "before", defined once per picture. */
 export function hatch(id: string): SVGDefsElement {
   return svg(
     "defs",
@@ -65,7 +65,7 @@ export function bar_chart(name: string, rows: BarRow[], words: (value: number) =
   );
 }
 
-/** Upright bars for histograms. */
+/** Vertical bars for histograms. */
 export function columns_chart(name: string, columns: { label: string; value: number }[], words: (value: number) => string): SVGSVGElement {
   const width = 560, height = 190, left = 4, bottom = 34, top = 18;
   const most = Math.max(...columns.map((column) => column.value), 1e-300);

@@ -1,4 +1,4 @@
-// Beside the pictures: a picture with its name, what it says in a line, and its table.
+// ui: a picture with its title, a one-line caption, and its table.
 // SPDX-License-Identifier: Apache-2.0
 import { element, fresh_id, type Child } from "./dom";
 
@@ -13,7 +13,7 @@ export function figure(title: string, note: string, picture: Child, table?: HTML
   );
 }
 
-/** A section of the page; nav.ts lists it by its heading. */
+/** A section of the page; navigation.ts lists it by its heading. */
 export function section(id: string, title: string, lead: Child, ...children: Child[]): HTMLElement {
   return element(
     "section",

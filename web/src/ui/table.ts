@@ -1,11 +1,11 @@
-// Beside the pictures: tables, folded under their picture, sortable where that helps.
+// ui: tables, collapsed below their picture, sortable.
 // SPDX-License-Identifier: Apache-2.0
 import { element, type Child } from "./dom";
 
 export interface Cell {
-  /** What is shown. */
+  /** The text of the cell. */
   show: Child;
-  /** What is sorted by; numbers are set to the right. */
+  /** The sort key; numbers are right-aligned. */
   value: number | string;
 }
 
@@ -64,7 +64,7 @@ export function make_table<Row>(caption: string, columns: Column<Row>[], rows: R
   return element("div", { class: "table-scroll", tabindex: 0, role: "group", "aria-label": caption }, table);
 }
 
-/** A table under its picture, made when it is opened (at once if it is short). */
+/** A table below its picture, created when it is opened (a short one at once). */
 export function folded_table(summary: string, make: () => HTMLElement, short = true): HTMLDetailsElement {
   const details = element("details", { class: "data" }, element("summary", {}, summary));
   if (short) details.append(make());

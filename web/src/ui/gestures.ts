@@ -1,15 +1,15 @@
-// Beside the pictures: mouse, touch and wheel as what they mean (point, press, drag, zoom).
+// ui: mouse, touch and wheel events as gestures (point, press, drag, zoom).
 // SPDX-License-Identifier: Apache-2.0
 
 export interface Gestures {
   point(x: number, y: number): void;
   leave(): void;
   press(x: number, y: number): void;
-  /** dx, dy: how far the content follows the hand. */
+  /** dx, dy: displacement of the content. */
   drag(dx: number, dy: number): void;
-  /** Larger than 1: nearer. False: nothing to zoom, the page may scroll. */
+  /** factor > 1 zooms in. Returns false when there is nothing to zoom, so that the page may scroll. */
   zoom(factor: number, x: number, y: number): boolean;
-  /** Whether there is more of the picture than is seen, so a finger moves it and not the page. */
+  /** Whether only a part of the picture is visible, so that a finger moves the picture and not the page. */
   zoomed(): boolean;
 }
 
@@ -64,7 +64,7 @@ export function attach_gestures(target: HTMLElement, gestures: Gestures): void {
   target.addEventListener(
     "wheel",
     (event) => {
-      // Somebody who scrolls the page past the picture does not want to zoom it.
+      // A user who scrolls the page past the picture does not want to zoom the picture.
       if (performance.now() - last_scroll < 250 && document.activeElement !== target) return;
       const now = at(event);
       const lines = event.deltaMode === 1 ? 16 : 1;

@@ -1,4 +1,4 @@
-// Beside the sections: a command with a button that copies it.
+// ui: a command with a button that copies it.
 // SPDX-License-Identifier: Apache-2.0
 import { button, element } from "./dom";
 import { say } from "./tooltip";
@@ -8,7 +8,7 @@ async function put_into_clipboard(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Local files may not have the modern way.
+    // Local files may not have the clipboard API.
     const area = element("textarea", { class: "visually-hidden", "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);
