@@ -22,7 +22,7 @@ int print_error(const Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed rankloom leaves no simulator behind
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with rankloom, even if rankloom is killed
   if (argc != 2) {
     fmt::print(
         stderr,

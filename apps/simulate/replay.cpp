@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/simulate: replays jobs on a platform with SimGrid 3.32. A single zone takes every route from Platform, so there
-// are no gateways and no routing tables, and the routes are those that mappers and metrics use.
+// apps/simulate: replays jobs on a platform with SimGrid 3.32. A single zone takes every route from Platform,
+// without gateways and routing tables, so that the routes are those of mappers and metrics.
 #include "apps/simulate/replay.hpp"
 
 #include <algorithm>

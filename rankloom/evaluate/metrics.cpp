@@ -57,8 +57,7 @@ std::string vertex_name(const Topology& topology, Vertex vertex) {
 
 constexpr std::size_t max_links = 10;
 
-std::vector<LinkLoad> most_loaded_links(const CommGraph& graph, const Topology& topology,
-                                        std::span<const Core> core_of) {
+std::vector<LinkLoad> heaviest_links(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
   const std::vector<double> loads = link_loads(graph, topology, core_of);
   std::vector<std::uint32_t> order;
   for (std::uint32_t link = 0; link < loads.size(); ++link) {
@@ -129,7 +128,7 @@ Metrics measure(const CommGraph& graph, const Topology& topology, std::span<cons
   metrics.levels = level_traffic(graph, topology, core_of);
   const double bytes = graph.total_bytes();
   if (bytes > 0) metrics.average_hops = hop_bytes / bytes;
-  metrics.most_loaded_links = most_loaded_links(graph, topology, core_of);
+  metrics.heaviest_links = heaviest_links(graph, topology, core_of);
   measure_balance(graph, topology, core_of, metrics);
   return metrics;
 }

@@ -32,7 +32,7 @@ struct Metrics {
   std::vector<std::pair<CostModel, double>> costs;  ///< One entry per cost model.
   std::vector<LevelTraffic> levels;                 ///< Top down; the last entry is "same core".
   double average_hops = 0;                          ///< Hop-bytes divided by bytes.
-  std::vector<LinkLoad> most_loaded_links;          ///< In descending order, at most ten.
+  std::vector<LinkLoad> heaviest_links;             ///< In descending order, at most ten.
   std::uint32_t nodes_used = 0;
   std::uint32_t cores_used = 0;
   std::uint32_t max_ranks_per_core = 0;

@@ -55,7 +55,7 @@ std::optional<double> number(std::string_view text) {
 TEST(Scanner, TakesTokensUpToWhiteSpace) {
   Scanner in("send 7\tx\n");
   EXPECT_EQ(in.take_token(), "send");
-  EXPECT_EQ(in.take_token(), "") << "stands at a blank";
+  EXPECT_EQ(in.take_token(), "") << "at a blank";
   in.skip_blanks();
   EXPECT_EQ(in.take_token(), "7");
   in.skip_blanks();
@@ -77,8 +77,8 @@ TEST(Scanner, TakesIntegersOfAnyLength) {
   std::uint64_t value = 0;
   for (std::uint64_t digit = 1; digit < 20; ++digit) {
     value = value * 10 + digit % 10;
-    for (const char* behind : {"", " ", ",5", "\r\n", "        "})
-      EXPECT_EQ(integer(std::to_string(value) + behind), value) << value << behind;
+    for (const char* after : {"", " ", ",5", "\r\n", "        "})
+      EXPECT_EQ(integer(std::to_string(value) + after), value) << value << after;
   }
 }
 
@@ -181,7 +181,7 @@ TEST(NumberLines, SplitsNumbersAndLines) {
   EXPECT_THAT(result.line_ends, ElementsAre(3, 3, 4, 5));
   EXPECT_THAT(split("").line_ends, IsEmpty());
   EXPECT_THAT(split("\n\n").line_ends, ElementsAre(0, 0));
-  EXPECT_THAT(split("1\n  ").line_ends, ElementsAre(1)) << "blanks behind the last line are no line";
+  EXPECT_THAT(split("1\n  ").line_ends, ElementsAre(1)) << "blanks after the last line do not make a line";
 }
 
 TEST(NumberLines, RejectsEverythingElse) {
@@ -219,9 +219,9 @@ TEST(NumberLines, EqualsScanner) {
           static_cast<std::uint32_t>(random.below(static_cast<std::uint64_t>(std::pow(10, 1 + random.below(7)))));
       text += std::to_string(value);
       numbers.push_back(value);
-      const std::size_t behind = random.below(4);
-      text += behind == 0 ? "\n" : behind == 1 ? "  " : " ";
-      if (behind == 0) line_ends.push_back(static_cast<std::uint32_t>(numbers.size()));
+      const std::size_t after = random.below(4);
+      text += after == 0 ? "\n" : after == 1 ? "  " : " ";
+      if (after == 0) line_ends.push_back(static_cast<std::uint32_t>(numbers.size()));
     }
     if (numbers.size() > (line_ends.empty() ? 0 : line_ends.back()))
       line_ends.push_back(static_cast<std::uint32_t>(numbers.size()));

@@ -92,12 +92,12 @@ TEST(Metrics, ListTheTenMostLoadedLinksInDescendingOrder) {
   const CommGraph graph = random_graph(16, 0.6, 11);
   const auto core_of = block_placement(16, machine, *Capacities::of(machine, 16, {}));
   const Metrics metrics = measure(graph, machine, core_of);
-  ASSERT_EQ(metrics.most_loaded_links.size(), 10U);
-  EXPECT_TRUE(std::is_sorted(metrics.most_loaded_links.begin(), metrics.most_loaded_links.end(),
+  ASSERT_EQ(metrics.heaviest_links.size(), 10U);
+  EXPECT_TRUE(std::is_sorted(metrics.heaviest_links.begin(), metrics.heaviest_links.end(),
                              [](const LinkLoad& a, const LinkLoad& b) { return a.bytes > b.bytes; }));
   const auto loads = link_loads(graph, machine, core_of);
-  EXPECT_EQ(metrics.most_loaded_links.front().bytes, *std::max_element(loads.begin(), loads.end()));
-  for (const LinkLoad& link : metrics.most_loaded_links) EXPECT_EQ(link.bytes, loads[index(link.link)]);
+  EXPECT_EQ(metrics.heaviest_links.front().bytes, *std::max_element(loads.begin(), loads.end()));
+  for (const LinkLoad& link : metrics.heaviest_links) EXPECT_EQ(link.bytes, loads[index(link.link)]);
 }
 
 TEST(Metrics, NameTheEndpointsOfALink) {
@@ -107,10 +107,10 @@ TEST(Metrics, NameTheEndpointsOfALink) {
   const CommGraph graph = std::move(builder).build(false);
   const auto core_of = block_placement(4, machine, *Capacities::of(machine, 4, {}));
   const Metrics metrics = measure(graph, machine, core_of);
-  ASSERT_EQ(metrics.most_loaded_links.size(), 4U);
-  const auto leaves = std::find_if(metrics.most_loaded_links.begin(), metrics.most_loaded_links.end(),
+  ASSERT_EQ(metrics.heaviest_links.size(), 4U);
+  const auto leaves = std::find_if(metrics.heaviest_links.begin(), metrics.heaviest_links.end(),
                                    [](const LinkLoad& link) { return link.from == "node0"; });
-  ASSERT_NE(leaves, metrics.most_loaded_links.end());
+  ASSERT_NE(leaves, metrics.heaviest_links.end());
   EXPECT_EQ(leaves->to, "switch0");
 }
 

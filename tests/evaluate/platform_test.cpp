@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> way(const Platform& platform, std::uint32_t from, std::uint32_t to) {
+std::vector<std::string> route_names(const Platform& platform, std::uint32_t from, std::uint32_t to) {
   std::vector<Channel> channels;
   platform.route(Core{from}, Core{to}, channels);
   std::vector<std::string> names;
@@ -32,10 +32,10 @@ double rate_of(const Platform& platform, const std::string& name) {
 TEST(Platform, AMessageUsesTheChannelsBelowTheDivergenceLevel) {
   const Topology topology = *load_topology("switch:2=4,3us node:3=3,2us core:4=1,100ns");
   const Platform platform = *Platform::of(topology, {});
-  EXPECT_THAT(way(platform, 0, 0), ElementsAre());
-  EXPECT_THAT(way(platform, 0, 1), ElementsAre("core 0 out", "core 1 in"));
-  EXPECT_THAT(way(platform, 1, 4), ElementsAre("core 1 out", "node 0 out", "node 1 in", "core 4 in"));
-  EXPECT_THAT(way(platform, 0, 12),
+  EXPECT_THAT(route_names(platform, 0, 0), ElementsAre());
+  EXPECT_THAT(route_names(platform, 0, 1), ElementsAre("core 0 out", "core 1 in"));
+  EXPECT_THAT(route_names(platform, 1, 4), ElementsAre("core 1 out", "node 0 out", "node 1 in", "core 4 in"));
+  EXPECT_THAT(route_names(platform, 0, 12),
               ElementsAre("core 0 out", "node 0 out", "switch 0 out", "switch 1 in", "node 3 in", "core 12 in"));
 }
 
@@ -57,13 +57,13 @@ TEST(Platform, AWidthAllowsConcurrentMessages) {
   const Platform plain = *Platform::of(topology, {});
   EXPECT_DOUBLE_EQ(rate_of(plain, "switch 0 out"), 0.25e9);
   EXPECT_DOUBLE_EQ(rate_of(plain, "node 1 in"), 0.5e9);
-  EXPECT_EQ(rate_of(plain, "package 0 out"), 0) << "nobody said that packages limit anything";
+  EXPECT_EQ(rate_of(plain, "package 0 out"), 0) << "packages have no limit by default";
   const Platform wide = *Platform::of(topology, {.width = {{"switch", 4}, {"bus", 3}, {"package", 2}}});
   EXPECT_DOUBLE_EQ(rate_of(wide, "switch 0 out"), 1e9);
   EXPECT_DOUBLE_EQ(rate_of(wide, "node 3 bus"), 3e9);
   EXPECT_DOUBLE_EQ(rate_of(wide, "package 0 out"), 2 / 1.5 * 1e9);
-  EXPECT_THAT(way(wide, 0, 1), ElementsAre("core 0 out", "node 0 bus", "core 1 in"));
-  EXPECT_DOUBLE_EQ(wide.max_rate(Core{0}, Core{8}), 0.25e9) << "a message alone is no faster";
+  EXPECT_THAT(route_names(wide, 0, 1), ElementsAre("core 0 out", "node 0 bus", "core 1 in"));
+  EXPECT_DOUBLE_EQ(wide.max_rate(Core{0}, Core{8}), 0.25e9) << "the rate of a single message does not change";
 }
 
 TEST(Platform, UsesTheRoutesOfTheNetwork) {
@@ -80,8 +80,9 @@ TEST(Platform, UsesTheRoutesOfTheNetwork) {
         std::vector<std::string> wanted{"core " + std::to_string(index(topology.first_core(0, index(from)))) + " out"};
         for (const Link link : links) wanted.push_back("link " + std::to_string(index(link)));
         wanted.push_back("core " + std::to_string(index(topology.first_core(0, index(to)))) + " in");
-        ASSERT_EQ(way(platform, index(topology.first_core(0, index(from))), index(topology.first_core(0, index(to)))),
-                  wanted)
+        ASSERT_EQ(
+            route_names(platform, index(topology.first_core(0, index(from))), index(topology.first_core(0, index(to)))),
+            wanted)
             << text;
       }
     }

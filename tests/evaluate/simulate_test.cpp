@@ -81,7 +81,7 @@ TEST_F(Simulation, TwoMessagesOnOneChannelTakeTwiceAsLongAndOnTwoChannelsDoNot) 
               1e-6);
   EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{4}, Core{6})}), alone, 1e-9);
   EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{3}, Core{1})}), alone, 1e-9)
-      << "out and in do not meet";
+      << "outgoing and incoming channels are separate";
   EXPECT_NEAR(
       seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{4})}, {.width = {{"node", 2}}}),
       alone, 1e-9);
@@ -207,7 +207,7 @@ TEST_F(Simulation, ReportsErrors) {
   EXPECT_THAT(unknown.what, ContainsRegex("failed with exit status [0-9]+:"));
   const Error waiting =
       error_of(job({"0 init\n0 recv 1 0 10 6\n0 finalize\n", "1 init\n1 finalize\n"}, {Core{0}, Core{1}}));
-  EXPECT_THAT(waiting.what, HasSubstr("eadlock")) << "nobody sends";
+  EXPECT_THAT(waiting.what, HasSubstr("eadlock")) << "no rank sends";
   std::string endless = "0 init\n";
   for (int i = 0; i < 200'000; ++i) endless += "0 compute 1\n";
   const Error slow = error_of(job({endless, "1 init\n"}, {Core{0}, Core{1}}),

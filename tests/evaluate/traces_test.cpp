@@ -18,11 +18,11 @@ namespace {
 using testing::HasSubstr;
 
 /// The trace as the importer reads it.
-Profile read_back(const SyntheticTrace& trace, const TemporaryDirectory& folder) {
+Profile read_back(const SyntheticTrace& trace, const TemporaryDirectory& directory) {
   std::string list;
   for (const std::string& file : trace.files) list += file + "\n";
-  EXPECT_TRUE(write_file(folder.file("smpi_simgrid.txt"), list));
-  auto imported = import_path(folder.path(), "ti");
+  EXPECT_TRUE(write_file(directory.file("smpi_simgrid.txt"), list));
+  auto imported = import_path(directory.path(), "ti");
   EXPECT_TRUE(imported) << (imported ? "" : to_string(imported.error()));
   return imported->profile;
 }
@@ -38,41 +38,41 @@ Profile profile_of(CommGraph graph) {
 }
 
 TEST(Synthesise, ARoundOfAStencilConsistsOfReceivesSendsAndAWait) {
-  const auto folder = TemporaryDirectory::make();
+  const auto directory = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 800, 4);
   builder.add(Rank{1}, Rank{0}, 400, 4);
   Profile profile = profile_of(std::move(builder).build(true));
   profile.activity = {{.seconds_in_mpi = 0, .seconds_outside = 2, .instructions = 0}, {}};
-  const auto trace = synthesise_trace(profile, {.iterations = 1}, folder->path());
+  const auto trace = synthesise_trace(profile, {.iterations = 1}, directory->path());
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->rounds, 4);
   EXPECT_EQ(trace->messages, 2);
   EXPECT_EQ(text_of(trace->files[0]),
             "0 init\n0 compute 500000000\n0 irecv 1 0 100 6\n0 isend 1 0 200 6\n0 waitall\n0 finalize\n");
-  const auto idle = synthesise_trace(profile, {.iterations = 1, .compute = false}, folder->path());
+  const auto idle = synthesise_trace(profile, {.iterations = 1, .compute = false}, directory->path());
   EXPECT_THAT(text_of(idle->files[0]), testing::Not(HasSubstr("compute")));
 }
 
 TEST(Synthesise, GivenWorkIsProportionalToTheLoads) {
-  const auto folder = TemporaryDirectory::make();
+  const auto directory = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 800, 4);
   builder.set_loads({3, 1});
   const auto trace =
-      synthesise_trace(profile_of(std::move(builder).build(true)), {.iterations = 2, .work = 0.001}, folder->path());
+      synthesise_trace(profile_of(std::move(builder).build(true)), {.iterations = 2, .work = 0.001}, directory->path());
   EXPECT_THAT(text_of(trace->files[0]), HasSubstr("0 compute 1500000\n"));
   EXPECT_THAT(text_of(trace->files[1]), HasSubstr("1 compute 500000\n"));
 }
 
 TEST(Synthesise, FrequentPairsSendSeveralTimesPerRoundAndRarePairsInSomeRounds) {
-  const auto folder = TemporaryDirectory::make();
+  const auto directory = TemporaryDirectory::make();
   CommGraphBuilder builder(3);
   builder.add(Rank{0}, Rank{1}, 40'000, 4);
   builder.add(Rank{1}, Rank{2}, 120'000, 12);
   builder.add(Rank{2}, Rank{0}, 10, 1);
-  const auto trace = synthesise_trace(profile_of(std::move(builder).build(true)), {.iterations = 4}, folder->path());
-  const Profile back = read_back(*trace, *folder);
+  const auto trace = synthesise_trace(profile_of(std::move(builder).build(true)), {.iterations = 4}, directory->path());
+  const Profile back = read_back(*trace, *directory);
   EXPECT_EQ(trace->rounds, 4);
   EXPECT_EQ(back.point_to_point.messages(Rank{0})[0], 4);
   EXPECT_EQ(back.point_to_point.messages(Rank{1})[0], 12);
@@ -90,11 +90,11 @@ TEST(Synthesise, CollectivesHaveTheTrafficOfTheirModel) {
         profile.communicators.push_back(some);
         profile.collectives.push_back(
             {.communicator = 0, .op = static_cast<CollectiveOp>(op), .root = ranks / 2, .bytes = 40, .count = 1});
-        const auto folder = TemporaryDirectory::make();
+        const auto directory = TemporaryDirectory::make();
         const auto trace =
-            synthesise_trace(profile, {.iterations = 1, .compute = true, .collectives = model}, folder->path());
+            synthesise_trace(profile, {.iterations = 1, .compute = true, .collectives = model}, directory->path());
         ASSERT_TRUE(trace);
-        const CommGraph made = traffic(read_back(*trace, *folder), CollectiveModel::none);
+        const CommGraph made = traffic(read_back(*trace, *directory), CollectiveModel::none);
         const CommGraph wanted = traffic(profile, model);
         ASSERT_EQ(made.edge_count(), wanted.edge_count())
             << to_string(static_cast<CollectiveOp>(op)) << " of " << ranks;
@@ -113,19 +113,19 @@ TEST(Synthesise, CollectivesHaveTheTrafficOfTheirModel) {
 }
 
 TEST(Synthesise, LargeMessagesAreSplit) {
-  const auto folder = TemporaryDirectory::make();
+  const auto directory = TemporaryDirectory::make();
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 600.0 * (1 << 20), 1);
-  const auto trace = synthesise_trace(profile_of(std::move(builder).build(true)), {}, folder->path());
+  const auto trace = synthesise_trace(profile_of(std::move(builder).build(true)), {}, directory->path());
   EXPECT_EQ(trace->messages, 3);
-  EXPECT_EQ(read_back(*trace, *folder).point_to_point.total_bytes(), 600.0 * (1 << 20));
+  EXPECT_EQ(read_back(*trace, *directory).point_to_point.total_bytes(), 600.0 * (1 << 20));
 }
 
 TEST(TemporaryDirectory, IsRemovedWithTheObject) {
   std::string path;
   {
-    const auto folder = TemporaryDirectory::make();
-    path = folder->path();
+    const auto directory = TemporaryDirectory::make();
+    path = directory->path();
     EXPECT_TRUE(std::filesystem::exists(path));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -134,25 +134,25 @@ TEST(TemporaryDirectory, IsRemovedWithTheObject) {
 TEST(TemporaryDirectory, OfAKilledProcessIsRemovedByTheNextProcess) {
   const auto mine = TemporaryDirectory::make();
   const auto parent = std::filesystem::path(mine->path()).parent_path();
-  const auto abandoned = parent / "rankloom-simulate-killed";
+  const auto abandoned = parent / "rankloom-temporary-killed";
   std::filesystem::create_directories(abandoned);
   ASSERT_TRUE(write_file((abandoned / "lock").string(), ""));
   const auto next = TemporaryDirectory::make();
   EXPECT_FALSE(std::filesystem::exists(abandoned));
-  EXPECT_TRUE(std::filesystem::exists(mine->path())) << "somebody works there";
+  EXPECT_TRUE(std::filesystem::exists(mine->path())) << "in use";
 }
 
 TEST(TraceFiles, AreFoundByDirectoryListOrSingleFile) {
-  const auto folder = TemporaryDirectory::make();
-  ASSERT_TRUE(write_file(folder->file("a.txt"), "0 init\n0 finalize\n"));
-  ASSERT_TRUE(write_file(folder->file("b.txt"), "1 init\n1 finalize\n"));
-  ASSERT_TRUE(write_file(folder->file("smpi_simgrid.txt"), "/gone/a.txt\nb.txt\n"));
-  EXPECT_EQ(trace_files(folder->path(), 2)->at(0), folder->file("a.txt")) << "of a trace that was moved";
-  EXPECT_EQ(trace_files(folder->file("smpi_simgrid.txt"), 2)->at(1), folder->file("b.txt"));
-  EXPECT_EQ(trace_files(folder->file("a.txt"), 3)->size(), 3);
-  EXPECT_THAT(trace_files(folder->path(), 3).error().what, HasSubstr("lists 2 files"));
-  ASSERT_TRUE(write_file(folder->file("smpi_simgrid.txt"), "a.txt\nmissing.txt\n"));
-  EXPECT_EQ(trace_files(folder->path(), 2).error().where.line, 2);
+  const auto directory = TemporaryDirectory::make();
+  ASSERT_TRUE(write_file(directory->file("a.txt"), "0 init\n0 finalize\n"));
+  ASSERT_TRUE(write_file(directory->file("b.txt"), "1 init\n1 finalize\n"));
+  ASSERT_TRUE(write_file(directory->file("smpi_simgrid.txt"), "/gone/a.txt\nb.txt\n"));
+  EXPECT_EQ(trace_files(directory->path(), 2)->at(0), directory->file("a.txt")) << "of a moved trace";
+  EXPECT_EQ(trace_files(directory->file("smpi_simgrid.txt"), 2)->at(1), directory->file("b.txt"));
+  EXPECT_EQ(trace_files(directory->file("a.txt"), 3)->size(), 3);
+  EXPECT_THAT(trace_files(directory->path(), 3).error().what, HasSubstr("lists 2 files"));
+  ASSERT_TRUE(write_file(directory->file("smpi_simgrid.txt"), "a.txt\nmissing.txt\n"));
+  EXPECT_EQ(trace_files(directory->path(), 2).error().where.line, 2);
 }
 
 }  // namespace

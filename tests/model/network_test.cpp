@@ -118,12 +118,12 @@ void expect_sound_links(const Network& network, bool may_be_parallel) {
   }
 }
 
-Sizes random_sizes(Random& random, std::size_t most_dimensions, std::uint32_t most_size, std::uint64_t most_nodes) {
+Sizes random_sizes(Random& random, std::size_t max_dimensions, std::uint32_t max_size, std::uint64_t max_nodes) {
   while (true) {
-    Sizes sizes(1 + random.below(most_dimensions));
+    Sizes sizes(1 + random.below(max_dimensions));
     std::uint64_t nodes = 1;
-    for (auto& size : sizes) nodes *= size = static_cast<std::uint32_t>(1 + random.below(most_size));
-    if (nodes <= most_nodes) return sizes;
+    for (auto& size : sizes) nodes *= size = static_cast<std::uint32_t>(1 + random.below(max_size));
+    if (nodes <= max_nodes) return sizes;
   }
 }
 

@@ -213,23 +213,23 @@ TEST(ProfileFile, DetectsEveryFlippedBit) {
   const std::string content = written(full_profile());
   Random random(2);
   for (int i = 0; i < 1000; ++i) {
-    std::string spoiled = content;
-    const std::size_t place = random.below(content.size());
-    spoiled[place] = static_cast<char>(spoiled[place] ^ (1 << random.below(8)));
-    ASSERT_FALSE(read(spoiled)) << "at byte " << place;
+    std::string damaged_content = content;
+    const std::size_t offset = random.below(content.size());
+    damaged_content[offset] = static_cast<char>(damaged_content[offset] ^ (1 << random.below(8)));
+    ASSERT_FALSE(read(damaged_content)) << "at byte " << offset;
   }
 }
 
 TEST(ProfileFile, NamesTheDamagedChunk) {
   std::string content = written(full_profile());
-  const std::size_t place = content.find("BYTE");
-  ASSERT_NE(place, std::string::npos);
-  content[place + 40] = static_cast<char>(content[place + 40] ^ 1);
+  const std::size_t offset = content.find("BYTE");
+  ASSERT_NE(offset, std::string::npos);
+  content[offset + 40] = static_cast<char>(content[offset + 40] ^ 1);
   const auto back = read(content);
   ASSERT_FALSE(back);
   EXPECT_EQ(back.error().code, Code::bad_input);
   EXPECT_EQ(back.error().where.source, "a.prof");
-  EXPECT_EQ(back.error().what, "chunk BYTE at byte " + std::to_string(place) + ": the content is damaged");
+  EXPECT_EQ(back.error().what, "chunk BYTE at byte " + std::to_string(offset) + ": the content is damaged");
 }
 
 /// A profile of one graph: its header, then the given chunks.
@@ -252,7 +252,7 @@ TEST(ProfileFile, ValidatesGraphs) {
     return by_hand({0, 0, ranks, 0, edges, 0}, column("ROWS", degrees) + column("DEST", steps) + column("BYTE", bytes));
   };
   EXPECT_TRUE(graph({2, 0}, {0, 1}, {5, 6}));
-  EXPECT_FALSE(graph({2, 0}, {0, 2}, {5, 6})) << "a target that is no rank";
+  EXPECT_FALSE(graph({2, 0}, {0, 2}, {5, 6})) << "a target that is not a rank";
   EXPECT_FALSE(graph({2, 0}, {1, 0}, {5, 6})) << "a target twice";
   EXPECT_FALSE(graph({2, 0}, {1, 0xffffffff}, {5, 6})) << "targets that fall";
   EXPECT_FALSE(graph({1, 0}, {0, 1}, {5, 6})) << "fewer edges in the rows";
@@ -272,7 +272,7 @@ TEST(ProfileFile, ValidatesCollectivesAgainstCommunicators) {
   const auto with = [](const std::string& chunks) {
     return by_hand({0, 0, 2, 0, 0, 0}, column_of_ranks("ROWS", {0, 0}) + chunks);
   };
-  const std::string world = column_of_ranks("COMM", {0, 0});  // no name, no members: everybody
+  const std::string world = column_of_ranks("COMM", {0, 0});  // no name, no members: all ranks
   const auto collective = [](std::uint32_t communicator, std::uint32_t op, std::uint32_t root, std::uint32_t amount) {
     return column_of_ranks("COLL", {communicator, op, root, 0, 0, amount, 0, 0});
   };
@@ -282,7 +282,7 @@ TEST(ProfileFile, ValidatesCollectivesAgainstCommunicators) {
   EXPECT_FALSE(with(world + collective(0, 1, 2, 0))) << "a root outside";
   EXPECT_FALSE(with(world + collective(0, 99, 1, 0))) << "an unknown operation";
   EXPECT_FALSE(with(world + collective(0, 1, 1, 0xbff00000))) << "-1 bytes";
-  EXPECT_FALSE(with(column_of_ranks("COMM", {0, 1, 2}))) << "a member that is no rank";
+  EXPECT_FALSE(with(column_of_ranks("COMM", {0, 1, 2}))) << "a member that is not a rank";
   EXPECT_FALSE(with(column_of_ranks("COMM", {0, 5, 1}))) << "more members than there are";
   EXPECT_FALSE(with(column_of_ranks("ACTV", {0, 0, 0, 0, 0, 0}))) << "one line of activity for two ranks";
 }

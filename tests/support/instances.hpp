@@ -128,11 +128,11 @@ inline CommGraph random_graph(std::uint32_t ranks, double density, std::uint64_t
 /// A random valid placement.
 inline std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities,
                                           std::uint64_t seed) {
-  std::vector<Core> places;
-  for (const Core core : topology.cores()) places.insert(places.end(), capacities[core], core);
-  Random(seed).shuffle(std::span(places));
-  places.resize(ranks);
-  return places;
+  std::vector<Core> slots;
+  for (const Core core : topology.cores()) slots.insert(slots.end(), capacities[core], core);
+  Random(seed).shuffle(std::span(slots));
+  slots.resize(ranks);
+  return slots;
 }
 
 }  // namespace rankloom::testing

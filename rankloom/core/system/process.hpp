@@ -56,7 +56,7 @@ struct ProcessSpec {
   std::function<bool()> before_exec;
 };
 
-/// A running child process. The destructor kills and reaps a child that nobody waited for.
+/// A running child process. The destructor kills and reaps a child that has not ended.
 class ChildProcess {
  public:
   ChildProcess() = default;
@@ -143,7 +143,7 @@ int start_failure_status(int error);
 /// failed.
 bool start_daemon(const std::function<int()>& body);
 
-/// The file that a program's name stands for: the name itself if it contains a slash, else the first executable file in
+/// The file of a program: the name itself if it contains a slash, else the first executable file in
 /// the directories of `path` (as in PATH; by default this process's PATH). Empty if there is none.
 std::string find_program(const std::string& name, std::optional<std::string> path = std::nullopt);
 

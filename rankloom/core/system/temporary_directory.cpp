@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* prefix = "rankloom-simulate-";
+constexpr const char* prefix = "rankloom-temporary-";
 
 /// Creates a file that stays locked until the descriptor is closed or the process ends. The file gets its final name
 /// after it is locked, so that no other process finds it unlocked.

@@ -31,7 +31,7 @@ std::optional<std::pair<Core, Core>> find_pair(const Topology& topology, std::si
 }
 
 /// A core on the most distant node from the first node, among the first 4096 nodes.
-Core most_distant_core(const Topology& topology) {
+Core farthest_core(const Topology& topology) {
   constexpr std::uint32_t max_nodes = 4096;
   Core core{0};
   std::uint32_t max_hops = 0;
@@ -61,7 +61,7 @@ std::vector<CalibratedPair> pairs_of(const Topology& topology, const Platform& p
     if (!pair) continue;
     add(level, pair->first, pair->second);
     if (level == 0 && topology.routed()) {
-      if (const Core distant = most_distant_core(topology);
+      if (const Core distant = farthest_core(topology);
           topology.hops(Core{0}, distant) > topology.hops(pair->first, pair->second))
         add(level, Core{0}, distant);
     }

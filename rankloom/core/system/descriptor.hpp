@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// core/system: file descriptors and pipes that close themselves. Standard library and POSIX only, like process.hpp.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace rankloom {
+
+/// An open file that is closed at the end of the scope.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    close();
+    number_ = std::exchange(other.number_, -1);
+    return *this;
+  }
+  ~Descriptor() { close(); }
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+  /// A program may have closed its standard streams. Files that become standard streams of a child must have other
+  /// numbers, because dup2 to one of them would overwrite the next.
+  void move_above_standard_streams() {
+    if (number_ < 0 || number_ > STDERR_FILENO) return;
+    const int copy = ::fcntl(number_, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close();
+    number_ = copy;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+/// Both ends of a pipe; not open if it could not be created, with errno.
+struct Pipe {
+  Descriptor read_end;
+  Descriptor write_end;
+  bool is_open() const { return read_end.is_open() && write_end.is_open(); }
+};
+
+inline Pipe to_pipe(const std::array<int, 2>& ends) {
+  Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+  pipe.read_end.move_above_standard_streams();
+  pipe.write_end.move_above_standard_streams();
+  return pipe;
+}
+
+inline Pipe make_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  return ::pipe2(ends.data(), O_CLOEXEC) == 0 ? to_pipe(ends) : Pipe();
+}
+
+/// A socket instead of a pipe: writing to a child that has ended then returns an error and raises no SIGPIPE.
+inline Pipe make_socket() {
+  std::array<int, 2> ends{-1, -1};
+  return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0 ? to_pipe(ends) : Pipe();
+}
+
+}  // namespace rankloom
