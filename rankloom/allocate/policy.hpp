@@ -65,7 +65,4 @@ std::optional<Allocation> allocate_nodes(const Allocator& allocator, const Occup
                                          const PolicyInfo& policy, std::uint32_t nodes,
                                          const AllocationOptions& options);
 
-/// The allocation of given nodes: computes their footprint and diameter, and whether they are isolated.
-Allocation make_allocation(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes);
-
 }  // namespace rankloom

@@ -1,48 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate/routing: selects the footprint of each kind of network; diameters of sets of nodes.
+// allocate/routing: diameters of sets of nodes; capacities and holes of a machine.
 #include "rankloom/allocate/routing/allocation_machine.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <variant>
 
-#include "rankloom/allocate/routing/route_footprint.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
-
-std::string_view name_of(Exclusive exclusive) {
-  return exclusive == Exclusive::links ? "links" : "routers";
-}
-
-Exclusive default_exclusive(const Network& network) {
-  const NetworkShape& shape = network.shape();
-  const bool is_non_blocking =
-      std::holds_alternative<FatTreeShape>(shape) || std::holds_alternative<DragonflyShape>(shape);
-  return is_non_blocking ? Exclusive::links : Exclusive::routers;
-}
-
-void walk_routes(const Network& network, Exclusive exclusive, std::span<const Node> nodes, Bitset& shared_resources) {
-  const bool nodes_are_routers = std::holds_alternative<MeshShape>(network.shape()) || graph_shape(network) != nullptr;
-  std::vector<Link> route;
-  const auto add_router = [&](Vertex vertex) {
-    if (nodes_are_routers || index(vertex) >= network.node_count()) shared_resources.set(index(vertex));
-  };
-  for (const Node from : nodes) {
-    for (const Node to : nodes) {
-      route.clear();
-      network.route(from, to, route);
-      for (const Link link : route) {
-        if (exclusive == Exclusive::links) {
-          shared_resources.set(index(link));
-          continue;
-        }
-        const auto [a, b] = network.endpoints(link);
-        add_router(a);
-        add_router(b);
-      }
-    }
-  }
-}
 
 namespace {
 
@@ -87,21 +53,9 @@ std::uint32_t diameter_of(const Network& network, std::span<const Node> nodes) {
   return diameter;
 }
 
-namespace {
-
-std::unique_ptr<RouteFootprint> make_footprint(const Network& network, Exclusive exclusive) {
-  const NetworkShape& shape = network.shape();
-  if (std::holds_alternative<MeshShape>(shape)) return make_mesh_footprint(network, exclusive);
-  if (std::holds_alternative<TreeShape>(shape)) return make_tree_footprint(network, exclusive);
-  if (std::holds_alternative<FatTreeShape>(shape)) return make_fat_tree_footprint(network, exclusive);
-  return make_walked_footprint(network, exclusive);
-}
-
-}  // namespace
-
 AllocationMachine::AllocationMachine(Topology topology, Exclusive exclusive)
     : topology_(std::make_shared<const Topology>(std::move(topology))),
-      route_footprint_(make_footprint(topology_->network(), exclusive)),
+      route_footprint_(make_route_footprint(topology_->network(), exclusive)),
       holes_(topology_->node_count()) {
   std::vector<std::uint64_t> capacity(node_count());
   for (const Core core : topology_->cores()) capacity[index(topology_->node_of(core))] += topology_->capacity(core);

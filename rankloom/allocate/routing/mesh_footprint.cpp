@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "rankloom/allocate/routing/route_footprint.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 

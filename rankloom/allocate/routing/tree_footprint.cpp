@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "rankloom/allocate/routing/route_footprint.hpp"
+#include "rankloom/model/machine/network/network_shapes.hpp"
 
 namespace rankloom {
 
@@ -124,15 +125,6 @@ class FatTreeFootprint final : public RouteFootprint {
   std::vector<Level> levels_;  // bottom up
 };
 
-/// For networks without a closed formula.
-class WalkedFootprint final : public RouteFootprint {
- public:
-  using RouteFootprint::RouteFootprint;
-  void add_resources(std::span<const Node> nodes, Bitset& shared_resources) const override {
-    walk_routes(network(), exclusive(), nodes, shared_resources);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<RouteFootprint> make_tree_footprint(const Network& network, Exclusive exclusive) {
@@ -141,10 +133,6 @@ std::unique_ptr<RouteFootprint> make_tree_footprint(const Network& network, Excl
 
 std::unique_ptr<RouteFootprint> make_fat_tree_footprint(const Network& network, Exclusive exclusive) {
   return std::make_unique<FatTreeFootprint>(network, exclusive);
-}
-
-std::unique_ptr<RouteFootprint> make_walked_footprint(const Network& network, Exclusive exclusive) {
-  return std::make_unique<WalkedFootprint>(network, exclusive);
 }
 
 }  // namespace rankloom

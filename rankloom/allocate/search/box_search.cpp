@@ -52,7 +52,8 @@ class BoxSearch final : public IsolatedSearch {
 
   const std::vector<BoxShape>& shapes_for(std::uint32_t nodes) const;
   std::vector<BoxShape> make_shapes(std::uint32_t nodes) const;
-  bool is_isolated(std::size_t dimension, std::uint32_t extent) const {
+  /// Whether routes between nodes of a box with this extent never leave the box in this dimension.
+  bool routes_stay_inside(std::size_t dimension, std::uint32_t extent) const {
     const std::uint32_t size = grid_.sizes[dimension];
     return !grid_.torus || extent == size || extent <= (size + 1) / 2;
   }
@@ -65,7 +66,7 @@ class BoxSearch final : public IsolatedSearch {
   std::uint32_t contact(const View& view, const Box& box) const;
   std::optional<Box> best_position(const View& view, const BitGrid& positions, const BoxShape& shape,
                                    std::uint32_t nodes, std::int64_t& best) const;
-  std::optional<Node> best_single(const Occupancy& occupancy) const;
+  std::optional<Node> best_single_node(const Occupancy& occupancy) const;
   std::vector<Node> nodes_in(const Box& box) const;
   Allocation make_allocation(const Occupancy& occupancy, const Box& box, std::uint32_t nodes, bool reserve_rest) const;
 
@@ -85,8 +86,9 @@ BoxShape BoxSearch::shape(Extents extents) const {
   return result;
 }
 
-/// All isolated shapes with at least n nodes that would have fewer with one layer less in the last dimension, and the
-/// same shapes with one layer more, which allow a box to enclose single-node jobs. Sorted by diameter, then by volume.
+/// All shapes that contain their own routes, with at least n nodes, that would have fewer with one layer less in the
+/// last dimension, and the same shapes with one layer more, which allow a box to enclose single-node jobs. Sorted by
+/// diameter, then by volume.
 std::vector<BoxShape> BoxSearch::make_shapes(std::uint32_t nodes) const {
   std::vector<BoxShape> result;
   Extents extents(grid_.dimensions(), 1);
@@ -94,7 +96,7 @@ std::vector<BoxShape> BoxSearch::make_shapes(std::uint32_t nodes) const {
   const auto choose = [&](const auto& self, std::size_t dimension, std::uint32_t before) -> void {
     if (dimension < last) {
       for (std::uint32_t extent = 1; extent <= grid_.sizes[dimension]; ++extent) {
-        if (!is_isolated(dimension, extent)) continue;
+        if (!routes_stay_inside(dimension, extent)) continue;
         extents[dimension] = extent;
         self(self, dimension + 1, before * extent);
       }
@@ -102,7 +104,7 @@ std::vector<BoxShape> BoxSearch::make_shapes(std::uint32_t nodes) const {
     }
     std::uint32_t found = 0;
     for (std::uint32_t extent = (nodes + before - 1) / before; extent <= grid_.sizes[last] && found < 2; ++extent) {
-      if (!is_isolated(last, extent)) continue;
+      if (!routes_stay_inside(last, extent)) continue;
       extents[last] = extent;
       result.push_back(shape(extents));
       ++found;
@@ -300,7 +302,7 @@ Allocation BoxSearch::make_allocation(const Occupancy& occupancy, const Box& box
 
 /// A node for a job that sends no messages: a free node inside the box of another job if there is one, else the free
 /// node with the fewest free neighbours.
-std::optional<Node> BoxSearch::best_single(const Occupancy& occupancy) const {
+std::optional<Node> BoxSearch::best_single_node(const Occupancy& occupancy) const {
   if (occupancy.free_count() == 0) return std::nullopt;
   const View view = make_view(occupancy);
   if (machine_.exclusive() == Exclusive::routers) {
@@ -311,9 +313,9 @@ std::optional<Node> BoxSearch::best_single(const Occupancy& occupancy) const {
       }
     }
   }
-  const BoxShape one = shape(Extents(grid_.dimensions(), 1));
+  const BoxShape single_node = shape(Extents(grid_.dimensions(), 1));
   View positions{view.free, {view.free}};
-  Box box{&one, Extents(grid_.dimensions())};
+  Box box{&single_node, Extents(grid_.dimensions())};
   std::optional<Node> found;
   std::uint32_t best_score = 0;
   occupancy.free_nodes().for_each([&](std::uint32_t node) {
@@ -331,7 +333,7 @@ std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, s
                                                    const IsolationLimits& limits) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
   if (nodes == 1) {
-    const auto node = best_single(occupancy);
+    const auto node = best_single_node(occupancy);
     if (!node) return std::nullopt;
     return Allocation{{*node}, {}, Bitset(machine_.route_footprint().resource_count()), 0, true};
   }
@@ -351,11 +353,12 @@ std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, s
   for (const BoxShape& candidate : shapes) {
     if (minimise_diameter && found && candidate.diameter > max_diameter) break;
     if (minimise_diameter && candidate.volume > max_volume) continue;
-    const bool too_small_failed = std::any_of(failed.begin(), failed.end(), [&](const BoxShape* smaller) {
+    // A shape cannot fit if a smaller one did not fit.
+    const bool cannot_fit = std::any_of(failed.begin(), failed.end(), [&](const BoxShape* smaller) {
       return std::equal(smaller->extents.begin(), smaller->extents.end(), candidate.extents.begin(),
                         std::less_equal<>());
     });
-    if (too_small_failed) continue;
+    if (cannot_fit) continue;
     if (!minimise_diameter && found && candidate.volume >= found->shape->volume) continue;
     const BitGrid positions = feasible_corners(view, candidate.extents);
     if (positions.empty()) {
@@ -387,22 +390,22 @@ std::optional<Allocation> BoxSearch::find_template(const Occupancy& occupancy, s
   for (const auto& [x, y] : {std::pair(columns, rows), std::pair(rows, columns)}) {
     if (is_2d_mesh && x <= grid_.sizes[0] && y <= grid_.sizes[1]) templates.push_back(shape({x, y}));
   }
-  if (templates
-          .empty()) {  // other dimensions, or a mesh narrower than the template: all shapes of the smallest diameter
+  if (templates.empty()) {
+    // Another number of dimensions, or a mesh narrower than the template: all shapes of the smallest diameter.
     const auto& shapes = shapes_for(nodes);
-    for (const BoxShape& one : shapes) {
-      if (one.diameter == shapes[0].diameter) templates.push_back(one);
+    for (const BoxShape& candidate : shapes) {
+      if (candidate.diameter == shapes[0].diameter) templates.push_back(candidate);
     }
   }
-  for (const BoxShape& one : templates) {
+  for (const BoxShape& candidate : templates) {
     View view = make_view(occupancy);
-    BitGrid positions = feasible_corners(view, one.extents);
-    for (std::size_t j = 0; j < grid_.dimensions(); ++j) view.free.erode(j, one.extents[j]);
+    BitGrid positions = feasible_corners(view, candidate.extents);
+    for (std::size_t j = 0; j < grid_.dimensions(); ++j) view.free.erode(j, candidate.extents[j]);
     positions &= view.free;
     for (std::uint32_t row = 0; row < grid_.rows; ++row) {
       for (std::uint32_t x = 0; x < grid_.sizes[0]; ++x) {
         if (!positions.test(row, x)) continue;
-        Box box{&one, Extents(grid_.dimensions())};
+        Box box{&candidate, Extents(grid_.dimensions())};
         box.corner[0] = x;
         for (std::uint32_t j = 1, rest = row; j < grid_.dimensions(); rest /= grid_.sizes[j], ++j)
           box.corner[j] = rest % grid_.sizes[j];
@@ -414,15 +417,10 @@ std::optional<Allocation> BoxSearch::find_template(const Occupancy& occupancy, s
 }
 
 Allocation BoxSearch::find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const {
-  Allocation allocation;
   const bool is_2d_mesh = grid_.dimensions() == 2 && !grid_.torus;
-  allocation.nodes = is_2d_mesh ? nearest_in_2d_mesh(grid_.sizes[0], grid_.sizes[1], occupancy.free_nodes(), nodes)
-                                : nearest_around_centre(machine_.network(), occupancy.free_nodes(), nodes);
-  allocation.shared_resources = Bitset(machine_.route_footprint().resource_count());
-  machine_.route_footprint().add_resources(allocation.nodes, allocation.shared_resources);
-  allocation.diameter = diameter_of(machine_.network(), allocation.nodes);
-  allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
-  return allocation;
+  auto nearest = is_2d_mesh ? nearest_in_2d_mesh(grid_.sizes[0], grid_.sizes[1], occupancy.free_nodes(), nodes)
+                            : nearest_around_centre(machine_.network(), occupancy.free_nodes(), nodes);
+  return rankloom::make_allocation(machine_, occupancy, std::move(nearest));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocate/search: isolated sets in networks without a closed formula (dragonflies, arbitrary graphs). A set grows
-// greedily from a seed node, closest nodes first. A node is added only if its routes to and from all nodes of the set
-// use no router or link that is in use.
+// allocate/search: isolated sets in networks without a formula for route footprints (dragonflies, arbitrary graphs). A
+// set grows greedily from a seed node, closest nodes first. A node is added only if its routes to and from all nodes of
+// the set use no router or link that is in use.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -87,25 +87,20 @@ class GreedySearch final : public IsolatedSearch {
 
   std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override {
     if (occupancy.free_count() < nodes) return std::nullopt;
-    const std::uint32_t best_score = min_diameter(nodes);
+    const std::uint32_t target_diameter = min_diameter(nodes);
     std::optional<Allocation> found;
     std::uint64_t steps = 0;
     occupancy.free_nodes().for_each([&](std::uint32_t seed) {
       if (found || steps > max_steps) return;
       auto grown = grow(occupancy, Node{seed}, nodes, steps);
-      if (grown && grown->diameter <= best_score) found = std::move(grown);
+      if (grown && grown->diameter <= target_diameter) found = std::move(grown);
     });
     return found;
   }
 
   Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const override {
-    Allocation allocation;
-    allocation.nodes = nearest_around_centre(machine_.network(), occupancy.free_nodes(), nodes);
-    allocation.shared_resources = Bitset(machine_.route_footprint().resource_count());
-    machine_.route_footprint().add_resources(allocation.nodes, allocation.shared_resources);
-    allocation.diameter = diameter_of(machine_.network(), allocation.nodes);
-    allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
-    return allocation;
+    return make_allocation(machine_, occupancy,
+                           nearest_around_centre(machine_.network(), occupancy.free_nodes(), nodes));
   }
 
  private:

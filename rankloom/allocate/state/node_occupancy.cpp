@@ -76,4 +76,14 @@ bool Occupancy::fits(const Allocation& allocation) const {
   return !allocation.isolated || !conflicts_with(allocation.shared_resources);
 }
 
+Allocation make_allocation(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes) {
+  Allocation allocation;
+  allocation.shared_resources = Bitset(machine.route_footprint().resource_count());
+  machine.route_footprint().add_resources(nodes, allocation.shared_resources);
+  allocation.diameter = diameter_of(machine.network(), nodes);
+  allocation.isolated = !occupancy.conflicts_with(allocation.shared_resources);
+  allocation.nodes = std::move(nodes);
+  return allocation;
+}
+
 }  // namespace rankloom

@@ -66,4 +66,7 @@ class Occupancy {
   bool nodes_are_routers_ = false;          // the failure of a node also removes a router
 };
 
+/// The allocation of given nodes: computes their footprint and diameter, and whether they are isolated.
+Allocation make_allocation(const AllocationMachine& machine, const Occupancy& occupancy, std::vector<Node> nodes);
+
 }  // namespace rankloom

@@ -363,7 +363,7 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
   }
   if (chosen.empty()) {
     return fail(Code::infeasible, at(workload.name), "no job of the workload fits this machine",
-                fmt::format("the machine has {} nodes of {} cores; choose a larger one with -t", machine.node_count(),
+                fmt::format("nodes: {}, cores per node: {}; choose a larger machine with -t", machine.node_count(),
                             machine.cores_per_node()));
   }
   const double offered = offered_load(chosen, machine);

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/discover/strings/tokens.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 
 namespace rankloom {
 

@@ -98,7 +98,7 @@ Result<NetworkSpec> parse_dragonfly(const TokenParts& parts) {
   if (!sizes) return propagate(sizes);
   if (sizes->size() != 3 && sizes->size() != 4) {
     return bad_token(parts.token,
-                     "write dragonfly:groups,routers,nodes or dragonfly:groups,routers,nodes,global_links_per_router");
+                     "a dragonfly needs groups,routers,nodes and optionally the global links per router");
   }
   const std::uint32_t global = sizes->size() == 4 ? (*sizes)[3] : 0;
   return with_nodes(parts, make_dragonfly({(*sizes)[0], (*sizes)[1], (*sizes)[2], global}, parts.per_hop));
@@ -128,7 +128,7 @@ bool is_network_token(std::string_view token) {
 
 Result<NetworkSpec> parse_network_token(std::string_view token, Cost default_per_hop) {
   const auto colon = token.find(':');
-  if (colon == std::string_view::npos) return bad_token(token, "does not contain the size of the network");
+  if (colon == std::string_view::npos) return bad_token(token, "the size of the network is missing");
   TokenParts parts{.token = token, .body = token.substr(colon + 1), .per_hop = default_per_hop};
   const auto equals = parts.body.find('=', parts.body.starts_with("k=") ? 2 : 0);
   if (equals != std::string_view::npos) {

@@ -35,7 +35,7 @@ Result<std::vector<LevelSpec::Count>> parse_counts(std::string_view token, std::
 Result<LevelSpec> parse_level(std::string_view token) {
   const auto colon = token.find(':');
   const std::string kind = lower_case(token.substr(0, colon));
-  if (colon == std::string_view::npos || !is_name(kind)) return bad_token(token, "is not a level, a network or a hole");
+  if (colon == std::string_view::npos || !is_name(kind)) return bad_token(token, "this is not a level, a network or a hole");
   const std::string_view rest = token.substr(colon + 1);
   const auto equals = rest.find('=');
   LevelSpec level{.kind = kind, .counts = {}, .cost = {}, .token = printable(token)};
@@ -58,7 +58,7 @@ struct HoleSpec {
 
 Result<HoleSpec> parse_hole(std::string_view token) {
   const auto colon = token.find(':');
-  if (colon == std::string_view::npos) return bad_token(token, "does not list the excluded objects");
+  if (colon == std::string_view::npos) return bad_token(token, "the excluded objects are missing");
   HoleSpec hole{.kind = lower_case(token.substr(1, colon - 1)), .ranges = {}, .token = printable(token)};
   for (const std::string_view item : split(token.substr(colon + 1), ',')) {
     const auto range = parse_number_range(item);
@@ -94,7 +94,7 @@ Result<ParsedString> parse_tokens(std::string_view text) {
         return bad_token(token, fmt::format("there are more than {} levels", max_levels));
     }
   }
-  if (parsed.network.empty() && parsed.levels.empty()) return bad_token(text, "contains no level");
+  if (parsed.network.empty() && parsed.levels.empty()) return bad_token(text, "there is no level");
   return parsed;
 }
 
