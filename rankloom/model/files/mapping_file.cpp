@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/core/text/scanner.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 
 namespace rankloom {
 

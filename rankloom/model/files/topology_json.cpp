@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/machine/machine_spec.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 
@@ -22,7 +22,7 @@ constexpr std::size_t max_levels = 60;
 }  // namespace
 
 // Reading: one overload of read() per type of field. They are outside of the anonymous namespace, so that the templates
-// of json_cursor.hpp find them.
+// of json.hpp find them.
 
 static void read(const JsonCursor& cursor, Vertex& vertex) {
   std::uint32_t number = 0;
@@ -36,43 +36,43 @@ static void read(const JsonCursor& cursor, Cost& cost) {
     read(cursor, cost.inverse_bandwidth);
   } else {
     cursor.expect_keys({"inverse_bandwidth", "gap", "latency"});
-    cursor.need(cursor.has("gap") ? "gap" : "inverse_bandwidth", cost.inverse_bandwidth);
-    cursor.may("latency", cost.latency);
+    cursor.read_required(cursor.has("gap") ? "gap" : "inverse_bandwidth", cost.inverse_bandwidth);
+    cursor.read_optional("latency", cost.latency);
   }
   if (!(cost.inverse_bandwidth > 0 && cost.latency >= 0))
-    cursor.bad("is not a valid cost", "time per byte above 0, latency 0 or more");
+    cursor.report_error("is not a valid cost", "time per byte above 0, latency 0 or more");
 }
 
 static void read(const JsonCursor& cursor, ObjectSpec& object) {
   cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children"});
   if (cursor.depth() > 2 * max_levels)
-    cursor.bad("is nested too deep", fmt::format("use at most {} levels", max_levels));
+    cursor.report_error("is nested too deep", fmt::format("use at most {} levels", max_levels));
   std::uint32_t repeat = 1;
-  cursor.need("kind", object.kind);
-  cursor.may("name", object.name);
-  cursor.may("repeat", repeat);
-  cursor.may("between", object.between);
-  cursor.may("capacity", object.capacity);
-  cursor.may("os_index", object.os_index);
-  cursor.may("children", object.children);
+  cursor.read_required("kind", object.kind);
+  cursor.read_optional("name", object.name);
+  cursor.read_optional("repeat", repeat);
+  cursor.read_optional("between", object.between);
+  cursor.read_optional("capacity", object.capacity);
+  cursor.read_optional("os_index", object.os_index);
+  cursor.read_optional("children", object.children);
   if (cursor.failed()) return;
   object.repeat = repeat;
-  if (object.kind.empty()) cursor.bad("the kind is empty", "give the kind, such as \"node\" or \"core\"");
-  if (repeat == 0) cursor.bad("is repeated 0 times", "remove the object, or write 1 or more");
+  if (object.kind.empty()) cursor.report_error("the kind is empty", "give the kind, such as \"node\" or \"core\"");
+  if (repeat == 0) cursor.report_error("is repeated 0 times", "remove the object, or write 1 or more");
   if (!object.name.empty() && repeat > 1)
-    cursor.bad("has a name and is repeated", "give each object its own name, or none");
+    cursor.report_error("has a name and is repeated", "give each object its own name, or none");
   if (!object.children.empty() && (cursor.has("capacity") || cursor.has("os_index"))) {
-    cursor.bad("has children, so it is not a core and cannot have capacity or os_index",
-               "move them to the cores below");
+    cursor.report_error("has children, so it is not a core and cannot have capacity or os_index",
+                        "move them to the cores below");
   }
 }
 
 static void read(const JsonCursor& cursor, GraphShape::Cable& cable) {
   cursor.expect_keys({"a", "b", "cost", "one_way"});
-  cursor.need("a", cable.a);
-  cursor.need("b", cable.b);
-  cursor.need("cost", cable.cost);
-  cursor.may("one_way", cable.one_way);
+  cursor.read_required("a", cable.a);
+  cursor.read_required("b", cable.b);
+  cursor.read_required("cost", cable.cost);
+  cursor.read_optional("one_way", cable.one_way);
 }
 
 namespace {
@@ -85,7 +85,7 @@ void finish(const JsonCursor& cursor, NetworkPtr& network, const Make& make) {
   if (made) {
     network = std::move(*made);
   } else {
-    cursor.bad(made.error().what, made.error().hint);
+    cursor.report_error(made.error().what, made.error().hint);
   }
 }
 
@@ -93,8 +93,8 @@ void read_mesh(const JsonCursor& cursor, bool torus, NetworkPtr& network) {
   MeshShape shape;
   Cost per_hop;
   cursor.expect_keys({"kind", "sizes", "per_hop"});
-  cursor.need("sizes", shape.sizes);
-  cursor.need("per_hop", per_hop);
+  cursor.read_required("sizes", shape.sizes);
+  cursor.read_required("per_hop", per_hop);
   finish(cursor, network, [&] { return make_mesh(std::move(shape.sizes), torus, per_hop); });
 }
 
@@ -102,9 +102,9 @@ void read_tree(const JsonCursor& cursor, NetworkPtr& network) {
   TreeShape shape;
   Cost per_hop;
   cursor.expect_keys({"kind", "nodes", "parent", "per_hop"});
-  cursor.need("nodes", shape.nodes);
-  cursor.need("parent", shape.parent);
-  cursor.need("per_hop", per_hop);
+  cursor.read_required("nodes", shape.nodes);
+  cursor.read_required("parent", shape.parent);
+  cursor.read_required("per_hop", per_hop);
   finish(cursor, network, [&] { return make_tree(shape.nodes, std::move(shape.parent), per_hop, "tree"); });
 }
 
@@ -112,9 +112,9 @@ void read_fat_tree(const JsonCursor& cursor, NetworkPtr& network) {
   FatTreeShape shape;
   Cost per_hop;
   cursor.expect_keys({"kind", "children", "parents", "per_hop"});
-  cursor.need("children", shape.children);
-  cursor.need("parents", shape.parents);
-  cursor.need("per_hop", per_hop);
+  cursor.read_required("children", shape.children);
+  cursor.read_required("parents", shape.parents);
+  cursor.read_required("per_hop", per_hop);
   finish(cursor, network, [&] { return make_fat_tree(std::move(shape.children), std::move(shape.parents), per_hop); });
 }
 
@@ -122,23 +122,23 @@ void read_dragonfly(const JsonCursor& cursor, NetworkPtr& network) {
   DragonflyShape shape;
   Cost per_hop;
   cursor.expect_keys({"kind", "groups", "routers", "nodes", "global", "per_hop"});
-  cursor.need("groups", shape.groups);
-  cursor.need("routers", shape.routers);
-  cursor.need("nodes", shape.nodes);
-  cursor.may("global", shape.global);
-  cursor.need("per_hop", per_hop);
+  cursor.read_required("groups", shape.groups);
+  cursor.read_required("routers", shape.routers);
+  cursor.read_required("nodes", shape.nodes);
+  cursor.read_optional("global", shape.global);
+  cursor.read_required("per_hop", per_hop);
   finish(cursor, network, [&] { return make_dragonfly(shape, per_hop); });
 }
 
 void read_graph(const JsonCursor& cursor, NetworkPtr& network) {
   GraphShape shape;
   cursor.expect_keys({"kind", "nodes", "vertices", "nodes_forward", "cables", "next"});
-  cursor.need("nodes", shape.nodes);
+  cursor.read_required("nodes", shape.nodes);
   shape.vertices = shape.nodes;
-  cursor.may("vertices", shape.vertices);
-  cursor.may("nodes_forward", shape.nodes_forward);
-  cursor.need("cables", shape.cables);
-  cursor.may("next", shape.next);
+  cursor.read_optional("vertices", shape.vertices);
+  cursor.read_optional("nodes_forward", shape.nodes_forward);
+  cursor.read_required("cables", shape.cables);
+  cursor.read_optional("next", shape.next);
   finish(cursor, network, [&] { return make_graph(std::move(shape)); });
 }
 
@@ -146,15 +146,15 @@ void read_graph(const JsonCursor& cursor, NetworkPtr& network) {
 
 static void read(const JsonCursor& cursor, NetworkPtr& network) {
   std::string kind;
-  if (!cursor.value().is_object()) return cursor.bad("must be an object in { }", "with the key \"kind\"");
-  cursor.need("kind", kind);
+  if (!cursor.value().is_object()) return cursor.report_error("must be an object in { }", "with the key \"kind\"");
+  cursor.read_required("kind", kind);
   if (cursor.failed()) return;
   if (kind == "mesh" || kind == "torus") return read_mesh(cursor, kind == "torus", network);
   if (kind == "tree") return read_tree(cursor, network);
   if (kind == "fattree") return read_fat_tree(cursor, network);
   if (kind == "dragonfly") return read_dragonfly(cursor, network);
   if (kind == "graph") return read_graph(cursor, network);
-  cursor.bad("unknown kind of network", "use mesh, torus, tree, fattree, dragonfly or graph");
+  cursor.report_error("unknown kind of network", "use mesh, torus, tree, fattree, dragonfly or graph");
 }
 
 namespace {
@@ -164,16 +164,17 @@ void check_header(const JsonCursor& cursor) {
   std::string what;
   std::uint32_t version = 0;
   if (!cursor.value().is_object() || !cursor.has("rankloom")) {
-    return cursor.bad("is JSON, but not a topology",
-                      R"(a topology begins with {"rankloom": "topology", "version": 1, "machine": …)");
+    return cursor.report_error("is JSON, but not a topology",
+                               R"(a topology begins with {"rankloom": "topology", "version": 1, "machine": …)");
   }
-  cursor.need("rankloom", what);
+  cursor.read_required("rankloom", what);
   if (!cursor.failed() && what != "topology")
-    return cursor.bad(fmt::format("is a {} file, not a topology", what), "give a topology file");
-  cursor.need("version", version);
+    return cursor.report_error(fmt::format("is a {} file, not a topology", what), "give a topology file");
+  cursor.read_required("version", version);
   if (cursor.failed() || version == schema_version) return;
-  cursor.bad(fmt::format("has version {} of the format; this program reads version {}", version, schema_version),
-             version > schema_version ? "use a newer version of this program" : "write 1, or create the file again");
+  cursor.report_error(
+      fmt::format("has version {} of the format; this program reads version {}", version, schema_version),
+      version > schema_version ? "use a newer version of this program" : "write 1, or create the file again");
 }
 
 /// A double, because the product of invalid repeat counts may exceed all integers.
@@ -186,11 +187,11 @@ double count_cores(const ObjectSpec& object) {
 void check_machine(const JsonCursor& cursor, const ObjectSpec& root) {
   if (cursor.failed()) return;
   if (root.children.empty())
-    return cursor.bad("machine: has no children, so there are no cores", "describe at least one core");
-  if (root.repeat != 1) return cursor.bad("machine: is repeated", "repeat an object below the machine");
+    return cursor.report_error("machine: has no children, so there are no cores", "describe at least one core");
+  if (root.repeat != 1) return cursor.report_error("machine: is repeated", "repeat an object below the machine");
   if (const double cores = count_cores(root); cores > max_cores) {
-    cursor.bad(fmt::format("machine: {:.4g} cores are too many: the maximum is {}", cores, max_cores),
-               "reduce the repeat counts");
+    cursor.report_error(fmt::format("machine: {:.4g} cores are too many: the maximum is {}", cores, max_cores),
+                        "reduce the repeat counts");
   }
 }
 
@@ -303,10 +304,10 @@ Result<MachineSpec> read_machine_json(const FileContents& file) {
   check_header(top);
   if (!top.failed()) top.expect_keys({"rankloom", "version", "text", "machine", "network"});
   spec.text = file.name();
-  top.may("text", spec.text);
-  top.need("machine", spec.root);
+  top.read_optional("text", spec.text);
+  top.read_required("machine", spec.root);
   check_machine(top, spec.root);
-  top.may("network", network);
+  top.read_optional("network", network);
   if (document.error) return Failure(std::move(*document.error));
   spec.network = std::move(network);
   return spec;

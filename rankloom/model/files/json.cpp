@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // model/files: reading and writing JSON text.
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -41,7 +41,8 @@ Result<json> parse_json(const FileContents& file) {
                 truncated ? "the JSON ends too early" : "this is not valid JSON",
                 truncated ? "the file may be truncated: get a complete copy"
                           : "check commas, quotes and brackets here and just before");
-  } catch (const json::exception& error) {  // A number that no double holds; the message ends with it in quotes.
+  } catch (
+      const json::exception& error) {  // A number that is too large for a double; the message ends with it in quotes.
     std::string_view number = error.what();
     number.remove_suffix(number.ends_with('\'') ? 1 : 0);
     number.remove_prefix(number.rfind('\'') + 1);
@@ -69,7 +70,7 @@ std::string JsonCursor::path() const {
   return above.empty() ? std::string(key_) : fmt::format("{}.{}", above, key_);
 }
 
-void JsonCursor::bad(std::string_view what, std::string hint) const {
+void JsonCursor::report_error(std::string_view what, std::string hint) const {
   if (failed()) return;
   const std::string here = path();
   document_->error = Error{Code::bad_input, at(document_->source),
@@ -81,7 +82,7 @@ bool JsonCursor::has(std::string_view key) const {
 }
 
 void JsonCursor::expect_key(std::string_view key) const {
-  if (value_->is_object() && !has(key)) bad(fmt::format("the key \"{}\" is missing", key), "add it");
+  if (value_->is_object() && !has(key)) report_error(fmt::format("the key \"{}\" is missing", key), "add it");
 }
 
 JsonCursor JsonCursor::member(std::string_view key) const {
@@ -93,16 +94,16 @@ JsonCursor JsonCursor::element(std::size_t index) const {
 }
 
 std::size_t JsonCursor::array_size() const {
-  if (!value_->is_array()) bad("must be an array in [ ]", "put the values into brackets");
+  if (!value_->is_array()) report_error("must be an array in [ ]", "put the values into brackets");
   return value_->size();
 }
 
 void JsonCursor::expect_keys(std::initializer_list<std::string_view> known) const {
   if (!value_->is_object())
-    return bad("must be an object in { }", fmt::format("with the keys {}", fmt::join(known, ", ")));
+    return report_error("must be an object in { }", fmt::format("with the keys {}", fmt::join(known, ", ")));
   for (const auto& [key, ignored] : value_->items()) {
     if (std::find(known.begin(), known.end(), key) == known.end())
-      return bad(fmt::format("unknown key \"{}\"", printable(key)), suggest(key, known));
+      return report_error(fmt::format("unknown key \"{}\"", printable(key)), suggest(key, known));
   }
 }
 
@@ -116,7 +117,8 @@ void read(const JsonCursor& cursor, std::uint32_t& field) {
   if (cursor.value().is_number_unsigned() && cursor.value().get<std::uint64_t>() <= max) {
     field = cursor.value().get<std::uint32_t>();
   } else {
-    cursor.bad(fmt::format("{} is not a whole number from 0 to {}", cursor.excerpt(), max), "write digits only");
+    cursor.report_error(fmt::format("{} is not a whole number from 0 to {}", cursor.excerpt(), max),
+                        "write digits only");
   }
 }
 
@@ -124,7 +126,7 @@ void read(const JsonCursor& cursor, double& field) {
   if (cursor.value().is_number()) {
     field = cursor.value().get<double>();
   } else {
-    cursor.bad(fmt::format("{} is not a number", cursor.excerpt()), "write it without quotes");
+    cursor.report_error(fmt::format("{} is not a number", cursor.excerpt()), "write it without quotes");
   }
 }
 
@@ -132,7 +134,7 @@ void read(const JsonCursor& cursor, std::string& field) {
   if (cursor.value().is_string()) {
     field = cursor.value().get<std::string>();
   } else {
-    cursor.bad(fmt::format("{} is not a string", cursor.excerpt()), "put it into double quotes");
+    cursor.report_error(fmt::format("{} is not a string", cursor.excerpt()), "put it into double quotes");
   }
 }
 
@@ -140,7 +142,7 @@ void read(const JsonCursor& cursor, bool& field) {
   if (cursor.value().is_boolean()) {
     field = cursor.value().get<bool>();
   } else {
-    cursor.bad(fmt::format("{} is neither true nor false", cursor.excerpt()), "write true or false");
+    cursor.report_error(fmt::format("{} is neither true nor false", cursor.excerpt()), "write true or false");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/files: reading JSON with errors that name the path of the value, and for an unknown key the closest known one.
-// The JSON library's parser and serialiser are compiled once, in json_cursor.cpp, not in every source that uses JSON.
+// model/files: reads and writes JSON. Errors name the path of the value, and for an unknown key the most similar known
+// one. The parser and serialiser of the JSON library are compiled once, in json.cpp, not in every source that uses JSON.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace rankloom {
 
-/// The value of a whole file. A syntax error names its line; no exception leaves this function.
+/// The value of a complete file. A syntax error names its line; the function does not throw.
 Result<nlohmann::json> parse_json(const FileContents& file);
 /// The value of a text; is_discarded() when the text is malformed.
 nlohmann::json parse_json(std::string_view text);
@@ -44,18 +44,18 @@ class JsonCursor {
   std::size_t depth() const { return parent_ == nullptr ? 0 : parent_->depth() + 1; }
   std::string path() const;
   /// Records an error at this value, unless there is one already.
-  void bad(std::string_view what, std::string hint) const;
+  void report_error(std::string_view what, std::string hint) const;
 
   bool has(std::string_view key) const;
   /// Reads the value of a required key.
   template <class T>
-  void need(std::string_view key, T& field) const {
+  void read_required(std::string_view key, T& field) const {
     expect_key(key);
-    may(key, field);
+    read_optional(key, field);
   }
   /// Reads the value of an optional key; without the key the field keeps its value.
   template <class T>
-  void may(std::string_view key, T& field) const {
+  void read_optional(std::string_view key, T& field) const {
     if (!failed() && has(key)) read(member(key), field);
   }
   /// Calls visit(cursor) for each element of an array, until one fails.
