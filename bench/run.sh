@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the benchmarks, one after another, and collects their JSON rows. run.sh BIN [NAME…]
-# flagship_qaplib takes five minutes by itself (31 instances of 10 s), flagship_ranks and flagship_scale a few each.
+# auto_qaplib takes five minutes (31 instances of 10 s), auto_ranks and auto_scale a few minutes each.
 set -euo pipefail
 bin=$1
 shift
 rows=$(dirname "$bin")/bench.jsonl
 [ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record \
-  flagship_ranks flagship_few flagship_meshes flagship_applications flagship_qaplib flagship_scale \
+  auto_ranks auto_few auto_meshes auto_applications auto_qaplib auto_scale \
   allocation prediction online
 failed=0
 for name in "$@"; do
@@ -21,4 +21,4 @@ for name in "$@"; do
   [ $status -eq 0 ] || failed=1
 done
 rm -f "$rows.one"
-[ $failed -eq 0 ] && echo "every figure that must be reached was reached" || { echo "a figure was missed" && exit 1; }
+[ $failed -eq 0 ] && echo "all required figures were reached" || { echo "a required figure was not reached" && exit 1; }
