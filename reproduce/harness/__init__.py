@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: what every experiment uses: kept steps, calls of the programs, tables, plots, verdicts, the page."""
+"""reproduce: shared code of the experiments: cached steps, program calls, tables, plots, verdicts, the page."""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: what an experiment gives back, and how it is written: NAME.json, NAME.md, tables as CSV, plots as SVG."""
+"""reproduce: the result of an experiment and its files: NAME.json, NAME.md, tables as CSV, plots as SVG."""
 
 import dataclasses
 import json
 import pathlib
 
 from . import verdict
-from .steps import write_whole
+from .steps import write_atomically
 
 
 @dataclasses.dataclass
@@ -16,28 +16,28 @@ class Outcome:
     kind: str  # one of verdict.KINDS
     parameters: list  # (what, value), printed with every result
     tables: list = dataclasses.field(default_factory=list)
-    plots: dict = dataclasses.field(default_factory=dict)  # ending of the file's name: SVG
+    plots: dict = dataclasses.field(default_factory=dict)  # suffix of the file name: SVG
     verdicts: list = dataclasses.field(default_factory=list)
     musts: list = dataclasses.field(default_factory=list)
-    notes: list = dataclasses.field(default_factory=list)  # where ours differs, and why
+    notes: list = dataclasses.field(default_factory=list)  # differences from the paper and their reasons
 
     def line(self, name):
         return verdict.line(name, self.kind, self.verdicts, self.musts)
 
 
 def write(outcome, experiment, folder, version):
-    """Everything into the folder; the page reads NAME.json."""
+    """Writes all files into the directory; the page reads NAME.json."""
     folder, name = pathlib.Path(folder), experiment.name
     assert outcome.kind in verdict.KINDS
     for old in [*folder.glob(f"{name}.*"), *folder.glob(f"{name}-[0-9]*.csv"), *folder.glob(f"{name}-*.svg")]:
         if old.name.split(".")[0].removeprefix(name)[:1] in ("", "-"):
             old.unlink()
     for ending, svg in outcome.plots.items():
-        write_whole(folder / f"{name}-{ending}.svg", svg)
+        write_atomically(folder / f"{name}-{ending}.svg", svg)
     for at, table in enumerate(outcome.tables):
-        write_whole(folder / f"{name}-{at + 1}.csv", table.csv())
-    write_whole(folder / f"{name}.md", markdown(outcome, experiment))
-    write_whole(folder / f"{name}.json", json.dumps({
+        write_atomically(folder / f"{name}-{at + 1}.csv", table.csv())
+    write_atomically(folder / f"{name}.md", markdown(outcome, experiment))
+    write_atomically(folder / f"{name}.json", json.dumps({
         "name": name, "title": experiment.title, "paper": experiment.paper, "kind": outcome.kind, "version": version,
         "line": outcome.line(name), "word": verdict.together([one.word for one in outcome.verdicts]),
         "parameters": [[str(what), str(value)] for what, value in outcome.parameters],
@@ -59,10 +59,10 @@ def markdown(outcome, experiment):
     for one in outcome.verdicts:
         text += f"| {one.item} | **{one.word}** | {one.ours} | {one.paper} | {one.why} |\n"
     if outcome.musts:
-        text += "\n## What must be reached\n\n| | | figure |\n|---|---|---|\n"
+        text += "\n## Required results\n\n| | | figure |\n|---|---|---|\n"
         for must in outcome.musts:
-            text += f"| {must.what} | {'reached' if must.reached else '**missed**'} | {must.figure} |\n"
+            text += f"| {must.what} | {'reached' if must.reached else '**not reached**'} | {must.figure} |\n"
     if outcome.notes:
-        text += "\n## Where ours differs, and why\n\n" + "".join(f"- {note}\n" for note in outcome.notes)
+        text += "\n## Differences from the paper\n\n" + "".join(f"- {note}\n" for note in outcome.notes)
     text += "\n## Parameters\n\n| | |\n|---|---|\n" + "".join(f"| {what} | {value} |\n" for what, value in outcome.parameters)
     return text

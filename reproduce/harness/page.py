@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: docs/reproduction.md: a verdict for every table and figure of the four papers, from the results."""
+"""reproduce: writes docs/reproduction.md: a verdict for every table and figure of the four papers, from the results."""
 
 import json
 import os
 import pathlib
 
 from .. import experiments
-from .steps import write_whole
+from .steps import write_atomically
 
 PAPERS = pathlib.Path(__file__).resolve().parent.parent / "papers"
 ORDER = ["wang-2015", "zhang-2014", "getmanskiy-2015", "cruz-2019"]
@@ -15,29 +15,29 @@ HEAD = """# Do the papers' results hold?
 
 Written by `./dev reproduce page` from the results in `reproduce/results/`; do not edit it by hand.
 
-Four papers stand behind rankloom. Here is a verdict for every table and every figure of theirs: **holds**, **holds partly** or **does not
-hold**, our figure beside the paper's. *Simulated* figures come from SimGrid, on a platform made from the topology that is printed with
-them; *measured* ones from this project's programs on a machine of two cores; *computed* ones from the cost model alone. Nothing was
-tuned to match: where ours differs, the page of the experiment says why. We do not have the papers' machines: absolute times cannot
-be compared, ratios can.
+rankloom implements the methods of four papers. This page gives a verdict for every table and every figure of these papers: **holds**,
+**holds partly** or **does not hold**, with our figure next to the paper's. *Simulated* figures come from SimGrid, on a platform that is
+built from the printed topology. *Measured* figures come from this project's programs on a machine with two cores. *Computed* figures come
+from the cost model alone. Nothing was tuned to match the papers; where our figures differ, the page of the experiment gives the reason.
+The papers' machines are not available to us, so absolute times cannot be compared, but ratios can.
 
 <!-- skip: takes a quarter of an hour -->
 ```sh
-./dev reproduce all           # goes on where it was, if interrupted
-./dev reproduce wang-npb      # one of them
+./dev reproduce all           # continues an interrupted run
+./dev reproduce wang-npb      # one experiment
 ./dev reproduce list
 ```
 """
 
 
 def load(results):
-    """Every result that is there, in the order of the table of experiments."""
+    """All existing results, in the order of the table of experiments."""
     paths = [pathlib.Path(results) / f"{row.name}.json" for row in experiments.TABLE]
     return {path.stem: json.loads(path.read_text()) for path in paths if path.exists()}
 
 
 def write(results, target):
-    write_whole(target, text(load(results), os.path.relpath(results, pathlib.Path(target).parent)))
+    write_atomically(target, text(load(results), os.path.relpath(results, pathlib.Path(target).parent)))
 
 
 def text(found, folder):
@@ -54,9 +54,9 @@ def musts(found):
     rows = [(name, must) for name, one in found.items() for must in one["musts"]]
     if not rows:
         return ""
-    page = "\n## What the simulation must show\n\n| | | | figure |\n|---|---|---|---|\n"
+    page = "\n## Required results of the simulation\n\n| | | | figure |\n|---|---|---|---|\n"
     for name, must in rows:
-        page += f"| {name} | {must['what']} | {'reached' if must['reached'] else '**missed**'} | {must['figure']} |\n"
+        page += f"| {name} | {must['what']} | {'reached' if must['reached'] else '**not reached**'} | {must['figure']} |\n"
     return page
 
 

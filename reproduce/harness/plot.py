@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: plots as SVG: bars in groups, and lines. Colours that colour-blind people tell apart (Okabe and Ito), every
-series also by its marker or hatch; readable on light and dark pages."""
+"""reproduce: plots as SVG: grouped bars, and lines. The colours are suitable for colour-blind readers (Okabe and Ito), and
+every series also has its own marker or dash pattern; readable on light and dark pages."""
 
 import dataclasses
 import html
 import math
 
-# Readable on white and on near-black alike.
+# Readable on white and on near-black backgrounds.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#B8A800"]
 DASHES = ["", "7 3", "2 3", "9 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2"]
 WIDTH, LEFT, RIGHT, BOTTOM = 760, 70, 16, 52
@@ -21,28 +21,28 @@ STYLE = """<style>
 
 @dataclasses.dataclass
 class Series:
-    """Values in the order of the groups (bars) or pairs of x and y (lines). None is left out."""
+    """Values in the order of the groups (bars) or pairs of x and y (lines). None is omitted."""
 
     name: str
     values: list
-    is_paper: bool = False  # what the paper printed: a diamond instead of a bar
+    is_paper: bool = False  # values from the paper: drawn as a diamond instead of a bar
 
 
 def bars(title, groups, series, y_title, height=360, line_at=None):
-    """One cluster of bars for each group."""
+    """One cluster of bars per group."""
     values = [value for one in series for value in one.values if value is not None]
     ticks = round_ticks(min([*values, 0]), max([*values, line_at or 0, 0]))
     bottom_value, top_value = ticks[0], ticks[-1]
     page = Page(title, series, y_title, height)
     page.y_axis(ticks, lambda value: (value - bottom_value) / (top_value - bottom_value))
     drawn = [one for one in series if not one.is_paper]
-    room = page.inner_width / max(1, len(groups))
-    width = 0.8 * room / max(1, len(drawn))
+    group_width = page.inner_width / max(1, len(groups))
+    width = 0.8 * group_width / max(1, len(drawn))
     zero = page.y(-bottom_value / (top_value - bottom_value))
     for at, group in enumerate(groups):
-        left = LEFT + at * room + 0.1 * room
-        for line, word in enumerate(in_two_lines(str(group), room)):
-            page.text(LEFT + (at + 0.5) * room, page.floor + 16 + 15 * line, word, "middle")
+        left = LEFT + at * group_width + 0.1 * group_width
+        for line, word in enumerate(in_two_lines(str(group), group_width)):
+            page.text(LEFT + (at + 0.5) * group_width, page.floor + 16 + 15 * line, word, "middle")
         for number, one in enumerate(drawn):
             value = one.values[at]
             if value is None:
@@ -54,7 +54,7 @@ def bars(title, groups, series, y_title, height=360, line_at=None):
         for one in series:
             if one.is_paper and one.values[at] is not None:
                 y = page.y((one.values[at] - bottom_value) / (top_value - bottom_value))
-                page.add(diamond(LEFT + (at + 0.5) * room, y))
+                page.add(diamond(LEFT + (at + 0.5) * group_width, y))
     page.add(f'<path class="axis" d="M{LEFT} {zero:.1f}H{WIDTH - RIGHT}"/>')
     if line_at is not None:
         y = page.y((line_at - bottom_value) / (top_value - bottom_value))
@@ -63,7 +63,7 @@ def bars(title, groups, series, y_title, height=360, line_at=None):
 
 
 def lines(title, series, x_title, y_title, height=380, log_x=True, log_y=True):
-    """Lines over numbers, on logarithmic axes unless said otherwise."""
+    """Lines over numbers, by default on logarithmic axes."""
     points = [point for one in series for point in one.values if point[1] is not None]
     xs, ys = sorted({x for x, _ in points}), [y for _, y in points]
     page = Page(title, series, y_title, height)
@@ -93,7 +93,7 @@ def lines(title, series, x_title, y_title, height=380, log_x=True, log_y=True):
 
 
 class Page:
-    """The frame that both kinds share: title, legend, axis of values."""
+    """The frame of both kinds of plots: title, legend, value axis."""
 
     def __init__(self, title, series, y_title, height):
         self.series, self.parts = series, []
@@ -146,7 +146,7 @@ def diamond(x, y):
 
 
 def round_ticks(least, most):
-    """Round numbers, about five steps, from at or below the least to at or above the most."""
+    """Round numbers in about five steps that cover the range from `least` to `most`."""
     rough = ((most - least) or 1) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999999)
@@ -154,12 +154,12 @@ def round_ticks(least, most):
     return [at * step for at in range(low, max(high, low + 1) + 1)]
 
 
-def in_two_lines(words, room):
-    """A name that is too wide for its room is broken at a blank near its middle."""
-    if 6.5 * len(words) <= room or " " not in words:
-        return [words]
-    at = min((at for at, letter in enumerate(words) if letter == " "), key=lambda at: abs(at - len(words) / 2))
-    return [words[:at], words[at + 1:]]
+def in_two_lines(label, width):
+    """Breaks a label that is wider than `width` at the space closest to its middle."""
+    if 6.5 * len(label) <= width or " " not in label:
+        return [label]
+    at = min((at for at, letter in enumerate(label) if letter == " "), key=lambda at: abs(at - len(label) / 2))
+    return [label[:at], label[at + 1:]]
 
 
 def decades(least, most):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: calls of the real programs, each a kept step.
+"""reproduce: calls of the programs; each call is a cached step.
 
-A Run is handed to every experiment. Its words are those a user would type; a file among them is an Input, so that the
-step's name depends on what is in it and not on where it lies.
+Every experiment gets a Run. The arguments of its calls are those a user would type; a file among them is an Input, so that
+the name of the step depends on the contents of the file and not on its path.
 """
 
 import concurrent.futures
@@ -14,16 +14,16 @@ import subprocess
 import tempfile
 import time
 
-from .steps import Steps, digest, digest_of_file, write_whole
+from .steps import Steps, digest, digest_of_file, write_atomically
 
 
 class Failed(Exception):
-    """A program did not do what an experiment needs; the message is what it said."""
+    """A program failed; the message contains its output."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """A file among the words of a call."""
+    """A file among the arguments of a call."""
 
     path: pathlib.Path
 
@@ -32,7 +32,7 @@ class Input:
 
 
 class Run:
-    """One run of experiments: where the programs are, what was kept, how far it has come."""
+    """One run of experiments: the directory of the programs, the cached steps, the progress."""
 
     def __init__(self, programs, work, progress, quick=False, at_once=None, time_limit=1800):
         self.programs = pathlib.Path(programs)
@@ -42,7 +42,7 @@ class Run:
         self.quick = quick
         self.at_once = at_once or max(1, os.cpu_count() or 1)
         self.time_limit = time_limit
-        # What steps depend on beside their words: the program and its helpers, byte by byte.
+        # Steps also depend on the contents of the program and of its helper programs.
         helpers = sorted(path for path in self.programs.glob("rankloom*") if path.is_file() and not path.is_symlink())
         self.version = digest(*(word for path in helpers for word in (path.name, digest_of_file(path))))
 
@@ -50,22 +50,22 @@ class Run:
         return digest(self.version, also, *(digest_of_file(w.path) if isinstance(w, Input) else w for w in words))
 
     def file(self, content, ending=".txt"):
-        """A file of this content, text or bytes, as an Input."""
+        """A file with this content, text or bytes, as an Input."""
         path = self.work / "inputs" / f"{digest(content)}{ending}"
         if not path.exists():
-            write_whole(path, content)
+            write_atomically(path, content)
         return Input(path)
 
     def mapping(self, cores):
-        """A mapping as a file: one core a line."""
+        """A mapping file: one core per line."""
         return self.file("".join(f"{core}\n" for core in cores), ".map")
 
     def rankloom(self, *words):
-        """`rankloom WORDS --json`: the object that it prints."""
+        """The JSON object that `rankloom ARGUMENTS --json` prints."""
         return self.steps(self.name(words), lambda: self._call(words))
 
     def session(self, calls):
-        """Calls that share a state file (`rankloom alloc`), one after another, as one step: the list of their objects."""
+        """Calls that share a state file (`rankloom alloc`), one after another, as one step. Returns the list of their objects."""
 
         def work():
             with tempfile.TemporaryDirectory(prefix="reproduce-") as folder:
@@ -74,7 +74,7 @@ class Run:
         return self.steps(self.name([word for words in calls for word in (*words, ";")], also="session"), work)
 
     def recorded(self, ranks, *words):
-        """The traffic of an MPI program beside rankloom, recorded in a real run here, as lines of pairs."""
+        """The traffic of an MPI program from the directory of rankloom, recorded in a run on this machine, in the format `pairs`."""
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
 
         def work():
@@ -87,12 +87,12 @@ class Run:
         return self.steps(self.name(words, also=f"recorded {ranks}"), work)
 
     def text(self, *words):
-        """What `rankloom WORDS` prints."""
+        """The output of `rankloom ARGUMENTS`."""
         return self.steps(self.name(words, also="text"), lambda: self._run([self.programs / "rankloom", *words]).decode())
 
     def seconds(self, *words, times=5):
-        """The least wall time of the whole command `rankloom WORDS` in several runs (what else runs on the machine only adds to
-        it), its output thrown away. Nothing of ours runs beside it."""
+        """The shortest wall time of the whole command `rankloom ARGUMENTS` in several runs; other programs on the machine can only
+        increase it. The output is discarded, and no other step runs at the same time."""
 
         def work():
             taken = []
@@ -105,11 +105,11 @@ class Run:
         return self.steps(self.name(words, also=f"seconds {times}"), work)
 
     def all(self, label, calls):
-        """Many calls of rankloom, several at once: the list of their objects, in order. Shows how far it is."""
+        """Many calls of rankloom, several in parallel: the list of their objects, in order. Reports progress."""
         return self.each(label, calls, lambda words: self.rankloom(*words))
 
     def each(self, label, items, work):
-        """work(item) for each item, several at once, in order."""
+        """work(item) for each item, several in parallel; the results are in the order of the items."""
         items = list(items)
         answers = [None] * len(items)
         with concurrent.futures.ThreadPoolExecutor(self.at_once) as pool:
@@ -128,20 +128,20 @@ class Run:
         try:
             return json.loads(self._run(words))
         except ValueError as error:
-            raise Failed(f"{said(words)}\nprinted no JSON: {error}") from error
+            raise Failed(f"{command_line(words)}\ndid not print JSON: {error}") from error
 
     def _run(self, words, environment=None):
         try:
             done = subprocess.run([str(word) for word in words], stdin=subprocess.DEVNULL, capture_output=True,
                                   timeout=self.time_limit, env=environment, check=False)
         except OSError as error:
-            raise Failed(f"{words[0]}: {error.strerror}\nbuild it first: ./dev build") from error
+            raise Failed(f"{words[0]}: {error.strerror}\nbuild the programs first: ./dev build") from error
         except subprocess.TimeoutExpired as error:
-            raise Failed(f"{said(words)}\nwas not done in {self.time_limit} s") from error
+            raise Failed(f"{command_line(words)}\ndid not finish within {self.time_limit} s") from error
         if done.returncode != 0:
-            raise Failed(f"{said(words)}\nended with status {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
+            raise Failed(f"{command_line(words)}\nexited with status {done.returncode}: {done.stderr.decode('utf-8', 'replace').strip()}")
         return done.stdout
 
 
-def said(words):
+def command_line(words):
     return " ".join(str(word) for word in words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: how far it is: one line on a terminal, nothing when piped."""
+"""reproduce: progress: one line on a terminal, nothing when piped."""
 
 import sys
 
@@ -25,7 +25,7 @@ class Progress:
         self._write(f"{self.title}{': ' if label else ''}{label}{bar}")
 
     def finish(self):
-        """The line goes away."""
+        """Removes the line."""
         if self.shown:
             self._write("")
             self.stream.write("\r")

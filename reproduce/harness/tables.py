@@ -32,7 +32,7 @@ class Table:
 
 
 def text(cell):
-    """A number with as many digits as say something."""
+    """A number with its significant digits."""
     if cell is None:
         return "–"
     if isinstance(cell, bool):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: verdicts: does what a paper printed hold here? Three words, and always both figures."""
+"""reproduce: verdicts: whether a result of a paper holds, with our figure and the paper's."""
 
 import dataclasses
 
 HOLDS, PARTLY, NOT = "holds", "holds partly", "does not hold"
 WORDS = (HOLDS, PARTLY, NOT)
-KINDS = ("simulated", "measured", "computed")  # computed: from the cost model, neither run nor simulated
+KINDS = ("simulated", "measured", "computed")  # computed: from the cost model, neither measured nor simulated
 
 
 @dataclasses.dataclass
@@ -17,7 +17,7 @@ class Verdict:
     ours: str
     paper: str
     why: str = ""
-    kind: str = ""  # where it is not the experiment's own
+    kind: str = ""  # if it differs from the kind of the experiment
 
     def __post_init__(self):
         assert self.word in WORDS and self.kind in ("", *KINDS), (self.word, self.kind)
@@ -25,7 +25,7 @@ class Verdict:
 
 @dataclasses.dataclass
 class Must:
-    """A figure of our own that must be reached."""
+    """A required result of this project."""
 
     what: str
     reached: bool
@@ -33,20 +33,20 @@ class Must:
 
 
 def of_claims(*claims):
-    """All claims true: holds; some: partly; none: does not hold."""
+    """All claims are true: holds; some: holds partly; none: does not hold."""
     true = sum(bool(claim) for claim in claims)
     return HOLDS if true == len(claims) else PARTLY if true else NOT
 
 
 def together(words):
-    """The word for several verdicts: all alike, or partly."""
+    """The summary of several verdicts: their common word, or holds partly."""
     words = set(words)
     return words.pop() if len(words) == 1 else PARTLY
 
 
 def line(name, kind, verdicts, musts):
-    """The one line that ends an experiment."""
+    """The last line of an experiment."""
     word = together([verdict.word for verdict in verdicts])
     figures = "; ".join(f"{verdict.item}: {verdict.ours} (paper: {verdict.paper})" for verdict in verdicts)
     missed = [must.what for must in musts if not must.reached]
-    return f"{name}: {word} ({kind}). {figures}" + (f". MISSED: {'; '.join(missed)}" if missed else "")
+    return f"{name}: {word} ({kind}). {figures}" + (f". Not reached: {'; '.join(missed)}" if missed else "")

@@ -52,7 +52,7 @@ class KeptSteps(Folder):
         again = self.run_of()
         self.assertEqual(again.rankloom("map", "x")["words"], "map x --json")
         self.assertEqual(self.calls(), 1)
-        self.assertEqual((again.steps.ran, again.steps.kept), (0, 1))
+        self.assertEqual((again.steps.ran, again.steps.cached), (0, 1))
 
     def test_other_words_are_another_step(self):
         run = self.run_of()
@@ -92,18 +92,18 @@ class KeptSteps(Folder):
         with self.assertRaisesRegex(Failed, "./dev build"):
             self.run_of().rankloom("map")
 
-    def test_many_calls_answer_in_their_order(self):
+    def test_results_of_many_calls_are_in_order(self):
         answers = self.run_of(at_once=2).all("calls", [("n", str(at)) for at in range(9)])
         self.assertEqual([answer["words"] for answer in answers], [f"n {at} --json" for at in range(9)])
 
 
 class Killed(Folder):
-    def test_goes_on_where_it_was(self):
+    def test_continues_where_it_stopped(self):
         script = ("import sys; sys.path.insert(0, %r); from reproduce.harness.program import Run; from reproduce.harness.progress "
                   "import Progress\n"
                   "run = Run(%r, %r, Progress(), at_once=1)\n"
                   "run.all('steps', [('slow', '0', str(at)) for at in range(3)] + [('slow', %%s, 'last')])\n"
-                  "print(run.steps.ran, run.steps.kept)") % (str(support.ROOT), str(self.path / "bin"), str(self.path / "work"))
+                  "print(run.steps.ran, run.steps.cached)") % (str(support.ROOT), str(self.path / "bin"), str(self.path / "work"))
         first = subprocess.Popen([sys.executable, "-c", script % "'60'"], start_new_session=True)
         deadline = time.monotonic() + 30
         while self.calls() < 4 and time.monotonic() < deadline:
@@ -131,10 +131,10 @@ class Verdicts(unittest.TestCase):
         with self.assertRaises(AssertionError):
             verdict.Verdict("Table 1", "perhaps", "1", "2")
 
-    def test_the_line_has_both_figures_and_what_was_missed(self):
+    def test_the_line_has_both_figures_and_the_results_not_reached(self):
         line = verdict.line("x", "simulated", [verdict.Verdict("Table 1", "holds", "2.1", "2.0")],
                             [verdict.Must("be quick", False, "slow")])
-        self.assertEqual(line, "x: holds (simulated). Table 1: 2.1 (paper: 2.0). MISSED: be quick")
+        self.assertEqual(line, "x: holds (simulated). Table 1: 2.1 (paper: 2.0). Not reached: be quick")
 
 
 class Tables(unittest.TestCase):
@@ -145,7 +145,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(table.markdown(), "| name | value |\n|---|---:|\n| a\\|b | 1,234 |\n| c | – |\n")
         self.assertEqual(table.csv(), "name,value\na|b,1234.5\nc,\n")
 
-    def test_numbers_have_the_digits_that_say_something(self):
+    def test_numbers_have_significant_digits(self):
         self.assertEqual([text(value) for value in (0.000123456, 1.23456, 45.678, 12345.6, 0, 144, None, True)],
                          ["0.000123", "1.235", "45.7", "12,346", "0", "144", "–", "yes"])
 
@@ -159,7 +159,7 @@ class TheProgressBar(unittest.TestCase):
         progress.finish()
         self.assertEqual(stream.getvalue(), "")
 
-    def test_shows_how_far_it_is_and_goes_away(self):
+    def test_shows_the_fraction_done_and_disappears(self):
         stream = io.StringIO()
         progress = Progress(stream, shown=True)
         progress.begin("x")
@@ -183,16 +183,16 @@ class TheCommand(Folder):
                                          "getmanskiy-groups", "wang-npb", "wang-time", "zhang-jobs"])
         self.assertIn("not run yet", done.stdout)
 
-    def test_an_unknown_name_is_refused_with_the_names(self):
+    def test_an_unknown_name_is_rejected_with_the_list_of_names(self):
         done = self.command("wang")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("no experiment is called wang; there are: wang-time", done.stderr)
+        self.assertIn("unknown experiment 'wang'; choose from: wang-time", done.stderr)
 
-    def test_an_experiment_that_cannot_run_says_why(self):
+    def test_an_experiment_that_fails_reports_the_reason(self):
         (self.path / "bin/rankloom").write_text("#!/bin/sh\necho 'error: SimGrid is missing' >&2\nexit 5\n")
         done = self.command("wang-npb", "--quick")
         self.assertEqual(done.returncode, 5)
-        self.assertIn("wang-npb: cannot be run", done.stderr)
+        self.assertIn("wang-npb: failed", done.stderr)
         self.assertIn("SimGrid is missing", done.stderr)
         self.assertFalse((self.path / "results/wang-npb.json").exists())
 
