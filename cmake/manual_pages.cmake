@@ -1,4 +1,4 @@
-# Manual pages: those of the program come out of itself; those of the small programs beside it out of their --help.
+# Manual pages: the program writes its own; those of the small programs are made from their --help.
 option(RANKLOOM_COMPRESS_PAGES "Compress manual pages when they are installed, as distributions want them" OFF)
 include(GNUInstallDirs)
 

@@ -1,8 +1,8 @@
-# What every Debian package has to have beside its files: a copyright, a changelog, scripts of its own where it needs some.
+# The files that every Debian package must contain: copyright, changelog, maintainer scripts.
 include(GNUInstallDirs)
 set(paperwork ${CMAKE_CURRENT_BINARY_DIR}/paperwork)
 
-# When the sources were made: the same sources give the same packages.
+# The date of the sources, so that the same sources give the same packages.
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   set(source_time $ENV{SOURCE_DATE_EPOCH})
 else()

@@ -1,5 +1,5 @@
-# Run by CPack when packages are made: what it cannot say itself, and what it says too much.
-# CPACK_PACKAGE_FILES are the packages; CPACK_RANKLOOM_MULTIARCH names those that may stand beside those of another architecture.
+# Run by CPack after it made the packages: corrects what CPack cannot express.
+# CPACK_PACKAGE_FILES are the packages; CPACK_RANKLOOM_MULTIARCH names those that can be installed for several architectures at once.
 foreach(package IN LISTS CPACK_PACKAGE_FILES)
   set(folder ${CPACK_TEMPORARY_DIRECTORY}/tidy)
   file(REMOVE_RECURSE ${folder})

@@ -37,7 +37,7 @@ def drawing():
 
     yield f'<rect x="328" y="186" width="556" height="218" rx="9" fill="none" stroke="{LINE}" stroke-dasharray="5 4"/>'
     yield '<text x="876" y="398" class="small" style="text-anchor:end">each run with another seed</text>'
-    yield box(344, 200, 248, 66, CUT, "coarsen", "those who talk most become one,", "until few are left")
+    yield box(344, 200, 248, 66, CUT, "coarsen", "pairs with the most traffic merge,", "until few vertices are left")
     yield arrow("M592 233h24")
     yield box(620, 200, 248, 66, CUT, "cut along the machine", "switches, then nodes, … then cores,", "each part for itself")
     yield arrow("M744 266v22")
@@ -62,7 +62,7 @@ def main():
 <defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="{LINE}"/></marker></defs>
 <style>text{{fill:{INK};text-anchor:middle}}.small{{font-size:12px}}.arrow{{stroke:{LINE};stroke-width:1.4;fill:none;marker-end:url(#tip)}}</style>
 <rect width="100%" height="100%" fill="#fff"/>
-<text x="430" y="26" font-size="16" font-weight="600">who talks to whom, what is near what</text>
+<text x="430" y="26" font-size="16" font-weight="600">communication graph and topology</text>
 {chr(10).join(drawing())}
 </svg>
 """

@@ -52,8 +52,8 @@ def main() -> None:
 <title>Traffic between 192 ranks before and after mapping</title>
 <style>.cell{{fill:#0b6e99}}.node{{stroke:#bbb;stroke-width:.6;fill:none}}.switch{{stroke:#555;stroke-width:1.4;fill:none}}text{{fill:#333}}</style>
 <rect width="100%" height="100%" fill="#fff"/>
-<text x="10" y="20" font-weight="600">launcher's order</text><text x="10" y="38" font-size="12">who sends (row) to whom (column); a box is a node of 16 cores</text>
-<text x="{10 + side + GAP}" y="20" font-weight="600">placed by rankloom</text><text x="{10 + side + GAP}" y="38" font-size="12">the same traffic: ranks that talk share a node</text>
+<text x="10" y="20" font-weight="600">launcher's default placement</text><text x="10" y="38" font-size="12">senders in rows, receivers in columns; a box is a node of 16 cores</text>
+<text x="{10 + side + GAP}" y="20" font-weight="600">placed by rankloom</text><text x="{10 + side + GAP}" y="38" font-size="12">the same traffic: communicating ranks share a node</text>
 {heat_map(pairs, list(range(ranks)), ranks, 10)}
 {heat_map(pairs, mapping, ranks, 10 + side + GAP)}
 <text x="10" y="{TOP + side + 26}">cost (bytes x time per byte): {result["cost_default"]:.4g}</text>

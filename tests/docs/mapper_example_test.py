@@ -44,7 +44,7 @@ def compiled(source, tree, root, build, to):
 
 def linked(program, objects, build, ninja, to):
     command = run([ninja, "-t", "commands", f"bin/{program}"], build).strip().splitlines()[-1]
-    words = shlex.split(command.removeprefix(": && ").split(" && ")[0])  # what comes behind lists the tests
+    words = shlex.split(command.removeprefix(": && ").split(" && ")[0])  # the rest of the command lists the tests
     at = words.index("-o")
     words[at:at + 2] = [*map(str, objects), "-o", str(to)]
     run(words, build)

@@ -42,9 +42,9 @@ check "without the recorder, record names its package" \
   "if rankloom record --mpi openmpi -- /bin/true 2>said.record; then exit 1; fi; grep 'apt install rankloom-record-openmpi' said.record"
 check "no file is left without a package" "for file in /usr/bin/rankloom* /usr/lib/rankloom/*; do dpkg -S \$file; done"
 
-# All of them, and what people use beside them.
+# All of them, and the software that users combine with them.
 need "all packages install together" "$install ./*.deb"
-need "MPI, compilers, Slurm and others install beside them" \
+need "MPI, compilers, Slurm and others install as well" \
   "$install openmpi-bin libopenmpi-dev mpich gcc libc6-dev make cmake pkg-config man-db zsh bash-completion iproute2 munge slurmctld slurmd slurm-client"
 check "every library that is needed is there" "
   for file in /usr/bin/rankloom* /usr/lib/rankloom/rankloom-* /usr/lib/rankloom/*.so /usr/lib/rankloom/slurm/*.so /usr/lib/*/librankloom.so.1; do
@@ -84,7 +84,7 @@ check "packages of such programs can depend on the library" "
   readelf -d by_flags | grep 'librankloom.so.1\]' && grep '^librankloom 1 librankloom1' /var/lib/dpkg/info/librankloom1*.shlibs"
 
 # Slurm for real: its own controller loads one plugin, its own srun the other. Ports of others on this machine are not met;
-# names resolve only where there is an address beside that of lo.
+# names resolve only where there is another address than that of lo.
 check "Slurm chooses nodes and ranks" "unshare --net bash -e -c '
   ip link set lo up
   ip link add here type veth peer name there && ip addr add 192.0.2.1/24 dev here && ip link set here up && ip link set there up

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Are the packages good? Makes a minimal Debian in a folder, installs them there with apt as a user would, uses what they bring
-# (checks.sh), removes them, and looks for what is left. Needs root and debootstrap. Everything that is mounted is mounted in a
-# namespace of its own, so nothing of it can stay behind.
+# Tests the Debian packages: creates a minimal Debian in a directory, installs the packages there with apt, uses them (checks.sh),
+# removes them, and looks for files that remain. Needs root and debootstrap. All mounts are in a separate mount namespace, so
+# none of them can remain.
 #
 #   smoke.sh FOLDER_OF_PACKAGES FOLDER_OF_THE_PROJECT
 #

@@ -89,7 +89,7 @@ def options_of(root):
     return {name for file in files for name in re.findall(r"^\s*option\((RANKLOOM_\w+)", file.read_text(), re.M)}
 
 
-def least_versions(root):
+def min_versions(root):
     text = "".join(path.read_text() for path in (root / "CMakeLists.txt", root / "python/CMakeLists.txt"))
     found = dict(re.findall(r"find_package\((\w+) ([\d.]+)", text))
     found["simgrid"] = re.search(r"simgrid>=([\d.]+)", text).group(1)
@@ -121,7 +121,7 @@ def main():
     readme = (root / "packaging/spack/README.md").read_text()
     for name in (*notes.variants, *(options - WAYS)):
         expect(f"`{name}`" in readme, f"the README of the recipe does not name {name}")
-    for name, least in least_versions(root).items():
+    for name, least in min_versions(root).items():
         given = [spec for spec, _ in notes.dependencies.get(NAMES.get(name, "?"), [])]
         expect(any(spec.split(":")[0] == least for spec in given), f"CMake asks for {name} {least}, the recipe for {given}")
 

@@ -6,8 +6,8 @@ from spack.package import *
 
 
 class Rankloom(CMakePackage):
-    """Places the processes of a parallel program where they talk: records who talks to whom, learns the machine, maps
-    ranks to cores, says it in the launcher's words, proves and measures it."""
+    """Places communicating processes close to each other: records the communication pattern, discovers the machine, maps
+    ranks to cores, exports the mapping for a launcher, verifies and measures it."""
 
     license("Apache-2.0 AND GPL-2.0-or-later")
     maintainers()
