@@ -74,7 +74,7 @@ class TopologyBuilder {
     };
     const double count = cores(root);
     if (named_and_repeated)
-      return bad("an object with a name is repeated", "give each object its child_level name, or none");
+      return bad("an object with a name is repeated", "give each object its own name, or none");
     if (root.children.empty() || count < 1)
       return bad("the machine has no cores", "name at least one level, such as core:4");
     if (root.repeat != 1) return bad("the machine itself is repeated", "repeat a level below the machine");
