@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
