@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: the table of formats: which text is which, and that none of them can be made to fall.
+// tests: the table of formats: recognition of formats, and robustness against random changes.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "rankloom/core/random.hpp"
 #include "tests/capture/import_support.hpp"
-#include "tests/capture/recording.hpp"
+#include "tests/capture/recording_writer.hpp"
 
 namespace rankloom {
 namespace {
@@ -48,7 +48,7 @@ TEST(Formats, AreRecognisedByContent) {
   EXPECT_EQ(recognised("0"), "dense");
 }
 
-TEST(Formats, TellSmallMatricesFromHeadersAndPairs) {
+TEST(Formats, DistinguishSmallMatricesFromHeadersAndPairs) {
   EXPECT_EQ(recognised("0 5\n5 0\n"), "dense");
   EXPECT_EQ(recognised("9 5\n5 9\n"), "dense") << "2 lines cannot be 9 rows";
   EXPECT_EQ(recognised("0 5 1\n5 0 1\n1 1 0\n"), "dense");
@@ -61,7 +61,7 @@ TEST(Formats, TellSmallMatricesFromHeadersAndPairs) {
   EXPECT_EQ(recognised("4 2 11\n1 2 5\n1 1 5\n1 4 5\n1 3 5\n0 1 5\n0 2 5\n"), "pairs") << "too many rows for a graph";
 }
 
-TEST(Formats, AreRecognisedEvenWhenTheyAreWrongFurtherDown) {
+TEST(Formats, AreRecognisedDespiteLaterErrors) {
   EXPECT_EQ(recognised("5 4\n2 3\n1 2 4\n"), "metis");
   EXPECT_EQ(recognised("5 4\n2 3\n1 x\n"), "metis");
   EXPECT_EQ(recognised("12\n0 1\n"), "qaplib");
@@ -69,7 +69,7 @@ TEST(Formats, AreRecognisedEvenWhenTheyAreWrongFurtherDown) {
   EXPECT_EQ(recognised("0 1 2 3 4\n1 0 2 3 4\n1 2\n"), "dense");
 }
 
-TEST(Formats, DoNotTakeEverything) {
+TEST(Formats, RejectOtherText) {
   EXPECT_EQ(recognised("Dear Sir or Madam\n"), "");
   EXPECT_EQ(recognised("{\"json\": 1}\n"), "");
   EXPECT_EQ(recognised("1 2 3 4 5\n"), "");
@@ -83,21 +83,21 @@ TEST(Formats, DoNotTakeEverything) {
   EXPECT_THAT(error.hint, HasSubstr("matrix-market"));
 }
 
-TEST(Formats, SayThatAFileIsEmpty) {
+TEST(Formats, ReportAnEmptyFile) {
   for (const char* text : {"", "\n", " \r\n\t"}) {
     EXPECT_THAT(error_as("", text).what, HasSubstr("empty"));
     EXPECT_THAT(error_as("metis", text).what, HasSubstr("empty"));
   }
 }
 
-TEST(Formats, KnowTheirNames) {
+TEST(Formats, AreFoundByName) {
   const auto result = import_profile(FileContents("input", "0"), "postcard");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::usage);
   EXPECT_THAT(result.error().hint, HasSubstr("eagermap"));
 }
 
-TEST(Formats, KnowTheirOptions) {
+TEST(Formats, ParseTheirOptions) {
   EXPECT_EQ(parse_format("")->format, nullptr);
   EXPECT_EQ(parse_format("monitoring:collectives=C")->options.collectives, ReadOptions::MonitoredCollectives::logical);
   EXPECT_EQ(parse_format("monitoring")->options.collectives, ReadOptions::MonitoredCollectives::physical);
@@ -106,12 +106,12 @@ TEST(Formats, KnowTheirOptions) {
   EXPECT_THAT(parse_format("dense:roots=1").error().hint, HasSubstr("takes none"));
 }
 
-TEST(Formats, OverruleTheContentWhenNamed) {
+TEST(Formats, OverrideRecognitionWhenNamed) {
   EXPECT_EQ(testing::read_as("dense", "2 1 11\n5 2 7\n5 1 7\n").profile.rank_count(), 3u);
   EXPECT_EQ(testing::read_as("pairs", "0 1 5\n").format, "pairs");
 }
 
-/// All files of a recorded trace, one behind the other.
+/// All files of a recorded trace, concatenated.
 std::string recorded(std::initializer_list<const char*> names) {
   std::string text;
   for (const char* name : names) text += read_file(testing::test_data(std::string("traces/") + name))->view();
@@ -166,7 +166,8 @@ TEST(Formats, ReadTheirExamples) {
   }
 }
 
-/// One random change: a byte set, removed, doubled, a number swapped for an extreme one, a cut, a piece moved.
+/// One random change: a byte set, removed or duplicated, a number replaced by an extreme one, a truncation, a moved
+/// part.
 std::string spoiled(std::string text, Random& random) {
   static constexpr const char* extremes[] = {"-1",    "0",     "4294967295", "4294967296", "18446744073709551615",
                                              "1e308", "1e999", "nan",        "-inf",       "99999999999999999999999999",

@@ -54,7 +54,7 @@ Edges edges_of(const CommGraph& graph) {
   return edges;
 }
 
-/// Neighbours on a grid, one step of -1, 0 or 1 in each dimension after the other.
+/// Reference implementation: enumerates offsets of -1, 0 and 1 in each dimension.
 Edges plain_stencil(std::array<int, 3> extents, std::array<bool, 3> periodic, const std::array<double, 4>& weights) {
   Edges edges;
   const auto [a, b, c] = extents;
@@ -77,7 +77,7 @@ Edges plain_stencil(std::array<int, 3> extents, std::array<bool, 3> periodic, co
   return edges;
 }
 
-TEST(Patterns, AllOfTheTableAreValidWithTheirDefaults) {
+TEST(Patterns, AreValidWithTheirDefaults) {
   ASSERT_GE(generators().size(), 15U);
   for (const GeneratorInfo& info : generators()) {
     SCOPED_TRACE(info.name);
@@ -98,7 +98,7 @@ TEST(Patterns, AllOfTheTableAreValidWithTheirDefaults) {
   }
 }
 
-TEST(Patterns, AreTheSameForTheSameSeedAndAnyNumberOfThreads) {
+TEST(Patterns, DependOnTheSeedButNotOnTheNumberOfThreads) {
   for (const GeneratorInfo& info : generators()) {
     SCOPED_TRACE(info.name);
     const auto with = [&](std::size_t threads) {
@@ -109,28 +109,28 @@ TEST(Patterns, AreTheSameForTheSameSeedAndAnyNumberOfThreads) {
   }
 }
 
-TEST(Patterns, DrawnOnesDifferBySeed) {
+TEST(Patterns, RandomPatternsDifferBySeed) {
   for (const std::string name : {"rgg", "rggmesh", "blocks", "powerlaw", "random"})
     EXPECT_NE(edges_of(graph_of(name + ":shuffle=false,seed=1")), edges_of(graph_of(name + ":shuffle=false,seed=2")))
         << name;
 }
 
-TEST(Patterns, ShufflingRenamesRanksAndNothingElse) {
+TEST(Patterns, ShufflingRenumbersRanksOnly) {
   for (const GeneratorInfo& info : generators()) {
     SCOPED_TRACE(info.name);
     const std::string name(info.name);
     const Profile plain = made(name + ":shuffle=false");
     const Profile shuffled = made(name + ":shuffle");
-    // the same renaming, done by hand
+    // the same renumbering, computed here
     std::vector<Rank> names(plain.rank_count());
     for (std::uint32_t r = 0; r < names.size(); ++r) names[r] = Rank{r};
-    Random(0, static_cast<std::uint64_t>(Stream::names)).shuffle(std::span<Rank>(names));
+    Random(0, static_cast<std::uint64_t>(Stream::numbering)).shuffle(std::span<Rank>(names));
     EXPECT_FALSE(std::is_sorted(names.begin(), names.end()));
     expect_equal(relabel(traffic(plain, CollectiveModel::flat), names), traffic(shuffled, CollectiveModel::flat));
   }
 }
 
-TEST(Stencils, EqualAPlainEnumerationOnEveryShape) {
+TEST(Stencils, EqualAnEnumerationOfNeighbours) {
   struct Case {
     std::string spec;
     std::array<int, 3> extents;
@@ -164,7 +164,7 @@ TEST(Stencils, EqualAPlainEnumerationOnEveryShape) {
   }
 }
 
-TEST(Stencils, HaveAsManyEdgesAsTheFormulaSays) {
+TEST(Stencils, HaveTheNumberOfEdgesOfTheFormula) {
   const CommGraph graph = graph_of("stencil3d:size=60x70x80");
   EXPECT_EQ(graph.edge_count(), 178U * 208U * 238U - 60U * 70U * 80U);
   EXPECT_FALSE(graph.has_messages());
@@ -180,13 +180,13 @@ TEST(Stencils, ABlockOfCellsGivesRealBytesInEachDirection) {
   EXPECT_THAT(graph.messages(Rank{0}), ElementsAre(3, 3, 3, 3, 3, 3, 3));
 }
 
-TEST(Stencils, IterationsAreMessagesOfAnEdge) {
+TEST(Stencils, IterationsAreMessagesPerEdge) {
   const CommGraph graph = graph_of("stencil2d:size=3x3,iterations=10");
   EXPECT_EQ(graph.total_messages(), 12 * 10);
   EXPECT_EQ(graph.total_bytes(), 12 * 10 * 10);
 }
 
-TEST(Stencils, FindTheMostEvenGridOfSoManyRanks) {
+TEST(Stencils, FindTheMostCubicGrid) {
   expect_equal(graph_of("stencil3d:ranks=1024"), graph_of("stencil3d:size=8x8x16"));
   expect_equal(graph_of("stencil3d:ranks=12"), graph_of("stencil3d:size=2x2x3"));
   expect_equal(graph_of("stencil3d:ranks=7"), graph_of("stencil3d:size=1x1x7"));
@@ -194,7 +194,7 @@ TEST(Stencils, FindTheMostEvenGridOfSoManyRanks) {
   EXPECT_EQ(graph_of("stencil3d:ranks=1").rank_count(), 1U);
 }
 
-TEST(Sweep, PassesOneMessageForEachPlaneBothWays) {
+TEST(Sweep, SendsOneMessagePerPlaneInBothDirections) {
   const CommGraph graph = graph_of("sweep:size=3x3,bytes=100,planes=5,iterations=2");
   EXPECT_FALSE(graph.undirected());
   EXPECT_THAT(graph.targets(Rank{0}), ElementsAre(Rank{1}, Rank{3}));
@@ -241,7 +241,7 @@ TEST(RandomGeometric, LinksExactlyThePointsWithinTheRadius) {
   }
 }
 
-TEST(RandomGeometric, WeightsAreDrawnFromOneToTheHeaviestAndEqualBothWays) {
+TEST(RandomGeometric, WeightsAreSymmetricAndInRange) {
   const Edges edges = edges_of(graph_of("rgg:ranks=500,heaviest=4,directed"));
   std::set<double> seen;
   for (const auto& [pair, bytes] : edges) {
@@ -268,7 +268,7 @@ TEST(Blocks, AreHeavyInsideAndLightOutside) {
   EXPECT_LE(light, 9 * 3 * 5 * 2);
 }
 
-TEST(PowerLaw, GivesEveryNewRankItsLinksAndAFewRanksMany) {
+TEST(PowerLaw, HasAFewRanksOfHighDegree) {
   const CommGraph graph = graph_of("powerlaw:ranks=2000,links=4,weights=unit");
   EXPECT_EQ(graph.edge_count(), 2 * (10 + 1995 * 4));
   std::vector<std::size_t> degrees;
@@ -279,7 +279,7 @@ TEST(PowerLaw, GivesEveryNewRankItsLinksAndAFewRanksMany) {
   EXPECT_GT(degrees.back(), 60U);
 }
 
-TEST(RandomGraph, HasTheAskedDegreeAndUnitWeights) {
+TEST(RandomGraph, HasTheRequestedDegreeAndUnitWeights) {
   const CommGraph graph = graph_of("random:ranks=5000,degree=6");
   EXPECT_LE(graph.edge_count(), 30000U);
   EXPECT_GE(graph.edge_count(), 29900U);  // a few were drawn twice or fell on themselves
@@ -310,7 +310,7 @@ TEST(Groups, LinkTheLastOfOneGroupWithTheFirstOfTheNext) {
   EXPECT_EQ(all.bytes(Rank{11})[0], 800);
 }
 
-TEST(Groups, ComeShuffledUnlessToldOtherwise) {
+TEST(Groups, AreShuffledByDefault) {
   const Profile profile = made("groups:groups=4,per-group=5");
   std::vector<Rank> all;
   for (const Communicator& group : profile.communicators)
@@ -375,7 +375,7 @@ TEST(LanguageModel, TheDistributedOptimizerSendsTheVolumeOfARing) {
     EXPECT_EQ(traffic(profile, model).total_bytes(), 8 * 2 * 7.0 / 8 * parameters * 4);
 }
 
-TEST(LanguageModel, ExpertsExchangeTokensAndShareOutTheirGradients) {
+TEST(LanguageModel, ExpertsExchangeTokensAndReduceGradients) {
   const Profile profile = made(
       "llm:tp=2,pp=1,dp=4,ep=2,experts=8,top=2,layers=3,hidden=10,ffn=30,sequence=20,vocabulary=100,micro-batches=5,"
       "distributed-optimizer=false");
@@ -401,14 +401,14 @@ TEST(LanguageModel, SequenceParallelRanksExchangeParts) {
   EXPECT_EQ(calls[1].count, 4 * 2);
 }
 
-TEST(Generate, SaysWhatIsPossibleWhenAskedForSomethingElse) {
+TEST(Generate, HintsListTheAlternatives) {
   EXPECT_THAT(error_of("stencil4d").hint, HasSubstr("stencil3d"));
   EXPECT_THAT(error_of("").hint, HasSubstr("stencil3d"));
   EXPECT_THAT(error_of("ring:length=3").hint, HasSubstr("ranks"));
   EXPECT_EQ(error_of("ring:ranks=0").code, Code::usage);
 }
 
-TEST(Generate, RejectsWhatMakesNoGrid) {
+TEST(Generate, RejectsInvalidGrids) {
   for (const std::string size : {"", "4", "4x", "4x4x4", "0x4", "-1x4", "4x4y", "ax4", "4xx4", "99999999999x2"})
     EXPECT_EQ(error_of("stencil2d:size=" + size).code, Code::usage) << size;
   EXPECT_THAT(error_of("stencil3d:size=65536x65536x2").hint, HasSubstr("at most"));
@@ -417,7 +417,7 @@ TEST(Generate, RejectsWhatMakesNoGrid) {
   EXPECT_THAT(error_of("stencil3d:block=2x2x2,halo=3").where.source, "--halo");
 }
 
-TEST(Generate, RejectsDegreesThatDoNotFitTogether) {
+TEST(Generate, RejectsInconsistentDegrees) {
   EXPECT_EQ(error_of("llm:dp=4,ep=3").where.source, "--ep");
   EXPECT_EQ(error_of("llm:dp=4,ep=4,experts=6").where.source, "--experts");
   EXPECT_EQ(error_of("llm:pp=8,layers=4").where.source, "--pp");
@@ -426,14 +426,14 @@ TEST(Generate, RejectsDegreesThatDoNotFitTogether) {
   EXPECT_THAT(error_of("cg:ranks=24").hint, HasSubstr("16 or 32"));
 }
 
-TEST(Generate, RefusesWhatNoMachineCouldHold) {
+TEST(Generate, RejectsPatternsLargerThanMemory) {
   for (const std::string spec : {"alltoall:ranks=2000000000,expanded", "random:ranks=2000000000,degree=1000000",
                                  "powerlaw:ranks=2000000000,links=1000000", "rgg:ranks=2000000000,radius=1000000",
                                  "blocks:ranks=2000000000,group=2000000000"})
     EXPECT_EQ(error_of(spec).code, Code::environment) << spec;
 }
 
-TEST(Generate, TheOddButLegalWorks) {
+TEST(Generate, AcceptsDegenerateSizes) {
   for (const GeneratorInfo& info : generators()) {
     const Pattern pattern(info);
     if (pattern.options().find("ranks") == nullptr) continue;
@@ -444,7 +444,7 @@ TEST(Generate, TheOddButLegalWorks) {
   EXPECT_EQ(traffic(made("groups:groups=1,per-group=1"), CollectiveModel::tree).edge_count(), 0U);
 }
 
-TEST(Loads, AreWholeNumbersThatEveryPatternCanHave) {
+TEST(Loads, AreIntegersForEveryPattern) {
   for (const std::string pattern : {"zipf", "heavy", "bimodal", "random"}) {
     const auto profile = generate("ring:ranks=40,loads=" + pattern);
     ASSERT_TRUE(profile);
@@ -456,7 +456,7 @@ TEST(Loads, AreWholeNumbersThatEveryPatternCanHave) {
   EXPECT_TRUE(generate("ring:ranks=40")->point_to_point.loads().empty());
 }
 
-TEST(Loads, AreDrawnByTheSeed) {
+TEST(Loads, DependOnTheSeed) {
   const auto loads = [](const char* spec) {
     const auto profile = generate(spec);
     return std::vector<double>(profile->point_to_point.loads().begin(), profile->point_to_point.loads().end());

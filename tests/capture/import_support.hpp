@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: what the tests of all formats share.
+// tests: helpers for the tests of all formats.
 #pragma once
 
 #include <cstdio>
@@ -26,7 +26,7 @@ inline CommGraph graph_as(std::string_view format, const std::string& text) {
   return read_as(format, text).profile.point_to_point;
 }
 
-/// The error that reading must end with; every one must name the file, say something and give a hint.
+/// The error of reading the text. Every error must contain the file, a message and a hint.
 inline Error error_as(std::string_view format, const std::string& text) {
   auto result = import_profile(FileContents("input", text), format);
   EXPECT_FALSE(result) << text.substr(0, 1000);
@@ -38,22 +38,22 @@ inline Error error_as(std::string_view format, const std::string& text) {
   return result.error();
 }
 
-/// A wrong text, the line that must be named, and a part of the message or its hint.
-struct Fault {
+/// An invalid text, the line of its error, and a part of the message or of its hint.
+struct InvalidText {
   std::string text;
   std::uint64_t line;
-  const char* says;
+  const char* message;
 };
 
-inline void expect_faults(std::string_view format, std::initializer_list<Fault> faults) {
-  for (const Fault& fault : faults) {
-    const Error error = error_as(format, fault.text);
-    EXPECT_EQ(error.where.line, fault.line) << fault.text;
-    EXPECT_THAT(error.what + " " + error.hint, ::testing::HasSubstr(fault.says)) << fault.text;
+inline void expect_errors(std::string_view format, std::initializer_list<InvalidText> texts) {
+  for (const InvalidText& invalid : texts) {
+    const Error error = error_as(format, invalid.text);
+    EXPECT_EQ(error.where.line, invalid.line) << invalid.text;
+    EXPECT_THAT(error.what + " " + error.hint, ::testing::HasSubstr(invalid.message)) << invalid.text;
   }
 }
 
-/// Which format recognises the text; "" when none does.
+/// The name of the format that recognises the text; "" if none does.
 inline std::string_view recognised(std::string_view text) {
   for (const FormatInfo& format : formats()) {
     if (format.recognise(text)) return format.name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: the reports of Intel's tools. The files are written by hand after Intel's manuals; the tools cannot be had
-// here.
+// tests: the reports of Intel's tools. The files are written by hand after Intel's manuals, because the tools are not
+// available here.
 #include <gtest/gtest.h>
 
 #include "tests/capture/import_support.hpp"
@@ -16,16 +16,16 @@ using testing::read_path;
 const std::string statistics = testing::test_data("traces/handmade/intel-mpi.txt");
 const std::string snapshot = testing::test_data("traces/handmade/aps.txt");
 
-TEST(IntelMpi, GivesWholeBytesAndTransfers) {
+TEST(IntelMpi, ReadsBytesAndTransfers) {
   const Profile profile = read_path(statistics).profile;
   EXPECT_EQ(profile.rank_count(), 3u);
   EXPECT_EQ(edges_of(profile.point_to_point), (Edges{{{0, 1}, 8}, {{0, 2}, 1 << 20}, {{1, 0}, 8}, {{2, 2}, 4}}));
   EXPECT_EQ(profile.point_to_point.total_messages(), 21);
 }
 
-TEST(IntelMpi, NamesTheFaultAndItsLine) {
+TEST(IntelMpi, ReportsTheErrorAndItsLine) {
   const std::string head = "~~~~ Process 0 of 1 on node a\n\nData Transfers\nSrc Dst Amount(MB) Transfers\n";
-  testing::expect_faults("intel-mpi", {
+  testing::expect_errors("intel-mpi", {
                                           {"Data Transfers\n", 2, "no line"},
                                           {head + "000 --> 000 1.0 1\n", 6, "before the totals"},
                                           {head + "000 --> 000 1.0 1\nTotals 2.0 1\n", 6, "add up to 1 MB, not 2 MB"},
@@ -44,7 +44,7 @@ TEST(Aps, CountsEveryPairOnce) {
   EXPECT_EQ(profile.point_to_point.bytes(Rank{0})[0], 8.0 * (1 << 20)) << "half in each direction";
 }
 
-TEST(Aps, KnowsRanksThatTalkToNobodyFromTheAverage) {
+TEST(Aps, InfersRanksWithoutTrafficFromTheAverage) {
   EXPECT_EQ(read_path(snapshot).profile.rank_count(), 4u) << "25 / 4.16667 are 6 pairs";
 }
 
@@ -55,9 +55,9 @@ TEST(Aps, ReadsTablesWithOneDirectionAndWithBars) {
   EXPECT_EQ(edges_of(profile.point_to_point), (Edges{{{0, 1}, 1 << 20}}));
 }
 
-TEST(Aps, NamesTheFaultAndItsLine) {
+TEST(Aps, ReportsTheErrorAndItsLine) {
   const std::string head = "| Rank <-> Rank  Volume(MB)  Volume(%)  Transfers\n";
-  testing::expect_faults("aps", {
+  testing::expect_errors("aps", {
                                     {head + "0 <-> 1 5 100 1\n", 3, "before its line TOTAL"},
                                     {head + "0 <-> 1 5 50 1\n| [skipped 4 lines]\n", 3, "left out"},
                                     {head + "0 <-> 1 5 50 1\n| TOTAL 10 100 2\n", 4, "without filters"},

@@ -29,7 +29,7 @@ TEST(Ipm, KeepsCollectives) {
   EXPECT_EQ(profile.collectives.size(), 2u);
 }
 
-TEST(Ipm, KnowsTimesAndTheProgram) {
+TEST(Ipm, ReadsTimesAndTheProgram) {
   const Profile profile = read_path(file).profile;
   EXPECT_EQ(profile.activity.at(1).seconds_in_mpi, 1.5);
   EXPECT_EQ(profile.activity.at(0).seconds_outside, 1.5);
@@ -44,16 +44,16 @@ std::string entry(const std::string& call, int bytes, int partner, int count) {
                      count);
 }
 
-TEST(Ipm, AveragesCallsWithAmountsOfTheirOwn) {
+TEST(Ipm, AveragesUnevenCalls) {
   const Profile profile = testing::read_as("ipm", task(0, 2, entry("MPI_Alltoallv", 100, 0, 1)) +
                                                       task(1, 2, entry("MPI_Alltoallv", 300, 0, 1)))
                               .profile;
   EXPECT_EQ(find_call(profile, CollectiveOp::alltoall, 0, 100).count, 1) << "half of 200";
 }
 
-TEST(Ipm, NamesTheFaultAndItsLine) {
+TEST(Ipm, ReportsTheErrorAndItsLine) {
   const std::string send = entry("MPI_Send", 8, 1, 1);
-  testing::expect_faults("ipm", {
+  testing::expect_errors("ipm", {
                                     {"<ipm>\n", 2, "no <task"},
                                     {task(0, 2, send), 4, "task 1 of 2 is missing"},
                                     {task(0, 1, ""), 3, "IPM_LOG=full"},
@@ -66,9 +66,9 @@ TEST(Ipm, NamesTheFaultAndItsLine) {
                                 });
 }
 
-TEST(MpiP, IsRefusedWithAReasonAndARemedy) {
+TEST(MpiP, IsRejectedWithAReasonAndARemedy) {
   const Error error = testing::path_error(testing::test_data("traces/handmade/mpip.txt"));
-  EXPECT_THAT(error.what, ::testing::HasSubstr("not to whom"));
+  EXPECT_THAT(error.what, ::testing::HasSubstr("no destinations"));
   EXPECT_THAT(error.hint, ::testing::HasSubstr("rankloom record"));
 }
 

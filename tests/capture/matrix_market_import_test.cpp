@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: Matrix Market files, in and out.
+// tests: reading and writing Matrix Market files.
 #include "tests/capture/import_support.hpp"
 
 namespace rankloom {
@@ -37,7 +37,7 @@ TEST(MatrixMarketImport, CountsEntriesOfAPatternAsOne) {
   EXPECT_EQ(edges_of(graph), (Edges{{{0, 1}, 1}, {{1, 0}, 1}}));
 }
 
-TEST(MatrixMarketImport, AddsUpEntriesThatComeTwice) {
+TEST(MatrixMarketImport, AddsUpRepeatedEntries) {
   EXPECT_EQ(edges_of(graph_as("matrix-market", general + "2 2 2\n1 2 3\n1 2 4\n")), (Edges{{{0, 1}, 7}}));
 }
 
@@ -49,13 +49,13 @@ TEST(MatrixMarketImport, ReadsArraysColumnByColumn) {
             (Edges{{{0, 1}, 2}, {{1, 0}, 2}, {{1, 1}, 6}}));
 }
 
-TEST(MatrixMarketImport, TakesRanksWithoutTraffic) {
+TEST(MatrixMarketImport, AcceptsRanksWithoutTraffic) {
   EXPECT_EQ(graph_as("matrix-market", general + "1 1 0\n").rank_count(), 1u);
   EXPECT_EQ(graph_as("matrix-market", general + "1000000 1000000 0").rank_count(), 1'000'000u);
 }
 
-TEST(MatrixMarketImport, NamesTheLineAndTheFault) {
-  testing::expect_faults(
+TEST(MatrixMarketImport, ReportsTheErrorAndItsLine) {
+  testing::expect_errors(
       "matrix-market", {
                            {"%%MatrixMarket vector coordinate real general\n1 1 0\n", 1, "\"vector coordinate\""},
                            {"%%MatrixMarket matrix coordinate complex general\n1 1 0\n", 1, "\"complex\""},
@@ -88,7 +88,7 @@ TEST(MatrixMarketImport, NamesTheLineAndTheFault) {
                        });
 }
 
-TEST(MatrixMarketExport, ComesBackAsItWasWritten) {
+TEST(MatrixMarketExport, RoundTrips) {
   for (const bool undirected : {false, true}) {
     CommGraphBuilder builder(5);
     builder.add(Rank{0}, Rank{1}, 10);
@@ -104,7 +104,7 @@ TEST(MatrixMarketExport, ComesBackAsItWasWritten) {
   }
 }
 
-TEST(MatrixMarketExport, WritesWholeNumbersAsIntegers) {
+TEST(MatrixMarketExport, WritesIntegersAsIntegers) {
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 123456789012345);
   const auto text = write_as("matrix-market", profile_of(std::move(builder).build(true)));

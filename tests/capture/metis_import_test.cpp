@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: METIS graphs, in and out.
+// tests: reading and writing METIS graphs.
 #include <fmt/format.h>
 
 #include "rankloom/core/parallel.hpp"
@@ -31,7 +31,7 @@ TEST(MetisImport, CountsAnEdgeWithoutWeightAsOne) {
   EXPECT_EQ(graph_as("metis", "3 2\n2 3\n1\n1\n").total_bytes(), 2);
 }
 
-TEST(MetisImport, UnderstandsEveryCombinationOfFlags) {
+TEST(MetisImport, ReadsEveryCombinationOfFlags) {
   const std::string flags[] = {"",    " 0",   " 000", " 1",   " 001", " 10", " 010",
                                " 11", " 011", " 100", " 101", " 110", " 111"};
   for (const std::string& flag : flags) {
@@ -54,20 +54,20 @@ TEST(MetisImport, UnderstandsEveryCombinationOfFlags) {
   }
 }
 
-TEST(MetisImport, TakesTheFirstOfSeveralVertexWeightsAsLoad) {
+TEST(MetisImport, UsesTheFirstVertexWeightAsLoad) {
   const CommGraph graph = graph_as("metis", "2 1 011 3\n5 6 7 2 4\n8 9 10 1 4\n");
   EXPECT_THAT(graph.loads(), ElementsAre(5, 8));
   EXPECT_EQ(graph.total_bytes(), 4);
 }
 
-TEST(MetisImport, TakesCommentsOtherLineEndsAndRowsInAnyOrder) {
+TEST(MetisImport, AcceptsCommentsOtherLineEndsAndUnsortedRows) {
   const CommGraph plain = graph_as("metis", "4 3 1\n2 1 3 2 4 3\n1 1\n1 2\n1 3\n");
   expect_equal(graph_as("metis", "% head\r\n4 3 001\r\n% one\r\n4 3\t3 2  2 1\r\n1 1\r\n%\r\n1 2\r\n 1 3"), plain);
   EXPECT_THAT(graph_as("metis", "\n2 1 10\n5 2\n6 1\n\n \n").loads(), ElementsAre(5, 6));
   expect_equal(graph_as("metis", "4 3 1\n4 3.0 3 2e0 2 1\n1 1\n1 2\n1 3\n\n \n"), plain);
 }
 
-TEST(MetisImport, TakesVerticesWithoutNeighbours) {
+TEST(MetisImport, AcceptsVerticesWithoutNeighbours) {
   EXPECT_EQ(graph_as("metis", "1 0\n").rank_count(), 1u);
   EXPECT_EQ(graph_as("metis", "1 0").rank_count(), 1u);
   EXPECT_EQ(graph_as("metis", "3 0\n\n\n\n").rank_count(), 3u);
@@ -82,8 +82,8 @@ TEST(MetisImport, AllowsWeightsOfZeroAndFractions) {
   EXPECT_EQ(graph.total_bytes(), 0.25);
 }
 
-TEST(MetisImport, NamesTheLineAndTheFault) {
-  testing::expect_faults(
+TEST(MetisImport, ReportsTheErrorAndItsLine) {
+  testing::expect_errors(
       "metis", {
                    {"3\n2\n1\n\n", 1, "how many vertices and edges"},
                    {"0 0\n", 1, "without vertices"},
@@ -125,7 +125,7 @@ TEST(MetisImport, NamesTheLineAndTheFault) {
                });
 }
 
-/// A random symmetric graph as text, its rows in any order.
+/// A random symmetric graph as text, with unsorted rows.
 std::string random_graph_text(std::uint32_t vertices, std::size_t edges, bool weights, bool loads, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::map<std::uint32_t, std::uint64_t>> rows(vertices);
@@ -150,7 +150,7 @@ std::string random_graph_text(std::uint32_t vertices, std::size_t edges, bool we
   return text;
 }
 
-/// The obvious reader, for correct graphs.
+/// Reference implementation of the reader, for valid graphs.
 CommGraph plain_reader(const std::string& text, bool weights, bool loads) {
   Scanner in(text);
   std::uint64_t vertices = 0, edges = 0;
@@ -176,7 +176,7 @@ CommGraph plain_reader(const std::string& text, bool weights, bool loads) {
   return std::move(builder).build(false, true);
 }
 
-TEST(MetisImport, ReadsLargeGraphsInBlocksLikeTheObviousReader) {
+TEST(MetisImport, ReadsLargeGraphsLikeTheReferenceReader) {
   for (const bool weights : {false, true}) {
     for (const bool loads : {false, true}) {
       const std::string text = random_graph_text(20'000, 120'000, weights, loads, 7);
@@ -185,14 +185,14 @@ TEST(MetisImport, ReadsLargeGraphsInBlocksLikeTheObviousReader) {
   }
 }
 
-TEST(MetisImport, IsTheSameForAnyNumberOfThreads) {
+TEST(MetisImport, DoesNotDependOnTheNumberOfThreads) {
   const std::string text = random_graph_text(30'000, 200'000, true, true, 8);
   const CommGraph all = graph_as("metis", text);
   const ThreadLimit one(1);
   expect_equal(graph_as("metis", text), all);
 }
 
-TEST(MetisImport, FindsAFaultInAnyBlockOfALargeGraph) {
+TEST(MetisImport, FindsAnErrorInAnyBlockOfALargeGraph) {
   const std::string good = random_graph_text(20'000, 100'000, true, false, 9);
   Random random(10);
   for (int round = 0; round < 40; ++round) {
@@ -205,7 +205,7 @@ TEST(MetisImport, FindsAFaultInAnyBlockOfALargeGraph) {
   }
 }
 
-TEST(MetisImport, ComesBackAsItWasWritten) {
+TEST(MetisImport, RoundTrips) {
   for (const bool weights : {false, true}) {
     for (const bool loads : {false, true}) {
       std::string text = random_graph_text(300, 900, weights, loads, 11);
@@ -225,7 +225,7 @@ TEST(MetisImport, ComesBackAsItWasWritten) {
   }
 }
 
-TEST(MetisExport, SumsBothDirectionsAndLeavesLoopsOut) {
+TEST(MetisExport, SumsBothDirectionsAndOmitsLoops) {
   CommGraphBuilder builder(3);
   builder.add(Rank{0}, Rank{1}, 10);
   builder.add(Rank{1}, Rank{0}, 5);
@@ -235,7 +235,7 @@ TEST(MetisExport, SumsBothDirectionsAndLeavesLoopsOut) {
   EXPECT_EQ(write_as("metis", profile_of(std::move(builder).build(true))), "3 2 001\n2 15\n1 15 3 3\n2 3\n");
 }
 
-TEST(MetisExport, AddsCollectivesThatCameAsPairs) {
+TEST(MetisExport, AddsExpandedCollectives) {
   CommGraphBuilder pairs(2), collectives(2);
   pairs.add(Rank{0}, Rank{1}, 10);
   collectives.add(Rank{1}, Rank{0}, 4);
@@ -244,7 +244,7 @@ TEST(MetisExport, AddsCollectivesThatCameAsPairs) {
   EXPECT_EQ(write_as("metis", profile), "2 1 001\n2 14\n1 14\n");
 }
 
-TEST(MetisExport, TurnsCollectivesIntoPairs) {
+TEST(MetisExport, ExpandsCollectives) {
   Profile profile = profile_of(CommGraphBuilder(4).build(true));
   profile.communicators = {{"world", {}}};
   profile.collectives = {{.communicator = 0, .op = CollectiveOp::bcast, .root = 0, .bytes = 8, .count = 2}};
@@ -253,7 +253,7 @@ TEST(MetisExport, TurnsCollectivesIntoPairs) {
   EXPECT_EQ(graph_as("metis", *text).total_bytes(), 3 * 16) << "a tree of four has three edges";
 }
 
-TEST(MetisExport, RefusesFractionsInsteadOfRounding) {
+TEST(MetisExport, RejectsFractionsInsteadOfRounding) {
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 2.5);
   const auto written = write_as("metis", profile_of(std::move(builder).build(false)));

@@ -16,18 +16,18 @@ using testing::Edges;
 using testing::edges_of;
 using ::testing::HasSubstr;
 using testing::read_path;
-using testing::TraceFolder;
+using testing::TemporaryCopy;
 
 const std::string folder = testing::test_data("traces/openmpi");
 
-TEST(Monitoring, GivesWhatTheProgramSent) {
+TEST(Monitoring, ReadsTheTrafficOfTheProgram) {
   const Profile profile = read_path(folder + "/talk.2.prof").profile;
   EXPECT_EQ(profile.rank_count(), 4u);
-  EXPECT_EQ(edges_of(profile.point_to_point), testing::talk_traffic());
+  EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic());
   EXPECT_EQ(profile.point_to_point.total_messages(), 11);
 }
 
-TEST(Monitoring, IsNamedByAnyOfItsFilesByItsFolderOrByItsPrefix) {
+TEST(Monitoring, IsFoundByAnyOfItsFilesItsDirectoryOrItsPrefix) {
   const Profile whole = read_path(folder + "/talk.0.prof").profile;
   for (const char* name : {"/talk.1.prof", "/talk.3.prof", "/talk", ""}) {
     const Profile profile = read_path(folder + name).profile;
@@ -36,7 +36,7 @@ TEST(Monitoring, IsNamedByAnyOfItsFilesByItsFolderOrByItsPrefix) {
   }
 }
 
-TEST(Monitoring, CountsThePhysicalMessagesOfCollectivesOrTheLogicalOnesButNeverBoth) {
+TEST(Monitoring, CountsEitherPhysicalOrLogicalMessagesOfCollectives) {
   const Profile physical = read_path(folder).profile;
   EXPECT_EQ(physical.expanded_collectives.total_bytes(), 3954) << "the sum of all lines I";
   EXPECT_EQ(physical.expanded_collectives.total_messages(), 86);
@@ -46,9 +46,9 @@ TEST(Monitoring, CountsThePhysicalMessagesOfCollectivesOrTheLogicalOnesButNeverB
   testing::expect_equal(logical.point_to_point, physical.point_to_point);
 }
 
-TEST(Monitoring, TurnsReductionsTowardsTheirRoot) {
+TEST(Monitoring, ReversesReductionsTowardsTheirRoot) {
   const Edges logical = edges_of(read_path(folder, "monitoring:collectives=C").profile.expanded_collectives);
-  // Everybody to everybody: allreduce 80, allgather 28, alltoall 32, and 20 more for making the communicator.
+  // All pairs: allreduce 80, allgather 28, alltoall 32, and 20 more for the creation of the communicator.
   constexpr double all = 160;
   EXPECT_EQ(logical.at({1, 0}), all + 200 + 20) << "broadcast by 1, gathered by 0";
   EXPECT_EQ(logical.at({1, 2}), all + 200 + 480) << "broadcast by 1, reduced to 2";
@@ -74,8 +74,8 @@ TEST(Monitoring, CountsMessagesBySize) {
   EXPECT_EQ(profile.sizes.at(512), 8u) << "the ring: twice 800 to 824 bytes from each rank";
 }
 
-TEST(Monitoring, OfOneSidedCallsFlowsWhereTheDataGoes) {
-  // Written by hand after what Open MPI 4.1 prints for a Put and a Get of rank 1 on rank 0.
+TEST(Monitoring, CountsOneSidedCallsInTheDirectionOfTheData) {
+  // Written by hand after the output of Open MPI 4.1 for a Put and a Get of rank 1 on rank 0.
   const Profile profile = testing::read_as("monitoring",
                                            "# POINT TO POINT\n# OSC\nS\t1\t0\t20 bytes\t1 msgs sent\n"
                                            "R\t1\t0\t36 bytes\t1 msgs sent\n# COLLECTIVES\n")
@@ -83,16 +83,16 @@ TEST(Monitoring, OfOneSidedCallsFlowsWhereTheDataGoes) {
   EXPECT_EQ(edges_of(profile.point_to_point), (Edges{{{1, 0}, 20}, {{0, 1}, 36}}));
 }
 
-TEST(Monitoring, SaysWhichFileIsMissing) {
-  const TraceFolder copy(folder);
+TEST(Monitoring, ReportsTheMissingFile) {
+  const TemporaryCopy copy(folder);
   fs::remove(copy.path("talk.2.prof"));
   const Error error = testing::path_error(copy.path("talk.0.prof"));
   EXPECT_THAT(error.what, HasSubstr("rank 2 is missing"));
   EXPECT_THAT(error.hint, HasSubstr("talk.2.prof"));
 }
 
-TEST(Monitoring, SaysThatAFolderHoldsSeveralRuns) {
-  const TraceFolder copy(folder);
+TEST(Monitoring, ReportsADirectoryWithSeveralRuns) {
+  const TemporaryCopy copy(folder);
   for (int r = 0; r < 4; ++r)
     fs::copy(copy.path(fmt::format("talk.{}.prof", r)), copy.path(fmt::format("b.{}.prof", r)));
   const Error error = testing::path_error(copy.path(""));
@@ -101,20 +101,20 @@ TEST(Monitoring, SaysThatAFolderHoldsSeveralRuns) {
   EXPECT_EQ(read_path(copy.path("b")).profile.rank_count(), 4u);
 }
 
-TEST(Monitoring, SaysThatFilesAreOfDifferentRuns) {
-  const TraceFolder copy(folder);
+TEST(Monitoring, ReportsFilesOfDifferentRuns) {
+  const TemporaryCopy copy(folder);
   std::ofstream(copy.path("talk.2.prof"))
       << "# POINT TO POINT\n# COLLECTIVES\nD\tMPI_COMM_WORLD\tprocs: 0,1,2\n"
          "O2A\t2\t0 bytes\t0 msgs sent\nA2O\t2\t0 bytes\t0 msgs sent\nA2A\t2\t0 bytes\t0 msgs sent\n";
   const Error error = testing::path_error(copy.path("talk.1.prof"));
   EXPECT_EQ(error.where.line, 3u);
   EXPECT_EQ(error.where.source, copy.path("talk.2.prof"));
-  EXPECT_THAT(error.hint, HasSubstr("not of one run"));
+  EXPECT_THAT(error.hint, HasSubstr("different runs"));
 }
 
-TEST(Monitoring, NamesTheFaultAndItsLine) {
+TEST(Monitoring, ReportsTheErrorAndItsLine) {
   const std::string head = "# POINT TO POINT\n";
-  testing::expect_faults("monitoring", {
+  testing::expect_errors("monitoring", {
                                            {head + "E\t0\t1\t8 bytes\t1 msgs sent\n", 3, "COLLECTIVES"},
                                            {head + "E\t0\t1\t8 by", 2, "number of messages"},
                                            {head + "E\t0\tx\t8 bytes\t1 msgs sent\n", 2, "\"x\" is no rank"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: writes an OTF2 archive with libotf2, as Score-P lays it out: three ranks, of which rank 0 has a second thread,
-// in an order of locations that is not that of the ranks.
+// with locations in another order than the ranks.
 #pragma once
 
 #include <filesystem>
@@ -14,10 +14,10 @@ namespace rankloom::testing {
 
 class Otf2Archive {
  public:
-  Otf2Archive() : folder_(std::filesystem::temp_directory_path() / fmt::format("rankloom-otf2-{}", ::getpid())) {
-    std::filesystem::remove_all(folder_);
-    archive_ = OTF2_Archive_Open(folder_.c_str(), "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 20, OTF2_SUBSTRATE_POSIX,
-                                 OTF2_COMPRESSION_NONE);
+  Otf2Archive() : directory_(std::filesystem::temp_directory_path() / fmt::format("rankloom-otf2-{}", ::getpid())) {
+    std::filesystem::remove_all(directory_);
+    archive_ = OTF2_Archive_Open(directory_.c_str(), "traces", OTF2_FILEMODE_WRITE, 1 << 20, 1 << 20,
+                                 OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     static const OTF2_FlushCallbacks flush = {
         [](void*, OTF2_FileType, OTF2_LocationRef, void*, bool) -> OTF2_FlushType { return OTF2_FLUSH; }, nullptr};
     OTF2_Archive_SetFlushCallbacks(archive_, &flush, nullptr);
@@ -32,9 +32,9 @@ class Otf2Archive {
   Otf2Archive& operator=(const Otf2Archive&) = delete;
   ~Otf2Archive() {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove_all(directory_, ignored);
   }
-  std::string path() const { return folder_.string(); }
+  std::string path() const { return directory_.string(); }
 
  private:
   static constexpr OTF2_LocationRef rank_locations[] = {1 << 16, 5, 77};  // of ranks 0, 1, 2
@@ -101,7 +101,7 @@ class Otf2Archive {
     OTF2_Archive_CloseGlobalDefWriter(archive_, out);
   }
 
-  std::filesystem::path folder_;
+  std::filesystem::path directory_;
   OTF2_Archive* archive_ = nullptr;
 };
 

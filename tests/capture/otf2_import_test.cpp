@@ -15,7 +15,7 @@
 #endif
 
 #ifdef __SANITIZE_ADDRESS__
-// libotf2 forgets some of its own memory when an archive is damaged.
+// libotf2 leaks memory when an archive is damaged.
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:libopen-trace-format2\n";
@@ -31,7 +31,7 @@ using testing::edges_of;
 using testing::find_call;
 using ::testing::HasSubstr;
 using testing::read_path;
-using testing::TraceFolder;
+using testing::TemporaryCopy;
 
 const std::string folder = testing::test_data("traces/eztrace");
 
@@ -42,7 +42,7 @@ TEST(Otf2, IsRecognisedByItsAnchorFile) {
 
 #ifndef RANKLOOM_HAS_OTF2
 
-TEST(Otf2, SaysThatItsLibraryIsMissing) {
+TEST(Otf2, ReportsTheMissingLibrary) {
   const auto result = import_path(folder);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::environment);
@@ -51,10 +51,10 @@ TEST(Otf2, SaysThatItsLibraryIsMissing) {
 
 #else
 
-TEST(Otf2, GivesWhatTheProgramSent) {
+TEST(Otf2, ReadsTheTrafficOfTheProgram) {
   const Profile profile = read_path(folder).profile;
   EXPECT_EQ(profile.rank_count(), 4u);
-  EXPECT_EQ(edges_of(profile.point_to_point), testing::talk_traffic())
+  EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic())
       << "ranks are no locations, receivers are local to their communicator, nobody receives nothing";
   EXPECT_EQ(profile.point_to_point.total_messages(), 11);
 }
@@ -80,13 +80,13 @@ TEST(Otf2, KeepsCollectivesWithTheirCommunicators) {
   EXPECT_EQ(halves, 2);
 }
 
-TEST(Otf2, IsNamedByItsAnchorItsFolderOrItsPrefix) {
+TEST(Otf2, IsFoundByItsAnchorFileItsDirectoryOrItsPrefix) {
   const Profile whole = read_path(folder + "/eztrace_log.otf2").profile;
   for (const char* name : {"", "/eztrace_log"})
     testing::expect_equal(read_path(folder + name).profile.point_to_point, whole.point_to_point);
 }
 
-TEST(Otf2, OfScorePCountsAllThatGoesInAndOutOfAMember) {
+TEST(Otf2, ReadsTheTotalBytesOfScoreP) {
   const testing::Otf2Archive archive;
   const Profile profile = read_path(archive.path()).profile;
   EXPECT_EQ(profile.rank_count(), 3u);
@@ -98,25 +98,25 @@ TEST(Otf2, OfScorePCountsAllThatGoesInAndOutOfAMember) {
   EXPECT_EQ(profile.communicators[0].name, "MPI_COMM_WORLD");
 }
 
-TEST(Otf2, CountsThreadsForTheirRankAndOneSidedCallsWhereTheDataGoes) {
+TEST(Otf2, CountsThreadsForTheirRankAndOneSidedCallsInTheDirectionOfTheData) {
   const testing::Otf2Archive archive;
   EXPECT_EQ(edges_of(read_path(archive.path()).profile.point_to_point),
             (Edges{{{0, 1}, 64 + 7}, {{1, 2}, 64}, {{2, 0}, 64}, {{0, 2}, 500}, {{2, 1}, 300}, {{1, 1}, 9}}));
 }
 
-TEST(Otf2, SaysWhatIsMissing) {
-  const TraceFolder copy(folder);
+TEST(Otf2, ReportsMissingFiles) {
+  const TemporaryCopy copy(folder);
   fs::remove(copy.path("eztrace_log/1073741822.evt"));
   Error error = testing::path_error(copy.path(""));
   EXPECT_THAT(error.what, HasSubstr("rank 2"));
-  EXPECT_THAT(error.hint, HasSubstr("folder"));
+  EXPECT_THAT(error.hint, HasSubstr("directory"));
   fs::remove(copy.path("eztrace_log.def"));
   error = testing::path_error(copy.path(""));
   EXPECT_THAT(error.hint, HasSubstr(".def"));
 }
 
-TEST(Otf2, SaysThatAFileWasCutShort) {
-  const TraceFolder copy(folder);
+TEST(Otf2, ReportsATruncatedFile) {
+  const TemporaryCopy copy(folder);
   const std::string events = copy.path("eztrace_log/0.evt");
   fs::resize_file(events, fs::file_size(events) / 2);
   EXPECT_THAT(testing::path_error(copy.path("")).what, HasSubstr("rank 0"));
@@ -125,7 +125,7 @@ TEST(Otf2, SaysThatAFileWasCutShort) {
 TEST(Otf2, SurvivesRandomChangesOfItsFiles) {
   Random random(7);
   const char* const names[] = {"eztrace_log.otf2", "eztrace_log.def", "eztrace_log/0.evt", "eztrace_log/536870911.evt"};
-  const TraceFolder copy(folder);
+  const TemporaryCopy copy(folder);
   int errors = 0;
   for (int round = 0; round < 120; ++round) {
     const std::string name = names[round % 4];

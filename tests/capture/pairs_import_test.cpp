@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: traffic as one line a pair, in and out.
+// tests: reading and writing traffic as one line per pair.
 #include <fmt/format.h>
 
 #include "tests/capture/import_support.hpp"
@@ -45,18 +45,18 @@ TEST(PairsImport, AddsUpLinesOfTheSamePair) {
   EXPECT_EQ(profile.point_to_point.total_messages(), 8);
 }
 
-TEST(PairsImport, TakesRanksWithoutTraffic) {
+TEST(PairsImport, AcceptsRanksWithoutTraffic) {
   EXPECT_EQ(read_as("pairs", "# ranks=1").profile.rank_count(), 1u);
   EXPECT_EQ(read_as("", "# an idle program; ranks=64; columns: src dst bytes\n").profile.rank_count(), 64u);
 }
 
-TEST(PairsImport, ChecksTotalsWhenTheyAreGiven) {
+TEST(PairsImport, ChecksTotals) {
   const std::string head = "# app; ranks=3\n# totals 150 5 8 1; calls Send=5\n";
   read_as("pairs", head + "0 1 100 2 8 1\n1 2 50 3 0 0\n");
   const Error error = error_as("pairs", head + "0 1 100 2 8 1\n");
   EXPECT_EQ(error.where.line, 2u);
-  EXPECT_THAT(error.what, HasSubstr("hold 100 bytes, the totals say 150"));
-  EXPECT_THAT(error.hint, HasSubstr("cut short"));
+  EXPECT_THAT(error.what, HasSubstr("the sum of the lines is 100 bytes, but the totals say 150"));
+  EXPECT_THAT(error.hint, HasSubstr("truncated"));
 }
 
 TEST(PairsImport, ReadsTheMeasuredMatrices) {
@@ -95,8 +95,8 @@ TEST(PairsImport, ReadsTheMeasuredMatrices) {
   }
 }
 
-TEST(PairsImport, NamesTheLineAndTheFault) {
-  testing::expect_faults("pairs", {
+TEST(PairsImport, ReportsTheErrorAndItsLine) {
+  testing::expect_errors("pairs", {
                                       {"# ranks=0\n", 1, "no ranks"},
                                       {"# ranks=4000000000\n0 1 5\n", 1, "4000000000 ranks in a file of"},
                                       {"# ranks=99999999999999999999999\n0 1 5\n", 1, "too many"},
@@ -119,7 +119,7 @@ TEST(PairsImport, NamesTheLineAndTheFault) {
                                   });
 }
 
-TEST(PairsExport, WritesAsManyColumnsAsAreKnown) {
+TEST(PairsExport, WritesTheKnownColumns) {
   CommGraphBuilder weights(2), counts(2);
   weights.add(Rank{0}, Rank{1}, 2.5);
   counts.add(Rank{1}, Rank{0}, 8, 2);

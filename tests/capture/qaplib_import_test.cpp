@@ -15,7 +15,7 @@ using testing::error_as;
 using ::testing::HasSubstr;
 using testing::read_as;
 
-TEST(QaplibImport, TakesTheFirstMatrixAsTrafficAndTheSecondAsDistances) {
+TEST(QaplibImport, ReadsTheFirstMatrixAsTrafficAndTheSecondAsDistances) {
   const Imported problem = read_as("qaplib", "2\n\n7 1\n2 0\n\n0 30\n40 5\n");
   EXPECT_EQ(edges_of(problem.profile.point_to_point), (Edges{{{0, 0}, 7}, {{0, 1}, 1}, {{1, 0}, 2}}));
   EXPECT_TRUE(problem.profile.self_traffic_counts);
@@ -26,18 +26,18 @@ TEST(QaplibImport, TakesTheFirstMatrixAsTrafficAndTheSecondAsDistances) {
   EXPECT_EQ(problem.topology->cost(Core{1}, Core{1}).inverse_bandwidth, 5);
 }
 
-TEST(QaplibImport, DoesNotCareWhereLinesEnd) {
+TEST(QaplibImport, IgnoresLineBreaks) {
   const Imported a = read_as("qaplib", "2 0 1 2 0 0 3 4 0");
   const Imported b = read_as("qaplib", "\r\n 2\r\n0\r\n1 2 0 0\r\n3 4\r\n0\r\n\r\n");
   EXPECT_EQ(edges_of(a.profile.point_to_point), edges_of(b.profile.point_to_point));
   EXPECT_EQ(a.topology->cost(Core{0}, Core{1}), b.topology->cost(Core{0}, Core{1}));
 }
 
-TEST(QaplibImport, TakesOneFacility) {
+TEST(QaplibImport, AcceptsOneFacility) {
   EXPECT_EQ(read_as("qaplib", "1\n5\n3\n").profile.rank_count(), 1u);
 }
 
-TEST(QaplibImport, CostsWhatTheProblemSays) {
+TEST(QaplibImport, HasTheObjectiveOfTheProblem) {
   std::ifstream table(testing::test_data("qaplib/best-known.txt"));
   std::string line;
   int instances = 0;
@@ -68,8 +68,8 @@ TEST(QaplibImport, CostsWhatTheProblemSays) {
   EXPECT_EQ(instances, 31);
 }
 
-TEST(QaplibImport, NamesTheLineAndTheFault) {
-  testing::expect_faults("qaplib", {
+TEST(QaplibImport, ReportsTheErrorAndItsLine) {
+  testing::expect_errors("qaplib", {
                                        {"0\n", 1, "\"0\" is no size"},
                                        {"x\n", 1, "\"x\" is no size"},
                                        {"2\n0 1\n1 0\n0 2\n2\n", 6, "ends after 7 of 8 numbers"},

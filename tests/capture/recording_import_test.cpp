@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks leave behind becomes a profile, whatever ended them.
+// tests: recordings are read as profiles, however the ranks ended.
 #include "tests/capture/import_support.hpp"
-#include "tests/capture/recording.hpp"
+#include "tests/capture/recording_writer.hpp"
 
 namespace rankloom {
 namespace {
 
 using testing::Edges;
 using ::testing::HasSubstr;
-using testing::leave;
+using testing::record_rank;
 
-TEST(Recording, BecomesAProfile) {
+TEST(Recording, IsReadAsAProfile) {
   const Profile profile = testing::read_as("", testing::ring_recording()).profile;
   EXPECT_EQ(testing::edges_of(profile.point_to_point), (Edges{{{0, 1}, 300},
                                                               {{1, 2}, 303},
@@ -37,22 +37,22 @@ TEST(Recording, BecomesAProfile) {
   EXPECT_TRUE(profile.phases.empty());
 }
 
-TEST(Recording, NamesTheRanksThatAreMissing) {
-  const std::string two = leave(2, 6, [](auto&) {});
-  const Profile profile = testing::read_as("", two + leave(4, 6, [](auto&) {})).profile;
+TEST(Recording, ListsMissingRanks) {
+  const std::string two = record_rank(2, 6, [](auto&) {});
+  const Profile profile = testing::read_as("", two + record_rank(4, 6, [](auto&) {})).profile;
   EXPECT_EQ(profile.rank_count(), 6u);
   EXPECT_EQ(profile.origin.at("missing ranks"), "0-1, 3, 5");
 }
 
-TEST(Recording, KeepsLevelsApart) {
-  const std::string image = leave(0, 2, [](record::Counters& counters) {
+TEST(Recording, SeparatesLevelsOfPcontrol) {
+  const std::string record = record_rank(0, 2, [](record::Counters& counters) {
     counters.add_traffic(1, record::TrafficKind::sent, 10);
     counters.set_level(7, counters.arena().head().first_tick + 10);
     counters.add_traffic(1, record::TrafficKind::sent, 20);
     counters.set_level(1, counters.arena().head().first_tick + 20);
     counters.add_traffic(1, record::TrafficKind::sent, 30);
   });
-  const Profile profile = testing::read_as("", image + leave(1, 2, [](auto&) {})).profile;
+  const Profile profile = testing::read_as("", record + record_rank(1, 2, [](auto&) {})).profile;
   ASSERT_EQ(profile.phases.size(), 2u);
   EXPECT_EQ(profile.phases[0].name, "level 1");
   EXPECT_EQ(profile.phases[0].point_to_point.total_bytes(), 40);
@@ -61,22 +61,22 @@ TEST(Recording, KeepsLevelsApart) {
   EXPECT_EQ(profile.point_to_point.total_bytes(), 60);
 }
 
-/// One rank runs so long that its windows had to be joined; the other's become as long.
-TEST(Recording, JoinsWindowsInsteadOfGrowing) {
+/// One rank runs so long that its windows were merged; the windows of the other rank become as long.
+TEST(Recording, MergesWindowsInsteadOfGrowing) {
   const auto count_windows = [](int windows) {
     return [windows](record::Counters& counters) {
-      const std::uint64_t length = counters.phase_ends() - counters.arena().head().first_tick;
+      const std::uint64_t length = counters.phase_end() - counters.arena().head().first_tick;
       for (int i = 0; i < windows; ++i) {
         const std::uint64_t now = counters.arena().head().first_tick + i * length + length / 2;
-        if (now >= counters.phase_ends()) counters.next_window(now);
+        if (now >= counters.phase_end()) counters.enter_window(now);
         counters.add_traffic(1, record::TrafficKind::sent, 1);
         counters.count(testing::collective(0, 0, 0, 0));
       }
     };
   };
   constexpr std::uint64_t second = 1'000'000'000;
-  const std::string long_one = leave(0, 2, count_windows(5000), second),
-                    short_one = leave(1, 2, count_windows(40), second);
+  const std::string long_one = record_rank(0, 2, count_windows(5000), second),
+                    short_one = record_rank(1, 2, count_windows(40), second);
   EXPECT_LT(long_one.size(), std::size_t{256} << 10);
   const Profile profile = testing::read_as("", long_one + short_one).profile;
   ASSERT_EQ(profile.phases.size(), 157u);  // of 32 seconds each
@@ -88,26 +88,26 @@ TEST(Recording, JoinsWindowsInsteadOfGrowing) {
   EXPECT_EQ(profile.collectives[0].count, 5040);
 }
 
-TEST(Recording, KeepsTheBytesOfCollectivesOfMoreSizesThanItCanTellApart) {
+TEST(Recording, KeepsTheBytesOfCollectivesWithTooManySizes) {
   double bytes = 0;
-  const std::string image = leave(0, 1, [&](record::Counters& counters) {
+  const std::string record = record_rank(0, 1, [&](record::Counters& counters) {
     for (std::uint64_t size = 0; size < 100'000; ++size) {
       counters.count(testing::collective(0, 1, 0, size));
       bytes += static_cast<double>(size);
     }
   });
-  EXPECT_LT(image.size(), std::size_t{1} << 20);
-  double found = 0, calls = 0;
-  for (const Collective& one : testing::read_as("", image).profile.collectives) {
-    found += one.bytes * one.count;
-    calls += one.count;
+  EXPECT_LT(record.size(), std::size_t{1} << 20);
+  double sum = 0, calls = 0;
+  for (const Collective& call : testing::read_as("", record).profile.collectives) {
+    sum += call.bytes * call.count;
+    calls += call.count;
   }
-  EXPECT_NEAR(found, bytes, 1e-6 * bytes);
+  EXPECT_NEAR(sum, bytes, 1e-6 * bytes);
   EXPECT_EQ(calls, 100'000);
 }
 
 TEST(Recording, NumbersEqualCommunicatorsOnce) {
-  const std::string image = leave(0, 4, [](record::Counters& counters) {
+  const std::string record = record_rank(0, 4, [](record::Counters& counters) {
     const int members[] = {0, 3};
     for (int round = 0; round < 10'000; ++round) {
       EXPECT_EQ(counters.number_communicator(members, 2, ""), 1u);
@@ -117,20 +117,20 @@ TEST(Recording, NumbersEqualCommunicatorsOnce) {
     EXPECT_EQ(counters.number_communicator(members, 2, "pair"), 1u);
     EXPECT_EQ(counters.number_communicator(members, 2, ""), 2u);
   });
-  EXPECT_LT(image.size(), std::size_t{8} << 10);
-  const Profile profile = testing::read_as("", image).profile;
+  EXPECT_LT(record.size(), std::size_t{8} << 10);
+  const Profile profile = testing::read_as("", record).profile;
   EXPECT_EQ(profile.communicators[profile.collectives[0].communicator].name, "pair");
 }
 
-TEST(Recording, SaysWhatIsWrongWithIt) {
+TEST(Recording, ReportsDamage) {
   const std::string good = testing::ring_recording();
-  EXPECT_THAT(testing::error_as("", good.substr(0, 100)).what, HasSubstr("in the middle"));
-  EXPECT_THAT(testing::error_as("", good.substr(0, good.size() - 1)).what, HasSubstr("in the middle"));
+  EXPECT_THAT(testing::error_as("", good.substr(0, 100)).what, HasSubstr("ends inside a rank record"));
+  EXPECT_THAT(testing::error_as("", good.substr(0, good.size() - 1)).what, HasSubstr("ends inside a rank record"));
   EXPECT_THAT(testing::error_as("", good + "rest").what, HasSubstr("no rank record starts"));
-  EXPECT_THAT(testing::error_as("", good + leave(0, 5, [](auto&) {})).what, HasSubstr("another run"));
+  EXPECT_THAT(testing::error_as("", good + record_rank(0, 5, [](auto&) {})).what, HasSubstr("another run"));
   std::string newer = good;
   newer[8] = 9;
-  EXPECT_THAT(testing::error_as("", newer).hint, HasSubstr("rankloom that recorded"));
+  EXPECT_THAT(testing::error_as("", newer).hint, HasSubstr("version of rankloom that recorded"));
 }
 
 }  // namespace

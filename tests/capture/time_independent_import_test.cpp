@@ -19,7 +19,7 @@ using testing::find_call;
 using ::testing::HasSubstr;
 using testing::read_as;
 using testing::read_path;
-using testing::TraceFolder;
+using testing::TemporaryCopy;
 
 const std::string folder = testing::test_data("traces/simgrid");
 const std::string list = folder + "/smpi_simgrid.txt";
@@ -28,14 +28,14 @@ std::string file_of(int number) {
   return fmt::format("smpi_simgrid.txt_files/rank-{}.txt", number);
 }
 
-TEST(TimeIndependent, GivesWhatTheProgramSent) {
+TEST(TimeIndependent, ReadsTheTrafficOfTheProgram) {
   const Profile profile = read_path(list).profile;
   EXPECT_EQ(profile.rank_count(), 4u);
-  EXPECT_EQ(edges_of(profile.point_to_point), testing::talk_traffic()) << "what goes to nobody does not count";
+  EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic()) << "what goes to nobody does not count";
   EXPECT_EQ(profile.point_to_point.total_messages(), 11);
 }
 
-TEST(TimeIndependent, KeepsCollectivesAsTheyWereAskedFor) {
+TEST(TimeIndependent, KeepsCollectivesSymbolic) {
   const Profile profile = read_path(list).profile;
   ASSERT_EQ(profile.communicators.size(), 1u) << "traces name none, so all are of the world";
   EXPECT_TRUE(profile.communicators[0].members.empty());
@@ -52,7 +52,7 @@ TEST(TimeIndependent, KeepsCollectivesAsTheyWereAskedFor) {
   EXPECT_EQ(profile.collectives.size(), 10u);
 }
 
-TEST(TimeIndependent, IsNamedByItsListItsFolderOrIsOneFile) {
+TEST(TimeIndependent, IsFoundByItsListItsDirectoryOrOneFile) {
   const Profile listed = read_path(list).profile;
   std::string merged;
   for (int r = 1; r <= 4; ++r) merged += read_file(folder + "/" + file_of(r))->view();
@@ -62,21 +62,21 @@ TEST(TimeIndependent, IsNamedByItsListItsFolderOrIsOneFile) {
   }
 }
 
-TEST(TimeIndependent, KnowsHowMuchEachRankComputes) {
+TEST(TimeIndependent, ReadsTheComputationOfEachRank) {
   const Profile profile = read_as("ti", "0 compute 5e6\n1 compute 7\n0 compute 1e6\n1 send 0 0 1 0\n").profile;
   ASSERT_EQ(profile.activity.size(), 2u);
   EXPECT_EQ(profile.activity[0].instructions, 6e6);
   EXPECT_EQ(profile.activity[1].instructions, 7);
 }
 
-/// Two ranks; what rank 0 sends to rank 1 with this line, in bytes.
+/// Bytes from rank 0 to rank 1 in a trace of two ranks with this line.
 double sent_by(const std::string& line) {
   const Edges edges =
       edges_of(read_as("ti", "0 init\n1 init\n" + line + "0 finalize\n1 finalize\n").profile.point_to_point);
   return edges.contains({0, 1}) ? edges.at({0, 1}) : -1;
 }
 
-TEST(TimeIndependent, CountsElementsByTheirType) {
+TEST(TimeIndependent, CountsElementsByTheirDatatype) {
   EXPECT_EQ(sent_by("0 send 1 0 10 0\n"), 80) << "double";
   EXPECT_EQ(sent_by("0 send 1 0 10 1\n"), 40) << "int";
   EXPECT_EQ(sent_by("0 send 1 0 10 2\n"), 10) << "char";
@@ -87,7 +87,7 @@ TEST(TimeIndependent, CountsElementsByTheirType) {
   EXPECT_EQ(sent_by("0 send 1 0 10 -1\n"), 10) << "types of the program's own have no known size";
 }
 
-TEST(TimeIndependent, KnowsAllWaysToSend) {
+TEST(TimeIndependent, ReadsAllSendActions) {
   for (const char* name : {"send", "isend", "Ssend", "ISsend", "Put", "Accumulate"})
     EXPECT_EQ(sent_by(fmt::format("0 {} 1 0 10 6\n", name)), 10) << name;
   EXPECT_EQ(sent_by("0 sendRecv 10 1 99 1 6 6\n"), 10);
@@ -97,14 +97,14 @@ TEST(TimeIndependent, KnowsAllWaysToSend) {
     EXPECT_EQ(sent_by(line), -1) << line;
 }
 
-TEST(TimeIndependent, SaysWhatItLeftOut) {
+TEST(TimeIndependent, DescribesWhatItOmits) {
   const Profile profile = read_as("ti", "0 Startall\n0 Startall\n0 send 0 0 3 -1\n").profile;
   EXPECT_EQ(profile.origin.at("lines left out"), "2 Startall");
   EXPECT_THAT(profile.origin.at("elements of unknown type"), HasSubstr("3"));
 }
 
-TEST(TimeIndependent, ExpandsCallsWithAmountsOfTheirOwnWhereTheyNameTheirPartners) {
-  // As smpirun wrote them for 2 ranks, with root 1.
+TEST(TimeIndependent, ExpandsUnevenCallsOfTheWorld) {
+  // Output of smpirun for 2 ranks, with root 1.
   const Profile profile = read_as("ti",
                                   "0 gatherv 1 0 0 1 1 1\n1 gatherv 2 1 2 1 1 1\n"
                                   "0 scatterv 0 0 3 1 1 1\n1 scatterv 3 4 4 1 1 1\n"
@@ -115,10 +115,10 @@ TEST(TimeIndependent, ExpandsCallsWithAmountsOfTheirOwnWhereTheyNameTheirPartner
   EXPECT_TRUE(profile.collectives.empty());
 }
 
-TEST(TimeIndependent, AveragesCallsWithAmountsOfTheirOwnWhereTheyNameNobody) {
+TEST(TimeIndependent, AveragesUnevenCallsOfUnknownMembers) {
   const Profile world = read_as("ti", "0 allgatherv 1 1 3 6 6\n1 allgatherv 3 1 3 6 6\n").profile;
   EXPECT_EQ(find_call(world, CollectiveOp::allgather, 0, 2).count, 1);
-  // Two communicators of two, of which the trace says only the size.
+  // Two communicators of two ranks, of which the trace contains only the size.
   std::string text;
   for (int r = 0; r < 4; ++r) text += fmt::format("{} alltoallv 8 4 4 8 4 4 6 6\n", r);
   const Profile halves = read_as("ti", text).profile;
@@ -128,15 +128,15 @@ TEST(TimeIndependent, AveragesCallsWithAmountsOfTheirOwnWhereTheyNameNobody) {
   EXPECT_EQ(find_call(scattered, CollectiveOp::reduce_scatter, 0, 16).count, 1);
 }
 
-TEST(TimeIndependent, TakesThoseWhoCallForTheCommunicatorWhenItIsNotTheWorld) {
+TEST(TimeIndependent, UsesTheCallingRanksAsTheCommunicator) {
   const Profile profile = read_as("ti", "0 barrier\n1 ibcast 8 1 6\n2 send 0 0 1 6\n3 ibcast 8 1 6\n").profile;
   ASSERT_EQ(profile.collectives.size(), 2u);
   const Collective call = find_call(profile, CollectiveOp::bcast, 1, 8);
   EXPECT_EQ(profile.communicators[call.communicator].members, (std::vector<Rank>{Rank{1}, Rank{3}}));
 }
 
-TEST(TimeIndependent, SaysWhatIsMissing) {
-  const TraceFolder copy(folder);
+TEST(TimeIndependent, ReportsMissingFiles) {
+  const TemporaryCopy copy(folder);
   fs::remove(copy.path(file_of(3)));
   Error error = testing::path_error(copy.path("smpi_simgrid.txt"));
   EXPECT_EQ(error.where.line, 3u);
@@ -146,20 +146,20 @@ TEST(TimeIndependent, SaysWhatIsMissing) {
   EXPECT_THAT(error.hint, HasSubstr("smpi_simgrid.txt"));
 }
 
-TEST(TimeIndependent, SaysThatATraceWasCutShort) {
-  const TraceFolder copy(folder);
+TEST(TimeIndependent, ReportsATruncatedTrace) {
+  const TemporaryCopy copy(folder);
   fs::resize_file(copy.path(file_of(3)), 100);
   Error error = testing::path_error(copy.path(""));
   EXPECT_EQ(error.where.source, copy.path(file_of(3)));
-  EXPECT_THAT(error.hint, HasSubstr("cut short"));
+  EXPECT_THAT(error.hint, HasSubstr("truncated"));
   std::ofstream(copy.path(file_of(3))) << "2 init\n2 compute 5\n";
   error = testing::path_error(copy.path(""));
-  EXPECT_THAT(error.what, HasSubstr("rank 2 begins with init but has no finalize"));
+  EXPECT_THAT(error.what, HasSubstr("rank 2 has a line init but no line finalize"));
   EXPECT_THAT(error.hint, HasSubstr("\"2 finalize\""));
 }
 
-TEST(TimeIndependent, NamesTheFaultAndItsLine) {
-  testing::expect_faults("ti", {
+TEST(TimeIndependent, ReportsTheErrorAndItsLine) {
+  testing::expect_errors("ti", {
                                    {"0 init\nx send 1\n", 2, "\"x\" is no rank"},
                                    {"0 init\n0 5\n", 2, "\"5\" is no action"},
                                    {"0 send 1\n", 1, "at least 2"},

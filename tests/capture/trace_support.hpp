@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: what the tests of recorded traces share. All recordings are of one program, tests/data/traces/talk.c.
+// tests: helpers for the tests of recorded traces. All traces are of one program, tests/data/traces/talk.c.
 #pragma once
 
 #include <filesystem>
@@ -27,13 +27,13 @@ inline Error path_error(const std::string& path, std::string_view format = {}) {
   return result.error();
 }
 
-/// What talk.c sends from rank to rank when it runs on 4 ranks, in bytes.
-inline Edges talk_traffic() {
+/// The traffic of talk.c on 4 ranks, in bytes.
+inline Edges program_traffic() {
   return {{{0, 1}, 2 * 800}, {{1, 2}, 2 * 808}, {{2, 3}, 2 * 816}, {{3, 0}, 2 * 824},
           {{0, 3}, 0},       {{2, 0}, 132},     {{3, 1}, 132}};
 }
 
-/// The call of this kind; there must be exactly one.
+/// The only call with this operation, root and size.
 inline Collective find_call(const Profile& profile, CollectiveOp op, std::uint32_t root = 0, double bytes = 0) {
   Collective result;
   int found = 0;
@@ -46,25 +46,25 @@ inline Collective find_call(const Profile& profile, CollectiveOp op, std::uint32
   return result;
 }
 
-/// A copy of a folder that may be changed, gone at the end.
-class TraceFolder {
+/// A temporary copy of a directory.
+class TemporaryCopy {
  public:
-  explicit TraceFolder(const std::string& original)
-      : folder_(std::filesystem::temp_directory_path() /
-                fmt::format("rankloom-trace-{}-{}", ::getpid(), ::testing::UnitTest::GetInstance()->random_seed())) {
-    std::filesystem::remove_all(folder_);
-    std::filesystem::copy(original, folder_, std::filesystem::copy_options::recursive);
+  explicit TemporaryCopy(const std::string& original)
+      : directory_(std::filesystem::temp_directory_path() /
+                   fmt::format("rankloom-trace-{}-{}", ::getpid(), ::testing::UnitTest::GetInstance()->random_seed())) {
+    std::filesystem::remove_all(directory_);
+    std::filesystem::copy(original, directory_, std::filesystem::copy_options::recursive);
   }
-  TraceFolder(const TraceFolder&) = delete;
-  TraceFolder& operator=(const TraceFolder&) = delete;
-  ~TraceFolder() {
+  TemporaryCopy(const TemporaryCopy&) = delete;
+  TemporaryCopy& operator=(const TemporaryCopy&) = delete;
+  ~TemporaryCopy() {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove_all(directory_, ignored);
   }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
 
  private:
-  std::filesystem::path folder_;
+  std::filesystem::path directory_;
 };
 
 }  // namespace rankloom::testing

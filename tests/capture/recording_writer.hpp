@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests: recordings as ranks leave them, made by the very code that counts in them.
+// tests: writes recordings with the counters of the recorder.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace rankloom::testing {
 
-/// What a rank leaves that counts so.
-inline std::string leave(std::uint32_t rank, std::uint32_t ranks, const std::function<void(record::Counters&)>& count,
-                         std::uint64_t window_ns = 0) {
-  const std::string path = "/tmp/rankloom-image-" + std::to_string(::getpid());
+/// The record of a rank with these counts.
+inline std::string record_rank(std::uint32_t rank, std::uint32_t ranks,
+                               const std::function<void(record::Counters&)>& count, std::uint64_t window_ns = 0) {
+  const std::string path = "/tmp/rankloom-rank-record-" + std::to_string(::getpid());
   std::remove(path.c_str());
   record::Counters counters;
   if (!counters.open(path.c_str(), window_ns)) return {};
@@ -27,26 +27,27 @@ inline std::string leave(std::uint32_t rank, std::uint32_t ranks, const std::fun
   count(counters);
   counters.close(record::Ending::finalized);
   const auto file = read_file(path);
-  std::string image(used_part_of_rank_file(file->view()));
+  std::string bytes(used_part_of_rank_file(file->view()));
   counters.arena().remove_file();
-  return image;
+  return bytes;
 }
 
-inline record::Item collective(std::uint32_t communicator, std::uint32_t op, std::uint32_t root, std::uint64_t bytes) {
-  record::Item item;
-  item.what = record::Item::What::collective;
-  item.communicator = communicator;
-  item.op = op;
-  item.other = root;
-  item.bytes = bytes;
-  return item;
+inline record::CountedEvent collective(std::uint32_t communicator, std::uint32_t op, std::uint32_t root,
+                                       std::uint64_t bytes) {
+  record::CountedEvent event;
+  event.category = record::CountedEvent::Category::collective;
+  event.communicator = communicator;
+  event.op = op;
+  event.other = root;
+  event.bytes = bytes;
+  return event;
 }
 
-/// Four ranks in a ring, with collectives of the world and of two of them.
+/// Four ranks in a ring, with collectives of MPI_COMM_WORLD and of a communicator of two ranks.
 inline std::string ring_recording() {
   std::string all;
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
-    all += leave(rank, 4, [&](record::Counters& counters) {
+    all += record_rank(rank, 4, [&](record::Counters& counters) {
       for (int round = 0; round < 3; ++round) {
         counters.add_traffic((rank + 1) % 4, record::TrafficKind::sent, 100 + rank);
       }
