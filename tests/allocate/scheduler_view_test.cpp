@@ -72,11 +72,11 @@ TEST_F(View, PlansNoJobThatTheEmptyMachineCannotRun) {
 }
 
 TEST_F(View, DoesNotUseNodesReservedForAnotherJob) {
-  SchedulerView beside = view({});
+  SchedulerView reserved_view = view({});
   const Occupancy empty(allocator_.machine());
-  beside.reserve(make_allocation(allocator_.machine(), empty, nodes({5, 6, 9, 10})));
-  EXPECT_FALSE(beside.now(request(9)));
-  const auto found = beside.now(request(4));
+  reserved_view.reserve(make_allocation(allocator_.machine(), empty, nodes({5, 6, 9, 10})));
+  EXPECT_FALSE(reserved_view.now(request(9)));
+  const auto found = reserved_view.now(request(4));
   ASSERT_TRUE(found);
   for (const std::uint32_t node : {5, 6, 9, 10})
     EXPECT_FALSE(std::binary_search(found->nodes.begin(), found->nodes.end(), Node{node}));

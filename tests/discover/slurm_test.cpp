@@ -244,6 +244,12 @@ TEST(SlurmYaml, AnAliasThatContainsItselfIsRefused) {
               HasSubstr("file:3: "));
 }
 
+TEST(SlurmYaml, DeeplyNestedBracketsAreRefused) {
+  EXPECT_THAT(problem_of(read_slurm_yaml, "- topology: t\n  tree: " + std::string(200'000, '[')),
+              HasSubstr("file:2: the brackets are nested too deep"));
+  EXPECT_FALSE(read_slurm_yaml(FileContents("file", "- topology: t\n  tree: " + std::string(199, '['))));
+}
+
 TEST(SlurmYaml, ATruncatedFileDoesNotCrash) {
   for (const char* const whole : {several_topologies, notations[3]}) {
     const std::string text = whole;

@@ -13,18 +13,18 @@ bool contains_all(const Allocation& allocation, std::span<const Node> required) 
   return std::includes(allocation.nodes.begin(), allocation.nodes.end(), required.begin(), required.end());
 }
 
-bool acceptable(const Allocation& allocation, const PolicyInfo& policy, const AllocationOptions& options) {
+bool is_acceptable(const Allocation& allocation, const PolicyInfo& policy, const AllocationOptions& options) {
   return allocation.isolated || !policy.isolated || options.fallback == Fallback::diameter;
 }
 
 /// The largest number of hops between a node and the required nodes, in either direction.
 std::uint32_t max_hops(const Network& network, Node node, std::span<const Node> required) {
-  std::uint32_t most = 0;
-  for (const Node other : required) most = std::max({most, network.hops(node, other), network.hops(other, node)});
-  return most;
+  std::uint32_t max = 0;
+  for (const Node other : required) max = std::max({max, network.hops(node, other), network.hops(other, node)});
+  return max;
 }
 
-std::vector<Node> sorted(std::span<const Node> nodes) {
+std::vector<Node> sorted_unique(std::span<const Node> nodes) {
   std::vector<Node> all(nodes.begin(), nodes.end());
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -38,13 +38,13 @@ std::optional<Allocation> allocate_around(const Allocator& allocator, const Occu
                                           const AllocationOptions& options) {
   if (required.empty()) return allocate_nodes(allocator, occupancy, policy, nodes, options);
   const AllocationMachine& machine = allocator.machine();
-  const std::vector<Node> required_nodes = sorted(required);
+  const std::vector<Node> required_nodes = sorted_unique(required);
   for (const Node node : required_nodes) {
     if (!occupancy.free_nodes().test(index(node))) return std::nullopt;
   }
   if (required_nodes.size() >= nodes) {
     Allocation all = make_allocation(machine, occupancy, required_nodes);
-    return acceptable(all, policy, options) ? std::optional(std::move(all)) : std::nullopt;
+    return is_acceptable(all, policy, options) ? std::optional(std::move(all)) : std::nullopt;
   }
   if (occupancy.free_count() < nodes) return std::nullopt;
   std::vector<std::pair<std::uint32_t, Node>> by_distance;
@@ -55,14 +55,16 @@ std::optional<Allocation> allocate_around(const Allocator& allocator, const Occu
   AllocationOptions isolated_only = options;
   isolated_only.fallback = Fallback::wait;
   std::optional<Allocation> best;
-  const auto size_of = [](const Allocation& one) { return std::pair(one.diameter, one.shared_resources.count()); };
-  Occupancy near = occupancy;
-  for (const auto& [distance, node] : by_distance) near.drain(node, false);
+  const auto size_of = [](const Allocation& allocation) {
+    return std::pair(allocation.diameter, allocation.shared_resources.count());
+  };
+  Occupancy neighbourhood = occupancy;
+  for (const auto& [distance, node] : by_distance) neighbourhood.drain(node, false);
   for (std::size_t i = 0; i < by_distance.size(); ++i) {
-    near.resume(by_distance[i].second);
+    neighbourhood.resume(by_distance[i].second);
     const bool last_of_its_distance = i + 1 == by_distance.size() || by_distance[i + 1].first != by_distance[i].first;
-    if (!last_of_its_distance || near.free_count() < nodes) continue;
-    auto found = allocate_nodes(allocator, near, policy, nodes, isolated_only);
+    if (!last_of_its_distance || neighbourhood.free_count() < nodes) continue;
+    auto found = allocate_nodes(allocator, neighbourhood, policy, nodes, isolated_only);
     if (found && contains_all(*found, required_nodes) && (!best || size_of(*found) < size_of(*best)))
       best = std::move(found);
   }
@@ -75,7 +77,7 @@ std::optional<Allocation> allocate_around(const Allocator& allocator, const Occu
   }
   std::sort(chosen.begin(), chosen.end());
   Allocation nearest = make_allocation(machine, occupancy, std::move(chosen));
-  return acceptable(nearest, policy, options) ? std::optional(std::move(nearest)) : std::nullopt;
+  return is_acceptable(nearest, policy, options) ? std::optional(std::move(nearest)) : std::nullopt;
 }
 
 SchedulerView::SchedulerView(const Allocator& allocator, const PolicyInfo& policy, std::vector<ScheduledJob> running)

@@ -22,6 +22,7 @@ constexpr int application_id = 0x524c6f6d;  // "RLom", in the header of the file
 constexpr int schema_version = 1;
 constexpr int busy_timeout_ms = 30'000;
 
+/// In schema 1 the columns `kept` and `closed` contain the reserved nodes and whether the job is isolated.
 constexpr const char* create_tables =
     "CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE jobs(number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, tasks INTEGER NOT NULL,"

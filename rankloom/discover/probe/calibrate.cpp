@@ -31,13 +31,14 @@ Result<std::vector<Core>> cores_of_ranks(const Topology& topology, const ProbeTa
       return fail(Code::bad_input, at("probe"),
                   fmt::format("the host {} is not a node of this machine", printable(rank.host)),
                   "compare it with the node names that `rankloom topo show` lists");
-    const Node here = node == nodes.end() ? Node{0} : node->second;
-    const auto bound = rank.cpu >= 0 ? by_cpu.find({index(here), static_cast<std::uint32_t>(rank.cpu)}) : by_cpu.end();
-    const std::uint32_t first = index(topology.first_core(topology.node_level(), index(here)));
-    const std::uint32_t end = index(here) + 1 < topology.node_count()
-                                  ? index(topology.first_core(topology.node_level(), index(here) + 1))
+    const Node rank_node = node == nodes.end() ? Node{0} : node->second;
+    const auto bound =
+        rank.cpu >= 0 ? by_cpu.find({index(rank_node), static_cast<std::uint32_t>(rank.cpu)}) : by_cpu.end();
+    const std::uint32_t first = index(topology.first_core(topology.node_level(), index(rank_node)));
+    const std::uint32_t end = index(rank_node) + 1 < topology.node_count()
+                                  ? index(topology.first_core(topology.node_level(), index(rank_node) + 1))
                                   : topology.core_count();
-    cores.push_back(bound != by_cpu.end() ? bound->second : Core{first + next[index(here)]++ % (end - first)});
+    cores.push_back(bound != by_cpu.end() ? bound->second : Core{first + next[index(rank_node)]++ % (end - first)});
   }
   return cores;
 }

@@ -104,15 +104,15 @@ Grouping cut(std::uint32_t n, const std::vector<Merge>& merges, double height) {
 class LevelDetector {
  public:
   LevelDetector(std::uint32_t n, std::span<const PairDistance> distances, const Grouping& known)
-      : n_(n), distances_(distances), known_(known), merges_(cluster_by_average_linkage(n, fill())) {}
+      : n_(n), distances_(distances), known_(known), merges_(cluster_by_average_linkage(n, log_distances())) {}
 
-  std::vector<Grouping> find() {
-    if (!known_.empty()) try_cut(known_group_offset / 2, true);
-    for (const auto& [score, height] : candidates()) try_cut(height, false);
+  std::vector<Grouping> detect() {
+    if (!known_.empty()) add_cut(known_group_offset / 2, true);
+    for (const auto& [score, height] : candidates()) add_cut(height, false);
     while (remove_invalid_cut()) {
     }
     std::vector<Grouping> groupings;
-    for (const Cut& one : cuts_) groupings.push_back(one.groups);
+    for (const Cut& level : cuts_) groupings.push_back(level.groups);
     return groupings;
   }
 
@@ -168,7 +168,8 @@ class LevelDetector {
     return !known_.empty() && known_[a] != known_[b];
   }
 
-  Matrix fill() const {
+  /// The logarithms of all distances, with the offset between known groups and medians for pairs without a distance.
+  Matrix log_distances() const {
     Matrix matrix(n_);
     std::vector<double> inner, outer;
     for (const auto& [a, b, value] : distances_) {
@@ -188,12 +189,12 @@ class LevelDetector {
   }
 
   /// Accepts the cut if it has several groups of several items whose distances differ.
-  void try_cut(double height, bool is_known) {
+  void add_cut(double height, bool is_known) {
     Cut candidate{height, cut(n_, merges_, height), is_known};
     const std::uint32_t groups = *std::max_element(candidate.groups.begin(), candidate.groups.end()) + 1;
     if (groups == 1 || (groups == n_ && !is_known)) return;
     const auto position = std::lower_bound(cuts_.begin(), cuts_.end(), height,
-                                           [](const Cut& one, double value) { return one.height < value; });
+                                           [](const Cut& level, double value) { return level.height < value; });
     const Grouping* const finer = position == cuts_.begin() ? nullptr : &(position - 1)->groups;
     const Grouping* const coarser = position == cuts_.end() ? nullptr : &position->groups;
     if (!is_known && !is_level(candidate.groups, finer, coarser)) return;
@@ -247,7 +248,7 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double squares_around(const std::vector<double>& values, double mean) {
+double sum_of_squares(const std::vector<double>& values, double mean) {
   double sum = 0;
   for (const double value : values) sum += (value - mean) * (value - mean);
   return sum;
@@ -260,7 +261,7 @@ bool differ_measurably(std::span<const double> inner, std::span<const double> ou
   const auto below = logarithms(inner), above = logarithms(outer);
   const double low = mean_of(below), high = mean_of(above);
   const double freedom = std::max(1.0, static_cast<double>(below.size() + above.size()) - 2);
-  const double spread = std::sqrt((squares_around(below, low) + squares_around(above, high)) / freedom);
+  const double spread = std::sqrt((sum_of_squares(below, low) + sum_of_squares(above, high)) / freedom);
   // Clustering also groups items that are close by chance, more so with few pairs.
   const double min_pairs = static_cast<double>(std::min(below.size(), above.size()));
   return high - low > std::log(1.05) && high - low > (3 + 9 / min_pairs) * std::max(spread, 0.002);
@@ -268,7 +269,7 @@ bool differ_measurably(std::span<const double> inner, std::span<const double> ou
 
 std::vector<Grouping> detect_levels(std::uint32_t n, std::span<const PairDistance> distances, const Grouping& known) {
   if (n < 2) return {};
-  return LevelDetector(n, distances, known).find();
+  return LevelDetector(n, distances, known).detect();
 }
 
 }  // namespace rankloom

@@ -25,6 +25,6 @@ using Grouping = std::vector<std::uint32_t>;
 std::vector<Grouping> detect_levels(std::uint32_t n, std::span<const PairDistance> distances, const Grouping& known);
 
 /// Whether two sets of values differ by more than 5 % and by more than their spread.
-bool differ_measurably(std::span<const double> near, std::span<const double> far);
+bool differ_measurably(std::span<const double> inner, std::span<const double> outer);
 
 }  // namespace rankloom

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <yaml.h>
 
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/compose.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 
 namespace rankloom {
@@ -108,6 +108,9 @@ class YamlParser {
   /// The next document of the file; its root is null after the last one.
   Result<YamlDocument> load() {
     if (!is_ready_) return fail(Code::environment, at(file_.name()), "out of memory", "free memory and try again");
+    if (const std::uint64_t line = first_line_nested_too_deep(); line > 0)
+      return fail(Code::bad_input, at(file_.name(), line), "the brackets are nested too deep",
+                  "check that every bracket is closed");
     auto raw = std::make_unique<yaml_document_t>();
     if (yaml_parser_load(&parser_, raw.get()) == 0) return syntax_error();
     return YamlDocument(raw.release());
@@ -122,6 +125,20 @@ class YamlParser {
                 is_indented_by_tab(line)
                     ? "indent with spaces; YAML does not allow tabs"
                     : "check the indentation, brackets and quotes of this line and the one before");
+  }
+
+  /// The time that libyaml needs is quadratic in the nesting depth of brackets. Returns 0 if no line is nested too
+  /// deep.
+  std::uint64_t first_line_nested_too_deep() const {
+    constexpr std::size_t max_depth = 200;
+    std::size_t depth = 0;
+    std::uint64_t line = 1;
+    for (const char c : file_.view()) {
+      line += c == '\n' ? 1 : 0;
+      if ((c == '[' || c == '{') && ++depth > max_depth) return line;
+      if ((c == ']' || c == '}') && depth > 0) --depth;
+    }
+    return 0;
   }
 
   bool is_indented_by_tab(std::uint64_t line) const {
