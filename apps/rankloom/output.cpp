@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 
 namespace rankloom::app {
 

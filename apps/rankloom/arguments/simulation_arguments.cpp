@@ -11,7 +11,7 @@
 #include "apps/rankloom/process/processes.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/traces.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 
 namespace rankloom::app {
 

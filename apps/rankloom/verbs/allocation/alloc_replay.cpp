@@ -12,7 +12,7 @@
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"

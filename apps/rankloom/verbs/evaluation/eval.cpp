@@ -157,7 +157,7 @@ class EvalVerb : public Verb {
       json["load_imbalance"] = metrics.load_imbalance;
       json["load"] = load_json(metrics.load);
       json["links"] = Json::array();
-      for (const LinkLoad& link : metrics.most_loaded_links)
+      for (const LinkLoad& link : metrics.heaviest_links)
         json["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}});
     }
     if (score.predicted) json["predicted_seconds"] = *score.predicted;
@@ -274,9 +274,9 @@ class EvalVerb : public Verb {
   static std::string links(const std::vector<Score>& scores) {
     Table table({{"hottest links"}, {}, {"", Table::Align::right}});
     for (const Score& score : scores) {
-      for (const LinkLoad& link : score.metrics.most_loaded_links)
+      for (const LinkLoad& link : score.metrics.heaviest_links)
         table.row({score.name, fmt::format("{} → {}", link.from, link.to), format_bytes(link.bytes)});
-      if (score.metrics.most_loaded_links.empty())
+      if (score.metrics.heaviest_links.empty())
         table.row({score.name, score.complete ? "no traffic between nodes" : "not computed: see --all"});
     }
     return table.text();

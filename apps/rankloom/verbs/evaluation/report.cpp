@@ -11,7 +11,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/parallel.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/document/html.hpp"
 #include "rankloom/report/drawing/backends.hpp"

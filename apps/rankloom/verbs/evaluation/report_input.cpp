@@ -11,7 +11,7 @@
 #include "apps/rankloom/verbs/evaluation/report.hpp"
 #include "rankloom/core/system/sha256.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/document/results.hpp"
 #include "rankloom/report/document/verdict.hpp"

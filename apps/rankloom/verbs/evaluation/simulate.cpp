@@ -18,7 +18,7 @@
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
@@ -62,7 +62,7 @@ Result<std::vector<Core>> place_on_nodes(const JobSpec& job, std::uint32_t ranks
   }
   if (cores.size() < ranks) {
     return fail(Code::infeasible, at(job.name),
-                fmt::format("the job has {} ranks, but its {} have {}", ranks, counted(nodes.size(), "node"),
+                fmt::format("the job has {} ranks, but {} with {}", ranks, counted(nodes.size(), "node"),
                             counted(cores.size(), "slot")),
                 "give the job more nodes");
   }

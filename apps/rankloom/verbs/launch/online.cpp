@@ -21,7 +21,7 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/profile_file.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/launchers.hpp"
