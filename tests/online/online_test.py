@@ -35,23 +35,23 @@ class OnlineTest(RecordingTest):
         self.node = NODES[self.ranks]
 
     def run_online(self, *command, options=(), environment=None, timeout=60, status=0):
-        done = self.run_words([self.rankloom, "online", "-o", "online.json", *options, "--", *command], environment, timeout)
+        done = self.run_command([self.rankloom, "online", "-o", "online.json", *options, "--", *command], environment, timeout)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.done = done
-        self.assertEqual([name.name for name in self.folder.iterdir() if name.name.startswith(".rankloom")], [], "temporary files are left")
-        return json.loads((self.folder / "online.json").read_text())
+        self.assertEqual([name.name for name in self.directory.iterdir() if name.name.startswith(".rankloom")], [], "temporary files are left")
+        return json.loads((self.directory / "online.json").read_text())
 
     def two_phases(self, phases, seconds, *arguments):
         return self.command(self.ranks, self.program("two_phases.c"), str(phases), str(seconds), *arguments)
 
     def start(self, *options, phases=2, seconds=2):
         """Starts a run in the background and waits until the agent observes all ranks. Returns the child, the directory of the run and the agent."""
-        child = subprocess.Popen([str(word) for word in [self.rankloom, "online", "-o", "online.json", *options, "--", *self.two_phases(phases, seconds)]], cwd=self.folder,
+        child = subprocess.Popen([str(word) for word in [self.rankloom, "online", "-o", "online.json", *options, "--", *self.two_phases(phases, seconds)]], cwd=self.directory,
                                  env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(lambda: child.poll() is None and child.kill())
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
-            for file in self.folder.glob(".rankloom-record-*/agent.*"):
+            for file in self.directory.glob(".rankloom-record-*/agent.*"):
                 agent = file.read_text().strip()
                 if agent and self.observes(agent, file.parent / f"recording.{self.ranks - 1}"):
                     return child, file.parent, int(agent)
@@ -110,16 +110,16 @@ class Phases(OnlineTest):
         self.assertTrue([decision for decision in moved.values() if not decision["returns_to_start"]])
         for migration in node["migrations"]:
             lines = [f"{source} {target} {size:.0f} {messages:.0f}" for source, target, size, messages in migration["traffic"]]
-            (self.folder / "migration.pairs").write_text("\n".join(lines) + "\n")
+            (self.directory / "migration.pairs").write_text("\n".join(lines) + "\n")
             tail = ["-t", self.node, "--model", "time"]
-            self.tell("map", "migration.pairs", "--from", "pairs", *tail, "-a", "eager", "--raw", "-o", "eager.txt")
-            offline = json.loads(self.tell("map", "migration.pairs", "--from", "pairs", *tail, "-a", "refine", "--start", "eager.txt", "--json"))
+            self.output_of("map", "migration.pairs", "--from", "pairs", *tail, "-a", "eager", "--raw", "-o", "eager.txt")
+            offline = json.loads(self.output_of("map", "migration.pairs", "--from", "pairs", *tail, "-a", "refine", "--start", "eager.txt", "--json"))
             if moved[migration["window"]]["returns_to_start"]:
                 self.assertEqual(moved[migration["window"]]["mapping"], node["start"])
                 continue
             mapping = moved[migration["window"]]["mapping"]
-            (self.folder / "online.txt").write_text("\n".join(str(core) for core in mapping) + "\n")
-            online = json.loads(self.tell("eval", "online.txt", "--profile", "migration.pairs", "--from", "pairs", *tail, "--json"))
+            (self.directory / "online.txt").write_text("\n".join(str(core) for core in mapping) + "\n")
+            online = json.loads(self.output_of("eval", "online.txt", "--profile", "migration.pairs", "--from", "pairs", *tail, "--json"))
             self.assertAlmostEqual(online["mappings"][0]["costs"]["time"], offline["cost"], delta=1e-6 * offline["cost"])
 
     def test_the_discovered_machine(self):
@@ -134,7 +134,7 @@ class Phases(OnlineTest):
         self.record_command(self.two_phases(4, 0.8), ["--window", "40ms"], status=0)
         # Moves have no cost here, because the traffic per window, the gain of a move and the detection time depend on the load of the machine.
         # tests/place/online_test.cpp checks that online beats all static mappings if phases are detected soon.
-        table = json.loads(self.tell("online", "--replay", "out.prof", "-t", self.node, "--move-cost", "0us", "--json"))
+        table = json.loads(self.output_of("online", "--replay", "out.prof", "-t", self.node, "--move-cost", "0us", "--json"))
         rows = {row["name"]: row["cost"] for row in table["rows"]}
         self.assertGreaterEqual(table["kinds"], 2)
         self.assertGreaterEqual(rows["online"], rows["oracle"])
@@ -162,14 +162,14 @@ class Failures(OnlineTest):
 
     def test_fewer_processing_units(self):
         one = str(min(os.sched_getaffinity(0)))
-        done = self.run_words(["taskset", "-c", one, self.rankloom, "online", "-o", "online.json", "--", *self.two_phases(2, 0.5)])
+        done = self.run_command(["taskset", "-c", one, self.rankloom, "online", "-o", "online.json", "--", *self.two_phases(2, 0.5)])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        node, = json.loads((self.folder / "online.json").read_text())["nodes"]
+        node, = json.loads((self.directory / "online.json").read_text())["nodes"]
         self.assertEqual(node["cpus"], [int(one)])
         self.assertEqual({place for _, place in BINDING.findall(done.stdout)}, {one})
 
     def test_a_program_that_is_not_a_launcher_is_rejected(self):
-        done = self.run_words([self.rankloom, "online", "--", "true"])
+        done = self.run_command([self.rankloom, "online", "--", "true"])
         self.assertEqual(done.returncode, 2)
         self.assertIn("neither a launcher nor a program", done.stderr)
 
@@ -183,12 +183,12 @@ class VirtualCluster(OnlineTest):
         if os.geteuid() != 0:
             self.skipTest("making hosts needs root")
         program = self.program("two_phases.c")
-        done = self.run_words([self.rankloom, "lab", "exec", "--hosts", "2", "--slots", "4", "--", self.rankloom, "online", "-o", "online.json", "-t", self.node, "--",
+        done = self.run_command([self.rankloom, "lab", "exec", "--hosts", "2", "--slots", "4", "--", self.rankloom, "online", "-o", "online.json", "-t", self.node, "--",
                                "mpirun", "-n", str(self.ranks), program, "2", "1"], {"OMPI_MCA_btl_tcp_if_include": "", "OMPI_MCA_oob_tcp_if_include": ""}, 90)
         if "network namespaces" in done.stderr and done.returncode == 5:
             self.skipTest("no hosts can be made here")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        log = json.loads((self.folder / "online.json").read_text())
+        log = json.loads((self.directory / "online.json").read_text())
         self.assertEqual(sorted(rank for node in log["nodes"] for rank in node["ranks"]), list(range(self.ranks)))
         self.assertEqual(len(log["nodes"]), 2)
         self.assertGreater(log["restart"]["bytes_between_nodes"], log["restart"]["bytes_between_nodes_mapped"])
@@ -199,9 +199,9 @@ class Hpcc(OnlineTest):
     def test_its_phases_are_detected(self):
         if shutil.which("hpcc") is None:
             self.skipTest("hpcc is not installed")
-        shutil.copy(HERE.parent / "record/applications/hpccinf.txt", self.folder)
+        shutil.copy(HERE.parent / "record/applications/hpccinf.txt", self.directory)
         log = self.run_online(*self.command(32, "hpcc"), options=["-t", self.node, "--profile", "hpcc.prof"], timeout=800)
-        self.assertIn("Success=1", (self.folder / "hpccoutf.txt").read_text())
+        self.assertIn("Success=1", (self.directory / "hpccoutf.txt").read_text())
         node, = log["nodes"]
         kinds = collections.Counter(phase["kind"] for phase in node["phases"])
         self.assertGreaterEqual(len(kinds), 2, self.done.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real applications from Debian's packages (hpcc, lammps, openfoam), as a new user would record them, and 256 ranks on whatever this machine has."""
+"""Real applications of Debian packages (hpcc, lammps, openfoam), and a run with 256 ranks."""
 
 import pathlib
 import shutil
@@ -19,30 +19,30 @@ class Applications(RecordingTest):
             self.skipTest(f"not installed: {', '.join(missing)}")
 
     def monitored(self, ranks, *words):
-        """What Open MPI's own monitoring counts."""
-        options = {"enable": "2", "enable_output": "3", "filename": f"{self.folder}/monitored"}
+        """The traffic that Open MPI's own monitoring counts."""
+        options = {"enable": "2", "enable_output": "3", "filename": f"{self.directory}/monitored"}
         flags = [word for key, value in options.items() for word in ("--mca", f"pml_monitoring_{key}", value)]
-        done = self.run_words([*self.mpi.launcher, *flags, "-n", str(ranks), *words], timeout=600)
+        done = self.run_command([*self.mpi.launcher, *flags, "-n", str(ranks), *words], timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return pairs_of(self.tell("import", "--from", "monitoring", "monitored", "--to", "pairs"))
+        return pairs_of(self.output_of("import", "--from", "monitoring", "monitored", "--to", "pairs"))
 
     def recorded(self, ranks, *words, environment=None):
         profile = self.record_command(self.command(ranks, *words), environment=environment, timeout=900, status=0)
         self.assertIsNotNone(profile, self.done.stderr)
         self.assertEqual(profile.ranks, ranks)
         self.assertNotIn("missing", self.done.stderr)
-        self.assertIn(f"{ranks} ranks", self.tell("show", "out.prof"))
+        self.assertIn(f"{ranks} ranks", self.output_of("show", "out.prof"))
         return profile
 
     def test_hpcc_on_32_ranks(self):
         self.need("hpcc")
-        shutil.copy(INPUTS / "hpccinf.txt", self.folder)
+        shutil.copy(INPUTS / "hpccinf.txt", self.directory)
         profile = self.recorded(32, "hpcc")
-        self.assertIn("Success=1", (self.folder / "hpccoutf.txt").read_text())
+        self.assertIn("Success=1", (self.directory / "hpccoutf.txt").read_text())
         self.assertGreater(len({pair for pair in profile.pairs if pair[0] != pair[1]}), 31 * 2)
         self.assertTrue({"barrier", "bcast", "reduce", "allreduce", "alltoall"} <= set(profile.operations()), profile.operations().keys())
         rows = {members for members, *_ in profile.calls() if members != WORLD}
-        self.assertTrue(rows, "its grid of ranks has communicators of its own")
+        self.assertTrue(rows, "the rows and columns of its process grid have communicators")
 
     def test_lammps_equals_open_mpis_own_monitoring(self):
         self.need("lmp")
@@ -50,30 +50,30 @@ class Applications(RecordingTest):
         profile = self.recorded(8, *words)
         self.assertIn("Dangerous builds", self.done.stdout)
         monitored = self.monitored(8, *words)
-        self.assertGreaterEqual(len(monitored), 8 * 3, "each part of the box touches others in three directions")
+        self.assertGreaterEqual(len(monitored), 8 * 3, "each subdomain has neighbours in three directions")
         self.assert_pairs(profile, monitored)
 
     def test_openfoam_in_parallel(self):
         self.need("icoFoam", "blockMesh", "decomposePar")
         for name in ("0", "constant", "system"):
-            shutil.copytree(INPUTS / "cavity" / name, self.folder / name)
+            shutil.copytree(INPUTS / "cavity" / name, self.directory / name)
         environment = {"WM_PROJECT_DIR": "/usr/share/openfoam"}
         for tool in ("blockMesh", "decomposePar"):
-            done = self.run_words([tool], environment)
+            done = self.run_command([tool], environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         profile = self.recorded(4, "icoFoam", "-parallel", environment=environment)
         self.assertIn("Finalising parallel run", self.done.stdout)
-        # The 2 x 2 parts touch along four sides; rank 0 also talks to all, to gather sums or to begin.
+        # The 2 x 2 subdomains have four common sides; rank 0 also communicates with all ranks.
         for pair in ((0, 1), (0, 2), (1, 3), (2, 3)):
             self.assertGreater(profile.pairs[pair].messages, 100, pair)
             self.assertGreater(profile.pairs[pair[::-1]].messages, 100, pair)
 
     def test_256_ranks_need_less_than_a_megabyte_each(self):
         program = self.program("crowd.c")
-        # Without these, so many ranks on a few cores spend minutes in looking for networks.
+        # Otherwise this many ranks on a few cores search for networks for minutes.
         command = self.command(256, program)
         command[1:1] = ["--mca", "pml", "ob1", "--mca", "btl", "self,vader"]
-        plain = self.run_words(command, timeout=600)
+        plain = self.run_command(command, timeout=600)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         before = self.growth(256)
         profile = self.record_command(command, timeout=600)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives are kept as what the program asked for, however it calls them; uneven ones and those among neighbours by pairs."""
+"""Collectives are recorded symbolically in every binding; uneven and neighbourhood collectives are recorded as pairs."""
 
 import json
 
@@ -8,7 +8,7 @@ from recording import WORLD, RecordingTest, Volume, main, total, without_self
 
 
 def regular(members, root, base, count):
-    """What collectives.c asks for on one communicator, in ints of 4 bytes."""
+    """The collectives of collectives.c on one communicator, in ints of 4 bytes."""
     calls = {(members, "barrier", 0, 0): count}
     for at, operation in enumerate(("bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall", "reduce_scatter", "scan", "scan"), 1):
         rooted = operation in ("bcast", "reduce", "gather", "scatter")
@@ -55,9 +55,9 @@ class Regular(RecordingTest):
         self.check("persistent")
         self.check("persistent", "in-place")
 
-    def test_shown_as_one_line_for_each_operation(self):
+    def test_show_prints_one_line_per_operation(self):
         self.check()
-        shown = {row["operation"]: row for row in json.loads(self.tell("show", "out.prof", "--json"))["collectives"]["operations"]}
+        shown = {row["operation"]: row for row in json.loads(self.output_of("show", "out.prof", "--json"))["collectives"]["operations"]}
         self.assertEqual(shown["bcast"], {"operation": "bcast", "calls": 4, "bytes": 2 * 404 + 2 * 804})
         self.assertEqual(shown["scan"]["calls"], 8)
 
@@ -69,7 +69,7 @@ class Uneven(RecordingTest):
         self.assert_calls(profile, calls)
         self.assertEqual(without_self(profile.expanded), without_self(expanded))
 
-    def test_each_pair_has_what_it_exchanged(self):
+    def test_every_pair_has_its_bytes(self):
         for words in ((), ("nonblocking",)):
             self.check(total(GATHERV, SCATTERV, ALLTOALLV, ALLTOALLV), MEANS, *words)
 
@@ -77,7 +77,7 @@ class Uneven(RecordingTest):
         for words in (("in-place",), ("in-place", "nonblocking")):
             self.check(total(GATHERV, SCATTERV, ALLTOALLV_IN_PLACE, ALLTOALLV_IN_PLACE), MEANS, *words)
 
-    def test_one_by_one(self):
+    def test_each_collective_separately(self):
         for name, expanded in {"gatherv": GATHERV, "scatterv": SCATTERV, "alltoallw": ALLTOALLV}.items():
             with self.subTest(name=name):
                 self.check(expanded, {}, "only", name)
@@ -89,16 +89,16 @@ class Uneven(RecordingTest):
             with self.subTest(words=words):
                 self.check(total(*twice), {key: 2 for key in MEANS}, *words, program="uneven_mpi4.c")
 
-    def test_they_reach_the_pairs_as_columns_of_their_own(self):
+    def test_they_have_separate_columns_in_pairs(self):
         self.check(GATHERV, {}, "only", "gatherv")
-        rows = [line.split() for line in self.tell("import", "out.prof", "--to", "pairs").splitlines() if not line.startswith("#")]
+        rows = [line.split() for line in self.output_of("import", "out.prof", "--to", "pairs").splitlines() if not line.startswith("#")]
         self.assertEqual({(row[0], row[1]): row[2:] for row in rows if row[0] != row[1]},
                          {(str(rank), "1"): ["0", "0", str(4 * (rank + 1)), "1"] for rank in (0, 2, 3)})
 
 
 class Neighbours(RecordingTest):
     def check(self, ranks, edges, *words):
-        """Each edge carries five messages of 600 bytes together; edges that are listed twice, twice of that."""
+        """Each edge has five messages with 600 bytes in total; an edge that occurs twice has twice as much."""
         profile = self.record(ranks, self.program("neighbours.c"), *words)
         expected = {}
         for edge in edges:
@@ -114,24 +114,24 @@ class Neighbours(RecordingTest):
             edges += [(rank, 3 * row + (column + step) % 3) for step in (-1, 1)]
         return edges
 
-    def test_in_a_grid_with_borders(self):
+    def test_cartesian_grid(self):
         self.check(6, self.grid(), "cart")
         self.check(6, self.grid(), "cart", "nonblocking")
 
-    def test_in_a_ring_so_small_that_both_sides_are_the_same(self):
+    def test_ring_of_two_ranks(self):
         self.check(2, 2 * [(0, 1), (1, 0), (0, 0), (1, 1)], "ring")
 
-    def test_in_a_graph(self):
+    def test_graph(self):
         self.check(3, [(0, 1), (1, 0), (1, 2), (2, 1)], "graph")
 
-    def test_in_a_directed_graph(self):
+    def test_distributed_graph(self):
         edges = [(0, 1), (0, 1), (1, 0), (1, 2), (2, 0)]
         self.check(3, edges, "balanced")
         self.check(3, edges, "balanced", "nonblocking")
 
-    def test_in_a_directed_graph_in_which_some_only_get(self):
-        # MPICH 4.0's [I]neighbor_alltoallw reads past its own copy of the counts where a process has more sources than targets
-        # (its issue 6233; docs/recording.md): what such a process gets is by chance, also without a recorder.
+    def test_distributed_graph_with_pure_receivers(self):
+        # MPICH 4.0's [I]neighbor_alltoallw reads past the end of its counts if a process has more sources than destinations
+        # (MPICH issue 6233; docs/recording.md): the received data is undefined, also without a recorder.
         self.only("openmpi", "MPICH delivers wrong data there")
         edges = [(0, 1), (0, 1), (0, 2), (2, 0)]
         self.check(3, edges, "dist_graph")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""However programs end, what was counted is there, ranks that are missing are named, and the status is the program's."""
+"""However a program ends, its counts are recorded, missing ranks are reported, and the exit status is that of the program."""
 
 import os
 import shutil
@@ -13,9 +13,9 @@ SENT = {(rank, to): volume for rank in range(3) for to, volume in (((rank + 1) %
 
 class Endings(RecordingTest):
     def setUp(self):
-        """Which rank's status a launcher returns is a race: it is written down, to be held against what rankloom returns."""
+        """The launcher returns the status of an arbitrary rank: a wrapper stores it, to compare it with the status of rankloom."""
         super().setUp()
-        tools = self.folder / "tools"
+        tools = self.directory / "tools"
         tools.mkdir()
         launcher = self.mpi.launcher[0]
         (tools / launcher).write_text(f'#!/bin/sh\n{shutil.which(launcher)} "$@"\nstatus=$?\necho $status > {tools}/status\nexit $status\n')
@@ -23,10 +23,10 @@ class Endings(RecordingTest):
         self.environment = {"PATH": f"{tools}:{os.environ['PATH']}"}
 
     @classmethod
-    def said(cls, test):
-        """What the ranks print: all of it before any of them ends, in whatever way."""
+    def expected_output(cls, test):
+        """The output of the ranks, which all print before any of them ends."""
         if cls.plain is None:
-            cls.plain = cls.lines(test.run_words(test.command(3, test.program("endings.c"), "finalize")))
+            cls.plain = cls.lines(test.run_command(test.command(3, test.program("endings.c"), "finalize")))
         return cls.plain
 
     plain = None
@@ -35,22 +35,22 @@ class Endings(RecordingTest):
         """All three ranks counted all messages before any of them ended."""
         command = self.command(3, self.program("endings.c"), how)
         profile = self.record_command(command, environment=self.environment)
-        self.assertEqual(self.done.returncode, int((self.folder / "tools/status").read_text()), self.done.stderr)
+        self.assertEqual(self.done.returncode, int((self.directory / "tools/status").read_text()), self.done.stderr)
         self.assertNotEqual(self.done.returncode, 0)
-        self.assertEqual(self.lines(self.done), self.said(self))
-        self.assertEqual(len(self.said(self)), 3)
+        self.assertEqual(self.lines(self.done), self.expected_output(self))
+        self.assertEqual(len(self.expected_output(self)), 3)
         self.assertIsNotNone(profile, self.done.stderr)
         self.assertEqual(profile.ranks, 3)
         self.assert_pairs(profile, SENT)
-        self.assertEqual(self.left(), ["out.prof", "tools"], "nothing else was left")
+        self.assertEqual(self.files(), ["out.prof", "tools"], "no other files")
 
     @staticmethod
     def lines(done):
-        """What the ranks said, without the launcher's own complaints."""
+        """The output of the ranks, without messages of the launcher."""
         return sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
 
-    def left(self):
-        return sorted(name for name in os.listdir(self.folder) if not name.startswith("core"))
+    def files(self):
+        return sorted(name for name in os.listdir(self.directory) if not name.startswith("core"))
 
     def test_with_finalize(self):
         self.check("finalize")
@@ -89,10 +89,10 @@ class Endings(RecordingTest):
 
 
 class Missing(RecordingTest):
-    def test_ranks_without_the_recorder_are_named_and_nobody_waits_for_them(self):
+    def test_ranks_without_the_recorder_are_reported_and_do_not_block_the_others(self):
         program = self.program("ring.c")
         command = self.mpi.launch(2, program) + [":", "-n", "1", "env", "-u", "LD_PRELOAD", program]
-        plain = self.run_words(command)
+        plain = self.run_command(command)
         self.assertEqual(plain.returncode, 0, plain.stderr)
         profile = self.record_command(command, timeout=20)
         self.assert_same_output(plain, self.done)
@@ -102,10 +102,10 @@ class Missing(RecordingTest):
         self.assert_pairs(profile, {(0, 1): (1000, 1), (1, 2): (2000, 1)})
 
     def test_a_rank_that_fails_before_it_starts_mpi(self):
-        """The launcher then ends the others, wherever they are."""
-        self.only("openmpi", "MPICH's launcher lets the others wait for ever")
+        """The launcher then ends the other ranks."""
+        self.only("openmpi", "MPICH's launcher does not end the other ranks")
         command = self.mpi.launch(2, self.program("ring.c")) + [":", "-n", "1", "/bin/false"]
-        plain = self.run_words(command, timeout=20)
+        plain = self.run_command(command, timeout=20)
         self.record_command(command, timeout=20)
         self.assertEqual(self.done.returncode, plain.returncode)
         self.assertNotEqual(plain.returncode, 0)
@@ -113,17 +113,17 @@ class Missing(RecordingTest):
 
 
 class Status(RecordingTest):
-    def test_is_the_programs(self):
+    def test_is_that_of_the_program(self):
         for ranks, status in ((2, 9), (2, 255), (0, 3)):
             with self.subTest(ranks=ranks, status=status):
                 self.record_command(self.command(ranks, self.program("ring.c"), str(status)), status=status)
 
-    def test_of_a_singleton_that_is_killed_is_as_a_shell_says_it(self):
+    def test_of_a_killed_singleton_is_that_of_a_shell(self):
         self.record_command(["/bin/sh", "-c", "kill -9 $$"])
         self.assertIn(self.done.returncode, (137, -9))
 
-    def test_of_a_command_that_is_not_there(self):
-        done = self.run_words([self.rankloom, "record", "-o", "out.prof", "--", "./no-such-program"])
+    def test_of_a_missing_command(self):
+        done = self.run_command([self.rankloom, "record", "-o", "out.prof", "--", "./no-such-program"])
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("no-such-program", done.stderr)
         self.assertEqual(done.stdout, "")
@@ -132,7 +132,7 @@ class Status(RecordingTest):
 class Disk(RecordingTest):
     def setUp(self):
         super().setUp()
-        self.disk = self.folder / "disk"
+        self.disk = self.directory / "disk"
         self.disk.mkdir()
 
     def mount(self):
@@ -141,10 +141,10 @@ class Disk(RecordingTest):
             self.skipTest("needs the right to mount")
         self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=False)
 
-    def test_a_full_one_harms_nobody(self):
+    def test_a_full_disk_does_not_affect_the_program(self):
         self.mount()
         program = self.program("ring.c")
-        plain = self.run_words(self.command(3, program, "4"))
+        plain = self.run_command(self.command(3, program, "4"))
         filler = os.open(self.disk / "filler", os.O_CREAT | os.O_WRONLY)
         with self.assertRaisesRegex(OSError, "No space left"):
             while True:
@@ -152,17 +152,17 @@ class Disk(RecordingTest):
         os.close(filler)
         profile = self.record_command(self.command(3, program, "4"), out="disk/out.prof")
         self.assert_same_output(plain, self.done)
-        self.assertIsNone(profile, "half a profile is none")
+        self.assertIsNone(profile, "no incomplete profile")
         self.assertEqual(os.listdir(self.disk), ["filler"])
         self.assertRegex(self.done.stderr, r"(?i)rankloom.*(no space|full|cannot)")
 
-    def test_one_that_fills_up_while_the_program_runs_harms_nobody(self):
+    def test_a_disk_that_becomes_full_does_not_affect_the_program(self):
         self.mount()
-        script = self.folder / "fill.sh"
+        script = self.directory / "fill.sh"
         script.write_text(f'#!/bin/sh\nhead -c 1000000 /dev/zero > "{self.disk}/filler.$$" 2> /dev/null\nexec "$@"\n')
         script.chmod(0o755)
         program = self.program("ring.c")
-        plain = self.run_words(self.command(3, program, "4"))
+        plain = self.run_command(self.command(3, program, "4"))
         profile = self.record_command(self.command(3, script, program, "4"), out="disk/out.prof")
         self.assert_same_output(plain, self.done)
         self.assertIsNone(profile)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fortran programs are seen through each of its three interfaces, and nothing is counted twice."""
+"""Fortran programs are recorded with each of the three MPI interfaces, and nothing is counted twice."""
 
 from collectives_test import ALLTOALLV, ALLTOALLV_IN_PLACE, GATHERV, MEANS, SCATTERV, regular
 from recording import WORLD, RecordingTest, bits, main, total, without_self

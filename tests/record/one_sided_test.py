@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One-sided calls are traffic in the direction in which the data moves."""
+"""One-sided calls count in the direction of the data."""
 
 from recording import RecordingTest, main
 
@@ -12,28 +12,28 @@ class OneSided(RecordingTest):
         self.assert_pairs(profile, expected)
         return profile
 
-    def test_what_is_put_flows_to_the_target(self):
+    def test_put_counts_to_the_target(self):
         self.check(["put", "rput", "accumulate", "raccumulate", "derived", "nobody"], {(0, 2): (4 * 32 + 24, 5)})
 
-    def test_what_is_got_flows_to_the_origin(self):
+    def test_get_counts_to_the_origin(self):
         self.check(["get", "rget", "get_accumulate_no_op", "fetch_and_op_no_op"], {(2, 0): (3 * 32 + 8, 4)})
 
-    def test_what_is_exchanged_flows_both_ways(self):
+    def test_get_accumulate_counts_in_both_directions(self):
         self.check(["get_accumulate", "rget_accumulate", "fetch_and_op"], {(0, 2): (2 * 32 + 8, 3), (2, 0): (2 * 32 + 8, 3)})
 
-    def test_a_swap_flows_both_ways(self):
+    def test_compare_and_swap_counts_in_both_directions(self):
         profile = self.record(3, self.program("one_sided.c"), "compare_and_swap")
         self.assertEqual(set(profile.pairs), {(0, 2), (2, 0)})
         self.assertEqual(tuple(profile.pairs[2, 0]), (8, 1))
         self.assertEqual(profile.pairs[0, 2].messages, 1)
-        self.assertIn(profile.pairs[0, 2].bytes, (8, 16), "the new value, with or without the one to compare with")
+        self.assertIn(profile.pairs[0, 2].bytes, (8, 16), "the new value, with or without the compare value")
 
     def test_large_counts(self):
         self.only("mpich", "Open MPI 4.1 has none of them")
         self.check(["put_c", "get_c", "accumulate_c", "get_accumulate_c", "rput_c"], {(0, 2): (4 * 32, 4), (2, 0): (2 * 32, 2)})
 
     def test_windows_of_every_kind(self):
-        # Open MPI's default for windows over given memory wants hardware that can reach it.
+        # Open MPI's default component for windows over user memory needs RDMA hardware.
         profile = self.record(3, self.program("windows.c"), environment={"OMPI_MCA_osc": "pt2pt,sm"})
         self.assert_pairs(profile, {(0, 1): (64, 3), (1, 2): (64, 3), (2, 0): (80, 4), (0, 2): (16, 1)})
 

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What ranks send to each other is counted at the sender, by every call, in every communicator."""
+"""Messages are counted at the sender, for every send function and every communicator."""
 
 from recording import RecordingTest, bits, main
 
 
 class Sends(RecordingTest):
-    def test_every_way_to_send_counts_once(self):
+    def test_every_send_function_counts_once(self):
         profile = self.record(2, self.program("sends.c"))
         self.assert_pairs(profile, {(0, 1): (bits(*range(11)), 11), (1, 0): (3 + 512, 2)})
 
-    def test_calls_of_mpi_4_count(self):
+    def test_functions_of_mpi_4_count(self):
         self.only("mpich", "Open MPI 4.1 has none of them")
         profile = self.record(2, self.program("sends_mpi4.c"))
         self.assert_pairs(profile, {(0, 1): (bits(*range(14)) + 2 * bits(14), 16), (1, 0): (bits(9, 12, 13), 6)})
@@ -19,17 +19,17 @@ class Sends(RecordingTest):
         profile = self.record(2, self.program("datatypes.c"))
         self.assert_pairs(profile, {(0, 1): (96 + 90 + 48 + 20 + 8 + 42 + 0 + 12 + 12, 9)})
 
-    def test_nobody_gets_nothing_and_empty_messages_and_those_to_oneself_are_messages(self):
+    def test_proc_null_does_not_count_but_empty_messages_and_messages_to_self_do(self):
         profile = self.record(3, self.program("edges.c"))
         self.assert_pairs(profile, {(0, 0): (72, 3), (1, 1): (72, 3), (2, 2): (72, 3), (0, 2): (0, 5)})
         self.assertEqual(profile.sizes, {0: 5, 8: 3, 16: 3, 32: 3})
 
-    def test_what_mpi_refuses_is_not_sent(self):
+    def test_failed_sends_do_not_count(self):
         profile = self.record(2, self.program("refused.c"))
         self.assert_pairs(profile, {(0, 0): (800, 200), (1, 1): (800, 200)})
         self.assertEqual(profile.sizes, {4: 400})
 
-    def test_a_message_can_be_larger_than_32_bits_count(self):
+    def test_messages_above_2_gigabytes(self):
         with open("/proc/meminfo", encoding="ascii") as file:
             available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
         if available < 6e6:
@@ -54,17 +54,17 @@ class Sends(RecordingTest):
 
 
 class Communicators(RecordingTest):
-    def test_ranks_are_those_of_the_world(self):
+    def test_ranks_are_translated_to_the_world(self):
         profile = self.record(6, self.program("communicators.c"))
         self.assert_pairs(profile, {
             (0, 5): (1, 1), (0, 4): (10, 1), (1, 5): (10, 1), (5, 4): (100, 1), (2, 0): (1030, 2), (4, 0): (10000, 1), (5, 1): (10000, 1),
             (5, 3): (32, 2), (3, 1): (20, 1), (2, 5): (3, 1), (5, 0): (300, 1), (4, 5): (4, 1), (1, 2): (40, 1)})
-        self.assertEqual(profile.calls(), {}, "making communicators is no traffic of the program")
+        self.assertEqual(profile.calls(), {}, "the creation of communicators is not traffic of the program")
 
-    def test_ten_thousand_short_lived_ones_need_no_memory(self):
+    def test_ten_thousand_short_lived_communicators_need_no_memory(self):
         program = self.program("short_lived.c")
         grown = []
-        self.run_words(self.command(2, program))
+        self.run_command(self.command(2, program))
         grown.append(self.growth(2))
         profile = self.record_command(self.command(2, program), status=0)
         grown.append(self.growth(2))
@@ -72,12 +72,12 @@ class Communicators(RecordingTest):
             self.assertLessEqual(recorded, plain + 256, "kilobytes")
         self.assert_pairs(profile, {(1, 0): (20000, 5000), (0, 1): (20000, 5000)})
         self.assert_calls(profile, {((1, 0), "bcast", 0, 4): 5000, ((), "bcast", 0, 4): 5000})
-        self.assertLessEqual(len(profile.communicators), 4, "the same members are one communicator")
+        self.assertLessEqual(len(profile.communicators), 4, "equal members are one communicator")
 
-    def test_ranks_of_the_other_group_across_intercommunicators(self):
+    def test_ranks_of_the_remote_group_of_intercommunicators(self):
         profile = self.record(5, self.program("intercommunicators.c"))
         self.assert_pairs(profile, {(1, 3): (40, 1), (4, 0): (7, 1), (0, 4): (24, 1), (2, 0): (9, 1)})
-        # Collectives across have no shape of their own: each member gets from each of the other group, by the standard's words.
+        # Collectives of intercommunicators count as pairs: each member receives from each member of the remote group.
         left, right = (0, 1), (2, 3, 4)
         across = dict.fromkeys([(a, b) for a in left for b in right] + [(b, a) for a in left for b in right], 16 + 20 + 24)  # allreduce, allgather, alltoall
         for b in right:
@@ -95,7 +95,7 @@ class Communicators(RecordingTest):
         profile = self.record(2, self.program("spawn.c"))
         self.assert_pairs(profile, {(0, 1): (11 + 17, 2)})
 
-    def test_names_are_kept(self):
+    def test_names_of_communicators_are_recorded(self):
         profile = self.record(4, self.program("names.c"))
         calls = {key: count for key, count in profile.named_calls().items() if len(key[1]) != 1 and key[1] != (0, 1, 2)}
         self.assertEqual(calls, {
@@ -103,7 +103,7 @@ class Communicators(RecordingTest):
             ('Spalte "ä"', (2, 0), "bcast"): 2, ('Spalte "ä"', (3, 1), "bcast"): 2,
             ("", (1, 2, 3), "allreduce"): 1, ("everybody", (), "allreduce"): 1})
 
-    def test_a_name_that_comes_late_is_the_name_of_all(self):
+    def test_a_late_name_applies_to_earlier_calls(self):
         profile = self.record(4, self.program("names.c"))
         calls = {key: count for key, count in profile.named_calls().items() if key[1] == (0, 1, 2)}
         self.assertEqual(calls, {("named after its first use", (0, 1, 2), "barrier"): 2})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the MPI recorder share: compile a program with an MPI, run it with and without the recorder, and read the profile back.
+"""Helpers for the tests of the MPI recorder: compile a program with an MPI library, run it with and without the recorder, and read the profile.
 
     python3 NAME_test.py RANKLOOM openmpi|mpich [CLASS[.TEST]]
 """
@@ -18,10 +18,10 @@ import unittest
 import zlib
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-SKIPPED = 77  # as ctest understands it
+SKIPPED = 77  # SKIP_RETURN_CODE of ctest
 
 OPERATIONS = ("barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall", "reduce_scatter", "scan")
-WORLD = ()  # the members of a communicator that holds all ranks
+WORLD = ()  # the members of a communicator of all ranks
 
 Volume = collections.namedtuple("Volume", "bytes messages")
 Communicator = collections.namedtuple("Communicator", "name members")
@@ -54,23 +54,23 @@ ENVIRONMENT |= {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_btl_tcp_if_include": "lo",
     "OMPI_MCA_oob_tcp_if_include": "lo",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # it needs rights that containers do not give
-    "UCX_LOG_LEVEL": "error",  # its warnings go to standard output
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # needs privileges that containers do not have
+    "UCX_LOG_LEVEL": "error",  # its warnings are on standard output
     "OMPI_MCA_orte_tmpdir_base": tempfile.gettempdir(),
 }
 
 
-def unpacked(stored, size):
+def decompress(stored, size):
     zstd = ctypes.CDLL("libzstd.so.1")
     out = ctypes.create_string_buffer(size)
     zstd.ZSTD_decompress.restype = ctypes.c_size_t
     got = zstd.ZSTD_decompress(out, ctypes.c_size_t(size), stored, ctypes.c_size_t(len(stored)))
-    assert got == size, "a chunk cannot be unpacked"
+    assert got == size, "a chunk cannot be decompressed"
     return out.raw
 
 
 class Reader:
-    """Takes values from the content of a chunk."""
+    """Reads values from the content of a chunk."""
 
     def __init__(self, content):
         self.content, self.place = content, 0
@@ -90,7 +90,7 @@ class Reader:
 
 
 class Profile:
-    """A native profile, read as docs/formats.md describes it and not by rankloom itself, so that the two check each other."""
+    """A native profile, read independently of rankloom as docs/formats.md describes it, so that both implementations check each other."""
 
     def __init__(self, path):
         data = pathlib.Path(path).read_bytes()
@@ -105,7 +105,7 @@ class Profile:
             if tag == "GRPH":
                 graphs.append(collections.defaultdict(bytes, GRPH=content))
             elif tag in ("ROWS", "DEST", "BYTE", "MSGS", "LOAD"):
-                assert tag != "DEST" or tag not in graphs[-1], "these tests read small graphs"
+                assert tag != "DEST" or tag not in graphs[-1], "only small graphs are supported here"
                 graphs[-1][tag] += content
             while tag in ("ORIG", "COMM", "COLL", "ACTV", "SIZE", "PHAS") and chunk.more():
                 if tag == "ORIG":
@@ -147,7 +147,7 @@ class Profile:
             if tag == b"END ":
                 assert place == len(data)
                 return
-            yield tag.decode(), unpacked(content, size) if flags & 1 else content
+            yield tag.decode(), decompress(content, size) if flags & 1 else content
 
     @staticmethod
     def collective(chunk):
@@ -161,7 +161,7 @@ class Profile:
         degrees = struct.unpack(f"<{ranks}I", columns["ROWS"])
         steps = struct.unpack(f"<{edges}I", columns["DEST"])
         amounts = struct.unpack(f"<{edges}d", columns["BYTE"])
-        messages = struct.unpack(f"<{edges}d", columns["MSGS"])  # nothing, when there are no edges
+        messages = struct.unpack(f"<{edges}d", columns["MSGS"])  # empty if there are no edges
         pairs, edge = {}, 0
         for rank in range(ranks):
             target = rank
@@ -172,12 +172,12 @@ class Profile:
         return role, ranks, pairs
 
     def members(self, index):
-        """In the communicator's order; WORLD for all ranks in their own order, however the file says it."""
+        """In the order of the communicator; WORLD for all ranks in the order of MPI_COMM_WORLD."""
         members = self.communicators[index].members
         return WORLD if members == tuple(range(self.ranks)) else members
 
     def calls(self, collectives=None):
-        """(members, operation, root, bytes) → count, whatever the communicators are called."""
+        """(members, operation, root, bytes) → count, independent of the names of communicators."""
         calls = collections.Counter()
         for call in self.collective_list if collectives is None else collectives:
             calls[self.members(call.communicator), call.operation, call.root, call.bytes] += call.count
@@ -223,56 +223,56 @@ class RecordingTest(unittest.TestCase):
     rankloom = None
     mpi = None
     maxDiff = None
-    plain_runs = {}
+    plain_runs = {}  # outputs of programs without the recorder, by command
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="record-", ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        directory = tempfile.TemporaryDirectory(prefix="record-", ignore_cleanup_errors=True)
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
 
     def only(self, mpi, why):
         if self.mpi.name != mpi:
             self.skipTest(why)
 
     def program(self, source, *flags, mpi=None, linker=(), out=None):
-        """A program of programs/, compiled once for each MPI and set of flags, and kept in the build folder for the next test."""
+        """A program of programs/, compiled once for each MPI library and set of flags, and cached in the build directory for all tests."""
         mpi = mpi or self.mpi
         source = PROGRAMS / source
-        # Fortran's old interface takes buffers of any type under one name.
+        # mpif.h has no interfaces: buffers of different types are passed to one procedure.
         strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if source.suffix == ".c" else ["-fallow-argument-mismatch", "-ffree-line-length-none", "-w"]
         words = [mpi.compilers[source.suffix], "-O1", "-g", *strict, *flags]
-        kept = self.kept_programs() / self.fingerprint(source, [*words, *linker]) / (out or source.stem)
-        if not kept.exists():
-            kept.parent.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=kept.parent.parent) as folder:  # tests run side by side: the last one to be ready is kept
-                modules = [] if source.suffix == ".c" else ["-J", folder]
-                done = subprocess.run([*words, *modules, "-o", pathlib.Path(folder) / kept.name, source, *linker], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        cached = self.program_cache() / self.fingerprint(source, [*words, *linker]) / (out or source.stem)
+        if not cached.exists():
+            cached.parent.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=cached.parent.parent) as directory:  # tests run in parallel: the last compilation is used
+                modules = [] if source.suffix == ".c" else ["-J", directory]
+                done = subprocess.run([*words, *modules, "-o", pathlib.Path(directory) / cached.name, source, *linker], env=ENVIRONMENT, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                kept.parent.mkdir(exist_ok=True)
-                (pathlib.Path(folder) / kept.name).replace(kept)
-        return kept
+                cached.parent.mkdir(exist_ok=True)
+                (pathlib.Path(directory) / cached.name).replace(cached)
+        return cached
 
     @classmethod
-    def kept_programs(cls):
+    def program_cache(cls):
         return cls.rankloom.parent.parent / "test-programs"
 
     @staticmethod
-    def fingerprint(source, words):
-        """Of all that a program is made of: its text, the headers beside it, the compiler and what it is told."""
-        compiler = pathlib.Path(shutil.which(words[0])).resolve()
-        mark = hashlib.sha256(repr((words, compiler, compiler.stat().st_mtime_ns)).encode())
+    def fingerprint(source, command):
+        """Hash of everything that determines a program: its source, the headers next to it, the compiler and its arguments."""
+        compiler = pathlib.Path(shutil.which(command[0])).resolve()
+        digest = hashlib.sha256(repr((command, compiler, compiler.stat().st_mtime_ns)).encode())
         for file in [source, *sorted(source.parent.glob("*.h"))]:
-            mark.update(file.read_bytes())
-        return mark.hexdigest()[:16]
+            digest.update(file.read_bytes())
+        return digest.hexdigest()[:16]
 
-    def run_words(self, words, environment=None, timeout=60, folder=None):
-        """Runs a command; a hang is a failure, and nothing of it is left behind."""
-        child = subprocess.Popen([str(word) for word in words], cwd=folder or self.folder, env={**ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
+    def run_command(self, words, environment=None, timeout=60, directory=None):
+        """Runs a command. A command that hangs is ended and fails the test."""
+        child = subprocess.Popen([str(word) for word in words], cwd=directory or self.directory, env={**ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         try:
             out, err = child.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
-            child.terminate()  # launchers then end their ranks
+            child.terminate()  # launchers end their ranks
             try:
                 out, err = child.communicate(timeout=5)
             except subprocess.TimeoutExpired:
@@ -281,36 +281,36 @@ class RecordingTest(unittest.TestCase):
             self.fail(f"hangs: {' '.join(str(word) for word in words)}\n{out.decode()}{err.decode()}")
         return subprocess.CompletedProcess(words, child.returncode, out.decode(), err.decode())
 
-    def tell(self, *words, status=0):
-        """What rankloom prints."""
-        done = self.run_words([self.rankloom, *words])
+    def output_of(self, *words, status=0):
+        """The standard output of rankloom."""
+        done = self.run_command([self.rankloom, *words])
         self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def command(self, ranks, program, *words):
-        """A launch command: by the MPI's launcher, or the program itself when ranks is 0."""
+        """The command of the launcher, or of the program itself if ranks is 0."""
         return self.mpi.launch(ranks, program, *words) if ranks else [program, *words]
 
     def record_command(self, command, options=(), environment=None, out="out.prof", timeout=60, status=None):
-        """Runs `rankloom record` and keeps what it said. The profile is read when there is one."""
-        done = self.run_words([self.rankloom, "record", "-o", out, *options, "--", *command], environment, timeout)
+        """Runs `rankloom record`. Returns the profile, if one was written; the output is in self.done."""
+        done = self.run_command([self.rankloom, "record", "-o", out, *options, "--", *command], environment, timeout)
         self.done = done
         if status is not None:
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        path = self.folder / out
+        path = self.directory / out
         return Profile(path) if path.is_file() else None
 
     def assert_same_output(self, plain, recorded):
-        """Ranks print in any order."""
+        """Compares the lines in any order, because ranks print in any order."""
         self.assertEqual(sorted(recorded.stdout.splitlines()), sorted(plain.stdout.splitlines()), recorded.stderr)
         self.assertEqual(recorded.returncode, plain.returncode, recorded.stderr)
 
     def record(self, ranks, program, *words, options=(), environment=None, status=0, timeout=60):
-        """The profile of a run which must print and return what the plain program does. That one runs once in a test."""
+        """The profile of a run, which must have the output and the exit status of the program without the recorder. The latter runs once per process."""
         command = self.command(ranks, program, *words)
         key = (*map(str, command), *sorted((environment or {}).items()))
         if key not in self.plain_runs:
-            self.plain_runs[key] = self.run_words(command, environment, timeout)
+            self.plain_runs[key] = self.run_command(command, environment, timeout)
         plain = self.plain_runs[key]
         self.assertEqual(plain.returncode, status, f"the program itself fails: {plain.stdout}{plain.stderr}")
         self.plain = plain
@@ -322,8 +322,8 @@ class RecordingTest(unittest.TestCase):
         return profile
 
     def growth(self, ranks):
-        """Kilobytes by which each rank grew while the program ran, as the program saw it."""
-        lines = [(self.folder / f"memory.{rank}").read_text().split() for rank in range(ranks)]
+        """Growth of the memory of each rank in kilobytes, measured by the program."""
+        lines = [(self.directory / f"memory.{rank}").read_text().split() for rank in range(ranks)]
         return [int(after) - int(before) for before, after in lines]
 
     def assert_pairs(self, profile, expected):

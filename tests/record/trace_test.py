@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of `record --trace`: SimGrid replays them to their end, and rankloom reads in them what the profile says."""
+"""Traces of `record --trace`: SimGrid replays them, and rankloom reads the traffic of the profile from them."""
 
 import collections
 import json
@@ -19,51 +19,51 @@ PLATFORM = """<?xml version='1.0'?>
 
 class TraceTest(RecordingTest):
     def trace(self, ranks, source, *words, flags=()):
-        """Records a program. The lines of each rank."""
+        """Records a program. Returns the lines of each rank."""
         self.record_command(self.command(ranks, self.program(source, *flags), *words), ["--trace", "trace"], status=0)
         self.assertNotIn("missing", self.done.stderr)
         return self.lines(ranks)
 
     def lines(self, ranks, folder="trace"):
-        return [(self.folder / folder / f"rank-{rank}.txt").read_text().splitlines() for rank in range(ranks)]
+        return [(self.directory / folder / f"rank-{rank}.txt").read_text().splitlines() for rank in range(ranks)]
 
     def replay(self, ranks, folder="trace"):
-        """The seconds that SimGrid takes for it, on a machine where an operation takes a nanosecond."""
+        """The simulated seconds of SimGrid on hosts of 1 Gflop/s."""
         if shutil.which("smpirun") is None:
             self.skipTest("not installed: smpirun")
-        (self.folder / "platform.xml").write_text(PLATFORM.format(last=max(ranks - 1, 1)))
-        (self.folder / "hosts").write_text("".join(f"node-{rank}\n" for rank in range(ranks)))
-        done = self.run_words(["smpirun", "-np", ranks, "-hostfile", "hosts", "-platform", "platform.xml", "-replay", f"{folder}/smpi_simgrid.txt"])
+        (self.directory / "platform.xml").write_text(PLATFORM.format(last=max(ranks - 1, 1)))
+        (self.directory / "hosts").write_text("".join(f"node-{rank}\n" for rank in range(ranks)))
+        done = self.run_command(["smpirun", "-np", ranks, "-hostfile", "hosts", "-platform", "platform.xml", "-replay", f"{folder}/smpi_simgrid.txt"])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         seconds = float(re.search(r"Simulation time ([0-9.]+)", done.stdout + done.stderr)[1])
         self.simulate(ranks, folder, seconds)
         return seconds
 
     def simulate(self, ranks, folder, seconds):
-        """Our own replay of it takes about as long, on a machine of nodes with one core."""
-        told = json.loads(self.tell("simulate", "block", "--profile", folder, "-t", f"node:{max(ranks, 2)}=1,4us core:1", "--json"))
-        self.assertAlmostEqual(told["mappings"][0]["seconds"], seconds, delta=0.15 * seconds + 0.02)
+        """The replay of `rankloom simulate` on nodes with one core takes about as long."""
+        result = json.loads(self.output_of("simulate", "block", "--profile", folder, "-t", f"node:{max(ranks, 2)}=1,4us core:1", "--json"))
+        self.assertAlmostEqual(result["mappings"][0]["seconds"], seconds, delta=0.15 * seconds + 0.02)
 
     def pairs(self, path):
-        rows = [line.split() for line in self.tell("import", path, "--to", "pairs").splitlines() if not line.startswith("#")]
+        rows = [line.split() for line in self.output_of("import", path, "--to", "pairs").splitlines() if not line.startswith("#")]
         return {(int(row[0]), int(row[1])): (int(row[2]), int(row[3])) for row in rows if row[2:4] != ["0", "0"]}
 
 
 class Replay(TraceTest):
-    def test_everything_is_replayed_and_takes_as_long_as_the_work(self):
-        self.record(6, self.program("traced.c"), "300", options=["--trace", "trace"])  # and prints what it does alone
+    def test_the_replay_takes_as_long_as_the_computation(self):
+        self.record(6, self.program("traced.c"), "300", options=["--trace", "trace"])  # with the same output as without the recorder
         lines = self.lines(6)
         for rank, text in enumerate(lines):
             self.assertEqual((text[0], text[-1]), (f"{rank} init", f"{rank} finalize"))
-        # Also when ranks share processors: only what rank 1 worked counts.
+        # Only the computation of rank 1 counts, even if ranks share processors.
         seconds = self.replay(6)
         self.assertGreater(seconds, 0.3)
         self.assertLess(seconds, 0.6)
-        worked = [sum(int(line.split()[2]) for line in text if line.split()[1] == "compute") for text in lines]
-        self.assertGreater(worked[1], 3e8)
-        self.assertLess(max(worked[0], *worked[2:]), 2e8)
+        computed = [sum(int(line.split()[2]) for line in text if line.split()[1] == "compute") for text in lines]
+        self.assertGreater(computed[1], 3e8)
+        self.assertLess(max(computed[0], *computed[2:]), 2e8)
 
-    def test_requests_are_told_by_what_they_stood_for(self):
+    def test_every_request_has_one_wait(self):
         lines = self.trace(6, "traced.c", "0")
         for rank, text in enumerate(lines):
             posted, waited = collections.Counter(), collections.Counter()
@@ -75,13 +75,13 @@ class Replay(TraceTest):
                 elif words[1] == "wait":
                     waited[tuple(int(word) for word in words[2:5])] += 1
             self.assertEqual(waited, posted)
-        # From anybody: the true sender, each once.
+        # MPI_ANY_SOURCE: the actual sources, each once.
         came = collections.Counter(int(line.split()[2]) for line in lines[0] if re.match(r"0 irecv \d+ 0*5 ", line))
         self.assertEqual(came, collections.Counter(range(1, 6)))
-        # What was cancelled was never received.
+        # Cancelled receives are not in the trace.
         self.assertFalse([line for text in lines for line in text if re.search(r"recv \S+ 0*77 ", line)])
 
-    def test_collectives_of_all_are_told_by_name_and_others_by_messages(self):
+    def test_collectives_of_the_world_are_written_by_name_and_others_as_messages(self):
         lines = self.trace(6, "traced.c", "0")
         called = [line for line in lines[2] if line.split()[1] not in ("compute", "send", "isend", "recv", "irecv", "wait", "init", "finalize")]
         self.assertEqual([line[2:] for line in called if line != "2 barrier"], [
@@ -89,7 +89,7 @@ class Replay(TraceTest):
             "alltoall 40 40 6 6", "scan 200 0 6", "scan 200 0 6", "reducescatter 240 240 240 240 240 240 0 6",
             "reducescatter 0 40 80 120 160 200 0 6", "allgatherv 20 0 10 20 30 40 50 6 6", "bcast 2000 0 6"])
 
-    def test_sends_and_receives_belong_together(self):
+    def test_sends_and_receives_match(self):
         for source, ranks, words in (("traced.c", 6, ["0"]), ("random_talk.c", 4, ["7"])):
             lines = self.trace(ranks, source, *words)
             sent, received = collections.Counter(), collections.Counter()
@@ -108,7 +108,7 @@ class Replay(TraceTest):
                 ("uneven.c", 4), ("uneven.c", 4, "nonblocking"),
                 ("collectives.c", 4), ("collectives.c", 4, "nonblocking", "in-place")]
         flags = ("-DMPI4",) if self.mpi.name == "mpich" else ()
-        if flags:  # Open MPI 4.1 has none of them
+        if flags:  # Open MPI 4.1 does not have them
             rows.append(("collectives.c", 4, "persistent"))
         for source, ranks, *words in rows:
             with self.subTest(source=source, words=words):
@@ -126,51 +126,51 @@ class Fortran(TraceTest):
                 self.trace(4, "fortran_collectives.F90", "nonblocking", flags=(interface,))
                 self.replay(4)
 
-    def test_the_conjugate_gradient_is_longer_than_the_buffer(self):
-        self.only("openmpi", "eight ranks that poll take long, and write the same lines by the same code")
+    def test_a_trace_longer_than_the_buffer(self):
+        self.only("openmpi", "eight polling ranks are slow, and the code is the same for both MPI libraries")
         lines = self.trace(8, "conjugate_gradient.f90")
         self.assertGreater(sum(len(line) for line in lines[0]), 2 * 64 * 1024)
         self.assertEqual(self.pairs("trace"), self.pairs("out.prof"))
         self.assertGreater(self.replay(8), 0)
 
 
-class Folder(TraceTest):
-    def test_the_trace_tells_the_same_pairs(self):
+class Directory(TraceTest):
+    def test_the_trace_contains_the_same_pairs(self):
         for source, ranks, words in (("random_talk.c", 3, ["5"]), ("sends.c", 2, [])):
             self.trace(ranks, source, *words)
             self.assertEqual(self.pairs("trace"), self.pairs("out.prof"))
 
-    def test_it_can_be_moved(self):
+    def test_the_directory_can_be_moved(self):
         self.trace(3, "random_talk.c", "5")
         before = self.pairs("trace")
-        (self.folder / "trace").rename(self.folder / "elsewhere")
+        (self.directory / "trace").rename(self.directory / "elsewhere")
         self.assertEqual(self.pairs("elsewhere"), before)
 
-    def test_nothing_is_left_of_an_older_one(self):
+    def test_files_of_an_older_trace_are_removed(self):
         self.trace(4, "random_talk.c", "5")
         self.trace(2, "random_talk.c", "5")
-        self.assertEqual({path.name for path in (self.folder / "trace").iterdir()}, {"rank-0.txt", "rank-1.txt", "smpi_simgrid.txt"})
+        self.assertEqual({path.name for path in (self.directory / "trace").iterdir()}, {"rank-0.txt", "rank-1.txt", "smpi_simgrid.txt"})
 
     def test_a_full_disk_ends_the_trace_and_not_the_program(self):
         program = self.program("random_talk.c")
-        plain = self.run_words(self.command(2, program, "5"))
+        plain = self.run_command(self.command(2, program, "5"))
         script = f"""mkdir -p trace && mount -t tmpfs -o size=16k none trace || exit 99
 exec {self.rankloom} record -o out.prof --trace trace -- {' '.join(str(word) for word in self.command(2, program, '5'))}"""
-        done = self.run_words(["unshare", "--mount", "sh", "-c", script])
+        done = self.run_command(["unshare", "--mount", "sh", "-c", script])
         if done.returncode == 99 or "unshare" in done.stderr:
             self.skipTest("no rights to mount")
         self.assert_same_output(plain, done)
         self.assertEqual(done.stderr.count("the trace is incomplete"), 2, done.stderr)
         self.assertIn("is truncated", done.stderr)
-        self.assertGreater(len(Profile(self.folder / "out.prof").pairs), 0)
+        self.assertGreater(len(Profile(self.directory / "out.prof").pairs), 0)
 
-    def test_a_folder_that_cannot_be_made_is_said_before_the_program_runs(self):
-        (self.folder / "file").write_text("")
-        done = self.run_words([self.rankloom, "record", "--trace", "file/trace", "--", *self.command(2, self.program("random_talk.c"), "5")])
+    def test_a_directory_that_cannot_be_created_is_reported_before_the_program_runs(self):
+        (self.directory / "file").write_text("")
+        done = self.run_command([self.rankloom, "record", "--trace", "file/trace", "--", *self.command(2, self.program("random_talk.c"), "5")])
         self.assertEqual((done.returncode, done.stdout), (5, ""))
         self.assertIn("the trace cannot be written there", done.stderr)
 
-    def test_what_is_not_told_is_said_once(self):
+    def test_omissions_are_reported_once(self):
         self.trace(3, "one_sided.c", "put")
         self.assertEqual(self.done.stderr.count("not in the trace: one-sided communication"), 1)
 

@@ -26,7 +26,7 @@ exec "$@"
 class ReorderTest(RecordingTest):
     def setUp(self):
         super().setUp()
-        self.place = self.folder / "place"
+        self.place = self.directory / "place"
         self.place.write_text(PLACE)
         self.place.chmod(0o755)
 
@@ -38,7 +38,7 @@ class ReorderTest(RecordingTest):
         command = self.mpi.launch(ranks, self.place, program, *words)
         if library:
             command = [self.rankloom, "reorder", "--mpi", self.mpi.name, *options, "--", *command]
-        done = self.run_words(command, {"HOSTS": str(hosts), **(environment or {})})
+        done = self.run_command(command, {"HOSTS": str(hosts), **(environment or {})})
         self.err = done.stderr
         self.assertEqual(done.returncode, status, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
         return dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if " " in line)
@@ -49,7 +49,7 @@ class ReorderTest(RecordingTest):
 
     def offline(self, profile, hosts, slots):
         """The messages between hosts in a mapping by `rankloom map`: its cost if only messages between hosts have a cost."""
-        return json.loads(self.tell("map", profile, "-t", f"node:{hosts}=1 core:1*{slots}", "--json"))["cost"]
+        return json.loads(self.output_of("map", profile, "-t", f"node:{hosts}=1 core:1*{slots}", "--json"))["cost"]
 
     def offline_grid(self, size, hosts, slots):
         return self.offline(f"gen:stencil2d:size={size},edge=1,directed=true", hosts, slots)
@@ -61,5 +61,5 @@ class ReorderTest(RecordingTest):
             return a != b and a % 11 != 7 and ((a + 1) % n == b or (a + n // 2) % n == b or (a * 7 + b * 13) % 17 == 0)
 
         lines = [" ".join(str(int(sends(a, b))) for b in range(n)) for a in range(n)]
-        (self.folder / "graph.txt").write_text("\n".join(lines) + "\n")
+        (self.directory / "graph.txt").write_text("\n".join(lines) + "\n")
         return self.offline("graph.txt", hosts, slots)

@@ -128,7 +128,7 @@ class Control(ReorderTest):
 
     def test_switches(self):
         switches = "SwitchName=a Nodes=n[0,2]\nSwitchName=b Nodes=n[1,3]\nSwitchName=top Switches=a,b\n"
-        (self.folder / "topology.conf").write_text(switches)
+        (self.directory / "topology.conf").write_text(switches)
         named = self.run_ranks(8, 4, self.topologies(), "grid", 1, 1, 0, "8", options=["-t", "topology.conf", "--verbose"])
         self.assertEqual(named["crossing"], "6")
         self.assertIn("reordered", self.err)
@@ -145,7 +145,7 @@ class Control(ReorderTest):
         self.run_ranks(2, 2, self.topologies(), "grid", 1, 1, 0, "2", options=["-t", "nothing:"], status=3)
 
     def test_the_exit_status_is_that_of_the_program(self):
-        done = self.run_words([self.rankloom, "reorder", "--", "sh", "-c", "exit 7"])
+        done = self.run_command([self.rankloom, "reorder", "--", "sh", "-c", "exit 7"])
         self.assertEqual(done.returncode, 7)
 
 
@@ -153,7 +153,7 @@ class Broken(ReorderTest):
     """If the helper process fails, the program continues with the given order."""
 
     def with_helper(self, text):
-        library = self.folder / "lib"
+        library = self.directory / "lib"
         library.mkdir()
         name = f"librankloom_reorder_{self.mpi.name}.so"
         (library / name).write_bytes((self.rankloom.parent.parent / "lib/rankloom" / name).read_bytes())
@@ -162,7 +162,7 @@ class Broken(ReorderTest):
             helper.write_text("#!/bin/sh\n" + text)
             helper.chmod(0o755)
         command = self.mpi.launch(8, self.place, "env", f"LD_PRELOAD={library / name}", self.topologies(), "grid", 1, 1, 0, "4x2")
-        done = self.run_words(command, {"HOSTS": "4", "RANKLOOM_REORDER_VERBOSE": "1"})
+        done = self.run_command(command, {"HOSTS": "4", "RANKLOOM_REORDER_VERBOSE": "1"})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("moved 0", done.stdout)
         self.assertIn("order kept", done.stderr)
@@ -204,10 +204,10 @@ class Errors(ReorderTest):
     """MPI itself rejects invalid arguments and calls the error handler of the program."""
 
     def test_codes(self):
-        plain = self.run_words(self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c")), {"HOSTS": "3"})
+        plain = self.run_command(self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c")), {"HOSTS": "3"})
         self.assertEqual(plain.returncode, 0, plain.stderr)
         self.assertIn("too large a grid: refused", plain.stdout)
-        done = self.run_words([self.rankloom, "reorder", "--mpi", self.mpi.name, "--", *self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c"))], {"HOSTS": "3"})
+        done = self.run_command([self.rankloom, "reorder", "--mpi", self.mpi.name, "--", *self.mpi.launch(3, self.place, self.program(HERE / "programs/errors.c"))], {"HOSTS": "3"})
         self.assertEqual(sorted(done.stdout.splitlines()), sorted(plain.stdout.splitlines()))
 
 

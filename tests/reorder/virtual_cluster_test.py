@@ -23,7 +23,7 @@ class VirtualCluster(ReorderTest):
             print("needs root and namespaces")
             sys.exit(77)
         self.name = f"re{os.getpid() % 10000}"
-        self.tell("lab", "up", "--name", self.name, "--hosts", "4", "--slots", "4", "--rate", self.RATE)
+        self.output_of("lab", "up", "--name", self.name, "--hosts", "4", "--slots", "4", "--rate", self.RATE)
         self.addCleanup(self.tell, "lab", "down", "--name", self.name)
 
     def run_in_lab(self, *words, library):
@@ -31,7 +31,7 @@ class VirtualCluster(ReorderTest):
         if library:
             command = [self.rankloom, "reorder", "--verbose", "--", *command]
         network = {"OMPI_MCA_btl_tcp_if_include": "eth0", "OMPI_MCA_oob_tcp_if_include": "eth0"}
-        done = self.run_words([self.rankloom, "lab", "exec", "--name", self.name, "--", *command], network)
+        done = self.run_command([self.rankloom, "lab", "exec", "--name", self.name, "--", *command], network)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.err = done.stderr
         return dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if " " in line)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose threads talk in a known way: the recorded matrix shows it."""
+"""The recorded matrix of programs whose threads communicate in a known pattern."""
 
 import pathlib
 import shutil
@@ -20,72 +20,72 @@ class Patterns(RecordingTest):
         self.assertEqual(self.printed, "all sums are right\n")
         self.assertEqual(matrix.ranks, 9)
         pairs = [(1, 2), (3, 4), (5, 6), (7, 8)]
-        for pair in pairs:  # 64 lines in each of 100 rounds, and little beside them
+        for pair in pairs:  # 64 lines in each of 100 rounds, and little other traffic
             self.assertGreaterEqual(matrix[pair], 100 * 64 * LINE)
             self.assertLess(matrix[pair], 1.2 * 100 * 64 * LINE)
-        self.assertLess(8 * matrix.others(pairs), 100 * 64 * LINE)
+        self.assertLess(8 * matrix.max_other(pairs), 100 * 64 * LINE)
 
-    def test_a_ring_of_threads_is_a_ring(self):
+    def test_a_ring_of_threads_is_recorded_as_a_ring(self):
         self.build("ring.cpp")
         matrix = self.record()
         ring = [(1 + me, 1 + (me + 1) % 6) for me in range(6)]
         for pair in ring:
             self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
-        self.assertLess(8 * matrix.others(ring), 60 * 16 * LINE)
+        self.assertLess(8 * matrix.max_other(ring), 60 * 16 * LINE)
 
-    def test_a_hundred_threads_are_a_ring(self):
+    def test_a_ring_of_a_hundred_threads_is_recorded(self):
         self.build("ring.cpp", "-DMEMBERS=100")
         matrix = self.record()
         self.assertEqual(matrix.ranks, 101)
         ring = [(1 + me, 1 + (me + 1) % 100) for me in range(100)]
         for pair in ring:
             self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
-        self.assertLess(5 * matrix.others(ring), 60 * 16 * LINE)
+        self.assertLess(5 * matrix.max_other(ring), 60 * 16 * LINE)
 
-    def test_threads_take_the_places_of_those_that_were_joined(self):
+    def test_new_threads_reuse_the_numbers_of_joined_threads(self):
         self.build("ring.cpp")
-        matrix = self.record("anew")
+        matrix = self.record("new threads")
         self.assertEqual(matrix.ranks, 7)
         ring = [(1 + me, 1 + (me + 1) % 6) for me in range(6)]
         for pair in ring:
             self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
-        self.assertLess(2 * matrix.others(ring), 60 * 16 * LINE)
+        self.assertLess(2 * matrix.max_other(ring), 60 * 16 * LINE)
 
     def check_chain(self, matrix, threads):
-        """Neighbours exchange a row of 64 lines in each of 40 steps, both ways."""
+        """Neighbours exchange a row of 64 lines in each of 40 steps, in both directions."""
         chain = [(me, me + 1) for me in range(threads - 1)]
         for one, other in chain:
             self.assertGreaterEqual(matrix[one, other], 35 * 64 * LINE)
             self.assertGreaterEqual(matrix[other, one], 35 * 64 * LINE)
-        self.assertLess(5 * matrix.others(chain + [(b, a) for a, b in chain]), 35 * 64 * LINE)
+        self.assertLess(5 * matrix.max_other(chain + [(b, a) for a, b in chain]), 35 * 64 * LINE)
 
-    def test_a_stencil_of_openmp_is_a_chain(self):
+    def test_an_openmp_stencil_is_recorded_as_a_chain(self):
         self.build("stencil.c", "-fopenmp")
         matrix = self.record(OMP_NUM_THREADS="8")
         self.assertEqual(matrix.ranks, 8)
         self.check_chain(matrix, 8)
 
-    def test_the_same_with_link_time_optimisation(self):
+    def test_link_time_optimisation(self):
         self.build("stencil.c", "-fopenmp", "-flto", "-ffat-lto-objects")
         self.check_chain(self.record(OMP_NUM_THREADS="4"), 4)
 
     @unittest.skipUnless(shutil.which("clang"), "clang is not installed")
-    def test_the_same_with_clang(self):
+    def test_clang(self):
         self.build("ring.cpp", CXX="clang++")
         matrix = self.record()
         for pair in [(1 + me, 1 + (me + 1) % 6) for me in range(6)]:
             self.assertGreaterEqual(matrix[pair], 60 * 16 * LINE)
 
     @unittest.skipUnless(shutil.which("gfortran"), "gfortran is not installed")
-    def test_fortran_works_too(self):
+    def test_fortran(self):
         self.build("stencil.f90", "-fopenmp", CC="gfortran")
         matrix = self.record(OMP_NUM_THREADS="4")
         chain = [(0, 1), (1, 2), (2, 3)]
         for one, other in chain:
-            self.assertGreaterEqual(matrix.both(one, other), 2 * 35 * 64 * LINE)
-        self.assertLess(4 * max(matrix.both(0, 3), matrix.both(1, 3)), 2 * 35 * 64 * LINE)
+            self.assertGreaterEqual(matrix.both_directions(one, other), 2 * 35 * 64 * LINE)
+        self.assertLess(4 * max(matrix.both_directions(0, 3), matrix.both_directions(1, 3)), 2 * 35 * 64 * LINE)
 
-    def test_openmp_numbers_its_team_whoever_came_before(self):
+    def test_openmp_threads_have_their_team_numbers(self):
         self.build("team.cpp", "-fopenmp")
         matrix = self.record()
         self.assertEqual(matrix.ranks, 5)
@@ -104,18 +104,18 @@ class Sharing(RecordingTest):
         self.assertEqual(matrix.ranks, 5)
         return [matrix[one, other] for one in range(1, 5) for other in range(1, 5) if one != other]
 
-    def test_counters_in_lines_of_their_own_do_not_talk(self):
+    def test_counters_in_separate_lines_do_not_communicate(self):
         self.assertEqual(sum(self.between_workers("apart")), 0)
 
-    def test_constants_do_not_talk(self):
+    def test_reading_constants_is_not_communication(self):
         self.assertEqual(sum(self.between_workers("constant")), 0)
 
-    def test_false_sharing_is_seen(self):
+    def test_false_sharing_is_recorded(self):
         total = sum(self.between_workers("together"))
-        self.assertGreaterEqual(total, (4 * 50 - 1) * LINE)  # each turn takes the line from the one before
+        self.assertGreaterEqual(total, (4 * 50 - 1) * LINE)  # each turn transfers the line from the previous thread
         self.assertLess(total, 4 * 50 * LINE + 1)
 
-    def test_atomic_additions_are_seen_and_right(self):
+    def test_atomic_additions_are_recorded_and_correct(self):
         total = sum(self.between_workers("atomic"))
         self.assertEqual(self.printed, "200\n")
         self.assertEqual(total, (4 * 50 - 1) * LINE)
@@ -126,26 +126,26 @@ class Copies(RecordingTest):
         super().setUp()
         self.build("copies.c")
 
-    def taken(self, how, **environment):
+    def transferred(self, how, **environment):
         return self.record(how, **environment)[1, 0]
 
-    def test_functions_that_copy_touch_all_lines(self):
+    def test_copy_functions_access_all_lines(self):
         for how in ("memset", "memcpy", "memmove", "mempcpy", "struct", "bytes"):
             with self.subTest(how=how):
-                self.assertGreaterEqual(self.taken(how), MEGABYTE)
-                self.assertLess(self.taken(how), 1.01 * MEGABYTE)
+                self.assertGreaterEqual(self.transferred(how), MEGABYTE)
+                self.assertLess(self.transferred(how), 1.01 * MEGABYTE)
 
-    def test_an_access_across_a_border_touches_both_lines(self):
-        self.assertGreaterEqual(self.taken("unaligned"), 0.99 * MEGABYTE)
+    def test_an_access_across_a_line_boundary_accesses_both_lines(self):
+        self.assertGreaterEqual(self.transferred("unaligned"), 0.99 * MEGABYTE)
 
-    def test_checked_functions_count_as_well(self):
+    def test_fortified_functions_are_recorded(self):
         self.build("copies.c", "-D_FORTIFY_SOURCE=2")
         for how in ("memset", "memcpy", "memmove", "mempcpy"):
             with self.subTest(how=how):
-                self.assertGreaterEqual(self.taken(how), MEGABYTE)
+                self.assertGreaterEqual(self.transferred(how), MEGABYTE)
 
-    def test_what_was_written_long_ago_does_not_come_from_a_thread(self):
-        self.assertLess(self.taken("memcpy", RANKLOOM_THREADS_WINDOW="128k"), 0.2 * MEGABYTE)
+    def test_evicted_lines_are_not_transferred(self):
+        self.assertLess(self.transferred("memcpy", RANKLOOM_THREADS_WINDOW="128k"), 0.2 * MEGABYTE)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of std::threads: in every round each writes its box of 16 lines and then reads that of the thread before it.
-// With "anew" as argument the threads of every round are new ones.
+// With "new threads" as argument the threads of every round are new ones.
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -29,7 +29,7 @@ bool look(int me, int round) {
 }
 
 int main(int argc, char** argv) {
-  const bool anew = argc > 1 && std::strcmp(argv[1], "anew") == 0;
+  const bool anew = argc > 1 && std::strcmp(argv[1], "new threads") == 0;
   pthread_barrier_init(&barrier, nullptr, members);
   struct alignas(64) Verdict {
     bool wrong = false;
