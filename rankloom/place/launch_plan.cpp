@@ -95,13 +95,15 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   EmitOptions options;
   options.bind = context.bind;
   options.directory = context.directory;
-  auto placement = command.launcher->command_line->place(deployment, options);
+  const LauncherCommandLine& line = *command.launcher->command_line;
+  auto placement = line.place(deployment, options);
   if (!placement) return propagate(placement);
 
   ReplacedOptions replaced = host_options(command);
   LaunchChange change;
   change.removed_options = std::move(replaced.names);
-  if (!gives_rank_count(command) && command.programs.size() == 1) change.options = {"-n", number_of_ranks(deployment)};
+  if (!gives_rank_count(command) && command.programs.size() == 1)
+    change.options = {std::string(line.rank_count_option), number_of_ranks(deployment)};
   change.options.insert(change.options.end(), placement->options.begin(), placement->options.end());
   change.environment = std::move(placement->rank_environment);
   const bool wrapper_binds = options.binds() && !placement->binds;

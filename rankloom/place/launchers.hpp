@@ -118,8 +118,9 @@ struct LauncherCommandLine {
   std::string_view packaged_program = {};  ///< An executable that only this package contains.
 
   std::span<const OptionSpec> options;
-  bool getopt_letters = false;     ///< "-lN2" is -l and -N 2.
-  bool value_after_equals = true;  ///< "--name=value" is accepted.
+  bool getopt_letters = false;                ///< "-lN2" is -l and -N 2.
+  bool value_after_equals = true;             ///< "--name=value" is accepted.
+  std::string_view rank_count_option = "-n";  ///< Added to a command that does not give the number of ranks.
   DefaultRankCount default_rank_count = DefaultRankCount::chosen_by_launcher;
 
   std::span<const ConflictingOption> conflicts;

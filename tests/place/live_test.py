@@ -374,7 +374,7 @@ class Groups(VirtualClusterTest):
 
     def test_report_wrong_arguments(self):
         done = self.inside(OPEN_MPI, "-n", "2", str(PROGRAM.parent / "rankloom-groups.openmpi"), "--per-group", "3", "--groups", "1", status=2)
-        self.assertIn("need 3 ranks, there are 2", done.stderr)
+        self.assertIn("need 3 ranks, but there are 2", done.stderr)
 
 
 if __name__ == "__main__":

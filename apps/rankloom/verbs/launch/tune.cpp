@@ -137,7 +137,8 @@ class Tuner {
     result_.directory = arguments_.output;
     result_.profile = arguments_.profile;
     result_.topology = arguments_.topology;
-    write_log("doctor.log", to_text(examine_environment()));
+    remove_logs();
+    append_to_log("doctor.log", to_text(examine_environment()));
     if (arguments_.profile.empty()) {
       if (auto done = record(); !done) return propagate(done);
     }
@@ -186,17 +187,33 @@ class Tuner {
     if (!quiet_) fmt::print(stderr, "{}\n", text);
   }
 
-  void write_log(const std::string& name, const std::string& text) const {
-    (void)write_file(commands_.file(name), text);  // A missing log does not stop the tuning.
+  /// Removes the logs of an earlier call with the same output directory.
+  void remove_logs() const {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(arguments_.output, ignored)) {
+      if (entry.path().extension() == ".log") fs::remove(entry.path(), ignored);
+    }
   }
 
-  /// Passes a step's value on. A failure goes to the step's log and names the command that repeats the step.
+  /// A log that cannot be written does not stop the tuning.
+  void append_to_log(const std::string& name, const std::string& text) const {
+    const auto earlier = read_file(commands_.file(name));
+    (void)write_file(commands_.file(name), (earlier ? std::string(earlier->view()) : "") + text);
+  }
+
+  /// Passes a step's value on. The step's log contains the output of the programs that it runs, or else the equivalent
+  /// command. A failure is added to the log.
   template <class T>
   Result<T> logged(Result<T> value, const Argv& command, const std::string& log) const {
-    if (value) return value;
-    write_log(log, fmt::format("$ {}\n{}\n", command_text(command), to_string(value.error())));
+    std::error_code ignored;
+    const std::string typed = command_text(command);
+    if (value) {
+      if (!fs::exists(commands_.file(log), ignored)) append_to_log(log, fmt::format("$ {}\n", typed));
+      return value;
+    }
+    append_to_log(log, fmt::format("$ {}\n{}\n", typed, to_string(value.error())));
     return fail(Code::environment, at(fmt::format("rankloom {}", command[1])), value.error().what,
-                fmt::format("look into {}, or run the step alone: {}", commands_.file(log), command_text(command)));
+                fmt::format("look into {}, or run the step alone: {}", commands_.file(log), typed));
   }
 
   Result<void> record() const {
@@ -220,10 +237,8 @@ class Tuner {
     std::string other_output;
     const auto on_line = [&](std::string_view line) { other_output += fmt::format("{}\n", line); };
     auto machine = arguments_.probe ? probe(on_line) : discover_hosts(on_line);
+    if (!other_output.empty()) append_to_log("machine.log", other_output);
     if (!machine) return propagate(machine);
-    // The launcher's standard error is in the log already.
-    const auto errors = read_file(commands_.file("machine.log"));
-    if (!other_output.empty()) write_log("machine.log", (errors ? std::string(errors->view()) : "") + other_output);
     return write_file(commands_.machine(), write_machine_json(*machine));
   }
 
