@@ -148,8 +148,8 @@ class AllocVerb : public Verb {
                 "name the state file of this machine with --state, or remove -t");
   }
 
-  Result<StoredJob> allocate(const RestoredState& live) const {
-    const AllocationMachine& machine = live.allocator.machine();
+  Result<StoredJob> allocate(const RestoredState& restored) const {
+    const AllocationMachine& machine = restored.allocator.machine();
     const std::uint64_t nodes =
         tasks_ > 0 ? (tasks_ + machine.cores_per_node() - 1) / machine.cores_per_node() : nodes_;
     const auto usable = machine.node_count() - machine.holes().count();
@@ -158,23 +158,23 @@ class AllocVerb : public Verb {
                   fmt::format("{} requested, but the machine has {}", counted(nodes, "node"), usable),
                   "request fewer nodes");
     }
-    auto policy = request_policy_.policies.empty() ? find_policy(live.state.settings.policy)
+    auto policy = request_policy_.policies.empty() ? find_policy(restored.state.settings.policy)
                                                    : Result<const PolicyInfo*>(request_policy_.policies.back());
     if (!policy) return propagate(policy);
     StoredJob job;
-    job.name = job_.empty() ? free_number(live.state) : job_;
-    for (const StoredJob& other : live.state.jobs) {
+    job.name = job_.empty() ? free_number(restored.state) : job_;
+    for (const StoredJob& other : restored.state.jobs) {
       if (other.name == job.name)
         return fail(Code::bad_input, at("--job"), fmt::format("a job named '{}' is already running", job.name),
                     "release the job first, or choose another name");
     }
-    AllocationOptions options{live.state.settings.limits, request_policy_.allocation.fallback};
+    AllocationOptions options{restored.state.settings.limits, request_policy_.allocation.fallback};
     auto allocation =
-        allocate_nodes(live.allocator, live.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
+        allocate_nodes(restored.allocator, restored.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
     if (!allocation) {
       return fail(Code::infeasible, at("request"),
                   fmt::format("{} cannot be allocated now: {}; nothing was changed", counted(nodes, "node"),
-                              reason_for_wait(live, nodes)),
+                              reason_for_wait(restored, nodes)),
                   "try again after a job was released, or accept a worse allocation: --fallback diameter or closed");
     }
     job.tasks = tasks_;
@@ -186,8 +186,8 @@ class AllocVerb : public Verb {
     return job;
   }
 
-  static std::string reason_for_wait(const RestoredState& live, std::uint64_t nodes) {
-    const std::uint32_t free = live.occupancy.free_count();
+  static std::string reason_for_wait(const RestoredState& restored, std::uint64_t nodes) {
+    const std::uint32_t free = restored.occupancy.free_count();
     if (free < nodes) return fmt::format("{} {} free", counted(free, "node"), free == 1 ? "is" : "are");
     return fmt::format("none of the sets of {1} among the {0} free nodes is isolated from all other jobs", free, nodes);
   }
@@ -210,12 +210,12 @@ class AllocVerb : public Verb {
     std::optional<Topology> topology;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
       if (auto same = check_machine(state); !same) return propagate(same);
-      auto live = restore(state, state_);
-      if (!live) return propagate(live);
-      auto chosen = allocate(*live);
+      auto restored = restore(state, state_);
+      if (!restored) return propagate(restored);
+      auto chosen = allocate(*restored);
       if (!chosen) return propagate(chosen);
       job = *chosen;
-      topology = live->allocator.machine().topology();
+      topology = restored->allocator.machine().topology();
       return StateChange{.add = {*chosen}, .remove = {}, .drain = {}, .resume = {}};
     });
     if (!changed) return propagate(changed);
@@ -282,9 +282,9 @@ class AllocVerb : public Verb {
   Result<int> drain(const Session& session, StateStore& store) {
     std::vector<Node> nodes;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
-      auto live = restore(state, state_);
-      if (!live) return propagate(live);
-      auto parsed = parse_nodes(live->allocator.machine().topology(), names_);
+      auto restored = restore(state, state_);
+      if (!restored) return propagate(restored);
+      auto parsed = parse_nodes(restored->allocator.machine().topology(), names_);
       if (!parsed) return propagate(parsed);
       nodes = *parsed;
       StateChange change;
@@ -309,11 +309,11 @@ class AllocVerb : public Verb {
     return success;
   }
 
-  Result<int> verify_jobs(const Session& session, const RestoredState& live) {
+  Result<int> verify_jobs(const Session& session, const RestoredState& restored) {
     std::vector<RunningJob> jobs;
-    for (const StoredJob& job : live.state.jobs) jobs.push_back({job.name, job.nodes});
-    const Network& network = live.allocator.machine().network();
-    const auto conflicts = verify(network, live.state.settings.exclusive, jobs);
+    for (const StoredJob& job : restored.state.jobs) jobs.push_back({job.name, job.nodes});
+    const Network& network = restored.allocator.machine().network();
+    const auto conflicts = verify(network, restored.state.settings.exclusive, jobs);
     if (session.json) {
       Json json{{"contention_free", conflicts.empty()}, {"jobs", jobs.size()}, {"conflicts", Json::array()}};
       for (const Conflict& conflict : conflicts) {
@@ -325,66 +325,68 @@ class AllocVerb : public Verb {
       print_json(json);
     } else if (conflicts.empty()) {
       print(fmt::format("{}: no two of them share {}\n", counted(jobs.size(), "job"),
-                        name_of(live.state.settings.exclusive)));
+                        name_of(restored.state.settings.exclusive)));
     } else {
       for (const Conflict& conflict : conflicts) print(to_string(conflict, network) + "\n");
     }
     return conflicts.empty() ? success : jobs_conflict;
   }
 
-  static std::vector<NodeUse> uses_of(const RestoredState& live) {
-    std::vector<NodeUse> uses(live.allocator.machine().node_count());
-    live.allocator.machine().holes().for_each([&](std::uint32_t node) { uses[node].kind = NodeUse::Kind::drained; });
-    for (const StoredDrain& drain : live.state.drains)
+  static std::vector<NodeUse> uses_of(const RestoredState& restored) {
+    std::vector<NodeUse> uses(restored.allocator.machine().node_count());
+    restored.allocator.machine().holes().for_each(
+        [&](std::uint32_t node) { uses[node].kind = NodeUse::Kind::drained; });
+    for (const StoredDrain& drain : restored.state.drains)
       uses[index(drain.node)].kind = drain.failed ? NodeUse::Kind::failed : NodeUse::Kind::drained;
-    for (std::uint32_t job = 0; job < live.state.jobs.size(); ++job) {
-      for (const Node node : live.state.jobs[job].nodes) uses[index(node)] = {NodeUse::Kind::job, job};
-      for (const Node node : live.state.jobs[job].reserved) uses[index(node)] = {NodeUse::Kind::kept, job};
+    for (std::uint32_t job = 0; job < restored.state.jobs.size(); ++job) {
+      for (const Node node : restored.state.jobs[job].nodes) uses[index(node)] = {NodeUse::Kind::job, job};
+      for (const Node node : restored.state.jobs[job].reserved) uses[index(node)] = {NodeUse::Kind::kept, job};
     }
     return uses;
   }
 
-  Result<int> status(const Session& session, const RestoredState& live) {
-    const Topology& topology = live.allocator.machine().topology();
+  Result<int> status(const Session& session, const RestoredState& restored) {
+    const Topology& topology = restored.allocator.machine().topology();
     const auto panels = lay_out(topology);
-    const auto uses = uses_of(live);
+    const auto uses = uses_of(restored);
     std::vector<PictureJob> jobs;
-    for (const StoredJob& job : live.state.jobs)
+    for (const StoredJob& job : restored.state.jobs)
       jobs.push_back({job.name, fmt::format("{}, since {}", describe_job(job), job.since)});
     if (!output_.empty()) {
       auto written = write_file(output_, allocation_svg(topology, panels, uses, jobs));
       if (!written) return propagate(written);
     }
     if (session.json) {
-      print_json(status_json(live));
+      print_json(status_json(restored));
       return success;
     }
     if (output_ == "-") return success;
     print(fmt::format("{}: {} of {} free, {}; policy {}, no two jobs share {}\n\n", topology.network().text(),
-                      live.occupancy.free_count(), counted(topology.node_count(), "node"), counted(jobs.size(), "job"),
-                      live.state.settings.policy, name_of(live.state.settings.exclusive)));
+                      restored.occupancy.free_count(), counted(topology.node_count(), "node"),
+                      counted(jobs.size(), "job"), restored.state.settings.policy,
+                      name_of(restored.state.settings.exclusive)));
     print(draw_allocation(panels, uses, jobs, session.out_is_terminal));
-    for (const StoredDrain& drain : live.state.drains)
+    for (const StoredDrain& drain : restored.state.drains)
       print(fmt::format("  {} is {}{}{}\n", topology.node_name(drain.node), drain.failed ? "failed" : "drained",
                         drain.reason.empty() ? "" : ": ", drain.reason));
     return success;
   }
 
-  static Json status_json(const RestoredState& live) {
-    const Topology& topology = live.allocator.machine().topology();
+  static Json status_json(const RestoredState& restored) {
+    const Topology& topology = restored.allocator.machine().topology();
     Json json{{"topology", topology.network().text()},
               {"nodes", topology.node_count()},
-              {"cores_per_node", live.allocator.machine().cores_per_node()},
-              {"free", live.occupancy.free_count()},
-              {"policy", live.state.settings.policy},
-              {"exclusive", name_of(live.state.settings.exclusive)},
+              {"cores_per_node", restored.allocator.machine().cores_per_node()},
+              {"free", restored.occupancy.free_count()},
+              {"policy", restored.state.settings.policy},
+              {"exclusive", name_of(restored.state.settings.exclusive)},
               {"jobs", Json::array()},
               {"drained", Json::array()}};
-    for (const StoredJob& job : live.state.jobs) {
+    for (const StoredJob& job : restored.state.jobs) {
       json["jobs"].push_back(to_json(topology, job));
       json["jobs"].back()["since"] = job.since;
     }
-    for (const StoredDrain& drain : live.state.drains)
+    for (const StoredDrain& drain : restored.state.drains)
       json["drained"].push_back({{"node", index(drain.node)},
                                  {"name", topology.node_name(drain.node)},
                                  {"failed", drain.failed},
