@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One message of more bytes than 32 bits can count, to oneself. */
+ * One message to itself of more bytes than 32 bits can count. */
 #include "program.h"
 
 int main(int argc, char** argv) {

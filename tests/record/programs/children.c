@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ranks that start other programs, or copies of themselves, between their messages. "fork", "fork exit", "exec",
+ * Ranks that start other programs, or forks of themselves, between their messages: "fork", "fork exit", "exec",
  * "system", "popen". 2 ranks. */
 #include <sys/wait.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every regular collective, with sizes of their own. How they are called is the first word: "blocking", "in-place",
- * "nonblocking" or "nonblocking-in-place", and with MPI-4 "large" and "persistent". What is recorded is always the
- * same, and so is the result. 4 ranks; the world and the odd or even half of it, backwards. */
+ * Every regular collective, with different sizes. The first argument is the kind of call: "blocking", "in-place",
+ * "nonblocking" or "nonblocking-in-place", and with MPI-4 "large" and "persistent". The recorded calls and the results are
+ * the same for all kinds. 4 ranks; MPI_COMM_WORLD, and its even and odd ranks in reverse order. */
 #include "program.h"
 
 #define NONBLOCKING(call, ...)             \
@@ -46,7 +46,7 @@ static int nonblocking, in_place, large, persistent;
     }                                        \
   } while (0)
 #endif
-/* MPI-4 spells the nonblocking ones with a small letter. */
+/* Names of nonblocking functions have a lower-case letter after I. */
 #define MPI_IBcast MPI_Ibcast
 #define MPI_IReduce MPI_Ireduce
 #define MPI_IAllreduce MPI_Iallreduce
@@ -70,7 +70,7 @@ static int nonblocking, in_place, large, persistent;
 
 static int work[4096], result[4096];
 
-/* The vector, as this rank gives it, and room for the answer. */
+/* The send buffer of this rank, and the receive buffer. */
 static void prepare(void) {
   for (int i = 0; i < 4096; ++i) work[i] = 1000 * rank + i;
   memset(result, 0, sizeof result);
@@ -90,7 +90,7 @@ static void barrier(MPI_Comm comm) {
   }
 }
 
-/* All of them, by their sizes: 1 + base, 2 + base, … ints. */
+/* All collectives, distinguished by their sizes: 1 + base, 2 + base, … ints. */
 static void all(MPI_Comm comm, int root, int base) {
   int local, members;
   MPI_Comm_rank(comm, &local);
@@ -117,7 +117,7 @@ static void all(MPI_Comm comm, int root, int base) {
     CALL(Gather, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, result, n + 3, MPI_INT, root, comm);
   } else if (local == root) {
     CALL(Gather, work, n + 3, MPI_INT, result, n + 3, MPI_INT, root, comm);
-  } else { /* what only the root needs is nonsense elsewhere */
+  } else { /* arguments that are significant only at the root are invalid elsewhere */
     CALL(Gather, work, n + 3, MPI_INT, NULL, -7, MPI_DATATYPE_NULL, root, comm);
   }
   if (local == root) take(result, sizeof(int) * (n + 3) * members);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sends inside communicators of every origin: ranks are counted in the world. 6 ranks. */
+ * Messages in communicators of every origin, which are counted with world ranks. 6 ranks. */
 #include "program.h"
 
 /* The communicator's rank `from` sends to its rank `to`. */

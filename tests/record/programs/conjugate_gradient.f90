@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Who talks to whom in the conjugate gradient of the NAS parallel benchmarks, class W on 8 ranks, from the published
-! description: the matrix lies on 2 rows and 4 columns of ranks. A product with a vector is summed along the rows by
-! exchanges with two partners, then handed to the rank that mirrors it; dot products are summed along the rows too.
-! Only the messages are real: those of one outer iteration are under way together, so that 8 ranks fit on two cores.
+! The communication pattern of the NAS parallel benchmark CG, class W on 8 ranks, after its published description: the
+! matrix is distributed over 2 rows and 4 columns of ranks. A matrix-vector product is summed along the rows by exchanges
+! with two partners, then sent to the transposed rank; dot products are summed along the rows too. There is no computation,
+! and the messages of one outer iteration are concurrent, so that 8 ranks run on two cores.
 program conjugate_gradient
   implicit none
   include 'mpif.h'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Many ranks, each with 8 partners: 1, 2, 4, … 128 further on; then a reduction. What each rank's memory grew by
- * private pages since the program was loaded goes into the file memory.<rank>. */
+ * Many ranks with 8 partners each, at distance 1, 2, 4, … 128; then a reduction. The growth of the private memory of each
+ * rank since the program was loaded is written to the file memory.<rank>. */
 #include "program.h"
 
-/* Kilobytes of this process alone: what it wrote to. */
+/* Private dirty memory of this process in kilobytes. */
 static long private_memory(void) {
   char line[200];
   long total = 0;

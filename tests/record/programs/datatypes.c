@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Derived datatypes: what counts is their size, not their extent. Rank 0 sends to 1, and the k-th type has its own tag.
- */
+ * Derived datatypes count by their size, not by their extent. Rank 0 sends to rank 1; the k-th datatype has tag k. */
 #include <stddef.h>
 
 #include "program.h"
@@ -36,7 +35,7 @@ int main(int argc, char** argv) {
   hand_over(type, 4, 4); /* 8 */
   MPI_Type_create_resized(MPI_SHORT, 0, 10, &inner);
   MPI_Type_contiguous(7, inner, &type);
-  MPI_Type_free(&inner); /* the outer one lives on */
+  MPI_Type_free(&inner); /* the outer datatype stays valid */
   hand_over(type, 3, 5); /* 42 */
   MPI_Type_contiguous(0, MPI_INT, &type);
   hand_over(type, 9, 6); /* 0 */

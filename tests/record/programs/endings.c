@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Programs that end in every way. Each rank sends 1,000 bytes to the next three times, and 10 to itself so often that
- * the recorder does not look at each; then rank 1, or all of them, end as the first word says. 3 ranks. */
+ * Programs that end in every way. Each rank sends 1,000 bytes to the next rank three times, and 10 bytes to itself so often
+ * that the recorder uses its fast path; then rank 1, or all ranks, end in the way that the first argument names. 3 ranks. */
 #include <signal.h>
 
 #include "program.h"
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 7;
   }
-  /* Only rank 1 does it; the others wait until they are ended. */
+  /* Only rank 1 ends in this way; the others wait until the launcher ends them. */
   if (rank == 1) {
     usleep(100000);
     if (IS("abort")) abort();

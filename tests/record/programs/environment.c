@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes what it finds in its environment into the file environment.<rank>. */
+ * Writes its environment to the file environment.<rank>. */
 #include "program.h"
 
 int main(int argc, char** argv) {

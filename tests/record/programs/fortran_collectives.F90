@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Collectives from Fortran: 101 … 110 integers, as in collectives.c; with the word "in-place" in place, with
-! "nonblocking" so. 4 ranks, root 2. Uneven ones with root 1, rank r has r + 1 integers.
+! Collectives from Fortran: 101 … 110 integers, as in collectives.c; arguments "in-place" and "nonblocking". 4 ranks,
+! root 2. Uneven collectives have root 1; rank r has r + 1 integers.
 #include "handles.h"
 program fortran_collectives
   USE_MPI
@@ -129,7 +129,7 @@ contains
       call MPI_Exscan(work, got, 110, kind, MPI_SUM, world, error)
     end if
     if (rank > 0) call take(110)
-    ! Uneven ones.
+    ! Uneven collectives.
     call prepare()
     if (in_place .and. rank == 1) then
       got(places(2) + 1:places(2) + 2) = work(1:2)

@@ -21,7 +21,7 @@ program fortran_others
   if (rank < 2) call MPI_Comm_set_name(named, 'the first two', error)
   call MPI_Bcast(value, 1, MPI_INTEGER, 0, named, error)
   call MPI_Comm_free(named, error)
-  ! A closed ring: 4 integers to each side.
+  ! A periodic ring: 4 integers to each neighbour.
   call MPI_Cart_create(MPI_COMM_WORLD, 1, [3], [.true.], .false., ring, error)
   room = value
   call MPI_Neighbor_alltoall(room, 4, MPI_INTEGER, got, 4, MPI_INTEGER, ring, error)
@@ -35,7 +35,7 @@ program fortran_others
   call MPI_Put(got, 2, MPI_INTEGER, below, place, 2, MPI_INTEGER, memory, error)
   call MPI_Win_fence(0, memory, error)
   call MPI_Win_free(memory, error)
-  ! 6 integers to the next at level 4.
+  ! 6 integers to the next rank at level 4.
   call MPI_Pcontrol(4)
   call MPI_Sendrecv(room, 6, MPI_INTEGER, below, 0, got, 6, MPI_INTEGER, mod(rank + 2, 3), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
   write (*, '(a,i0,a,i0,1x,i0,1x,i0)') 'rank ', rank, ': ', value, sum(got), sum(room)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Point to point from Fortran: rank 0 sends to 1 by every call, the k-th 2^k integers; both ways where the call is so;
-! derived types, nobody, itself, and a communicator that runs backwards.
+! Point-to-point communication from Fortran: rank 0 sends to rank 1 with every function, 2^k integers with the k-th;
+! MPI_Sendrecv in both directions; derived datatypes, MPI_PROC_NULL, the rank itself, and a communicator in reverse order.
 #include "handles.h"
 program fortran_talk
   USE_MPI
@@ -38,7 +38,7 @@ program fortran_talk
     call MPI_Irsend(outbox, 128, MPI_INTEGER, 1, 7, MPI_COMM_WORLD, requests(4), error)
     call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, error)
   end if
-  ! Both ways: 2^8 from 0 and 3 from 1, then 2^9 each.
+  ! In both directions: 2^8 from 0 and 3 from 1, then 2^9 each.
   count = merge(256, 3, rank == 0)
   call MPI_Sendrecv(outbox, count, MPI_INTEGER, other, 8, room(1, 9), 256, MPI_INTEGER, other, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
   call MPI_Sendrecv_replace(outbox, 512, MPI_INTEGER, other, 9, other, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
@@ -55,7 +55,7 @@ program fortran_talk
   call MPI_Startall(1, requests, error)
   call MPI_Waitall(1, requests, MPI_STATUSES_IGNORE, error)
   call MPI_Request_free(requests(1), error)
-  ! Every second of 10 integers, in a communicator that runs backwards: 1 → 0, 5 integers, twice.
+  ! Every second of 10 integers, in a communicator in reverse order: 1 → 0, 5 integers, twice.
   call MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, back, error)
   call MPI_Type_vector(5, 1, 2, MPI_INTEGER, spread, error)
   call MPI_Type_commit(spread, error)
@@ -65,7 +65,7 @@ program fortran_talk
   end do
   call MPI_Type_free(spread, error)
   call MPI_Comm_free(back, error)
-  ! Nobody, and itself: 7 integers.
+  ! MPI_PROC_NULL, and the rank itself: 7 integers.
   call MPI_Send(outbox, 9, MPI_INTEGER, MPI_PROC_NULL, 12, MPI_COMM_WORLD, error)
   call MPI_Isend(outbox, 7, MPI_INTEGER, rank, 12, MPI_COMM_WORLD, one, error)
   call MPI_Recv(room(1, 10), 7, MPI_INTEGER, rank, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)

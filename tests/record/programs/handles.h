@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! The three Fortran interfaces: -DMPIF, -DMPI or -DF08. What handles are differs between them.
+! The three Fortran interfaces: -DMPIF, -DMPI or -DF08. They have different types of handles.
 #ifdef F08
 #define USE_MPI use mpi_f08
 #define INCLUDE_MPI

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program without MPI that loads a library with MPI, not to be seen by others. */
+ * A program without MPI that loads a library with MPI by dlopen(RTLD_LOCAL). */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Two groups, {0, 1} and {2, 3, 4}, that talk through an intercommunicator: ranks there are those of the other group.
- */
+ * Two groups, {0, 1} and {2, 3, 4}, communicate through an intercommunicator: ranks are those of the remote group. */
 #include "program.h"
 
 int main(int argc, char** argv) {
@@ -14,11 +13,11 @@ int main(int argc, char** argv) {
   if (rank == 3) MPI_Recv(in, 10, MPI_INT, 1, 0, inter, MPI_STATUS_IGNORE);
   if (rank == 4) MPI_Send(out, 7, MPI_CHAR, 0, 1, inter);
   if (rank == 0) MPI_Recv(in, 7, MPI_CHAR, 2, 1, inter, MPI_STATUS_IGNORE);
-  /* A copy of it: 0 → 4 */
+  /* A duplicate: 0 → 4 */
   MPI_Comm_dup(inter, &copy);
   if (rank == 0) MPI_Ssend(out, 3, MPI_DOUBLE, 2, 2, copy);
   if (rank == 4) MPI_Recv(in + 100, 3, MPI_DOUBLE, 0, 2, copy, MPI_STATUS_IGNORE);
-  /* Collectives across: each side gets what the other one has. */
+  /* Collectives: each group receives the data of the other group. */
   MPI_Barrier(inter);
   MPI_Bcast(second ? in + 1000 : out, 50, MPI_INT, second ? 1 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL, inter);
   MPI_Allreduce(out, in + 2000, 4, MPI_UNSIGNED, MPI_SUM, inter);

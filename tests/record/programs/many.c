@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 10,000,000 messages to oneself, of 0 to 63 bytes. */
+ * 10,000,000 messages to itself, of 0 to 63 bytes. */
 #include "program.h"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Communicators that the program names, before or after they are used, freed or not. 4 ranks. */
+ * Communicators that are named before or after their first use, freed or not. 4 ranks. */
 #include "program.h"
 
 int main(int argc, char** argv) {

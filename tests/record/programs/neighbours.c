@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Collectives among neighbours: "cart" (2 x 3, one direction closed, with borders), "ring" (one closed direction of
- * length `ranks`, another of length 1), "graph", "dist_graph" (0 → 1 twice, 0 → 2, 2 → 0) and "balanced" (0 → 1 twice,
- * 1 → 0, 1 → 2, 2 → 0: everybody has as many sources as targets). Then "nonblocking". */
+ * Neighbourhood collectives: "cart" (2 x 3, one dimension periodic), "ring" (one periodic dimension of length `ranks`, another
+ * of length 1), "graph", "dist_graph" (0 → 1 twice, 0 → 2, 2 → 0) and "balanced" (0 → 1 twice, 1 → 0, 1 → 2, 2 → 0: every
+ * rank has as many sources as destinations). Optional second argument: "nonblocking". */
 #include "program.h"
 
 static int work[4096], result[4096];
@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     work[i] = 1000 * rank + i;
     result[i] = 0;
   }
-  /* Every block is 10 ints, 20, 30, 40 and 50 by the kind of call. */
+  /* Blocks have 10, 20, 30, 40 and 50 ints, depending on the function. */
   int counts[2][8], places[2][8];
   MPI_Aint bytes[8];
   MPI_Datatype types[8];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One-sided calls, each in a window of its own kind; targets are ranks of the window's group. Bytes of the k-th call
- * are powers of two. The first word is the origin's call, done by rank 0 on rank 2 of the world; 3 ranks.
- * "all-windows": a Put in windows of every origin. */
+ * One-sided calls; targets are ranks of the group of the window. The k-th call has 2^k bytes. The arguments name the calls of
+ * rank 0 on world rank 2; 3 ranks. "all-windows": a Put in windows of every origin. */
 #include "program.h"
 
 static double* base;
@@ -12,7 +11,7 @@ static void one(const char* call) {
   for (int i = 0; i < 64; ++i) from[i] = i + 0.5;
   memset(result, 0, sizeof result);
   MPI_Request request = MPI_REQUEST_NULL;
-  /* The window's group runs backwards: world rank 2 is 0 there. */
+  /* The group of the window has reverse order: world rank 2 is rank 0. */
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
 #define IS(name) (strcmp(call, name) == 0)
   if (IS("put")) MPI_Put(from, 4, MPI_DOUBLE, 0, 1, 4, MPI_DOUBLE, win);
@@ -33,7 +32,7 @@ static void one(const char* call) {
     const long wanted = 0, fresh = 7;
     MPI_Compare_and_swap(&fresh, &wanted, result, MPI_LONG, 0, 1, win);
   }
-  if (IS("derived")) { /* 3 doubles of every second one, into 3 that stand together */
+  if (IS("derived")) { /* every second of 6 doubles, into 3 contiguous ones */
     MPI_Datatype spread;
     MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &spread);
     MPI_Type_commit(&spread);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Persistent requests count when they are started. Rank 0 sends to 1; the k-th kind sends 10^k bytes. */
+ * Persistent requests count when they are started. Rank 0 sends to rank 1; the k-th kind sends 10^k bytes. */
 #include "program.h"
 
 int main(int argc, char** argv) {
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   }
   MPI_Send_init(out, 5000, MPI_BYTE, 1 - rank, 9, MPI_COMM_WORLD, &never); /* never started */
   MPI_Send_init(out, 5000, MPI_BYTE, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &nobody);
-  for (int turn = 0; turn < 3; ++turn) {        /* twice all at once, then one by one */
+  for (int turn = 0; turn < 3; ++turn) {        /* twice with MPI_Startall, then one by one */
     if (rank == 0) MPI_Barrier(MPI_COMM_WORLD); /* ready sends need their receives */
     if (turn < 2) {
       MPI_Startall(4, requests);
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     MPI_Wait(&nobody, MPI_STATUS_IGNORE);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   }
-  /* Freed while it is under way, it is still sent; its handle may then come back as another request. */
+  /* A request freed while active is still sent; MPI may reuse its handle for another request. */
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) MPI_Irecv(in + 30000, 10000, MPI_BYTE, 0, 4, MPI_COMM_WORLD, &requests[0]);
   if (rank == 0) {
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     for (int k = 0; k < 4; ++k) MPI_Request_free(&requests[k]);
   else
     for (int k = 1; k < 4; ++k) MPI_Request_free(&requests[k]);
-  /* Receives by requests that have the handles of those that are gone. */
+  /* Receives whose requests reuse the handles of freed requests. */
   MPI_Request fresh;
   for (int turn = 0; turn < 10; ++turn) {
     if (rank == 1) {

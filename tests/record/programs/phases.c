@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Phases: rank 0 sends to 1 before any level (1 byte), at level 2 (10 bytes, and again 10 later), and at level 3 (100
- * bytes and a broadcast). Between them it waits for as many milliseconds as the first word says. */
+ * Phases: rank 0 sends to rank 1 before any level (1 byte), at level 2 (10 bytes, and later 10 more), and at level 3 (100
+ * bytes and a broadcast). Between them it waits for the number of milliseconds in the first argument. */
 #include "program.h"
 
 static void send(int bytes) {

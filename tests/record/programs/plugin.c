@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * MPI lives in a library that the program loads for itself: see host.c. */
+ * A library with MPI that host.c loads by dlopen. */
 #include "program.h"
 
 int communicate(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the programs of these tests share: each rank prints one line, a sum over all that it received, which must be
+ * Shared by the programs of these tests: each rank prints one line with a checksum of everything that it received, which must be
  * the same with and without the recorder. */
 #pragma once
 
@@ -14,7 +14,7 @@ static int rank, size;
 static uint64_t sum = 14695981039346656037u;
 static unsigned char out[1 << 16], in[1 << 16];
 
-/* Adds what was received to the sum (FNV-1a). */
+/* Adds received data to the checksum (FNV-1a). */
 static void take(const void* data, size_t bytes) {
   const unsigned char* at = data;
   while (bytes-- > 0) sum = (sum ^ *at++) * 1099511628211u;

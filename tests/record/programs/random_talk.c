@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 500 messages between ranks drawn at random, of random sizes, by random calls and in random communicators. All ranks
- * draw the same numbers, from the seed that is the first word. */
+ * 500 messages between random ranks, of random sizes, with random functions and in random communicators. All ranks draw the
+ * same numbers from the seed, which is the first argument. */
 #include "program.h"
 
 static uint64_t state;

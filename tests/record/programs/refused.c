@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sends that MPI refuses: the program gets its error and goes on. */
+ * Sends that MPI rejects: the program receives the error code and continues. */
 #include "program.h"
 
 int main(int argc, char** argv) {
@@ -8,11 +8,11 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &careful);
   MPI_Comm_set_errhandler(careful, MPI_ERRORS_RETURN);
   int class = MPI_SUCCESS;
-  MPI_Error_class(MPI_Send(out, 1, MPI_INT, size + 5, 4, careful), &class); /* nobody of that number */
+  MPI_Error_class(MPI_Send(out, 1, MPI_INT, size + 5, 4, careful), &class); /* invalid rank */
   const int refused = class == MPI_ERR_RANK;
   take(&refused, sizeof refused);
   MPI_Comm_free(&careful);
-  /* Messages like those that were sent before, but for a tag that cannot be. */
+  /* Like the messages before, but with an invalid tag. */
   for (int i = 0; i < 200; ++i)
     MPI_Sendrecv(out, 1, MPI_INT, rank, 4, in, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

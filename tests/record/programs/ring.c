@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Each rank sends 1,000 * (rank + 1) bytes to the next. With a number as its word it ends with that status. */
+ * Each rank sends 1,000 * (rank + 1) bytes to the next rank. The optional argument is the exit status. */
 #include "program.h"
 
 int main(int argc, char** argv) {

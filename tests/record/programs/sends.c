@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every way to send, from rank 0 to rank 1: the k-th sends 2^k bytes, so that the sum tells which were counted. */
+ * Every send function, from rank 0 to rank 1: the k-th sends 2^k bytes, so that the sum shows which ones were counted. */
 #include "program.h"
 
 enum { calls = 8 };
@@ -26,14 +26,14 @@ int main(int argc, char** argv) {
     MPI_Irsend(out, 1 << 7, MPI_BYTE, 1, 7, MPI_COMM_WORLD, &requests[3]);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   }
-  /* Both ways: 0 sends 2^8 and 2^9 bytes, 1 sends 3 and 2^9. */
+  /* MPI_Sendrecv: 0 sends 2^8 and 2^9 bytes, 1 sends 3 and 2^9. */
   MPI_Status status;
   const int other = 1 - rank;
   MPI_Sendrecv(out, rank == 0 ? 1 << 8 : 3, MPI_BYTE, other, 8, in + 9000, 1 << 8, MPI_BYTE, other, 8, MPI_COMM_WORLD,
                &status);
   memcpy(in + 10000, out, 1 << 9);
   MPI_Sendrecv_replace(in + 10000, 1 << 9, MPI_BYTE, other, 9, other, 9, MPI_COMM_WORLD, &status);
-  /* What only receives or looks counts nothing. */
+  /* Receives and probes do not count. */
   if (rank == 0) MPI_Send(out, 1 << 10, MPI_BYTE, 1, 10, MPI_COMM_WORLD);
   if (rank == 1) {
     MPI_Message message;

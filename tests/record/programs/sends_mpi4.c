@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What MPI-4 added, from rank 0 to rank 1: calls with large counts, and sends joined with receives that do not wait.
- * The k-th sends 2^k bytes. */
+ * The send functions of MPI-4, from rank 0 to rank 1: large counts, and nonblocking send-receive. The k-th sends 2^k bytes. */
 #include "program.h"
 
 enum { calls = 8 };
@@ -28,7 +27,7 @@ int main(int argc, char** argv) {
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   }
   const int other = 1 - rank;
-  const MPI_Count bytes = rank == 0 ? 1 : 0; /* rank 1 answers with empty messages, or with as much where it must */
+  const MPI_Count bytes = rank == 0 ? 1 : 0; /* rank 1 replies with empty messages, or with the same size where required */
   MPI_Request request;
   MPI_Sendrecv_c(out, bytes << 8, MPI_BYTE, other, 8, in + 9000, 1 << 8, MPI_BYTE, other, 8, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
@@ -43,7 +42,7 @@ int main(int argc, char** argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Isendrecv_replace_c(out, 1 << 13, MPI_BYTE, other, 13, other, 13, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  /* Persistent, by large counts: started twice. */
+  /* Persistent with large counts, started twice. */
   if (rank == 0) {
     MPI_Send_init_c(out, 1 << 14, MPI_BYTE, 1, 14, MPI_COMM_WORLD, &request);
   } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 10,000 communicators that live for one message and one collective: split backwards and duplicated in turn. */
+ * 10,000 communicators with one message and one collective each: split in reverse order and duplicated alternately. */
 #include "program.h"
 
 int main(int argc, char** argv) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 4 threads on each of 2 ranks send at the same time, 300 messages each, half of them in a communicator of the
- * thread's own. */
+ * 4 threads on each of 2 ranks send at the same time, 300 messages each, half of them in a communicator of the thread. */
 #include <pthread.h>
 
 #include "program.h"

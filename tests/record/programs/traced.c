@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Everything that a trace can tell: messages of each kind, requests that complete in each way, collectives of all and of some.
- * Rank 1 works for as many milliseconds as the first word says. */
+ * Everything that a trace can contain: messages of each kind, requests that complete in each way, collectives of all ranks and
+ * of some. Rank 1 computes for the number of milliseconds in the first argument. */
 #include "program.h"
 
 #include <time.h>
@@ -22,7 +22,7 @@ static void plain(int right, int left) {
   MPI_Send(out, 5, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
 }
 
-/* Two alike at once, to itself, of nothing, to nobody. */
+/* Two equal messages at the same time, to itself, empty, to MPI_PROC_NULL. */
 static void requests(int right, int left) {
   MPI_Request all[8];
   MPI_Irecv(in, 64, MPI_BYTE, left, 3, MPI_COMM_WORLD, &all[0]);
@@ -37,7 +37,7 @@ static void requests(int right, int left) {
   take(in, 128);
 }
 
-/* All send to rank 0, which does not say from whom it takes; each way to complete a request. */
+/* All ranks send to rank 0, which receives from MPI_ANY_SOURCE; every function that completes requests. */
 static void from_anybody(MPI_Comm comm) {
   MPI_Request request[64];
   int me, done = 0, n, flag = 0, index, indices[64];
@@ -70,7 +70,7 @@ static void persistent(int right, int left) {
   (void)left;
 }
 
-/* A receive that never happens, and messages that are found first. */
+/* A cancelled receive, and matched probes. */
 static void others(int right, int left) {
   MPI_Request request, sent;
   MPI_Irecv(in, 10, MPI_BYTE, left, 77, MPI_COMM_WORLD, &request);

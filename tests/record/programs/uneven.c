@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Collectives whose members give and take unequal amounts: rank r has r + 1 ints for each, and in an exchange of all
- * with all (r + 1) * (q + 1) for rank q. Words as in collectives.c; "only NAME" leaves out the others. 4 ranks. */
+ * Collectives with different counts: rank r has r + 1 ints for each rank, and in an all-to-all (r + 1) * (q + 1) for rank q.
+ * Arguments as in collectives.c; "only NAME" selects one collective. 4 ranks. */
 #include "program.h"
 
 #define NONBLOCKING(call, ...)             \
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     to[q] = (rank + 1) * (q + 1);
     to_places[q] = 50 * q;
     bytes_to[q] = (int)sizeof(int) * to_places[q];
-    same[q] = rank == q ? 0 : 1 + abs(rank - q); /* what each gives it also gets, and nothing from itself */
+    same[q] = rank == q ? 0 : 1 + abs(rank - q); /* symmetric, and nothing to itself */
   }
   if (wanted("gatherv")) {
     if (in_place && rank == root) {

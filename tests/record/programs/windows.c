@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Windows of every origin and every way to synchronise; 3 ranks, each puts into the next. */
+ * Windows of every origin, with every kind of synchronisation; 3 ranks, each puts into the window of the next rank. */
 #include "program.h"
 
 static double memory[100];
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   MPI_Win_fence(0, win);
   MPI_Win_free(&win);
   take(memory, sizeof memory);
-  /* Post and start: 16 bytes, in a window of two ranks, {2, 0}. */
+  /* Post-start-complete-wait: 16 bytes, in a window of two ranks, {2, 0}. */
   MPI_Comm two;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 1 ? MPI_UNDEFINED : 0, -rank, &two);
   if (two != MPI_COMM_NULL) {
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     MPI_Win_free(&win);
     MPI_Comm_free(&two);
   }
-  /* Memory that is attached: 24 bytes, locked by all, flushed. */
+  /* Dynamic window: 24 bytes, with MPI_Win_lock_all and MPI_Win_flush. */
   MPI_Aint places[3], mine;
   MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_attach(win, memory, sizeof memory);
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   take(memory, sizeof memory);
   MPI_Win_detach(win, memory);
   MPI_Win_free(&win);
-  /* Shared memory: 32 bytes by a Get from the rank before. */
+  /* Shared memory: 32 bytes by a Get from the previous rank. */
   MPI_Win_allocate_shared(10 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
   MPI_Win_lock_all(0, win);
   for (int i = 0; i < 10; ++i) base[i] = rank + i;

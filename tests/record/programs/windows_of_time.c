@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Talks for a second: 20 rounds of 50 ms, of 100 * round bytes each and an allreduce. */
+ * Communicates for a second: 20 rounds of 50 ms with 100 * round bytes each and an allreduce. */
 #include "program.h"
 
 int main(int argc, char** argv) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program with an allocator of its own, which is instrumented like the rest and asked before anything else. Its lock
-// is not to be taken twice by one thread. Compile with -fno-builtin: otherwise GCC makes a call of calloc out of the
-// one here.
+// A program with its own allocator, which is instrumented and runs before everything else. Its lock is not recursive.
+// Compile with -fno-builtin: otherwise GCC replaces the calloc defined here by a call of itself.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every atomic operation on every size does what the language says; the status is the line of the first that does not.
+// Checks every atomic operation of every size; the exit status is the line of the first failure.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

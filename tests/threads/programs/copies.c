@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread fills a megabyte, the main thread takes it; how, says the argument.
+// A thread writes a megabyte, and the main thread reads it with the function that the argument names.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four threads count in turn, 50 rounds. "apart": each in a line of its own; "together": all in one line (false
-// sharing); "constant": they read what nobody writes; "atomic": one counter, with an atomic addition.
+// Four threads count in turn, 50 rounds. "apart": each in a separate line; "together": all in one line (false sharing);
+// "constant": they read data that no thread writes; "atomic": one counter, with atomic additions.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two threads share a line; then the program ends as the argument says, with status 7.
+// Two threads share a line; then the program ends in the way that the argument names, with status 7.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static void end_now(int signal) {
 }
 
 static void end_on_small_stack(void) {
-  static char stack[16384];  // room for the kernel's own frame and little more
+  static char stack[16384];  // little more than the signal frame of the kernel
   const stack_t where = {.ss_sp = stack, .ss_size = sizeof stack};
   const struct sigaction action = {.sa_handler = end_now, .sa_flags = SA_ONSTACK};
   sigaltstack(&where, NULL);

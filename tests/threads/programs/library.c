@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that threads of the program share: who calls add() touches its line.
+// A library that several threads call: add() accesses its cache line.
 static _Alignas(64) volatile long sum;
 long add(long what) {
   sum += what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the library from two threads in turn, linked to it or, with an argument, loaded when needed.
+// Calls the library from two threads in turn; it is linked, or loaded by dlopen if there is an argument.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

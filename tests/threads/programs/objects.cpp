@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C++ programs are made of: virtual calls, exceptions in and across threads, things that are made before main and
-// end after it, per thread or for all; threads that end by themselves, detached or by std::async.
+// Features of C++: virtual calls, exceptions in and across threads, static and thread_local objects, detached threads and
+// std::async.
 #include <atomic>
 #include <cstdio>
 #include <future>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of std::threads: in every round each writes its box of 16 lines and then reads that of the thread before it.
-// With "new threads" as argument the threads of every round are new ones.
+// With the argument "new threads", every round creates new threads.
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -29,7 +29,7 @@ bool look(int me, int round) {
 }
 
 int main(int argc, char** argv) {
-  const bool anew = argc > 1 && std::strcmp(argv[1], "new threads") == 0;
+  const bool new_threads = argc > 1 && std::strcmp(argv[1], "new threads") == 0;
   pthread_barrier_init(&barrier, nullptr, members);
   struct alignas(64) Verdict {
     bool wrong = false;
@@ -43,9 +43,9 @@ int main(int argc, char** argv) {
       pthread_barrier_wait(&barrier);
     }
   };
-  for (int from = 0; from < rounds; from += anew ? 1 : rounds) {
+  for (int from = 0; from < rounds; from += new_threads ? 1 : rounds) {
     std::vector<std::thread> threads;
-    for (int me = 0; me < members; ++me) threads.emplace_back(take_part, me, from, anew ? from + 1 : rounds);
+    for (int me = 0; me < members; ++me) threads.emplace_back(take_part, me, from, new_threads ? from + 1 : rounds);
     for (std::thread& thread : threads) thread.join();
   }
   for (const Verdict& verdict : verdicts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A five-point stencil over rows that OpenMP deals out in blocks: neighbours in the team share the rows at their
-// border. stencil [rows [steps]]
+// A five-point stencil over rows that OpenMP distributes in blocks: neighbours in the team share the rows at their
+// boundary. stencil [rows [steps]]
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Fortran with OpenMP: columns dealt out in blocks, neighbours share those at their border.
+! Fortran with OpenMP: columns are distributed in blocks, neighbours share the columns at their boundary.
 program stencil
   implicit none
   integer, parameter :: rows = 512, columns = 64

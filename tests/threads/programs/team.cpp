@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A helper thread that starts before OpenMP's team, which then works as a chain: thread i reads what i-1 wrote.
+// A helper thread starts before the OpenMP team, which communicates as a chain: thread i reads the data of thread i-1.
 #include <atomic>
 #include <cstdlib>
 #include <thread>
