@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: rankloom-bind: runs between a launcher and a program: it binds the rank to its processing unit, reports where
-// the rank is, and replaces itself by the program. It links no libraries, because it is started once per rank on every
-// host.
+// apps/bind: rankloom-bind runs between a launcher and a program: it binds the rank to its processing unit, reports
+// where the rank is, and replaces itself by the program. It links no libraries, because it is started once per rank on
+// every host.
 #include <algorithm>
 #include <array>
 #include <cerrno>

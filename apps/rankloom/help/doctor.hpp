@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/help: examines whether everything that rankloom needs is installed. The functions behind `rankloom doctor`, also
+// apps/help: examines whether everything that rankloom needs is installed. The functions of `rankloom doctor`, also
 // called by `rankloom tune`.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/process: launches a program as a mapping places it and verifies where every rank runs. The functions behind
+// apps/process: launches a program as a mapping places it and verifies where every rank runs. The functions of
 // `rankloom run`, also called by `rankloom tune`.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/process: runs a program with the recorder in its ranks and reads the profile that they write. The functions
-// behind `rankloom record`, also called by `rankloom online` and `rankloom tune`.
+// apps/process: runs a program with the recorder in its ranks and reads the profile that they write. `rankloom record`,
+// `rankloom online` and `rankloom tune` call these functions.
 #pragma once
 
 #include <filesystem>

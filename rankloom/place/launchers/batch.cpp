@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: LSF, PBS and Fujitsu MPI, which receive the placement when the job is submitted.
+// place/launchers: LSF, PBS and Fujitsu MPI, which receive the placement when the job is submitted.
 #include <algorithm>
 #include <charconv>
 #include <iterator>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: Flux. --taskmap orders tasks by a file that names one host per task, and rankloom-bind binds the tasks.
+// place/launchers: Flux. --taskmap orders tasks by a file that names one host per task, and rankloom-bind binds the
+// tasks.
 #include <algorithm>
 
 #include <fmt/format.h>

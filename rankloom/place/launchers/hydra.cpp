@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: MPICH and Intel MPI, whose launcher is hydra. Hydra applies -bind-to to every host alike and starts again at
-// each repeated host, so rankloom-bind binds the ranks. Only Intel MPI accepts -configfile with -host: MPICH silently
-// places every rank on the first host.
+// place/launchers: MPICH and Intel MPI, whose launcher is hydra. Hydra applies -bind-to to every host alike and starts
+// again at each repeated host, so rankloom-bind binds the ranks. Only Intel MPI accepts -configfile with -host: MPICH
+// silently places every rank on the first host.
 #include <algorithm>
 #include <array>
 #include <charconv>

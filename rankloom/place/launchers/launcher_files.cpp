@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: files that several launchers read, and commands that follow from a placement.
+// place/launchers: files that several launchers read, and commands that follow from a placement.
 #include "rankloom/place/launchers/launcher_files.hpp"
 
 #include <charconv>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: what the launchers' rows share: common files, their readers, and commands that follow from a placement.
+// place/launchers: what the launchers' rows share: common files, their readers, and commands that follow from a
+// placement.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: Open MPI 4 and 5. The mapping is written as a rankfile. Observed with Open MPI 4.1.4: "slot=N" is a logical
-// core number unless rmaps_rank_file_physical is set, then it is the operating system's number of a processing unit;
-// --bind-to is ignored next to a rankfile; "slot=*" binds to slot 0; if a slot does not exist, mpirun exits with status
-// 1 and prints no message.
+// place/launchers: Open MPI 4 and 5. The mapping is written as a rankfile. Observed with Open MPI 4.1.4: "slot=N" is a
+// logical core number unless rmaps_rank_file_physical is set; then it is the operating system's number of a processing
+// unit. --bind-to is ignored next to a rankfile. "slot=*" binds to slot 0. If a slot does not exist, mpirun exits with
+// status 1 and prints no message.
 #include <array>
 #include <charconv>
 #include <iterator>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: files that do not belong to one launcher: one host per line, the table of rankloom-bind, the mapping itself.
+// place/launchers: files that do not belong to one launcher: one host per line, the table of rankloom-bind, the mapping
+// itself.
 #include <iterator>
 
 #include <fmt/format.h>

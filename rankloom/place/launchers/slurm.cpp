@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: Slurm, and Cray MPICH under Slurm. The option -w of srun is a set without an order, and --cpu-bind=map_cpu is
-// the same on every node. Therefore a file names one host per task, and rankloom-bind binds the tasks.
+// place/launchers: Slurm, and Cray MPICH under Slurm. The option -w of srun is a set without an order, and
+// --cpu-bind=map_cpu is the same on every node. Therefore a file names one host per task, and rankloom-bind binds the
+// tasks.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -72,7 +73,7 @@ Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& 
           Code::infeasible, at("--to cray"),
           fmt::format("some nodes have {} ranks, others {}; Cray's rank order needs the same number on every node",
                       per_node, ranks.size()),
-          "use --to slurm, whose file names a host for each rank");
+          "use --to slurm, whose file has one host per rank");
     }
     std::vector<Rank> in_order = ranks;
     std::stable_sort(in_order.begin(), in_order.end(), [&](Rank a, Rank b) {

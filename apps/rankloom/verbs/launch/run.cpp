@@ -57,7 +57,7 @@ class RunVerb : public Verb {
       if (!plan) return propagate(plan);
       return show(session, *plan);
     }
-    // A command that is refused must not leave a directory behind.
+    // A command that is refused must not create a directory.
     if (auto plan = plan_in("DIRECTORY"); !plan) return propagate(plan);
     RunDirectory directory;
     if (auto created = directory.create(output_); !created) return propagate(created);
