@@ -230,7 +230,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "`lab` starts a private Slurm: munged, slurmctld, and one slurmd for every node of the machine that -t describes, "
      "each with its own host name, shared memory and /tmp, so that MPI programs treat them as hosts. With --policy, "
      "rankloom chooses the nodes of jobs so that no two jobs share network resources. An existing Slurm of the machine "
-     "is not touched, and `down` leaves nothing behind. Needs root. `check` queries any Slurm for its running jobs and "
+     "is not touched, and `down` removes everything. Needs root. `check` queries any Slurm for its running jobs and "
      "recomputes their routes. `place` prints the placement of an srun step; the plugin of `srun --rankloom=MAPPING` "
      "calls it.",
      "# start four nodes, run a job and stop them\n"

@@ -11,7 +11,7 @@
     rankloom: …                             the expected output, stdout and stderr together
 
 Every case runs in its own empty directory. In expected lines <...> stands for any text, and a line with only <...> for
-any number of lines. Two things are always checked: a command that fails leaves no new file behind, and no command gets
+any number of lines. Two things are always checked: a command that fails creates no file, and no command gets
 more than 2 GiB of address space.
 
     run.py --program build/bin/rankloom case.txt ...           checks
@@ -111,7 +111,7 @@ def listing(directory):
 
 
 def perform(step, directory, program, limited):
-    """Runs the command. Returns its output, its exit status, and the files that a failing command left behind."""
+    """Runs the command. Returns its output, its exit status, and the files that a failing command created."""
     before = listing(directory)
     done = subprocess.run(
         ["bash", "-c", step.command], cwd=directory, env=environment(program), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -132,7 +132,7 @@ def run_case(path, program, update, limited):
             actual, status, left = perform(part, directory, program, limited)
             actual = [line.replace(directory, "DIRECTORY") for line in actual]
             if left:
-                problems.append(f"$ {part.command}\n  left behind: {', '.join(left)}")
+                problems.append(f"$ {part.command}\n  created although it failed: {', '.join(left)}")
             blank = 0
             while part.expected and not part.expected[-1].strip():  # blank lines before the next command are layout
                 part.expected.pop()

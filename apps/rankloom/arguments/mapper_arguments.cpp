@@ -105,7 +105,7 @@ Result<std::vector<Core>> read_placement(const std::string& path, const Instance
     return fail(
         Code::bad_input, at(file->name()),
         fmt::format("the mapping has {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
-        "use a mapping of this program, or the profile that the mapping was made for");
+        "use a mapping of this program, or the profile that the mapping was computed for");
   }
   return check_placement(std::move(*core_of), instance, capacities, file->name());
 }
@@ -132,9 +132,9 @@ void RunArguments::describe(CLI::App& app) {
       app,
       {"--model", model_names("|"), "the cost model to minimise and to compare", "run", std::string(info(model).name)},
       [this](std::string_view value) -> Result<void> {
-        const auto found = find_cost_model(value);
-        if (!found) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
-        model = *found;
+        const auto cost_model = find_cost_model(value);
+        if (!cost_model) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
+        model = *cost_model;
         return {};
       });
 }
@@ -155,20 +155,20 @@ void MapperArguments::describe(CLI::App& app) {
 }
 
 Result<ConfiguredMapper> MapperArguments::make() const {
-  auto made = make_mapper(spec);
-  if (!made) return made;
+  auto mapper = make_mapper(spec);
+  if (!mapper) return mapper;
   OptionList list;
-  made->mapper->describe(list);
+  mapper->mapper->describe(list);
   for (const auto& [name, value] : flags) {
     if (list.find(name) == nullptr) {
       return fail(Code::usage, at("--" + name),
-                  fmt::format("the mapper {} does not have this option", made->info->name),
+                  fmt::format("the mapper {} does not have this option", mapper->info->name),
                   fmt::format("mappers with this option: {}", fmt::join(owners_of(name), ", ")));
     }
-    if (auto done = list.set(name, value, made->info->name); !done) return propagate(done);
-    made->spec += fmt::format("{}{}={}", made->spec.find(':') == std::string::npos ? ':' : ',', name, value);
+    if (auto done = list.set(name, value, mapper->info->name); !done) return propagate(done);
+    mapper->spec += fmt::format("{}{}={}", mapper->spec.find(':') == std::string::npos ? ':' : ',', name, value);
   }
-  return made;
+  return mapper;
 }
 
 Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,

@@ -81,9 +81,9 @@ void ProfileArguments::describe_format(CLI::App& app) {
 Result<Imported> ProfileArguments::load() const {
   if (!is_pattern()) return import_path(profile, from);
   if (!from.empty()) return fail(Code::usage, at("--from"), "a generated pattern has no format", "remove --from");
-  auto made = generate(std::string_view(profile).substr(4));
-  if (!made) return propagate(made);
-  return Imported{.profile = std::move(*made), .topology = std::nullopt, .format = "gen"};
+  auto generated = generate(std::string_view(profile).substr(4));
+  if (!generated) return propagate(generated);
+  return Imported{.profile = std::move(*generated), .topology = std::nullopt, .format = "gen"};
 }
 
 void TopologyArguments::describe(CLI::App& app) {

@@ -117,7 +117,7 @@ class AllocVerb : public Verb {
     settings.exclusive = init_policy_.exclusive.value_or(default_exclusive(topology->network()));
     if (!init_policy_.policies.empty()) settings.policy = init_policy_.policies.back()->name;
     settings.limits = init_policy_.allocation.limits;
-    if (auto made = StateStore::create(state_, settings, force_); !made) return propagate(made);
+    if (auto created = StateStore::create(state_, settings, force_); !created) return propagate(created);
     const AllocationMachine machine(*topology, settings.exclusive);
     if (session.json) {
       print_json(Json{{"state", state_},

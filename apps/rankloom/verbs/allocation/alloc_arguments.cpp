@@ -14,9 +14,9 @@ void PolicyArguments::describe_policy(CLI::App& app, const std::string& help, bo
   add_value(app, {"--policy", "POLICY", help, "policy"}, [this, several](std::string_view value) -> Result<void> {
     for (std::size_t begin = 0; begin <= value.size();) {
       const std::size_t end = several ? std::min(value.find(',', begin), value.size()) : value.size();
-      auto found = find_policy(value.substr(begin, end - begin));
-      if (!found) return propagate(found);
-      policies.push_back(*found);
+      auto policy = find_policy(value.substr(begin, end - begin));
+      if (!policy) return propagate(policy);
+      policies.push_back(*policy);
       begin = end + 1;
     }
     return {};

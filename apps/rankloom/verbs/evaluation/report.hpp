@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/evaluation: loads results of any verb, recognised by their content, into one report document, and writes
-// it as a page, data or drawings. The functions behind `rankloom report`, also called by `rankloom tune`.
+// it as a page, data or drawings. The functions of `rankloom report`, also called by `rankloom tune`.
 #pragma once
 
 #include <optional>

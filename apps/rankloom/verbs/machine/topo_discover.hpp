@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/machine: discovers a machine: this host, hosts that a launcher reaches, or files that describe a network
-// and its nodes. The function behind `rankloom topo discover`, also called by `rankloom tune`.
+// and its nodes. The function of `rankloom topo discover`, also called by `rankloom tune`.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/machine: measures the communication costs of a machine with an MPI benchmark. The functions behind
+// apps/verbs/machine: measures the communication costs of a machine with an MPI benchmark. The functions of
 // `rankloom topo probe`, also called by `rankloom tune`.
 #pragma once
 

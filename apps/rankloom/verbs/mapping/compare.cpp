@@ -94,9 +94,9 @@ class CompareVerb : public Verb {
     }
     std::vector<ConfiguredMapper> chosen;
     for (const std::string& spec : specs) {
-      auto made = make_mapper(spec);
-      if (!made) return propagate(made);
-      chosen.push_back(std::move(*made));
+      auto mapper = make_mapper(spec);
+      if (!mapper) return propagate(mapper);
+      chosen.push_back(std::move(*mapper));
     }
     return chosen;
   }

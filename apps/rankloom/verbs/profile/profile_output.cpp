@@ -35,8 +35,8 @@ void ProfileOutput::describe(CLI::App& app) {
                          text_format),
              "output"},
             [this](std::string_view value) -> Result<void> {
-              const FormatInfo* const found = find_format(value);
-              if (found == nullptr || found->write == nullptr)
+              const FormatInfo* const format = find_format(value);
+              if (format == nullptr || format->write == nullptr)
                 return bad_value("--to", value, fmt::format("one of: {}", writable_names(", ")));
               to = std::string(value);
               return {};
