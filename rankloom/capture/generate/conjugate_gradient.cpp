@@ -91,12 +91,12 @@ class ConjugateGradient : public Generator {
   /// (on average, if that is not an integer). Two scalars are summed in each step, two more in each solve, and two
   /// together after each solve. One solve precedes the timed ones.
   Exchange benchmark_exchange() const {
-    constexpr double steps = 25, word = 8;
+    constexpr double steps = 25, double_size = 8;
     const double solves = classes[class_].iterations + 1;
     const double vectors = solves * (steps + 1);
     const double scalars = solves * (2 * steps + 2);
-    const double vector_bytes = word * classes[class_].rows / static_cast<double>(columns());
-    return {{vectors * vector_bytes + scalars * word + solves * 2 * word, vectors + scalars + solves},
+    const double vector_bytes = double_size * classes[class_].rows / static_cast<double>(columns());
+    return {{vectors * vector_bytes + scalars * double_size + solves * 2 * double_size, vectors + scalars + solves},
             {vectors * vector_bytes, vectors}};
   }
 

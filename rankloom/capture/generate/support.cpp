@@ -39,11 +39,11 @@ Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std
   std::uint64_t product = 1;
   std::string_view rest = text;
   for (std::size_t d = extents.size() - dimensions; d < extents.size(); ++d) {
-    const std::string_view word = rest.substr(0, rest.find('x'));
+    const std::string_view token = rest.substr(0, rest.find('x'));
     const bool last = d + 1 == extents.size();
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), extents[d]);
-    const bool parsed = error == std::errc() && end == word.data() + word.size() && extents[d] > 0;
-    if (!parsed || last != (word.size() == rest.size()))
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), extents[d]);
+    const bool parsed = error == std::errc() && end == token.data() + token.size() && extents[d] > 0;
+    if (!parsed || last != (token.size() == rest.size()))
       return fail(Code::usage, at(option_name(option)),
                   fmt::format("'{}' is not a list of {} extents", text, dimensions),
                   fmt::format("write positive integers such as {}", example));
@@ -52,7 +52,7 @@ Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std
       return fail(
           Code::usage, at(option_name(option)), fmt::format("'{}' has too many elements", text),
           fmt::format("the product of the extents is at most {}", format_count(static_cast<double>(max_ranks))));
-    rest.remove_prefix(last ? rest.size() : word.size() + 1);
+    rest.remove_prefix(last ? rest.size() : token.size() + 1);
   }
   return extents;
 }
@@ -98,11 +98,11 @@ Result<std::array<bool, 3>> parse_periodic(std::string_view text, std::size_t di
   if (text == "none" || text == "false") return periodic;
   const std::string_view letters = std::string_view("xyz").substr(0, dimensions);
   for (const char letter : text.empty() || text == "all" || text == "true" ? letters : text) {
-    const std::size_t found = letters.find(letter);
-    if (found == std::string_view::npos)
+    const std::size_t position = letters.find(letter);
+    if (position == std::string_view::npos)
       return fail(Code::usage, at("--periodic"), fmt::format("'{}' is not a set of dimensions", text),
                   fmt::format("write none, all, or letters of {}", letters));
-    periodic[first + found] = true;
+    periodic[first + position] = true;
   }
   return periodic;
 }

@@ -26,8 +26,8 @@ inline constexpr std::uint64_t max_rank_count = 0xffff'fffe;
 inline constexpr double max_amount = 1e100;
 
 /// An error at this position of the text.
-inline Failure input_error(const FileContents& file, const char* place, std::string what, std::string hint) {
-  return fail(Code::bad_input, at(file.name(), line_of(file.view(), place)), std::move(what), std::move(hint));
+inline Failure input_error(const FileContents& file, const char* position, std::string what, std::string hint) {
+  return fail(Code::bad_input, at(file.name(), line_of(file.view(), position)), std::move(what), std::move(hint));
 }
 inline Failure input_error(const FileContents& file, const Scanner& scanner, std::string what, std::string hint) {
   return input_error(file, scanner.position(), std::move(what), std::move(hint));
@@ -54,14 +54,14 @@ inline Result<double> take_amount(const FileContents& file, Scanner& scanner, st
 }
 
 /// Rejects a number of ranks that is 0, too large for 32 bits, or too large for the size of the file.
-inline Result<std::uint32_t> check_rank_count(const FileContents& file, const char* place, std::uint64_t ranks) {
-  if (ranks == 0) return input_error(file, place, "the number of ranks is 0", "a program has at least one rank");
+inline Result<std::uint32_t> check_rank_count(const FileContents& file, const char* position, std::uint64_t ranks) {
+  if (ranks == 0) return input_error(file, position, "the number of ranks is 0", "a program has at least one rank");
   if (ranks > max_rank_count) {
-    return input_error(file, place, fmt::format("{} ranks are too many", ranks),
+    return input_error(file, position, fmt::format("{} ranks are too many", ranks),
                        fmt::format("the maximum is {}", max_rank_count));
   }
   if (ranks > max_unbacked_ranks && ranks > file.view().size()) {
-    return input_error(file, place, fmt::format("{} ranks in a file of {} bytes", ranks, file.view().size()),
+    return input_error(file, position, fmt::format("{} ranks in a file of {} bytes", ranks, file.view().size()),
                        "check the number of ranks: a file of this size cannot describe so many");
   }
   return static_cast<std::uint32_t>(ranks);

@@ -47,7 +47,8 @@ constinit std::atomic_flag beginning;
 constinit pid_t recording_process = 0;
 constinit char output[PATH_MAX];
 
-/// Prints why this process does not record. Only rank 0 prints; before MPI_Init, the launcher's environment tells it.
+/// Prints why this process does not record. Only rank 0 prints; before MPI_Init, its rank is known from the launcher's
+/// environment.
 void report_not_recorded(const char* why) {
   if (rank_from_environment().value_or(0) == 0) std::fprintf(stderr, "rankloom: nothing is recorded: %s\n", why);
 }

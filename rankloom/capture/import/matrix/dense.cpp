@@ -100,7 +100,7 @@ Result<CommGraph> read_matrix(const FileContents& file, MatrixStyle style) {
 
 }  // namespace
 
-/// The first two lines have the same number of numbers, or the text is a single number. This row of the table is asked
+/// The first two lines have the same number of numbers, or the text is a single number. This row of the table is tried
 /// last, after all other formats that look similar.
 bool is_dense(std::string_view text) {
   const TextLayout layout(text);

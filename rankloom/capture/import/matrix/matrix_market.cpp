@@ -30,31 +30,33 @@ struct Header {
 
 /// "%%MatrixMarket matrix coordinate real general"
 Result<Header> read_header(const FileContents& file, Scanner& in) {
-  const char* const place = in.position();
-  Scanner words(in.take_line());
-  std::string word[5];
-  for (std::string& next : word) {
-    words.skip_blanks();
-    next = lower(words.token_for_message());
-    while (!words.at_line_end() && !scan::is_blank(*words.position())) words.take(*words.position());
+  const char* const position = in.position();
+  Scanner line(in.take_line());
+  std::string tokens[5];
+  for (std::string& next : tokens) {
+    line.skip_blanks();
+    next = lower(line.token_for_message());
+    while (!line.at_line_end() && !scan::is_blank(*line.position())) line.take(*line.position());
   }
   const auto is_one_of = [](const std::string& text, std::initializer_list<std::string_view> known) {
     return std::find(known.begin(), known.end(), text) != known.end();
   };
-  if (word[1] != "matrix" || !is_one_of(word[2], {"coordinate", "array"})) {
-    return input_error(file, place, fmt::format("a \"{} {}\" is not supported", word[1], word[2]),
+  if (tokens[1] != "matrix" || !is_one_of(tokens[2], {"coordinate", "array"})) {
+    return input_error(file, position, fmt::format("a \"{} {}\" is not supported", tokens[1], tokens[2]),
                        "write a \"matrix coordinate\" or \"matrix array\"");
   }
-  if (!is_one_of(word[3], {"real", "double", "integer", "pattern"}) || (word[3] == "pattern" && word[2] == "array")) {
-    return input_error(file, place, fmt::format("values of type \"{}\" are not supported", word[3]),
+  if (!is_one_of(tokens[3], {"real", "double", "integer", "pattern"}) ||
+      (tokens[3] == "pattern" && tokens[2] == "array")) {
+    return input_error(file, position, fmt::format("values of type \"{}\" are not supported", tokens[3]),
                        "write real, integer or, for coordinates, pattern");
   }
-  if (!is_one_of(word[4], {"general", "symmetric"})) {
-    return input_error(file, place, fmt::format("the symmetry \"{}\" is not supported", word[4]),
+  if (!is_one_of(tokens[4], {"general", "symmetric"})) {
+    return input_error(file, position, fmt::format("the symmetry \"{}\" is not supported", tokens[4]),
                        "write general or symmetric");
   }
-  return Header{
-      .coordinate = word[2] == "coordinate", .pattern = word[3] == "pattern", .symmetric = word[4] == "symmetric"};
+  return Header{.coordinate = tokens[2] == "coordinate",
+                .pattern = tokens[3] == "pattern",
+                .symmetric = tokens[4] == "symmetric"};
 }
 
 /// Skips blank lines and comments; fails at the end of the file.
@@ -80,16 +82,16 @@ struct Size {
 };
 
 Result<Size> read_size(const FileContents& file, Scanner& in, const Header& header) {
-  if (auto found = find_number(file, in, "its size line"); !found) return propagate(found);
-  const char* const place = in.position();
+  if (auto skipped = find_number(file, in, "its size line"); !skipped) return propagate(skipped);
+  const char* const position = in.position();
   auto rows = take_count(file, in, "a number of rows");
   if (!rows) return propagate(rows);
   auto columns = take_count(file, in, "a number of columns");
   if (!columns) return propagate(columns);
   if (*rows != *columns)
-    return input_error(file, place, fmt::format("the matrix has {} rows and {} columns", *rows, *columns),
+    return input_error(file, position, fmt::format("the matrix has {} rows and {} columns", *rows, *columns),
                        "traffic between ranks is a square matrix");
-  auto ranks = check_rank_count(file, place, *rows);
+  auto ranks = check_rank_count(file, position, *rows);
   if (!ranks) return propagate(ranks);
   const std::uint64_t n = *ranks;
   std::uint64_t entries = header.symmetric ? n * (n + 1) / 2 : n * n;
@@ -100,7 +102,7 @@ Result<Size> read_size(const FileContents& file, Scanner& in, const Header& head
   }
   // A coordinate entry has at least two numbers ("1 1"), an array entry one; a character follows each number.
   if (entries > file.view().size() / (header.coordinate ? 4 : 2) + 1) {
-    return input_error(file, place, fmt::format("{} entries in a file of {} bytes", entries, file.view().size()),
+    return input_error(file, position, fmt::format("{} entries in a file of {} bytes", entries, file.view().size()),
                        "the size line is wrong, or the file is truncated");
   }
   return Size{*ranks, entries};
@@ -144,7 +146,7 @@ Result<void> take_entry(const FileContents& file, Scanner& in, const Header& hea
 Result<void> read_coordinates(const FileContents& file, Scanner& in, const Header& header, std::uint64_t entries,
                               CommGraphBuilder& graph) {
   for (std::uint64_t i = 0; i < entries; ++i) {
-    if (auto found = find_number(file, in, fmt::format("entry {} of {}", i + 1, entries)); !found) return found;
+    if (auto skipped = find_number(file, in, fmt::format("entry {} of {}", i + 1, entries)); !skipped) return skipped;
     if (auto taken = take_entry(file, in, header, graph); !taken) return taken;
   }
   return {};
@@ -155,7 +157,8 @@ Result<void> read_array(const FileContents& file, Scanner& in, const Header& hea
   const std::uint32_t ranks = graph.rank_count();
   for (std::uint32_t column = 0; column < ranks; ++column) {
     for (std::uint32_t row = header.symmetric ? column : 0; row < ranks; ++row) {
-      if (auto found = find_number(file, in, fmt::format("entry ({}, {})", row + 1, column + 1)); !found) return found;
+      if (auto skipped = find_number(file, in, fmt::format("entry ({}, {})", row + 1, column + 1)); !skipped)
+        return skipped;
       auto value = take_amount(file, in, "value");
       if (!value) return propagate(value);
       if (*value > 0) graph.add(Rank{row}, Rank{column}, *value);

@@ -56,7 +56,7 @@ class GraphAssembly {
   };
   Result<void> reserve(Part& part);
   template <bool weighted>
-  void place(Part& part);
+  void copy_part(Part& part);
   Result<void> find_asymmetric_edge() const;
   Failure row_error(std::uint64_t row, std::string what, std::string hint) const {
     return input_error(file_, metis_row_position(header_.rows, row), std::move(what), std::move(hint));
@@ -84,7 +84,7 @@ Result<void> GraphAssembly::take_text(std::string_view text) {
       if (auto done = reserve(parts[i]); !done) return done;
     }
     parallel_chunks(texts.size(), 1, [&](std::size_t i, std::size_t) {
-      header_.edge_weights ? place<true>(parts[i]) : place<false>(parts[i]);
+      header_.edge_weights ? copy_part<true>(parts[i]) : copy_part<false>(parts[i]);
     });
     for (std::size_t i = 0; i < texts.size(); ++i) balance_ += parts[i].balance;
   }
@@ -100,9 +100,9 @@ Result<void> GraphAssembly::reserve(Part& part) {
   entry_count_ += part.block.entries();
   if (row_count_ > header_.vertices) {
     const std::uint64_t beyond = std::min<std::uint64_t>(row_count_ - header_.vertices, part.block.rows());
-    const std::size_t kept = part.block.rows() - beyond;
-    const std::size_t kept_entries = kept == 0 ? 0 : part.block.row_ends()[kept - 1];
-    if (header_.per_vertex() > 0 || kept_entries < part.block.entries()) {
+    const std::size_t valid_rows = part.block.rows() - beyond;
+    const std::size_t valid_entries = valid_rows == 0 ? 0 : part.block.row_ends()[valid_rows - 1];
+    if (header_.per_vertex() > 0 || valid_entries < part.block.entries()) {
       return row_error(header_.vertices,
                        fmt::format("there are more rows than the {} vertices of the header", header_.vertices),
                        "a graph has one line per vertex; check the first number of the header");
@@ -119,17 +119,17 @@ Result<void> GraphAssembly::reserve(Part& part) {
 }
 
 template <bool weighted>
-void GraphAssembly::place(Part& part) {
+void GraphAssembly::copy_part(Part& part) {
   const MetisBlock& block = part.block;
   const auto targets = block.targets();
   const auto weights = block.weights();
-  Rank* const target_place = rows_.targets.data() + part.first_entry;
-  double* const bytes_place = rows_.bytes.data() + part.first_entry;
-  for (std::size_t i = 0; i < targets.size(); ++i) target_place[i] = Rank{targets[i] - 1};
+  Rank* const target_begin = rows_.targets.data() + part.first_entry;
+  double* const bytes_begin = rows_.bytes.data() + part.first_entry;
+  for (std::size_t i = 0; i < targets.size(); ++i) target_begin[i] = Rank{targets[i] - 1};
   if (weighted) {
-    for (std::size_t i = 0; i < targets.size(); ++i) bytes_place[i] = weights[i] / 2;
+    for (std::size_t i = 0; i < targets.size(); ++i) bytes_begin[i] = weights[i] / 2;
   } else {
-    std::fill_n(bytes_place, targets.size(), 0.5);
+    std::fill_n(bytes_begin, targets.size(), 0.5);
   }
   std::copy(block.loads().begin(), block.loads().end(),
             rows_.loads.begin() + static_cast<std::ptrdiff_t>(block.loads().empty() ? 0 : part.first_row));
@@ -149,7 +149,7 @@ void GraphAssembly::place(Part& part) {
   }
 }
 
-/// Searches the asymmetric edge after the check of place() has failed: looks up every entry in the other row.
+/// Searches the asymmetric edge after the check of copy_part() has failed: looks up every entry in the other row.
 Result<void> GraphAssembly::find_asymmetric_edge() const {
   for (std::uint32_t from = 0; from < header_.vertices; ++from) {
     for (EdgeIndex edge = rows_.offsets[from]; edge < rows_.offsets[from + 1]; ++edge) {

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::size_t max_block_size = std::size_t{1} << 31;  // offsets in a block have 32 bits
 
-Result<MetisHeader> check_flags(const FileContents& file, const char* place, MetisHeader header, std::uint64_t flags,
+Result<MetisHeader> check_flags(const FileContents& file, const char* position, MetisHeader header, std::uint64_t flags,
                                 std::uint64_t constraints) {
   if (flags > 111 || flags % 10 > 1 || flags / 10 % 10 > 1) {
-    return input_error(file, place, fmt::format("unknown format flags {:03}", flags),
+    return input_error(file, position, fmt::format("unknown format flags {:03}", flags),
                        "write three digits, each 0 or 1: vertex sizes, vertex weights, edge weights");
   }
   if (constraints == 0 || constraints > file.view().size()) {
-    return input_error(file, place, fmt::format("invalid number of vertex weights: {}", constraints),
+    return input_error(file, position, fmt::format("invalid number of vertex weights: {}", constraints),
                        "the fourth number of the header is the number of weights per vertex, at least 1");
   }
   header.edge_weights = flags % 10 == 1;
@@ -37,7 +37,7 @@ Result<MetisHeader> check_flags(const FileContents& file, const char* place, Met
 Result<MetisHeader> read_metis_header(const FileContents& file) {
   Scanner in(file.view());
   for (in.skip_space(); in.next_is('%'); in.skip_space()) in.skip_line();
-  const char* const place = in.position();
+  const char* const position = in.position();
   constexpr const char* hint = "a METIS graph starts with: vertices edges [flags [weights per vertex]]";
   std::uint64_t numbers[4] = {0, 0, 0, 1};
   std::size_t count = 0;
@@ -46,7 +46,8 @@ Result<MetisHeader> read_metis_header(const FileContents& file) {
       return input_error(file, in, fmt::format("invalid header at \"{}\"", in.token_for_message()), hint);
     ++count;
   }
-  if (count < 2) return input_error(file, place, "the header does not contain the numbers of vertices and edges", hint);
+  if (count < 2)
+    return input_error(file, position, "the header does not contain the numbers of vertices and edges", hint);
   in.take('\n');
 
   // Every vertex needs a line end, every entry a digit and a blank, which bounds both by the size of the file. A small
@@ -54,9 +55,9 @@ Result<MetisHeader> read_metis_header(const FileContents& file) {
   constexpr std::uint64_t tolerance = 1 << 16;
   const std::uint64_t size = file.view().size();
   const auto [vertices, edges] = std::pair(numbers[0], numbers[1]);
-  if (vertices == 0) return input_error(file, place, "the graph has no vertices", "a program has at least one rank");
+  if (vertices == 0) return input_error(file, position, "the graph has no vertices", "a program has at least one rank");
   if (vertices > std::min(size + tolerance, max_rank_count) || edges > size / 4 + tolerance) {
-    return input_error(file, place,
+    return input_error(file, position,
                        fmt::format("{} vertices and {} edges in a file of {} bytes", vertices, edges, size),
                        "the header is wrong, or the file is truncated");
   }
@@ -64,7 +65,7 @@ Result<MetisHeader> read_metis_header(const FileContents& file) {
   header.vertices = static_cast<std::uint32_t>(vertices);
   header.entries = 2 * edges;
   header.rows = in.rest();
-  return check_flags(file, place, header, numbers[2], numbers[3]);
+  return check_flags(file, position, header, numbers[2], numbers[3]);
 }
 
 const char* metis_row_position(std::string_view text, std::uint64_t row) {

@@ -231,9 +231,9 @@ class MonitoringReader {
       return input_error(file, before, "the sums of the previous communicator are incomplete", record_again);
     constexpr std::string_view key = "\tprocs: ";
     const std::string_view line = in.take_line();
-    const std::size_t place = line.rfind(key);
+    const std::size_t position = line.rfind(key);
     members_.clear();
-    Scanner list(place == line.npos ? std::string_view() : line.substr(place + key.size()));
+    Scanner list(position == line.npos ? std::string_view() : line.substr(position + key.size()));
     std::uint64_t rank = 0;
     for (bool more = true; more; more = list.take(',')) {
       if (!list.take_integer(rank) || rank >= max_rank_count) {
@@ -244,7 +244,7 @@ class MonitoringReader {
       members_.push_back(Rank{static_cast<std::uint32_t>(rank)});
     }
     sums_left_ = 3;
-    const std::string_view name = line.substr(0, place);
+    const std::string_view name = line.substr(0, position);
     if (name == "MPI_COMM_WORLD") {
       if (world_ranks_ > 0 && world_ranks_ != members_.size()) {
         return input_error(
@@ -257,16 +257,17 @@ class MonitoringReader {
     return add_communicator(file, before, name, line);
   }
 
-  Result<void> add_communicator(const FileContents& file, const Scanner& place, std::string_view name,
+  Result<void> add_communicator(const FileContents& file, const Scanner& position, std::string_view name,
                                 std::string_view line) {
     if (members_.size() < 2 || !known_.insert(std::string(line)).second) return {};
     std::vector<Rank> sorted = members_;
     std::sort(sorted.begin(), sorted.end());
     if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-      return input_error(file, place, "a rank occurs twice in the communicator", record_again);
+      return input_error(file, position, "a rank occurs twice in the communicator", record_again);
     member_end_ = std::max(member_end_, std::uint64_t{index(sorted.back())} + 1);
     if (world_ranks_ > 0 && member_end_ > world_ranks_)
-      return input_error(file, place, fmt::format("rank {} is not in MPI_COMM_WORLD", member_end_ - 1), record_again);
+      return input_error(file, position, fmt::format("rank {} is not in MPI_COMM_WORLD", member_end_ - 1),
+                         record_again);
     communicators_.push_back({std::string(name), name == "MPI_COMM_WORLD" ? std::vector<Rank>() : members_});
     return {};
   }

@@ -27,15 +27,15 @@ auto order(const LiveTotals::Call& call) {
 template <class Item, class Less, class Same, class Add>
 void merge_equal(std::vector<Item>& items, const Less& less, const Same& same, const Add& add) {
   std::sort(items.begin(), items.end(), less);
-  std::size_t kept = 0;
+  std::size_t merged = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (kept > 0 && same(items[kept - 1], items[i])) {
-      add(items[kept - 1], items[i]);
+    if (merged > 0 && same(items[merged - 1], items[i])) {
+      add(items[merged - 1], items[i]);
     } else {
-      items[kept++] = items[i];
+      items[merged++] = items[i];
     }
   }
-  items.resize(kept);
+  items.resize(merged);
 }
 
 }  // namespace
