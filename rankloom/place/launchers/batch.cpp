@@ -166,7 +166,7 @@ constinit const Launcher launcher_rows::lsf{
     .title = "LSF",
     .summary = "LSF: the ranks of each host",
     .reference = "IBM Spectrum LSF 10.1, Running jobs with task geometry; Span string",
-    .checked = "written after its manual; not launched",
+    .checked = "written according to its manual; not launched",
     .write = write_lsf,
     .read = read_lsf,
 };
@@ -176,7 +176,7 @@ constinit const Launcher launcher_rows::pbs{
     .title = "PBS",
     .summary = "PBS: a selection of chunks in the order of ranks",
     .reference = "OpenPBS: qsub(1B), pbs_resources(7B)",
-    .checked = "written after its manual, the order of hosts after a site's guide; not launched",
+    .checked = "written according to its manual, the order of hosts according to a site's guide; not launched",
     .write = write_pbs,
     .read = read_hosts,
 };
@@ -186,7 +186,7 @@ constinit const Launcher launcher_rows::fujitsu{
     .title = "Fujitsu MPI",
     .summary = "Fujitsu MPI (Fugaku): one coordinate per rank",
     .reference = "Fujitsu MPI, --vcoordfile",
-    .checked = "written after notes; not checked against its manual",
+    .checked = "written according to notes; not checked against its manual",
     .write = write_fujitsu,
     .read = read_fujitsu,
 };

@@ -40,7 +40,7 @@ constinit const Launcher launcher_rows::flux{
     .title = "Flux",
     .summary = "Flux: one host per task, and a wrapper that binds",
     .reference = "flux-run(1), --taskmap=hostfile, from 0.61 on",
-    .checked = "written after its manual; not launched",
+    .checked = "written according to its manual; not launched",
     .write = write_flux,
     .read = read_hosts,
 };

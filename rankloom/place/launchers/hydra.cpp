@@ -349,7 +349,7 @@ constinit const Launcher launcher_rows::intelmpi{
     .title = "Intel MPI",
     .summary = "Intel MPI: a configuration file with one line per run of ranks",
     .reference = "Intel MPI Developer Reference 2021.15, Hydra options and process pinning; Getmanskiy 2015, 4.1",
-    .checked = "written after its manual, files compared with those of the paper; not launched",
+    .checked = "written according to its manual, files compared with those of the paper; not launched",
     .write = write_intel,
     .read = read_intel,
     .command_line = &intel_command_line,

@@ -457,7 +457,7 @@ constinit const Launcher launcher_rows::openmpi5{
     .title = "Open MPI",
     .summary = "Open MPI 5: a rankfile of logical cores",
     .reference = "PRRTE 3 (Open MPI 5.0), Rankfiles and --map-by",
-    .checked = "written after its manual; not launched",
+    .checked = "written according to its manual; not launched",
     .write = write<place_5>,
     .read = read_logical_rankfile,
     .command_line = &command_line_5,

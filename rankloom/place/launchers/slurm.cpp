@@ -302,7 +302,7 @@ constinit const Launcher launcher_rows::cray{
     .title = "Cray MPICH",
     .summary = "Cray MPICH: the ranks in the order of slots",
     .reference = "LUMI training materials, MPICH_RANK_REORDER_METHOD=3",
-    .checked = "written after a site's guide; not checked against its manual",
+    .checked = "written according to a site's guide; not checked against its manual",
     .write = write_cray,
     .read = read_cray,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/launch: `rankloom tune`: records a program, discovers the machine, maps, measures both placements in turn,
-// and prints the faster command. Each step calls the function of another verb; --dry-run prints the equivalent commands.
+// and prints the faster command. Each step calls the function of another verb; --dry-run prints the equivalent
+// commands.
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
