@@ -214,9 +214,10 @@ constexpr auto table = std::to_array<VerbInfo>({
      make_lab},
     {"alloc", "allocate nodes to jobs without network contention between them",
      "Gives each job a set of nodes with a small diameter whose routes share no resource with the routes of other "
-     "jobs. A state file, which several processes may use at once, contains the allocations. The commands draw the "
-     "machine with its jobs, verify that no two jobs share a resource, and replay recorded workloads to compare "
-     "policies. If a job has to wait, `request` changes nothing and its exit status is 4.",
+     "jobs. Such a set is isolated (Zhang 2014 calls it closed, hence the names of the policies). A state file, which "
+     "several processes may use at once, contains the allocations. The commands draw the machine with its jobs, verify "
+     "that no two jobs share a resource, and replay recorded workloads to compare policies. If a job has to wait, "
+     "`request` changes nothing and its exit status is 4.",
      "# a machine and two jobs, drawn and verified\n"
      "rankloom alloc init -t \"mesh:8x8 core:16\" && rankloom alloc request 9 --job first && rankloom alloc request "
      "--tasks 64 && rankloom alloc status && rankloom alloc verify\n"

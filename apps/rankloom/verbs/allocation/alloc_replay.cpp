@@ -26,8 +26,8 @@ class AllocReplay : public Verb {
  public:
   void describe(CLI::App& app) override {
     add_text(app,
-             {"TRACE", "FILE", "a workload in the Standard Workload Format, plain or compressed with gzip", "input", "",
-              true},
+             {"WORKLOAD", "FILE", "a workload in the Standard Workload Format, plain or compressed with gzip", "input",
+              "", true},
              trace_);
     topology_.describe(app);
     policy_.describe_policy(
