@@ -8,7 +8,7 @@ OPERATIONS = ["barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "a
 
 
 def profile(made, communicators=None):
-    """The bytes of a profile of an npb.Program. communicators: {name: ([ranks], [(operation, bytes, count)])} beside those of all ranks."""
+    """The bytes of a profile of an npb.Program. communicators: {name: ([ranks], [(operation, bytes, count)])} in addition to the world communicator."""
     edges = sorted(made.pairs.items())
     rows = [0] * made.ranks
     targets, before, row = [], 0, -1

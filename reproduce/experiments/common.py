@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: what several experiments share: profiles, papers' figures, means."""
+"""reproduce: shared code of the experiments: profiles, figures of the papers, means."""
 
 import json
 import math
@@ -16,17 +16,17 @@ MATRICES = ROOT / "tests/data/matrices"
 
 
 def paper(name):
-    """The figures of a paper, as it printed them."""
+    """The figures of a paper, as printed."""
     return json.loads((ROOT / f"reproduce/papers/{name}.json").read_text())["figures"]
 
 
 def measured(name):
-    """A matrix that was measured from a real program."""
+    """A communication matrix that was recorded from a real program."""
     return Input(MATRICES / f"{name}.txt")
 
 
 def recreated(run, name, problem, ranks, iterations=1):
-    """Iterations of an NPB program, re-created by rule."""
+    """Iterations of an NPB program, generated from its communication rules."""
     return run.file(profile(npb.program(name, problem, ranks, iterations)), ".prof")
 
 
@@ -35,12 +35,12 @@ def geometric(values):
 
 
 def gain(base, value):
-    """How much less time, in percent of the base."""
+    """The reduction of the time, in percent of the base."""
     return 100 * (1 - value / base)
 
 
 def faster(base, value):
-    """How many percent faster: 100 is twice as fast."""
+    """The speed-up in percent: 100 means twice as fast."""
     return 100 * (base / value - 1)
 
 
@@ -50,7 +50,7 @@ def span(values, form="{:.1f}"):
 
 
 def of_this_machine():
-    """Processor and cores, for what was measured."""
+    """Processor and number of cores, for measured figures."""
     name = next((line.split(":", 1)[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                  if line.startswith("model name")), "unknown")
     return f"{name}, {os.cpu_count()} cores"

@@ -19,7 +19,7 @@ SHAPES = {
     "Mixed-32": ("node:3{net} package:2{qpi} core:4+4+4+4+8+8{mem}", 32),
     "Mixed-64": ("node:6{net} package:2{qpi} core:4+4+4+4+4+4+4+4+8+8+8+8{mem}", 64),
 }
-NETWORKS = {"Gigabit Ethernet": "=117MB/s,50us", "InfiniBand QDR": "=3.2GB/s,1.5us"}  # the paper does not name its own
+NETWORKS = {"Gigabit Ethernet": "=117MB/s,50us", "InfiniBand QDR": "=3.2GB/s,1.5us"}  # the paper does not name its networks
 INSIDE = {"qpi": "=3GB/s,700ns", "mem": "=5GB/s,400ns"}
 PROGRAMS = ["BT", "CG", "EP", "FT", "IS", "LU", "MG", "SP"]
 MAPPERS = ["eager", "scotch", "treematch", "block", "round-robin", "auto"]
@@ -27,12 +27,12 @@ RANDOM_MAPS = 5
 
 
 def tasks(program, cores):
-    """BT and SP run on squares."""
+    """BT and SP need a square number of processes."""
     return {32: 25, 64: 64, 128: 121}[cores] if program in ("BT", "SP") else cores
 
 
 def rounds(program, ranks):
-    """Rounds of one message a pair that stand for an iteration; two iterations' worth would give the same ratio."""
+    """Rounds of one message per pair that represent one iteration; two iterations would give the same ratio."""
     return {"BT": 4, "SP": 4, "CG": 4, "LU": 8, "MG": 8}.get(program, 1)
 
 
@@ -40,7 +40,7 @@ def run(run):
     networks = dict(list(NETWORKS.items())[:1]) if run.quick else NETWORKS
     gains = {network: one_network(run, network, words) for network, words in networks.items()}
     tables = [gain_table(network, rows) for network, rows in gains.items()]
-    slow = {case: row for case, row in gains["Gigabit Ethernet"].items() if case[1] != "EP"}  # EP says next to nothing
+    slow = {case: row for case, row in gains["Gigabit Ethernet"].items() if case[1] != "EP"}  # EP hardly communicates
     eager = {case: row["eager"] for case, row in slow.items()}
     best = max(eager, key=eager.get)
     alike = [(100 + row["eager"]) / (100 + row["scotch"]) for row in slow.values()]
@@ -48,7 +48,7 @@ def run(run):
     on = {cluster: max((case for case in eager if case[0] == cluster), key=eager.get)[1] for cluster in {case[0] for case in eager}}
     interleaved = [cluster for (cluster, program), row in slow.items() if program == "MG"
                    and row["round-robin"] > max(row.values()) - 5]
-    # The paper on BT and SP: Scotch is ahead but where the number of cores is a square.
+    # The paper on BT and SP: Scotch is better unless the number of cores is a square.
     squares = [row["eager"] >= row["scotch"] - 1 if case[0] in ("4x16", "Mixed-64") else row["scotch"] >= row["eager"] - 1
                for case, row in slow.items() if case[1] in ("BT", "SP")]
     verdict = Verdict(
@@ -78,7 +78,7 @@ def run(run):
         notes=["The paper's figure shows run times, work included; ours communication alone, so gains are larger where the network is "
                "slow. Its bars carry no numbers but the two of the text.",
                "EP says next to nothing: its percent are of microseconds, and are left out of the plot and the verdict.",
-               "`auto` minimises the sum over all pairs, not the busiest cable: on clusters of unequal nodes it is sometimes behind "
+               "`auto` minimises the sum over all pairs, not the load of the busiest link: on clusters of unequal nodes it is sometimes worse "
                "(LU on Mixed-64).", "On the InfiniBand of the second table the same mappings gain less: the gap between network and "
                "memory decides."])
 

@@ -11,7 +11,7 @@ from . import common
 
 CORES, THREADS = 57, 4
 TASKS = CORES * THREADS
-MACHINE = f"core:{CORES}"  # a core's work is that of all its threads; a mapper by load may give it more or fewer than four
+MACHINE = f"core:{CORES}"  # the load of a core is that of all its threads; a load-aware mapper may assign more or fewer than four
 RANDOM_MAPS = 30
 LOADS = {"zipf": "a few heavy threads", "bimodal": "every tenth has ten times the work", "random": "1 to 100, drawn",
          "heavy": "one has a tenth of all"}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: cruz-online (Cruz 2019, Figure 9): HPCC and a program of two phases, mapped anew at every phase, against mappings that
+"""reproduce: cruz-online (Cruz 2019, Figure 9): HPCC and a program of two phases, remapped at every phase, compared with mappings that
 never change.
 
-The windows are recordings that are kept beside this file, so that the figures are the same everywhere. How they were made:
+The windows are recordings in reproduce/windows, so that the figures are the same everywhere. How they were made:
 
     rankloom record --window 100ms -o hpcc-8.prof -- mpirun -n 8 hpcc             # tests/record/applications/hpccinf.txt
     rankloom record --window 50ms -o two-phases-8.prof -- mpirun -n 8 two_phases 8 2   # tests/online/programs/two_phases.c
 
-The recorder joins windows when a run is long: those of HPCC, which took 505 s beside other work, became 3.2 s, the others 0.1 s.
+The recorder joins windows when a run is long: those of HPCC, which took 505 s on a busy machine, became 3.2 s, the others 0.1 s.
 """
 
 from ..harness.outcome import Outcome
@@ -44,7 +44,7 @@ def run(run):
             series.setdefault(key, []).append(cost[key] / cost["block"])
     said = "; ".join(f"{name}: {abs(value):.1f} % {'less' if value >= 0 else 'more'} than the best fixed mapping" for name, value in ours.items())
     verdict = Verdict("Figure 9", of_claims(*[value > 0 for value in ours.values()]), said, "online mapping beats every fixed one",
-                      "Where phases are long beside the windows, online is ahead of every mapping that never changes. HPCC as recorded here has "
+                      "Where phases are long compared with the windows, online is better than every static mapping. HPCC as recorded here has "
                       "nearly all of its bytes in six of 139 windows, those of its bandwidth test: before a phase is found, it is over. The paper measured "
                       "run times, with matrices of each phase known beforehand from a trace; our oracle has that knowledge.")
     return Outcome(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: cruz-quality (Cruz 2019, Figures 1 and 6): how good mappings are by Equation 7, relative to random ones."""
+"""reproduce: cruz-quality (Cruz 2019, Figures 1 and 6): the quality of mappings by Equation 7, relative to random mappings."""
 
 from ..harness.outcome import Outcome
 from ..harness.plot import Series, bars
@@ -7,7 +7,7 @@ from ..harness.tables import Table
 from ..harness.verdict import PARTLY, Verdict, of_claims
 from . import common
 
-# The paper's shared-memory machine: 4 Xeon X7550, 8 cores each, 2 threads a core; latencies in its order of magnitude
+# The paper's shared-memory machine: 4 Xeon X7550, 8 cores each, 2 threads per core; latencies in its order of magnitude
 # (caches of the core, of the processor, and across processors), as lmbench would print them.
 MACHINE = "package:4=8,100ns core:8=3,20ns pu:2=1,4ns"
 RANDOM_MAPS = 30
@@ -15,7 +15,7 @@ MAPPERS = ["eager", "scotch", "treematch", "mpipp:restarts=1,kicks=0", "auto", "
 
 
 def programs(run):
-    """64 tasks each: measured where there is a matrix, else re-created by rule."""
+    """64 tasks each: recorded if there is a matrix, otherwise generated from the communication rules."""
     found = {
         "CG": common.recreated(run, "CG", "B", 64), "LU": common.measured("lu.A.64"), "BT": common.measured("bt.A.64"),
              "SP": common.recreated(run, "SP", "B", 64),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: cruz-time (Cruz 2019, Figures 5 and 7): how long the mapping algorithms take, and what threads bring."""
+"""reproduce: cruz-time (Cruz 2019, Figures 5 and 7): the time of the mapping algorithms, and the gain from threads."""
 
 from ..harness.outcome import Outcome
 from ..harness.plot import Series, lines
@@ -9,11 +9,11 @@ from . import common
 
 SIZES = [32, 64, 128, 256, 512, 1024, 2048, 4096]
 MAPPERS = ["eager", "scotch", "treematch", "mpipp:restarts=1,kicks=0", "random"]
-MPIPP_UP_TO = 512  # beyond, rankloom's mpipp is another descent (docs/algorithms/mpipp.md), which would be no comparison
+MPIPP_UP_TO = 512  # beyond that, rankloom's mpipp uses another descent (docs/algorithms/mpipp.md), which is not comparable
 
 
 def cluster(tasks):
-    """Machines of 2 processors with 8 cores; sixteen of them on a switch."""
+    """Nodes with 2 processors of 8 cores; sixteen nodes per switch."""
     machines = tasks // 16
     return f"node:{machines}=10 package:2=3 core:8=1" if machines <= 16 else f"switch:{machines // 16}=100 node:16=10 package:2=3 core:8=1"
 
@@ -27,7 +27,7 @@ def patterns(tasks):
 
 
 def least_ms(answer, mapper):
-    """The least of the runs: what else runs on the machine only adds to it."""
+    """The shortest of the runs: other programs on the machine can only increase the time."""
     row = next((row for row in answer["mappers"] if row["mapper"] == mapper), None)
     return min(row["times_ms"]) if row else None
 
@@ -67,8 +67,8 @@ def run(run):
                 f"at {compared} tasks, times as long as eager: {', '.join(told)}", "scotch 10, treematch 1,000, mpipp 100,000",
                 "That EagerMap is the fastest holds at every size, by more than the paper says against Scotch. TreeMatch and MPIPP are "
                 "not as far behind: both are our own "
-                "implementations here, which list only groups that talk and keep a table of exchanges."),
-        Verdict("Figure 7", of_claims(speed_ups[-1] >= 1.3),  # less is within what other work on the machine does
+                "implementations here, which list only connected groups and keep a table of exchanges."),
+        Verdict("Figure 7", of_claims(speed_ups[-1] >= 1.3),  # less is within the noise of the machine
                 f"2 threads: {common.span(speed_ups, '{:.2f}')} times as fast",
                 "below linear, rising with the number of tasks",
                 "The paper spreads the search for the next task over threads; in our near-linear version that search is gone, so there "
@@ -85,13 +85,13 @@ def run(run):
                      ("scotch", "the library"), ("treematch, mpipp", "our own implementations, docs/algorithms")],
         [table, threads], {"time": lines("Time of mapping algorithms, 2D stencil", series, "tasks", "milliseconds")}, verdicts,
         notes=["Eager gives the very mapping of the paper's pseudo-code (a test compares them) in time near-linear in the number of "
-               "pairs that talk, where the paper's takes O(n³).",
-               "The paper's figure is of dense matrices of real programs; where every task talks to every other, all algorithms are "
+               "communicating pairs, where the paper's takes O(n³).",
+               "The paper's figure is of dense matrices of real programs; where every task communicates with every other, all algorithms are "
                "slower."])
 
 
 def parallel(run):
-    """Figure 7: one thread against two, where there is enough to do."""
+    """Figure 7: one thread compared with two, for large enough problems."""
     table = Table("eager with one and with two threads, milliseconds", ["pattern", "tasks", "1 thread", "2 threads", "speed-up"])
     speed_ups = []
     for tasks, pattern in [(1024, "rgg:ranks=1024")] if run.quick else [(1024, "rgg:ranks=1024"), (16384, "rgg:ranks=16384"),

@@ -11,7 +11,7 @@ from . import common
 from .simulation import Machine, simulate
 
 COLUMNS = 12
-# The paper's Figure 11: what a process sends in all, and what two rows say to each other.
+# The paper's Figure 11: the total traffic of a process, and the traffic between two rows.
 SENT, BETWEEN = 185e6, 421e6
 MAPPERS = ["block", "auto", "clustering"]
 

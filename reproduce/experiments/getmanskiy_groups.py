@@ -10,7 +10,7 @@ from . import common
 from .simulation import Machine, simulate
 
 # Two coprocessors of 60 slow cores: 1 GB/s for a message in memory, 800 MB/s over the network, whose card (InfiniBand QDR)
-# carries four of those at once.
+# carries four of those at the same time.
 COPROCESSORS = Machine("node:2=800MB/s,10us core:60=1GB/s,3us", "node=4", "node:2=2 core:60=1")
 # Ten nodes of 2 x 6 cores, InfiniBand QDR; a node's memory carries four messages at full rate.
 NODES = Machine("node:10=3.2GB/s,1.5us package:2=4GB/s,600ns core:6=5GB/s,300ns", "bus=4", "node:10=2 package:2=1 core:6=1")
@@ -19,8 +19,8 @@ ORACLE = "oracle"
 
 
 def oracle(run, profile, groups, per_group):
-    """The groups themselves laid out one after another: what nobody can beat when they fit. Read from the traffic: ranks that
-    exchange the large amount belong together."""
+    """The groups placed one after another, which is optimal if they fit. Derived from the traffic: ranks that exchange the large
+    amount belong to one group."""
     heavy = pairs(run.text("import", profile, "--to", "pairs"))
     most = max(size for _, _, size in heavy)
     home = list(range(groups * per_group))
@@ -52,13 +52,13 @@ def pairs(text):
 
 
 def real_program(run):
-    """rankloom-groups itself, 3 groups of 4 in 3 iterations on this machine: does it say what `gen groups` says, but for who is who?"""
+    """rankloom-groups itself, 3 groups of 4 in 3 iterations on this machine: its traffic must equal that of `gen groups` up to a permutation of the ranks."""
     try:
         real = pairs(run.recorded(12, "rankloom-groups", "--groups", "3", "--per-group", "4", "--inside", "60000", "--between", "600",
                                   "--iterations", "3"))
     except Failed as error:
         return f"not run: {str(error).splitlines()[-1]}"
-    # One iteration more warms it up, and a sum of 4 bytes collects the time.
+    # The program runs one more iteration to warm up, and a reduction of 4 bytes collects the time.
     made = pairs(run.text("import", "gen:groups:groups=3,per-group=4,bytes=60000,between=600,iterations=4", "--to", "pairs"))
     amounts = [sorted(round(size, -2) for *_, size in found if size > 100) for found in (real, made)]
     same = "the same amounts as" if amounts[0] == amounts[1] else "other amounts than"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: programs simulated on machines under several mappings: what all experiments with SimGrid share."""
+"""reproduce: simulation of programs on machines under several mappings: shared code of the experiments with SimGrid."""
 
 import dataclasses
 
@@ -8,11 +8,11 @@ from . import common
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """A machine to simulate, and how mappers see it."""
+    """A machine to simulate, and its topology for the mappers."""
 
-    platform: str  # rates and latencies of two cores alone
-    width: str = ""  # how many messages at full rate fit side by side: --width
-    seen: str = ""  # the topology that mappers are given; empty: the platform
+    platform: str  # rates and latencies between two cores without contention
+    width: str = ""  # number of concurrent messages at full rate: --width
+    seen: str = ""  # the topology for the mappers; empty: the platform
 
     def mapped(self):
         return self.seen or self.platform
@@ -22,7 +22,7 @@ class Machine:
 
 
 def map_calls(profile, machine, specs, more=()):
-    """A call of `map` for each spec "mapper" or "mapper seed". Raw: what the mapper found, even if it is worse than block."""
+    """A call of `map` for each spec "mapper" or "mapper seed". Raw: the result of the mapper, even if it is worse than block."""
     calls = []
     for spec in specs:
         mapper, _, seed = spec.partition(" ")
@@ -32,7 +32,7 @@ def map_calls(profile, machine, specs, more=()):
 
 def simulate(run, label, cases, specs, rounds=1, given=None, more=()):
     """{case: {spec: seconds}} for cases {name: (profile, Machine)} under mappers' specs and given mappings {case: {name: cores}}.
-    rounds: a number, or one for each case. One simulation a case and mapping; several at once."""
+    rounds: a number, or one per case. One simulation per case and mapping; several in parallel."""
     calls = [call for profile, machine in cases.values() for call in map_calls(profile, machine, specs)]
     mapped = iter(run.all(f"{label}: mapping", calls))
     found, calls, names = {}, [], []
@@ -51,5 +51,5 @@ def simulate(run, label, cases, specs, rounds=1, given=None, more=()):
 
 
 def simulated_gains(seconds, base="block"):
-    """How much less time than the base, in percent."""
+    """The reduction of the time relative to the base, in percent."""
     return {name: common.gain(seconds[base], value) for name, value in seconds.items()}

@@ -12,16 +12,16 @@ from ..profile_file import profile
 from . import common
 from .simulation import Machine, simulate
 
-# 12 nodes of 2 x 8 cores, InfiniBand, 2 switches. Two cores alone: 5.5 GB/s through memory, 3 GB/s over the network. When all
-# cores talk at once, as the paper measures, a node's bus carries 4 messages at full rate and its network card 2, which is
-# 1 : 3.7 : 4.1 for a pair (checked below). Mappers are told just these ratios, as in the paper.
+# 12 nodes of 2 x 8 cores, InfiniBand, 2 switches. Two cores without contention: 5.5 GB/s through memory, 3 GB/s over the network. When all
+# cores communicate at the same time, as in the paper's measurement, a node's bus carries 4 messages at full rate and its network card 2, which is
+# 1 : 3.7 : 4.1 for a pair (checked below). Mappers get exactly these ratios, as in the paper.
 MACHINE = Machine("switch:2=2.7GB/s,1.7us node:6=3GB/s,1.3us core:16=5.5GB/s,300ns", "node=2,bus=4,switch=12",
                   "switch:2=4.1 node:6=3.7 core:16=1")
 MAPPERS = ["block", "round-robin", "pe-500k", "metis:pack=true", "clustering", "eager", "auto"]
 SHORT = {"metis:pack=true": "metis"}
 PROGRAMS = {"CG": ("A", 128), "LU": ("A", 128), "SP": ("A", 144), "BT": ("A", 144)}
-ROUNDS = 3  # of one message a pair; all rounds are alike, and an iteration is so many of them
-OPERATIONS_A_SECOND = 1e9  # of one core: an assumption, printed with the table
+ROUNDS = 3  # of one message per pair; all rounds are equal, and an iteration consists of several rounds
+OPERATIONS_PER_SECOND = 1e9  # of one core: an assumption, printed with the table
 
 
 def short(name):
@@ -41,7 +41,7 @@ def run(run):
     gains, whole_gains = {}, {}
     for name, seconds in programs.items():
         problem, ranks = PROGRAMS[name]
-        work = npb.operations(name, problem) / ranks / OPERATIONS_A_SECOND
+        work = npb.operations(name, problem) / ranks / OPERATIONS_PER_SECOND
         gains[name] = {mapper: common.gain(seconds["block"], seconds[mapper]) for mapper in MAPPERS}
         whole_gains[name] = {mapper: common.gain(work + seconds["block"], work + seconds[mapper]) for mapper in MAPPERS}
         answer = found[name]["auto"]
@@ -62,7 +62,7 @@ def run(run):
 
 
 def npb_programs(run):
-    """CG and SP as measured, LU and BT by rule: one iteration each."""
+    """CG and SP as recorded, LU and BT generated from their rules: one iteration each."""
     cases = {"CG": (common.measured("cg.A.128"), MACHINE), "LU": (common.recreated(run, "LU", "A", 128), MACHINE),
              "SP": (common.measured("sp.A.144"), MACHINE),
              "BT": (common.recreated(run, "BT", "A", 144), MACHINE)}
@@ -91,7 +91,7 @@ def sp_scaling(run):
 
 
 def concurrent_gaps(run):
-    """Figure 3: what a pair gets when all 192 cores talk at once: inside nodes, inside switches, across switches."""
+    """Figure 3: the rate of a pair when all 192 cores communicate at the same time: inside nodes, inside switches, across switches."""
     size, seconds = 4e6, []
     for far in (1, 16, 96):
         made = npb.Program(f"pairs {far} apart", 192, {})
@@ -148,7 +148,7 @@ def verdicts(gains, whole_gains, applications, scaling, gaps):
                 "In units of 1,000 bytes, as the paper prints.", "measured"),
         Verdict("Figure 3", PARTLY if all(abs(a / b - 1) < 0.1 for a, b in zip(gaps, (1, 3.7, 4.1))) else NOT,
                 " : ".join(f"{gap:.2f}" for gap in gaps), "1 : 3.7 : 4.1",
-                "Not measured anew: the platform was made so that all pairs at once get these ratios, and the simulation gives them "
+                "Not measured again: the platform is built so that all pairs together get these ratios, and the simulation gives them "
                 "back."),
         Verdict("Figure 8", of_claims(inside > 0.7), f"{100 * inside:.0f} % of cg.C.32's bytes stay in four blocks of eight along the "
                 f"diagonal", "blocks along the diagonal", "By rule: the same as was measured on 8 and 128 ranks.", "computed"),
@@ -193,7 +193,7 @@ def parameters(gaps):
     return [("platform", f"`{MACHINE.platform}`, `--width {MACHINE.width}`"), ("mappers are told", f"`{MACHINE.seen}`"),
             ("programs", "CG.A.128 and SP.A.144 as measured; LU.A.128 and BT.A.144 re-created by rule (reproduce/npb.py); "
             f"{ROUNDS} rounds of one message a pair are simulated and multiplied to an iteration"),
-            ("work", f"operations as NPB counts them at {OPERATIONS_A_SECOND / 1e9:g} Gop/s a core, an assumption; added to the "
+            ("work", f"operations as NPB counts them at {OPERATIONS_PER_SECOND / 1e9:g} Gop/s a core, an assumption; added to the "
              f"communication"),
             ("mappers", "raw results, seed 0; metis with `--pack`, that is on as few nodes as block"),
             ("pairs at once", " : ".join(f"{gap:.2f}" for gap in gaps))]

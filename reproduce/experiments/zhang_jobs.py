@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""reproduce: zhang-jobs (Zhang 2014, Table 1, Figures 4 and 5): jobs beside other jobs, by sequential and by closed placement."""
+"""reproduce: zhang-jobs (Zhang 2014, Table 1, Figures 4 and 5): jobs next to other jobs, by sequential and by closed placement."""
 
 import dataclasses
 import json
