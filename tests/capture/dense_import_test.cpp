@@ -33,14 +33,14 @@ TEST(DenseImport, AcceptsOneRankNoTrafficCommentsAndOtherLineEnds) {
 TEST(DenseImport, ReportsTheErrorAndItsLine) {
   testing::expect_errors("dense", {
                                       {"# nothing\n", 2, "no numbers"},
-                                      {"0 1\n1 0 5\n", 2, "row 2 has 3 numbers, the first has 2"},
-                                      {"0 1 2\n1 0\n", 2, "row 2 has 2 numbers, the first has 3"},
+                                      {"0 1\n1 0 5\n", 2, "row 2 has 3 numbers, but the first row has 2"},
+                                      {"0 1 2\n1 0\n", 2, "row 2 has 2 numbers, but the first row has 3"},
                                       {"0 1\n1 0\n0 0\n", 3, "more than 2 rows"},
                                       {"0 1 2\n1 0 2\n", 3, "ends after 2 of 3 rows"},
                                       {"0 1\n-1 0\n", 2, "the traffic is negative"},
-                                      {"0 1\nnan 0\n", 2, "\"nan\" is not a finite number"},
-                                      {"0 1\n1 x\n", 2, "\"x\" is not a finite number"},
-                                      {"0,1\n1,0\n", 1, "\",1\" is not a finite number"},
+                                      {"0 1\nnan 0\n", 2, "is not a finite number: \"nan\""},
+                                      {"0 1\n1 x\n", 2, "is not a finite number: \"x\""},
+                                      {"0,1\n1,0\n", 1, "is not a finite number: \",1\""},
                                   });
 }
 

@@ -25,15 +25,16 @@ TEST(IntelMpi, ReadsBytesAndTransfers) {
 
 TEST(IntelMpi, ReportsTheErrorAndItsLine) {
   const std::string head = "~~~~ Process 0 of 1 on node a\n\nData Transfers\nSrc Dst Amount(MB) Transfers\n";
-  testing::expect_errors("intel-mpi", {
-                                          {"Data Transfers\n", 2, "no line"},
-                                          {head + "000 --> 000 1.0 1\n", 6, "before the totals"},
-                                          {head + "000 --> 000 1.0 1\nTotals 2.0 1\n", 6, "add up to 1 MB, not 2 MB"},
-                                          {head + "000 --> 000 x 1\n", 5, "\"x\""},
-                                          {head + "000 --> 004 1.0 1\nTotals 1.0 1\n", 7, "rank 4 of 1"},
-                                          {"~~~~ Process 0 of 2 on node a\nData Transfers\n", 3, "process 1 of 2"},
-                                          {"~~~~ Process 2 of 2 on node a\n", 1, "Process 0 of 2 on node"},
-                                      });
+  testing::expect_errors(
+      "intel-mpi", {
+                       {"Data Transfers\n", 2, "no line"},
+                       {head + "000 --> 000 1.0 1\n", 6, "before the totals"},
+                       {head + "000 --> 000 1.0 1\nTotals 2.0 1\n", 6, "is 1 MB, but the totals say 2 MB"},
+                       {head + "000 --> 000 x 1\n", 5, "\"x\""},
+                       {head + "000 --> 004 1.0 1\nTotals 1.0 1\n", 7, "rank 4 occurs, but there are 1 processes"},
+                       {"~~~~ Process 0 of 2 on node a\nData Transfers\n", 3, "process 1 of 2"},
+                       {"~~~~ Process 2 of 2 on node a\n", 1, "Process 0 of 2 on node"},
+                   });
 }
 
 TEST(Aps, CountsEveryPairOnce) {
@@ -59,10 +60,10 @@ TEST(Aps, ReportsTheErrorAndItsLine) {
   const std::string head = "| Rank <-> Rank  Volume(MB)  Volume(%)  Transfers\n";
   testing::expect_errors("aps", {
                                     {head + "0 <-> 1 5 100 1\n", 3, "before its line TOTAL"},
-                                    {head + "0 <-> 1 5 50 1\n| [skipped 4 lines]\n", 3, "left out"},
+                                    {head + "0 <-> 1 5 50 1\n| [skipped 4 lines]\n", 3, "omitted lines"},
                                     {head + "0 <-> 1 5 50 1\n| TOTAL 10 100 2\n", 4, "without filters"},
                                     {head + "0 <-> 1 5 x 1\n", 2, "\"x\""},
-                                    {head + "0 <-> 1 5 1 1\n0 --> 1 5 1 1\n", 3, "changes between"},
+                                    {head + "0 <-> 1 5 1 1\n0 --> 1 5 1 1\n", 3, "contains both"},
                                 });
 }
 

@@ -58,9 +58,9 @@ TEST(Ipm, ReportsTheErrorAndItsLine) {
                                     {task(0, 2, send), 4, "task 1 of 2 is missing"},
                                     {task(0, 1, ""), 3, "IPM_LOG=full"},
                                     {task(0, 1, "<hent call=\"MPI_Send\" bytes=\"x\" orank=\"0\" count=\"1\">\n"), 2,
-                                     "call, bytes and count"},
-                                    {send, 1, "outside of all tasks"},
-                                    {task(0, 2, send) + task(1, 3, send), 4, "3 tasks, but 2"},
+                                     "no call, bytes or count"},
+                                    {send, 1, "not inside a task"},
+                                    {task(0, 2, send) + task(1, 3, send), 4, "mpi_size is 3, but 2"},
                                     {task(0, 2, send).substr(0, 51), 2, "ends inside a task"},
                                     {"<task ipm_version=\"2\" mpi_rank=\"5\" mpi_size=\"2\" >\n", 1, "mpi_rank"},
                                 });

@@ -114,16 +114,17 @@ TEST(Monitoring, ReportsFilesOfDifferentRuns) {
 
 TEST(Monitoring, ReportsTheErrorAndItsLine) {
   const std::string head = "# POINT TO POINT\n";
-  testing::expect_errors("monitoring", {
-                                           {head + "E\t0\t1\t8 bytes\t1 msgs sent\n", 3, "COLLECTIVES"},
-                                           {head + "E\t0\t1\t8 by", 2, "number of messages"},
-                                           {head + "E\t0\tx\t8 bytes\t1 msgs sent\n", 2, "\"x\" is no rank"},
-                                           {head + "E\t0\t1\t-8 bytes\t1 msgs sent\n", 2, "negative"},
-                                           {head + "hello\n", 2, "\"hello\""},
-                                           {head + "D\tMPI_COMM_WORLD\tprocs: 0,\n", 2, "no rank of a communicator"},
-                                           {head + "# COLLECTIVES\nD\tx\tprocs: 0,1\nE\t0\t1", 4, "not complete"},
-                                           {head + "A2O\t0\t8 bytes\t1 msgs sent\n", 2, "without a communicator"},
-                                       });
+  testing::expect_errors("monitoring",
+                         {
+                             {head + "E\t0\t1\t8 bytes\t1 msgs sent\n", 3, "COLLECTIVES"},
+                             {head + "E\t0\t1\t8 by", 2, "number of messages"},
+                             {head + "E\t0\tx\t8 bytes\t1 msgs sent\n", 2, "\"x\" is not a rank"},
+                             {head + "E\t0\t1\t-8 bytes\t1 msgs sent\n", 2, "negative"},
+                             {head + "hello\n", 2, "\"hello\""},
+                             {head + "D\tMPI_COMM_WORLD\tprocs: 0,\n", 2, "is not a rank of the communicator"},
+                             {head + "# COLLECTIVES\nD\tx\tprocs: 0,1\nE\t0\t1", 4, "incomplete"},
+                             {head + "A2O\t0\t8 bytes\t1 msgs sent\n", 2, "have no communicator"},
+                         });
 }
 
 }  // namespace

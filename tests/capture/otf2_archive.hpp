@@ -41,7 +41,7 @@ class Otf2Archive {
   static constexpr OTF2_LocationRef thread = 3;                           // of rank 0
   static constexpr OTF2_CommRef world = 4, self = 9;
   static constexpr OTF2_RmaWinRef window = 2;
-  static constexpr std::uint32_t nobody = UINT32_MAX - 1;  // MPI_PROC_NULL
+  static constexpr std::uint32_t proc_null = UINT32_MAX - 1;  // MPI_PROC_NULL
 
   void write_events() {
     OTF2_Archive_OpenEvtFiles(archive_);
@@ -53,7 +53,7 @@ class Otf2Archive {
         OTF2_EvtWriter_MpiCollectiveEnd(out, nullptr, 5, op, world, root, sent, received);
       };
       OTF2_EvtWriter_MpiSend(out, nullptr, 1, (rank + 1) % 3, world, 0, 64);
-      OTF2_EvtWriter_MpiSend(out, nullptr, 2, nobody, world, 0, 64);
+      OTF2_EvtWriter_MpiSend(out, nullptr, 2, proc_null, world, 0, 64);
       collective(OTF2_COLLECTIVE_OP_CREATE_HANDLE, OTF2_UNDEFINED_UINT32, 0, 0);
       collective(OTF2_COLLECTIVE_OP_BCAST, 1, rank == 1 ? 300 : 0, 100);
       collective(OTF2_COLLECTIVE_OP_ALLREDUCE, OTF2_UNDEFINED_UINT32, 24, 24);

@@ -55,7 +55,7 @@ TEST(Otf2, ReadsTheTrafficOfTheProgram) {
   const Profile profile = read_path(folder).profile;
   EXPECT_EQ(profile.rank_count(), 4u);
   EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic())
-      << "ranks are no locations, receivers are local to their communicator, nobody receives nothing";
+      << "ranks are not location ids, receivers are ranks of their communicator, MPI_PROC_NULL is ignored";
   EXPECT_EQ(profile.point_to_point.total_messages(), 11);
 }
 
@@ -93,7 +93,7 @@ TEST(Otf2, ReadsTheTotalBytesOfScoreP) {
   EXPECT_EQ(find_call(profile, CollectiveOp::bcast, 1, 100).count, 1);
   EXPECT_EQ(find_call(profile, CollectiveOp::allreduce, 0, 8).count, 1) << "3 times 8 bytes in and out";
   EXPECT_EQ(find_call(profile, CollectiveOp::alltoall, 0, 10).count, 1) << "3 times 10 bytes out";
-  EXPECT_EQ(profile.collectives.size(), 3u) << "making a communicator is no traffic";
+  EXPECT_EQ(profile.collectives.size(), 3u) << "the creation of a communicator is not traffic";
   EXPECT_EQ(profile.communicators.size(), 1u);
   EXPECT_EQ(profile.communicators[0].name, "MPI_COMM_WORLD");
 }

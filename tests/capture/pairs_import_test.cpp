@@ -97,25 +97,25 @@ TEST(PairsImport, ReadsTheMeasuredMatrices) {
 
 TEST(PairsImport, ReportsTheErrorAndItsLine) {
   testing::expect_errors("pairs", {
-                                      {"# ranks=0\n", 1, "no ranks"},
+                                      {"# ranks=0\n", 1, "the number of ranks is 0"},
                                       {"# ranks=4000000000\n0 1 5\n", 1, "4000000000 ranks in a file of"},
                                       {"# ranks=99999999999999999999999\n0 1 5\n", 1, "too many"},
-                                      {"# no number of ranks\n", 1, "no ranks"},
+                                      {"# no number of ranks\n", 1, "the number of ranks is 0"},
                                       {"0 4000000000 5\n", 1, "4000000001 ranks in a file of"},
-                                      {"0 18446744073709551615 5\n", 1, "\"18446744073709551615\" is no rank"},
-                                      {"# ranks=2\n0 1 5\n0 2 5\n", 3, "rank 2 is outside 0..1"},
-                                      {"# ranks=2\n0 1 5\n0 1\n", 3, "2 columns, but 3 in the lines before"},
+                                      {"0 18446744073709551615 5\n", 1, "\"18446744073709551615\" is not a rank"},
+                                      {"# ranks=2\n0 1 5\n0 2 5\n", 3, "rank 2 is not in 0..1"},
+                                      {"# ranks=2\n0 1 5\n0 1\n", 3, "2 columns, but the lines before have 3"},
                                       {"# ranks=2\n0 1\n", 2, "2 columns"},
                                       {"# ranks=2\n0 1 2 3 4\n", 2, "5 columns"},
                                       {"# ranks=2\n0 1 2 3 4 5 6\n", 2, "more than 6"},
-                                      {"# ranks=2\n0 x 5\n", 2, "\"x\" is no rank"},
-                                      {"# ranks=2\n-1 0 5\n", 2, "\"-1\" is no rank"},
-                                      {"# ranks=2\n0 1.0 5\n", 2, "\"1.0\" is no rank"},
+                                      {"# ranks=2\n0 x 5\n", 2, "\"x\" is not a rank"},
+                                      {"# ranks=2\n-1 0 5\n", 2, "\"-1\" is not a rank"},
+                                      {"# ranks=2\n0 1.0 5\n", 2, "\"1.0\" is not a rank"},
                                       {"# ranks=2\n0 1 -5\n", 2, "the number of bytes is negative"},
                                       {"# ranks=2\n0 1 5 -5\n", 2, "the number of messages is negative"},
                                       {"# ranks=2\n0 1 1e200\n", 2, "too large"},
-                                      {"# ranks=2\n0 1 nan\n", 2, "\"nan\" is not a finite number"},
-                                      {"# ranks=2\n0 1 5 # good\n", 2, "\"#\" is not a finite number"},
+                                      {"# ranks=2\n0 1 nan\n", 2, "is not a finite number: \"nan\""},
+                                      {"# ranks=2\n0 1 5 # good\n", 2, "is not a finite number: \"#\""},
                                   });
 }
 

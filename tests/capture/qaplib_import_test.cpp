@@ -70,13 +70,13 @@ TEST(QaplibImport, HasTheObjectiveOfTheProblem) {
 
 TEST(QaplibImport, ReportsTheErrorAndItsLine) {
   testing::expect_errors("qaplib", {
-                                       {"0\n", 1, "\"0\" is no size"},
-                                       {"x\n", 1, "\"x\" is no size"},
+                                       {"0\n", 1, "\"0\" is not the size of an instance"},
+                                       {"x\n", 1, "\"x\" is not the size of an instance"},
                                        {"2\n0 1\n1 0\n0 2\n2\n", 6, "ends after 7 of 8 numbers"},
                                        {"2\n0 1\n1 0\n0 2\n2 0 9\n", 5, "\"9\" follows the 8 numbers"},
                                        {"2\n0 1\n-1 0\n0 2\n2 0\n", 3, "the traffic is negative"},
                                        {"2\n0 1\n1 0\n0 -2\n2 0\n", 4, "the distance is negative"},
-                                       {"2\n0 1\n1 0\n0 inf\n2 0\n", 4, "\"inf\" is not a finite number"},
+                                       {"2\n0 1\n1 0\n0 inf\n2 0\n", 4, "is not a finite number: \"inf\""},
                                        {"4000000000\n0 1\n", 1, "two matrices of 4000000000 x 4000000000 in a file of"},
                                        {"18446744073709551615\n0 1\n", 1, "in a file of"},
                                    });

@@ -31,7 +31,7 @@ std::string file_of(int number) {
 TEST(TimeIndependent, ReadsTheTrafficOfTheProgram) {
   const Profile profile = read_path(list).profile;
   EXPECT_EQ(profile.rank_count(), 4u);
-  EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic()) << "what goes to nobody does not count";
+  EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic()) << "messages to MPI_PROC_NULL do not count";
   EXPECT_EQ(profile.point_to_point.total_messages(), 11);
 }
 
@@ -160,13 +160,13 @@ TEST(TimeIndependent, ReportsATruncatedTrace) {
 
 TEST(TimeIndependent, ReportsTheErrorAndItsLine) {
   testing::expect_errors("ti", {
-                                   {"0 init\nx send 1\n", 2, "\"x\" is no rank"},
-                                   {"0 init\n0 5\n", 2, "\"5\" is no action"},
+                                   {"0 init\nx send 1\n", 2, "\"x\" is not a rank"},
+                                   {"0 init\n0 5\n", 2, "\"5\" is not an action"},
                                    {"0 send 1\n", 1, "at least 2"},
                                    {"0 send 1 0 ten 6\n", 1, "\"ten\""},
                                    {"0 compute nan\n", 1, "\"nan\""},
                                    {"0 send 1 0 1e300 6\n", 1, "\"1e300\""},
-                                   {"0 gatherv 1 1\n", 1, "too few"},
+                                   {"0 gatherv 1 1\n", 1, "invalid number of arguments"},
                                    {"0 gatherv 1 1 1 7 6 6\n", 1, "root 7"},
                                    {"0 send 2 0 1 6\n2 recv 0 0 1 6\n", 0, "rank 1 has no line"},
                                });

@@ -13,7 +13,7 @@ class OneSided(RecordingTest):
         return profile
 
     def test_put_counts_to_the_target(self):
-        self.check(["put", "rput", "accumulate", "raccumulate", "derived", "nobody"], {(0, 2): (4 * 32 + 24, 5)})
+        self.check(["put", "rput", "accumulate", "raccumulate", "derived", "proc_null"], {(0, 2): (4 * 32 + 24, 5)})
 
     def test_get_counts_to_the_origin(self):
         self.check(["get", "rget", "get_accumulate_no_op", "fetch_and_op_no_op"], {(2, 0): (3 * 32 + 8, 4)})

@@ -101,7 +101,7 @@ class Communicators(RecordingTest):
         self.assertEqual(calls, {
             ("upper row", (0, 1), "bcast"): 1, ("lower row", (2, 3), "bcast"): 1,
             ('Spalte "ä"', (2, 0), "bcast"): 2, ('Spalte "ä"', (3, 1), "bcast"): 2,
-            ("", (1, 2, 3), "allreduce"): 1, ("everybody", (), "allreduce"): 1})
+            ("", (1, 2, 3), "allreduce"): 1, ("all ranks", (), "allreduce"): 1})
 
     def test_a_late_name_applies_to_earlier_calls(self):
         profile = self.record(4, self.program("names.c"))

@@ -57,7 +57,7 @@ Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std
   return extents;
 }
 
-Extents most_cubic(std::uint32_t ranks, std::size_t dimensions) {
+Extents cubic_grid(std::uint32_t ranks, std::size_t dimensions) {
   if (dimensions == 2) {
     const auto [rows, columns] = nearest_factors(ranks);
     return {1, rows, columns};
@@ -83,7 +83,7 @@ void GridSize::describe(OptionList& options) {
 }
 
 Result<Extents> GridSize::resolve() const {
-  if (ranks > 0 && size == default_size) return most_cubic(static_cast<std::uint32_t>(ranks), dimensions);
+  if (ranks > 0 && size == default_size) return cubic_grid(static_cast<std::uint32_t>(ranks), dimensions);
   auto extents = parse_extents(size, dimensions, "size");
   if (extents && ranks > 0 && volume(*extents) != ranks)
     return fail(Code::usage, at("--ranks"),

@@ -28,7 +28,7 @@ std::uint64_t volume(const Extents& extents);
 /// Parses "16x16" or "8x8x8" with exactly `dimensions` extents. Error messages refer to `option`.
 Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std::string_view option);
 /// The factorisation with the smallest surface (three dimensions), or the two factors closest to each other (two).
-Extents most_cubic(std::uint32_t ranks, std::size_t dimensions);
+Extents cubic_grid(std::uint32_t ranks, std::size_t dimensions);
 
 /// The size of a grid: the option `size`, or the most cubic grid of `ranks`.
 struct GridSize {

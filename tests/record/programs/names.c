@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(late);
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &plain); /* {1, 2, 3} and {0}, without a name */
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, plain);
-  MPI_Comm_set_name(MPI_COMM_WORLD, "everybody");
+  MPI_Comm_set_name(MPI_COMM_WORLD, "all ranks");
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   take(&value, sizeof value);
   MPI_Comm_free(&plain);

@@ -39,7 +39,7 @@ static void one(const char* call) {
     MPI_Put(from, 1, spread, 0, 1, 3, MPI_DOUBLE, win);
     MPI_Type_free(&spread);
   }
-  if (IS("nobody")) {
+  if (IS("proc_null")) {
     MPI_Put(from, 4, MPI_DOUBLE, MPI_PROC_NULL, 1, 4, MPI_DOUBLE, win);
     MPI_Get(from, 4, MPI_DOUBLE, MPI_PROC_NULL, 1, 4, MPI_DOUBLE, win);
   }

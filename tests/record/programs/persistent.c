@@ -6,7 +6,7 @@ int main(int argc, char** argv) {
   begin(&argc, &argv);
   static char buffer[1 << 16];
   MPI_Buffer_attach(buffer, sizeof buffer);
-  MPI_Request requests[4], never, nobody;
+  MPI_Request requests[4], never, null_request;
   if (rank == 0) {
     MPI_Send_init(out, 1, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[0]);
     MPI_Bsend_init(out, 10, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[1]);
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
       MPI_Recv_init(in + bytes, bytes, MPI_BYTE, 0, k, MPI_COMM_WORLD, &requests[k]);
   }
   MPI_Send_init(out, 5000, MPI_BYTE, 1 - rank, 9, MPI_COMM_WORLD, &never); /* never started */
-  MPI_Send_init(out, 5000, MPI_BYTE, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &nobody);
+  MPI_Send_init(out, 5000, MPI_BYTE, MPI_PROC_NULL, 9, MPI_COMM_WORLD, &null_request);
   for (int turn = 0; turn < 3; ++turn) {        /* twice with MPI_Startall, then one by one */
     if (rank == 0) MPI_Barrier(MPI_COMM_WORLD); /* ready sends need their receives */
     if (turn < 2) {
@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
       for (int k = 0; k < 4; ++k) MPI_Start(&requests[k]);
     }
     if (rank == 1) MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Start(&nobody);
-    MPI_Wait(&nobody, MPI_STATUS_IGNORE);
+    MPI_Start(&null_request);
+    MPI_Wait(&null_request, MPI_STATUS_IGNORE);
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
   }
   /* A request freed while active is still sent; MPI may reuse its handle for another request. */
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   }
   MPI_Request_free(&never);
-  MPI_Request_free(&nobody);
+  MPI_Request_free(&null_request);
   if (rank == 0)
     for (int k = 0; k < 4; ++k) MPI_Request_free(&requests[k]);
   else

@@ -29,13 +29,13 @@ struct Star : virtual Shape {
 
 std::map<std::string, int> made_before_main = {{"threads", 3}, {"rounds", 4}};
 struct EndsLate {
-  std::string text = "a text that is too long to be kept inside of the object itself";
+  std::string text = "a text that is too long to be kept inline in the object itself";
   ~EndsLate() { std::printf("%zu\n", text.size() + made_before_main.size()); }
 };
 EndsLate ends_late;
 std::atomic<int> ended{0};
 struct EndsWithThread {
-  std::string text = "another text that is too long to be kept inside of the object";
+  std::string text = "another text that is too long to be kept inline in the object";
   ~EndsWithThread() { ended += static_cast<int>(!text.empty()); }
 };
 thread_local EndsWithThread ends_with_thread;

@@ -61,7 +61,7 @@ CommGraph::Rows reverse_rows(const CommGraph::Rows& rows) {
   return result;
 }
 
-/// Entry (i, j) is the number of bytes from rank i to rank j; a zero is no traffic. Memory is proportional to the
+/// Entry (i, j) is the number of bytes from rank i to rank j; a zero means no traffic. Memory is proportional to the
 /// number of nonzero entries.
 Result<CommGraph> read_matrix(const FileContents& file, MatrixStyle style) {
   CommGraph::Rows rows;
