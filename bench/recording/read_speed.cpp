@@ -54,7 +54,7 @@ std::optional<Seconds> read_times(const std::string& path, std::size_t threads) 
   return best;
 }
 
-/// What gpmetis says in its line "I/O:"; it only reads, because its output is switched off.
+/// The time that gpmetis prints in its line "I/O:"; only reading counts, because its output is switched off.
 std::optional<double> metis_seconds(const std::string& path) {
   std::optional<double> best;
   for (int round = 0; round < 3; ++round) {

@@ -53,10 +53,10 @@ class PairwiseSearch {
   /// The working memory of one depth of the search.
   struct Level {
     std::vector<double> attached;  // by task and core: cost of the task's traffic with itself and the placed tasks
-    std::vector<Index> waiting;    // unplaced tasks
+    std::vector<Index> unplaced;   // unplaced tasks
     std::vector<Index> open;       // cores with a free slot
-    std::vector<Index> slot_core;  // cores with room, as often as they have room for waiting tasks
-    std::vector<double> cost;      // the table of the assignment: waiting x slots
+    std::vector<Index> slot_core;  // the core of each free slot, with at most one slot per unplaced task on a core
+    std::vector<double> cost;      // the table of the assignment: unplaced x slots
     LinearAssignment assignment;
     std::vector<bool> representative;
     struct Child {
@@ -81,7 +81,7 @@ class PairwiseSearch {
   void fill_costs(Level& level);
   void shortest_distances(Index core, std::size_t count);
   Index choose_task(Level& level, double bound, double spare);
-  void place_last(Level& level, double partial);
+  void place_last_task(Level& level, double partial);
 
   const DenseQap& problem_;
   const MachineSymmetry& machine_symmetry_;
@@ -98,8 +98,8 @@ class PairwiseSearch {
     Index other;
   };
   // By task, the largest traffic first; by core, the shortest distance first. For bytes and for messages.
-  std::vector<std::vector<Ranked>> bytes_of_, messages_of_, gaps_of_, latencies_of_;
-  std::vector<double> heaviest_bytes_, heaviest_messages_, shortest_gaps_, lowest_latencies_;  // scratch
+  std::vector<std::vector<Ranked>> bytes_of_, messages_of_, inverse_bandwidths_of_, latencies_of_;
+  std::vector<double> heaviest_bytes_, heaviest_messages_, lowest_inverse_bandwidths_, lowest_latencies_;  // scratch
 };
 
 /// Each direction of a pair's traffic is counted once: at its sender, or, if distances are symmetric, half at each end,
@@ -130,7 +130,7 @@ void PairwiseSearch::sort_distances() {
     return row;
   };
   for (Index core = 0; core < problem_.cores(); ++core) {
-    gaps_of_.push_back(ranked(core, [](const PairCost& pair) { return pair.per_byte; }));
+    inverse_bandwidths_of_.push_back(ranked(core, [](const PairCost& pair) { return pair.per_byte; }));
     latencies_of_.push_back(ranked(core, [](const PairCost& pair) { return pair.per_message; }));
   }
 }
@@ -158,12 +158,12 @@ double PairwiseSearch::visit(Index depth, double partial) {
   Level& level = levels_[depth];
   if (!budget_.visit_node()) return partial;
   list_remaining(level);
-  if (level.waiting.size() <= 1) {
-    place_last(level, partial);
+  if (level.unplaced.size() <= 1) {
+    place_last_task(level, partial);
     return partial;
   }
   fill_costs(level);
-  const double bound = partial + level.assignment.solve(level.cost, level.waiting.size(), level.slot_core.size());
+  const double bound = partial + level.assignment.solve(level.cost, level.unplaced.size(), level.slot_core.size());
   if (bound >= threshold()) return bound;
 
   const Index task = choose_task(level, bound, threshold() - bound);
@@ -174,7 +174,7 @@ double PairwiseSearch::visit(Index depth, double partial) {
     core_of_[task] = core;
     ++occupants_[core];
     below.attached = level.attached;
-    for (const Index other : level.waiting) {
+    for (const Index other : level.unplaced) {
       if (other == task) continue;
       for (const Index other_core : level.open) {
         attached(below, other, other_core) += problem_.pair_cost(task, core, other, other_core);
@@ -192,28 +192,28 @@ double PairwiseSearch::visit(Index depth, double partial) {
 }
 
 void PairwiseSearch::list_remaining(Level& level) const {
-  level.waiting.clear();
+  level.unplaced.clear();
   level.open.clear();
   level.slot_core.clear();
   for (Index task = 0; task < problem_.tasks(); ++task) {
-    if (core_of_[task] == none) level.waiting.push_back(task);
+    if (core_of_[task] == none) level.unplaced.push_back(task);
   }
   for (Index core = 0; core < problem_.cores(); ++core) {
     const Index free_slots = problem_.capacity(core) - occupants_[core];
     if (free_slots == 0) continue;
     level.open.push_back(core);
-    level.slot_core.insert(level.slot_core.end(), std::min<std::size_t>(free_slots, level.waiting.size()), core);
+    level.slot_core.insert(level.slot_core.end(), std::min<std::size_t>(free_slots, level.unplaced.size()), core);
   }
 }
 
 void PairwiseSearch::fill_costs(Level& level) {
   const std::size_t slots = level.slot_core.size();
-  const std::size_t partners = level.waiting.size() - 1;
-  level.cost.resize(level.waiting.size() * slots);
+  const std::size_t partners = level.unplaced.size() - 1;
+  level.cost.resize(level.unplaced.size() * slots);
   // The traffic between the unplaced tasks, the largest amount of each row first.
   heaviest_bytes_.clear();
   heaviest_messages_.clear();
-  for (const Index task : level.waiting) {
+  for (const Index task : level.unplaced) {
     for (const Ranked& entry : bytes_of_[task]) {
       if (core_of_[entry.other] == none) heaviest_bytes_.push_back(entry.amount);
     }
@@ -225,15 +225,15 @@ void PairwiseSearch::fill_costs(Level& level) {
     const Index core = level.slot_core[slot];
     const bool same_core = slot > 0 && level.slot_core[slot - 1] == core;
     if (!same_core) shortest_distances(core, partners);
-    for (std::size_t row = 0; row < level.waiting.size(); ++row) {
+    for (std::size_t row = 0; row < level.unplaced.size(); ++row) {
       double& cost = level.cost[row * slots + slot];
-      if (same_core || task_symmetry_.is_redundant(level.waiting[row], core)) {
+      if (same_core || task_symmetry_.is_redundant(level.unplaced[row], core)) {
         cost = same_core ? level.cost[row * slots + slot - 1] : forbidden_cost_;
         continue;
       }
-      cost = attached(level, level.waiting[row], core);
+      cost = attached(level, level.unplaced[row], core);
       const double* const bytes = heaviest_bytes_.data() + row * partners;
-      for (std::size_t at = 0; at < partners; ++at) cost += bytes[at] * shortest_gaps_[at];
+      for (std::size_t at = 0; at < partners; ++at) cost += bytes[at] * lowest_inverse_bandwidths_[at];
       if (problem_.bytes_only()) continue;
       const double* const messages = heaviest_messages_.data() + row * partners;
       for (std::size_t at = 0; at < partners; ++at) cost += messages[at] * lowest_latencies_[at];
@@ -251,7 +251,7 @@ void PairwiseSearch::shortest_distances(Index core, std::size_t count) {
       if (shortest.size() == count) return;
     }
   };
-  collect(gaps_of_[core], shortest_gaps_);
+  collect(inverse_bandwidths_of_[core], lowest_inverse_bandwidths_);
   if (!problem_.bytes_only()) collect(latencies_of_[core], lowest_latencies_);
 }
 
@@ -268,7 +268,7 @@ Index PairwiseSearch::choose_task(Level& level, double bound, double spare) {
     const bool same_core = slot > 0 && level.slot_core[slot - 1] == level.slot_core[slot];
     return !same_core && level.representative[level.slot_core[slot]];
   };
-  for (std::size_t row = 0; row < level.waiting.size(); ++row) {
+  for (std::size_t row = 0; row < level.unplaced.size(); ++row) {
     double sum = 0;
     for (std::size_t slot = 0; slot < level.slot_core.size(); ++slot) {
       if (is_branch(slot)) sum += std::min(spare, increase(row, slot));
@@ -291,12 +291,12 @@ Index PairwiseSearch::choose_task(Level& level, double bound, double spare) {
   }
   std::stable_sort(level.children.begin(), level.children.end(),
                    [](const auto& a, const auto& b) { return a.bound < b.bound; });
-  return level.waiting[chosen];
+  return level.unplaced[chosen];
 }
 
-void PairwiseSearch::place_last(Level& level, double partial) {
-  if (!level.waiting.empty()) {
-    const Index task = level.waiting.front();
+void PairwiseSearch::place_last_task(Level& level, double partial) {
+  if (!level.unplaced.empty()) {
+    const Index task = level.unplaced.front();
     Index best = level.open.front();
     for (const Index core : level.open) {
       // Redundant cores (see TaskSymmetry) are not worse, so they need not be excluded here.
@@ -309,7 +309,7 @@ void PairwiseSearch::place_last(Level& level, double partial) {
     incumbent_.cost = partial;
     for (Index task = 0; task < problem_.tasks(); ++task) incumbent_.core_of[task] = Core{core_of_[task]};
   }
-  if (!level.waiting.empty()) core_of_[level.waiting.front()] = none;
+  if (!level.unplaced.empty()) core_of_[level.unplaced.front()] = none;
 }
 
 }  // namespace
