@@ -17,14 +17,14 @@ class FileTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "rankloom-file-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
+    directory_ = ::mkdtemp(pattern.data());
   }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void TearDown() override { fs::remove_all(directory_); }
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
   std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()));
   }
-  fs::path folder_;
+  fs::path directory_;
 };
 
 TEST_F(FileTest, ReadsBackWhatIsWritten) {
@@ -41,10 +41,10 @@ TEST_F(FileTest, AnEmptyFileHasNoContent) {
 }
 
 TEST_F(FileTest, ADirectoryIsNotAFile) {
-  const auto text = read_file(folder_.string());
+  const auto text = read_file(directory_.string());
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, Code::bad_input);
-  EXPECT_FALSE(write_file(folder_.string(), "x"));
+  EXPECT_FALSE(write_file(directory_.string(), "x"));
 }
 
 TEST_F(FileTest, AMissingDirectoryIsNamedInTheErrorAndHint) {

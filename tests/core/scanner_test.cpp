@@ -39,7 +39,7 @@ std::optional<std::uint64_t> integer(std::string_view text) {
   Scanner in(exact.view());
   std::uint64_t value = 0;
   if (in.take_integer(value)) return value;
-  EXPECT_EQ(in.position(), exact.view().data()) << "moved without success";
+  EXPECT_EQ(in.position(), exact.view().data()) << "a failed take_… must not move the scanner";
   return std::nullopt;
 }
 
@@ -48,7 +48,7 @@ std::optional<double> number(std::string_view text) {
   Scanner in(exact.view());
   double value = 0;
   if (in.take_number(value)) return value;
-  EXPECT_EQ(in.position(), exact.view().data()) << "moved without success";
+  EXPECT_EQ(in.position(), exact.view().data()) << "a failed take_… must not move the scanner";
   return std::nullopt;
 }
 

@@ -113,7 +113,7 @@ TEST(Platform, RejectsInvalidOptions) {
   EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what,
               HasSubstr("the width 0.5 of node is below 1"));
   EXPECT_THAT(Platform::of(topology, {.latency = 1e-6}).error().what, HasSubstr("already has latencies"));
-  EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0}), {}).error().what, HasSubstr("table of distances"));
+  EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0}), {}).error().what, HasSubstr("distance matrix"));
 }
 
 }  // namespace

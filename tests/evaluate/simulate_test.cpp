@@ -32,7 +32,7 @@ class Simulation : public testing::Test {
   SimulatedJob job(const std::vector<std::string>& texts, std::vector<Core> cores) {
     SimulatedJob made{.name = fmt::format("job{}", jobs_++), .traces = {}, .core_of = std::move(cores), .start = 0};
     for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-      made.traces.push_back(folder_->file(fmt::format("{}.{}.txt", made.name, rank)));
+      made.traces.push_back(directory_->file(fmt::format("{}.{}.txt", made.name, rank)));
       EXPECT_TRUE(write_file(made.traces.back(), texts[rank]));
     }
     return made;
@@ -54,7 +54,7 @@ class Simulation : public testing::Test {
     return result(topology, std::move(jobs), std::move(platform)).seconds;
   }
 
-  Result<TemporaryDirectory> folder_ = TemporaryDirectory::make();
+  Result<TemporaryDirectory> directory_ = TemporaryDirectory::make();
   int jobs_ = 0;
 };
 
@@ -101,9 +101,9 @@ TEST_F(Simulation, JobsSlowEachOtherDownOnlyOnSharedLinks) {
   const auto times = [&](Core a, Core b, Core c, Core d) {
     return result(line, {message(1e6, a, b), message(1e6, c, d)}).jobs;
   };
-  const auto closed = times(Core{0}, Core{1}, Core{2}, Core{3});
-  EXPECT_NEAR(closed[0].seconds, 1e-6 + 1e6 * 10e-9, 1e-9);
-  EXPECT_NEAR(closed[1].seconds, closed[0].seconds, 1e-9);
+  const auto isolated = times(Core{0}, Core{1}, Core{2}, Core{3});
+  EXPECT_NEAR(isolated[0].seconds, 1e-6 + 1e6 * 10e-9, 1e-9);
+  EXPECT_NEAR(isolated[1].seconds, isolated[0].seconds, 1e-9);
   // Both routes use the link between nodes 1 and 2. A single message uses half of its rate, so that three messages
   // share it.
   const auto three =
@@ -132,7 +132,7 @@ TEST_F(Simulation, WorkDependsOnTheSpeedOfTheProcessor) {
 
 TEST_F(Simulation, IsDeterministic) {
   const Profile profile = *generate("stencil2d:size=6x6,block=64x64,shuffle");
-  const auto trace = synthesise_trace(profile, {.iterations = 2}, folder_->path());
+  const auto trace = synthesise_trace(profile, {.iterations = 2}, directory_->path());
   SimulatedJob stencil{.name = "stencil", .traces = trace->files, .core_of = {}, .start = 0};
   for (std::uint32_t rank = 0; rank < 36; ++rank) stencil.core_of.push_back(Core{rank});
   const Topology topology = *load_topology("torus:3x3=2,1us core:4=1,100ns");
@@ -144,7 +144,7 @@ TEST_F(Simulation, IsDeterministic) {
 TEST_F(Simulation, EqualsSmpirun) {
   if (std::system("command -v smpirun >/dev/null") != 0) GTEST_SKIP() << "the Debian package simgrid is missing";
   const Profile profile = *generate("random:ranks=4,degree=3,weights=random,heaviest=1000000,directed,seed=5");
-  const auto trace = synthesise_trace(profile, {.iterations = 3}, folder_->path());
+  const auto trace = synthesise_trace(profile, {.iterations = 3}, directory_->path());
   ASSERT_TRUE(trace);
   std::string list, platform =
                         "<?xml version='1.0'?><!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\"><platform "
@@ -165,15 +165,15 @@ TEST_F(Simulation, EqualsSmpirun) {
             a, b);
   platform += "</zone></platform>";
   for (const std::string& file : trace->files) list += file + "\n";
-  ASSERT_TRUE(write_file(folder_->file("platform.xml"), platform));
-  ASSERT_TRUE(write_file(folder_->file("list.txt"), list));
-  ASSERT_TRUE(write_file(folder_->file("hosts.txt"), "h0\nh1\nh2\nh3\n"));
-  const std::string said = folder_->file("said.txt");
+  ASSERT_TRUE(write_file(directory_->file("platform.xml"), platform));
+  ASSERT_TRUE(write_file(directory_->file("list.txt"), list));
+  ASSERT_TRUE(write_file(directory_->file("hosts.txt"), "h0\nh1\nh2\nh3\n"));
+  const std::string said = directory_->file("said.txt");
   const std::string command = fmt::format(
       "timeout 60 smpirun -np 4 -platform {0}/platform.xml -hostfile {0}/hosts.txt -replay {0}/list.txt "
       "--cfg=smpi/bw-factor:0:1.0 --cfg=smpi/lat-factor:0:1.0 --cfg=network/TCP-gamma:0 --cfg=network/crosstraffic:0 "
       "--cfg=smpi/host-speed:1Gf >{1} 2>&1",
-      folder_->path(), said);
+      directory_->path(), said);
   ASSERT_EQ(std::system(command.c_str()), 0) << read_file(said)->view();
   const std::string text(read_file(said)->view());
   const std::size_t at = text.find("Simulation time ");
@@ -212,7 +212,7 @@ TEST_F(Simulation, ReportsErrors) {
   for (int i = 0; i < 200'000; ++i) endless += "0 compute 1\n";
   const Error slow = error_of(job({endless, "1 init\n"}, {Core{0}, Core{1}}),
                               {.simulator = RANKLOOM_SIMULATE, .time_limit = std::chrono::milliseconds(30)});
-  EXPECT_THAT(slow.what, HasSubstr("not done after"));
+  EXPECT_THAT(slow.what, HasSubstr("did not end within"));
   EXPECT_THAT(error_of(sound, {.simulator = "/bin/false"}).what, HasSubstr("exit status 1 and without a message"));
 }
 

@@ -254,7 +254,7 @@ TEST(ProfileFile, ValidatesGraphs) {
   EXPECT_TRUE(graph({2, 0}, {0, 1}, {5, 6}));
   EXPECT_FALSE(graph({2, 0}, {0, 2}, {5, 6})) << "a target that is not a rank";
   EXPECT_FALSE(graph({2, 0}, {1, 0}, {5, 6})) << "a target twice";
-  EXPECT_FALSE(graph({2, 0}, {1, 0xffffffff}, {5, 6})) << "targets that fall";
+  EXPECT_FALSE(graph({2, 0}, {1, 0xffffffff}, {5, 6})) << "descending targets";
   EXPECT_FALSE(graph({1, 0}, {0, 1}, {5, 6})) << "fewer edges in the rows";
   EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, 6, 7})) << "more bytes than edges";
   EXPECT_FALSE(graph({2, 0}, {0, 1}, {5, -6})) << "negative bytes";
@@ -284,7 +284,7 @@ TEST(ProfileFile, ValidatesCollectivesAgainstCommunicators) {
   EXPECT_FALSE(with(world + collective(0, 1, 1, 0xbff00000))) << "-1 bytes";
   EXPECT_FALSE(with(column_of_ranks("COMM", {0, 1, 2}))) << "a member that is not a rank";
   EXPECT_FALSE(with(column_of_ranks("COMM", {0, 5, 1}))) << "more members than there are";
-  EXPECT_FALSE(with(column_of_ranks("ACTV", {0, 0, 0, 0, 0, 0}))) << "one line of activity for two ranks";
+  EXPECT_FALSE(with(column_of_ranks("ACTV", {0, 0, 0, 0, 0, 0}))) << "one entry of activity for two ranks";
 }
 
 TEST(ChunkFile, ComputesTheChecksumOfZlib) {
