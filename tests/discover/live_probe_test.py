@@ -128,7 +128,7 @@ exec sh -c "$*"' "$host" "$@"
         """mpirun on the first host; ranks in the order of the hosts."""
         names = order or [f"h{i}" for i in range(hosts) for _ in range(slots)]
         (self.directory / "machines").write_text("".join(f"{name}\n" for name in names))
-        words = f"""mpirun.openmpi --allow-run-as-root -np {len(names)} --hostfile {self.directory}/machines --map-by seq --bind-to none
+        arguments = f"""mpirun.openmpi --allow-run-as-root -np {len(names)} --hostfile {self.directory}/machines --map-by seq --bind-to none
             --mca plm_rsh_agent {self.on} --mca btl tcp,self,vader --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0
             --mca btl_vader_single_copy_mechanism none --mca mpi_yield_when_idle 1 --mca hwloc_base_binding_policy none --oversubscribe"""
         return [str(self.on), names[0], *arguments.split()]
@@ -153,8 +153,8 @@ class VirtualCluster(unittest.TestCase):
             self.skipTest("network namespaces need root")
 
     def plain_inverse_bandwidth(self, cluster, directory, pair):
-        words = cluster.launcher(0, 0, order=pair) + [f"{directory}/pingpong"]
-        reply = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+        arguments = cluster.launcher(0, 0, order=pair) + [f"{directory}/pingpong"]
+        reply = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=True).stdout
         return float(reply.split("inverse_bandwidth ")[1].split()[0])
 
     def test_detects_hosts_and_the_bandwidth_of_links(self):
