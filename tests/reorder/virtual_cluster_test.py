@@ -24,7 +24,7 @@ class VirtualCluster(ReorderTest):
             sys.exit(77)
         self.name = f"re{os.getpid() % 10000}"
         self.output_of("lab", "up", "--name", self.name, "--hosts", "4", "--slots", "4", "--rate", self.RATE)
-        self.addCleanup(self.tell, "lab", "down", "--name", self.name)
+        self.addCleanup(self.output_of, "lab", "down", "--name", self.name)
 
     def run_in_lab(self, *words, library):
         command = ["mpirun.openmpi", "-n", "16", "--map-by", "node", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", self.topologies(), *words]
