@@ -14,6 +14,7 @@
 namespace rankloom {
 namespace {
 
+/// No rank.
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t max_axis_neighbours = 2 * max_axes;
 constexpr std::uint32_t sample_size = 256;
@@ -23,22 +24,22 @@ constexpr double max_ratio_of_same_kind = 1.1;
 
 /// The neighbours of a rank along the axes. add() returns false if there are too many for a grid.
 struct AxisNeighbours {
-  std::array<std::uint32_t, max_axis_neighbours> of;
+  std::array<std::uint32_t, max_axis_neighbours> ranks;
   std::size_t count = 0;
 
   bool add(std::uint32_t rank) {
     if (count == max_axis_neighbours) return false;
-    of[count++] = rank;
+    ranks[count++] = rank;
     return true;
   }
-  std::span<const std::uint32_t> all() const { return {of.data(), count}; }
+  std::span<const std::uint32_t> all() const { return {ranks.data(), count}; }
 };
 
 /// The rule that edges of at least this weight are along an axis.
 template <class Id>
-class HeavyEdgeNeighbours {
+class MinWeightRule {
  public:
-  HeavyEdgeNeighbours(const AdjacencyView<Id>& adjacency, double min_weight)
+  MinWeightRule(const AdjacencyView<Id>& adjacency, double min_weight)
       : adjacency_(adjacency), min_weight_(min_weight) {}
   bool operator()(std::uint32_t rank, AxisNeighbours& neighbours) const {
     bool fits = true;
@@ -64,12 +65,13 @@ class CommonNeighbourRule {
  public:
   explicit CommonNeighbourRule(const AdjacencyView<Id>& adjacency) : adjacency_(adjacency) {}
   bool operator()(std::uint32_t rank, AxisNeighbours& neighbours) const {
-    Neighbourhood own, theirs;
+    Neighbourhood own, of_other;
     if (!collect(rank, own)) return false;
     for (const std::uint32_t other : own.all()) {
       if (other == rank) continue;
-      if (!collect(other, theirs)) return false;
-      if (is_along_axis(own, theirs) && !is_across_boundary_corner(own, theirs) && !neighbours.add(other)) return false;
+      if (!collect(other, of_other)) return false;
+      if (is_along_axis(own, of_other) && !is_across_boundary_corner(own, of_other) && !neighbours.add(other))
+        return false;
     }
     return true;
   }
@@ -78,10 +80,10 @@ class CommonNeighbourRule {
   static constexpr std::size_t max_neighbours = 81;  // four axes
   /// A rank and its neighbours, in rising order.
   struct Neighbourhood {
-    std::array<std::uint32_t, max_neighbours> of;
+    std::array<std::uint32_t, max_neighbours> ranks;
     std::size_t count = 0;
-    std::span<const std::uint32_t> all() const { return {of.data(), count}; }
-    bool contains(std::uint32_t rank) const { return std::binary_search(of.data(), of.data() + count, rank); }
+    std::span<const std::uint32_t> all() const { return {ranks.data(), count}; }
+    bool contains(std::uint32_t rank) const { return std::binary_search(ranks.data(), ranks.data() + count, rank); }
   };
 
   /// Returns false if there are too many neighbours for a grid.
@@ -90,7 +92,7 @@ class CommonNeighbourRule {
     bool fits = true, listed = false;
     const auto add = [&](std::uint32_t other) {
       fits = fits && result.count < max_neighbours;
-      if (fits) result.of[result.count++] = other;
+      if (fits) result.ranks[result.count++] = other;
     };
     adjacency_.each(rank, [&](std::uint32_t other, double) {
       if (!listed && other > rank) listed = true, add(rank);
@@ -102,7 +104,7 @@ class CommonNeighbourRule {
   static bool is_along_axis(const Neighbourhood& one, const Neighbourhood& other) {
     std::size_t common = 0;
     for (std::size_t a = 0, b = 0; a < one.count && b < other.count;) {
-      const std::uint32_t left = one.of[a], right = other.of[b];
+      const std::uint32_t left = one.ranks[a], right = other.ranks[b];
       common += left == right;
       a += left <= right;
       b += right <= left;
@@ -144,7 +146,7 @@ class GridEmbedding {
     if (!neighbours_of_(rank, neighbours) || neighbours.count == 0) return false;
     std::array<AxisNeighbours, max_axis_neighbours> around;
     for (std::size_t at = 0; at < neighbours.count; ++at) {
-      if (!neighbours_of_(neighbours.of[at], around[at])) return false;
+      if (!neighbours_of_(neighbours.ranks[at], around[at])) return false;
     }
     std::array<std::uint32_t, max_axis_neighbours> row;
     row.fill(none);
@@ -152,11 +154,11 @@ class GridEmbedding {
     for (std::size_t a = 0; a < neighbours.count; ++a) {
       if (paired[a]) continue;
       if (axes_ == max_axes) return false;
-      row[2 * axes_ + 1] = neighbours.of[a];
+      row[2 * axes_ + 1] = neighbours.ranks[a];
       for (std::size_t b = a + 1; b < neighbours.count; ++b) {
         if (paired[b] || share_another_neighbour(rank, around[a], around[b])) continue;
         if (row[2 * axes_] != none) return false;
-        row[2 * axes_] = neighbours.of[b];
+        row[2 * axes_] = neighbours.ranks[b];
         paired[b] = true;
       }
       ++axes_;
@@ -240,7 +242,7 @@ class GridEmbedding {
     AxisNeighbours neighbours;
     if (!neighbours_of_(rank, neighbours) || neighbours.count > width_) return false;
     const auto to = row(rank);
-    std::fill(std::copy_n(neighbours.of.begin(), neighbours.count, to.begin()), to.end(), none);
+    std::fill(std::copy_n(neighbours.ranks.begin(), neighbours.count, to.begin()), to.end(), none);
     state_[rank] = collected;
     return true;
   }
@@ -331,7 +333,7 @@ std::optional<Grid> embed_grid(const AdjacencyView<Id>& adjacency) {
     return guess ? verify_grid(adjacency, *std::move(guess)) : guess;
   };
   for (const double min_weight : thresholds(adjacency)) {
-    if (auto grid = embed(HeavyEdgeNeighbours<Id>(adjacency, min_weight))) return grid;
+    if (auto grid = embed(MinWeightRule<Id>(adjacency, min_weight))) return grid;
   }
   return embed(CommonNeighbourRule<Id>(adjacency));
 }
