@@ -142,7 +142,7 @@ py::dict evaluate_cores(const CommGraph& graph, const Topology& topology, const 
   for (const LevelTraffic& level : metrics.levels)
     levels.append(
         py::dict(py::arg("level") = level.level, py::arg("bytes") = level.bytes, py::arg("messages") = level.messages));
-  for (const LinkLoad& link : metrics.most_loaded_links)
+  for (const LinkLoad& link : metrics.heaviest_links)
     links.append(py::dict(py::arg("from") = link.from, py::arg("to") = link.to, py::arg("bytes") = link.bytes));
   py::dict dict;
   dict["costs"] = costs;

@@ -18,7 +18,7 @@
 
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 
 namespace rankloom {
 

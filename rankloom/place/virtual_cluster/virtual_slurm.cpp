@@ -22,7 +22,7 @@
 
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/place/virtual_cluster/namespaces.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm_hosts.hpp"
 

@@ -20,7 +20,7 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/hwloc/hwloc.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/online/agent/process_control.hpp"
 #include "rankloom/place/online/agent/rank_monitor.hpp"
