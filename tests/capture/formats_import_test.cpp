@@ -103,7 +103,7 @@ TEST(Formats, ParseTheirOptions) {
   EXPECT_EQ(parse_format("monitoring")->options.collectives, ReadOptions::MonitoredCollectives::physical);
   EXPECT_THAT(parse_format("monitoring:collectives=X").error().hint, HasSubstr("I, C"));
   EXPECT_THAT(parse_format("monitoring:roots=1").error().hint, HasSubstr("collectives"));
-  EXPECT_THAT(parse_format("dense:roots=1").error().hint, HasSubstr("takes none"));
+  EXPECT_THAT(parse_format("dense:roots=1").error().hint, HasSubstr("there are no options"));
 }
 
 TEST(Formats, OverrideRecognitionWhenNamed) {
