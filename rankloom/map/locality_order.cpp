@@ -20,7 +20,7 @@ double distance(const Topology& topology, const Part& a, const Part& b) {
   return inverse_bandwidth > 0 ? inverse_bandwidth : forward.latency + backward.latency;
 }
 
-const Part& most_distant(const Topology& topology, std::span<const Part> parts, const Part& from) {
+const Part& farthest_part(const Topology& topology, std::span<const Part> parts, const Part& from) {
   const Part* best = &parts.front();
   double max_distance = -1;
   for (const Part& part : parts) {
@@ -63,8 +63,8 @@ void sort_along_mesh(const Topology& topology, const MeshShape& mesh, std::span<
 }
 
 void sort_between_ends(const Topology& topology, std::span<Part> parts) {
-  const Part first_end = most_distant(topology, parts, parts.front());
-  const Part second_end = most_distant(topology, parts, first_end);
+  const Part first_end = farthest_part(topology, parts, parts.front());
+  const Part second_end = farthest_part(topology, parts, first_end);
   sort_by(parts,
           [&](const Part& part) { return distance(topology, part, second_end) - distance(topology, part, first_end); });
 }

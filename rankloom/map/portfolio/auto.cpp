@@ -15,7 +15,7 @@
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "rankloom/map/structure/tiling/tiling.hpp"
 
 namespace rankloom {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
 

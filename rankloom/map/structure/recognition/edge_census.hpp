@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankloom/map/structure/recognition/adjacency_view.hpp"
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 
 namespace rankloom {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "rankloom/map/structure/recognition/adjacency_view.hpp"
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 
 namespace rankloom {
 

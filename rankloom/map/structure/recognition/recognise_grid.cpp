@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "rankloom/map/structure/recognition/grid_search.hpp"
 
 namespace rankloom {

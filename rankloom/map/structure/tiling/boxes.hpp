@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 
 namespace rankloom {
 

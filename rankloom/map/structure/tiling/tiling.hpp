@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rankloom/map/mapper.hpp"
-#include "rankloom/map/structure/recognition/grid.hpp"
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 
 namespace rankloom {
 
