@@ -36,7 +36,7 @@ int write_output(std::string_view text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the program, nobody reads the reply
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the program, no process reads the reply
   // The ranks of the program poll on the other cores while they wait, so the mapper uses one thread.
   const rankloom::ThreadLimit one_thread(1);
   const std::string_view argument = argc == 2 ? argv[1] : "";

@@ -244,6 +244,6 @@ int main(int, char** arguments) {
                        {{"times_ms", speed.rows},
                         {"quality", quality},
                         {"ratio_at_128", speed.at_128},
-                        {"least_ratio", speed.anywhere},
+                        {"min_ratio", speed.anywhere},
                         {"million", {{"seconds", million.seconds}, {"gib", million.gib}}}});
 }

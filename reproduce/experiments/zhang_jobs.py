@@ -82,7 +82,7 @@ def simulate(run, jobs):
 
 
 def alone_and_beside(run, case):
-    """Seconds of the job by itself on its nodes, and beside the others, who talk all the while."""
+    """Seconds of the job alone on its nodes, and with the other jobs, which communicate all the time."""
     others, nodes = assignment(run, case)
     job = (common.recreated(run, case.name, case.problem, case.ranks), nodes, case.rounds()[0])
     alone = simulate(run, [job])[0]
@@ -94,7 +94,7 @@ def alone_and_beside(run, case):
                                                 for neighbour, one in zip(neighbours, rate)]])
         if all(time >= seconds for time in times):
             return alone, seconds
-        patience *= 2  # somebody fell silent before the job ended
+        patience *= 2  # another job ended its communication before this job
     raise Failed(f"{case}: slowed down more than {patience:.0f} times")
 
 
@@ -122,18 +122,18 @@ class Times:
         return {case: pair for case, pair in self.found.items() if (case.name, case.problem, case.policy) == (name, problem, policy)}
 
     def slowdown(self, name, problem, policy):
-        return statistics.fmean(beside / alone for alone, beside in self.of(name, problem, policy).values())
+        return statistics.fmean(shared / alone for alone, shared in self.of(name, problem, policy).values())
 
     def communication(self, name, problem, policy):
         """Seconds of the whole run."""
-        return statistics.fmean(beside * case.rounds()[1] / case.rounds()[0] for case,
-                                (_, beside) in self.of(name, problem, policy).items())
+        return statistics.fmean(shared * case.rounds()[1] / case.rounds()[0] for case,
+                                (_, shared) in self.of(name, problem, policy).items())
 
     def paper(self, name, problem):
         return self.printed[name]["ABC".index(problem)]
 
     def gain(self, name, problem, policy):
-        """Percent of the run time that the policy saves. Work is what the paper's run time leaves beside the communication."""
+        """Percent of the run time that the policy saves. Computation is the paper's run time minus the communication."""
         before = self.communication(name, problem, "sequential")
         work = max(0.0, self.paper(name, problem) - before)
         return common.gain(work + before, work + self.communication(name, problem, policy))
@@ -179,7 +179,7 @@ def verdicts(times, sizes, names):
         Verdict("Table 1", PARTLY if below == total else NOT,
                 f"communication alone is below the printed run time in {below} of {total} cases",
                 "run times under sequential placement",
-                "Run times of another machine are taken, not repeated: what they leave beside our communication counts as work."),
+                "Run times of another machine are used, not repeated: their difference to our communication time counts as computation."),
         Verdict("Figure 5", of_claims(min(gains.values()) > -1, grows, still, best == "IS"),
                 f"closed-minimum saves {', '.join(f'{mean:.1f} %' for mean in means)} in the mean of "
                 f"{', '.join(str(ranks) for _, ranks in sizes)} processes; most {best} {gains[best, largest]:.0f} %; EP "
@@ -190,8 +190,8 @@ def verdicts(times, sizes, names):
 
 
 def musts(found):
-    worst = max((beside / alone for case, (alone, beside) in found.items() if case.policy != "sequential"), default=1)
-    sequential = [beside / alone for case, (alone, beside) in found.items() if case.policy == "sequential" and case.ranks > CORES
+    worst = max((shared / alone for case, (alone, shared) in found.items() if case.policy != "sequential"), default=1)
+    sequential = [shared / alone for case, (alone, shared) in found.items() if case.policy == "sequential" and case.ranks > CORES
                   and case.name != "EP"]
     slowed = sum(value > 1.01 for value in sequential)
     return [Must("closed placements show no slowdown from neighbours (at most 1 %)", worst <= 1.01,
@@ -209,9 +209,9 @@ PARAMETERS = [
     ("other jobs", f"talk all the while: every rank exchanges {MESSAGE / 1e6:g} MB with the rank half the job away"),
               ("programs", "NPB re-created by rule (reproduce/npb.py), ranks in order on the job's nodes; up to four rounds of one "
                "message a pair, multiplied to the whole run"),
-    ("work", "what the paper's Table 1 leaves beside our communication under sequential placement"),
+    ("work", "the paper's Table 1 minus our communication time under sequential placement"),
 ]
 NOTES = ["The paper's neighbours were whatever users ran; ours never stop talking, so slowdowns are at the upper end.",
-         "Closed placements are not slowed down at all: what they pass, nobody else passes. That is the paper's Theorem 1, seen in the "
+         "Closed placements are not slowed down at all: no other job uses their routers. That is the paper's Theorem 1, seen in the "
          "simulation.",
-         "Jobs of 4 processes fit into a node and meet nobody under any policy."]
+         "Jobs of 4 processes fit into a node and share no link under any policy."]

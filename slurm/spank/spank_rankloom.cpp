@@ -95,7 +95,7 @@ std::string installed_program() {
   return "rankloom";
 }
 
-/// Relative names refer to files in the directory of slurm.conf, if they exist tnode.
+/// Relative names refer to files in the directory of slurm.conf, if they exist there.
 std::string next_to_conf(const std::string& name) {
   const char* const variable = std::getenv("SLURM_CONF");
   const std::string conf = variable != nullptr ? variable : "/etc/slurm/slurm.conf";

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests: makes the package `reproduce` known to the tests beside this file."""
+"""tests: makes the package `reproduce` importable for the tests in this directory."""
 
 import pathlib
 import sys

@@ -337,7 +337,7 @@ class Errors(InSlurm):
             ("which is not a node of the job", ["--rankloom=m,topology=others.txt"]),
             ("the machine has 3 nodes without names, but the job has 2 nodes", ["--rankloom=m,topology=node:3 core:2"]),
             ("no such file", ["--rankloom=map:nothing"]),
-            ("nobody", ["--rankloom=map:m,mapper=nobody"]),
+            ("unknown-mapper", ["--rankloom=map:m,mapper=unknown-mapper"]),
             ("\"color\" is not a known option", ["--rankloom=m,color=red"]),
             ("the file name is missing", ["--rankloom="]),
             ("conflicts with the mapping", ["--rankloom=m", "-m", "block"]),

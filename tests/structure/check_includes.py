@@ -13,7 +13,7 @@ import re
 import sys
 
 # Rules that fail the test. Violations of the other rules are only printed.
-ENFORCED = {"includes"}
+ENFORCED = {"includes", "folder size", "header names"}
 
 MAX_FILES = 16
 SOURCES = {".cpp", ".hpp", ".h", ".c"}

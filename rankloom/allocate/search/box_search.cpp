@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // allocate/search: isolated boxes in meshes and tori. Every box of a mesh contains all routes between its nodes under
 // dimension-order routing (Zhang 2014, Theorem 2). On a torus this holds for boxes that span, in each dimension, either
-// the whole ring or at most half of it; messages of longer arcs make_allocation the other direction around the ring.
+// the whole ring or at most half of it; messages of longer arcs take the other direction around the ring.
 //
 // Beyond the paper: the search tries all shapes of a box, not one template. Since a job of one node sends no messages,
 // it may use nodes of a box that the job of the box does not need, and a box may enclose single-node jobs.

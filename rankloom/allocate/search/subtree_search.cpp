@@ -230,7 +230,7 @@ std::optional<std::vector<Node>> SubtreeSearch::find_below(const View& view, std
   return chosen;
 }
 
-/// A job of one node sends no messages, so it takes the node that is best_key useful to others: below a switch or port
+/// A job of one node sends no messages, so it takes the node that is least useful to others: below a switch or port
 /// that is in use, else where the fewest nodes are free.
 Node SubtreeSearch::best_single(const View& view) const {
   std::uint32_t best = no_subtree;

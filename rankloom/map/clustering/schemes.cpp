@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "rankloom/map/machine_tree.hpp"
-#include "rankloom/map/max_segment_tree.hpp"
+#include "rankloom/core/max_segment_tree.hpp"
 #include "rankloom/map/slot_numbering.hpp"
 
 namespace rankloom {

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "rankloom/map/max_segment_tree.hpp"
+#include "rankloom/core/max_segment_tree.hpp"
 
 namespace rankloom {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/exhaustive: branch and bound for the congestion model, whose cost is the max_load link load.
+// map/exhaustive: branch and bound for the congestion model, whose cost is the maximum link load.
 //
-// Loads only grow while tasks are placed, so the max_load load of the placed tasks is a lower bound. It is weak: this
+// Loads only grow while tasks are placed, so the maximum load of the placed tasks is a lower bound. It is weak: this
 // search solves fewer problems than the pairwise search.
 #include <algorithm>
 #include <cmath>

@@ -136,11 +136,11 @@ void PairwiseSearch::sort_distances() {
 }
 
 void PairwiseSearch::set_forbidden_cost() {
-  double most_bytes = 0, most_messages = 0, longest = 0, slowest = 0;
+  double total_bytes = 0, total_messages = 0, longest = 0, slowest = 0;
   for (Index i = 0; i < problem_.tasks(); ++i) {
     for (Index j = 0; j < problem_.tasks(); ++j) {
-      most_bytes += problem_.bytes(i, j);
-      most_messages += problem_.messages(i, j);
+      total_bytes += problem_.bytes(i, j);
+      total_messages += problem_.messages(i, j);
     }
   }
   for (Index p = 0; p < problem_.cores(); ++p) {
@@ -150,7 +150,7 @@ void PairwiseSearch::set_forbidden_cost() {
     }
   }
   // Twice, because costs may be negative: the other tasks may reduce the cost by as much as they could add.
-  forbidden_cost_ = 1 + 2 * (most_bytes * longest + most_messages * slowest);
+  forbidden_cost_ = 1 + 2 * (total_bytes * longest + total_messages * slowest);
 }
 
 /// Returns the bound of this partial placement. `partial`: the cost of the traffic between its placed tasks.

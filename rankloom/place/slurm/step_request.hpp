@@ -26,7 +26,7 @@ struct StepRequest {
 
 Result<StepRequest> parse_step_request(std::string_view text);
 
-/// It begins with "strict:": known even where the rest is usage_error.
+/// It begins with "strict:": known even where the rest is malformed.
 bool is_strict(std::string_view text);
 
 }  // namespace rankloom

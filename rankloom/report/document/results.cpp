@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/files/json_cursor.hpp"
+#include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {

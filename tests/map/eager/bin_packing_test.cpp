@@ -10,7 +10,7 @@
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/eager/overload_removal.hpp"
-#include "rankloom/map/max_segment_tree.hpp"
+#include "rankloom/core/max_segment_tree.hpp"
 
 namespace rankloom {
 namespace {

@@ -100,7 +100,7 @@ static void grid(int reorder, int bytes, int rounds, char* text) {
   MPI_Cart_get(comm, ndims, has, wraps, at);
   expect(memcmp(has, dims, ndims * sizeof *dims) == 0 && memcmp(wraps, periods, ndims * sizeof *dims) == 0, "another grid");
   MPI_Cart_rank(comm, at, &back);
-  expect(back == rank, "coordinates of somebody else");
+  expect(back == rank, "coordinates of another rank");
   // Smoothing by point-to-point messages.
   double value = rank * 0.37 + 1;
   for (int round = 0; round < 10; ++round) {

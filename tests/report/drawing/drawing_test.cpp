@@ -74,7 +74,7 @@ TEST(Drawing, PhasesAreLettersWithMarksBelow) {
   node.name = "host";
   node.seconds = 10;
   node.phases = {{"A", 0, 5}, {"B", 5, 10}};
-  node.bursts = {{6, 3}};
+  node.migrations = {{6, 3}};
   EXPECT_THAT(to_text(draw_online(node, {.columns = 22})), HasSubstr("AAAAABBBBB\n        moves       ^\n"));
 }
 

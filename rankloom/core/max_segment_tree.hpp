@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: a segment tree of maxima. Mappers ask it for the nearest node or core with enough free capacity.
+// core: a segment tree of maxima. Mappers ask it for the nearest node or core with enough free capacity.
 #pragma once
 
 #include <algorithm>
