@@ -197,7 +197,7 @@ class Wrapper(RecordingTest):
 
     def test_rejects_static_linking(self):
         self.cc("-static", PROGRAMS / "counters.c", "-o", "program", status=2)
-        self.assertIn("leave out -static", self.err)
+        self.assertIn("remove -static", self.err)
 
     def test_response_files_work(self):
         (self.directory / "arguments").write_text(f"-O2 -pthread {PROGRAMS / 'counters.c'}\n")
