@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: suspicious properties of a valid machine.
+// report: warnings about a valid machine.
 #include "rankloom/report/topology_findings.hpp"
 
 #include <map>

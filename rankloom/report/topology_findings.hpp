@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: suspicious properties of a valid machine, as `rankloom topo check` lists them.
+// report: warnings about a valid machine, as `rankloom topo check` lists them.
 #pragma once
 
 #include <string>

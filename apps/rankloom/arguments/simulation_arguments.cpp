@@ -96,12 +96,13 @@ void SimulationArguments::describe_replay(CLI::App& app) {
            {"--trace", "TRACE", "a trace of `record --trace`, replayed instead of rounds synthesised from the profile",
             "prediction"},
            trace);
-  add_value(app,
-            {"--iterations", "N", "how many rounds of messages and collectives are synthesised from the profile",
-             "prediction", "1"},
-            [this](std::string_view text) -> Result<void> {
-              return set_count("--iterations", text, 1e6, synthesis.iterations);
-            });
+  add_value(
+      app,
+      {"--iterations", "N", "how many rounds (iterations) of messages and collectives are synthesised from the profile",
+       "prediction", "1"},
+      [this](std::string_view text) -> Result<void> {
+        return set_count("--iterations", text, 1e6, synthesis.iterations);
+      });
   add_value(app,
             {"--compute", "profile|none|TIME",
              "computation of a rank per round: the time outside MPI in the profile (if recorded), none, or this time, "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // allocate/search: searches a machine for isolated sets of nodes: sets whose messages use no router or link that
-// another job uses (closed, in Zhang 2014). One search per family of networks: boxes in meshes and tori, subtrees in
-// trees and fat trees, greedy growing from a seed node elsewhere.
+// another job uses. One search per family of networks: boxes in meshes and tori, subtrees in trees and fat trees,
+// greedy growing from a seed node elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,8 @@ enum class Objective : std::uint8_t {
 /// Limits for boxes in meshes and tori. In trees the lowest switch with enough free nodes decides, and a job never gets
 /// more nodes than it requests.
 struct IsolationLimits {
-  /// How many nodes a box may have beyond the requested ones, as a fraction: with 0.1 a job of 50 nodes fits into a box
-  /// of
-  /// 55. The remaining nodes are available to single-node jobs. Two extra nodes are always allowed.
+  /// How many nodes a box may have beyond the requested ones, as a fraction: with 0.1 a job of 50 nodes may get a box
+  /// with 55. The remaining nodes are available to one-node jobs. Two additional nodes are always allowed.
   double waste = 0.1;
   /// How much larger than the smallest available diameter the diameter of a better packed box may be, as a fraction:
   /// with 0.34 a diameter of 6 may become 8, and diameters below 3 stay. With 0 the smallest diameter always wins.

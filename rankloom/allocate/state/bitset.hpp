@@ -11,7 +11,7 @@
 
 namespace rankloom {
 
-/// A set of numbers 0..size-1. Bitset beyond the size are always 0.
+/// A set of numbers 0..size-1. Bits beyond the size are always 0.
 class Bitset {
  public:
   Bitset() = default;

@@ -44,7 +44,7 @@ struct LublinOptions {
   std::uint64_t jobs = 10000;
   std::uint64_t nodes = 256;    ///< Nodes of the machine and of the largest possible job.
   double serial = 0.244;        ///< Fraction of single-node jobs.
-  double power_of_two = 0.576;  ///< Fraction of jobs that are parallel and request a power of two.
+  double power_of_two = 0.576;  ///< Fraction of all jobs that have several nodes and a size rounded to a power of two.
   std::uint64_t seed = 0;
 };
 Result<Workload> lublin_workload(const LublinOptions& options);

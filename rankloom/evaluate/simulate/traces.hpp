@@ -19,7 +19,7 @@ namespace rankloom {
 Result<std::vector<std::string>> trace_files(const std::string& path, std::uint32_t ranks);
 
 struct SynthesisOptions {
-  std::uint32_t iterations = 1;  ///< The number of rounds to write.
+  std::uint32_t iterations = 1;  ///< The number of rounds (iterations) to write.
   bool compute = true;           ///< Include the time outside MPI, if the profile has it.
   /// Instead of the recorded time: mean seconds of work per rank and round, proportional to the loads of the ranks if
   /// the profile has loads.
@@ -36,8 +36,8 @@ struct SyntheticTrace {
   static constexpr std::uint32_t eager = 0;
 };
 
-/// Estimates the number of rounds (iterations) of a run: the number of messages that pairs with 95 % of the bytes
-/// exchange at least. In one round most of these pairs exchange one message or a few.
+/// Estimates the number of rounds (iterations) of a run: the largest number N such that the pairs with at least N
+/// messages carry 95 % of the bytes. In one round most of these pairs exchange one message or a few.
 double estimate_rounds(const Profile& profile);
 
 /// Writes one file per rank into the directory. In each round a rank works, posts all receives and sends, and waits for

@@ -36,7 +36,7 @@ struct ObjectSpec {
   std::vector<ObjectSpec> children;  ///< Empty: this is a leaf, that is, a core.
 };
 
-/// Something suspicious in the input of a topology source, which `topo check` prints. It is not an error.
+/// A warning about the input of a topology source, which `topo check` prints. It is not an error.
 struct MachineRemark {
   std::string what;
   std::string hint;

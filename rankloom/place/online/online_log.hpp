@@ -25,7 +25,7 @@ struct Migration {
 struct OnlineLog {
   std::string host;
   double window_seconds = 0;
-  double seconds = 0;      ///< From the begin of the first window to the end of the last.
+  double seconds = 0;      ///< From the beginning of the first window to the end of the last.
   double cpu_seconds = 0;  ///< CPU time of the agent.
   std::uint64_t inconsistent_reads = 0;
   bool of_threads = false;           ///< The agent moved the threads of one program rather than ranks.

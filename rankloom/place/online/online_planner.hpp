@@ -31,10 +31,11 @@ struct OnlineDecision {
   double current_cost = 0;
   double target_cost = 0;
   double remaining_seconds = 0;  ///< The expected remaining time of the phase.
-  /// The additional cost in the next phase until that phase is detected, in seconds of all ranks.
+  /// The additional cost in the next phase until that phase is detected, in seconds, summed over all ranks.
   double transition_cost = 0;
-  double gain = 0;                ///< Over the remaining time, minus the transition cost, in seconds of all ranks.
-  double move_cost = 0;           ///< In seconds of all ranks.
+  /// Over the remaining time, minus the transition cost, in seconds, summed over all ranks.
+  double gain = 0;
+  double move_cost = 0;           ///< In seconds, summed over all ranks.
   std::uint32_t moved = 0;        ///< The number of ranks that the target moves.
   bool moves = false;             ///< The planner decided to move.
   std::string reason;             ///< An explanation for users.
@@ -48,8 +49,9 @@ struct OnlineDecision {
 class CostHistory {
  public:
   struct Point {
-    double end = 0;                 ///< End of the last window of this point.
-    double stayed = 0, online = 0;  ///< Seconds of all ranks under the model; `online` includes the cost of moves.
+    double end = 0;  ///< End of the last window of this point.
+    /// The cost under the model in seconds, summed over all ranks; `online` includes the cost of moves.
+    double stayed = 0, online = 0;
   };
 
   void add(const Point& point);
@@ -72,8 +74,8 @@ class CostHistory {
 Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology& topology,
                                        std::span<const Core> current);
 
-/// The cost of a placement in seconds of all ranks: the model `time`, plus the work of the most loaded core where cores
-/// are shared, because all ranks wait for that core.
+/// The cost of a placement in seconds, summed over all ranks: the model `time`, plus the work of the most loaded core
+/// where cores are shared, because all ranks wait for that core.
 double online_cost(const CommGraph& traffic, const Topology& topology, std::span<const Core> core_of);
 
 class OnlinePlanner {
@@ -99,9 +101,10 @@ class OnlinePlanner {
   const std::vector<OnlineDecision>& decisions() const { return decisions_; }
   /// The number of decisions to move.
   std::uint32_t migrations() const { return migrations_; }
-  /// Total cost under the model in seconds of all ranks: as placed in every window, including the cost of moves,
+  /// The total cost under the model with the placement of each window, including the cost of moves, in seconds, summed
+  /// over all ranks.
   double cost_online() const { return cost_online_; }
-  /// and with the initial placement in all windows.
+  /// The total cost under the model with the initial placement in all windows, in seconds, summed over all ranks.
   double cost_stayed() const { return cost_stayed_; }
   const CostHistory& history() const { return history_; }
 

@@ -150,8 +150,8 @@ void PhaseDetector::suspect_change(const TrafficWindow& window, std::size_t wind
 }
 
 /// A pattern is a new kind if the previous window is similar to it, or if the previous window contains both the end of
-/// the current phase and the begin of this one. A mixture of the current phase and a known kind is new only if it
-/// lasts.
+/// the current phase and the beginning of this one. A mixture of the current phase and a known kind is new only if it
+/// lasts for more than max_mixture_windows.
 bool PhaseDetector::is_new_kind(const TrafficPattern& pattern) const {
   if (suspicions_ < 2) return false;
   const TrafficPattern& current = kinds_[phases_.back().kind].pattern;

@@ -55,7 +55,7 @@ struct PhaseOptions {
 /// An interval of time with one communication pattern.
 struct OnlinePhase {
   std::size_t kind = 0;  ///< Phases of one kind have similar patterns.
-  double begin = 0;      ///< Begin of the first window that differs from the previous phase.
+  double begin = 0;      ///< Beginning of the first window that differs from the previous phase.
   double end = 0;
   std::size_t windows = 0;
   std::size_t detected_after = 1;  ///< The number of its windows until it was detected.
@@ -81,8 +81,8 @@ class PhaseDetector {
   /// The mean time until a new phase is detected; two windows before the first detection.
   double mean_detection_seconds() const;
 
-  /// How much longer the current phase is expected to last: until the mean length of its kind. A phase of a new kind,
-  /// or one that is already longer, is expected to last as long again as it has lasted.
+  /// How much longer the current phase is expected to last: until the mean length of its kind. If the kind of the phase
+  /// is new, or the phase is already longer, its expected remaining time equals the time it has already lasted.
   double expected_remaining_seconds() const;
 
  private:
@@ -108,7 +108,7 @@ class PhaseDetector {
   std::vector<OnlinePhase> phases_;
   std::optional<TrafficWindow> pending_;  // consecutive windows with too few messages, merged until there are enough
   std::size_t pending_windows_ = 0;
-  std::optional<double> suspected_begin_;  // begin of the first window that differs from the current phase
+  std::optional<double> suspected_begin_;  // beginning of the first window that differs from the current phase
   std::size_t suspected_windows_ = 0, silent_windows_ = 0;
   int suspicions_ = 0;
   TrafficPattern suspected_, previously_suspected_;  // the latest two windows that differ from the current phase

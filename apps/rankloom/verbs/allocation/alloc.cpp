@@ -73,8 +73,8 @@ class AllocVerb : public Verb {
     drain_ = &add_command(app, "drain", "take nodes out of service, or back into service");
     add_repeated(*drain_, {"NODE", "NODE", "node numbers, ranges such as 3-7, or node names", "input", "", true},
                  names_);
-    add_switch(*drain_, "--failed", "the routers of the nodes failed too: in a mesh, no route passes through them",
-               failed_, "input");
+    add_switch(*drain_, "--failed", "the nodes failed; in a mesh or torus they also forward no messages", failed_,
+               "input");
     add_switch(*drain_, "--resume", "take the nodes back into service", resume_, "input");
     add_text(*drain_, {"--reason", "TEXT", "the reason, shown by `alloc status`", "input"}, reason_);
     verify_ = &add_command(

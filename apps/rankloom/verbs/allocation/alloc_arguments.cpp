@@ -48,30 +48,30 @@ void PolicyArguments::describe_limits(CLI::App& app) {
               });
   };
   add_fraction("--waste",
-               "closed-best in meshes: how many nodes a box may have beyond the request, as a fraction of it",
+               "closed-best in meshes: how many nodes a box may have beyond the request, as a fraction of it; two are "
+               "always allowed",
                allocation.limits.waste);
   add_fraction(
       "--slack",
-      "closed-best in meshes: how much larger than the minimum the diameter of a box may be to pack better, as a "
-      "fraction",
+      "closed-best in meshes: the fraction by which the diameter of a box may exceed the minimum, if the box then "
+      "packs better",
       allocation.limits.slack);
 }
 
 void PolicyArguments::describe_fallback(CLI::App& app) {
-  add_value(
-      app,
-      {"--fallback", "wait|diameter|closed",
-       "if no isolated compact set is free: wait, take close nodes that are not isolated, or an isolated set with a "
-       "large diameter",
-       "policy", "wait"},
-      [this](std::string_view value) -> Result<void> {
-        for (const Fallback fallback : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
-          if (name_of(fallback) != value) continue;
-          allocation.fallback = fallback;
-          return {};
-        }
-        return bad_value("--fallback", value, "one of: wait, diameter, closed");
-      });
+  add_value(app,
+            {"--fallback", "wait|diameter|closed",
+             "if the policy finds no nodes: wait; take close nodes, isolated or not; or take the isolated set with the "
+             "fewest nodes, of any diameter",
+             "policy", "wait"},
+            [this](std::string_view value) -> Result<void> {
+              for (const Fallback fallback : {Fallback::wait, Fallback::diameter, Fallback::isolated}) {
+                if (name_of(fallback) != value) continue;
+                allocation.fallback = fallback;
+                return {};
+              }
+              return bad_value("--fallback", value, "one of: wait, diameter, closed");
+            });
 }
 
 SetValue set_count(std::string option, std::uint64_t& field) {

@@ -158,7 +158,7 @@ class AllocReplay : public Verb {
                  {"utilisation", Align::right},
                  {"wait", Align::right},
                  {"slowdown", Align::right},
-                 {"contention-free", Align::right},
+                 {"isolated", Align::right},
                  {"diameter", Align::right},
                  {"fragmentation", Align::right},
                  {options_.verify ? "conflicts" : "", Align::right},

@@ -31,7 +31,8 @@ class GenWorkload : public Verb {
                "256"},
               set_count("--nodes", options_.nodes));
     add_fraction("--serial", "fraction of jobs with one node", options_.serial);
-    add_fraction("--power-of-two", "fraction of jobs whose size is rounded to a power of two", options_.power_of_two);
+    add_fraction("--power-of-two", "fraction of all jobs that have several nodes and a size rounded to a power of two",
+                 options_.power_of_two);
     add_value(app, {"--seed", "N", "seed of the random numbers", "workload", "0"},
               [this](std::string_view value) -> Result<void> {
                 const auto number = parse_number(value);

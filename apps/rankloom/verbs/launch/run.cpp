@@ -26,7 +26,7 @@ class RunVerb : public Verb {
                  command_);
     add_text(app,
              {"--program", "PROGRAM",
-              "the argument at which the program begins, when rankloom does not know an option before it", "input"},
+              "the program in COMMAND; needed if the launcher has options that rankloom does not know", "input"},
              program_);
     add_switch(app, "--strict", "exit with status 5 when a rank does not run where the mapping places it", strict_,
                "placement");

@@ -338,9 +338,10 @@ class Tuner {
     auto simulated = simulate(requests, simulation.options, Progress::none());
     if (!simulated) return propagate(simulated);
     result_.prediction = {(*simulated)[0].seconds, (*simulated)[1].seconds};
-    print_progress(fmt::format("predicted  {:.2f} times faster: {} now, {} with the mapping, in a simulation",
-                               result_.prediction->speedup(), format_seconds(result_.prediction->before_seconds),
-                               format_seconds(result_.prediction->after_seconds)));
+    print_progress(
+        fmt::format("predicted  {:.2f} times faster: {} default placement, {} with the mapping, in a simulation",
+                    result_.prediction->speedup(), format_seconds(result_.prediction->before_seconds),
+                    format_seconds(result_.prediction->after_seconds)));
     return {};
   }
 
@@ -395,7 +396,7 @@ class Tuner {
       measurement.confirmed = after->verification.confirmed;
       measurement.before_seconds.push_back(*before);
       measurement.after_seconds.push_back(after->seconds);
-      print_progress(fmt::format("run {} of {}  {} now, {} with the mapping", i, arguments_.runs,
+      print_progress(fmt::format("run {} of {}  {} default placement, {} with the mapping", i, arguments_.runs,
                                  format_seconds(*before), format_seconds(after->seconds)));
     }
     result_.measurement = std::move(measurement);

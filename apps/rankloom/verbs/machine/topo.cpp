@@ -51,7 +51,7 @@ class TopoVerb : public Verb {
     show_ = &add_command(app, "show", "draw the machine as a tree; equal subtrees are drawn once");
     show_machine_.describe(*show_);
     add_switch(*show_, "--ascii", "draw with ASCII characters only", ascii_, "output");
-    check_ = &add_command(app, "check", "check the machine and list what is unusual about it");
+    check_ = &add_command(app, "check", "check the machine and print warnings about it");
     check_machine_.describe(*check_);
     convert_ = &add_command(app, "convert", "write the machine as topology JSON");
     convert_machine_.describe(*convert_);
@@ -89,7 +89,8 @@ class TopoVerb : public Verb {
       return success;
     }
     print(fmt::format("valid: {}\n", machine_headline(*topology)));
-    for (const auto& finding : findings) print(fmt::format("  remark: {}\n    hint: {}\n", finding.what, finding.hint));
+    for (const auto& finding : findings)
+      print(fmt::format("  warning: {}\n    hint: {}\n", finding.what, finding.hint));
     return success;
   }
 

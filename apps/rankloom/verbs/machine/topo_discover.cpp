@@ -218,7 +218,7 @@ class TopoDiscover : public Verb {
     std::string remarks;
     Json list = Json::array();
     for (const MachineRemark& remark : topology->spec().remarks) {
-      remarks += fmt::format("  remark: {}\n    hint: {}\n", remark.what, remark.hint);
+      remarks += fmt::format("  warning: {}\n    hint: {}\n", remark.what, remark.hint);
       list.push_back({{"what", remark.what}, {"hint", remark.hint}});
     }
     return deliver_machine(session, *topology, output_, ascii_, Json{{"remarks", list}},

@@ -37,7 +37,7 @@ class RankMonitor {
   bool any_running() const;
   /// A rank used more than one processing unit at the same time, so it is multithreaded.
   bool any_threaded() const { return threaded_; }
-  /// How often the tables of a rank changed while they were read. They are read again in the next window.
+  /// Number of reads during which the rank changed its counters; they are repeated in the next window.
   std::uint64_t inconsistent_reads() const { return inconsistent_reads_; }
 
  private:
