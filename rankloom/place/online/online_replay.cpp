@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/map/run.hpp"
+#include "rankloom/place/online/online_log.hpp"
 
 namespace rankloom {
 
@@ -102,8 +103,8 @@ Result<OnlineReplayTable> replay_online(const std::vector<TrafficWindow>& window
   if (auto done = add("random", "a random placement", "random", total); !done) return propagate(done);
   statics.push_back({"scatter", "ranks in turn over the parts of the machine", scatter_placement(ranks, topology)});
   for (std::size_t kind = 0; kind < table.kinds; ++kind) {
-    if (auto done = add(fmt::format("best for {}", static_cast<char>('A' + kind % 26)), "auto for one kind of phase",
-                        "auto", planner.phases().traffic(kind));
+    if (auto done = add("best for " + phase_kind_name(kind), "auto for one kind of phase", "auto",
+                        planner.phases().traffic(kind));
         !done)
       return propagate(done);
   }
