@@ -1,13 +1,14 @@
-# How targets of this project are made: one library a folder, named rankloom_<folder>.
+# How targets of this project are made: one library per folder, named rankloom_<folder>.
 
 add_library(rankloom_flags INTERFACE)
 target_compile_options(rankloom_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns about overlapping copies inside std::string::insert that cannot happen (GCC bug 105651).
+  # GCC 12 warns about copies inside std::string that cannot happen (GCC bug 105651). Whether it does depends on the
+  # optimisation level and on the length of string literals such as the source path.
   target_compile_options(rankloom_flags INTERFACE -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # On ARM, GCC remarks that GCC 9 passed pairs of doubles otherwise.
+  # On ARM, GCC notes that GCC 9 passed pairs of doubles differently.
   target_compile_options(rankloom_flags INTERFACE -Wno-psabi)
 endif()
 if(RANKLOOM_WERROR)
@@ -42,13 +43,9 @@ function(rankloom_precompiled target)
   endif()
 endfunction()
 
-# rankloom_quick_to_build(TARGET)  For code without hot loops: -O1. At that level GCC 12 warns about copies inside std::string
-# that cannot happen (GCC bug 105651); whether it does depends on the length of string literals such as the source path.
+# rankloom_quick_to_build(TARGET)  For code without hot loops: -O1.
 function(rankloom_quick_to_build target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
-  endif()
 endfunction()
 
 # rankloom_library(core SOURCES a.cpp … DEPENDS model … [QUICK_TO_BUILD])  DEPENDS names folders or imported targets. Libraries
@@ -69,7 +66,7 @@ function(rankloom_library folder)
   endforeach()
 endfunction()
 
-# rankloom_test(model a_test.cpp …)  One test program a folder; every case is a test of its own for ctest.
+# rankloom_test(model a_test.cpp …)  One test program per folder; every case is a separate test for ctest.
 function(rankloom_test folder)
   add_executable(${folder}_tests ${ARGN})
   target_link_libraries(${folder}_tests PRIVATE rankloom_${folder} rankloom_test_support GTest::gtest_main GTest::gmock)
