@@ -14,10 +14,10 @@ namespace {
 
 /// As in PlacementState: far above rounding errors, far below any useful gain.
 constexpr double relative_tolerance = 1e-12;
-/// APE stops after this many draws per pair without a gain: hardly any pair has then never been drawn.
+/// APE stops after this many draws per pair without a gain: by then almost every pair has been drawn.
 constexpr std::uint64_t max_draws_per_pair_without_gain = 2;
 /// Keeps these random numbers independent of those that other parts of the mapper draw from the same seed.
-constexpr std::uint64_t random_stream = 0x617065;
+constexpr std::uint64_t random_stream = 0x617065;  // "ape"
 
 double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
   const auto messages = graph.messages(rank);
@@ -90,7 +90,7 @@ AqapCost::AqapCost(const MapProblem& problem, const Groups& clusters)
       position_of_(problem.graph.rank_count()),
       incoming_(problem.graph),
       distance_(make_distance(problem.topology, problem.model)),
-      with_self_(problem.model != CostModel::quality) {
+      counts_self_messages_(problem.model != CostModel::quality) {
   assert(problem.model != CostModel::congestion);
   for (std::uint32_t cluster = 0; cluster < clusters.size(); ++cluster) {
     const auto members = clusters[cluster];
@@ -111,7 +111,7 @@ double AqapCost::between(std::uint32_t a, std::uint32_t b, std::span<const Core>
             const Rank rank{member};
             const auto targets = graph_->targets(rank);
             for (std::size_t edge = 0; edge < targets.size(); ++edge) {
-              if (cluster_of_[index(targets[edge])] != to || !counts(rank, targets[edge])) continue;
+              if (cluster_of_[index(targets[edge])] != to || !is_counted(rank, targets[edge])) continue;
               sum += cost_of(distance(core_of[member], core_of[index(targets[edge])]), graph_->bytes(rank)[edge],
                              messages_of(*graph_, rank, edge));
             }
@@ -148,7 +148,7 @@ double AqapCost::incident_cost(std::uint32_t a, std::uint32_t b, std::span<const
             const auto targets = graph_->targets(rank);
             const auto bytes = graph_->bytes(rank);
             for (std::size_t edge = 0; edge < targets.size(); ++edge) {
-              if (!counts(rank, targets[edge])) continue;
+              if (!is_counted(rank, targets[edge])) continue;
               sum +=
                   cost_of(distance(core, core_of[index(targets[edge])]), bytes[edge], messages_of(*graph_, rank, edge));
             }
@@ -224,7 +224,7 @@ void exchange_and_undo(const MapProblem& problem, const Groups& clusters, const 
   const auto exchange = [&](std::uint32_t a, std::uint32_t b) {
     for (std::size_t member = 0; member < clusters[a].size(); ++member) {
       const Rank first{clusters[a][member]}, second{clusters[b][member]};
-      if (state.core_of(first) != state.core_of(second)) state.apply(state.try_swap(first, second));
+      if (state.core_of(first) != state.core_of(second)) state.apply(state.try_exchange(first, second));
     }
   };
   std::uint64_t draws_without_gain = 0;
@@ -248,7 +248,7 @@ void exchange_and_undo(const MapProblem& problem, const Groups& clusters, const 
 
 void aggregated_pair_exchange(const MapProblem& problem, const Groups& clusters, const ApeOptions& options,
                               std::uint64_t seed, StopCondition& stop_condition, std::vector<Core>& core_of) {
-  const NoiseClusters noise(clusters, options.noise);
+  const NoiseClusters noise(clusters, options.noise_threshold);
   if (noise.empty()) return;
   Random random(seed, random_stream);
   const auto exchange = problem.model == CostModel::congestion ? exchange_and_undo : exchange_by_delta;

@@ -24,7 +24,8 @@ class AqapCost {
   /// The problem's values and the clusters must outlive the object. Every rank belongs to exactly one cluster.
   AqapCost(const MapProblem& problem, const Groups& clusters);
 
-  /// Cost of the traffic between two different clusters, both directions. O(edges of the two clusters).
+  /// Cost of the traffic between two clusters, both directions; for a == b every edge counts twice. O(edges of the two
+  /// clusters).
   double between(std::uint32_t a, std::uint32_t b, std::span<const Core> core_of) const;
   /// Cost of the traffic between the members of one cluster.
   double inside(std::uint32_t cluster, std::span<const Core> core_of) const;
@@ -36,7 +37,7 @@ class AqapCost {
 
  private:
   /// The quality model is a sum over i < j, so messages of a rank to itself do not count.
-  bool counts(Rank from, Rank to) const { return with_self_ || from != to; }
+  bool is_counted(Rank from, Rank to) const { return counts_self_messages_ || from != to; }
   double incident_cost(std::uint32_t a, std::uint32_t b, std::span<const Core> core_of) const;
   double symmetric_delta(const TreeDistance& distance, std::uint32_t a, std::uint32_t b,
                          std::span<const Core> core_of) const;
@@ -47,13 +48,13 @@ class AqapCost {
   std::vector<std::uint32_t> position_of_;  // by rank: its index in its cluster
   ReverseAdjacency incoming_;
   Distance distance_;
-  bool with_self_;
+  bool counts_self_messages_;
   std::optional<Affinity> affinity_;  // set where only the bytes of both directions matter: half the edges to visit
 };
 
 struct ApeOptions {
-  std::uint64_t tries = 0;  ///< Pairs of clusters to evaluate; the paper's l.
-  std::uint64_t noise = 0;  ///< NOISE_THRESHOLD: clusters with fewer ranks are noise clusters.
+  std::uint64_t tries = 0;            ///< Pairs of clusters to evaluate; the paper's l.
+  std::uint64_t noise_threshold = 0;  ///< NOISE_THRESHOLD: clusters with fewer ranks are noise clusters.
 };
 
 /// APE (Algorithm 4): `tries` times, two noise clusters of equal size exchange their slots if the cost decreases. The

@@ -66,7 +66,7 @@ class Clustering final : public Mapper {
                    "adaptive: ff if that deviation is higher and there are fewer clusters than `many`", 0);
     options.count("many", schemes_.many, "adaptive: with this many clusters or more, mr instead of ff");
     options.count("tries", ape_.tries, "ape: pairs of clusters to evaluate");
-    options.count("noise", ape_.noise,
+    options.count("noise", ape_.noise_threshold,
                   "ape: clusters with fewer ranks than this are exchanged; 0: those that fit on a node");
     options.number("self-similarity", spectral_.similarity.self, "similarity of a rank with itself", 0, 1e6);
     options.number("max-similarity", spectral_.similarity.maximum,
@@ -116,11 +116,11 @@ class Clustering final : public Mapper {
     auto core_of = place_clusters(clusters, nodes, choose_scheme(clusters, schemes_));
     if (refinement_ == Refinement::ape) {
       ApeOptions ape = ape_;
-      if (ape.noise == 0) ape.noise = nodes.largest() + 1;
+      if (ape.noise_threshold == 0) ape.noise_threshold = nodes.largest() + 1;
       aggregated_pair_exchange(problem, clusters, ape, seed, stop_condition, core_of);
     } else if (refinement_ == Refinement::pe) {
       PlacementState state(problem, core_of);
-      exchange_random_pairs(state, pair_exchange_tries, seed, stop_condition);
+      exchange_random_pairs(state, pair_exchange_trials, seed, stop_condition);
       core_of = state.placement();
     }
     const double value = evaluate(problem.graph, problem.topology, core_of, problem.model);
@@ -135,7 +135,7 @@ class Clustering final : public Mapper {
   std::string clusters_ = "auto";
   Refinement refinement_ = Refinement::ape;
   SchemeOptions schemes_;
-  ApeOptions ape_{.tries = 40'000, .noise = 0};
+  ApeOptions ape_{.tries = 40'000, .noise_threshold = 0};
   SpectralOptions spectral_;
 };
 

@@ -10,7 +10,7 @@ namespace rankloom::multilevel {
 namespace {
 
 /// Whether cores are shared and some slots stay free.
-bool has_slack(const MapProblem& problem) {
+bool has_shared_cores_and_free_slots(const MapProblem& problem) {
   return problem.capacities.total() > problem.graph.rank_count() &&
          problem.graph.rank_count() > problem.topology.core_count();
 }
@@ -30,7 +30,7 @@ Distance distance_of(const MapProblem& problem) {
 
 void refine_on_cores(const MapProblem& problem, const WeightedGraph& graph, std::span<Core> core_of,
                      std::uint32_t passes) {
-  if (!has_slack(problem) || passes == 0) return;
+  if (!has_shared_cores_and_free_slots(problem) || passes == 0) return;
   std::vector<std::uint64_t> max_block_weight(problem.topology.core_count());
   for (const Core core : problem.topology.cores()) max_block_weight[index(core)] = problem.capacities[core];
   std::vector<std::uint32_t> block_of(core_of.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel: the main construction of the mapper `auto`: multilevel multisection along the machine.
+// map/multilevel: the main construction of the mapper `auto`: multilevel multisection along the machine hierarchy.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,10 @@ class VertexGraph {
 std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices, std::vector<Core> core_of,
                                    std::uint32_t passes);
 
-/// Multisection along the machine, then k-way FM on the exact distances. The placement is valid if all ranks have
-/// weight 1. When the deadline passes, the remaining ranks are placed in order. O(edges x levels of the machine) time;
-/// 8 bytes per directed edge, and as much again for coarser graphs. Parallel; the same for any number of threads.
+/// Multisection along the machine hierarchy, then k-way FM on the exact distances. The placement is valid if all ranks
+/// have weight 1. When the deadline passes, the remaining ranks are placed in order. O(edges x levels of the machine)
+/// time; 8 bytes per directed edge, and as much again for coarser graphs. Runs in parallel; the result does not depend
+/// on the number of threads.
 std::vector<Core> multilevel_placement(const MapProblem& problem, const VertexGraph& vertices, const Options& options,
                                        std::uint64_t seed);
 

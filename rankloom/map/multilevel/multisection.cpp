@@ -16,8 +16,8 @@ namespace {
 
 using Part = MachineTree::Part;
 
-/// The first partition of the machine cuts the most expensive edges: it may use at least this share (as an exponent) of
-/// the free capacity.
+/// Each partitioning step cuts more expensive edges than the steps after it, so it may use at least this exponent of
+/// the slack factor (see max_block_weights).
 constexpr double min_slack_exponent = 0.5;
 
 class Multisection {
@@ -42,7 +42,7 @@ class Multisection {
     }
     auto children = tree_.children(part);
     if (has_network(tree_, part)) children = locality_order(tree_.topology(), children);
-    const bool is_light = cut_cost(part) * options_.light_partition_ratio < max_cut_cost_;
+    const bool is_light = cut_cost(part) * options_.light_step_ratio < max_cut_cost_;
     const KWayPartition partition = partition_kway(subgraph.graph, max_block_weights(part, children, subgraph.graph),
                                                    is_light ? light_ : options_.partition, seed);
     auto blocks = block_subgraphs(subgraph.graph, partition.block_of, static_cast<std::uint32_t>(children.size()));
@@ -64,16 +64,19 @@ class Multisection {
     return distance(children[0], children[1]) - (inner.empty() ? 0 : distance(inner[0], inner[1]));
   }
 
-  /// Unless parts are packed, the free capacity is distributed as equal factors over the partitions still to come.
+  /// With `pack`, a step may use all slots. Otherwise, let s = slots / ranks. A step with b of the remaining B
+  /// bisections may use s^max(b/B, 1/2): its blocks may be that much larger than in a balanced partition.
   std::vector<std::uint64_t> max_block_weights(const Part& part, std::span<const Part> children,
                                                const WeightedGraph& graph) const {
     std::vector<std::uint64_t> weights;
     for (const Part& child : children) weights.push_back(tree_.slots(child));
     if (options_.pack) return weights;
-    const double slack = static_cast<double>(tree_.slots(part)) / static_cast<double>(graph.total_vertex_weight());
+    const double slack_factor =
+        static_cast<double>(tree_.slots(part)) / static_cast<double>(graph.total_vertex_weight());
     const double bisections_here = std::log2(static_cast<double>(children.size()));
     const double bisections_left = std::log2(static_cast<double>(part.core_count()));
-    const double factor = std::pow(slack, std::max(bisections_here / bisections_left, min_slack_exponent)) / slack;
+    const double factor =
+        std::pow(slack_factor, std::max(bisections_here / bisections_left, min_slack_exponent)) / slack_factor;
     for (std::uint64_t& weight : weights) {
       weight = std::min(weight, static_cast<std::uint64_t>(std::ceil(static_cast<double>(weight) * factor)));
     }

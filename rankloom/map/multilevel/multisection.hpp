@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map/multilevel: recursive multisection along the machine (Schulz, Träff 2017): from the root down to the cores.
+// map/multilevel: recursive multisection along the machine hierarchy (Schulz, Träff 2017): from the root down to the
+// cores.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,16 @@ namespace rankloom::multilevel {
 
 struct MultisectionOptions {
   PartitionOptions partition;
-  /// Partitions whose cut edges are cheaper than the most expensive ones by more than this factor use minimal settings.
-  double light_partition_ratio = 20;
+  /// A partitioning step whose cut cost is more than this factor below the highest one uses one repetition and no flow
+  /// refinement.
+  double light_step_ratio = 20;
   /// Fill some parts of the machine completely and leave others empty; otherwise all are filled alike.
   bool pack = true;
 };
 
 /// The core of every vertex. The children of a part of the machine are treated as equally distant, so the graph is
 /// partitioned into one block per child, and each block recursively for its child. No core exceeds its capacity if
-/// vertices have weight 1. Parallel over the children; the same for any number of threads.
+/// vertices have weight 1. Runs in parallel; the result does not depend on the number of threads.
 std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
                                const MultisectionOptions& options, std::uint64_t seed);
 

@@ -47,7 +47,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
     case Effort::fast:
       preset.multisection.partition.vertices_per_block = 100;
       preset.multisection.partition.bisection.initial_attempts = 3;
-      preset.multisection.light_partition_ratio = 5;
+      preset.multisection.light_step_ratio = 5;
       break;
     case Effort::balanced:
       preset.multisection.partition.vertices_per_block = 300;

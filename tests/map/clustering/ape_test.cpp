@@ -110,7 +110,7 @@ TEST(Ape, NeverIncreasesTheCostUnderAnyModel) {
           make_problem(testing::random_graph(11, 0.4, 3), machine, model.model, {.oversubscribe = true});
       const Groups clusters = random_clusters(11, 3, 4);
       const auto start = testing::random_placement(11, machine, problem.capacities, 5);
-      const auto end = run_ape(problem, clusters, start, {.tries = 200, .noise = 100});
+      const auto end = run_ape(problem, clusters, start, {.tries = 200, .noise_threshold = 100});
       EXPECT_LE(problem.cost(end), problem.cost(start) + 1e-12 * std::abs(problem.cost(start)));
       EXPECT_TRUE(Mapping::create(end, machine, problem.capacities));
     }
@@ -121,11 +121,11 @@ TEST(Ape, ExchangesOnlyNoiseClusters) {
   const auto problem = make_problem(testing::random_graph(12, 0.6, 1), topology("node:3=10 core:4=1"));
   const Groups clusters{.members = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, .ends = {0, 3, 6, 8, 10, 11, 12}};
   const auto start = testing::random_placement(12, problem.topology, problem.capacities, 2);
-  const auto end = run_ape(problem, clusters, start, {.tries = 500, .noise = 3});
+  const auto end = run_ape(problem, clusters, start, {.tries = 500, .noise_threshold = 3});
   EXPECT_NE(end, start);
   for (std::size_t rank = 0; rank < 6; ++rank) EXPECT_EQ(end[rank], start[rank]);
-  EXPECT_EQ(run_ape(problem, clusters, start, {.tries = 500, .noise = 1}), start);
-  EXPECT_EQ(run_ape(problem, clusters, start, {.tries = 0, .noise = 100}), start);
+  EXPECT_EQ(run_ape(problem, clusters, start, {.tries = 500, .noise_threshold = 1}), start);
+  EXPECT_EQ(run_ape(problem, clusters, start, {.tries = 0, .noise_threshold = 100}), start);
 }
 
 TEST(Ape, MovesCommunicatingClustersToTheSameNode) {
@@ -141,7 +141,7 @@ TEST(Ape, MovesCommunicatingClustersToTheSameNode) {
     start[static_cast<std::size_t>(rank)] = Core{static_cast<std::uint32_t>(core)};
   }
   ASSERT_EQ(problem.cost(start), 4 * 100);
-  EXPECT_EQ(problem.cost(run_ape(problem, clusters, start, {.tries = 50, .noise = 3})), 4 * 10);
+  EXPECT_EQ(problem.cost(run_ape(problem, clusters, start, {.tries = 50, .noise_threshold = 3})), 4 * 10);
 }
 
 }  // namespace

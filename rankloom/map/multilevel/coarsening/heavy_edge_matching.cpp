@@ -50,7 +50,7 @@ class HeavyEdgeMatcher {
     });
   }
 
-  /// The edge rating is KaHIP's "expansion squared". Edges of equal rating are ordered by a random number that both
+  /// The edge rating is KaHIP's "expansion*2". Edges of equal rating are ordered by a random number that both
   /// ends of the edge compute alike.
   std::uint32_t best_free_neighbour(std::uint32_t vertex) const {
     std::uint32_t best = unmatched;

@@ -150,11 +150,11 @@ std::uint64_t total(BlockWeights weights) {
 /// that are still to come (adaptive imbalance).
 SideWeights side_weights(BlockWeights left, BlockWeights right, const WeightedGraph& graph) {
   SideWeights max_block_weight{total(left), total(right)};
-  const double slack =
+  const double slack_factor =
       static_cast<double>(max_block_weight[0] + max_block_weight[1]) / static_cast<double>(graph.total_vertex_weight());
-  if (slack > 1.2) return max_block_weight;
+  if (slack_factor > 1.2) return max_block_weight;
   const double bisections = std::ceil(std::log2(static_cast<double>(left.size() + right.size())));
-  const double factor = std::pow(slack, 1 / bisections) / slack;
+  const double factor = std::pow(slack_factor, 1 / bisections) / slack_factor;
   for (std::uint64_t& side : max_block_weight) {
     side = std::min(side, static_cast<std::uint64_t>(std::ceil(static_cast<double>(side) * factor)));
   }

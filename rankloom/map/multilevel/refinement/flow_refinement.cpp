@@ -18,7 +18,7 @@ namespace {
 /// Limits of the weight of the band on each side of a boundary, relative to the boundary and to the weight that may
 /// change sides. Wider bands take longer, and their minimum cuts mostly violate the balance.
 constexpr std::uint64_t max_band_per_boundary = 3;
-constexpr std::uint64_t max_band_per_slack = 16;
+constexpr std::uint64_t max_band_per_free_weight = 16;
 
 class FlowRefinement {
  public:
@@ -104,22 +104,23 @@ class FlowRefinement {
       return own == pair.a ? 0U : own == pair.b ? 1U : 2U;
     };
     double gain = 0;
-    for (std::uint64_t band_per_slack = max_band_per_slack; band_per_slack > 0;) {
+    for (std::uint64_t band_per_free_weight = max_band_per_free_weight; band_per_free_weight > 0;) {
       std::erase_if(boundary, [&](std::uint32_t vertex) { return side(vertex) > 1; });
       if (boundary.empty() || block_weight_[pair.a] > max_block_weight_[pair.a] ||
           block_weight_[pair.b] > max_block_weight_[pair.b]) {
         break;
       }
-      const std::uint64_t slack[2] = {max_block_weight_[pair.a] - block_weight_[pair.a],
-                                      max_block_weight_[pair.b] - block_weight_[pair.b]};
+      const std::uint64_t free_weight[2] = {max_block_weight_[pair.a] - block_weight_[pair.a],
+                                            max_block_weight_[pair.b] - block_weight_[pair.b]};
       const std::uint64_t max_band =
           max_band_per_boundary * boundary.size() * graph_.total_vertex_weight() / graph_.vertex_count();
-      const auto result = min_cut.search(graph_, side, boundary,
-                                         {std::min({band_per_slack * slack[1], block_weight_[pair.a] / 2, max_band}),
-                                          std::min({band_per_slack * slack[0], block_weight_[pair.b] / 2, max_band})},
-                                         static_cast<std::int64_t>(slack[0]), static_cast<std::int64_t>(slack[1]));
+      const auto result =
+          min_cut.search(graph_, side, boundary,
+                         {std::min({band_per_free_weight * free_weight[1], block_weight_[pair.a] / 2, max_band}),
+                          std::min({band_per_free_weight * free_weight[0], block_weight_[pair.b] / 2, max_band})},
+                         static_cast<std::int64_t>(free_weight[0]), static_cast<std::int64_t>(free_weight[1]));
       if (result.gain == 0) {
-        band_per_slack /= 4;
+        band_per_free_weight /= 4;
         continue;
       }
       gain += result.gain;

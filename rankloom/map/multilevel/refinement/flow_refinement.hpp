@@ -9,9 +9,9 @@
 
 namespace rankloom::multilevel {
 
-/// All blocks are at the same distance from each other. Adjacent pairs of blocks are scheduled in rounds such that no
-/// block occurs twice in a round; the pairs of a round run in parallel and do not affect each other, so the result is
-/// the same for any number of threads. Needs blocks with slack. Never exceeds the maximum block weights and never
+/// All blocks are at the same distance from each other. In each round, the adjacent pairs of blocks are divided into
+/// groups of disjoint pairs. The pairs of a group run in parallel and do not affect each other, so the result does not
+/// depend on the number of threads. Needs blocks with slack. Never exceeds the maximum block weights and never
 /// increases the cut. Returns the reduction of the cut.
 double flow_refinement(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                        std::span<std::uint32_t> block_of, std::uint32_t rounds);

@@ -11,9 +11,9 @@
 namespace rankloom::multilevel {
 namespace {
 
-class FmBipartition {
+class TwoWayFm {
  public:
-  FmBipartition(const WeightedGraph& graph, const SideWeights& max_block_weight, std::vector<std::uint8_t> side_of)
+  TwoWayFm(const WeightedGraph& graph, const SideWeights& max_block_weight, std::vector<std::uint8_t> side_of)
       : graph_(graph),
         max_block_weight_(max_block_weight),
         side_of_(std::move(side_of)),
@@ -152,11 +152,11 @@ Bipartition refine_by_flow(const WeightedGraph& graph, const SideWeights& max_bl
 
 Bipartition fm_bipartition(const WeightedGraph& graph, const SideWeights& max_block_weight,
                            std::vector<std::uint8_t> side_of, std::uint32_t passes, bool use_flow) {
-  FmBipartition fm(graph, max_block_weight, std::move(side_of));
+  TwoWayFm fm(graph, max_block_weight, std::move(side_of));
   fm.refine(passes);
   Bipartition bipartition = fm.take();
-  const bool has_slack = graph.total_vertex_weight() != max_block_weight[0] + max_block_weight[1];
-  if (!use_flow || bipartition.overload > 0 || !has_slack) return bipartition;
+  const bool has_free_weight = graph.total_vertex_weight() != max_block_weight[0] + max_block_weight[1];
+  if (!use_flow || bipartition.overload > 0 || !has_free_weight) return bipartition;
   return refine_by_flow(graph, max_block_weight, std::move(bipartition));
 }
 

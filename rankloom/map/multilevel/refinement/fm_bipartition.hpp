@@ -10,7 +10,7 @@
 
 namespace rankloom::multilevel {
 
-/// Maximum block weights of side 0 and side 1.
+/// One weight per side.
 using SideWeights = std::array<std::uint64_t, 2>;
 
 struct Bipartition {

@@ -19,7 +19,7 @@ constexpr double min_gain_of_pass = 5e-4;
 constexpr std::uint32_t max_chain_length = 6;
 /// The gain of a vertex with more neighbours is not recomputed for every move of a neighbour.
 constexpr std::uint64_t max_degree_for_eager_update = 256;
-constexpr double impossible = -std::numeric_limits<double>::infinity();
+constexpr double no_move_gain = -std::numeric_limits<double>::infinity();
 
 /// One gain queue per block, and a queue of the blocks by their best gain.
 class BlockQueues {
@@ -69,9 +69,9 @@ struct UniformDistance {
   double operator()(std::uint32_t p, std::uint32_t q) const { return p == q ? 0.0 : between_blocks; }
 };
 
-/// Blocks are objects of the machine; the distance in excess of the one inside an object.
+/// Blocks are parts of the machine: the distance between parts minus the distance inside a part.
 template <class D>
-struct ObjectDistance {
+struct PartDistance {
   static constexpr bool uniform = false;
   const D& distance;
   std::uint32_t cores_per_block;
@@ -89,7 +89,8 @@ struct CoreDistance {
   double operator()(std::uint32_t p, std::uint32_t q) const { return distance(Core{p}, Core{q}).per_byte; }
 };
 
-/// The cost model `quality` has a distance from a block to itself, and negative costs.
+/// K-way FM for one block distance. Do not assume distance(b, b) = 0 or non-negative costs: the model `quality` has
+/// neither.
 template <class BlockDistance>
 class KWayFm {
  public:
@@ -130,7 +131,7 @@ class KWayFm {
 
  private:
   struct Move {
-    double gain = impossible;
+    double gain = no_move_gain;
     std::uint32_t to = none;
   };
   struct AdjacentBlock {
@@ -181,15 +182,15 @@ class KWayFm {
     return current_cost_ - cost_in(block);
   }
 
-  /// The best move to an adjacent block that stays within the maximum weight plus `tolerance`.
-  Move best_move(std::uint32_t vertex, std::uint64_t tolerance) {
+  /// The best move to an adjacent block that stays within the maximum weight plus `allowed_overload`.
+  Move best_move(std::uint32_t vertex, std::uint64_t allowed_overload) {
     collect_adjacent_blocks(vertex);
     Move best;
     if (adjacent_.size() == 1 && overloaded_ == none) return best;
     if constexpr (!BlockDistance::uniform) current_cost_ = cost_in(block_of_[vertex]);
     for (std::size_t position = 1; position < adjacent_.size(); ++position) {
       const std::uint32_t to = adjacent_[position].block;
-      if (block_weight_[to] + graph_.vertex_weight(vertex) > max_block_weight_[to] + tolerance) continue;
+      if (block_weight_[to] + graph_.vertex_weight(vertex) > max_block_weight_[to] + allowed_overload) continue;
       const double gain = gain_of_adjacent(position);
       if (gain > best.gain || (gain == best.gain && block_weight_[to] < block_weight_[best.to])) best = {gain, to};
     }
@@ -275,6 +276,7 @@ class KWayFm {
     std::uint64_t best_overload = overload_;
     std::size_t best_length = 0;
     find_overloaded_block();
+    // A pass stops after this many moves without improvement.
     const std::size_t patience = 60 + queues_.size() / 4;
     while (moves_.size() - best_length < patience) {
       const std::uint32_t vertex = next_vertex();
@@ -309,7 +311,8 @@ class KWayFm {
     collect_candidates();
   }
 
-  /// For the next pass: the candidates of this pass, the vertices that moved, and their neighbours.
+  /// For the next pass: the candidates of this pass, the vertices that moved, and their neighbours. Between passes no
+  /// vertex is locked, so `locked_` marks the visited vertices here.
   void collect_candidates() {
     for (const std::uint32_t vertex : candidates_) locked_[vertex] = 1;
     const auto add = [&](std::uint32_t vertex) {
@@ -387,7 +390,7 @@ double fm_kway_grouping(const WeightedGraph& graph, const Distance& distance, st
   const auto last = static_cast<std::uint32_t>(max_block_weight.size() - 1);
   return std::visit(
       [&](const auto& d) {
-        const ObjectDistance between{d, cores_per_block, d(Core{0}, Core{cores_per_child}).per_byte};
+        const PartDistance between{d, cores_per_block, d(Core{0}, Core{cores_per_child}).per_byte};
         // The machine is symmetric: if the closest and the most distant block are at the same distance, all are.
         if (between(0, 1) == between(0, last))
           return KWayFm(graph, UniformDistance{between(0, 1)}, max_block_weight, block_of).run(passes);
