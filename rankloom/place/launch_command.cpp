@@ -23,7 +23,7 @@ void append(Argv& to, std::span<const std::string> arguments) {
 /// Parses one program of a command: the launcher's options in front of it, then its own arguments up to ":".
 class ProgramParser {
  public:
-  ProgramParser(const LauncherCommandLine& syntax, std::string_view launcher_title, std::span<const std::string> argv,
+  ProgramParser(const LauncherSyntax& syntax, std::string_view launcher_title, std::span<const std::string> argv,
                 std::string_view program)
       : syntax_(syntax), title_(launcher_title), argv_(argv), program_(program) {}
 
@@ -115,7 +115,7 @@ class ProgramParser {
         "name the program with --program, or write this option before another one");
   }
 
-  const LauncherCommandLine& syntax_;
+  const LauncherSyntax& syntax_;
   std::string_view title_;
   std::span<const std::string> argv_;
   std::string_view program_;

@@ -31,7 +31,7 @@ bool conflicts(const ConflictingOption& row, const LaunchOption& option) {
 }
 
 Result<void> refuse_conflicts(const LaunchCommand& command, const LaunchContext& context) {
-  const LauncherCommandLine& line = *command.launcher->command_line;
+  const LauncherSyntax& line = *command.launcher->command_line;
   for (const LaunchedProgram& program : command.programs) {
     for (const LaunchOption& option : program.options) {
       const auto row = std::find_if(line.conflicts.begin(), line.conflicts.end(),
@@ -95,7 +95,7 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   EmitOptions options;
   options.bind = context.bind;
   options.directory = context.directory;
-  const LauncherCommandLine& line = *command.launcher->command_line;
+  const LauncherSyntax& line = *command.launcher->command_line;
   auto placement = line.place(deployment, options);
   if (!placement) return propagate(placement);
 
@@ -106,7 +106,7 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
     change.options = {std::string(line.rank_count_option), number_of_ranks(deployment)};
   change.options.insert(change.options.end(), placement->options.begin(), placement->options.end());
   change.environment = std::move(placement->rank_environment);
-  const bool wrapper_binds = options.binds() && !placement->binds;
+  const bool wrapper_binds = options.binds() && placement->needs_wrapper;
   change.wrapper = {context.wrapper, "--report", options.path("report"),
                     wrapper_binds ? options.path("bind.txt") : "-"};
   auto changed = rewrite(command, change);

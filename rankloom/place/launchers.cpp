@@ -39,18 +39,18 @@ std::string EmitOptions::path(std::string_view file) const {
   return fmt::format("{}{}{}", directory, directory.ends_with('/') ? "" : "/", file);
 }
 
-Argv LauncherCommand::argv() const {
+Argv EmittedCommand::argv() const {
   Argv result = launcher;
   result.insert(result.end(), options.begin(), options.end());
   result.insert(result.end(), program.begin(), program.end());
   return result;
 }
 
-std::string LauncherCommand::text() const {
+std::string EmittedCommand::text() const {
   return shell_text(environment, argv());
 }
 
-const OptionSpec* LauncherCommandLine::find_option(std::string_view name) const {
+const OptionSpec* LauncherSyntax::find_option(std::string_view name) const {
   const auto found = std::find_if(options.begin(), options.end(), [&](const OptionSpec& spec) {
     return any_part(spec.names, '|', [&](std::string_view other) { return other == name; });
   });
@@ -76,7 +76,7 @@ const Launcher* recognise_launcher(std::string_view program, std::string_view ve
   const Launcher* by_name = nullptr;
   for (const Launcher* const row : rows) {
     if (row->command_line == nullptr) continue;
-    const LauncherCommandLine& line = *row->command_line;
+    const LauncherSyntax& line = *row->command_line;
     const bool has_unique_name = matches_any(line.unique_programs, name);
     if (line.recognises == nullptr ? has_unique_name : line.recognises(version_text)) return row;
     if (has_unique_name && by_name == nullptr) by_name = row;

@@ -39,8 +39,8 @@ struct LauncherFile {
   std::string content;
 };
 
-/// A command to type, in its parts.
-struct LauncherCommand {
+/// A command that `emit` prints, in its parts.
+struct EmittedCommand {
   std::vector<std::string> environment;  ///< "NAME=value"
   Argv launcher;                         ///< {"mpirun"}, {"flux", "run"}, {"qsub"}
   Argv options;                          ///< Of the launcher.
@@ -51,18 +51,19 @@ struct LauncherCommand {
   std::string text() const;
 };
 
-struct LaunchFiles {
+/// What `emit` writes for a launcher.
+struct EmittedLaunch {
   std::vector<LauncherFile> files;
-  std::vector<LauncherCommand> commands;  ///< Usually one; the last one runs the program as the mapping places it.
+  std::vector<EmittedCommand> commands;  ///< Usually one; the last one runs the program as the mapping places it.
 };
 
 /// What makes a launcher follow a mapping when it is added to the user's own command.
 struct LaunchPlacement {
   std::vector<LauncherFile> files;
-  Argv options;                                   ///< Of the launcher.
-  Environment rank_environment = {};              ///< For the ranks.
-  std::vector<std::string> launcher_environment;  ///< "NAME=value", for the launcher itself.
-  bool binds = false;  ///< The launcher binds every rank to its processing unit; otherwise rankloom-bind does.
+  Argv options;                                        ///< Of the launcher.
+  Environment rank_environment = {};                   ///< For the ranks.
+  std::vector<std::string> launcher_environment = {};  ///< "NAME=value", for the launcher itself.
+  bool needs_wrapper = false;  ///< The launcher cannot bind every rank to its processing unit: rankloom-bind does.
 };
 
 enum class OptionRole : std::uint8_t {
@@ -106,7 +107,7 @@ enum class DefaultRankCount : std::uint8_t {
 
 /// A launcher whose command line rankloom parses and rewrites, for `run`, `record`, `tune`, `online`, `reorder` and
 /// `topo`.
-struct LauncherCommandLine {
+struct LauncherSyntax {
   /// Names of its executable, separated by blanks, with "*" at one end; other launchers may use the same names.
   std::string_view programs;
   /// Names that no other launcher uses, so that the launcher is recognised without its version.
@@ -141,13 +142,13 @@ struct Launcher {
   std::string_view summary;    ///< One line.
   std::string_view reference;  ///< The manual it follows.
   std::string_view checked;    ///< How its files were checked.
-  Result<LaunchFiles> (*write)(const Deployment& deployment, const EmitOptions& options);
+  Result<EmittedLaunch> (*write)(const Deployment& deployment, const EmitOptions& options);
   /// Reads the first of its files back; nullptr: the file does not contain enough for that.
   Result<std::vector<Core>> (*read)(const FileContents& file, const Topology& topology,
                                     std::span<const std::string> hosts);
   bool names_hosts = true;  ///< Its files or its command contain host names.
   /// nullptr: rankloom writes its files but does not parse its command line.
-  const LauncherCommandLine* command_line = nullptr;
+  const LauncherSyntax* command_line = nullptr;
 };
 
 /// The rows, in reading order.

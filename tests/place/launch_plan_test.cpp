@@ -81,7 +81,7 @@ TEST(LaunchPlan, RefusesOptionsThatConflictWithTheMapping) {
     const char* reason;
     const char* remedy;
   } cases[] = {
-      {"mpirun --bind-to none -n 2 app", open_mpi_4, "ignored next to a rankfile", "--bind none"},
+      {"mpirun --bind-to none -n 2 app", open_mpi_4, "ignored when a rankfile is also given", "--bind none"},
       {"mpirun --map-by node -n 2 app", open_mpi_4, "ignored", "leave it out"},
       {"mpirun --cpu-list 1,0 -n 2 app", open_mpi_4, "order", "leave it out"},
       {"mpirun -rf f -n 2 app", open_mpi_4, "is another placement", "--from openmpi4"},

@@ -36,10 +36,10 @@ Deployment deployed(const std::vector<Core>& core_of, const Topology& machine, s
   return *deployment;
 }
 
-LaunchFiles written(std::string_view launcher, const Deployment& deployment, const EmitOptions& options = {}) {
+EmittedLaunch written(std::string_view launcher, const Deployment& deployment, const EmitOptions& options = {}) {
   auto made = (*find_launcher(launcher))->write(deployment, options);
   EXPECT_TRUE(made) << to_string(made.error());
-  return made ? *made : LaunchFiles{};
+  return made ? *made : EmittedLaunch{};
 }
 
 /// The nodes only: files without processing units contain nothing else.
@@ -118,7 +118,7 @@ TEST(Launchers, WriteCommandsThatAShellReadsBack) {
       EXPECT_THAT(made->commands[0].text(), EndsWith(" 'a directory/job.sh'"));
       continue;
     }
-    for (const LauncherCommand& command : made->commands)
+    for (const EmittedCommand& command : made->commands)
       EXPECT_THAT(command.text(), EndsWith("'./my app' 'it'\\''s' '$HOME'")) << row->name;
   }
 }
@@ -335,7 +335,7 @@ TEST(Launchers, WithACommandLineAreParsedRewrittenAndPlaced) {
 TEST(Launchers, ListTheOptionsThatTheyRefuse) {
   for (const Launcher* const row : launchers()) {
     if (row->command_line == nullptr) continue;
-    const LauncherCommandLine& line = *row->command_line;
+    const LauncherSyntax& line = *row->command_line;
     ASSERT_NE(line.find_option("n"), nullptr) << row->name;
     EXPECT_EQ(line.find_option("n")->role, OptionRole::rank_count) << row->name;
     for (const ConflictingOption& conflict : line.conflicts) {
@@ -355,7 +355,7 @@ constexpr OptionSpec options[] = {{"n|tasks", 1, OptionRole::rank_count}, {"node
 constexpr ConflictingOption conflicts[] = {{"spread", "requests another placement", "leave it out"}};
 
 Result<LaunchPlacement> place(const Deployment& deployment, const EmitOptions& emit) {
-  return LaunchPlacement{{{"places", deployment.host(Rank{0})}}, {"--places", emit.path("places")}, {}, {}, true};
+  return LaunchPlacement{.files = {{"places", deployment.host(Rank{0})}}, .options = {"--places", emit.path("places")}};
 }
 
 void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
@@ -365,16 +365,16 @@ void pass_environment(std::vector<LaunchedProgram>& programs, const Environment&
   }
 }
 
-Result<LaunchFiles> write(const Deployment&, const EmitOptions&) {
-  return LaunchFiles{};
+Result<EmittedLaunch> write(const Deployment&, const EmitOptions&) {
+  return EmittedLaunch{};
 }
 
-constexpr LauncherCommandLine command_line{.programs = "jump",
-                                           .unique_programs = "jump",
-                                           .options = options,
-                                           .conflicts = conflicts,
-                                           .place = place,
-                                           .pass_environment = pass_environment};
+constexpr LauncherSyntax command_line{.programs = "jump",
+                                      .unique_programs = "jump",
+                                      .options = options,
+                                      .conflicts = conflicts,
+                                      .place = place,
+                                      .pass_environment = pass_environment};
 constexpr Launcher row{.name = "jump",
                        .title = "Jump",
                        .summary = "",

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> dimensions(const Topology& topology) {
 
 /// Requests as many hosts as there are groups, each with slots for the largest group. Without this request LSF may put
 /// all slots on one host, and no geometry fits.
-Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_lsf(const Deployment& deployment, const EmitOptions& options) {
   std::string geometry = "{";
   std::size_t groups = 0;
   std::size_t largest = 0;
@@ -53,11 +53,11 @@ Result<LaunchFiles> write_lsf(const Deployment& deployment, const EmitOptions& o
     geometry += ")";
   }
   geometry += "}";
-  LauncherCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
-                          {"bsub"},
-                          {"-n", fmt::format("{}", groups * largest), "-R", fmt::format("span[ptile={}]", largest),
-                           "mpirun", "-n", number_of_ranks(deployment)},
-                          {}};
+  EmittedCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
+                         {"bsub"},
+                         {"-n", fmt::format("{}", groups * largest), "-R", fmt::format("span[ptile={}]", largest),
+                          "mpirun", "-n", number_of_ranks(deployment)},
+                         {}};
   return files_with_wrapper({{"geometry", geometry + "\n"}}, std::move(command), deployment, options);
 }
 
@@ -97,19 +97,19 @@ Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& top
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }
 
-Result<LaunchFiles> write_pbs(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_pbs(const Deployment& deployment, const EmitOptions& options) {
   std::string select = "select=";
   for (const HostRun& run : host_runs(deployment)) {
     fmt::format_to(std::back_inserter(select), "{}1:ncpus={}:mpiprocs={}:host={}", select.ends_with('=') ? "" : "+",
                    run.ranks, run.ranks, run.host);
   }
-  LaunchFiles result{{host_of_each_rank(deployment), {"job.sh", pbs_script(deployment, options)}},
-                     {{{}, {"qsub"}, {"-l", select, "-l", "place=free"}, {options.path("job.sh")}}}};
+  EmittedLaunch result{{host_of_each_rank(deployment), {"job.sh", pbs_script(deployment, options)}},
+                       {{{}, {"qsub"}, {"-l", select, "-l", "place=free"}, {options.path("job.sh")}}}};
   if (options.binds()) result.files.push_back(binding_table(deployment));
   return result;
 }
 
-Result<LaunchFiles> write_fujitsu(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_fujitsu(const Deployment& deployment, const EmitOptions& options) {
   const auto sizes = dimensions(deployment.topology);
   std::string text;
   for (const Binding& binding : deployment.bindings) {
@@ -121,7 +121,7 @@ Result<LaunchFiles> write_fujitsu(const Deployment& deployment, const EmitOption
     }
     text += ")\n";
   }
-  LauncherCommand command{
+  EmittedCommand command{
       {}, {"mpiexec"}, {"-n", number_of_ranks(deployment), "--vcoordfile", options.path("vcoordfile")}, {}};
   return files_with_wrapper({{"vcoordfile", std::move(text)}}, std::move(command), deployment, options);
 }
@@ -186,7 +186,7 @@ constinit const Launcher launcher_rows::fujitsu{
     .title = "Fujitsu MPI",
     .summary = "Fujitsu MPI (Fugaku): one coordinate per rank",
     .reference = "Fujitsu MPI, --vcoordfile",
-    .checked = "written according to notes; not checked against its manual",
+    .checked = "unverified: no manual found",
     .write = write_fujitsu,
     .read = read_fujitsu,
 };

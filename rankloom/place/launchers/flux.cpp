@@ -14,7 +14,7 @@ namespace {
 
 /// The file orders tasks but does not choose hosts, so --requires names them. Their nodes are exclusive, because the
 /// mapping chooses the cores.
-Result<LaunchFiles> write_flux(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_flux(const Deployment& deployment, const EmitOptions& options) {
   std::string hosts;
   std::uint32_t nodes = 0;
   const auto ranks_of = deployment.ranks_of_nodes();

@@ -118,30 +118,34 @@ bool recognises_intel(std::string_view version_text) {
 }
 
 Result<LaunchPlacement> place_mpich(const Deployment& deployment, const EmitOptions& options) {
-  return LaunchPlacement{{host_of_each_rank(deployment)}, {"-f", options.path("hosts"), "-bind-to", "none"}, {}, {}};
+  return LaunchPlacement{.files = {host_of_each_rank(deployment)},
+                         .options = {"-f", options.path("hosts"), "-bind-to", "none"},
+                         .needs_wrapper = true};
 }
 
 Result<LaunchPlacement> place_intel(const Deployment& deployment, const EmitOptions& options) {
-  LaunchPlacement placement{{host_of_each_rank(deployment)}, {"-machinefile", options.path("hosts")}, {}, {}};
+  LaunchPlacement placement{.files = {host_of_each_rank(deployment)},
+                            .options = {"-machinefile", options.path("hosts")},
+                            .needs_wrapper = true};
   if (options.binds()) placement.rank_environment.emplace_back("I_MPI_PIN", "off");
   return placement;
 }
 
-Result<LaunchFiles> write_mpich(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_mpich(const Deployment& deployment, const EmitOptions& options) {
   auto placement = place_mpich(deployment, options);
   if (!placement) return propagate(placement);
   return files_of_placement("mpiexec", deployment, options, std::move(*placement));
 }
 
 /// The program is in the configuration file, so the command does not name it.
-LauncherCommand mpirun_with(const std::string& configuration) {
+EmittedCommand mpirun_with(const std::string& configuration) {
   return {{}, {"mpirun"}, {"-configfile", configuration}, {}};
 }
 
-Result<LaunchFiles> write_intel(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_intel(const Deployment& deployment, const EmitOptions& options) {
   auto program = program_text(options);
   if (!program) return propagate(program);
-  LaunchFiles result;
+  EmittedLaunch result;
   result.files.push_back(
       {"config.txt", options.binds() ? lines_of_ranks(deployment, *program) : lines_of_hosts(deployment, *program)});
   std::string machines;
@@ -304,7 +308,7 @@ constexpr auto intel_options = [] {
   return all;
 }();
 
-constexpr LauncherCommandLine mpich_command_line{
+constexpr LauncherSyntax mpich_command_line{
     .programs = "mpirun* mpiexec*",
     .unique_programs = "mpiexec.hydra* *.mpich",
     .recognises = recognises_mpich,
@@ -319,7 +323,7 @@ constexpr LauncherCommandLine mpich_command_line{
     .pass_environment = pass_environment,
 };
 
-constexpr LauncherCommandLine intel_command_line{
+constexpr LauncherSyntax intel_command_line{
     .programs = "mpirun* mpiexec*",
     .unique_programs = "",
     .recognises = recognises_intel,

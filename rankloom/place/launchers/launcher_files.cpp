@@ -73,18 +73,18 @@ std::vector<HostRun> host_runs(const Deployment& deployment) {
   return runs;
 }
 
-LaunchFiles files_of_placement(std::string_view launcher, const Deployment& deployment, const EmitOptions& options,
-                               LaunchPlacement placement) {
+EmittedLaunch files_of_placement(std::string_view launcher, const Deployment& deployment, const EmitOptions& options,
+                                 LaunchPlacement placement) {
   Argv launcher_options{"-n", number_of_ranks(deployment)};
   launcher_options.insert(launcher_options.end(), placement.options.begin(), placement.options.end());
-  LauncherCommand command{
+  EmittedCommand command{
       std::move(placement.launcher_environment), {std::string(launcher)}, std::move(launcher_options), options.program};
-  if (placement.binds) return {std::move(placement.files), {std::move(command)}};
+  if (!placement.needs_wrapper) return {std::move(placement.files), {std::move(command)}};
   return files_with_wrapper(std::move(placement.files), std::move(command), deployment, options);
 }
 
-LaunchFiles files_with_wrapper(std::vector<LauncherFile> files, LauncherCommand command, const Deployment& deployment,
-                               const EmitOptions& options) {
+EmittedLaunch files_with_wrapper(std::vector<LauncherFile> files, EmittedCommand command, const Deployment& deployment,
+                                 const EmitOptions& options) {
   command.program = wrapped_program(options);
   if (options.binds()) files.push_back(binding_table(deployment));
   return {std::move(files), {std::move(command)}};

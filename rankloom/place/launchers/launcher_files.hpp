@@ -32,11 +32,11 @@ struct HostRun {
 std::vector<HostRun> host_runs(const Deployment& deployment);
 
 /// `emit` for a launcher that is started as {"mpirun"} with "-n RANKS" and the options of its placement.
-LaunchFiles files_of_placement(std::string_view launcher, const Deployment& deployment, const EmitOptions& options,
-                               LaunchPlacement placement);
+EmittedLaunch files_of_placement(std::string_view launcher, const Deployment& deployment, const EmitOptions& options,
+                                 LaunchPlacement placement);
 /// These files and this command; with binding, rankloom-bind and its table.
-LaunchFiles files_with_wrapper(std::vector<LauncherFile> files, LauncherCommand command, const Deployment& deployment,
-                               const EmitOptions& options);
+EmittedLaunch files_with_wrapper(std::vector<LauncherFile> files, EmittedCommand command, const Deployment& deployment,
+                                 const EmitOptions& options);
 
 /// Adds an option in front of those of a program.
 void add_option(LaunchedProgram& program, Argv arguments);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/launchers: Open MPI 4 and 5. The mapping is written as a rankfile. Observed with Open MPI 4.1.4: "slot=N" is a
 // logical core number unless rmaps_rank_file_physical is set; then it is the operating system's number of a processing
-// unit. --bind-to is ignored next to a rankfile. "slot=*" binds to slot 0. If a slot does not exist, mpirun exits with
-// status 1 and prints no message.
+// unit. --bind-to is ignored when a rankfile is also given. "slot=*" binds to slot 0. If a slot does not exist, mpirun
+// exits with status 1 and prints no message.
 #include <array>
 #include <charconv>
 #include <iterator>
@@ -158,34 +158,26 @@ Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const 
 
 Result<LaunchPlacement> place_4(const Deployment& deployment, const EmitOptions& options) {
   if (!options.binds()) {
-    return LaunchPlacement{{host_of_each_rank(deployment)},
-                           {"--hostfile", options.path("hosts"), "--map-by", "seq", "--bind-to", "none"},
-                           {},
-                           {},
-                           true};
+    return LaunchPlacement{.files = {host_of_each_rank(deployment)},
+                           .options = {"--hostfile", options.path("hosts"), "--map-by", "seq", "--bind-to", "none"}};
   }
-  return LaunchPlacement{{rankfile(deployment, Numbering::physical)},
-                         {"--rankfile", options.path("rankfile"), "--mca", "rmaps_rank_file_physical", "1"},
-                         {},
-                         {},
-                         true};
+  return LaunchPlacement{.files = {rankfile(deployment, Numbering::physical)},
+                         .options = {"--rankfile", options.path("rankfile"), "--mca", "rmaps_rank_file_physical", "1"}};
 }
 
 Result<LaunchPlacement> place_5(const Deployment& deployment, const EmitOptions& options) {
   if (!options.binds()) {
-    return LaunchPlacement{{host_of_each_rank(deployment)},
-                           {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"},
-                           {},
-                           {},
-                           true};
+    return LaunchPlacement{
+        .files = {host_of_each_rank(deployment)},
+        .options = {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"}};
   }
   std::string policy = fmt::format("rankfile:file={}", options.path("rankfile"));
   if (cores_are_hardware_threads(deployment.topology)) policy += ":hwtcpus";
-  return LaunchPlacement{{rankfile(deployment, Numbering::logical)}, {"--map-by", policy}, {}, {}, true};
+  return LaunchPlacement{.files = {rankfile(deployment, Numbering::logical)}, .options = {"--map-by", policy}};
 }
 
 template <Result<LaunchPlacement> (*place)(const Deployment&, const EmitOptions&)>
-Result<LaunchFiles> write(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write(const Deployment& deployment, const EmitOptions& options) {
   auto placement = place(deployment, options);
   if (!placement) return propagate(placement);
   return files_of_placement("mpirun", deployment, options, std::move(*placement));
@@ -202,10 +194,11 @@ void pass_environment(std::vector<LaunchedProgram>& programs, const Environment&
 }
 
 constexpr auto conflicts = std::to_array<ConflictingOption>({
-    {"rankfile", "is another placement", "leave it out, or give that file as the mapping with --from openmpi4"},
-    {"map-by rank-by", "is silently ignored next to a rankfile", leave_it_out},
+    {"rankfile", "is another placement",
+     "leave it out, or give that file as the mapping with --from openmpi4 (Open MPI 5: --from openmpi5)"},
+    {"map-by rank-by", "is silently ignored when a rankfile is also given", leave_it_out},
     {"bind-to bind-to-core bind-to-socket bind-to-none",
-     "is ignored next to a rankfile: Open MPI binds ranks to their slots anyway",
+     "is ignored when a rankfile is also given: Open MPI binds ranks to their slots anyway",
      "leave it out; rankloom run --bind none leaves ranks unbound on their hosts"},
     {"cpu-list cpu-set slot-list", "does not keep the order of its list", leave_it_out},
     {"N pernode npersocket ppr bynode byslot bycore bysocket nolocal cpus-per-proc", "requests another placement",
@@ -414,7 +407,7 @@ constexpr auto options_of_5 = std::to_array<OptionSpec>({
     {"novm"},
 });
 
-constexpr LauncherCommandLine command_line_4{
+constexpr LauncherSyntax command_line_4{
     .programs = "mpirun* mpiexec* orterun*",
     .unique_programs = "*.openmpi orterun",
     .recognises = recognises_version_4,
@@ -428,7 +421,7 @@ constexpr LauncherCommandLine command_line_4{
     .pass_environment = pass_environment,
 };
 
-constexpr LauncherCommandLine command_line_5{
+constexpr LauncherSyntax command_line_5{
     .programs = "mpirun* mpiexec* prterun*",
     .unique_programs = "prterun",
     .recognises = recognises_version_5,

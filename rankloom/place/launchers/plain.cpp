@@ -14,19 +14,19 @@ namespace rankloom {
 
 namespace {
 
-Result<LaunchFiles> write_hostfile(const Deployment& deployment, const EmitOptions& options) {
-  return LaunchFiles{{host_of_each_rank(deployment)},
-                     {{{},
-                       {"mpirun"},
-                       {"-n", number_of_ranks(deployment), "--hostfile", options.path("hosts"), "--map-by", "seq",
-                        "--bind-to", "none"},
-                       options.program}}};
+Result<EmittedLaunch> write_hostfile(const Deployment& deployment, const EmitOptions& options) {
+  return EmittedLaunch{{host_of_each_rank(deployment)},
+                       {{{},
+                         {"mpirun"},
+                         {"-n", number_of_ranks(deployment), "--hostfile", options.path("hosts"), "--map-by", "seq",
+                          "--bind-to", "none"},
+                         options.program}}};
 }
 
-Result<LaunchFiles> write_wrapper(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_wrapper(const Deployment& deployment, const EmitOptions& options) {
   EmitOptions bound = options;
   bound.bind = EmitOptions::Bind::core;
-  return LaunchFiles{{binding_table(deployment)}, {{{}, {}, {}, wrapped_program(bound)}}};
+  return EmittedLaunch{{binding_table(deployment)}, {{{}, {}, {}, wrapped_program(bound)}}};
 }
 
 Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology& topology, HostNames hosts) {
@@ -53,13 +53,13 @@ Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology&
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }
 
-Result<LaunchFiles> write_plain(const Deployment& deployment, const EmitOptions&) {
+Result<EmittedLaunch> write_plain(const Deployment& deployment, const EmitOptions&) {
   std::string text;
   for (const Binding& binding : deployment.bindings) {
     const Core first = deployment.topology.first_core(deployment.topology.node_level(), index(binding.node));
     fmt::format_to(std::back_inserter(text), "{}\n", index(first) + binding.core_in_node);
   }
-  return LaunchFiles{{{"mapping.txt", std::move(text)}}, {}};
+  return EmittedLaunch{{{"mapping.txt", std::move(text)}}, {}};
 }
 
 Result<std::vector<Core>> read_plain(const FileContents& file, const Topology&, HostNames) {

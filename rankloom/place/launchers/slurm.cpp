@@ -23,13 +23,13 @@ namespace {
 constexpr const char* pmix_ring = "SLURM_PMIX_FENCE=ring";
 
 Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOptions& options) {
-  return LaunchPlacement{{host_of_each_rank(deployment)},
-                         {"--distribution=arbitrary", "--cpu-bind=none"},
-                         {},
-                         {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring}};
+  return LaunchPlacement{.files = {host_of_each_rank(deployment)},
+                         .options = {"--distribution=arbitrary", "--cpu-bind=none"},
+                         .launcher_environment = {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring},
+                         .needs_wrapper = true};
 }
 
-Result<LaunchFiles> write_slurm(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_slurm(const Deployment& deployment, const EmitOptions& options) {
   auto placement = place_slurm(deployment, options);
   if (!placement) return propagate(placement);
   return files_of_placement("srun", deployment, options, std::move(*placement));
@@ -62,7 +62,7 @@ void pass_environment(std::vector<LaunchedProgram>& programs, const Environment&
 }
 
 /// The ranks in the order of their slots: node by node, and on each node in the order of its cores.
-Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& options) {
+Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions& options) {
   std::string text;
   std::size_t per_node = 0;
   for (auto& ranks : deployment.ranks_of_nodes()) {
@@ -83,15 +83,15 @@ Result<LaunchFiles> write_cray(const Deployment& deployment, const EmitOptions& 
       fmt::format_to(std::back_inserter(text), "{}{}", i > 0 ? "," : "", index(in_order[i]));
     text += "\n";
   }
-  LauncherCommand command{{"MPICH_RANK_REORDER_METHOD=3"},
-                          {"srun"},
-                          // By default srun distributes the tasks of a node over its sockets in turn.
-                          {"-n", number_of_ranks(deployment), fmt::format("--ntasks-per-node={}", per_node),
-                           "--distribution=block:block", options.binds() ? "--cpu-bind=cores" : "--cpu-bind=none"},
-                          options.program};
+  EmittedCommand command{{"MPICH_RANK_REORDER_METHOD=3"},
+                         {"srun"},
+                         // By default srun distributes the tasks of a node over its sockets in turn.
+                         {"-n", number_of_ranks(deployment), fmt::format("--ntasks-per-node={}", per_node),
+                          "--distribution=block:block", options.binds() ? "--cpu-bind=cores" : "--cpu-bind=none"},
+                         options.program};
   if (!options.directory.empty())
     command.environment.push_back(fmt::format("MPICH_RANK_REORDER_FILE={}", options.path("MPICH_RANK_ORDER")));
-  return LaunchFiles{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
+  return EmittedLaunch{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
 }
 
 /// Slot i is the i-th core with a capacity. The file does not name nodes, so this is exact only for a full machine.
@@ -272,7 +272,7 @@ constexpr auto srun_options = std::to_array<OptionSpec>({
     {"usage"},
 });
 
-constexpr LauncherCommandLine srun_command_line{
+constexpr LauncherSyntax srun_command_line{
     .programs = "srun",
     .unique_programs = "srun",
     .package = "slurm-client",

@@ -73,7 +73,7 @@ class EmitVerb : public Verb {
     return arguments;
   }
 
-  Json to_json(const LaunchFiles& made, const Deployment& deployment, bool numbered) const {
+  Json to_json(const EmittedLaunch& made, const Deployment& deployment, bool numbered) const {
     Json json{{"launcher", launcher_->name},
               {"ranks", deployment.rank_count()},
               {"files", Json::array()},
@@ -87,7 +87,7 @@ class EmitVerb : public Verb {
       }
       json["files"].push_back(std::move(entry));
     }
-    for (const LauncherCommand& command : made.commands)
+    for (const EmittedCommand& command : made.commands)
       json["commands"].push_back(
           {{"environment", command.environment}, {"arguments", command.argv()}, {"text", command.text()}});
     if (numbered) json["warning"] = numbered_hosts;
@@ -96,7 +96,7 @@ class EmitVerb : public Verb {
 
   /// The files, then the command to type. A single file without a command, such as the plain mapping, is printed as it
   /// is.
-  std::string to_text(const LaunchFiles& made) const {
+  std::string to_text(const EmittedLaunch& made) const {
     if (output_.empty() && made.commands.empty() && made.files.size() == 1) return made.files[0].content;
     std::string text;
     for (const LauncherFile& file : made.files) {
@@ -106,7 +106,7 @@ class EmitVerb : public Verb {
         text += fmt::format("# {}\n{}\n", file.name, file.content);
       }
     }
-    for (const LauncherCommand& command : made.commands) text += command.text() + "\n";
+    for (const EmittedCommand& command : made.commands) text += command.text() + "\n";
     return text;
   }
 
