@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/record: the recorder of one process, from MPI_Init to MPI_Finalize.
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -52,6 +53,11 @@ constinit char output[PATH_MAX];
 void report_not_recorded(const char* why) {
   if (rank_from_environment().value_or(0) == 0) std::fprintf(stderr, "rankloom: nothing is recorded: %s\n", why);
 }
+void report_not_recorded(const char* what, int error) {
+  char message[256];
+  std::snprintf(message, sizeof message, "%s: %s", what, std::strerror(error));
+  report_not_recorded(message);
+}
 
 bool is_supported_mpi(char* version) {
   int length = 0;
@@ -71,7 +77,7 @@ bool is_mpi_initialized() {
   return initialized != 0 && finalized == 0;
 }
 
-/// An absolute path, because the program may change its working directory.
+/// An absolute path, because the program may change its working directory. Sets errno if it returns false.
 bool choose_output() {
   const char* const requested = std::getenv("RANKLOOM_RECORD_OUT");
   const char* const name = requested != nullptr && *requested != '\0' ? requested : "rankloom.recording";
@@ -81,7 +87,10 @@ bool choose_output() {
     length = std::strlen(output);
     output[length++] = '/';
   }
-  if (length + std::strlen(name) + 32 > sizeof output) return false;
+  if (length + std::strlen(name) + 32 > sizeof output) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
   std::memcpy(output + length, name, std::strlen(name) + 1);
   return true;
 }
@@ -144,15 +153,15 @@ State start() {
   int level = 0;
   pmpi::Query_thread(&level);
   recorder.threaded = level == MPI_THREAD_MULTIPLE;
-  recorder.may_fail = !errors_are_fatal();
+  recorder.errors_may_return = !errors_are_fatal();
   if (!choose_output()) {
-    report_not_recorded("the path of the recording is too long");
+    report_not_recorded("cannot determine the path of the recording", errno);
     return State::off;
   }
   char rank_file[PATH_MAX];
   std::snprintf(rank_file, sizeof rank_file, "%s.%d", output, recorder.rank);
   if (!recorder.counters.open(rank_file, window_from_environment())) {
-    report_not_recorded("out of memory");
+    report_not_recorded("cannot allocate the counters", errno);
     return State::off;
   }
   describe(recorder.counters.arena().head(), version);
@@ -197,10 +206,11 @@ void finish() {
   // If `rankloom record` knows of ranks without a recorder, the others must not wait for them: the rank files stay.
   const char* const gather_setting = std::getenv("RANKLOOM_RECORD_GATHER");
   if (gather_setting != nullptr && std::strcmp(gather_setting, "0") == 0) return;
-  if (gather(arena.head(), output)) {
+  const int error = gather(arena.head(), output);
+  if (error == 0) {
     arena.remove_file();
   } else if (!arena.has_file()) {
-    report_not_recorded("the recording cannot be written (is the disk full?)");
+    report_not_recorded("cannot write the recording", error);
   }
 }
 
@@ -212,7 +222,7 @@ void record_abort() {
 
 void expect_returned_errors() {
   const CounterLock lock;
-  recorder.may_fail = true;
+  recorder.errors_may_return = true;
   recorder.counters.flush();
 }
 

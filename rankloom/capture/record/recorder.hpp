@@ -21,7 +21,8 @@ struct Recorder {
   std::atomic<State> state{State::unknown};
   bool threaded = false;    ///< MPI_THREAD_MULTIPLE: several threads may call MPI at the same time.
   std::atomic_flag locked;  ///< Held by a CounterLock, if threaded.
-  bool may_fail = true;     ///< MPI_COMM_WORLD has an error handler that returns, so every return code is checked.
+  bool errors_may_return =
+      true;  ///< MPI_COMM_WORLD has an error handler that returns, so every return code is checked.
   int rank = 0, ranks = 0;
   MPI_Comm world{};
   MPI_Group world_group{};
@@ -38,9 +39,9 @@ void record_abort();
 /// The program sets an error handler.
 void expect_returned_errors();
 
-/// Writes the records of all ranks into one file through rank 0. Collective over MPI_COMM_WORLD. Every rank returns
-/// whether the complete file was written.
-bool gather(const RankRecord& record, const char* path);
+/// Writes the records of all ranks into one file through rank 0. Collective over MPI_COMM_WORLD. Every rank returns 0
+/// if the complete file was written, otherwise the errno of rank 0 (ECOMM: MPI failed).
+int gather(const RankRecord& record, const char* path);
 
 /// Depth of nested MPI calls in this thread. Only calls at depth 0 are calls of the program; deeper ones are made by
 /// the MPI library itself.

@@ -106,7 +106,7 @@ void count_send(MPI_Comm comm, int to, int count, MPI_Datatype type) {
   count_message(comm, to, bytes);
   // The handles of other communicators and datatypes may be freed and reused for different ones.
   const bool is_permanent = comm == recorder.world && slot_of(type).type.load(std::memory_order_relaxed) == type;
-  if (is_permanent && !recorder.threaded && !recorder.may_fail && to >= 0 && to < recorder.ranks)
+  if (is_permanent && !recorder.threaded && !recorder.errors_may_return && to >= 0 && to < recorder.ranks)
     recorder.counters.remember_send({(Word)comm, (Word)type, to, count}, bytes);  // NOLINT
 }
 
