@@ -44,8 +44,8 @@ constexpr auto table = std::to_array<VerbInfo>({
      make_eval},
     {"compare", "run several mappers and compare their results",
      "Runs several mappers on one problem and sorts them by the cost of their mappings. Mappers are separated by "
-     "commas, or -a is repeated; text after a comma that is not the name of a mapper is an option of the mapper before "
-     "it. With --runs, each mapper runs with several seeds, and the table shows mean and standard deviation. Results "
+     "commas, or -a is repeated; a comma is followed by the next mapper, or by another option of the current one. "
+     "With --runs, each mapper runs with several seeds, and the table shows mean and standard deviation. Results "
      "that cost more than the launcher's default placement are shown as they are.",
      "# all mappers that suit the size of the problem\n"
      "rankloom compare app.prof -t cluster.json\n"
@@ -143,9 +143,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      "Shows a result: a verdict in one sentence with the commands to use, heat maps of the traffic before and after, "
      "the machine with the ranks on its cores, bytes across each level, the links with the most traffic, message "
      "sizes, collectives, phases, a comparison of mappers, jobs over time, and how to reproduce the result, with the "
-     "SHA-256 of every file. The page is one HTML file that loads nothing from elsewhere. The only programs that run "
-     "are mappers that are named as results; a profile with a machine and no other result is mapped by auto. Values "
-     "that were not measured are labelled as predicted.",
+     "SHA-256 of every file. The page is one HTML file that loads nothing from elsewhere. Nothing is run, except "
+     "mappers given by name. If only a profile and a machine are given, `auto` computes the mapping. Values that were "
+     " not measured are labelled as predicted.",
      "# the result of tune as a page\n"
      "rankloom report app.tune -o report.html\n"
      "# a mapping compared with the default placement, with the results of compare\n"
@@ -186,7 +186,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom record -o app.prof --window 10ms -- mpirun -n 4 ./app && rankloom online --replay app.prof -t "
      "\"package:2=3GB/s core:2=12GB/s\"",
      make_online},
-    {"reorder", "implement reorder=1 of MPI's virtual topologies",
+    {"reorder", "make reorder=1 effective in MPI virtual topologies",
      "Runs the command after -- unchanged, with a PMPI preload library in its ranks: MPI_Cart_create, "
      "MPI_Graph_create, MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent with reorder = 1 then number the "
      "processes of the new communicator so that neighbours are placed close to each other. The program is not changed "
@@ -197,19 +197,19 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom reorder -- mpirun -n 4 ./app\n"
      "# with one line per virtual topology: its cost before and after\n"
      "rankloom reorder --verbose -- mpirun -n 4 ./app\n"
-     "# with the switches of the machine, whose nodes have the names of the hosts\n"
+     "# with the switches of the machine; node names must equal host names\n"
      "rankloom reorder -t topology.conf -- mpirun -n 64 ./app",
      make_reorder},
     {"lab", "run a virtual cluster on one machine",
      "Creates hosts from Linux namespaces: each has its own name, network, shared memory and message queues, and links "
      "of limited bandwidth connect them; files and processors are those of the machine. mpirun and mpiexec work on the "
-     "hosts without changes. Needs root. `exec` with a size creates a temporary lab for one command.",
-     "# a temporary lab for one command: sixteen ranks on four hosts\n"
+     "hosts without changes. Needs root. `exec --hosts N` creates a temporary virtual cluster for one command.",
+     "# a temporary virtual cluster for one command: sixteen ranks on four hosts\n"
      "rankloom lab exec --hosts 4 --slots 4 -- mpirun -n 16 hostname\n"
-     "# start a lab, use it and stop it\n"
+     "# start a virtual cluster, use it and stop it\n"
      "rankloom lab up --hosts 2 --rate 400mbit && rankloom lab topo -o lab.json && rankloom lab exec --on lab2 -- "
      "hostname; rankloom lab down\n"
-     "# list running labs\n"
+     "# list running virtual clusters\n"
      "rankloom lab list",
      make_lab},
     {"alloc", "allocate nodes to jobs without network contention between them",
@@ -227,11 +227,12 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom gen workload --jobs 500 --nodes 64 -o jobs.swf && rankloom alloc replay jobs.swf -t \"mesh:8x8 core:1\" "
      "--policy closed-best,closed-minimum,first-fit --load 1.0",
      make_alloc},
-    {"slurm", "run a Slurm cluster on one machine, and check the jobs of any Slurm",
+    {"slurm", "run a Slurm cluster on one machine, and check the jobs of any Slurm installation",
      "`lab` starts a private Slurm: munged, slurmctld, and one slurmd for every node of the machine that -t describes, "
      "each with its own host name, shared memory and /tmp, so that MPI programs treat them as hosts. With --policy, "
      "rankloom chooses the nodes of jobs so that no two jobs share network resources. An existing Slurm of the machine "
-     "is not touched, and `down` removes everything. Needs root. `check` queries any Slurm for its running jobs and "
+     "is not touched, and `down` removes everything. Needs root. `check` queries any Slurm installation for its "
+     "running jobs and "
      "recomputes their routes. `place` prints the placement of an srun step; the plugin of `srun --rankloom=MAPPING` "
      "calls it.",
      "# start four nodes, run a job and stop them\n"
@@ -263,7 +264,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# show the flags, for builds that cannot use another compiler\n"
      "rankloom c++",
      make_cxx},
-    {"list", "list mappers, cost models, formats, patterns, launchers, ..",
+    {"list", "list mappers, cost models, formats, patterns, launchers, ...",
      "Prints the tables that the other verbs use: the names to type, what they mean, and the papers that they follow. "
      "With a name, it shows one row with its options.",
      "# all mapping algorithms\n"
@@ -281,9 +282,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      make_doctor},
     {"completion", "print a completion script for bash, zsh or fish",
      "Prints a script with which the shell completes verbs, options and values.",
-     "# for the current bash\n"
+     "# for the current bash session\n"
      "source <(rankloom completion bash)\n"
-     "# for every new fish\n"
+     "# for every new fish shell\n"
      "rankloom completion fish > ~/.config/fish/completions/rankloom.fish",
      make_completion},
     {"man", "print the manual pages",

@@ -223,7 +223,7 @@ Result<VirtualCluster> start_virtual_cluster(const VirtualClusterOptions& option
   std::error_code error;
   fs::create_directories(clusters_directory, error);
   if (!fs::create_directory(directory, error)) {
-    return fail(Code::environment, at(directory), "a lab of this name exists already",
+    return fail(Code::environment, at(directory), "a virtual cluster of this name exists already",
                 fmt::format("remove it: rankloom lab down --name {}", options.name));
   }
   VirtualCluster cluster{options, {}, {}, directory};
@@ -252,14 +252,14 @@ Result<VirtualCluster> find_virtual_cluster(const std::string& name) {
   if (auto valid = check_cluster_name(name); !valid) return propagate(valid);
   const std::string directory = directory_of(name);
   if (!fs::exists(directory + "/lab.json")) {
-    return fail(Code::environment, at(directory), "there is no lab of this name",
+    return fail(Code::environment, at(directory), "there is no virtual cluster of this name",
                 fmt::format("start it: rankloom lab up --name {}", name));
   }
   auto file = read_file(directory + "/lab.json");
   if (!file) return propagate(file);
   const Json json = parse_json(std::string_view(file->view()));
   if (json.is_discarded() || !json.is_object() || json.value("hosts", Json::array()).empty()) {
-    return fail(Code::environment, at(directory + "/lab.json"), "the description of this lab is damaged",
+    return fail(Code::environment, at(directory + "/lab.json"), "the description of this virtual cluster is damaged",
                 fmt::format("restart it: rankloom lab down --name {0} && rankloom lab up --name {0}", name));
   }
   VirtualCluster cluster;
@@ -286,8 +286,8 @@ Result<void> stop_virtual_cluster(const std::string& name) {
   const std::string directory = directory_of(name);
   std::error_code error;
   if (!fs::exists(directory, error)) {
-    return fail(Code::environment, at(directory), "there is no lab of this name",
-                "show the running labs: rankloom lab list");
+    return fail(Code::environment, at(directory), "there is no virtual cluster of this name",
+                "show the running virtual clusters: rankloom lab list");
   }
   if (auto cluster = find_virtual_cluster(name)) kill_all_hosts(*cluster);
   fs::remove_all(directory, error);
@@ -299,13 +299,14 @@ Result<void> enter_virtual_host(const VirtualCluster& cluster, const std::string
   const auto entry = std::find_if(cluster.hosts.begin(), cluster.hosts.end(),
                                   [&](const VirtualHost& candidate) { return candidate.name == host; });
   if (entry == cluster.hosts.end()) {
-    return fail(Code::usage, at("--on"), fmt::format("{} is not a host of this lab", host),
+    return fail(Code::usage, at("--on"), fmt::format("{} is not a host of this virtual cluster", host),
                 fmt::format("its hosts are {} to {}", cluster.hosts.front().name, cluster.hosts.back().name));
   }
   constexpr auto kinds = std::to_array<const char*>({"net", "uts", "ipc", "mnt"});
-  auto entered = enter_host(
-      *entry, "net", kinds,
-      fmt::format("restart the lab: rankloom lab down --name {0} && rankloom lab up --name {0}", cluster.options.name));
+  auto entered =
+      enter_host(*entry, "net", kinds,
+                 fmt::format("restart the virtual cluster: rankloom lab down --name {0} && rankloom lab up --name {0}",
+                             cluster.options.name));
   if (!entered) return entered;
   const std::string remote_shell = cluster.directory + "/ssh";
   const auto variables = std::to_array<std::pair<const char*, std::string>>({

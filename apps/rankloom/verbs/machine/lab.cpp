@@ -20,7 +20,7 @@ namespace rankloom::app {
 
 namespace {
 
-/// Stops a lab at the end of its scope, also after an interrupted command.
+/// Stops a virtual cluster at the end of its scope, also after an interrupted command.
 class TemporaryLab {
  public:
   explicit TemporaryLab(std::string name) : name_(std::move(name)) {}
@@ -35,19 +35,19 @@ class TemporaryLab {
 class LabVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    up_ = &add_command(app, "up", "start a lab");
+    up_ = &add_command(app, "up", "start a virtual cluster");
     describe_name(*up_);
     describe_size(*up_);
-    exec_ = &add_command(app, "exec", "run a command on a host of a lab");
+    exec_ = &add_command(app, "exec", "run a command on a host of a virtual cluster");
     describe_name(*exec_);
     describe_size(*exec_);
     add_text(*exec_, {"--on", "HOST", "the host; by default the first one", "lab"}, host_);
     add_repeated(*exec_, {"COMMAND", "ARG", "after --: the program and its arguments", "input", "", true}, command_);
-    topo_ = &add_command(app, "topo", "write the lab as a machine, for -t");
+    topo_ = &add_command(app, "topo", "write the virtual cluster as a machine, for -t");
     describe_name(*topo_);
     add_text(*topo_, {"-o,--output", "FILE", "the file to write; by default standard output", "output"}, output_);
-    list_ = &add_command(app, "list", "list running labs");
-    down_ = &add_command(app, "down", "stop all processes of a lab and remove it");
+    list_ = &add_command(app, "list", "list running virtual clusters");
+    down_ = &add_command(app, "down", "stop all processes of a virtual cluster and remove it");
     describe_name(*down_);
   }
 
@@ -61,7 +61,8 @@ class LabVerb : public Verb {
 
  private:
   void describe_name(CLI::App& app) {
-    add_text(app, {"--name", "NAME", "name of the lab; its hosts are NAME1, NAME2, ..", "lab", "lab"}, name_);
+    add_text(app, {"--name", "NAME", "name of the virtual cluster; its hosts are NAME1, NAME2, ...", "lab", "lab"},
+             name_);
     if (const char* const inside = std::getenv("RANKLOOM_LAB"); inside != nullptr) name_ = inside;
   }
 
@@ -102,7 +103,7 @@ class LabVerb : public Verb {
     return success;
   }
 
-  /// Runs in a running lab, or, if a size is given, in a temporary lab for this command.
+  /// Runs in a running virtual cluster, or, if a size is given, in a temporary one for this command.
   Result<int> exec(const Session& session) {
     if (!has_size_) {
       auto lab = find_virtual_cluster(name_);
@@ -127,7 +128,7 @@ class LabVerb : public Verb {
     const int error = exec_program(command_);
     return fail(Code::environment, at("lab exec"),
                 fmt::format("{} cannot be started: {}", command_[0], std::strerror(error)),
-                "check that the program exists; hosts of a lab see the files of this machine");
+                "check that the program exists; hosts of a virtual cluster see the files of this machine");
   }
 
   Result<int> topo() {

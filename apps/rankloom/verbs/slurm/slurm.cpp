@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/slurm: `rankloom slurm`: runs a Slurm cluster on one machine, and checks the jobs of any Slurm.
+// apps/verbs/slurm: `rankloom slurm`: runs a Slurm cluster on one machine, and checks the jobs of any Slurm
+// installation.
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
