@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every mapper of the table has a page with a picture, no page links to what does not exist, no command stands in a block
-that is not run, and CITATION.cff names this version and the four papers.
+that is not run, CONTRIBUTING.md names paths and headings that exist, and CITATION.cff names this version and the four papers.
 
     pages_test.py RANKLOOM FOLDER_OF_THE_PROJECT
 """
@@ -24,6 +24,33 @@ def broken_links(page, root):
     for path in CODE.findall(text):
         if not (root / path).exists():
             yield f"{page}: names {path}, which does not exist"
+
+
+def expand_braces(path):
+    """a{b,c} as ab and ac."""
+    if not (braces := re.search(r"\{([^{}]*)\}", path)):
+        return [path]
+    before, after = path[: braces.start()], path[braces.end() :]
+    return [whole for choice in braces.group(1).split(",") for whole in expand_braces(before + choice + after)]
+
+
+def missing_paths(text, root):
+    """Paths in backticks are relative to the project or to rankloom/. Build folders need not exist."""
+    for code in re.findall(r"`([^`\n]+)`", text):
+        word = code.split()[0]
+        if "/" not in word or word.startswith("build"):
+            continue
+        for path in expand_braces(word.removeprefix("./")):
+            if path.startswith("/") or not any(any(folder.glob(path)) for folder in (root, root / "rankloom")):
+                yield f"CONTRIBUTING.md: names {path}, which does not exist"
+
+
+def missing_headings(text, root):
+    """A page in backticks or a link, a comma, and a heading of the page in quotation marks."""
+    for page, heading in re.findall(r'(docs/[\w./-]+\.md)[`)], "([^"]+)"', text):
+        path = root / page
+        if not path.exists() or not re.search(rf"^#+ {re.escape(heading)}$", path.read_text(), flags=re.M):
+            yield f"CONTRIBUTING.md: {page} has no heading {heading!r}"
 
 
 def commands_that_are_not_run(page):
@@ -70,6 +97,8 @@ def main():
     pages = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
     problems = [problem for page in pages for problem in (*broken_links(page, root), *commands_that_are_not_run(page))]
     problems += [*missing_pages(mappers, root / "docs/algorithms/README.md"), *wrong_citation(root)]
+    contributing = (root / "CONTRIBUTING.md").read_text()
+    problems += [*missing_paths(contributing, root), *missing_headings(contributing, root)]
     print("\n".join(problems))
     return 1 if problems or len(mappers) < 10 or len(pages) < 10 else 0
 
