@@ -145,7 +145,7 @@ constexpr auto table = std::to_array<VerbInfo>({
      "sizes, collectives, phases, a comparison of mappers, jobs over time, and how to reproduce the result, with the "
      "SHA-256 of every file. The page is one HTML file that loads nothing from elsewhere. Nothing is run, except "
      "mappers given by name. If only a profile and a machine are given, `auto` computes the mapping. Values that were "
-     " not measured are labelled as predicted.",
+     "not measured are labelled as predicted.",
      "# the result of tune as a page\n"
      "rankloom report app.tune -o report.html\n"
      "# a mapping compared with the default placement, with the results of compare\n"
