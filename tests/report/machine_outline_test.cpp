@@ -54,11 +54,11 @@ TEST(MachineOutline, FoldsEqualPartsAtEveryLevel) {
   const MachineOutline& part = tree.children[0];
   EXPECT_EQ(part.kind, "switch");
   EXPECT_EQ(part.count, 2U);
-  EXPECT_EQ(part.apart->inverse_bandwidth, 4.1);
+  EXPECT_EQ(part.sibling_cost->inverse_bandwidth, 4.1);
   EXPECT_EQ(part.cores, 96U);
   ASSERT_EQ(part.children.size(), 1U);
   EXPECT_EQ(part.children[0].count, 6U);
-  EXPECT_EQ(part.children[0].apart->inverse_bandwidth, 3.7);
+  EXPECT_EQ(part.children[0].sibling_cost->inverse_bandwidth, 3.7);
   EXPECT_EQ(part.children[0].children[0].count, 16U);
 }
 
@@ -97,8 +97,8 @@ TEST(MachineOutline, DoesNotNameNumberedHosts) {
 TEST(MachineOutline, LeavesCostsBetweenNodesToTheNetwork) {
   const MachineOutline tree = outline_machine(topology("torus:4x4=5 core:2=1"));
   ASSERT_EQ(tree.children.size(), 1U);
-  EXPECT_FALSE(tree.children[0].apart);
-  EXPECT_EQ(tree.children[0].children[0].apart->inverse_bandwidth, 1);
+  EXPECT_FALSE(tree.children[0].sibling_cost);
+  EXPECT_EQ(tree.children[0].children[0].sibling_cost->inverse_bandwidth, 1);
 }
 
 TEST(MachineOutline, TellsCoresOfDifferentCapacityApart) {

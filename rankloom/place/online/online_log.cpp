@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-
 namespace rankloom {
 
 namespace {
@@ -34,7 +33,7 @@ Json history_json(const CostHistory& history) {
   Json time = Json::array(), stayed = Json::array(), online = Json::array();
   for (const CostHistory::Point& point : history.points()) {
     time.push_back(point.end);
-    stayed.push_back(point.stayed);
+    stayed.push_back(point.cost_without_migration);
     online.push_back(point.online);
   }
   return {{"windows_per_point", history.windows_per_point()}, {"time", time}, {"stayed", stayed}, {"online", online}};
@@ -110,7 +109,7 @@ Json to_json(const OnlineLog& log, const OnlinePlanner& planner) {
   json["migrations"] = Json::array();
   for (const Migration& migration : log.migrations) json["migrations"].push_back(migration_json(migration));
   json["cost"] = history_json(planner.history());
-  json["effect"] = {{"online", planner.cost_online()}, {"stayed", planner.cost_stayed()}};
+  json["effect"] = {{"online", planner.cost_online()}, {"stayed", planner.cost_without_migration()}};
   return json;
 }
 

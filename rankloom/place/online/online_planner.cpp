@@ -66,14 +66,16 @@ void CostHistory::add(const Point& point) {
     points_.push_back({});
     windows_in_last_ = 0;
   }
-  points_.back() = {point.end, points_.back().stayed + point.stayed, points_.back().online + point.online};
+  points_.back() = {point.end, points_.back().cost_without_migration + point.cost_without_migration,
+                    points_.back().online + point.online};
   ++windows_in_last_;
 }
 
 void CostHistory::merge_pairs() {
   for (std::size_t i = 0; i < max_points / 2; ++i) {
     const Point &first = points_[2 * i], &second = points_[2 * i + 1];
-    points_[i] = {second.end, first.stayed + second.stayed, first.online + second.online};
+    points_[i] = {second.end, first.cost_without_migration + second.cost_without_migration,
+                  first.online + second.online};
   }
   points_.resize(max_points / 2);
   windows_per_point_ *= 2;
@@ -84,7 +86,7 @@ std::optional<OnlineDecision> OnlinePlanner::add_window(const TrafficWindow& win
   const double online = online_cost(window.traffic, topology_, placement_);
   const double stayed = online_cost(window.traffic, topology_, start_);
   cost_online_ += online;
-  cost_stayed_ += stayed;
+  cost_without_migration_ += stayed;
   history_.add({window.end, stayed, online});
   const bool phase_begins = detector_.add_window(window);
   validate_candidate(window);

@@ -51,7 +51,7 @@ class CostHistory {
   struct Point {
     double end = 0;  ///< End of the last window of this point.
     /// The cost under the model in seconds, summed over all ranks; `online` includes the cost of moves.
-    double stayed = 0, online = 0;
+    double cost_without_migration = 0, online = 0;
   };
 
   void add(const Point& point);
@@ -105,7 +105,7 @@ class OnlinePlanner {
   /// over all ranks.
   double cost_online() const { return cost_online_; }
   /// The total cost under the model with the initial placement in all windows, in seconds, summed over all ranks.
-  double cost_stayed() const { return cost_stayed_; }
+  double cost_without_migration() const { return cost_without_migration_; }
   const CostHistory& history() const { return history_; }
 
  private:
@@ -133,7 +133,7 @@ class OnlinePlanner {
   std::string disabled_reason_;
   std::size_t windows_ = 0;
   std::uint32_t migrations_ = 0;
-  double cost_online_ = 0, cost_stayed_ = 0;
+  double cost_online_ = 0, cost_without_migration_ = 0;
   CostHistory history_;
 };
 

@@ -13,7 +13,7 @@
 #include "rankloom/evaluate/predict.hpp"
 #include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
-#include "rankloom/report/document/shown_traffic.hpp"
+#include "rankloom/report/document/displayed_traffic.hpp"
 
 namespace rankloom {
 
@@ -33,7 +33,8 @@ std::string vertex_label(const Topology& topology, Vertex vertex) {
 }
 
 /// The most loaded links before or after, sorted by their load before.
-std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topology, const Placements& placements) {
+std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topology,
+                                   const ComparedPlacements& placements) {
   const std::vector<double> before = link_loads(graph, topology, placements.before);
   const std::vector<double> after = placements.after.empty() ? std::vector<double>(before.size(), 0.0)
                                                              : link_loads(graph, topology, placements.after);
@@ -56,7 +57,8 @@ std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topol
   return rows;
 }
 
-std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology, const Placements& placements) {
+std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology,
+                                const ComparedPlacements& placements) {
   const auto before = level_traffic(graph, topology, placements.before);
   const auto after = placements.after.empty() ? before : level_traffic(graph, topology, placements.after);
   std::vector<LevelRow> rows;
@@ -70,7 +72,7 @@ std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology
   return rows;
 }
 
-void predict_times(const CommGraph& graph, const Topology& topology, const Placements& placements,
+void predict_times(const CommGraph& graph, const Topology& topology, const ComparedPlacements& placements,
                    ReportDocument& document) {
   auto platform = Platform::of(topology, {});
   if (!platform || placements.after.empty()) return;  // without links there is no prediction
@@ -85,7 +87,7 @@ void show(CommGraph graph, ReportDocument& document) {
   document.undirected = graph.undirected();
   if (block == 1) {
     const std::uint32_t ranks = graph.rank_count();
-    document.traffic = ShownTraffic{std::move(graph), 1, ranks};
+    document.traffic = DisplayedTraffic{std::move(graph), 1, ranks};
     return;
   }
   document.traffic = in_blocks(graph, {}, block);
@@ -105,7 +107,8 @@ void describe_traffic(CommGraph graph, ReportDocument& document) {
   show(std::move(graph), document);
 }
 
-void describe_placements(CommGraph graph, const Topology& topology, Placements placements, ReportDocument& document) {
+void describe_placements(CommGraph graph, const Topology& topology, ComparedPlacements placements,
+                         ReportDocument& document) {
   document.machine = lay_out_machine(topology);
   document.levels = levels_of(graph, topology, placements);
   document.model = info(placements.model).name;

@@ -17,7 +17,7 @@ namespace rankloom {
 void describe_profile(const Profile& profile, ReportDocument& document);
 
 /// The placements that are compared: the default, and optionally a mapping.
-struct Placements {
+struct ComparedPlacements {
   std::vector<Core> before;
   std::vector<Core> after;  ///< Empty: no comparison.
   std::string after_label;  ///< "auto", "mapping.txt"
@@ -28,6 +28,7 @@ struct Placements {
 void describe_traffic(CommGraph graph, ReportDocument& document);
 
 /// Traffic, placements, machine, levels, links, costs and predicted times. Consumes the graph. O(edges x route length).
-void describe_placements(CommGraph graph, const Topology& topology, Placements placements, ReportDocument& document);
+void describe_placements(CommGraph graph, const Topology& topology, ComparedPlacements placements,
+                         ReportDocument& document);
 
 }  // namespace rankloom

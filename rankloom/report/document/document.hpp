@@ -31,14 +31,14 @@ struct Verdict {
   std::optional<Measured> measured;
 };
 
-/// The traffic between ranks. With block > 1, a vertex represents this many consecutive ranks.
-struct ShownTraffic {
+/// The traffic between ranks. A vertex represents `ranks_per_vertex` consecutive ranks.
+struct DisplayedTraffic {
   CommGraph graph;
-  std::uint32_t block = 1;
-  std::uint32_t world = 0;  ///< Ranks of the program.
+  std::uint32_t ranks_per_vertex = 1;
+  std::uint32_t rank_count = 0;  ///< Ranks of the program.
 };
 
-struct ShownOrder {
+struct PlacementRow {
   std::string id, label;
   std::vector<Core> core_of;
   double cost = 0;
@@ -107,14 +107,16 @@ struct OnlineNode {
   std::string name;
   std::vector<std::uint32_t> ranks;
   double seconds = 0;
-  struct Stretch {
+  struct Interval {
     std::string kind;
     double begin = 0, end = 0;
   };
-  std::vector<Stretch> phases;
-  std::vector<std::pair<double, std::uint32_t>> migrations;         ///< The time, and the number of migrated ranks.
-  std::vector<double> decision_time, cost_stayed, cost_online;  ///< Per second of run time, at each decision.
-  double stayed = 0, online = 0;                                ///< Totals of the run.
+  std::vector<Interval> phases;
+  std::vector<std::pair<double, std::uint32_t>> migrations;  ///< The time, and the number of migrated ranks.
+  /// Per second of run time, at each decision.
+  std::vector<double> decision_time, cost_without_migration, cost_online;
+  /// Of the run.
+  double total_cost_without_migration = 0, total_cost_online = 0;
 };
 
 struct OnlineSection {
@@ -145,11 +147,11 @@ inline const std::string default_placement = "default placement (block)";
 struct ReportDocument {
   std::string title;
   Verdict verdict;
-  std::optional<ShownTraffic> traffic;
-  std::optional<ShownTraffic> traffic_mapped;  ///< Blocks of the mapped placement, where traffic has blocks.
+  std::optional<DisplayedTraffic> traffic;
+  std::optional<DisplayedTraffic> traffic_mapped;  ///< Blocks of the mapped placement, where traffic has blocks.
   double total_bytes = 0, total_messages = 0;
   bool undirected = false;
-  std::vector<ShownOrder> orders;      ///< Before, after.
+  std::vector<PlacementRow> orders;    ///< Before, after.
   std::vector<HeatOrder> heat_orders;  ///< Of the same ids.
   std::optional<MachineLayout> machine;
   std::vector<LevelRow> levels;

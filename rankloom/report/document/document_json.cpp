@@ -90,7 +90,7 @@ Json machine_json(const MachineLayout& machine) {
   for (std::size_t at = 0; at < machine.boxes.size(); ++at) {
     Json box{{"id", at}, {"parent", machine.boxes[at].parent}};
     box.update(box_json(machine.boxes[at]));
-    box["template"] = machine.boxes[at].inside;
+    box["template"] = machine.boxes[at].template_index;
     json["boxes"].push_back(std::move(box));
   }
   json["templates"] = Json::array();
@@ -125,8 +125,8 @@ Json online_json(const OnlineSection& online) {
       row["phases"].push_back({{"kind", phase.kind}, {"begin", phase.begin}, {"end", phase.end}});
     row["migrations"] = Json::array();
     for (const auto& [at, moved] : node.migrations) row["migrations"].push_back({{"at", at}, {"moved", moved}});
-    row["cost"] = {{"time", node.decision_time}, {"stayed", node.cost_stayed}, {"online", node.cost_online}};
-    row["effect"] = {{"stayed", node.stayed}, {"online", node.online}};
+    row["cost"] = {{"time", node.decision_time}, {"stayed", node.cost_without_migration}, {"online", node.cost_online}};
+    row["effect"] = {{"stayed", node.total_cost_without_migration}, {"online", node.total_cost_online}};
     json["nodes"].push_back(std::move(row));
   }
   if (online.restart) json["restart"] = {{"cost_mapped", online.restart->second}, {"cost_now", online.restart->first}};
@@ -157,7 +157,7 @@ Json verdict_json(const Verdict& verdict) {
   return json;
 }
 
-Json traffic_json(const ReportDocument& document, const ShownTraffic& shown) {
+Json traffic_json(const ReportDocument& document, const DisplayedTraffic& shown) {
   const CommGraph& graph = shown.graph;
   std::vector<std::uint32_t> rows{0}, columns;
   std::vector<float> bytes, messages;
@@ -177,9 +177,9 @@ Json traffic_json(const ReportDocument& document, const ShownTraffic& shown) {
             {"columns", packed(columns)},
             {"bytes", packed(bytes)}};
   if (graph.has_messages()) json["messages"] = packed(messages);
-  json["block"] = shown.block;
-  if (shown.block > 1) {
-    json["world_ranks"] = shown.world;
+  json["block"] = shown.ranks_per_vertex;
+  if (shown.ranks_per_vertex > 1) {
+    json["world_ranks"] = shown.rank_count;
     json["blocks_note"] = "too many ranks or pairs: consecutive ranks are combined into blocks";
   }
   if (document.undirected) json["undirected"] = true;
@@ -205,9 +205,9 @@ Json heat_json(const ReportDocument& document) {
   return json;
 }
 
-Json orders_json(const std::vector<ShownOrder>& orders) {
+Json orders_json(const std::vector<PlacementRow>& orders) {
   Json json = Json::array();
-  for (const ShownOrder& order : orders) {
+  for (const PlacementRow& order : orders) {
     std::vector<std::uint32_t> cores;
     cores.reserve(order.core_of.size());
     for (const Core core : order.core_of) cores.push_back(index(core));
@@ -248,7 +248,7 @@ void add_traffic(const ReportDocument& document, Json& json) {
   json["traffic"] = traffic_json(document, *document.traffic);
   if (document.traffic_mapped) json["traffic_mapped"] = traffic_json(document, *document.traffic_mapped);
   const bool placed = !document.orders.empty() && !document.orders.front().core_of.empty();
-  if (document.traffic->block == 1 && placed) json["orders"] = orders_json(document.orders);
+  if (document.traffic->ranks_per_vertex == 1 && placed) json["orders"] = orders_json(document.orders);
   if (!document.heat_orders.empty()) json["heatmap"] = heat_json(document);
 }
 

@@ -16,7 +16,7 @@ nlohmann::ordered_json machine_json(const MachineLayout& machine);
 nlohmann::ordered_json allocation_json(const AllocationSection& allocation);
 nlohmann::ordered_json online_json(const OnlineSection& online);
 
-/// "0-3,8": the numbers in rising order, neighbours as ranges.
+/// "0-3,8": the numbers in ascending order, neighbours as ranges.
 std::string ranges(std::vector<std::uint32_t> numbers);
 
 }  // namespace rankloom

@@ -198,11 +198,11 @@ OnlineNode online_node(const Json& json) {
   for (const Json& decision : json.at("decisions")) {
     const double stayed = decision.at("cost_per_second"), moved = decision.at("cost_per_second_moved");
     node.decision_time.push_back(decision.at("time"));
-    node.cost_stayed.push_back(stayed);
+    node.cost_without_migration.push_back(stayed);
     node.cost_online.push_back(decision.at("moves").get<bool>() ? moved : stayed);
   }
-  node.stayed = json.at("effect").at("stayed");
-  node.online = json.at("effect").at("online");
+  node.total_cost_without_migration = json.at("effect").at("stayed");
+  node.total_cost_online = json.at("effect").at("online");
   return node;
 }
 

@@ -29,8 +29,8 @@ double objective_of(const ReportDocument& document, double cost) {
 
 void write_mapping(ReportDocument& document) {
   Verdict& verdict = document.verdict;
-  const ShownOrder& before = document.orders.front();
-  const ShownOrder& after = document.orders.back();
+  const PlacementRow& before = document.orders.front();
+  const PlacementRow& after = document.orders.back();
   const double cost_before = objective_of(document, before.cost), cost_after = objective_of(document, after.cost);
   const double gain = cost_before != 0 ? (cost_before - cost_after) / std::abs(cost_before) : 0;
   verdict.kind = gain > min_gain ? "gain" : "none";
@@ -89,15 +89,16 @@ void note_limits(ReportDocument& document) {
     verdict.notes.push_back(fmt::format("The machine is not drawn completely: {}.", document.machine->note));
   if (document.undirected)
     verdict.notes.push_back("The profile is undirected: each direction is shown with half the traffic of its pair.");
-  if (document.traffic && document.traffic->block > 1)
+  if (document.traffic && document.traffic->ranks_per_vertex > 1)
     verdict.notes.push_back(fmt::format("{} ranks are shown in blocks of {}; all figures include every rank.",
-                                        format_count(document.traffic->world), document.traffic->block));
+                                        format_count(document.traffic->rank_count),
+                                        document.traffic->ranks_per_vertex));
 }
 
 void write_profile(ReportDocument& document) {
   document.verdict.kind = "profile";
   document.verdict.sentence =
-      fmt::format("{} ranks send {} in {} messages.", format_count(document.traffic->world),
+      fmt::format("{} ranks send {} in {} messages.", format_count(document.traffic->rank_count),
                   format_bytes(document.total_bytes), format_count(std::round(document.total_messages)));
 }
 
@@ -119,19 +120,19 @@ void write_online(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   const OnlineSection& online = *document.online;
   verdict.kind = "online";
-  double stayed = 0, moved = 0;
+  double without_migration = 0, online_cost = 0;
   std::uint64_t migrations = 0;
   for (const OnlineNode& node : online.nodes) {
-    stayed += node.stayed;
-    moved += node.online;
+    without_migration += node.total_cost_without_migration;
+    online_cost += node.total_cost_online;
     migrations += node.migrations.size();
   }
   const std::string times = migrations == 1 ? "once" : fmt::format("{} times", migrations);
   if (migrations == 0) {
     verdict.sentence = "No rank was migrated.";
-  } else if (stayed > 0 && moved < stayed) {
+  } else if (without_migration > 0 && online_cost < without_migration) {
     verdict.sentence = fmt::format("Migrating ranks {} saved {} of the communication cost, by the model.", times,
-                                   percent(1 - moved / stayed));
+                                   percent(1 - online_cost / without_migration));
   } else {
     verdict.sentence = fmt::format("Ranks were migrated {} without a gain in the model.", times);
   }

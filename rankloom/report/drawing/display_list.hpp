@@ -23,7 +23,7 @@ enum class Meaning : std::uint8_t {
   border,
   before,      ///< A value of the default placement.
   after,       ///< A value of the mapping.
-  figure,      ///< A value of neither.
+  neutral,     ///< A value of neither placement.
   job,         ///< The nodes of a job over time; `value` is its number.
   shared_job,  ///< The same for a job that shared a link or router with another.
   phase,       ///< An interval of time; `value` is its kind.

@@ -22,7 +22,7 @@ std::string number(double value) {
 }
 
 std::string order_title(const ReportDocument& document, const std::string& id) {
-  for (const ShownOrder& order : document.orders) {
+  for (const PlacementRow& order : document.orders) {
     if (order.id == id) return "ranks ordered by core, " + order.label;
   }
   return "ranks in numerical order";
@@ -31,7 +31,7 @@ std::string order_title(const ReportDocument& document, const std::string& id) {
 /// Before and after have the same scale.
 void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::vector<Drawing>& drawings) {
   if (!document.traffic) return;
-  const auto traffic_of = [&](const HeatOrder& order) -> const ShownTraffic& {
+  const auto traffic_of = [&](const HeatOrder& order) -> const DisplayedTraffic& {
     return order.id == "after" && document.traffic_mapped ? *document.traffic_mapped : *document.traffic;
   };
   for (const HeatOrder& order : document.heat_orders)
@@ -43,7 +43,7 @@ void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::
 
 void add_machine(const ReportDocument& document, const MachineLayout& machine, std::vector<Drawing>& drawings) {
   if (machine.boxes.empty()) return;
-  for (const ShownOrder& order : document.orders) {
+  for (const PlacementRow& order : document.orders) {
     if (!order.core_of.empty())
       drawings.push_back(
           draw_machine(machine, order.core_of, "machine-" + order.id, "placement of the ranks: " + order.label));
@@ -78,7 +78,7 @@ void add_comparison(const ReportDocument& document, const DrawingOptions& option
 
 void add_profile(const ReportDocument& document, const DrawingOptions& options, std::vector<Drawing>& drawings) {
   std::vector<BarRow> rows;
-  const auto add = [&](std::string label, double value, std::string text, Meaning meaning = Meaning::figure) {
+  const auto add = [&](std::string label, double value, std::string text, Meaning meaning = Meaning::neutral) {
     rows.push_back({std::move(label), value, std::move(text)});
     rows.back().meaning = meaning;
   };
@@ -108,11 +108,11 @@ void add_mappers(const ReportDocument& document, const DrawingOptions& options, 
         row.seeds > 1 ? fmt::format(" ± {} of {} seeds", number(row.cost_spread), row.seeds) : "";
     const std::string time = row.time_ms ? ", " + format_seconds(*row.time_ms / 1e3) : "";
     rows.push_back({row.name, row.cost, number(row.cost) + spread + time});
-    rows.back().meaning = row.chosen ? Meaning::after : Meaning::figure;
+    rows.back().meaning = row.chosen ? Meaning::after : Meaning::neutral;
   }
   if (rows.empty()) return;
   if (document.lower_bound)
-    rows.push_back({"lower bound", *document.lower_bound, number(*document.lower_bound), {}, {}, Meaning::figure});
+    rows.push_back({"lower bound", *document.lower_bound, number(*document.lower_bound), {}, {}, Meaning::neutral});
   drawings.push_back(
       draw_bars("mappers", "cost of each mapping (" + document.model + ") and mapping time", rows, options));
 }
@@ -134,7 +134,7 @@ void add_allocation(const AllocationSection& allocation, const DrawingOptions& o
   rows.clear();
   for (const PolicyRow& policy : allocation.policies) {
     rows.push_back({policy.policy, policy.mean_wait, format_duration(policy.mean_wait)});
-    rows.back().meaning = Meaning::figure;
+    rows.back().meaning = Meaning::neutral;
   }
   drawings.push_back(draw_bars("waits", "mean waiting time", rows, options));
   for (const PolicyRow& policy : allocation.policies) {
@@ -148,7 +148,7 @@ std::vector<Drawing> draw(const ReportDocument& document, const Topology* topolo
   std::vector<Drawing> drawings;
   add_heat_maps(document, options, drawings);
   if (document.machine) {
-    if (options.all_of_the_machine || topology == nullptr) {
+    if (options.whole_machine || topology == nullptr) {
       add_machine(document, *document.machine, drawings);
     } else {
       const MachineLayoutOptions narrow{.max_columns = static_cast<std::uint32_t>(options.columns)};

@@ -13,19 +13,19 @@
 namespace rankloom {
 
 struct DrawingOptions {
-  std::size_t heat_cells = 32;     ///< Maximum number of rows of a heat map.
-  double heat_rows = 32;           ///< Maximum height of a heat map in terminal rows.
-  std::size_t columns = 100;       ///< Width of charts and time lines.
-  std::size_t time_rows = 24;      ///< Maximum number of rows of a picture of nodes over time.
-  double heat_max = 0;             ///< Lower limit of the bytes per pair that the darkest shade represents.
-  bool all_of_the_machine = true;  ///< Otherwise a large machine is truncated.
+  std::size_t heat_cells = 32;  ///< Maximum number of rows of a heat map.
+  double heat_rows = 32;        ///< Maximum height of a heat map in terminal rows.
+  std::size_t columns = 100;    ///< Width of charts and time lines.
+  std::size_t time_rows = 24;   ///< Maximum number of rows of a picture of nodes over time.
+  double heat_max = 0;          ///< Lower limit of the bytes per pair that the darkest shade represents.
+  bool whole_machine = true;    ///< Otherwise a large machine is truncated.
 };
 
 /// The pictures of all sections of the document, in reading order.
 std::vector<Drawing> draw(const ReportDocument& document, const Topology* topology, const DrawingOptions& options);
 
 // Single pictures.
-Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::string title,
+Drawing draw_heat_map(const DisplayedTraffic& traffic, const HeatOrder& order, std::string title,
                       const DrawingOptions& options);
 /// The machine with the ranks on their cores; without ranks when `core_of` is empty.
 Drawing draw_machine(const MachineLayout& machine, const std::vector<Core>& core_of, std::string name,

@@ -45,7 +45,7 @@ double label_rows(const HeatOrder& order, std::size_t ranks, std::size_t cells, 
 
 }  // namespace
 
-Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::string title,
+Drawing draw_heat_map(const DisplayedTraffic& traffic, const HeatOrder& order, std::string title,
                       const DrawingOptions& options) {
   Drawing drawing{"heat-" + order.id, std::move(title), {}};
   HeatCells heat = heat_cells(traffic.graph, order.ranks, options.heat_cells);
@@ -81,7 +81,7 @@ Drawing draw_heat_map(const ShownTraffic& traffic, const HeatOrder& order, std::
   }
   list.text(Meaning::note, left, top + square,
             fmt::format("darkest: {} per pair of {}; logarithmic scale down to a ten-thousandth",
-                        format_bytes(heat.most), traffic.block > 1 ? "blocks" : "ranks"));
+                        format_bytes(heat.most), traffic.ranks_per_vertex > 1 ? "blocks" : "ranks"));
   list.width = left + std::max(2 * square, 96.0);
   list.height = top + square + 1;
   return drawing;

@@ -36,10 +36,10 @@ Drawing draw_machine(const MachineLayout& machine, const std::vector<Core>& core
     list.rectangle(Meaning::core, x, y, width, 1, taken ? 1 : 0, text, about);
   };
   for (const MachineBox& box : machine.boxes) {
-    list.rectangle(box.inside >= 0 ? Meaning::node : Meaning::container, box.x, box.y, box.width, box.height, 0,
+    list.rectangle(box.template_index >= 0 ? Meaning::node : Meaning::container, box.x, box.y, box.width, box.height, 0,
                    box.label);
-    if (box.inside < 0) continue;
-    for (const MachineBox& part : machine.templates[static_cast<std::size_t>(box.inside)].boxes) {
+    if (box.template_index < 0) continue;
+    for (const MachineBox& part : machine.templates[static_cast<std::size_t>(box.template_index)].boxes) {
       if (part.cores == 1 && part.height == 1) {
         add_core(box.x + part.x, box.y + part.y, part.width, box.first_core + part.first_core);
       } else {

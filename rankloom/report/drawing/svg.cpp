@@ -40,8 +40,8 @@ std::string_view class_of(Meaning meaning) {
       return "before";
     case Meaning::after:
       return "after";
-    case Meaning::figure:
-      return "figure";
+    case Meaning::neutral:
+      return "neutral";
     case Meaning::job:
       return "job";
     case Meaning::shared_job:
@@ -59,7 +59,7 @@ constexpr std::string_view style =
     ".in{font-size:11px;text-anchor:middle}.container{fill:#f4f6f8;stroke:#9aa5b1}.node{fill:#fff;stroke:#52606d}"
     ".core{fill:#eef1f4;stroke:#fff}.core.taken{fill:#bcd7f0}.wire{stroke:#b0bac5;stroke-width:2}"
     ".heat.none{fill:#fbfbfb;stroke:#ccc}.border{stroke:#444;stroke-width:.5}.before{fill:#9aa5b1}.after{fill:#1f77b4}"
-    ".figure{fill:#5b8a72}.job,.shared{stroke:#fff;stroke-width:.6}.shared{fill:#d62728}.mark{fill:#d62728}";
+    ".neutral{fill:#5b8a72}.job,.shared{stroke:#fff;stroke-width:.6}.shared{fill:#d62728}.mark{fill:#d62728}";
 
 /// Pale yellow over red to nearly black: also apart when printed without colours.
 std::string heat_colour(double value) {
@@ -90,7 +90,7 @@ std::string rectangle(const DisplayItem& item, double x, double y) {
     if (item.value > 0) classes += " taken";
     gap = 0.5;
   }
-  if (item.meaning == Meaning::before || item.meaning == Meaning::after || item.meaning == Meaning::figure) gap = 1;
+  if (item.meaning == Meaning::before || item.meaning == Meaning::after || item.meaning == Meaning::neutral) gap = 1;
   std::string text = fmt::format("<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.6g}\" width=\"{:.5g}\" height=\"{:.5g}\"{}",
                                  classes, x, y + gap, item.width * column, std::max(0.5, item.height * row - 2 * gap),
                                  fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill));

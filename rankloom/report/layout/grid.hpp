@@ -9,7 +9,7 @@
 
 namespace rankloom {
 
-struct Grid {
+struct BoxGrid {
   std::uint32_t columns = 1, rows = 1;
 };
 
@@ -18,8 +18,8 @@ inline constexpr double row_in_columns = 2;
 
 /// The grid of `count` equal boxes whose ratio of width to height is closest to `aspect`; grids without holes are
 /// preferred.
-inline Grid fitting_grid(std::uint32_t count, double width, double height, double aspect) {
-  Grid best;
+inline BoxGrid fitting_grid(std::uint32_t count, double width, double height, double aspect) {
+  BoxGrid best;
   double least = 1e300;
   for (std::uint32_t columns = 1; columns <= std::max(1U, count); ++columns) {
     const std::uint32_t rows = (count + columns - 1) / columns;

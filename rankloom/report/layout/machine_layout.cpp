@@ -78,7 +78,7 @@ class TemplateMaker {
     const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
     const std::size_t next = level + 1 < levels_.size() ? below(level) : levels_.size() - 1;
     if (next + 1 >= levels_.size()) {
-      const Grid grid = fitting_grid(end - begin, chip_, 1, 2.2);
+      const BoxGrid grid = fitting_grid(end - begin, chip_, 1, 2.2);
       for (std::uint32_t core = begin; core < end; ++core) {
         const std::uint32_t at = core - begin;
         boxes.push_back({-1, levels_.back().kind, fmt::format("{} {}", levels_.back().kind, core - offset),
@@ -93,7 +93,7 @@ class TemplateMaker {
       core = end_core(next, children.back());
     }
     Flow flow(x, y, 0);
-    std::optional<Grid> grid;
+    std::optional<BoxGrid> grid;
     for (std::size_t i = 0; i < children.size(); ++i) {
       const std::size_t at = boxes.size();
       const std::uint32_t first = first_core(next, children[i]) - offset;
@@ -244,8 +244,8 @@ class MachineLayouter {
     Size size;
     if (is_node) box.label = node_label(topology_, Node{object});
     if (is_node && !inside_.empty()) {
-      box.inside = inside_[object];
-      const MachineTemplate& inside = layout_.templates[static_cast<std::size_t>(box.inside)];
+      box.template_index = inside_[object];
+      const MachineTemplate& inside = layout_.templates[static_cast<std::size_t>(box.template_index)];
       size = {inside.width, inside.height};
     } else if (level >= lowest) {
       box.label += fmt::format(": {} cores", end - first);

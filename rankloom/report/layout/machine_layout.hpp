@@ -20,7 +20,7 @@ struct MachineBox {
   double x = 0, y = 0, width = 0, height = 0;
   std::uint32_t first_core = 0;  ///< Relative to the machine; in a template, relative to the node.
   std::uint32_t cores = 0;
-  std::int32_t inside = -1;  ///< For nodes: their template.
+  std::int32_t template_index = -1;  ///< In MachineLayout::templates; -1 for objects that are not nodes.
 };
 
 /// The inside of nodes of one shape.

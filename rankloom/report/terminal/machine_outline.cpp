@@ -28,7 +28,7 @@ struct Run {
 
 struct Shape {
   std::vector<Run> children;
-  Cost apart;  ///< Between the children.
+  Cost sibling_cost;  ///< Between the children.
   std::uint32_t capacity = 1;
   std::uint64_t cores = 1;
 };
@@ -77,7 +77,7 @@ class Folder {
     std::vector<ShapeNumber> numbers(topology_.core_count());
     for (const Core core : topology_.cores()) {
       const auto [entry, fresh] = known.try_emplace(topology_.capacity(core), static_cast<ShapeNumber>(known.size()));
-      if (fresh) shapes_[last].push_back({.children = {}, .apart = {}, .capacity = entry->first, .cores = 1});
+      if (fresh) shapes_[last].push_back({.children = {}, .sibling_cost = {}, .capacity = entry->first, .cores = 1});
       numbers[index(core)] = entry->second;
     }
     return numbers;
@@ -94,7 +94,7 @@ class Folder {
       const std::size_t end = object + 1 < objects ? first_child(level, object + 1) : below.size();
       Shape shape = shape_of(level + 1, below, first, end);
       const auto [entry, fresh] =
-          known.try_emplace(Key{shape.children, shape.apart.inverse_bandwidth, shape.apart.latency},
+          known.try_emplace(Key{shape.children, shape.sibling_cost.inverse_bandwidth, shape.sibling_cost.latency},
                             static_cast<ShapeNumber>(known.size()));
       if (fresh) shapes_[level].push_back(std::move(shape));
       numbers[object] = entry->second;
@@ -108,7 +108,7 @@ class Folder {
 
   /// The shape of a parent whose children are the objects first..end-1 of `level`.
   Shape shape_of(std::size_t level, const std::vector<ShapeNumber>& numbers, std::size_t first, std::size_t end) const {
-    Shape shape{.children = {}, .apart = {}, .capacity = 1, .cores = 0};
+    Shape shape{.children = {}, .sibling_cost = {}, .capacity = 1, .cores = 0};
     for (std::size_t child = first; child < end; ++child) {
       shape.cores += shapes_[level][numbers[child]].cores;
       if (shape.children.empty() || shape.children.back().shape != numbers[child]) {
@@ -122,7 +122,7 @@ class Folder {
       const auto core_of = [&](std::size_t child) {
         return topology_.first_core(level, static_cast<std::uint32_t>(child));
       };
-      shape.apart = topology_.cost(core_of(first), core_of(first + 1));
+      shape.sibling_cost = topology_.cost(core_of(first), core_of(first + 1));
     }
     return shape;
   }
@@ -142,7 +142,7 @@ class Folder {
       MachineOutline child = unfold(shapes_[level][run.shape], level + 1, first, last, parents * run.count);
       child.kind = levels_[level].kind;
       child.count = run.count;
-      if (shape.apart.inverse_bandwidth > 0) child.apart = shape.apart;
+      if (shape.sibling_cost.inverse_bandwidth > 0) child.sibling_cost = shape.sibling_cost;
       if (named_ && level == topology_.node_level()) name(child, first, last, parents * run.count);
       tree.children.push_back(std::move(child));
     }
@@ -205,7 +205,7 @@ class Drawing {
   }
 
   void row(const std::string& prefix, const MachineOutline& object, const std::string& label) {
-    std::string notes = object.apart ? fmt::format("cost {}", cost_text(*object.apart)) : "";
+    std::string notes = object.sibling_cost ? fmt::format("cost {}", cost_text(*object.sibling_cost)) : "";
     const auto add = [&](const std::string& note) { notes += (notes.empty() ? "" : ", ") + note; };
     if (object.children.empty() && object.capacity == 0) add("not used");
     if (object.children.empty() && object.capacity > 1) add(fmt::format("{} ranks each", object.capacity));

@@ -15,10 +15,10 @@ namespace rankloom {
 /// Equal objects with the same parent, shown once.
 struct MachineOutline {
   std::string kind;
-  std::uint64_t count = 1;         ///< The number of equal siblings.
-  std::uint64_t cores = 1;         ///< Cores under each of them.
-  std::uint32_t capacity = 1;      ///< Leaves only: the number of ranks that a core may hold.
-  std::optional<Cost> apart;       ///< Between cores of two siblings; none: no siblings, or a network defines it.
+  std::uint64_t count = 1;           ///< The number of equal siblings.
+  std::uint64_t cores = 1;           ///< Cores under each of them.
+  std::uint32_t capacity = 1;        ///< Leaves only: the number of ranks that a core may hold.
+  std::optional<Cost> sibling_cost;  ///< Between cores of two siblings; none: no siblings, or a network defines it.
   std::vector<std::string> names;  ///< Names of hosts: all of them when they are few, otherwise the first and the last.
   bool names_omitted = false;      ///< Names between the two are omitted.
   std::vector<MachineOutline> children;

@@ -41,7 +41,7 @@ TEST(Drawing, TheHeatMapNamesItsNodes) {
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{1}, 1000);
   builder.add(Rank{3}, Rank{2}, 0.1);
-  const ShownTraffic traffic{std::move(builder).build(false), 1, 4};
+  const DisplayedTraffic traffic{std::move(builder).build(false), 1, 4};
   const HeatOrder order{"before", {0, 1, 2, 3}, {0, 2}, {"a", "b"}};
   const Drawing drawing = draw_heat_map(traffic, order, "traffic", {});
   const std::string text = to_text(drawing);

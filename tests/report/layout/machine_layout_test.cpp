@@ -42,8 +42,8 @@ void check(const MachineLayout& layout) {
       if (layout.boxes[other].parent != box.parent) continue;
       EXPECT_FALSE(overlap(box, layout.boxes[other])) << box.label;
     }
-    if (box.inside < 0) continue;
-    const MachineTemplate& shape = layout.templates[static_cast<std::size_t>(box.inside)];
+    if (box.template_index < 0) continue;
+    const MachineTemplate& shape = layout.templates[static_cast<std::size_t>(box.template_index)];
     for (const MachineBox& part : shape.boxes) {
       EXPECT_LE(part.x + part.width, shape.width);
       EXPECT_LE(part.y + part.height, shape.height);

@@ -27,9 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr DrawingOptions file_drawings{
-    .heat_cells = 256, .heat_rows = 40, .columns = 130, .time_rows = 40, .all_of_the_machine = true};
+    .heat_cells = 256, .heat_rows = 40, .columns = 130, .time_rows = 40, .whole_machine = true};
 constexpr DrawingOptions terminal_drawings{
-    .heat_cells = 32, .heat_rows = 32, .columns = 100, .time_rows = 24, .all_of_the_machine = false};
+    .heat_cells = 32, .heat_rows = 32, .columns = 100, .time_rows = 24, .whole_machine = false};
 
 /// Drawings are named after hosts and policies, whose names may contain characters that file names should not.
 std::string file_name(std::string name) {

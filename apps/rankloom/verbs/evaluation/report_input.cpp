@@ -220,7 +220,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   const Capacities capacities =
       instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
-  Placements placements{
+  ComparedPlacements placements{
       block_placement(instance->graph.rank_count(), instance->topology, instance->capacities), {}, {}, run.model};
   // The cheapest placement is shown as the proposal; the table lists all of them.
   double best = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // report/document: traffic reduced to a size that can be shown.
-#include "rankloom/report/document/shown_traffic.hpp"
+#include "rankloom/report/document/displayed_traffic.hpp"
 
 #include <numeric>
 
@@ -14,12 +14,12 @@ std::uint32_t blocks_of(std::size_t ranks, std::uint32_t block) {
 
 }  // namespace
 
-std::uint32_t block_size(const CommGraph& graph, const ShownLimits& limits) {
+std::uint32_t block_size(const CommGraph& graph, const DisplayLimits& limits) {
   if (graph.rank_count() <= limits.ranks && graph.edge_count() <= limits.pairs) return 1;
   return std::max(2U, blocks_of(graph.rank_count(), limits.blocks));
 }
 
-ShownTraffic in_blocks(const CommGraph& graph, std::span<const std::uint32_t> order, std::uint32_t block) {
+DisplayedTraffic in_blocks(const CommGraph& graph, std::span<const std::uint32_t> order, std::uint32_t block) {
   const std::uint32_t ranks = graph.rank_count(), blocks = blocks_of(ranks, block);
   std::vector<std::uint32_t> block_of(ranks);
   for (std::uint32_t place = 0; place < ranks; ++place) block_of[order.empty() ? place : order[place]] = place / block;
