@@ -78,7 +78,7 @@ py::array_t<std::uint32_t> numbers(std::span<const Id> ids) {
 }
 
 py::dict load_dict(const LoadBalance& load) {
-  return py::dict(py::arg("heaviest_core") = load.heaviest_core, py::arg("bound") = load.bound,
+  return py::dict(py::arg("heaviest_core") = load.heaviest_core, py::arg("bound") = load.lower_bound,
                   py::arg("imbalance") = load.imbalance());
 }
 

@@ -134,12 +134,12 @@ std::string bound_sentence(double value, double bound, bool larger_is_better) {
 }
 
 Json load_json(const LoadBalance& load) {
-  return {{"heaviest_core", load.heaviest_core}, {"bound", load.bound}, {"imbalance", load.imbalance()}};
+  return {{"heaviest_core", load.heaviest_core}, {"bound", load.lower_bound}, {"imbalance", load.imbalance()}};
 }
 
 std::string load_sentence(const LoadBalance& load) {
   return fmt::format("heaviest core: load {}, {:.1f} % above the lower bound ({})", cost_number(load.heaviest_core),
-                     100 * load.imbalance(), cost_number(load.bound));
+                     100 * load.imbalance(), cost_number(load.lower_bound));
 }
 
 std::string plural(const std::string& noun) {

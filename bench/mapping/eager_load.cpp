@@ -60,7 +60,7 @@ void measure(const CommGraph& graph, const Topology& topology, Row& row) {
       .graph = graph, .topology = topology, .capacities = capacities, .model = CostModel::bytes, .start = {}};
   const auto run = [&](const char* spec) { return *run_mapper(*make_mapper(spec), problem, {}, {.keep_worse = true}); };
   const MapResult plain = run("eager"), by_load = run("eager:load"), balanced = run("eager:balance");
-  const double limit = by_load.load->bound * (1 + max_imbalance);
+  const double limit = by_load.load->lower_bound * (1 + max_imbalance);
   const std::vector<std::uint32_t> max_items(topology.core_count(), graph.rank_count());
   const bool packable = pack_bins(graph.loads(), max_items, limit).max_load <= limit;
   ++row.cases;

@@ -33,7 +33,7 @@ struct Error {
   Code code;
   Where where;
   std::string what;
-  std::string hint;  ///< A remedy that the user can act on.
+  std::string hint;  ///< What the user can do.
 };
 
 template <class T>

@@ -13,7 +13,7 @@
 namespace rankloom {
 namespace {
 
-/// The incoming edges of each rank, in rising order of their sources, with their bytes.
+/// The incoming edges of each rank, in ascending order of their sources, with their bytes.
 struct IncomingEdges {
   Array<EdgeIndex> offsets;
   Array<std::uint32_t> from;
@@ -37,7 +37,8 @@ struct IncomingEdges {
   }
 };
 
-/// Calls visit(neighbour, bytes of both directions) for each rank with which this one exchanges bytes, in rising order.
+/// Calls visit(neighbour, bytes of both directions) for each rank with which this one exchanges bytes, in ascending
+/// order.
 template <class Visit>
 void merge_directions(const CommGraph& graph, const IncomingEdges& incoming, std::uint32_t rank, const Visit& visit) {
   const auto targets = graph.targets(Rank{rank});
@@ -77,7 +78,8 @@ bool Affinity::add_reverse_edges(const CommGraph& graph) {
   offsets_[0] = 0;
   for (const Rank rank : graph.ranks()) {
     for (EdgeIndex edge = rows.offsets[index(rank)]; edge < rows.offsets[index(rank) + 1]; ++edge) {
-      // Ranks and the targets of a row are in rising order, so the reverse edge is the next edge of the target's row.
+      // Ranks and the targets of a row are in ascending order, so the reverse edge is the next edge of the target's
+      // row.
       const std::uint32_t target = index(rows.targets[edge]);
       const EdgeIndex reverse = next_edge[target]++;
       if (reverse == rows.offsets[target + 1] || rows.targets[reverse] != rank) return false;
@@ -202,8 +204,8 @@ Affinity Affinity::contract(const Groups& groups) const {
     }
   });
 
-  // Each row consists of its lower half, which the upper halves of smaller groups fill in rising order, and its upper
-  // half.
+  // Each row consists of its lower half, which the upper halves of smaller groups fill in ascending order, and its
+  // upper half.
   Affinity coarse;
   coarse.exact_ = exact_;
   coarse.offsets_.assign(groups.size() + std::size_t{1}, 0);

@@ -25,7 +25,7 @@ struct Groups {
 };
 
 /// A symmetric sparse matrix in compressed rows without a diagonal: w(i, j) = bytes from i to j + bytes from j to i.
-/// The elements are ranks, or groups of ranks after contract(). Rows list their neighbours in rising order; pairs
+/// The elements are ranks, or groups of ranks after contract(). Rows list their neighbours in ascending order; pairs
 /// without bytes are left out. 12 bytes for each direction of a pair.
 class Affinity {
  public:

@@ -65,7 +65,7 @@ class Repair {
   }
 
  private:
-  /// Chooses the ranks that leave their core. Returns them in rising order.
+  /// Chooses the ranks that leave their core. Returns them in ascending order.
   std::vector<std::uint32_t> displace_excess_ranks() {
     for (const Core core : core_of_) ++placed_[core];
     std::vector<std::pair<std::uint32_t, std::uint32_t>> candidates;  // core, rank: all ranks on overloaded cores
@@ -100,7 +100,7 @@ class Repair {
     return displaced;
   }
 
-  /// For each of these overloaded cores of the part, in rising order, the largest part around it that is overloaded
+  /// For each of these overloaded cores of the part, in ascending order, the largest part around it that is overloaded
   /// too. Ranks that leave the core may have to leave that part as well.
   void find_parts_to_leave(const MachineTree::Part& part, std::span<const std::uint32_t> overloaded,
                            std::vector<MachineTree::Part>& to_leave) const {

@@ -9,7 +9,7 @@
 
 namespace rankloom {
 
-/// Edges are in rising order of their sources. 24 bytes per edge.
+/// Edges are in ascending order of their sources. 24 bytes per edge.
 class ReverseAdjacency {
  public:
   struct Entry {

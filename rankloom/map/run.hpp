@@ -32,7 +32,7 @@ struct MapRunOptions {
 };
 
 /// A mapper that balances loads may place any number of ranks on a core if cores may be shared. Its result is worse
-/// than the default placement only if it is not better in cost nor in the load of the heaviest core, and worse in one
+/// than the default placement only if it is better neither in cost nor in load (of the heaviest core), and worse in one
 /// of them. With a migration cost, mappers search as without it; then only those moves of the result are kept that
 /// reduce the cost including migration. It is at most that of the mapper's result and at most that of the start.
 /// Results of mappers that balance loads are not changed.

@@ -107,7 +107,7 @@ TEST(RunMapper, AllowsAnyNumberOfRanksPerCoreIfTheMapperBalancesLoads) {
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->fell_back);
   EXPECT_EQ(result->load->heaviest_core, 9);
-  EXPECT_EQ(result->load->bound, 9);
+  EXPECT_EQ(result->load->lower_bound, 9);
   EXPECT_EQ(result->load->imbalance(), 0);
 }
 

@@ -15,7 +15,7 @@ using testing::random_graph;
 using testing::random_placement;
 using testing::topology;
 
-/// Applies random moves and swaps, and compares every delta and every cost with a full evaluation.
+/// Applies random moves and exchanges, and compares every delta and every cost with a full evaluation.
 void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& machine, const Capacities& capacities,
                                      CostModel model, std::uint64_t seed) {
   const auto start = random_placement(graph.rank_count(), machine, capacities, seed);
@@ -30,22 +30,22 @@ void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& mac
     const Rank a{static_cast<std::uint32_t>(random.below(graph.rank_count()))};
     const Rank b{static_cast<std::uint32_t>(random.below(graph.rank_count()))};
     const Core to{static_cast<std::uint32_t>(random.below(machine.core_count()))};
-    const bool swap = random.below(2) == 0;
+    const bool exchange = random.below(2) == 0;
     auto after = cost->placement();
-    if (swap) {
+    if (exchange) {
       std::swap(after[index(a)], after[index(b)]);
     } else {
       after[index(a)] = to;
     }
     const double before = cost->cost();
     const auto unchanged = cost->placement();
-    const double delta = swap ? cost->swap_delta(a, b) : cost->move_delta(a, to);
-    ASSERT_NEAR(delta, full(after) - full(unchanged), scale) << (swap ? "swap" : "move");
+    const double delta = exchange ? cost->exchange_delta(a, b) : cost->move_delta(a, to);
+    ASSERT_NEAR(delta, full(after) - full(unchanged), scale) << (exchange ? "exchange" : "move");
     ASSERT_EQ(cost->placement(), unchanged) << "a delta must not move anything";
     ASSERT_EQ(cost->cost(), before);
     if (random.below(4) == 0) continue;
-    if (swap) {
-      cost->swap(a, b);
+    if (exchange) {
+      cost->exchange(a, b);
     } else {
       cost->move(a, to);
     }

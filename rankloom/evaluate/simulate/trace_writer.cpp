@@ -29,10 +29,10 @@ class Member {
         return star(true);
       case Shape::star_in:
         return star(false);
-      case Shape::pairs:
+      case Shape::all_pairs:
         for (std::uint64_t step = 1; step < size_; ++step) exchange(after(step), after(size_ - step));
         return;
-      case Shape::upward:
+      case Shape::to_later_members:
         for (std::uint64_t step = 1; step < size_; ++step)
           exchange(p_ + step < size_ ? p_ + step : no_member, p_ >= step ? p_ - step : no_member);
         return;

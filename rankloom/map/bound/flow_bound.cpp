@@ -35,7 +35,8 @@ struct PairCapacities {
         if (target < rank) continue;
         const double messages = rows.messages.empty() ? graph.default_messages() : rows.messages[edge];
         pair_of[edge] = static_cast<std::uint32_t>(total.size());
-        // Ranks and the targets of a row are in rising order, so the reverse edge is the next edge of the target's row.
+        // Ranks and the targets of a row are in ascending order, so the reverse edge is the next edge of the target's
+        // row.
         if (target != rank) pair_of[next_edge[index(target)]++] = pair_of[edge];
         total.push_back(target == rank ? 0 : 2 * (rows.bytes[edge] * step.per_byte + messages * step.per_message));
       }

@@ -33,7 +33,7 @@ Sorted falling_traffic(const DenseQap& problem, std::uint32_t task, bool message
   return row;
 }
 
-/// The distances from a core to the slots that other tasks may occupy, in rising order.
+/// The distances from a core to the slots that other tasks may occupy, in ascending order.
 Sorted rising_distances(const DenseQap& problem, std::uint32_t core, bool messages) {
   Sorted row;
   for (std::uint32_t other = 0; other < problem.cores(); ++other) {

@@ -7,7 +7,7 @@
 namespace rankloom {
 
 /// A rank on a core costs at least the product of its traffic, in falling order, and the distances to the other slots,
-/// in rising order. A placement costs at least the optimum of the linear assignment over these costs. Supports fewer
+/// in ascending order. A placement costs at least the optimum of the linear assignment over these costs. Supports fewer
 /// ranks than slots, several ranks per core, and directed traffic and distances; not congestion. O(ranks² x slots).
 double gilmore_lawler_bound(const MapProblem& problem);
 

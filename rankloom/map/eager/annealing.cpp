@@ -20,7 +20,8 @@ constexpr double final_temperature = 0.003;
 constexpr double initial_penalty = 2;
 constexpr double final_penalty = 1000;
 constexpr std::uint64_t temperature_steps = 200;
-/// The fractions of tries whose target is any core, or a core with a similar number. The others are close to a partner.
+/// The fractions of trials whose target is any core, or a core with a similar number. The others are close to a
+/// partner.
 constexpr double any_core_fraction = 0.2;
 constexpr double similar_number_fraction = 0.2;
 constexpr std::uint32_t window = 32;
@@ -35,7 +36,7 @@ class Annealing {
         neighbourhood_(state.problem().topology),
         cores_(state.problem().topology.core_count()) {}
 
-  void run(std::uint64_t tries, StopCondition& stop_condition) {
+  void run(std::uint64_t trials, StopCondition& stop_condition) {
     const double cost_of_rank = std::abs(state_.cost()) / state_.rank_count();
     const double load_of_rank = limit_.limit() * cores_ / state_.rank_count();
     const double initial =
@@ -44,7 +45,7 @@ class Annealing {
       const double progress = static_cast<double>(step) / (temperature_steps - 1);
       temperature_ = cost_of_rank * initial * std::pow(final_temperature / initial, progress);
       penalty_ = cost_of_rank / load_of_rank * initial_penalty * std::pow(final_penalty / initial_penalty, progress);
-      for (std::uint64_t tried = 0; tried < tries / temperature_steps && !stop_condition.should_stop(); ++tried)
+      for (std::uint64_t tried = 0; tried < trials / temperature_steps && !stop_condition.should_stop(); ++tried)
         try_change();
     }
   }
@@ -57,10 +58,10 @@ class Annealing {
     const auto partner = draw_partner(core);
     if (!partner && !state_.has_free_slot(core)) return;
     if (overload_ == Overload::forbidden &&
-        !(partner ? limit_.admits_swap(rank, *partner, state_) : limit_.admits_move(rank, core))) {
+        !(partner ? limit_.admits_exchange(rank, *partner, state_) : limit_.admits_move(rank, core))) {
       return;
     }
-    const Change change = partner ? state_.try_swap(rank, *partner) : state_.try_move(rank, core);
+    const Change change = partner ? state_.try_exchange(rank, *partner) : state_.try_move(rank, core);
     double increase = change.delta;
     if (overload_ == Overload::penalised) increase += penalty_ * limit_.overload_delta(change, state_);
     if (increase > 0 && random_.unit() >= std::exp(-increase / temperature_)) return;
@@ -109,9 +110,9 @@ class Annealing {
 
 }  // namespace
 
-void anneal(PlacementState& state, LoadLimit& limit, Overload overload, std::uint64_t tries, Random& random,
+void anneal(PlacementState& state, LoadLimit& limit, Overload overload, std::uint64_t trials, Random& random,
             StopCondition& stop_condition) {
-  if (state.rank_count() > 0) Annealing(state, limit, overload, random).run(tries, stop_condition);
+  if (state.rank_count() > 0) Annealing(state, limit, overload, random).run(trials, stop_condition);
 }
 
 }  // namespace rankloom

@@ -18,8 +18,8 @@ enum class Overload : std::uint8_t {
 
 /// Simulated annealing (Kirkpatrick, Gelatt, Vecchi 1983) over moves and exchanges, most of them close to a rank's
 /// partners. A change that increases the cost is accepted with probability exp(-delta / temperature); the temperature
-/// decreases from where many changes are accepted to where hardly any is. O(degree + ranks on a core) per try.
-void anneal(PlacementState& state, LoadLimit& limit, Overload overload, std::uint64_t tries, Random& random,
+/// decreases from where many changes are accepted to where hardly any is. O(degree + ranks on a core) per trial.
+void anneal(PlacementState& state, LoadLimit& limit, Overload overload, std::uint64_t trials, Random& random,
             StopCondition& stop_condition);
 
 }  // namespace rankloom

@@ -118,9 +118,9 @@ std::uint32_t GreedyGrouping::first_free() {
   return first_;
 }
 
-Groups generate_groups_for_level(const Affinity& affinity, std::uint32_t available) {
+Groups generate_groups_for_level(const Affinity& affinity, std::uint32_t max_groups) {
   const std::uint32_t elements = affinity.size();
-  const std::uint32_t count = std::min(elements, available);
+  const std::uint32_t count = std::min(elements, max_groups);
   Groups groups;
   if (count == elements) {  // every element is a group
     groups.members.resize(elements);
@@ -139,11 +139,11 @@ Groups generate_groups_for_level(const Affinity& affinity, std::uint32_t availab
   return std::move(grouping).groups();
 }
 
-Groups generate_groups_by_load(const Affinity& affinity, std::span<const double> loads, std::uint32_t available,
+Groups generate_groups_by_load(const Affinity& affinity, std::span<const double> loads, std::uint32_t max_groups,
                                std::uint64_t max_size) {
-  GreedyGrouping grouping(affinity, affinity.size() / available);
+  GreedyGrouping grouping(affinity, affinity.size() / max_groups);
   RemainingLoad remaining_load(loads);
-  for (std::uint64_t groups = available; grouping.free_elements() > 0; --groups) {
+  for (std::uint64_t groups = max_groups; grouping.free_elements() > 0; --groups) {
     const std::uint64_t elements = grouping.free_elements();
     const std::uint64_t by_number = remaining_load.is_zero() ? (elements + groups - 1) / groups : 1;
     const std::uint64_t min_size = std::max(by_number, excess_over(elements, (groups - 1) * max_size));

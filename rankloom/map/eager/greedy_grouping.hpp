@@ -12,7 +12,7 @@
 namespace rankloom {
 
 /// GenerateGroup (Algorithm 3), one element at a time. A group starts with the lowest element that is in no group; then
-/// the free element with the most communication to the group joins, the lowest of equals.
+/// the free element with the most communication to the group joins; ties go to the lowest element.
 ///
 /// The paper sums a row of a dense matrix for every free element in every step: O(elements² x group size). Here a new
 /// member updates the weights of its neighbours only, so each pair is visited once. A weight is summed in the order in
@@ -37,7 +37,7 @@ class GreedyGrouping {
   struct WeightedElement {
     double weight;
     std::uint32_t element;
-    /// The top of the heap has the greatest weight, the lowest element of equals.
+    /// The top of the heap has the greatest weight; ties go to the lowest element.
     bool operator<(const WeightedElement& other) const {
       return weight != other.weight ? weight < other.weight : element > other.element;
     }
@@ -59,22 +59,20 @@ class GreedyGrouping {
   std::uint32_t first_ = 0;              // all elements before it are in groups
 };
 
-/// GenerateGroupsForLevel (Algorithm 2): min(elements, available) groups. Their sizes differ by at most one, the larger
-/// groups first.
-Groups generate_groups_for_level(const Affinity& affinity, std::uint32_t available);
+/// GenerateGroupsForLevel (Algorithm 2): min(elements, max_groups) groups. Their sizes differ by at most one, the
+/// larger groups first.
+Groups generate_groups_for_level(const Affinity& affinity, std::uint32_t max_groups);
 
 /// The load-aware grouping of a level (Algorithms 6 and 7): a group grows while its load is below the remaining load
-/// divided by the remaining groups. `max_size`: the most elements of a group; available x max_size >= elements. The
+/// divided by the remaining groups. `max_size`: the most elements of a group; max_groups x max_size >= elements. The
 /// paper's rule is completed where it does not define a valid result:
-/// - A group never takes more than `max_size` elements (with the paper's Algorithm 5 it could exceed the children of
-/// the
-///   machine's object), and takes as many as necessary for the rest to fit into the remaining groups; so the last group
-///   takes all remaining elements.
+/// - A group never takes more than `max_size` elements (Algorithm 5 would access missing children of the object), and
+///   takes as many as necessary for the rest to fit into the remaining groups; so the last group takes all remaining
+///   elements.
 /// - When only elements without load remain, they are distributed by number (the paper's threshold is then zero, and
-/// its
-///   group stays empty forever). Otherwise a group has at least one element.
+///   its loop would not end). Otherwise a group has at least one element.
 /// - A load that misses the threshold only by rounding errors has reached it.
-Groups generate_groups_by_load(const Affinity& affinity, std::span<const double> loads, std::uint32_t available,
+Groups generate_groups_by_load(const Affinity& affinity, std::span<const double> loads, std::uint32_t max_groups,
                                std::uint64_t max_size);
 
 /// Section 3.6: one group per machine with exactly the given sizes, whose sum is the number of elements.
@@ -86,8 +84,8 @@ struct MachineShare {
   std::uint64_t capacity;  ///< The most elements of its group; 0 without units.
 };
 
-/// The number of elements of each machine: proportional to its processing units (largest remainders, the first machine
-/// of equals), but at most its capacity. The capacities must suffice.
+/// The number of elements of each machine: proportional to its processing units (largest remainders; ties go to the
+/// first machine), but at most its capacity. The capacities must suffice.
 std::vector<std::uint32_t> proportional_sizes(std::uint32_t elements, std::span<const MachineShare> machines);
 
 /// Section 3.6 with loads, "in a way very similar to 3.4": the group of a machine grows while its load is below the

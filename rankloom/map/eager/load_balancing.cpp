@@ -27,12 +27,12 @@ constexpr double max_imbalance = 0.05;
 constexpr double max_cost_increase = 0.1;
 /// Larger than the rounding errors of load sums that were added in a different order.
 constexpr double rounding = 1e-9;
-/// The tries of one annealing are proportional to the ranks, within bounds. Annealing is skipped if the upper bound
+/// The trials of one annealing are proportional to the ranks, within bounds. Annealing is skipped if the upper bound
 /// leaves fewer than the minimum per rank.
-constexpr std::uint64_t tries_per_rank = 1000;
-constexpr std::uint64_t min_tries = 200'000;
-constexpr std::uint64_t max_tries = 2'000'000;
-constexpr std::uint64_t min_tries_per_rank = 100;
+constexpr std::uint64_t trials_per_rank = 1000;
+constexpr std::uint64_t min_trials = 200'000;
+constexpr std::uint64_t max_trials = 2'000'000;
+constexpr std::uint64_t min_trials_per_rank = 100;
 constexpr int max_attempts = 4;
 
 struct Candidate {
@@ -44,7 +44,7 @@ class LoadBalancing {
  public:
   LoadBalancing(const MapProblem& problem, const MapRun& run, std::vector<Core> start)
       : problem_(problem), stop_condition_(run, "eager"), seed_(run.seed), start_(evaluated(std::move(start))) {
-    bound_ = load_balance(problem.graph, problem.topology, start_.core_of).bound;
+    bound_ = load_balance(problem.graph, problem.topology, start_.core_of).lower_bound;
     limit_ = bound_ * (1 + max_imbalance) * (1 - rounding);
     for (const Rank rank : problem.graph.ranks()) loads_.push_back(problem.graph.load(rank));
     for (const Core core : problem.topology.cores()) {
@@ -94,14 +94,14 @@ class LoadBalancing {
     return {problem_.graph, problem_.topology, state.placement(), limit_};
   }
 
-  std::uint64_t tries() const {
-    return std::clamp<std::uint64_t>(tries_per_rank * loads_.size(), min_tries, max_tries);
+  std::uint64_t trials() const {
+    return std::clamp<std::uint64_t>(trials_per_rank * loads_.size(), min_trials, max_trials);
   }
 
   bool may_anneal() {
     const bool local =
-        problem_.model != CostModel::congestion;  // congestion would make every try evaluate whole routes
-    return local && tries() >= min_tries_per_rank * loads_.size() && !stop_condition_.should_stop_now();
+        problem_.model != CostModel::congestion;  // congestion would make every trial evaluate whole routes
+    return local && trials() >= min_trials_per_rank * loads_.size() && !stop_condition_.should_stop_now();
   }
 
   Candidate descend(const std::vector<Core>& core_of) {
@@ -114,12 +114,12 @@ class LoadBalancing {
   std::optional<Candidate> run_annealing(const Candidate& from, Random& random) {
     PlacementState overloaded(problem_, from.core_of);
     LoadLimit overloaded_limit = load_limit(overloaded);
-    anneal(overloaded, overloaded_limit, Overload::penalised, tries(), random, stop_condition_);
+    anneal(overloaded, overloaded_limit, Overload::penalised, trials(), random, stop_condition_);
     const auto core_of = remove_overload(overloaded.placement());
     if (!core_of) return std::nullopt;
     PlacementState state(problem_, *core_of);
     LoadLimit limit = load_limit(state);
-    anneal(state, limit, Overload::forbidden, tries(), random, stop_condition_);
+    anneal(state, limit, Overload::forbidden, trials(), random, stop_condition_);
     NeighbourhoodDescent(state, &limit).run(stop_condition_);
     return Candidate{state.placement(), state.cost()};
   }

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
+#include "rankloom/core/max_segment_tree.hpp"
 #include "rankloom/map/eager/bin_packing.hpp"
 #include "rankloom/map/machine_tree.hpp"
-#include "rankloom/core/max_segment_tree.hpp"
 
 namespace rankloom {
 namespace {
@@ -19,14 +19,14 @@ using FreeLoads = MaxSegmentTree<double>;
 /// The most partners whose surroundings are searched for a destination.
 constexpr std::size_t max_partners = 16;
 
-/// Finds destinations for ranks. Close cores have similar numbers, so the closest core with enough free load is assumed
-/// to be the next one with a lower or a higher number.
+/// Finds destinations for ranks. Close cores have similar numbers, so the closest core with enough spare capacity is
+/// assumed to be the next one with a lower or a higher number.
 class DestinationSearch {
  public:
   DestinationSearch(PlacementState& state, StopCondition& stop_condition)
       : state_(state), stop_condition_(stop_condition), free_load(state.problem().topology.core_count()) {}
 
-  /// The move with the lowest cost among the candidates; empty when no core has enough free load.
+  /// The move with the lowest cost among the candidates; empty when no core has enough spare capacity.
   std::optional<Change> best(Rank rank, double load) {
     candidates_.clear();
     add_candidates_around(state_.core_of(rank), load);

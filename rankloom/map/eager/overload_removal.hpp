@@ -12,13 +12,15 @@
 namespace rankloom {
 
 /// Moves ranks away from each overloaded core, those with the lowest cost per load first. The destination is the best
-/// of the closest cores with enough free load around the rank's core and around its partners' cores. No core becomes
-/// overloaded; some cores may stay overloaded. After the deadline, any core with enough free load is taken.
+/// of the closest cores with enough spare capacity around the rank's core and around its partners' cores. No core
+/// becomes overloaded; some cores may stay overloaded. After the deadline, any core with enough spare capacity is
+/// taken.
 void offload_overloaded_cores(PlacementState& state, LoadLimit& limit, StopCondition& stop_condition);
 
-/// Reassigns all ranks in the order of decreasing load: a rank stays if its core has enough free load next to the
-/// heavier ranks that are already assigned, and otherwise moves to the best core with enough free load. So mostly light
-/// ranks move, for which there are more destinations. Requires that cores do not limit the number of their ranks.
+/// Reassigns all ranks in the order of decreasing load: a rank stays if its core has enough spare capacity next to
+/// the heavier ranks that are already assigned, and otherwise moves to the best core with enough spare capacity. So
+/// mostly light ranks move, for which there are more destinations. Requires that cores do not limit the number of their
+/// ranks.
 void reassign_by_decreasing_load(PlacementState& state, LoadLimit& limit, StopCondition& stop_condition);
 
 /// Repacks the ranks by their loads alone, in the smallest parts of the machine that suffice. Bottom up: in a part with

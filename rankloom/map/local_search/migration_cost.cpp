@@ -136,7 +136,7 @@ class MigrationReduction {
       const Core start_core = problem_.start[index(rank)];
       const auto ejected = state_.has_free_slot(start_core) ? std::nullopt : rank_to_eject(start_core);
       if (!state_.has_free_slot(start_core) && !ejected) break;
-      const Change change = ejected ? state_.try_swap(rank, *ejected) : state_.try_move(rank, start_core);
+      const Change change = ejected ? state_.try_exchange(rank, *ejected) : state_.try_move(rank, start_core);
       steps.push_back({rank, state_.core_of(rank), ejected});
       const bool leaves_start = ejected && !is_migrated(*ejected);
       state_.apply(change);
@@ -151,7 +151,8 @@ class MigrationReduction {
     }
     for (; steps.size() > best_length; steps.pop_back()) {
       const Step& last = steps.back();
-      state_.apply(last.ejected ? state_.try_swap(last.rank, *last.ejected) : state_.try_move(last.rank, last.from));
+      state_.apply(last.ejected ? state_.try_exchange(last.rank, *last.ejected)
+                                : state_.try_move(last.rank, last.from));
     }
     return best_length > 0;
   }

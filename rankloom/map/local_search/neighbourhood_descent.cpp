@@ -90,9 +90,9 @@ void NeighbourhoodDescent::evaluate_region(Rank rank, const Neighbourhood::Regio
     }
     std::uint32_t tried = 0;
     for (auto other = state_.first_on(core); other && tried < max_ranks_per_core; other = state_.next_on_core(*other)) {
-      if (limit_ != nullptr && !limit_->admits_swap(rank, *other, state_)) continue;
+      if (limit_ != nullptr && !limit_->admits_exchange(rank, *other, state_)) continue;
       ++tried;
-      if (!is_hub(*other)) offer(state_.try_swap(rank, *other));
+      if (!is_hub(*other)) offer(state_.try_exchange(rank, *other));
     }
   }
 }

@@ -21,20 +21,20 @@ bool exchange(PlacementState& state, Rank rank, SlotNumbering::Slot target) {
   if (target.core == state.core_of(rank)) return false;
   std::optional<Rank> partner = state.first_on(target.core);
   for (std::uint32_t slot = 0; partner && slot < target.index_on_core; ++slot) partner = state.next_on_core(*partner);
-  const Change change = partner ? state.try_swap(rank, *partner) : state.try_move(rank, target.core);
+  const Change change = partner ? state.try_exchange(rank, *partner) : state.try_move(rank, target.core);
   if (!state.is_gain(change.delta)) return false;
   state.apply(change);
   return true;
 }
 
-double fraction_of(std::uint64_t tried, std::uint64_t tries) {
-  return static_cast<double>(tried) / static_cast<double>(tries);
+double fraction_of(std::uint64_t tried, std::uint64_t trials) {
+  return static_cast<double>(tried) / static_cast<double>(trials);
 }
 
 class PairExchange final : public Mapper {
  public:
   void describe(OptionList& options) override {
-    options.count("tries", tries_, "number of pairs to try");
+    options.count("tries", trials_, "number of pairs to try");
     options.choice("order", order_, {{"random", Order::random}, {"turn", Order::turn}},
                    "draw pairs at random, or try each rank with every slot in turn");
   }
@@ -42,7 +42,7 @@ class PairExchange final : public Mapper {
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     PlacementState state(problem, start_of(problem));
     StopCondition stop_condition(run, "pair-exchange");
-    order_ == Order::random ? exchange_random_pairs(state, tries_, run.seed, stop_condition)
+    order_ == Order::random ? exchange_random_pairs(state, trials_, run.seed, stop_condition)
                             : exchange_in_turn(state, stop_condition);
     return Placement{state.placement(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
@@ -51,30 +51,30 @@ class PairExchange final : public Mapper {
   /// Each rank with every slot, in order, then again from the start. Ends early after a round without a gain.
   void exchange_in_turn(PlacementState& state, StopCondition& stop_condition) const {
     const SlotNumbering slots(state.problem().topology, state.problem().capacities);
-    std::uint64_t tries_without_gain = 0;
+    std::uint64_t trials_without_gain = 0;
     const std::uint64_t round = state.rank_count() * slots.total();
-    for (std::uint64_t tried = 0; tried < tries_ && tries_without_gain < round && !stop_condition.should_stop();
+    for (std::uint64_t tried = 0; tried < trials_ && trials_without_gain < round && !stop_condition.should_stop();
          ++tried) {
-      stop_condition.set_fraction(fraction_of(tried, tries_));
+      stop_condition.set_fraction(fraction_of(tried, trials_));
       const Rank rank{static_cast<std::uint32_t>(tried / slots.total() % state.rank_count())};
       const bool gained = exchange(state, rank, slots[tried % slots.total()]);
-      tries_without_gain = gained ? 0 : tries_without_gain + 1;
+      trials_without_gain = gained ? 0 : trials_without_gain + 1;
     }
   }
 
-  std::uint64_t tries_ = pair_exchange_tries;
+  std::uint64_t trials_ = pair_exchange_trials;
   Order order_ = Order::random;
 };
 
 }  // namespace
 
-void exchange_random_pairs(PlacementState& state, std::uint64_t tries, std::uint64_t seed,
+void exchange_random_pairs(PlacementState& state, std::uint64_t trials, std::uint64_t seed,
                            StopCondition& stop_condition) {
   if (state.rank_count() == 0) return;
   const SlotNumbering slots(state.problem().topology, state.problem().capacities);
   Random random(seed);
-  for (std::uint64_t tried = 0; tried < tries && !stop_condition.should_stop(); ++tried) {
-    stop_condition.set_fraction(fraction_of(tried, tries));
+  for (std::uint64_t tried = 0; tried < trials && !stop_condition.should_stop(); ++tried) {
+    stop_condition.set_fraction(fraction_of(tried, trials));
     const Rank rank{static_cast<std::uint32_t>(random.below(state.rank_count()))};
     exchange(state, rank, slots[random.below(slots.total())]);
   }

@@ -41,7 +41,7 @@ void PlacementState::apply(const Change& change) {
   if (change.partner) {
     assert(core_of(*change.partner) == change.to);
     erase(*change.partner, change.to);
-    cost_->swap(change.rank, *change.partner);
+    cost_->exchange(change.rank, *change.partner);
     insert(*change.partner, from);
   } else {
     assert(has_free_slot(change.to));
@@ -88,7 +88,7 @@ Change best_change(PlacementState& state, Rank rank, StopCondition& stop_conditi
   for (const Rank other : state.problem().graph.ranks()) {
     if (stop_condition.should_stop()) return best;
     if (state.core_of(other) == current) continue;
-    if (const Change change = state.try_swap(rank, other); change.delta < best.delta) best = change;
+    if (const Change change = state.try_exchange(rank, other); change.delta < best.delta) best = change;
   }
   for (const Core core : state.open_cores()) {
     if (stop_condition.should_stop()) return best;

@@ -47,7 +47,7 @@ class PlacementState {
   std::optional<Rank> next_on_core(Rank rank) const { return optional_rank(next_[rank]); }
 
   Change try_move(Rank rank, Core to) { return {cost_->move_delta(rank, to), rank, to, std::nullopt}; }
-  Change try_swap(Rank a, Rank b) { return {cost_->swap_delta(a, b), a, core_of(b), b}; }
+  Change try_exchange(Rank a, Rank b) { return {cost_->exchange_delta(a, b), a, core_of(b), b}; }
   void apply(const Change& change);
 
   /// A gain beyond rounding errors. Searches apply only such changes, so they terminate and never increase the cost.
@@ -94,7 +94,7 @@ class LoadLimit {
   double free_load_on(Core core) const { return limit_ - load_on_[core]; }
 
   bool admits_move(Rank rank, Core to) const { return load_on_[to] + graph_->load(rank) <= limit_; }
-  bool admits_swap(Rank a, Rank b, const PlacementState& state) const {
+  bool admits_exchange(Rank a, Rank b, const PlacementState& state) const {
     const double shift = graph_->load(a) - graph_->load(b);  // from a's core to b's
     return shift == 0 || load_on_[state.core_of(shift > 0 ? b : a)] + (shift > 0 ? shift : -shift) <= limit_;
   }

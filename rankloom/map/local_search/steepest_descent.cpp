@@ -47,7 +47,7 @@ Core ExchangeTable::core_of(std::uint32_t occupant) const {
 
 double ExchangeTable::compute(std::uint32_t rank, std::uint32_t other) {
   if (core_of(rank) == core_of(other)) return 0;
-  return other < ranks_ ? state_.try_swap(Rank{rank}, Rank{other}).delta
+  return other < ranks_ ? state_.try_exchange(Rank{rank}, Rank{other}).delta
                         : state_.try_move(Rank{rank}, core_of(other)).delta;
 }
 
@@ -91,7 +91,7 @@ void ExchangeTable::apply(const Exchange& exchange) {
   if (distance_) prepare_updates(exchange.rank, exchange.other);
   const Core from = core_of(exchange.rank);
   if (exchange.other < ranks_) {
-    state_.apply(state_.try_swap(Rank{exchange.rank}, Rank{exchange.other}));
+    state_.apply(state_.try_exchange(Rank{exchange.rank}, Rank{exchange.other}));
   } else {
     state_.apply(state_.try_move(Rank{exchange.rank}, core_of(exchange.other)));
     free_slots_[exchange.other - ranks_] = from;

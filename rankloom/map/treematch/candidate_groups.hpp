@@ -39,7 +39,7 @@ std::optional<CandidateGroups> list_candidates(const Affinity& affinity, const s
                                                std::uint32_t size, std::uint64_t max_count);
 
 /// For each free element, the group that grows from it greedily: the element with the most traffic to the group joins,
-/// the lowest of equals. A group that cannot grow to the size is left out. O(elements x size x degree).
+/// ties go to the lowest element. A group that cannot grow to the size is left out. O(elements x size x degree).
 CandidateGroups grow_candidates(const Affinity& affinity, const std::vector<bool>& is_free, std::uint32_t size);
 
 }  // namespace rankloom

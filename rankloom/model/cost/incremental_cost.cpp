@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: the change of the cost when one rank moves or two ranks swap cores.
+// model/cost: the change of the cost when one rank moves or two ranks exchange cores.
 #include "rankloom/model/cost/incremental_cost.hpp"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ class PairwiseCost final : public IncrementalCost {
     return relocation_delta(rank, from, to, rank) + self_delta(rank, from, to);
   }
 
-  double swap_delta(Rank a, Rank b) override {
+  double exchange_delta(Rank a, Rank b) override {
     const Core p = core_of_[a];
     const Core q = core_of_[b];
     if (p == q) return 0;
@@ -134,8 +134,8 @@ class PairwiseCost final : public IncrementalCost {
     core_of_[rank] = to;
   }
 
-  void swap(Rank a, Rank b) override {
-    cost_ += swap_delta(a, b);
+  void exchange(Rank a, Rank b) override {
+    cost_ += exchange_delta(a, b);
     std::swap(core_of_[a], core_of_[b]);
   }
 
@@ -214,9 +214,9 @@ class CongestionCost final : public IncrementalCost {
     return delta;
   }
 
-  double swap_delta(Rank a, Rank b) override {
+  double exchange_delta(Rank a, Rank b) override {
     const double before = cost_;
-    swap(a, b);
+    exchange(a, b);
     const double delta = cost_ - before;
     undo();
     std::swap(core_of_[a], core_of_[b]);
@@ -230,7 +230,7 @@ class CongestionCost final : public IncrementalCost {
     cost_ = loads_.max();
   }
 
-  void swap(Rank a, Rank b) override {
+  void exchange(Rank a, Rank b) override {
     const Core p = core_of_[a];
     changed_.clear();
     relocate(a, core_of_[b]);

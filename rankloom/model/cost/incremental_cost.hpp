@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/cost: the change of the cost when one rank moves or two ranks swap cores, for local search.
+// model/cost: the change of the cost when one rank moves or two ranks exchange cores, for local search.
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@ class IncrementalCost {
 
   /// The change of the cost if the rank moved to this core; negative is an improvement.
   virtual double move_delta(Rank rank, Core to) = 0;
-  /// The change of the cost if the two ranks swapped cores.
-  virtual double swap_delta(Rank a, Rank b) = 0;
+  /// The change of the cost if the two ranks exchanged cores.
+  virtual double exchange_delta(Rank a, Rank b) = 0;
   virtual void move(Rank rank, Core to) = 0;
-  virtual void swap(Rank a, Rank b) = 0;
+  virtual void exchange(Rank a, Rank b) = 0;
 
   double cost() const { return cost_; }
   Core core_of(Rank rank) const { return core_of_[rank]; }

@@ -38,7 +38,7 @@ LoadBalance load_balance(const CommGraph& graph, const Topology& topology, std::
     usable_cores += topology.capacity(core) > 0 ? 1 : 0;
     balance.heaviest_core = std::max(balance.heaviest_core, load_on[core]);
   }
-  balance.bound = std::max(max_rank_load, usable_cores > 0 ? total / usable_cores : 0);
+  balance.lower_bound = std::max(max_rank_load, usable_cores > 0 ? total / usable_cores : 0);
   return balance;
 }
 

@@ -17,8 +17,9 @@ std::vector<double> link_loads(const CommGraph& graph, const Topology& topology,
 /// How evenly the loads of the ranks are distributed over the cores.
 struct LoadBalance {
   double heaviest_core = 0;  ///< The largest sum of loads on one core.
-  double bound = 0;          ///< On heaviest_core of any placement: the larger of the average and the largest rank.
-  double imbalance() const { return bound > 0 ? heaviest_core / bound - 1 : 0; }
+  /// No placement has a smaller heaviest_core: the larger of the average core load and the largest rank load.
+  double lower_bound = 0;
+  double imbalance() const { return lower_bound > 0 ? heaviest_core / lower_bound - 1 : 0; }
 };
 
 /// The average is over all cores that may be used. O(ranks + cores).

@@ -14,14 +14,14 @@ namespace rankloom::collective_shapes {
 
 /// The communication pattern within a group of n members, which are numbered from 0.
 enum class Shape : std::uint8_t {
-  star_out,       ///< Root to every other member.
-  star_in,        ///< Every other member to the root.
-  pairs,          ///< Every ordered pair.
-  upward,         ///< Every member to all later members.
-  binomial_down,  ///< Along a binomial tree, the same vector on each edge.
-  binomial_up,    ///< The same towards the root.
-  scatter_down,   ///< Along a binomial tree, one block per member of the subtree.
-  gather_up,      ///< The same towards the root.
+  star_out,          ///< Root to every other member.
+  star_in,           ///< Every other member to the root.
+  all_pairs,         ///< Every ordered pair.
+  to_later_members,  ///< Every member to all later members.
+  binomial_down,     ///< Along a binomial tree, the same vector on each edge.
+  binomial_up,       ///< The same towards the root.
+  scatter_down,      ///< Along a binomial tree, one block per member of the subtree.
+  gather_up,         ///< The same towards the root.
   doubling,  ///< Recursive doubling; members above a power of two send their data first and receive the result last.
   ring,      ///< To the next member.
   partial_doubling,  ///< Recursive doubling among existing members, as in a scan.
@@ -71,10 +71,10 @@ void sends(Shape shape, std::uint64_t size, std::uint64_t root, std::uint64_t p,
     case Shape::star_out:
       if (p != root) return;
       [[fallthrough]];
-    case Shape::pairs:
+    case Shape::all_pairs:
       for (std::uint64_t q = 0; q < p; ++q) emit(q, 1);
       [[fallthrough]];
-    case Shape::upward:
+    case Shape::to_later_members:
       for (std::uint64_t q = p + 1; q < size; ++q) emit(q, 1);
       return;
     case Shape::binomial_down:
@@ -123,12 +123,12 @@ inline Steps logical_steps(CollectiveOp op) {
     case CollectiveOp::gather:
       return {{Shape::star_in}};
     case CollectiveOp::scan:
-      return {{Shape::upward}};
+      return {{Shape::to_later_members}};
     case CollectiveOp::allreduce:
     case CollectiveOp::allgather:
     case CollectiveOp::alltoall:
     case CollectiveOp::reduce_scatter:
-      return {{Shape::pairs}};
+      return {{Shape::all_pairs}};
   }
   return {};
 }
@@ -151,7 +151,7 @@ inline Steps tree_steps(CollectiveOp op, double size) {
       return {{Shape::ring, size - 1, size - 1}};
     case CollectiveOp::alltoall:
     case CollectiveOp::reduce_scatter:
-      return {{Shape::pairs}};
+      return {{Shape::all_pairs}};
     case CollectiveOp::scan:
       return {{Shape::partial_doubling}};
   }

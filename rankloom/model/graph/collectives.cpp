@@ -74,7 +74,7 @@ class Expansion {
     for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
       if (exchanges_[c].empty()) continue;
       const double members = size(c);
-      const bool all_pairs = std::any_of(exchanges_[c].begin(), exchanges_[c].end(), is_pairs);
+      const bool all_pairs = std::any_of(exchanges_[c].begin(), exchanges_[c].end(), is_all_pairs);
       edges += members * (all_pairs ? members : std::min(members, 2.0 * std::bit_width(size(c))));
     }
     return edges;
@@ -97,7 +97,7 @@ class Expansion {
     return members.empty() ? ranks_ : static_cast<std::uint32_t>(members.size());
   }
 
-  static bool is_pairs(const Exchange& exchange) { return exchange.shape == Shape::pairs; }
+  static bool is_all_pairs(const Exchange& exchange) { return exchange.shape == Shape::all_pairs; }
 
   /// Bytes and messages are additive in every shape, so equal shapes are combined into one exchange.
   void sum_up(std::span<const Collective> collectives, CollectiveModel model) {
@@ -119,7 +119,7 @@ class Expansion {
   void sort_members() {
     sorted_members_.resize(communicators_.size());
     for (std::size_t c = 0; c < communicators_.size(); ++c) {
-      if (std::none_of(exchanges_[c].begin(), exchanges_[c].end(), is_pairs)) continue;
+      if (std::none_of(exchanges_[c].begin(), exchanges_[c].end(), is_all_pairs)) continue;
       sorted_members_[c] = communicators_[c].members;
       std::sort(sorted_members_[c].begin(), sorted_members_[c].end());
     }
@@ -150,7 +150,7 @@ class Expansion {
       const auto emit = [&](Rank to, double blocks) {
         edges.push_back({to, exchange.bytes * blocks, exchange.messages});
       };
-      if (exchange.shape == Shape::pairs && !members.empty()) {
+      if (exchange.shape == Shape::all_pairs && !members.empty()) {
         const Rank self = members[position];
         for (const Rank to : sorted_members_[communicator])  // all members, so that sorted order saves sorting the row
           if (to != self) emit(to, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/machine: the cost models bytes, time, hopbytes and quality are sums over edges of bytes·d(p,q) +
-// messages·l(p,q). A Distance is (d, l) for one topology and model as a functor for hot loops; visit() the variant
-// once, outside the loop.
+// model/machine: the distance between cores, as a functor for hot loops. The cost models bytes, time, hopbytes and
+// quality are sums over edges of bytes·d(p,q) + messages·l(p,q). A Distance is (d, l) for one topology and model;
+// visit() the variant once, outside the loop.
 #pragma once
 
 #include <array>

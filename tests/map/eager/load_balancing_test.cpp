@@ -73,7 +73,7 @@ TEST(EagerBalance, IsWithinFivePercentOfTheBoundAtTenPercentMoreCost) {
           const auto problem = oversubscribed(with_loads(std::move(graph), skewed_loads(kind, ranks, seed)), on);
           const auto by_load = run("eager:load", problem);
           const auto balanced = run("eager:balance", problem);
-          if (!can_be_packed(problem, balanced.load->bound * 1.05)) continue;
+          if (!can_be_packed(problem, balanced.load->lower_bound * 1.05)) continue;
           ++compared;
           EXPECT_LE(balanced.load->imbalance(), 0.05);
           const bool expensive = balanced.cost > 1.1 * by_load.cost;
@@ -96,7 +96,7 @@ TEST(EagerBalance, KeepsTheLimitWithFewDifferentRanksPerCore) {
     const auto problem = oversubscribed(
         with_loads(testing::shuffled_grid(8 * each, 2, seed), skewed_loads("random", 16 * each, seed)), machine);
     const auto balanced = run("eager:balance", problem);
-    if (!can_be_packed(problem, balanced.load->bound * 1.05)) continue;
+    if (!can_be_packed(problem, balanced.load->lower_bound * 1.05)) continue;
     ++tight;
     EXPECT_LE(balanced.load->imbalance(), 0.05) << seed;
     const auto by_load = run("eager:load", problem);
@@ -137,7 +137,7 @@ TEST(EagerBalance, RespectsCapacitiesThatSuffice) {
     const auto balanced = run("eager:balance", problem);
     EXPECT_TRUE(Mapping::create({balanced.mapping.cores().begin(), balanced.mapping.cores().end()}, problem.topology,
                                 problem.capacities));
-    if (!can_be_packed(problem, balanced.load->bound * 1.05, false)) continue;
+    if (!can_be_packed(problem, balanced.load->lower_bound * 1.05, false)) continue;
     ++possible;
     EXPECT_LE(balanced.load->imbalance(), 0.05) << seed;
   }
@@ -152,7 +152,7 @@ TEST(EagerBalance, GivesAValidMappingUnderEveryModelOnEveryMachine) {
         const auto problem = oversubscribed(
             with_loads(testing::random_graph(ranks, 0.2, 3), skewed_loads("zipf", ranks, 0)), machine, model.model);
         const auto balanced = run("eager:balance", problem);
-        if (ranks == 60 && can_be_packed(problem, balanced.load->bound * 1.05)) {
+        if (ranks == 60 && can_be_packed(problem, balanced.load->lower_bound * 1.05)) {
           EXPECT_LE(balanced.load->imbalance(), 0.05);
         }
       }

@@ -38,7 +38,7 @@ TEST(PlacementState, StaysConsistentThroughRandomChanges) {
       const Rank rank{static_cast<std::uint32_t>(random.below(7))};
       if (random.below(2) == 0) {
         const Rank other{static_cast<std::uint32_t>((index(rank) + 1 + random.below(6)) % 7)};
-        state.apply(state.try_swap(rank, other));
+        state.apply(state.try_exchange(rank, other));
       } else {
         const auto open = state.open_cores();
         state.apply(state.try_move(rank, open[random.below(open.size())]));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
+
 #include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
 
@@ -44,7 +45,7 @@ void expect_correct(const Grid& grid, const CommGraph& graph) {
   EXPECT_NEAR(bytes, graph.total_bytes(), 1e-9 * bytes);
 }
 
-/// The extents as text, periodic axes with a p, in rising order.
+/// The extents as text, periodic axes with a p, in ascending order.
 std::vector<std::string> sides(const std::vector<std::uint32_t>& extent, const std::vector<bool>& wraps) {
   std::vector<std::string> texts;
   for (std::size_t axis = 0; axis < extent.size(); ++axis) {

@@ -78,7 +78,7 @@ class CommonNeighbourRule {
 
  private:
   static constexpr std::size_t max_neighbours = 81;  // four axes
-  /// A rank and its neighbours, in rising order.
+  /// A rank and its neighbours, in ascending order.
   struct Neighbourhood {
     std::array<std::uint32_t, max_neighbours> ranks;
     std::size_t count = 0;

@@ -74,7 +74,7 @@ std::span<const CutPlan::Choice> CutPlan::choices(std::size_t level, double piec
     double cost = levels_[level].distance * (option.cost - bytes_around);
     if (level + 1 < levels_.size()) {
       const auto below = this->choices(level + 1, levels_[level + 1].arity, option.sides);
-      // The levels below count boundaries without the steps of this level.
+      // The levels below count boundaries without the offsets of this level.
       const double step_cost = option.cost - traffic_.crossing_bytes(option.sides);
       if (!below.empty()) cost += below.front().cost - levels_[level + 1].distance * step_cost;
     }

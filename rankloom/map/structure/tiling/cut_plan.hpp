@@ -22,7 +22,7 @@ struct SlabCuts {
 };
 
 /// Beam search over the axes and the numbers of slabs. The cost is estimated as if all slabs were equal and cuts were
-/// planes with one step. Caches its results.
+/// planes with one offset: a cut that ends inside a row has an offset of one cell. Caches its results.
 class CutPlan {
  public:
   /// The levels to be cut, top down. `base_tile` is the box that is not cut further.
@@ -48,8 +48,8 @@ class CutPlan {
   };
   void collect(double pieces, const Sides<double>& sides, const SlabCuts& cuts, double bytes_of_steps,
                std::vector<Option>& options) const;
-  /// The bytes that cross the steps in the cuts between slabs of this size, in the whole grid: 0 if the cut is between
-  /// base tiles; otherwise the step is as high as a base tile, at the position with the least traffic.
+  /// The bytes that cross the offsets in the cuts between slabs of this size, in the whole grid: 0 if the cut is
+  /// between base tiles; otherwise the offset is as high as a base tile, at the position with the least traffic.
   double step_bytes(const Sides<double>& slab, std::size_t axis) const;
 
   const BoundaryTraffic& traffic_;

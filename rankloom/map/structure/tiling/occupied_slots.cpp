@@ -51,8 +51,8 @@ OccupiedSlots::OccupiedSlots(const MapProblem& problem)
     levels_.push_back({static_cast<std::uint32_t>(slots_per_core), cost(part.begin, part.begin)});
     first_part_.push_back(part);
   }
-  even_levels_ = levels_.size();
-  while (even_levels_ > 0 && !are_even(even_levels_)) --even_levels_;
+  uniform_levels_ = levels_.size();
+  while (uniform_levels_ > 0 && !lowest_levels_are_uniform(uniform_levels_)) --uniform_levels_;
 }
 
 double OccupiedSlots::top_objects() const {
@@ -72,36 +72,37 @@ std::vector<OccupiedSlots::Part> OccupiedSlots::used_children(const Part& part) 
   return parts;
 }
 
-bool OccupiedSlots::are_even(std::size_t count) const {
+bool OccupiedSlots::lowest_levels_are_uniform(std::size_t count) const {
   const std::size_t lowest = levels_.size() - count;
   const Part& first = first_part_[lowest];
   std::size_t slots = 1;
   for (std::size_t level = lowest; level < levels_.size(); ++level) slots *= levels_[level].arity;
-  return is_even(first, lowest, slots) && all_even(tree_.root(), slots, lowest);
+  return is_uniform(first, lowest, slots) && all_parts_are_uniform(tree_.root(), slots, lowest);
 }
 
-bool OccupiedSlots::all_even(const Part& part, std::size_t slots, std::size_t level) const {
+bool OccupiedSlots::all_parts_are_uniform(const Part& part, std::size_t slots, std::size_t level) const {
   const std::size_t inside = slots_in(part);
   if (inside == 0) return true;
-  if (inside <= slots) return inside == slots && is_even(part, level, slots);
+  if (inside <= slots) return inside == slots && is_uniform(part, level, slots);
   if (part.is_core()) return false;
   const auto parts = tree_.children(part);
-  return std::all_of(parts.begin(), parts.end(), [&](const Part& child) { return all_even(child, slots, level); });
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const Part& child) { return all_parts_are_uniform(child, slots, level); });
 }
 
-bool OccupiedSlots::is_even(const Part& part, std::size_t level, std::size_t slots) const {
+bool OccupiedSlots::is_uniform(const Part& part, std::size_t level, std::size_t slots) const {
   if (slots_in(part) != slots) return false;
   if (level == levels_.size()) return true;
-  if (packed_ && part.core_count() == slots && !has_network(tree_, part)) return symmetric(part, level);
+  if (packed_ && part.core_count() == slots && !has_network(tree_, part)) return has_full_levels(part, level);
   const auto parts = used_children(part);
-  if (parts.size() == 1) return is_even(parts.front(), level, slots);
+  if (parts.size() == 1) return is_uniform(parts.front(), level, slots);
   if (parts.empty()) return level + 1 == levels_.size();
   if (has_network(tree_, part) || parts.size() != levels_[level].arity) return false;
   return std::all_of(parts.begin(), parts.end(),
-                     [&](const Part& child) { return is_even(child, level + 1, slots / parts.size()); });
+                     [&](const Part& child) { return is_uniform(child, level + 1, slots / parts.size()); });
 }
 
-bool OccupiedSlots::symmetric(const Part& part, std::size_t level) const {
+bool OccupiedSlots::has_full_levels(const Part& part, std::size_t level) const {
   if (!tree_.symmetric(part)) return false;
   const auto arities = tree_.arities(part);
   return std::equal(arities.begin(), arities.end(), levels_.begin() + static_cast<std::ptrdiff_t>(level), levels_.end(),

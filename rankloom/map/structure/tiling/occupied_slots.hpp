@@ -27,7 +27,7 @@ class OccupiedSlots {
   /// The number of occupied slots divided by those of the first object of the uppermost level.
   double top_objects() const;
   /// The number of levels, from the lowest up, that are the same everywhere in the occupied machine, and full.
-  std::size_t even_levels() const { return even_levels_; }
+  std::size_t uniform_levels() const { return uniform_levels_; }
 
   /// O(1) if the slots are those of the first cores, otherwise O(log ranks).
   std::size_t first_slot(const Part& part) const;
@@ -35,20 +35,20 @@ class OccupiedSlots {
   std::vector<Part> used_children(const Part& part) const;
 
  private:
-  /// Whether the lowest `count` levels are the same everywhere: every part with as many slots as the first part of the
-  /// level is like it, or empty.
-  bool are_even(std::size_t count) const;
+  /// Whether the lowest `count` levels are the same everywhere: every such part has the same shape as the first part
+  /// of its level, or is empty.
+  bool lowest_levels_are_uniform(std::size_t count) const;
   /// Whether all occupied parts with `slots` slots or fewer have exactly the levels from `level` on, in full.
-  bool all_even(const Part& part, std::size_t slots, std::size_t level) const;
-  bool is_even(const Part& part, std::size_t level, std::size_t slots) const;
-  bool symmetric(const Part& part, std::size_t level) const;
+  bool all_parts_are_uniform(const Part& part, std::size_t slots, std::size_t level) const;
+  bool is_uniform(const Part& part, std::size_t level, std::size_t slots) const;
+  bool has_full_levels(const Part& part, std::size_t level) const;
 
   MachineTree tree_;
   std::vector<Core> cores_;  // by slot
   bool packed_ = false;      // slot s is core s
   std::vector<BoxLevel> levels_;
   std::vector<Part> first_part_;  // of each level: the part whose children are the first objects of the level
-  std::size_t even_levels_ = 0;
+  std::size_t uniform_levels_ = 0;
 };
 
 }  // namespace rankloom

@@ -34,8 +34,8 @@ class Tiling {
         grid_(grid),
         slots_(problem),
         traffic_(grid),
-        even_levels_(levels_upward()),
-        boxes_(traffic_, even_levels_) {}
+        uniform_levels_(levels_upward()),
+        boxes_(traffic_, uniform_levels_) {}
 
   std::vector<Core> best() {
     auto candidates = all_candidates();
@@ -85,7 +85,7 @@ class Tiling {
   std::vector<BoxLevel> levels_upward() const {
     const auto levels = slots_.levels();
     std::vector<BoxLevel> upward(levels.rbegin(), levels.rend());
-    upward.resize(slots_.even_levels());
+    upward.resize(slots_.uniform_levels());
     return upward;
   }
 
@@ -191,7 +191,7 @@ class Tiling {
   const Grid& grid_;
   OccupiedSlots slots_;
   BoundaryTraffic traffic_;
-  std::vector<BoxLevel> even_levels_;
+  std::vector<BoxLevel> uniform_levels_;
   EvenTilings boxes_;
 };
 
