@@ -115,7 +115,7 @@ TEST(Probe, DetectsHostsAndSwitchesFromTimesOnly) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     Made made = nested(2, 3, 4);
     made.noise = 0.01;
-    const auto probed = analyse_probe(make_table(made, seed), {.blind = true});
+    const auto probed = analyse_probe(make_table(made, seed), {.ignore_host_names = true});
     ASSERT_TRUE(probed);
     const Topology topology = topology_of(probed->machine);
     EXPECT_EQ(shape_of(topology), "switch 2, node 6, core 24") << seed;
@@ -132,7 +132,7 @@ TEST(Probe, NoiseAndOutliersDoNotHideTheHosts) {
     made.costs = {{0.5, 1000}, {20, 50000}, {20, 50000}};
     made.noise = 0.3;
     made.outliers = 0.05;
-    const auto probed = analyse_probe(make_table(made, seed), {.blind = true});
+    const auto probed = analyse_probe(make_table(made, seed), {.ignore_host_names = true});
     ASSERT_TRUE(probed);
     ASSERT_EQ(probed->groups.size(), 4U) << seed << " " << shape_of(topology_of(probed->machine)) << " "
                                          << ::testing::PrintToString(probed->groups);
@@ -148,7 +148,7 @@ TEST(Probe, NoiseInsideHostsIsNotALevel) {
     made.costs = {{2, 60000}, {40, 300000}, {40, 300000}};
     made.noise = 0.3;
     for (const bool blind : {true, false}) {
-      const auto probed = analyse_probe(make_table(made, seed), {.blind = blind});
+      const auto probed = analyse_probe(make_table(made, seed), {.ignore_host_names = blind});
       ASSERT_TRUE(probed);
       wrong += shape_of(topology_of(probed->machine)) == "node 4, core 16" ? 0 : 1;
     }
@@ -162,7 +162,7 @@ TEST(Probe, NoiseIsNotAStructure) {
     for (const int ranks : {2, 3, 4, 8, 16, 24}) {
       Made made = nested(1, 1, ranks);
       made.noise = 0.1;
-      const auto probed = analyse_probe(make_table(made, seed), {.blind = true});
+      const auto probed = analyse_probe(make_table(made, seed), {.ignore_host_names = true});
       ASSERT_TRUE(probed);
       found += topology_of(probed->machine).levels().size() == 2 ? 0 : 1;
     }
@@ -209,7 +209,7 @@ TEST(Probe, PairsMeasuredAloneGiveTheCostsByDefault) {
     for (auto& time : pair.times) time.nanoseconds /= 4;
     table.pairs.push_back(pair);
   }
-  const auto alone = analyse_probe(table, {}), congested = analyse_probe(table, {.together = true});
+  const auto alone = analyse_probe(table, {}), congested = analyse_probe(table, {.under_load = true});
   ASSERT_TRUE(alone && congested);
   EXPECT_NEAR(congested->levels[0].cost.inverse_bandwidth / alone->levels[0].cost.inverse_bandwidth, 4, 0.01);
   EXPECT_EQ(alone->levels[0].pairs_alone, alone->levels[0].pairs_together);

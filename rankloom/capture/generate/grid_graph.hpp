@@ -12,12 +12,12 @@
 
 namespace rankloom {
 
-/// A set of dimensions, one bit each: bit d for dimension d of Extents.
+/// A set of dimensions, one bit each: bit d for dimension d of GridExtents.
 using Dimensions = std::uint32_t;
 
 /// What a rank sends to a neighbour, by the set of dimensions in which their coordinates differ by one.
 struct GridTraffic {
-  Extents extents = {1, 1, 1};
+  GridExtents extents = {1, 1, 1};
   std::array<bool, 3> periodic = {};    ///< The dimension wraps around; no effect for extent 1.
   std::array<bool, 8> neighbours = {};  ///< By set of dimensions; false for the empty set.
   std::array<double, 8> bytes = {};     ///< By set of dimensions, sum of all messages.

@@ -58,7 +58,7 @@ class Stencil : public Generator {
  private:
   /// A neighbour that differs in k dimensions receives halo^k layers of the common face, edge or corner.
   Result<void> set_bytes(GridTraffic& traffic) const {
-    Extents block = {1, 1, 1};
+    GridExtents block = {1, 1, 1};
     if (!block_.empty()) {
       auto parsed = parse_extents(block_, dimensions_, "block");
       if (!parsed) return propagate(parsed);

@@ -29,13 +29,13 @@ std::pair<std::uint32_t, std::uint32_t> nearest_factors(std::uint32_t number) {
 
 }  // namespace
 
-std::uint64_t volume(const Extents& extents) {
+std::uint64_t volume(const GridExtents& extents) {
   return std::uint64_t{extents[0]} * extents[1] * extents[2];  // parse_extents keeps it below 2^31
 }
 
-Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std::string_view option) {
+Result<GridExtents> parse_extents(std::string_view text, std::size_t dimensions, std::string_view option) {
   const std::string_view example = dimensions == 2 ? "16x16" : "8x8x8";
-  Extents extents = {1, 1, 1};
+  GridExtents extents = {1, 1, 1};
   std::uint64_t product = 1;
   std::string_view rest = text;
   for (std::size_t d = extents.size() - dimensions; d < extents.size(); ++d) {
@@ -57,12 +57,12 @@ Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std
   return extents;
 }
 
-Extents cubic_grid(std::uint32_t ranks, std::size_t dimensions) {
+GridExtents cubic_grid(std::uint32_t ranks, std::size_t dimensions) {
   if (dimensions == 2) {
     const auto [rows, columns] = nearest_factors(ranks);
     return {1, rows, columns};
   }
-  Extents best = {1, 1, ranks};
+  GridExtents best = {1, 1, ranks};
   auto min_surface = ~std::uint64_t{0};
   for (std::uint64_t first = 1; first * first * first <= ranks; ++first) {
     if (ranks % first != 0) continue;
@@ -82,7 +82,7 @@ void GridSize::describe(OptionList& options) {
                 max_ranks);
 }
 
-Result<Extents> GridSize::resolve() const {
+Result<GridExtents> GridSize::resolve() const {
   if (ranks > 0 && size == default_size) return cubic_grid(static_cast<std::uint32_t>(ranks), dimensions);
   auto extents = parse_extents(size, dimensions, "size");
   if (extents && ranks > 0 && volume(*extents) != ranks)

@@ -20,15 +20,15 @@ inline constexpr std::uint64_t max_ranks = 0x7fff'ffff;
 /// Independent random streams of one seed.
 enum class Stream : std::uint64_t { numbering = 1, structure = 2, weights = 3 };
 
-/// Extents of a grid in row-major order. A grid of fewer than three dimensions has leading extents of 1.
-using Extents = std::array<std::uint32_t, 3>;
+/// GridExtents of a grid in row-major order. A grid of fewer than three dimensions has leading extents of 1.
+using GridExtents = std::array<std::uint32_t, 3>;
 
-std::uint64_t volume(const Extents& extents);
+std::uint64_t volume(const GridExtents& extents);
 
 /// Parses "16x16" or "8x8x8" with exactly `dimensions` extents. Error messages refer to `option`.
-Result<Extents> parse_extents(std::string_view text, std::size_t dimensions, std::string_view option);
+Result<GridExtents> parse_extents(std::string_view text, std::size_t dimensions, std::string_view option);
 /// The factorisation with the smallest surface (three dimensions), or the two factors closest to each other (two).
-Extents cubic_grid(std::uint32_t ranks, std::size_t dimensions);
+GridExtents cubic_grid(std::uint32_t ranks, std::size_t dimensions);
 
 /// The size of a grid: the option `size`, or the most cubic grid of `ranks`.
 struct GridSize {
@@ -38,7 +38,7 @@ struct GridSize {
   std::uint64_t ranks = 0;
 
   void describe(OptionList& options);
-  Result<Extents> resolve() const;
+  Result<GridExtents> resolve() const;
 };
 
 /// Parses the periodic dimensions: "none", "all", or their letters; x is the first dimension of `size`.

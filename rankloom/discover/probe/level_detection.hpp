@@ -18,10 +18,11 @@ struct PairDistance {
 /// The group of each item; groups are numbered in order of their first members.
 using Grouping = std::vector<std::uint32_t>;
 
-/// Nested groupings, the finest first; none if all distances are similar. Average-linkage clustering of the logarithms
-/// of the distances, so that a level is a ratio, cut where the distances below and above differ by more than their
-/// spread. `known` (may be empty) is a grouping that must be one of the levels, such as the hosts; no other level
-/// contradicts it. Pairs without a distance count with the median of the pairs of their kind. O(n^2) time and memory.
+/// Nested groupings, the finest first; none if all distances are similar. Average-linkage clustering. The
+/// logarithms are clustered, so levels differ by ratios. The dendrogram is cut where the distances below and above
+/// differ by more than their spread. `known` (may be empty) is a grouping that must be one of the levels, such as the
+/// hosts; no other level contradicts it. Pairs without a distance count with the median of the pairs of their kind.
+/// O(n^2) time and memory.
 std::vector<Grouping> detect_levels(std::uint32_t n, std::span<const PairDistance> distances, const Grouping& known);
 
 /// Whether two sets of values differ by more than 5 % and by more than their spread.

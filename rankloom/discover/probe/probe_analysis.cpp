@@ -48,7 +48,7 @@ class Analysis {
     find_levels();
     LevelCosts costs(groupings_.size() + 1, options_);
     for (const ProbePair& pair : table_.pairs) costs.add(divergence_level(pair), pair);
-    if (options_.blind) choose_nodes(costs);
+    if (options_.ignore_host_names) choose_nodes(costs);
     ProbedMachine result;
     for (std::size_t level = 0; level <= groupings_.size(); ++level) {
       costs_.push_back(costs.empty(level) ? std::nullopt : std::optional(costs.level(level, {}).cost));
@@ -64,7 +64,7 @@ class Analysis {
   /// Finds the groupings, top down. The ranks themselves are the last level, which has no grouping.
   void find_levels() {
     const auto n = static_cast<std::uint32_t>(table_.ranks.size());
-    const Grouping hosts = options_.blind ? Grouping{} : group_by_host(table_.ranks);
+    const Grouping hosts = options_.ignore_host_names ? Grouping{} : group_by_host(table_.ranks);
     const bool has_several_hosts = !hosts.empty() && *std::max_element(hosts.begin(), hosts.end()) > 0;
     if (n <= max_ranks_to_cluster) {
       groupings_ = detect_levels(n, distances_of(table_), has_several_hosts ? hosts : Grouping{});
@@ -124,7 +124,7 @@ class Analysis {
     if (!node_level_) {  // all ranks are on one node
       ObjectSpec node = std::move(machine.root);
       node.kind = "node";
-      if (!options_.blind) node.name = table_.ranks[0].host;
+      if (!options_.ignore_host_names) node.name = table_.ranks[0].host;
       machine.root = {.kind = "machine", .name = {}, .between = {}, .os_index = {}, .children = {}};
       machine.root.children.push_back(std::move(node));
     }
@@ -142,7 +142,8 @@ class Analysis {
     for (const std::uint32_t rank : ranks) parts[groupings_[level][rank]].push_back(rank);
     for (const auto& [group, members] : parts) {
       spec.children.push_back(object(kind(level), level + 1, members));
-      if (node_level_ == level && !options_.blind) spec.children.back().name = table_.ranks[members[0]].host;
+      if (node_level_ == level && !options_.ignore_host_names)
+        spec.children.back().name = table_.ranks[members[0]].host;
     }
     return spec;
   }
@@ -171,9 +172,10 @@ class Analysis {
   /// Whether every rank is bound to a processing unit of its own.
   bool are_all_bound() const {
     std::set<std::pair<std::string, std::int32_t>> used_cpus;
-    return !options_.blind && std::all_of(table_.ranks.begin(), table_.ranks.end(), [&](const ProbeRank& rank) {
-      return rank.cpu >= 0 && used_cpus.emplace(rank.host, rank.cpu).second;
-    });
+    return !options_.ignore_host_names &&
+           std::all_of(table_.ranks.begin(), table_.ranks.end(), [&](const ProbeRank& rank) {
+             return rank.cpu >= 0 && used_cpus.emplace(rank.host, rank.cpu).second;
+           });
   }
 
   const ProbeTable& table_;

@@ -13,12 +13,12 @@
 namespace rankloom {
 
 struct ProbeOptions {
-  bool blind = false;  ///< Detect the nodes from the times only and ignore host names.
-  bool together =
-      false;  ///< Use the costs while all pairs send, as the paper does; otherwise those of pairs measured alone.
+  bool ignore_host_names = false;  ///< Detect the nodes from the times only.
+  /// Use the costs while all pairs send, as the paper does; otherwise those of pairs measured alone.
+  bool under_load = false;
 };
 
-/// The measurements between ranks whose paths separate at one level.
+/// The measurements between ranks whose paths diverge at one level.
 struct ProbeLevel {
   std::string kind;
   Cost cost = {};  ///< The cost in the resulting machine.

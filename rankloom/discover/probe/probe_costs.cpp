@@ -53,7 +53,7 @@ void LevelCosts::add(std::size_t level, const ProbePair& pair) {
 }
 
 const std::vector<Cost>& LevelCosts::chosen(std::size_t level) const {
-  const bool use_together = alone_[level].costs.empty() || (options_.together && !together_[level].costs.empty());
+  const bool use_together = alone_[level].costs.empty() || (options_.under_load && !together_[level].costs.empty());
   return use_together ? together_[level].costs : alone_[level].costs;
 }
 

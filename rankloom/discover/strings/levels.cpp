@@ -146,7 +146,7 @@ Cost default_per_hop(std::span<const LevelSpec> inside) {
   for (auto level = inside.rbegin(); level != inside.rend(); ++level) {
     const bool is_private =
         std::all_of(level->counts.begin(), level->counts.end(), [](const auto& count) { return count.objects == 1; });
-    if (is_private) continue;  // no two cores separate at this level
+    if (is_private) continue;  // no two paths diverge at this level
     const double unset = max_inverse_bandwidth > 0 ? 10 * max_inverse_bandwidth : 1;
     max_inverse_bandwidth = std::max(max_inverse_bandwidth, level->cost ? level->cost->inverse_bandwidth : unset);
   }

@@ -25,7 +25,7 @@ struct LevelSpec {
   };
   std::string kind;
   std::vector<Count> counts;  ///< One for all parents, or one per parent in order.
-  std::optional<Cost> cost;   ///< Between cores whose paths separate at this level.
+  std::optional<Cost> cost;   ///< Between cores whose paths diverge at this level.
   std::string token;          ///< As it was written, for messages.
 };
 

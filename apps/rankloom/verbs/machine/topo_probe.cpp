@@ -131,10 +131,10 @@ class TopoProbe : public Verb {
              {"--mpi", "openmpi|mpich|default", "the MPI implementation of the launcher, if it is not recognised",
               "measuring"},
              arguments_.mpi);
-    add_switch(app, "--blind", "infer the nodes from the times only, without the host names", arguments_.options.blind,
-               "analysis");
+    add_switch(app, "--blind", "infer the nodes from the times only, without the host names",
+               arguments_.options.ignore_host_names, "analysis");
     add_switch(app, "--together", "use the costs while all ranks send at once, instead of those of single pairs",
-               arguments_.options.together, "analysis");
+               arguments_.options.under_load, "analysis");
     add_text(app, {"--keep", "FILE", "save the table of times", "output"}, arguments_.keep);
     add_text(app, {"-o,--output", "FILE", "write the machine as topology JSON", "output"}, output_);
     add_switch(app, "--ascii", "draw with ASCII characters only", ascii_, "output");
