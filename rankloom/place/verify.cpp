@@ -46,7 +46,8 @@ class BindingChecker {
 
   std::string actual(const BindingReport& report) const {
     if (bind_ == EmitOptions::Bind::none) return report.host;
-    return fmt::format("{} cpu{} {}", report.host, report.cpus.size() == 1 ? "" : "s", format_number_ranges(report.cpus));
+    return fmt::format("{} cpu{} {}", report.host, report.cpus.size() == 1 ? "" : "s",
+                       format_number_ranges(report.cpus));
   }
 
  private:

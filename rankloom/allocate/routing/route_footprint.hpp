@@ -22,10 +22,10 @@ std::string_view name_of(Exclusive exclusive);
 Exclusive default_exclusive(const Network& network);
 
 // f_rule in Zhang 2014 (words: ok)
-/// The route footprint of a set of nodes: the routers, or the directed links, that messages between these nodes use under
-/// the routing of the network. The footprint of a single node is empty, because the node sends no message. In a mesh or
-/// torus a node is its own router, so the end points of a route belong to the footprint; in other networks only switches
-/// do.
+/// The route footprint of a set of nodes: the routers, or the directed links, that messages between these nodes use
+/// under the routing of the network. The footprint of a single node is empty, because the node sends no message. In a
+/// mesh or torus a node is its own router, so the end points of a route belong to the footprint; in other networks only
+/// switches do.
 class RouteFootprint {
  public:
   RouteFootprint(const Network& network, Exclusive exclusive) : network_(&network), exclusive_(exclusive) {}

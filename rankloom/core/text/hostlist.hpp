@@ -10,9 +10,9 @@
 
 namespace rankloom {
 
-/// All host names in order. Leading zeros are kept ("n[08-10]" is n08 n09 n10). A name may contain several brackets at any
-/// position. Blanks around names and a trailing comma are ignored. Fails on an empty list and on more than 4 million hosts;
-/// the error has no location, the caller adds it.
+/// All host names in order. Leading zeros are kept ("n[08-10]" is n08 n09 n10). A name may contain several brackets at
+/// any position. Blanks around names and a trailing comma are ignored. Fails on an empty list and on more than 4
+/// million hosts; the error has no location, the caller adds it.
 Result<std::vector<std::string>> expand_hostlist(std::string_view text);
 
 /// The host name without its domain: "node1" for "node1.cluster.example".

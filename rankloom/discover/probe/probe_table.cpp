@@ -38,7 +38,8 @@ class TableReader {
     line_ = 0;
     if (!has_header_ || !has_end_) return bad("the table of the probe is incomplete", "run the probe again");
     if (table_.ranks.size() < 2 || table_.pairs.empty())
-      return bad("no two ranks were measured", "start at least two ranks, for example: rankloom topo probe -- mpirun -n 4");
+      return bad("no two ranks were measured",
+                 "start at least two ranks, for example: rankloom topo probe -- mpirun -n 4");
     return std::move(table_);
   }
 

@@ -97,8 +97,7 @@ Result<NetworkSpec> parse_dragonfly(const TokenParts& parts) {
   auto sizes = parse_sizes(parts, parts.body, ',');
   if (!sizes) return propagate(sizes);
   if (sizes->size() != 3 && sizes->size() != 4) {
-    return bad_token(parts.token,
-                     "a dragonfly needs groups,routers,nodes and optionally the global links per router");
+    return bad_token(parts.token, "a dragonfly needs groups,routers,nodes and optionally the global links per router");
   }
   const std::uint32_t global = sizes->size() == 4 ? (*sizes)[3] : 0;
   return with_nodes(parts, make_dragonfly({(*sizes)[0], (*sizes)[1], (*sizes)[2], global}, parts.per_hop));

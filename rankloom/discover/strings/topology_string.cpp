@@ -35,7 +35,8 @@ Result<std::vector<LevelSpec::Count>> parse_counts(std::string_view token, std::
 Result<LevelSpec> parse_level(std::string_view token) {
   const auto colon = token.find(':');
   const std::string kind = lower_case(token.substr(0, colon));
-  if (colon == std::string_view::npos || !is_name(kind)) return bad_token(token, "this is not a level, a network or a hole");
+  if (colon == std::string_view::npos || !is_name(kind))
+    return bad_token(token, "this is not a level, a network or a hole");
   const std::string_view rest = token.substr(colon + 1);
   const auto equals = rest.find('=');
   LevelSpec level{.kind = kind, .counts = {}, .cost = {}, .token = printable(token)};

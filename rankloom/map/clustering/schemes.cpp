@@ -9,8 +9,8 @@
 #include <numeric>
 #include <optional>
 
-#include "rankloom/map/machine_tree.hpp"
 #include "rankloom/core/max_segment_tree.hpp"
+#include "rankloom/map/machine_tree.hpp"
 #include "rankloom/map/slot_numbering.hpp"
 
 namespace rankloom {

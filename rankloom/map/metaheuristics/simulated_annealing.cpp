@@ -63,8 +63,7 @@ class Annealing {
         place_of_location_(graph.location_count()) {
     for (std::uint32_t location = 0; location < graph.location_count(); ++location) {
       location_of_[facility_at_[location]] = location;
-      place_of_location_[location] = place_of_[facility_at_[location]] =
-          space.key(graph.locations().core_of(location));
+      place_of_location_[location] = place_of_[facility_at_[location]] = space.key(graph.locations().core_of(location));
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // model/files: reads and writes JSON. Errors name the path of the value, and for an unknown key the most similar known
-// one. The parser and serialiser of the JSON library are compiled once, in json.cpp, not in every source that uses JSON.
+// one. The parser and serialiser of the JSON library are compiled once, in json.cpp, not in every source that uses
+// JSON.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,7 @@ class TopologyBuilder {
       return below * static_cast<double>(object.repeat);
     };
     const double count = cores(root);
-    if (named_and_repeated)
-      return bad("an object with a name is repeated", "give each object its own name, or none");
+    if (named_and_repeated) return bad("an object with a name is repeated", "give each object its own name, or none");
     if (root.children.empty() || count < 1)
       return bad("the machine has no cores", "name at least one level, such as core:4");
     if (root.repeat != 1) return bad("the machine itself is repeated", "repeat a level below the machine");

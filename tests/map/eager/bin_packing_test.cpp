@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/core/max_segment_tree.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/eager/overload_removal.hpp"
-#include "rankloom/core/max_segment_tree.hpp"
 
 namespace rankloom {
 namespace {

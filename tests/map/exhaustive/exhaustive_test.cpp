@@ -84,7 +84,8 @@ class BruteForce {
 };
 
 /// Visits all placements and evaluates each of them, under any cost model.
-double optimum_by_evaluation(const OwnedProblem& problem, std::vector<Core>& core_of, std::vector<std::uint32_t>& used) {
+double optimum_by_evaluation(const OwnedProblem& problem, std::vector<Core>& core_of,
+                             std::vector<std::uint32_t>& used) {
   if (core_of.size() == problem.graph.rank_count()) return problem.cost(core_of);
   double optimum = 1e300;
   for (const Core core : problem.topology.cores()) {

@@ -13,7 +13,7 @@ namespace {
 
 /// Brute force over all assignments; a forced row gets its forced column.
 double optimum(const std::vector<double>& cost, std::size_t rows, std::size_t columns, std::size_t forced_row,
-                 std::size_t forced_column) {
+               std::size_t forced_column) {
   std::vector<std::size_t> order(columns);
   std::iota(order.begin(), order.end(), std::size_t{0});
   double lowest = 1e300;

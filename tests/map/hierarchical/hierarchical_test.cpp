@@ -40,7 +40,8 @@ TEST(Hierarchical, IsValidOnEveryMachineDownToEveryLevelWithAnyEngine) {
           SCOPED_TRACE(name + " " + engine + " " + level.kind);
           const auto problem =
               make_problem(testing::random_graph(ranks, 0.3, 1), machine, CostModel::bytes, {.oversubscribe = true});
-          const auto placed = place_with(std::string("hierarchical:engine=") + engine + ",level=" + level.kind, problem);
+          const auto placed =
+              place_with(std::string("hierarchical:engine=") + engine + ",level=" + level.kind, problem);
           EXPECT_TRUE(Mapping::create(placed.core_of, machine, problem.capacities));
         }
       }

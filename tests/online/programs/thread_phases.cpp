@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads read buffers of each other: of the neighbour in one phase, and of the thread at half the distance in the next.
-// usage: thread_phases THREADS PHASES SECONDS. At the end each thread prints its binding as reported by the kernel.
-#include <sched.h>
-#include <unistd.h>
-
+// Threads read buffers of each other: of the neighbour in one phase, and of the thread at half the distance in the
+// next. usage: thread_phases THREADS PHASES SECONDS. At the end each thread prints its binding as reported by the
+// kernel.
 #include <atomic>
 #include <barrier>
 #include <chrono>
@@ -12,6 +10,9 @@
 #include <memory>
 #include <thread>
 #include <vector>
+
+#include <sched.h>
+#include <unistd.h>
 
 struct alignas(4096) Box {
   volatile long lines[64][8];

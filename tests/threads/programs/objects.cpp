@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Features of C++: virtual calls, exceptions in and across threads, static and thread_local objects, detached threads and
-// std::async.
+// Features of C++: virtual calls, exceptions in and across threads, static and thread_local objects, detached threads
+// and std::async.
 #include <atomic>
 #include <cstdio>
 #include <future>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture/threads/runtime: writes the chunks of a profile (docs/formats.md) with system calls only: the runtime is loaded
-// into the user's program and must not depend on other libraries. The reader is rankloom/model/files/profile_file.cpp.
+// capture/threads/runtime: writes the chunks of a profile (docs/formats.md) with system calls only: the runtime is
+// loaded into the user's program and must not depend on other libraries. The reader is
+// rankloom/model/files/profile_file.cpp.
 #pragma once
 
 #include <cstdint>

@@ -40,8 +40,8 @@ struct ThreadEntry {
   bool instructions_missing = false;  ///< The instructions of some thread could not be counted.
 };
 
-/// Starts recording at its first call. Safe to call at any time from any thread. Does not allocate from the heap, because
-/// the first access may come from the program's own allocator.
+/// Starts recording at its first call. Safe to call at any time from any thread. Does not allocate from the heap,
+/// because the first access may come from the program's own allocator.
 RANKLOOM_HIDDEN void start();
 RANKLOOM_HIDDEN bool is_recording();
 RANKLOOM_HIDDEN bool register_thread();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/structure/recognition: tries row-major numbering first, then an embedding of the graph in any numbering.
+#include "rankloom/map/structure/recognition/recognise_grid.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "rankloom/map/structure/recognition/grid_search.hpp"
 
 namespace rankloom {
