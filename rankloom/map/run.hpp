@@ -31,11 +31,11 @@ struct MapRunOptions {
   bool compute_lower_bound = false;  ///< Compute a lower bound even if the mapper has none; not with loads.
 };
 
-/// A mapper that balances loads may place any number of ranks on a core if cores may be shared. Its result is worse
-/// than the default placement only if it is better neither in cost nor in load (of the heaviest core), and worse in one
-/// of them. With a migration cost, mappers search as without it; then only those moves of the result are kept that
-/// reduce the cost including migration. It is at most that of the mapper's result and at most that of the start.
-/// Results of mappers that balance loads are not changed.
+/// A mapper that balances loads may place any number of ranks on a core if cores may be shared. The default
+/// placement replaces its result only if the default placement is at least as good in cost and in load (of the heaviest
+/// core), and better in one. With a migration cost, mappers search as without it; then only those moves of the result
+/// are kept that reduce the cost including migration. This cost is at most that of the mapper's result and at most that
+/// of the start. Results of mappers that balance loads are not changed.
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
                              MapRunOptions options = {});
 

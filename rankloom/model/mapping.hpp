@@ -13,7 +13,8 @@
 
 namespace rankloom {
 
-/// The capacity of each core: the maximum number of ranks on it.
+/// The capacity of each core: the maximum number of ranks on it. Slots of the machine: sum of `Topology::capacity`.
+/// Slots of the problem: `total()`, more if oversubscribed.
 class Capacities {
  public:
   struct Options {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // place: the registry of launchers, one row per launcher with everything about it: how to recognise it and its version,
 // its options, what it does by default, how to write and read its files, how to change a command, what conflicts with a
-// mapping. All verbs read these rows. To add a launcher: define its row in a file of launchers/ and list it in
-// launchers/table.hpp. docs/launchers.md describes every launcher.
+// mapping. All verbs read these rows. To add a launcher: CONTRIBUTING.md, "How to add". docs/launchers.md describes
+// every launcher.
 #pragma once
 
 #include <cstdint>
@@ -109,10 +109,12 @@ enum class DefaultRankCount : std::uint8_t {
 /// `topo`.
 struct LauncherSyntax {
   /// Names of its executable, separated by blanks, with "*" at one end; other launchers may use the same names.
+  /// Includes the unique names, because a program of any other name is not treated as a launcher.
   std::string_view programs;
-  /// Names that no other launcher uses, so that the launcher is recognised without its version.
+  /// Names that no other launcher uses.
   std::string_view unique_programs;
-  /// Recognises the output of `PROGRAM --version`; nullptr: its name alone is enough.
+  /// Recognises the output of `PROGRAM --version`. nullptr: a unique name is enough. Otherwise the version decides, and
+  /// a unique name decides only if no row recognises the version.
   bool (*recognises)(std::string_view version_text) = nullptr;
   std::string_view mpi = {};      ///< The MPI that its programs are linked with, "openmpi" or "mpich"; empty: any.
   std::string_view package = {};  ///< Debian's package, for `doctor`; empty: `doctor` does not look for it.
@@ -127,7 +129,7 @@ struct LauncherSyntax {
   std::span<const ConflictingOption> conflicts;
   /// Further reasons to refuse a command; nullptr: none.
   Result<void> (*check)(const LaunchCommand& command, const LaunchContext& context) = nullptr;
-  /// What the mapping adds to a command; it replaces the options of role `hosts`.
+  /// Makes additions to the user's command, which replace its options of role `hosts`.
   Result<LaunchPlacement> (*place)(const Deployment& deployment, const EmitOptions& options) = nullptr;
   /// Adds options with which the launcher passes these variables to the ranks.
   void (*pass_environment)(std::vector<LaunchedProgram>& programs, const Environment& environment) = nullptr;
@@ -142,6 +144,7 @@ struct Launcher {
   std::string_view summary;    ///< One line.
   std::string_view reference;  ///< The manual it follows.
   std::string_view checked;    ///< How its files were checked.
+  /// Makes the files and a complete new command.
   Result<EmittedLaunch> (*write)(const Deployment& deployment, const EmitOptions& options);
   /// Reads the first of its files back; nullptr: the file does not contain enough for that.
   Result<std::vector<Core>> (*read)(const FileContents& file, const Topology& topology,

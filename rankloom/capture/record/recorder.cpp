@@ -203,7 +203,8 @@ void finish() {
   recorder.counters.close(Ending::finalized);
   trace.close();
   Arena& arena = recorder.counters.arena();
-  // If `rankloom record` knows of ranks without a recorder, the others must not wait for them: the rank files stay.
+  // If `rankloom record` cannot exclude ranks without a recorder, the others must not wait for them: the rank files
+  // stay.
   const char* const gather_setting = std::getenv("RANKLOOM_RECORD_GATHER");
   if (gather_setting != nullptr && std::strcmp(gather_setting, "0") == 0) return;
   const int error = gather(arena.head(), output);

@@ -36,10 +36,10 @@ class VertexGraph {
 std::vector<Core> refine_placement(const MapProblem& problem, const VertexGraph& vertices, std::vector<Core> core_of,
                                    std::uint32_t passes);
 
-/// Multisection along the machine hierarchy, then k-way FM on the exact distances. The placement is valid if all ranks
-/// have weight 1. When the deadline passes, the remaining ranks are placed in order. O(edges x levels of the machine)
-/// time; 8 bytes per directed edge, and as much again for coarser graphs. Runs in parallel; the result does not depend
-/// on the number of threads.
+/// Multisection, then exchanges of whole parts (if there is at most one rank per core), then k-way FM on cores (if
+/// cores are shared and some have free slots); repairs a placement that exceeds capacities. When the deadline passes,
+/// the remaining ranks are placed in order. O(edges x levels of the machine) time; 8 bytes per directed edge, and as
+/// much again for coarser graphs. Runs in parallel; the result does not depend on the number of threads.
 std::vector<Core> multilevel_placement(const MapProblem& problem, const VertexGraph& vertices, const Options& options,
                                        std::uint64_t seed);
 

@@ -14,8 +14,9 @@ namespace rankloom::multilevel {
 
 struct MultisectionOptions {
   PartitionOptions partition;
-  /// A partitioning step whose cut cost is more than this factor below the highest one uses one repetition and no flow
-  /// refinement.
+  /// A step is light if its cut cost is less than 1/light_step_ratio of the highest cut cost of any step. The cut cost
+  /// is what a byte between two children costs more than a byte inside one child. Light steps use one repetition and no
+  /// flow refinement.
   double light_step_ratio = 20;
   /// Fill some parts of the machine completely and leave others empty; otherwise all are filled alike.
   bool pack = true;

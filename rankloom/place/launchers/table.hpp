@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place/launchers: the table of launchers. To add one: define its row in a file of this folder, declare it here and
-// list it below.
+// place/launchers: the table of launchers. To add a launcher: CONTRIBUTING.md, "How to add".
 #pragma once
 
 #include <array>

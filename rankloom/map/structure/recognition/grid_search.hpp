@@ -10,8 +10,9 @@
 
 namespace rankloom {
 
-/// For ranks in row-major order, with the axes in any order: the numbers of neighbours then differ by the strides of
-/// the axes, each a multiple of the one before. A sample of a few hundred ranks decides whether to check all of them.
+/// For ranks in row-major order, with the axes in any order: the rank numbers of two neighbours differ by the stride of
+/// an axis, and each stride is a multiple of the one before. A sample of a few hundred ranks decides whether to check
+/// all of them.
 template <class Id>
 std::optional<Grid> row_major_grid(const AdjacencyView<Id>& adjacency);
 

@@ -37,10 +37,10 @@ struct Grid {
   std::uint32_t cell(std::uint32_t rank) const { return cell_of.empty() ? rank : cell_of[rank]; }
 };
 
-/// Finds 1 to 6 axes, each open or periodic, for any numbering of the ranks. The result is verified against every edge:
-/// if the ranks are numbered in row-major order, up to 2 % of the edges may be irregular, and 5 % of those along an
-/// axis may be missing. O(edges) time. Row-major order: parallel, no memory. Any other order: 8 bytes per rank and axis
-/// and 13 more per rank. A graph that is not a grid is usually rejected after a few hundred ranks.
+/// Finds 1 to 6 axes, each open or periodic, for any numbering of the ranks. The result is verified against every edge.
+/// Up to 5 % of the edges along an axis may be missing; in row-major order, up to 2 % of all edges may also be
+/// irregular. O(edges) time. Row-major order: parallel, no additional memory. Any other order: 8 bytes per rank and
+/// axis and 13 more per rank. A graph that is not a grid is usually rejected after a few hundred ranks.
 std::optional<Grid> recognise_grid(const Affinity& affinity);
 /// The same without a copy of the edges, for graphs in which every edge has a reverse edge; others are rejected.
 std::optional<Grid> recognise_grid(const CommGraph& graph);

@@ -63,7 +63,7 @@ class EvenTilings {
 
   /// The best hierarchy inside a box.
   struct Entry {
-    double cost;  ///< Of the traffic inside the box, over the whole grid.
+    double cost;  ///< Of the traffic that stays inside boxes of this size, summed over all boxes of the grid.
     Box below;    ///< The boxes of the next lower level.
   };
   /// For each number of levels, 0 first: all possible boxes.

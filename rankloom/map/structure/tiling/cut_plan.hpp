@@ -22,7 +22,7 @@ struct SlabCuts {
 };
 
 /// Beam search over the axes and the numbers of slabs. The cost is estimated as if all slabs were equal and cuts were
-/// planes with one offset: a cut that ends inside a row has an offset of one cell. Caches its results.
+/// planes with one offset: a cut that ends inside a row has an offset of one base tile. Caches its results.
 class CutPlan {
  public:
   /// The levels to be cut, top down. `base_tile` is the box that is not cut further.

@@ -26,7 +26,9 @@ class OccupiedSlots {
   std::span<const BoxLevel> levels() const { return levels_; }
   /// The number of occupied slots divided by those of the first object of the uppermost level.
   double top_objects() const;
-  /// The number of levels, from the lowest up, that are the same everywhere in the occupied machine, and full.
+  /// The number of levels, from the lowest up, that are uniform and full. Uniform: every occupied part has the same
+  /// numbers of children on these levels as the first part. Full: every occupied part has as many occupied slots as the
+  /// product of these numbers.
   std::size_t uniform_levels() const { return uniform_levels_; }
 
   /// O(1) if the slots are those of the first cores, otherwise O(log ranks).
@@ -35,10 +37,10 @@ class OccupiedSlots {
   std::vector<Part> used_children(const Part& part) const;
 
  private:
-  /// Whether the lowest `count` levels are the same everywhere: every such part has the same shape as the first part
-  /// of its level, or is empty.
+  /// Whether the lowest `count` levels are uniform and full (see uniform_levels).
   bool lowest_levels_are_uniform(std::size_t count) const;
-  /// Whether all occupied parts with `slots` slots or fewer have exactly the levels from `level` on, in full.
+  /// Whether every occupied part with at most `slots` occupied slots has exactly this many, in the levels from `level`
+  /// on.
   bool all_parts_are_uniform(const Part& part, std::size_t slots, std::size_t level) const;
   bool is_uniform(const Part& part, std::size_t level, std::size_t slots) const;
   bool has_full_levels(const Part& part, std::size_t level) const;
