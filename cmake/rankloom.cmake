@@ -31,23 +31,17 @@ if(RANKLOOM_PCH)
   target_link_libraries(rankloom_pch PRIVATE rankloom_flags fmt::fmt tl::expected)
   target_precompile_headers(rankloom_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
   set_target_properties(rankloom_pch PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  # The same with the JSON library, whose header costs half a second per source, for targets in which most sources use it.
-  add_library(rankloom_json_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
-  target_link_libraries(rankloom_json_pch PRIVATE rankloom_flags fmt::fmt tl::expected nlohmann_json::nlohmann_json)
-  target_precompile_headers(rankloom_json_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp <nlohmann/json.hpp>)
-  set_target_properties(rankloom_json_pch PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endif()
 
-# rankloom_precompiled(TARGET [rankloom_json_pch])  For libraries: their sources see the precompiled header.
+# rankloom_precompiled(TARGET [HEADER…])  For libraries: their sources see the precompiled header. A target most of whose sources
+# use further slow headers has one of its own with these headers.
 function(rankloom_precompiled target)
-  set(header rankloom_pch)
-  if(ARGN)
-    set(header ${ARGN})
-  endif()
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
     UNITY_BUILD ${RANKLOOM_UNITY} UNITY_BUILD_BATCH_SIZE 4)
-  if(RANKLOOM_PCH)
-    target_precompile_headers(${target} REUSE_FROM ${header})
+  if(RANKLOOM_PCH AND ARGN)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp ${ARGN})
+  elseif(RANKLOOM_PCH)
+    target_precompile_headers(${target} REUSE_FROM rankloom_pch)
   endif()
 endfunction()
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <string_view>
+#include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,6 +17,8 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/help/page.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/verb.hpp"
+#include "rankloom/core/result.hpp"
 #include "rankloom/core/text/suggest.hpp"
 
 namespace rankloom::app {
@@ -80,7 +85,31 @@ Error usage_error(const CommandPage& command, std::string what, std::string hint
   return {Code::usage, at(std::move(where)), std::move(what), std::move(hint)};
 }
 
-}  // namespace
+class CommandLine {
+ public:
+  CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  /// Parses the arguments and runs the verb. The value is the exit status.
+  int run(int argc, const char* const* argv);
+
+ private:
+  struct Command {
+    CLI::App* app;
+    std::unique_ptr<Verb> verb;
+  };
+  /// Whether the verb takes all arguments unparsed (see Verb::take_all).
+  bool takes_all(int argc, const char* const* argv);
+  int handle(const CLI::ParseError& problem) const;
+  Error explain(const CLI::ParseError& problem) const;
+  Error explain_unexpected(const std::string& argument) const;
+  Result<int> dispatch();
+
+  CLI::App app_;
+  std::vector<Command> commands_;
+  Session session_;
+};
 
 CommandLine::CommandLine() : app_(fmt::format("maps ranks of parallel programs to cores\n\n{}", about), "rankloom") {
   app_.footer(std::string(examples));
@@ -188,5 +217,9 @@ Error CommandLine::explain_unexpected(const std::string& argument) const {
   return usage_error(page, fmt::format("unexpected argument '{}'", argument),
                      fmt::format("usage: {}; put quotes around a topology string", page.usage()));
 }
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) { return CommandLine().run(argc, argv); }
 
 }  // namespace rankloom::app

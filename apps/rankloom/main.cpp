@@ -10,5 +10,5 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);
   // hwloc must not print its own messages about malformed files: they become errors of rankloom.
   ::setenv("HWLOC_HIDE_ERRORS", "2", 0);
-  return rankloom::app::CommandLine().run(argc, argv);
+  return rankloom::app::run_command_line(argc, argv);
 }

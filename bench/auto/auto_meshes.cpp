@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/auto: `auto` with many tasks per core (suite B): meshes of 2^18 and 2^20 vertices, imbalance 3 %, compared with
-// METIS multisection in the same run, on instance thread: J, CPU seconds of place(), and J relative to the best
+// METIS multisection in the same run, on one thread: J, CPU seconds of place(), and J relative to the best
 // published result of a partitioner. The capacity of a core is floor(1.03 x ceil(N / P)) tasks, as in KaHIP.
 //
 //   bench_auto_meshes [--quick]                                        the table; --quick omits 2^20
@@ -52,7 +52,7 @@ Problem problem_of(const Case& instance, std::uint64_t seed) {
 class Table {
  public:
   void head() const {
-    fmt::print("J (CPU seconds of the algorithm), instance thread, imbalance 3 %\n{:<16}{:>8}{:>12}{:>20}{:>20}{:>20}",
+    fmt::print("J (CPU seconds of the algorithm), one thread, imbalance 3 %\n{:<16}{:>8}{:>12}{:>20}{:>20}{:>20}",
                "graph", "machine", "best known", "metis", "auto fast", "auto");
     fmt::print("{:>12}{:>12}{:>12}{:>12}\n", "fast/metis", "time", "auto/best", "metis/best");
   }

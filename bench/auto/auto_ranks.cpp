@@ -129,7 +129,7 @@ class Table {
   explicit Table(BestOn best_on) : best_on_(best_on) {}
 
   void head() const {
-    fmt::print("J (CPU seconds of the algorithm), instance thread; scotch exact: no imbalance allowed, as published\n");
+    fmt::print("J (CPU seconds of the algorithm), one thread; scotch exact: no imbalance allowed, as published\n");
     fmt::print("{:<24}{:>9}{:>12}", "instance", "machine", "best known");
     for (const char* column : {"scotch exact", "scotch", "metis", "auto fast", "auto", "auto best 10 s"}) {
       fmt::print("{:>21}", column);
