@@ -220,6 +220,8 @@ Error CommandLine::explain_unexpected(const std::string& argument) const {
 
 }  // namespace
 
-int run_command_line(int argc, const char* const* argv) { return CommandLine().run(argc, argv); }
+int run_command_line(int argc, const char* const* argv) {
+  return CommandLine().run(argc, argv);
+}
 
 }  // namespace rankloom::app
