@@ -34,6 +34,10 @@ inline constexpr std::array<const char*, 7> local_rank_variables{"OMPI_COMM_WORL
                                                                  "FLUX_TASK_LOCAL_ID",
                                                                  "SLURM_LOCALID"};
 
+/// The number of ranks on the same host.
+inline constexpr std::array<const char*, 4> local_size_variables{"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                                                 "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE"};
+
 /// The value of the first of these variables that contains a decimal number.
 inline std::optional<std::uint64_t> first_number_in_environment(std::span<const char* const> variables) {
   for (const char* const variable : variables) {
@@ -54,6 +58,11 @@ inline std::optional<std::uint64_t> rank_from_environment() {
 /// The rank of this process on its host, if a launcher started it.
 inline std::optional<std::uint64_t> local_rank_from_environment() {
   return first_number_in_environment(local_rank_variables);
+}
+
+/// The number of ranks on this host, if the launcher says it.
+inline std::optional<std::uint64_t> local_size_from_environment() {
+  return first_number_in_environment(local_size_variables);
 }
 
 }  // namespace rankloom

@@ -44,6 +44,42 @@ TEST(Recording, ListsMissingRanks) {
   EXPECT_EQ(profile.origin.at("missing ranks"), "0-1, 3, 5");
 }
 
+std::string of_job(std::string record, const std::string& job, std::uint32_t repeat = 0) {
+  record::RankRecord head;
+  std::memcpy(&head, record.data(), sizeof head);
+  std::memcpy(head.job, job.c_str(), job.size() + 1);
+  head.repeat = repeat;
+  std::memcpy(record.data(), &head, sizeof head);
+  return record;
+}
+
+TEST(Recording, OfTwoJobsIsRejected) {
+  const std::string one = record_rank(0, 2, [](auto&) {}), other = record_rank(1, 2, [](auto&) {});
+  EXPECT_EQ(testing::read_as("", of_job(one, "pmix:1") + of_job(other, "pmix:1")).profile.rank_count(), 2u);
+  for (const std::string& second :
+       {of_job(other, "pmix:2"), of_job(other, "pmix:1", 1), record_rank(1, 3, [](auto&) {})})
+    EXPECT_THAT(testing::error_as("", of_job(one, "pmix:1") + second).what, HasSubstr("belongs to another run"));
+}
+
+TEST(Recording, MayContainTheUnusedSpaceOfTheFilesOfRanks) {
+  const std::string one = record_rank(0, 2, [](auto&) {}), other = record_rank(1, 2, [](auto&) {});
+  const Profile profile = testing::read_as("", one + std::string(9000, '\0') + other + std::string(100, '\0')).profile;
+  EXPECT_FALSE(profile.origin.contains("missing ranks"));
+}
+
+TEST(Recording, OfARankSaysToWhichJobItBelongs) {
+  const std::string record = of_job(record_rank(3, 5, [](auto&) {}), "slurm:815.2", 7);
+  const auto piece = describe_rank_piece(record);
+  ASSERT_TRUE(piece);
+  EXPECT_EQ(piece->job, "slurm:815.2");
+  EXPECT_EQ(piece->repeat, 7u);
+  EXPECT_EQ(piece->rank, 3u);
+  EXPECT_EQ(piece->ranks, 5u);
+  EXPECT_TRUE(piece->finalized);
+  EXPECT_FALSE(describe_rank_piece(record.substr(0, 100)));
+  EXPECT_FALSE(describe_rank_piece(record_rank(0, 0, [](auto&) {})));
+}
+
 TEST(Recording, SeparatesLevelsOfPcontrol) {
   const std::string record = record_rank(0, 2, [](record::Counters& counters) {
     counters.add_traffic(1, record::TrafficKind::sent, 10);

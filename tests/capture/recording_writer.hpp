@@ -21,7 +21,7 @@ inline std::string record_rank(std::uint32_t rank, std::uint32_t ranks,
   const std::string path = "/tmp/rankloom-rank-record-" + std::to_string(::getpid());
   std::remove(path.c_str());
   record::Counters counters;
-  if (!counters.open(path.c_str(), window_ns)) return {};
+  if (counters.arena().create_file(path.c_str()) != 0 || !counters.open(window_ns)) return {};
   counters.arena().head().rank = rank;
   counters.arena().head().ranks = ranks;
   count(counters);

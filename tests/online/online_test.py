@@ -53,7 +53,7 @@ class OnlineTest(RecordingTest):
         while time.monotonic() < deadline:
             for file in self.directory.glob(".rankloom-record-*/agent.*"):
                 agent = file.read_text().strip()
-                if agent and self.observes(agent, file.parent / f"recording.{self.ranks - 1}"):
+                if agent and self.observes(agent, rf"{file.parent}/recording\.[0-9a-f]+\.{self.ranks - 1}$"):
                     return child, file.parent, int(agent)
             time.sleep(0.02)
         self.fail("the agent did not start")
@@ -61,7 +61,7 @@ class OnlineTest(RecordingTest):
     def observes(self, agent, record):
         """The agent has mapped the record of the last rank."""
         try:
-            return str(record) in pathlib.Path(f"/proc/{agent}/maps").read_text()
+            return re.search(record, pathlib.Path(f"/proc/{agent}/maps").read_text(), re.MULTILINE) is not None
         except OSError:
             return False
 
@@ -172,6 +172,13 @@ class Failures(OnlineTest):
         done = self.run_command([self.rankloom, "online", "--", "true"])
         self.assertEqual(done.returncode, 2)
         self.assertIn("neither a launcher nor a program", done.stderr)
+
+    def test_a_rank_without_the_recorder_is_not_moved_and_blocks_nobody(self):
+        script = self.directory / "different.sh"
+        script.write_text('#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && unset LD_PRELOAD\nexec "$@"\n')
+        script.chmod(0o755)
+        log = self.run_online(*self.command(4, script, self.program("two_phases.c"), "2", "0.3"), options=["--mpi", self.mpi.name, "--window", "20ms"])
+        self.assertTrue(set(log["nodes"][0]["ranks"]) <= {0, 2, 3}, log["nodes"][0]["ranks"])
 
     def test_a_program_without_mpi(self):
         log = self.run_online(*self.command(2, "sleep", "0.2"))

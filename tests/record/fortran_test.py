@@ -36,6 +36,11 @@ class Interface:
         self.assertEqual(len(level), 1, [phase.name for phase in profile.phases])
         self.assertEqual({pair: tuple(volume) for pair, volume in level[0].pairs.items()}, {up: (24, 1) for up, down in ring})
 
+    def test_partitioned_messages(self):
+        self.only("mpich", "Open MPI 4 has none")
+        profile = self.record(2, self.program("fortran_partitioned.F90", self.flag))
+        self.assert_pairs(profile, {(0, 1): (4 * 5 * 4, 1)})
+
 
 class IncludeFile(Interface, RecordingTest):
     """include 'mpif.h'"""

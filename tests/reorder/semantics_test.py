@@ -183,6 +183,43 @@ class Broken(ReorderTest):
         self.with_helper("exec <&- >&-\n")
 
 
+class Missing(ReorderTest):
+    """A rank without the library: nothing is reordered, and no rank waits for ever."""
+
+    WORDS = ("grid", 1, 1, 0, "3x2")
+
+    def check(self, body, environment, *prefix):
+        script = self.directory / "different.sh"
+        script.write_text(f'#!/bin/sh\nrank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\n{body}\nexec "$@"\n')
+        script.chmod(0o755)
+        program = self.topologies()
+        plain = self.run_ranks(6, 3, program, "grid", 0, 1, 0, "3x2", library=False)
+        command = [*prefix, *self.mpi.launch(6, self.place, script, program, *self.WORDS)]
+        done = self.run_command(command, {"HOSTS": "3", "RANKLOOM_REORDER_WAIT": "1", **environment}, timeout=40)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        output = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines() if " " in line)
+        self.assertEqual(self.results(output), self.results(plain))
+        self.assertEqual(output["moved"], "0")
+        self.assertEqual(done.stderr.count("rankloom: ranks are not reordered: 5 of 6 ranks have the library"), 1, done.stderr)
+
+    def test_a_rank_without_the_library(self):
+        verb = [self.rankloom, "reorder", "--mpi", self.mpi.name, "--"]
+        self.check('[ "$rank" = 0 ] && unset LD_PRELOAD', {}, *verb)
+        self.check('[ "$rank" = 4 ] && unset LD_PRELOAD', {}, *verb)
+        self.assertEqual(list(self.directory.glob(".rankloom*")), [])
+
+    def test_a_host_on_which_the_library_is_missing(self):
+        self.check('[ "$rank" = 4 ] && export LD_PRELOAD=/no/such/library.so', {}, self.rankloom, "reorder", "--mpi", self.mpi.name, "--")
+
+    def test_a_rank_that_is_switched_off(self):
+        self.check('[ "$rank" = 1 ] && export RANKLOOM_REORDER=0', {}, self.rankloom, "reorder", "--mpi", self.mpi.name, "--")
+
+    def test_by_hand(self):
+        library = self.rankloom.parent.parent / f"lib/rankloom/librankloom_reorder_{self.mpi.name}.so"
+        self.check(f'[ "$rank" = 2 ] || export LD_PRELOAD={library}', {})
+        self.check(f'[ "$rank" = 2 ] || export LD_PRELOAD={library}', {"RANKLOOM_REORDER_DIR": str(self.directory)})
+
+
 class Fortran(ReorderTest):
     def check(self, flag):
         output = self.run_ranks(8, 3, self.program(HERE / "programs/fortran.F90", flag))

@@ -91,13 +91,11 @@ Result<Profile> join_rank_files(const std::vector<fs::path>& files) {
   return std::move(imported->profile);
 }
 
-Environment recorder_environment(const ProgramCommand& command, const RecordArguments& arguments, const Mpi& mpi,
-                                 const std::string& recorder, const std::string& trace, const fs::path& directory) {
+Environment recorder_environment(const RecordArguments& arguments, const std::string& recorder,
+                                 const std::string& trace, const fs::path& directory) {
   Environment environment{preload(recorder),
                           {"RANKLOOM_RECORD_OUT", (directory / "recording").string()},
                           {"RANKLOOM_THREADS_OUT", (directory / "threads.%p.prof").string()}};
-  // A rank without the recorder would keep the others waiting when they gather their counters.
-  if (!all_linked_with(command, mpi)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
   if (arguments.window_ns > 0)
     environment.emplace_back("RANKLOOM_RECORD_WINDOW_NS", fmt::format("{:.0f}", arguments.window_ns));
   if (!trace.empty()) environment.emplace_back("RANKLOOM_RECORD_TRACE", trace);
@@ -121,12 +119,10 @@ Result<Profile> collect_recording(const fs::path& directory, const std::string& 
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("recording.") && !name.ends_with(".tmp")) rank_files.push_back(entry.path());
+    if (name.starts_with("recording.")) rank_files.push_back(entry.path());
     if (name.starts_with("threads.")) thread_profiles.push_back(entry.path());
   }
   std::sort(rank_files.begin(), rank_files.end());
-  const fs::path gathered = directory / "recording";
-  if (fs::exists(gathered, error)) return read_profile_file(gathered);
   if (!rank_files.empty()) return join_rank_files(rank_files);
   if (thread_profiles.size() == 1) return read_profile_file(thread_profiles[0]);
   return fail(Code::environment, at(program), "nothing was recorded: no rank of the program called this MPI",
@@ -154,8 +150,7 @@ Result<RecordResult> record_program(const RecordArguments& arguments) {
                 "write to another directory with -o");
   }
   auto status = run_with_environment(
-      command, recorder_environment(command, arguments, mpi, *recorder, result.trace, directory.path()),
-      arguments.streams);
+      command, recorder_environment(arguments, *recorder, result.trace, directory.path()), arguments.streams);
   if (!status) return propagate(status);
   result.status = *status;
   // The program has run. Whatever happens to the profile now, the exit status is that of the program.

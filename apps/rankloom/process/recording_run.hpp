@@ -27,7 +27,7 @@ class RecordingDirectory {
   std::filesystem::path path_;
 };
 
-/// Reads the file that the ranks gathered, or else the files of the ranks that could not take part in the gathering.
+/// Reads the files of the ranks.
 Result<Profile> collect_recording(const std::filesystem::path& directory, const std::string& program, const Mpi& mpi);
 
 struct RecordArguments {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/record: the binary layout of what one rank records. The PMPI preload library counts directly into a
-// RankRecord in a memory-mapped file, so the file is complete whatever ends the process. A recording is one file with
-// the records of all ranks, one after the other. References are byte offsets from the beginning of the record; offset 0
-// means none. All numbers have the byte order of the machine.
+// RankRecord in a memory-mapped file, so the file is complete whatever ends the process. The ranks never communicate:
+// the files of all ranks of a job, one after the other, are its recording. References are byte offsets from the
+// beginning of the record; offset 0 means none. All numbers have the byte order of the machine.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace rankloom::record {
 
 inline constexpr char rank_record_magic[8] = {'R', 'K', 'L', 'M', 'R', 'A', 'N', 'K'};
-inline constexpr std::uint32_t rank_record_version = 2;
+inline constexpr std::uint32_t rank_record_version = 3;
 inline constexpr std::size_t size_buckets = 65;  ///< Messages of 0, 1, 2 to 3, 4 to 7, … bytes.
 
 /// An open-addressing hash table. A slot whose count is 0 is free.
@@ -99,6 +99,10 @@ struct RankRecord {
   std::uint64_t outside_bytes = 0, outside_messages = 0;  ///< To processes that are not in MPI_COMM_WORLD.
   std::uint64_t sizes[size_buckets]{};
   std::uint32_t process = 0;  ///< Process id, for readers that watch the running rank.
+  // Records belong to the same MPI job if `job`, `repeat` and `ranks` are equal.
+  std::uint32_t repeat = 0;      ///< How many files of the same job and rank existed before.
+  std::uint64_t started_ns = 0;  ///< Time of day at which the recorder started.
+  char job[96]{};                ///< As JobIdentity.
   LastSendCache last_send;
   char host[64]{};
   char program[256]{};

@@ -12,14 +12,14 @@
 namespace rankloom::record {
 
 enum class State : int {
-  unknown,  ///< MPI_Init has not been called yet.
+  unknown,  ///< MPI is not initialised: before MPI_Init, or between two sessions.
   on,
   off,  ///< For the rest of the process: another MPI library, no memory, or MPI_Finalize.
 };
 
 struct Recorder {
   std::atomic<State> state{State::unknown};
-  bool threaded = false;    ///< MPI_THREAD_MULTIPLE: several threads may call MPI at the same time.
+  bool threaded = false;    ///< MPI_THREAD_MULTIPLE or sessions: several threads may call MPI at the same time.
   std::atomic_flag locked;  ///< Held by a CounterLock, if threaded.
   bool errors_may_return =
       true;  ///< MPI_COMM_WORLD has an error handler that returns, so every return code is checked.
@@ -32,16 +32,17 @@ extern Recorder recorder;
 
 /// Starts to record if MPI is initialised. Returns whether the recorder is on.
 bool begin();
-/// Gathers the records of all ranks into one file. Called by the wrapper of MPI_Finalize, before PMPI_Finalize.
+/// Completes the record of this rank. Called by the wrapper of MPI_Finalize, before PMPI_Finalize.
 void finish();
-/// The program calls MPI_Abort.
+/// The program calls MPI_Abort, possibly from a signal handler that interrupted the recorder.
 void record_abort();
+#if MPI_VERSION >= 4
+/// The program has created a session, and is about to finalize one. Programs with sessions need not call MPI_Init.
+void begin_session(MPI_Session session);
+void finish_session();
+#endif
 /// The program sets an error handler.
 void expect_returned_errors();
-
-/// Writes the records of all ranks into one file through rank 0. Collective over MPI_COMM_WORLD. Every rank returns 0
-/// if the complete file was written, otherwise the errno of rank 0 (ECOMM: MPI failed).
-int gather(const RankRecord& record, const char* path);
 
 /// Depth of nested MPI calls in this thread. Only calls at depth 0 are calls of the program; deeper ones are made by
 /// the MPI library itself.
@@ -77,9 +78,10 @@ class CounterLock {
   CounterLock() {
     if (recorder.threaded) acquire();
   }
-  ~CounterLock() {
-    if (recorder.threaded) recorder.locked.clear(std::memory_order_release);
-  }
+  ~CounterLock() { release(); }
+  /// For signal handlers: the interrupted thread may hold the lock. Gives up after a short time.
+  static bool acquire_unless_held();
+  static void release();
   CounterLock(const CounterLock&) = delete;
   CounterLock& operator=(const CounterLock&) = delete;
 

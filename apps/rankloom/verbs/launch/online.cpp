@@ -275,7 +275,6 @@ class OnlineVerb : public Verb {
     auto wrapper = agent_wrapper(directory);
     if (!wrapper) return propagate(wrapper);
     Environment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (directory / "recording").string()}};
-    if (!all_linked_with(started, *mpi_)) environment.emplace_back("RANKLOOM_RECORD_GATHER", "0");
     auto changed = rewrite(*started.launch, {.environment = environment, .wrapper = *wrapper});
     if (!changed) return propagate(changed);
     return changed->argv();

@@ -10,6 +10,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/preload.hpp"
+#include "apps/rankloom/process/recording_run.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/discover/discover.hpp"
 
@@ -56,7 +57,9 @@ class ReorderVerb : public Verb {
     Environment environment{preload(*library)};
     if (!topology_.empty()) environment.emplace_back("RANKLOOM_TOPOLOGY", topology_);
     if (verbose_) environment.emplace_back("RANKLOOM_REORDER_VERBOSE", "1");
-    // Reordering is collective: ranks without the library would keep the others waiting.
+    // Reordering is collective. The ranks agree through files in this directory that all of them have the library.
+    const RecordingDirectory directory("reorder");
+    if (directory.good()) environment.emplace_back("RANKLOOM_REORDER_DIR", directory.path().string());
     if (!mpi_is_given && started.programs.size() > 1 && !all_linked_with(started, *mpi_)) {
       environment.emplace_back("RANKLOOM_REORDER", "0");
       fmt::print(

@@ -3,6 +3,7 @@
 // cannot be created or extended (full disk, missing permission). Recording never fails because of a file.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include <sys/types.h>
@@ -13,8 +14,10 @@ namespace rankloom::record {
 
 class Arena {
  public:
-  /// Begins an empty record in this file, or in anonymous memory if the file cannot be created. False: no memory.
-  bool open(const char* path);
+  /// Creates the file for the record, which must not exist. Returns 0 or an errno. Call before open().
+  int create_file(const char* path);
+  /// Begins an empty record in the file, or in anonymous memory if there is none. False: no memory.
+  bool open();
 
   RankRecord& head() const { return *reinterpret_cast<RankRecord*>(base_); }
   template <class T>
@@ -29,17 +32,23 @@ class Arena {
   /// Deletes the file; the record stays mapped.
   void remove_file();
   bool has_file() const { return path_[0] != '\0'; }
+  bool is_open() const { return base_ != nullptr; }
+  /// Writes a record without a file into this one, which must not exist. Returns 0 or an errno.
+  int save(const char* path);
+  /// The record is being moved to another address, by the code that a signal interrupted or by another thread.
+  bool is_moving() const { return moving_.load(std::memory_order_relaxed); }
 
  private:
   bool grow(std::uint64_t bytes);
-  bool owns_descriptor() const;
+  bool move_to(std::uint64_t size);
+  bool move_to_anonymous_memory(std::uint64_t size);
 
   char* base_ = nullptr;
   std::uint64_t size_ = 0;
-  int file_ = -1;
   dev_t device_ = 0;
   ino_t inode_ = 0;
   char path_[4096]{};
+  std::atomic<bool> moving_{false};
   std::uint64_t free_[48]{};  // by size: lists of released blocks, each block holds the offset of the next one
 };
 

@@ -125,8 +125,8 @@ bool is_counter(int descriptor) {
 
 }  // namespace
 
-bool Counters::open(const char* path, std::uint64_t window_ns) {
-  if (!arena_.open(path)) return false;
+bool Counters::open(std::uint64_t window_ns) {
+  if (!arena_.open()) return false;
   RankRecord& record = arena_.head();
   record.window_ns = window_ns;
   record.first_tick = record.last_tick = record.latest_tick = ticks();

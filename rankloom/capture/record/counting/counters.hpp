@@ -29,8 +29,8 @@ struct SendSignature {
 
 class Counters {
  public:
-  /// Begins a RankRecord in this file; its time starts now. Window 0: phases are levels of MPI_Pcontrol.
-  bool open(const char* path, std::uint64_t window_ns);
+  /// Begins a RankRecord in the file of the arena; its time starts now. Window 0: phases are levels of MPI_Pcontrol.
+  bool open(std::uint64_t window_ns);
 
   void add_traffic(std::uint32_t other, TrafficKind kind, std::uint64_t bytes) {
     if (kind != TrafficKind::collective) ++arena_.head().sizes[std::bit_width(bytes)];

@@ -132,6 +132,12 @@ int group_size(MPI_Comm comm) {
   return info_of(comm).group.size();
 }
 
+int local_group_size(MPI_Comm comm) {
+  int size = 0;
+  pmpi::Comm_size(comm, &size);
+  return size;
+}
+
 bool is_inter(MPI_Comm comm) {
   const CounterLock lock;
   return info_of(comm).is_inter;

@@ -32,6 +32,8 @@ void count_collective(MPI_Comm comm, CollectiveOp op, int root, std::uint64_t by
 void count_collective_pair(MPI_Comm comm, int dest, std::uint64_t bytes);
 /// Size of the group to which this process sends: of an intercommunicator, the remote group.
 int group_size(MPI_Comm comm);
+/// Size of the group of this process.
+int local_group_size(MPI_Comm comm);
 bool is_root(MPI_Comm comm, int root);
 bool is_inter(MPI_Comm comm);
 void set_communicator_name(MPI_Comm comm, const char* name, std::size_t length);
@@ -41,8 +43,20 @@ template <class L>
 struct Rules {
   static void init() { record::begin(); }
   static void finalize() { record::finish(); }
-  static void abort() { record::record_abort(); }
-  static void set_errhandler() { record::expect_returned_errors(); }
+#if MPI_VERSION >= 4
+  static void session_init(Word session) {
+    record::begin_session(L::session(session));
+  }
+  static void session_finalize() {
+    record::finish_session();
+  }
+#endif
+  static void abort() {
+    record::record_abort();
+  }
+  static void set_errhandler() {
+    record::expect_returned_errors();
+  }
   static void pcontrol(Word level) {
     const CounterLock lock;
     recorder.counters.set_level(L::number(level), ticks());
@@ -67,25 +81,32 @@ struct Rules {
     send(count, datatype, dest, tag, comm);
   }
   static void psend_init(Word partitions, Word count, Word datatype, Word dest, Word comm) {
-    // The count is an MPI_Count in every binding of MPI_Psend_init.
     count_message(L::comm(comm), L::number(dest),
-                  bytes_of(L::number(partitions) * LargeC::count(count), L::datatype(datatype)));
+                  bytes_of(L::number(partitions) * L::large_count(count), L::datatype(datatype)));
   }
   static void sendrecv(Word count, Word datatype, Word dest, Word tag, Word, Word, Word, Word, Word comm) {
     send(count, datatype, dest, tag, comm);
   }
 
-  static void start(Word request) { start_request(L::request(request)); }
+  static void start(Word request) {
+    start_request(L::request(request));
+  }
   static void startall(Word count, Word requests) {
     for (int i = 0; i < L::number(count); ++i) start_request(L::request(requests, i));
   }
-  static void request_free(Word request) { free_request(L::request(request)); }
+  static void request_free(Word request) {
+    free_request(L::request(request));
+  }
 
-  static void barrier(Word comm) { count_collective(L::comm(comm), CollectiveOp::barrier, 0, 0); }
+  static void barrier(Word comm) {
+    count_collective(L::comm(comm), CollectiveOp::barrier, 0, 0);
+  }
   static void bcast(Word count, Word datatype, Word root, Word comm) {
+    if (is_bystander(root)) return;
     count_collective(L::comm(comm), CollectiveOp::bcast, L::number(root), bytes(count, datatype));
   }
   static void reduce(Word count, Word datatype, Word root, Word comm) {
+    if (is_bystander(root)) return;
     count_collective(L::comm(comm), CollectiveOp::reduce, L::number(root), bytes(count, datatype));
   }
   static void allreduce(Word count, Word datatype, Word comm) {
@@ -98,16 +119,20 @@ struct Rules {
     count_collective(L::comm(comm), CollectiveOp::reduce_scatter, 0, bytes(count, datatype));
   }
   static void reduce_scatter(Word counts, Word datatype, Word comm) {
-    count_collective(L::comm(comm), CollectiveOp::reduce_scatter, 0, mean_bytes(counts, datatype, comm));
+    // Of an intercommunicator, the counts belong to the local group, which receives the result of the other group.
+    count_collective(L::comm(comm), CollectiveOp::reduce_scatter, 0,
+                     mean_bytes(counts, local_group_size(L::comm(comm)), datatype, comm));
   }
   /// The root reads its receive arguments, other ranks their send arguments. MPI_IN_PLACE occurs only on the other
   /// side.
   static void gather(Word sendcount, Word sendtype, Word recvcount, Word recvtype, Word root, Word comm) {
+    if (is_bystander(root)) return;
     const bool receives = is_root(L::comm(comm), L::number(root));
     count_collective(L::comm(comm), CollectiveOp::gather, L::number(root),
                      receives ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype));
   }
   static void scatter(Word sendcount, Word sendtype, Word recvcount, Word recvtype, Word root, Word comm) {
+    if (is_bystander(root)) return;
     const bool sends = is_root(L::comm(comm), L::number(root));
     count_collective(L::comm(comm), CollectiveOp::scatter, L::number(root),
                      sends ? bytes(sendcount, sendtype) : bytes(recvcount, recvtype));
@@ -120,7 +145,8 @@ struct Rules {
   }
   static void allgatherv(Word sendcount, Word sendtype, Word recvcounts, Word recvtype, Word comm) {
     count_collective(L::comm(comm), CollectiveOp::allgather, 0,
-                     is_inter(L::comm(comm)) ? bytes(sendcount, sendtype) : mean_bytes(recvcounts, recvtype, comm));
+                     is_inter(L::comm(comm)) ? bytes(sendcount, sendtype)
+                                             : mean_bytes(recvcounts, group_size(L::comm(comm)), recvtype, comm));
   }
   static void alltoall(Word sendcount, Word sendtype, Word recvcount, Word recvtype, Word comm) {
     count_collective(L::comm(comm), CollectiveOp::alltoall, 0,
@@ -187,11 +213,18 @@ struct Rules {
   }
 
  private:
-  static std::uint64_t bytes(Word count, Word datatype) { return bytes_of(L::count(count), L::datatype(datatype)); }
-  static std::uint64_t mean_bytes(Word counts, Word datatype, Word comm) {
+  static std::uint64_t bytes(Word count, Word datatype) {
+    return bytes_of(L::count(count), L::datatype(datatype));
+  }
+  /// In an intercommunicator, the processes of the root's group that are not the root: no other argument has a meaning.
+  static bool is_bystander(Word root) {
+    return L::number(root) == MPI_PROC_NULL;
+  }
+  /// The mean block for each member of the group to which this process sends.
+  static std::uint64_t mean_bytes(Word counts, int count, Word datatype, Word comm) {
     const int members = group_size(L::comm(comm));
     std::int64_t sum = 0;
-    for (int i = 0; i < members; ++i) sum += L::count(counts, i);
+    for (int i = 0; i < count; ++i) sum += L::count(counts, i);
     return members > 0 ? bytes_of(sum, L::datatype(datatype)) / static_cast<std::uint64_t>(members) : 0;
   }
   static std::size_t trimmed_length(const char* text, std::size_t length) {

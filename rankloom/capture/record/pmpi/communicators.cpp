@@ -66,6 +66,14 @@ class HandleTable {
     return latest_;
   }
 
+  void forget() {
+    for (std::uint32_t i = 0; i < capacity_; ++i) {
+      if (slots_[i] == nullptr) continue;
+      slots_[i]->group.forget();
+      slots_[i]->freed.store(true, std::memory_order_release);
+    }
+  }
+
  private:
   bool rebuild() {
     std::uint32_t alive = 0;
@@ -250,9 +258,12 @@ void open_communicators() {
   pmpi::Win_create_keyval(do_not_copy_window_attribute, mark_window_freed, &window_key, nullptr);
   world.handle = word_of(recorder.world);
   world.rank = recorder.rank;
-  MPI_Group group{};
-  pmpi::Comm_group(recorder.world, &group);
-  world.group.open(group);
+  world.group.open(recorder.world_group);
+}
+
+void forget_communicators() {
+  communicators.forget();
+  windows.forget();
 }
 
 CommunicatorInfo& info_of(MPI_Comm communicator) {

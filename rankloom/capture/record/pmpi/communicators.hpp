@@ -19,6 +19,8 @@ class GroupRanks {
   /// Takes ownership of the group.
   void open(MPI_Group group);
   void close();
+  /// MPI has freed the group.
+  void forget() { size_ = 0; }
   int size() const { return size_; }
   bool is_world() const { return is_world_; }
   int world_rank(int rank);
@@ -67,5 +69,7 @@ void set_name(CommunicatorInfo& info, const char* name, std::size_t length);
 
 /// Call before the first use, between MPI_Init and MPI_Finalize.
 void open_communicators();
+/// MPI has freed all objects, after the last session; open_communicators() may be called again.
+void forget_communicators();
 
 }  // namespace rankloom::record

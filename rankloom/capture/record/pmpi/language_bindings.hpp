@@ -17,6 +17,8 @@ struct C {
   static int number(Word word) { return static_cast<int>(word); }
   static std::int64_t count(Word word) { return static_cast<int>(word); }
   static std::int64_t count(Word words, int at) { return reinterpret_cast<const int*>(words)[at]; }
+  /// An argument that is an MPI_Count in every binding.
+  static std::int64_t large_count(Word word) { return static_cast<std::int64_t>(word); }
   static MPI_Datatype datatype(Word word) { return handle_from<MPI_Datatype>(word); }
   static MPI_Datatype datatype(Word words, int at) { return reinterpret_cast<const MPI_Datatype*>(words)[at]; }
   static MPI_Comm comm(Word word) { return handle_from<MPI_Comm>(word); }
@@ -27,6 +29,14 @@ struct C {
     return (Word) reinterpret_cast<const MPI_Request*>(words)[at];  // NOLINT
   }
   static bool is_in_place(Word buffer) { return reinterpret_cast<const void*>(buffer) == MPI_IN_PLACE; }
+#if MPI_VERSION >= 4
+  static MPI_Session session(Word word) {
+    return *reinterpret_cast<const MPI_Session*>(word);
+  }
+#endif
+  static bool succeeded(int outcome, Word) {
+    return outcome == MPI_SUCCESS;
+  }
 };
 
 struct LargeC : C {
@@ -41,6 +51,7 @@ struct Fortran {
   static int number(Word word) { return *reinterpret_cast<const MPI_Fint*>(word); }
   static std::int64_t count(Word word) { return number(word); }
   static std::int64_t count(Word words, int at) { return reinterpret_cast<const MPI_Fint*>(words)[at]; }
+  static std::int64_t large_count(Word word) { return *reinterpret_cast<const MPI_Count*>(word); }
   static MPI_Datatype datatype(Word word) { return datatype(word, 0); }
   static MPI_Comm comm(Word word) { return convert<MPI_Comm>(comm_f2c, number(word)); }
   static MPI_Win win(Word word) { return convert<MPI_Win>(win_f2c, number(word)); }
@@ -54,6 +65,15 @@ struct Fortran {
   static bool is_in_place(Word buffer) {
     static const Word in_place = reinterpret_cast<Word>(find_symbol("mpi_fortran_in_place_"));
     return in_place != 0 && buffer == in_place;
+  }
+#if MPI_VERSION >= 4
+  static MPI_Session session(Word word) {
+    return static_cast<MPI_Session>(number(word));
+  }
+#endif
+  /// The error code is an optional argument in mpi_f08.
+  static bool succeeded(int, Word ierror) {
+    return ierror == 0 || number(ierror) == MPI_SUCCESS;
   }
 
  private:

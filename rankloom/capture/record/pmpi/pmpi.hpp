@@ -71,13 +71,10 @@ namespace pmpi {
     "PMPI_" #name                                             \
   }
 RANKLOOM_PMPI(Barrier);
-RANKLOOM_PMPI(Bcast);
 RANKLOOM_PMPI(Cart_get);
 RANKLOOM_PMPI(Cart_shift);
 RANKLOOM_PMPI(Cartdim_get);
 RANKLOOM_PMPI(Comm_create_keyval);
-RANKLOOM_PMPI(Comm_dup);
-RANKLOOM_PMPI(Comm_free);
 RANKLOOM_PMPI(Comm_get_errhandler);
 RANKLOOM_PMPI(Comm_get_parent);
 RANKLOOM_PMPI(Comm_group);
@@ -90,18 +87,19 @@ RANKLOOM_PMPI(Dist_graph_neighbors);
 RANKLOOM_PMPI(Dist_graph_neighbors_count);
 RANKLOOM_PMPI(Errhandler_free);
 RANKLOOM_PMPI(Finalized);
-RANKLOOM_PMPI(Gather);
 RANKLOOM_PMPI(Get_library_version);
 RANKLOOM_PMPI(Graph_neighbors);
 RANKLOOM_PMPI(Graph_neighbors_count);
 RANKLOOM_PMPI(Group_compare);
 RANKLOOM_PMPI(Group_free);
+#if MPI_VERSION >= 4
+RANKLOOM_PMPI(Group_from_session_pset);
+#endif
+RANKLOOM_PMPI(Group_rank);
 RANKLOOM_PMPI(Group_size);
 RANKLOOM_PMPI(Group_translate_ranks);
 RANKLOOM_PMPI(Initialized);
 RANKLOOM_PMPI(Query_thread);
-RANKLOOM_PMPI(Recv);
-RANKLOOM_PMPI(Send);
 RANKLOOM_PMPI(Test_cancelled);
 RANKLOOM_PMPI(Topo_test);
 RANKLOOM_PMPI(Type_get_envelope);

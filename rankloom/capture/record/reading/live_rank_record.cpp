@@ -70,6 +70,11 @@ std::string_view LiveRankRecord::host() const {
   return {head().host, ::strnlen(head().host, sizeof head().host)};
 }
 
+bool LiveRankRecord::is_same_job(const LiveRankRecord& other) const {
+  const RankRecord &a = head(), &b = other.head();
+  return a.ranks == b.ranks && a.repeat == b.repeat && std::memcmp(a.job, b.job, sizeof a.job) == 0;
+}
+
 bool LiveRankRecord::ended() const {
   return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(&head().ending), __ATOMIC_RELAXED) != 0;
 }

@@ -49,6 +49,7 @@ class LiveRankRecord {
   std::uint32_t ranks() const { return head().ranks; }
   std::uint32_t process() const { return head().process; }
   std::string_view host() const;
+  bool is_same_job(const LiveRankRecord& other) const;
   /// The rank called MPI_Finalize or MPI_Abort, or exited.
   bool ended() const;
 

@@ -18,6 +18,7 @@
 #include "rankloom/capture/import/accumulators.hpp"
 #include "rankloom/capture/import/formats.hpp"
 #include "rankloom/capture/record/rank_record.hpp"
+#include "rankloom/core/job_identity.hpp"
 
 namespace rankloom {
 
@@ -87,9 +88,14 @@ class RankRecordView {
   RankRecord head_;
 };
 
+bool is_same_job(const RankRecord& a, const RankRecord& b) {
+  return a.ranks == b.ranks && a.repeat == b.repeat && std::memcmp(a.job, b.job, sizeof a.job) == 0;
+}
+
 /// The records of a file, by rank. If a rank occurs twice, its second record is ignored.
 Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileContents& file) {
   std::vector<std::optional<RankRecordView>> records;
+  RankRecord first;
   std::string_view rest = file.view();
   const auto damaged = [&](std::string_view what) {
     return fail(Code::bad_input, at(file.name()),
@@ -111,10 +117,14 @@ Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileC
     constexpr std::uint32_t max_ranks = 1U << 28;
     if (head.ranks == 0 || head.ranks > max_ranks || head.rank >= head.ranks)
       return damaged("invalid rank or number of ranks");
-    if (records.empty()) records.resize(head.ranks);
-    if (records.size() != head.ranks) return damaged("the rank record belongs to another run than those before");
+    if (records.empty()) {
+      records.resize(head.ranks);
+      first = head;
+    }
+    if (!is_same_job(first, head)) return damaged("the rank record belongs to another run than those before");
     if (!records[head.rank]) records[head.rank].emplace(rest.substr(0, head.used));
     rest.remove_prefix(head.used);
+    rest.remove_prefix(std::min(rest.find_first_not_of('\0'), rest.size()));  // allocated space of a rank's file
   }
   return records;
 }
@@ -381,12 +391,31 @@ bool is_recording(std::string_view text) {
   return text.starts_with(std::string_view(rank_record_magic, sizeof rank_record_magic));
 }
 
-std::string_view used_part_of_rank_file(std::string_view file) {
-  if (!is_recording(file) || file.size() < sizeof(RankRecord)) return {};
+std::optional<RankPiece> describe_rank_piece(std::string_view file) {
+  if (!is_recording(file) || file.size() < sizeof(RankRecord)) return std::nullopt;
   RankRecord head;
   std::memcpy(&head, file.data(), sizeof head);
   // ranks is 0 until the rank knows its rank in MPI_COMM_WORLD.
-  return head.ranks > 0 ? file.substr(0, head.used) : std::string_view();
+  if (head.version != rank_record_version || head.rank >= head.ranks) return std::nullopt;
+  return RankPiece{.job = text_of(head.job),
+                   .repeat = head.repeat,
+                   .ranks = head.ranks,
+                   .rank = head.rank,
+                   .started_ns = head.started_ns,
+                   .host = text_of(head.host),
+                   .program = text_of(head.program),
+                   .finalized = head.ending == Ending::finalized};
+}
+
+std::string_view used_part_of_rank_file(std::string_view file) {
+  if (!describe_rank_piece(file)) return {};
+  RankRecord head;
+  std::memcpy(&head, file.data(), sizeof head);
+  return file.substr(0, head.used);
+}
+
+std::string spare_prefix(std::string_view temporary_directory, const std::string& prefix) {
+  return fmt::format("{}/rankloom-record-{:016x}", temporary_directory, hash_text(prefix.c_str()));
 }
 
 Result<Imported> read_recording(const FileContents& file) {

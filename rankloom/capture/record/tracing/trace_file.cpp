@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace rankloom::record {
@@ -67,6 +68,11 @@ void TraceFile::flush() {
 
 bool TraceFile::write_at(std::uint64_t offset, const char* from, std::size_t length, bool create) {
   const int errno_before = errno;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < offset + length) {  // SIGXFSZ would end the program
+    stop(std::strerror(EFBIG));
+    return false;
+  }
   const int file = ::open(path_, O_WRONLY | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0), 0666);
   bool good = file >= 0;
   while (good && length > 0) {

@@ -30,15 +30,6 @@ bool is_ignored(Word status) {
   }
 }
 
-template <class L>
-bool succeeded(int outcome, [[maybe_unused]] Word ierror) {
-  if constexpr (std::is_same_v<L, Fortran>) {
-    return ierror == 0 || output_value(ierror) == MPI_SUCCESS;
-  } else {
-    return outcome == MPI_SUCCESS;
-  }
-}
-
 /// The status of a call, also if the program ignores it. Fortran statuses have the layout of C statuses in both MPI
 /// libraries.
 template <class L>
@@ -114,7 +105,8 @@ class RequestSnapshot {
   void* storage_ = nullptr;
 };
 
-/// One function per rule of trace_table.txt, for the arguments of a call in one language binding.
+/// One function per rule of trace_table.txt, for the arguments of a call in one language binding. With root
+/// MPI_PROC_NULL (in the root's group of an intercommunicator) no other argument has a meaning.
 template <class L>
 struct TraceRules {
   static void send(Word count, Word datatype, Word dest, Word tag, Word comm) {
@@ -184,9 +176,11 @@ struct TraceRules {
 
   static void barrier(Word comm) { trace_collective(L::comm(comm), CollectiveOp::barrier, 0, 0); }
   static void bcast(Word count, Word datatype, Word root, Word comm) {
+    if (L::number(root) == MPI_PROC_NULL) return;
     trace_collective(L::comm(comm), CollectiveOp::bcast, L::number(root), bytes(count, datatype));
   }
   static void reduce(Word count, Word datatype, Word root, Word comm) {
+    if (L::number(root) == MPI_PROC_NULL) return;
     trace_collective(L::comm(comm), CollectiveOp::reduce, L::number(root), bytes(count, datatype));
   }
   static void allreduce(Word count, Word datatype, Word comm) {
@@ -202,17 +196,19 @@ struct TraceRules {
     trace_reduce_scatter(L::comm(comm), received.get());
   }
   static void reduce_scatter(Word counts, Word datatype, Word comm) {
-    const int members = group_size(L::comm(comm));
+    const int members = local_group_size(L::comm(comm));
     const ByteCounts received(members);
     read(received, members, counts, datatype);
     trace_reduce_scatter(L::comm(comm), received.get());
   }
   static void gather(Word sendcount, Word sendtype, Word recvcount, Word recvtype, Word root, Word comm) {
+    if (L::number(root) == MPI_PROC_NULL) return;
     const bool receives = is_root(L::comm(comm), L::number(root));
     trace_collective(L::comm(comm), CollectiveOp::gather, L::number(root),
                      receives ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype));
   }
   static void scatter(Word sendcount, Word sendtype, Word recvcount, Word recvtype, Word root, Word comm) {
+    if (L::number(root) == MPI_PROC_NULL) return;
     const bool sends = is_root(L::comm(comm), L::number(root));
     trace_collective(L::comm(comm), CollectiveOp::scatter, L::number(root),
                      sends ? bytes(sendcount, sendtype) : bytes(recvcount, recvtype));
@@ -231,6 +227,7 @@ struct TraceRules {
     trace_allgatherv(L::comm(comm), received.get());
   }
   static void gatherv(Word sendcount, Word sendtype, Word recvcounts, Word recvtype, Word root, Word comm) {
+    if (L::number(root) == MPI_PROC_NULL) return;
     const bool receives = is_root(L::comm(comm), L::number(root));
     const int members = receives ? group_size(L::comm(comm)) : 0;
     const ByteCounts received(members);
@@ -238,6 +235,7 @@ struct TraceRules {
     trace_gatherv(L::comm(comm), L::number(root), receives ? 0 : bytes(sendcount, sendtype), received.get());
   }
   static void scatterv(Word sendcounts, Word sendtype, Word recvcount, Word recvtype, Word root, Word comm) {
+    if (L::number(root) == MPI_PROC_NULL) return;
     const bool sends = is_root(L::comm(comm), L::number(root));
     const int members = sends ? group_size(L::comm(comm)) : 0;
     const ByteCounts sent(members);
@@ -287,7 +285,7 @@ struct TraceRules {
   }
   static Message partitioned(Word partitions, Word count, Word datatype, Word partner, Word tag, Word comm) {
     return {L::comm(comm), L::number(partner), L::number(tag),
-            bytes_of(L::number(partitions) * LargeC::count(count), L::datatype(datatype))};
+            bytes_of(L::number(partitions) * L::large_count(count), L::datatype(datatype))};
   }
   static void read(const ByteCounts& amounts, int members, Word counts, Word datatype) {
     for (int i = 0; amounts.get() != nullptr && i < members; ++i)

@@ -36,14 +36,38 @@ class Rule:
 
     def __init__(self, text, persistent=False):
         words = text.split()
-        self.after = words[0] == "after"
+        self.before = words[0] == "before"
+        self.untimed = words[0] == "untimed"
         self.persistent = persistent or words[0] == "persistent"
-        self.name, *self.arguments = words[1:] if words[0] in ("after", "persistent") else words
+        self.name, *self.arguments = words[1:] if words[0] in ("before", "persistent", "untimed") else words
 
     def call(self, language, available):
         """The call of the rule; an argument that this binding does not have is 0."""
         arguments = (argument if argument in available else "0" for argument in self.arguments)
         return f"Rules<{language}>::{self.name}({', '.join(arguments)});"
+
+    def before_call(self, language, available):
+        """The statements before the call."""
+        if self.before:
+            yield f"  if (call.counts()) {self.call(language, available)}"
+
+    def after_call(self, language, available):
+        """The statements after the call."""
+        if self.before or self.name == "-":
+            return
+        # The recorder is not on before MPI_Init.
+        counts = "" if self.name in ("init", "session_init") else "call.counts() && "
+        yield f"  if ({counts}{succeeded(language)}) {{"
+        if self.persistent:
+            yield "    begin_persistent_request();"
+        yield f"    {self.call(language, available)}"
+        if self.persistent:
+            yield f"    end_persistent_request({language}::request(request));"
+        yield "  }"
+
+
+def succeeded(language):
+    return f"{language}::succeeded(outcome, {'ierror' if language == 'Fortran' else '0'})"
 
 
 def functions(table):
@@ -69,14 +93,10 @@ class TraceRule:
 
     def body(self, language, real, available, parameters, rule):
         """The statements of a wrapper that counts, traces and times every call."""
-        count = rule.call(language, available)
         yield f'  static constinit RealFunction real("{real}");'
         yield "  static constinit TimingSampler sampler;"
         yield "  const Call call(sampler);"
-        if rule.persistent:
-            yield "  if (call.counts()) begin_persistent_request();"
-        if not rule.after and rule.name != "-":
-            yield f"  if (call.counts()) {count}"
+        yield from rule.before_call(language, available)
         step, *step_arguments = self.before or ["-"]
         replaced = {}  # arguments that the wrapper passes to MPI in place of the program's
         if step == "snapshot":
@@ -93,14 +113,10 @@ class TraceRule:
             replaced["status"] = "captured.status()"
         passed = ", ".join(replaced.get(parameter, parameter) for parameter in parameters)
         yield f"  const int outcome = guarded([&] {{ return real({passed}); }});"
-        if rule.persistent:
-            yield f"  if (call.counts()) end_persistent_request({language}::request(request));"
-        if rule.after:
-            yield f"  {count if rule.name == 'init' else f'if (call.counts()) {count}'}"
+        yield from rule.after_call(language, available)
         if self.after:
             name, *arguments = self.after
-            error = "ierror" if language == "Fortran" else "0"
-            yield f"  if (call.counts() && trace.is_open() && succeeded<{language}>(outcome, {error})) {{"
+            yield f"  if (call.counts() && trace.is_open() && {succeeded(language)}) {{"
             if self.use:
                 yield f"    const DeferredCollective deferred({language}::request(request), {self.use});"
             owner = "snapshot." if step == "snapshot" else f"TraceRules<{language}>::"
@@ -123,27 +139,19 @@ def trace_rules(table):
 
 def counting_body(language, real, available, parameters, rule):
     """The statements of a wrapper that counts. `parameters` are those of the wrapper, `available` those that the rule may take."""
-    count = rule.call(language, available)
-    call = f"guarded([&] {{ return real({', '.join(parameters)}); }})"
     yield f'  static constinit RealFunction real("{real}");'
     yield "  static constinit TimingSampler sampler;"
     yield "  const Call call(sampler);"
-    if rule.name == "-":
-        yield f"  return {call};"
-    elif rule.persistent:
-        yield "  if (call.counts()) begin_persistent_request();"
-        yield f"  if (call.counts()) {count}"
-        yield f"  const int outcome = {call};"
-        yield f"  if (call.counts()) end_persistent_request({language}::request(request));"
-        yield "  return outcome;"
-    elif rule.after:
-        yield f"  const int outcome = {call};"
-        # The recorder is not on before MPI_Init.
-        yield f"  {'' if rule.name == 'init' else 'if (call.counts()) '}{count}"
-        yield "  return outcome;"
-    else:
-        yield f"  if (call.counts()) {count}"
-        yield f"  return {call};"
+    yield from rule.before_call(language, available)
+    yield f"  const int outcome = guarded([&] {{ return real({', '.join(parameters)}); }});"
+    yield from rule.after_call(language, available)
+    yield "  return outcome;"
+
+
+def untimed_body(language, real, available, parameters, rule):
+    yield f'  static constinit RealFunction real("{real}");'
+    yield f"  {rule.call(language, available)}"
+    yield f"  return guarded([&] {{ return real({', '.join(parameters)}); }});"
 
 
 def fast_path_wrapper(symbol, real, parameters, rule):
@@ -199,7 +207,9 @@ class Generator:
         declaration = ", ".join(f"[[maybe_unused]] Word {parameter}" for parameter in parameters)
         yield f'int wrap_{symbol}({", ".join(["Word"] * len(parameters))}) asm("{symbol}");'
         yield f'[[gnu::visibility("default")]] int wrap_{symbol}({declaration}) {{'
-        if self.traced:
+        if rule.untimed:
+            yield from untimed_body(language, real, available, parameters, rule)
+        elif self.traced:
             yield from self.traced.get(name, TraceRule()).body(language, real, available, parameters, rule)
         else:
             yield from counting_body(language, real, available, parameters, rule)

@@ -30,11 +30,13 @@ std::size_t RankMonitor::find_ranks() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory_, error)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix_) || name.ends_with(".tmp") || opened_files_.contains(name)) continue;
+    if (!name.starts_with(prefix_) || opened_files_.contains(name)) continue;
     auto record = LiveRankRecord::open(entry.path().string());
     if (!record) continue;  // not complete yet
     opened_files_.insert(name);
-    if (record->host() == host_ && record->process() > 0) ranks_.push_back({std::move(record), {}, 0, true});
+    const bool is_other_job = !ranks_.empty() && !record->is_same_job(*ranks_.front().record);
+    if (record->host() == host_ && record->process() > 0 && !is_other_job)
+      ranks_.push_back({std::move(record), {}, 0, true});
   }
   std::sort(ranks_.begin(), ranks_.end(),
             [](const ObservedRank& a, const ObservedRank& b) { return a.record->rank() < b.record->rank(); });

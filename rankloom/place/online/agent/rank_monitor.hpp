@@ -15,8 +15,8 @@ namespace rankloom {
 
 class RankMonitor {
  public:
-  /// `recording` is the value of RANKLOOM_RECORD_OUT. The records of the ranks are recording.0, recording.1, …; those
-  /// of other hosts may be in the same directory.
+  /// `recording` is the value of RANKLOOM_RECORD_OUT. The records of the ranks are RECORDING.JOB.RANK; those of other
+  /// hosts may be in the same directory. If there are several MPI jobs, the first one is observed.
   RankMonitor(std::string recording, std::string host);
 
   /// Looks for new ranks of this host and returns the number of ranks. Must not be called after start().

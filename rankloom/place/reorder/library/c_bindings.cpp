@@ -3,6 +3,7 @@
 // recorder, so that a program with another MPI passes them through unchanged.
 #include <vector>
 
+#include "rankloom/place/reorder/library/agreement.hpp"
 #include "rankloom/place/reorder/library/virtual_topology.hpp"
 
 namespace rankloom::reorder {
@@ -23,6 +24,22 @@ bool should_reorder(Word reorder) {
 #define RANKLOOM_EXPORT [[gnu::visibility("default")]]
 
 extern "C" {
+
+int wrap_init(Word, Word) asm("MPI_Init");
+RANKLOOM_EXPORT int wrap_init(Word argc, Word argv) {
+  static constinit RealFunction real("PMPI_Init");
+  const int status = real(argc, argv);
+  if (status == MPI_SUCCESS) announce();
+  return status;
+}
+
+int wrap_init_thread(Word, Word, Word, Word) asm("MPI_Init_thread");
+RANKLOOM_EXPORT int wrap_init_thread(Word argc, Word argv, Word required, Word provided) {
+  static constinit RealFunction real("PMPI_Init_thread");
+  const int status = real(argc, argv, required, provided);
+  if (status == MPI_SUCCESS) announce();
+  return status;
+}
 
 int wrap_cart_create(Word, Word, Word, Word, Word, Word) asm("MPI_Cart_create");
 RANKLOOM_EXPORT int wrap_cart_create(Word comm, Word ndims, Word dims, Word periods, Word reorder, Word created) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "rankloom/place/reorder/library/agreement.hpp"
 #include "rankloom/place/reorder/library/virtual_topology.hpp"
 
 namespace rankloom::reorder {
@@ -85,6 +86,21 @@ void set_outputs(int status, MPI_Comm comm, Word created, Word error) {
   if (error != 0) *pointer<MPI_Fint>(error) = status;
 }
 
+/// Of MPI_Init. The status argument is optional in mpi_f08.
+void announce_if(Word error) {
+  if (error == 0 || integer(error) == MPI_SUCCESS) announce();
+}
+
+void init(RealFunction& real, Word error) {
+  real(error);
+  announce_if(error);
+}
+
+void init_thread(RealFunction& real, Word required, Word provided, Word error) {
+  real(required, provided, error);
+  announce_if(error);
+}
+
 void cart(RealFunction& real, Word comm, Word ndims, Word dims, Word periods, Word reorder, Word created, Word error) {
   if (!should_reorder(reorder)) {
     real(comm, ndims, dims, periods, reorder, created, error);
@@ -136,6 +152,18 @@ void adjacent(RealFunction& real, Word comm, Word in, Word sources, Word in_weig
 
 }  // namespace
 
+#define RANKLOOM_ONE(identifier, symbol, real_symbol, call) \
+  extern "C" void identifier(Word) asm(symbol);             \
+  [[gnu::visibility("default")]] void identifier(Word a) {  \
+    static constinit RealFunction real(real_symbol);        \
+    call(real, a);                                          \
+  }
+#define RANKLOOM_THREE(identifier, symbol, real_symbol, call)              \
+  extern "C" void identifier(Word, Word, Word) asm(symbol);                \
+  [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c) { \
+    static constinit RealFunction real(real_symbol);                       \
+    call(real, a, b, c);                                                   \
+  }
 #define RANKLOOM_SEVEN(identifier, symbol, real_symbol, call)                                              \
   extern "C" void identifier(Word, Word, Word, Word, Word, Word, Word) asm(symbol);                        \
   [[gnu::visibility("default")]] void identifier(Word a, Word b, Word c, Word d, Word e, Word f, Word g) { \
@@ -169,6 +197,8 @@ void adjacent(RealFunction& real, Word comm, Word in, Word sources, Word in_weig
   kind(identifier##_f08, "mpi_" lower "_f08_", "pmpir_" lower "_f08_", call)
 #endif
 
+RANKLOOM_NAMES(RANKLOOM_ONE, fortran_init, "init", "INIT", init)
+RANKLOOM_NAMES(RANKLOOM_THREE, fortran_init_thread, "init_thread", "INIT_THREAD", init_thread)
 RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_cart_create, "cart_create", "CART_CREATE", cart)
 RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_graph_create, "graph_create", "GRAPH_CREATE", graph)
 RANKLOOM_NAMES(RANKLOOM_TEN, fortran_dist_graph_create, "dist_graph_create", "DIST_GRAPH_CREATE", dist_graph)

@@ -210,11 +210,6 @@ Reply request_reordering(const ReorderRequest& topology, const GatheredTexts& bi
   return reply;
 }
 
-bool is_verbose() {
-  const char* const value = std::getenv("RANKLOOM_REORDER_VERBOSE");
-  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
-}
-
 void print_result(const ReorderRequest& request, const Reply& reply) {
   if (!is_verbose()) return;
   if (!reply.error.empty()) {
@@ -296,6 +291,11 @@ bool scatter_edges(RootExchange& exchange, const GatheredTexts& edges, const std
 }
 
 }  // namespace
+
+bool is_verbose() {
+  const char* const value = std::getenv("RANKLOOM_REORDER_VERBOSE");
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
 
 NegotiationResult negotiate(MPI_Comm comm, int rank, int size, const ReorderRequest& request) noexcept {
   RootExchange exchange(comm, rank, size);

@@ -41,6 +41,9 @@ struct NegotiationResult {
   Neighbours neighbours;              ///< If ReorderRequest::scatters_edges.
 };
 
+/// RANKLOOM_REORDER_VERBOSE is set.
+bool is_verbose();
+
 /// A collective operation with the same decision on all processes. It uses no point-to-point messages, which a receive
 /// of the program could match.
 NegotiationResult negotiate(MPI_Comm comm, int rank, int size, const ReorderRequest& request) noexcept;

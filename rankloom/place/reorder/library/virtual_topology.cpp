@@ -7,11 +7,13 @@
 // root, which has gathered them, scatters them.
 #include "rankloom/place/reorder/library/virtual_topology.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
 
+#include "rankloom/place/reorder/library/agreement.hpp"
 #include "rankloom/place/reorder/library/negotiate.hpp"
 
 namespace rankloom::reorder {
@@ -19,11 +21,25 @@ namespace rankloom::reorder {
 namespace {
 
 struct Group {
-  bool is_usable = false;  ///< An intracommunicator of several processes.
+  bool is_usable = false;  ///< An intracommunicator of several processes, all of which have this library.
   int rank = 0, size = 0;
 };
 
-Group group_of(MPI_Comm comm) {
+/// Processes of another MPI_COMM_WORLD, which were spawned or connected, may not have the library.
+bool is_in_world(MPI_Comm comm, int size) {
+  if (comm == record::comm_world()) return true;
+  MPI_Group members{}, world{};
+  std::vector<int> ranks(static_cast<std::size_t>(size)), world_ranks(ranks);
+  for (int rank = 0; rank < size; ++rank) ranks[static_cast<std::size_t>(rank)] = rank;
+  if (record::pmpi::Comm_group(comm, &members) != MPI_SUCCESS) return false;
+  if (record::pmpi::Comm_group(record::comm_world(), &world) != MPI_SUCCESS) return false;
+  const int status = record::pmpi::Group_translate_ranks(members, size, ranks.data(), world, world_ranks.data());
+  record::pmpi::Group_free(&members);
+  record::pmpi::Group_free(&world);
+  return status == MPI_SUCCESS && std::find(world_ranks.begin(), world_ranks.end(), MPI_UNDEFINED) == world_ranks.end();
+}
+
+Group group_of(MPI_Comm comm) try {
   Group group;
   int is_intercommunicator = 0;
   if (comm == record::comm_null() || pmpi::Comm_test_inter(comm, &is_intercommunicator) != MPI_SUCCESS ||
@@ -31,8 +47,10 @@ Group group_of(MPI_Comm comm) {
     return group;
   if (pmpi::Comm_rank(comm, &group.rank) != MPI_SUCCESS || pmpi::Comm_size(comm, &group.size) != MPI_SUCCESS)
     return group;
-  group.is_usable = group.size > 1;
+  group.is_usable = group.size > 1 && is_in_world(comm, group.size) && all_ranks_take_part();
   return group;
+} catch (...) {
+  return {};
 }
 
 /// Fills a request, which is invalid if memory is exhausted.

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Cases in which the process itself does something unusual, and programs that end in an unusual way. */
+#pragma once
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "cases.h"
+
+static void exchange(int times) {
+  for (int i = 0; i < times; ++i)
+    MPI_Sendrecv(out, 8, MPI_BYTE, next(), 1, in, 8, MPI_BYTE, before(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  take(in, 8);
+  expect_times(next(), 8, times);
+}
+/* So many different collectives that the record needs more memory. */
+static void need_memory(void) {
+  static char block[3000];
+  for (int i = 0; i < 3000; ++i) MPI_Bcast(block, i, MPI_BYTE, i % 2, MPI_COMM_WORLD);
+}
+static void records_that_grow(void) {
+  need_memory();
+  exchange(1);
+}
+static volatile sig_atomic_t alarms;
+static void count_alarm(int number) {
+  (void)number;
+  ++alarms;
+}
+static void interrupted_by_signals(void) {
+  const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+  signal(SIGALRM, count_alarm);
+  setitimer(ITIMER_REAL, &often, NULL);
+  exchange(2000);
+  need_memory();
+  setitimer(ITIMER_REAL, &never, NULL);
+}
+static void children_that_exit(void) {
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    if (child == 0 && i == 0) exit(3);
+    if (child == 0 && i == 1) _exit(3);
+    if (child == 0) execl("/bin/true", "true", (char*)NULL);
+    int status;
+    waitpid(child, &status, 0);
+    flag(WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  }
+  signal(SIGCHLD, SIG_IGN);
+  if (fork() == 0) _exit(0);
+  signal(SIGCHLD, SIG_DFL);
+  exchange(1);
+}
+static void other_working_directory(void) {
+  char name[] = "/tmp/rankloom-cases-XXXXXX";
+  const int back = open(".", O_RDONLY);
+  if (mkdtemp(name) == NULL || chdir(name) != 0 || rmdir(name) != 0) abort();
+  exchange(2);
+  need_memory();
+  if (fchdir(back) != 0) abort();
+  close(back);
+}
+static void foreign_descriptors_closed(void) {
+  for (int file = 300; file < 1024; ++file) close(file);
+  exchange(2);
+  need_memory();
+}
+static void strange_umask(void) {
+  const mode_t before_it = umask(0777);
+  need_memory();
+  exchange(1);
+  umask(before_it);
+}
+static void levels_of_pcontrol(void) {
+  MPI_Pcontrol(-5);
+  MPI_Pcontrol(INT_MAX);
+  MPI_Pcontrol(1000 + current_case); /* back to the phase of this case */
+  exchange(1);
+}
+static void names_of_communicators(void) {
+  char name[MPI_MAX_OBJECT_NAME + 1];
+  MPI_Comm copy;
+  int length = 0;
+  memset(name, 'n', sizeof name);
+  name[MPI_MAX_OBJECT_NAME - 1] = '\0';
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_name(copy, name);
+  MPI_Barrier(copy);
+  MPI_Comm_set_name(copy, "");
+  MPI_Barrier(copy);
+  MPI_Comm_get_name(copy, name, &length);
+  flag(length);
+  MPI_Comm_free(&copy);
+}
+static void* exchange_with_itself(void* data) {
+  MPI_Comm* const own = data;
+  for (int i = 0; i < 200; ++i)
+    MPI_Sendrecv(out, 8, MPI_BYTE, rank, 1, in + 1000, 8, MPI_BYTE, rank, 1, *own, MPI_STATUS_IGNORE);
+  return NULL;
+}
+static void threads_with_small_stacks(void) {
+  enum { count = 4 };
+  pthread_t threads[count];
+  MPI_Comm own[count];
+  pthread_attr_t attributes;
+  int level, times = 0;
+  MPI_Query_thread(&level);
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 256 * 1024);
+  for (int i = 0; i < count; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
+  for (int i = 0; i < count; ++i) { /* at the same time, if MPI allows it */
+    pthread_create(&threads[i], &attributes, exchange_with_itself, &own[i]);
+    if (level < MPI_THREAD_MULTIPLE) pthread_join(threads[i], NULL);
+    times += 200;
+  }
+  for (int i = 0; level == MPI_THREAD_MULTIPLE && i < count; ++i) pthread_join(threads[i], NULL);
+  for (int i = 0; i < count; ++i) MPI_Comm_free(&own[i]);
+  pthread_attr_destroy(&attributes);
+  expect_times(rank, 8, times);
+}
+/* The last cases, because they cannot be undone. The record cannot grow any more; the program must not notice. */
+static void limited_file_size(void) {
+  const struct rlimit none = {0, RLIM_INFINITY};
+  const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_FSIZE, &none);
+  need_memory();
+  exchange(1);
+  setrlimit(RLIMIT_FSIZE, &all);
+}
+static void environment_cleared(void) {
+  clearenv();
+  exchange(1);
+}
+
+/* Endings. Each returns the status with which main ends; most do not return. */
+static void finalize_at_exit(void) {
+  MPI_Finalize();
+}
+static int finalize_in_an_exit_handler(void) {
+  atexit(finalize_at_exit);
+  return 0;
+}
+static int exit_after_finalize(void) {
+  MPI_Finalize();
+  int done = 0;
+  MPI_Finalized(&done);
+  exit(done ? 0 : 1);
+}
+static int exec_after_finalize(void) {
+  MPI_Finalize();
+  execl("/bin/true", "true", (char*)NULL);
+  return 1;
+}
+static int fork_after_finalize(void) {
+  MPI_Finalize();
+  const pid_t child = fork();
+  if (child == 0) return 0;
+  waitpid(child, NULL, 0);
+  return 0;
+}
+static int late_finalize_of_one_rank(void) {
+  if (rank == 1) usleep(300000);
+  MPI_Finalize();
+  return 0;
+}
+static int pending_requests_at_the_end(void) {
+  MPI_Request request;
+  MPI_Recv_init(in, 8, MPI_BYTE, before(), 9, MPI_COMM_WORLD, &request); /* inactive and never freed */
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy); /* never freed */
+  MPI_Barrier(copy);
+  MPI_Finalize();
+  return 0;
+}
+static void abort_now(int number) {
+  (void)number;
+  MPI_Abort(MPI_COMM_WORLD, 6);
+}
+/* The handler interrupts the recorder at an arbitrary place. */
+static int abort_in_a_signal_handler(void) {
+  struct itimerval soon = {{0, 0}, {0, 1000 + 137 * (getpid() % 50)}};
+  signal(SIGALRM, abort_now);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_SELF, &copy);
+  for (;;) MPI_Comm_set_name(copy, "a name that is long enough to be copied for a while");
+}
+static void abort_for(MPI_Comm* comm, int* code, ...) {
+  (void)code;
+  MPI_Abort(*comm, 6);
+}
+static int abort_in_an_error_handler(void) {
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(abort_for, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Send(out, 1, MPI_INT, size + 3, 0, MPI_COMM_WORLD);
+  return 1;
+}
+static void exit_now(int number) {
+  (void)number;
+  _exit(6);
+}
+static int exit_in_a_signal_handler(void) {
+  struct itimerval soon = {{0, 0}, {0, 20000}};
+  signal(SIGALRM, exit_now);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  for (;;) MPI_Sendrecv(out, 8, MPI_BYTE, rank, 1, in, 8, MPI_BYTE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void* receive_forever(void* unused) {
+  MPI_Recv(in, 1, MPI_BYTE, rank, 123, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  return unused;
+}
+static int exit_while_a_thread_waits(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, receive_forever, NULL);
+  usleep(20000);
+  exit(6);
+}
