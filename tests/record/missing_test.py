@@ -21,7 +21,7 @@ class ByHand(RecordingTest):
         self.spare.mkdir()
 
     def run_ranks(self, body, program=None, ranks=RANKS):
-        """Runs a program behind a script, which has $rank and sets up one rank differently. Returns {rank: file}, by the head of the files."""
+        """Runs a program through a script, which has $rank and sets up one rank differently. Returns {rank: file}, by the head of the files."""
         script = self.directory / "different.sh"
         script.write_text(f'#!/bin/sh\nrank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}\n{body}\nexec "$@"\n')
         script.chmod(0o755)
