@@ -164,6 +164,8 @@ TEST(Recording, ReportsDamage) {
   EXPECT_THAT(testing::error_as("", good.substr(0, good.size() - 1)).what, HasSubstr("ends inside a rank record"));
   EXPECT_THAT(testing::error_as("", good + "rest").what, HasSubstr("no rank record starts"));
   EXPECT_THAT(testing::error_as("", good + record_rank(0, 5, [](auto&) {})).what, HasSubstr("another run"));
+  EXPECT_THAT(testing::error_as("", record_rank(0, 4'000'000'000, [](auto&) {})).what,
+              HasSubstr("1 of 4000000000 ranks"));
   std::string newer = good;
   newer[8] = 9;
   EXPECT_THAT(testing::error_as("", newer).hint, HasSubstr("version of rankloom that recorded"));

@@ -3,10 +3,12 @@
 """Many small cases in few runs: the program prints the same with and without the recorder, and every count is exact. See programs/cases.h."""
 
 import collections
+import re
 
 from recording import RecordingTest, Volume, main
 
 RANKS = 4
+ENVIRONMENT = {"OMPI_MCA_osc": "pt2pt,sm"}  # one-sided communication that works everywhere
 
 
 class Cases(RecordingTest):
@@ -26,9 +28,9 @@ class Cases(RecordingTest):
         return sent, names, pairs
 
     def check(self, *words):
-        profile = self.record(RANKS, self.program("cases.c", "-pthread"), *words)
+        profile = self.record(RANKS, self.program("cases.c", "-pthread"), *words, environment=ENVIRONMENT)
         sent, names, pairs = self.expected()
-        recorded = {phase.name: phase.pairs for phase in profile.phases if phase.pairs}
+        recorded = {phase.name: phase.pairs for phase in profile.phases if phase.pairs and not re.fullmatch(r"level 1\d{4}", phase.name)}
         for level, name in names.items():
             with self.subTest(case=name):
                 self.assertEqual(recorded.get(level, {}), sent.get(level, {}))
@@ -44,8 +46,8 @@ class Cases(RecordingTest):
     def test_with_a_trace(self):
         """Some cases cannot be traced: the recorder says so and the program does not notice."""
         command = self.command(RANKS, self.program("cases.c", "-pthread"))
-        plain = self.run_command(command)
-        self.record_command(command, options=["--trace", "trace"], status=0)
+        plain = self.run_command(command, ENVIRONMENT)
+        self.record_command(command, options=["--trace", "trace"], environment=ENVIRONMENT, status=0)
         self.assert_same_output(plain, self.done)
 
 
@@ -99,7 +101,7 @@ class Sessions(RecordingTest):
 
     def test_are_counted(self):
         self.only("mpich", "Open MPI 4 has no sessions")
-        for words in ((), ("twice",), ("and world",)):
+        for words in ((), ("two",), ("and world",)):
             with self.subTest(words=words):
                 times = 2 if words else 1
                 profile = self.record(2, self.program("sessions.c"), *words)

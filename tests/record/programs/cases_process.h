@@ -19,10 +19,14 @@ static void exchange(int times) {
   take(in, 8);
   expect_times(next(), 8, times);
 }
-/* So many different collectives that the record needs more memory. */
+/* So many phases that the record needs more memory. Their levels are above 10,000. */
 static void need_memory(void) {
-  static char block[3000];
-  for (int i = 0; i < 3000; ++i) MPI_Bcast(block, i, MPI_BYTE, i % 2, MPI_COMM_WORLD);
+  static int level = 10000;
+  for (int i = 0; i < 100; ++i) {
+    MPI_Pcontrol(++level);
+    MPI_Sendrecv(out, 1, MPI_BYTE, rank, 1, in, 1, MPI_BYTE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  MPI_Pcontrol(1000 + current_case);
 }
 static void records_that_grow(void) {
   need_memory();
@@ -37,7 +41,7 @@ static void interrupted_by_signals(void) {
   const struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
   signal(SIGALRM, count_alarm);
   setitimer(ITIMER_REAL, &often, NULL);
-  exchange(2000);
+  exchange(300);
   need_memory();
   setitimer(ITIMER_REAL, &never, NULL);
 }
@@ -181,14 +185,15 @@ static void abort_now(int number) {
   (void)number;
   MPI_Abort(MPI_COMM_WORLD, 6);
 }
-/* The handler interrupts the recorder at an arbitrary place. */
+/* The handler interrupts the recorder, which looks for a phase in a long list; MPI_Pcontrol does nothing in MPI itself.
+ */
 static int abort_in_a_signal_handler(void) {
   struct itimerval soon = {{0, 0}, {0, 1000 + 137 * (getpid() % 50)}};
   signal(SIGALRM, abort_now);
+  for (int level = 0; level < 1000; ++level) MPI_Pcontrol(level);
   setitimer(ITIMER_REAL, &soon, NULL);
-  MPI_Comm copy;
-  MPI_Comm_dup(MPI_COMM_SELF, &copy);
-  for (;;) MPI_Comm_set_name(copy, "a name that is long enough to be copied for a while");
+  for (;;) MPI_Pcontrol(999);
+  return 1;
 }
 static void abort_for(MPI_Comm* comm, int* code, ...) {
   (void)code;
@@ -210,6 +215,7 @@ static int exit_in_a_signal_handler(void) {
   signal(SIGALRM, exit_now);
   setitimer(ITIMER_REAL, &soon, NULL);
   for (;;) MPI_Sendrecv(out, 8, MPI_BYTE, rank, 1, in, 8, MPI_BYTE, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return 1;
 }
 static void* receive_forever(void* unused) {
   MPI_Recv(in, 1, MPI_BYTE, rank, 123, MPI_COMM_SELF, MPI_STATUS_IGNORE);

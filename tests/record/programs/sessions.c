@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * MPI sessions without MPI_Init: once, twice in a row, or followed by MPI_Init. 2 ranks. */
+ * MPI sessions: one, two that overlap, or one during which MPI is initialised. 2 ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,26 +14,35 @@ static int run(MPI_Comm comm) {
   return 0;
 }
 
-static void session(void) {
-  MPI_Session session;
+static MPI_Comm open_session(MPI_Session* session, const char* tag) {
   MPI_Group group;
   MPI_Comm comm;
-  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-  MPI_Comm_create_from_group(group, "rankloom", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session);
+  MPI_Group_from_session_pset(*session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
   MPI_Group_free(&group);
-  run(comm);
-  MPI_Comm_free(&comm);
-  MPI_Session_finalize(&session);
+  return comm;
 }
 
 int main(int argc, char** argv) {
-  session();
-  if (argc > 1 && strcmp(argv[1], "twice") == 0) session();
+  MPI_Session one, other;
+  MPI_Comm comm = open_session(&one, "one"), second;
+  run(comm);
+  if (argc > 1 && strcmp(argv[1], "two") == 0) {
+    second = open_session(&other, "other");
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&one);
+    run(second);
+    MPI_Comm_free(&second);
+    MPI_Session_finalize(&other);
+    return 0;
+  }
   if (argc > 1 && strcmp(argv[1], "and world") == 0) {
     MPI_Init(&argc, &argv);
     run(MPI_COMM_WORLD);
     MPI_Finalize();
   }
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&one);
   return 0;
 }

@@ -94,8 +94,7 @@ bool is_same_job(const RankRecord& a, const RankRecord& b) {
 
 /// The records of a file, by rank. If a rank occurs twice, its second record is ignored.
 Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileContents& file) {
-  std::vector<std::optional<RankRecordView>> records;
-  RankRecord first;
+  std::vector<RankRecordView> found;
   std::string_view rest = file.view();
   const auto damaged = [&](std::string_view what) {
     return fail(Code::bad_input, at(file.name()),
@@ -114,17 +113,21 @@ Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileC
                   "read it with the version of rankloom that recorded it");
     }
     if (head.used < sizeof head || head.used > rest.size()) return damaged("the file ends inside a rank record");
-    constexpr std::uint32_t max_ranks = 1U << 28;
-    if (head.ranks == 0 || head.ranks > max_ranks || head.rank >= head.ranks)
-      return damaged("invalid rank or number of ranks");
-    if (records.empty()) {
-      records.resize(head.ranks);
-      first = head;
-    }
-    if (!is_same_job(first, head)) return damaged("the rank record belongs to another run than those before");
-    if (!records[head.rank]) records[head.rank].emplace(rest.substr(0, head.used));
+    if (head.rank >= head.ranks) return damaged("invalid rank or number of ranks");
+    if (!found.empty() && !is_same_job(found.front().head(), head))
+      return damaged("the rank record belongs to another run than those before");
+    found.emplace_back(rest.substr(0, head.used));
     rest.remove_prefix(head.used);
     rest.remove_prefix(std::min(rest.find_first_not_of('\0'), rest.size()));  // allocated space of a rank's file
+  }
+  // Memory grows with the number of ranks, which a damaged head may exaggerate.
+  constexpr std::size_t max_ranks_of_few_records = 1 << 16, max_ranks_per_record = 1024;
+  const std::size_t ranks = found.empty() ? 0 : found.front().head().ranks;
+  if (ranks > max_ranks_of_few_records && ranks / max_ranks_per_record > found.size())
+    return damaged(fmt::format("it contains {} of {} ranks", found.size(), ranks));
+  std::vector<std::optional<RankRecordView>> records(ranks);
+  for (const RankRecordView& record : found) {
+    if (!records[record.head().rank]) records[record.head().rank] = record;
   }
   return records;
 }
