@@ -22,6 +22,25 @@ if(RANKLOOM_WERROR)
   target_compile_options(rankloom_flags INTERFACE -Werror)
 endif()
 target_include_directories(rankloom_flags INTERFACE ${PROJECT_SOURCE_DIR})
+# CMake's build type Release defines NDEBUG. Tests run with assertions; those of Eigen, one for each access to a matrix element, cost
+# as much as the computation itself and are on in the build type Debug only.
+if(RANKLOOM_ASSERTIONS)
+  target_compile_options(rankloom_flags INTERFACE -UNDEBUG)
+  target_compile_definitions(rankloom_flags INTERFACE $<$<CONFIG:Release>:EIGEN_NO_DEBUG>)
+endif()
+
+# Libraries that are preloaded into the programs of users need no run-time library of a sanitizer, except in a build for the address
+# sanitizer: there `rankloom record` also preloads that run-time library, so that the recorder is checked inside real MPI programs.
+set(RANKLOOM_PRELOAD_SANITIZE -fno-sanitize=all)
+set(RANKLOOM_SANITIZER_RUNTIME "")
+# For libraries that replace functions of the C library or of sanitizers: undefined behaviour traps, which needs no run-time library.
+set(RANKLOOM_FREESTANDING_SANITIZE -fno-sanitize=all)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address,undefined")
+  set(RANKLOOM_PRELOAD_SANITIZE -fno-sanitize=vptr)  # needs type information
+  set(RANKLOOM_FREESTANDING_SANITIZE -fno-sanitize=address,vptr -fsanitize-undefined-trap-on-error)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE RANKLOOM_SANITIZER_RUNTIME
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
 
 # One precompiled header serves all libraries. GCC accepts it at every level from -O1 to -O3, but not both with and without
 # -fPIC, so every library is position independent. -DRANKLOOM_PCH=OFF shows which source lacks an include of its own.
@@ -76,5 +95,12 @@ function(rankloom_test folder)
     target_precompile_headers(${folder}_tests REUSE_FROM rankloom_test_pch)
   endif()
   target_compile_options(${folder}_tests PRIVATE $<$<CONFIG:Release>:-O0>)
-  gtest_discover_tests(${folder}_tests TEST_PREFIX "${folder}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${folder}_tests TEST_PREFIX "${folder}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 600 LABELS unit)
+endfunction()
+
+# rankloom_timing_test(NAME)  For a test whose result depends on measured times: it runs alone, and is listed in tests/flaky.txt.
+function(rankloom_timing_test name)
+  set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  set_property(TEST ${name} APPEND PROPERTY LABELS timing)
 endfunction()

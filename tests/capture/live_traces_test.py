@@ -33,7 +33,7 @@ def expected():
 
 
 def run(command, folder, env):
-    done = subprocess.run(["timeout", "-k", "5", "60", *command], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(["timeout", "-k", "5", "150", *command], cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout

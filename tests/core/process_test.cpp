@@ -22,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 std::string content_of(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -190,16 +191,20 @@ TEST_F(ProcessTest, KillsTheWholeProcessGroupAfterTheTimeLimit) {
   ProcessSpec spec = shell("sleep 100 & echo $!; wait");
   spec.new_process_group = true;
   ProcessOptions options;
-  options.time_limit = 300ms;
-  const auto result = capture(spec, options);
+  options.time_limit = 250ms;
+  auto result = capture(spec, options);
+  while (result.output.empty()) {  // on a busy machine the shell has not printed anything yet
+    options.time_limit = *options.time_limit * 2;
+    result = capture(spec, options);
+  }
   EXPECT_TRUE(result.timed_out);
   EXPECT_FALSE(result.succeeded());
   EXPECT_EQ(result.status, 128 + SIGKILL);
-  EXPECT_EQ(result.message, "sh did not end within 0.300 s");
+  EXPECT_THAT(result.message, MatchesRegex("sh did not end within .* s"));
   const pid_t grandchild = std::stoi(result.output);
   // Its new parent may need a moment to reap it; a zombie has no command line.
   const auto command_line = "/proc/" + std::to_string(grandchild) + "/cmdline";
-  for (int i = 0; i < 500 && !content_of(command_line).empty(); ++i) std::this_thread::sleep_for(10ms);
+  for (int i = 0; i < 6000 && !content_of(command_line).empty(); ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(content_of(command_line), "");
 }
 
@@ -288,7 +293,7 @@ TEST_F(ProcessTest, ADaemonIsNotAChildOfThisProcess) {
     return 0;
   }));
   EXPECT_TRUE(has_no_children());
-  for (int i = 0; i < 1000 && !std::filesystem::exists(file); ++i) std::this_thread::sleep_for(10ms);
+  for (int i = 0; i < 6000 && !std::filesystem::exists(file); ++i) std::this_thread::sleep_for(10ms);
   const std::string text = content_of(file);
   EXPECT_EQ(text.substr(0, text.find(' ')), text.substr(text.find(' ') + 1));
 }

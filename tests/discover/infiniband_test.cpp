@@ -94,10 +94,12 @@ TEST(InfiniBand, ErrorsNameTheLine) {
               HasSubstr("already in line 1"));
 }
 
-TEST(InfiniBand, ATruncatedFileDoesNotCrash) {
+TEST(InfiniBand, ATruncatedFileIsAnErrorOrHasFewerHosts) {
   const std::string text = fabric(2, 2, 2, 1);
-  for (std::size_t length = 0; length < text.size(); length += 3)
-    (void)read_infiniband(FileContents("file", text.substr(0, length)));
+  const Truncations seen = truncations_of(read_infiniband, text);
+  EXPECT_GT(seen.errors, 0U);
+  EXPECT_GT(seen.machines, 0U);
+  EXPECT_EQ(seen.max_nodes, 4U);
 }
 
 TEST(InfiniBand, IsRecognised) {

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The probe with real launchers, and on a small cluster of network namespaces with limited bandwidth. The probe must detect the
-hosts from the times only and measure the bandwidth of the links. A plain ping-pong of two ranks serves as the reference."""
+hosts from the times only and measure the bandwidth of the links. A plain ping-pong of two ranks serves as the reference.
+
+    live_probe_test.py RANKLOOM [CLASS]
+"""
 
 import json
 import os
@@ -10,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -42,7 +44,7 @@ int main(int argc, char** argv) {
 """
 
 
-def run(*arguments, status=0, timeout=90):
+def run(*arguments, status=0, timeout=200):
     done = subprocess.run([PROGRAM, "topo", "probe", *arguments], capture_output=True, text=True, timeout=timeout, check=False)
     assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done
@@ -168,21 +170,17 @@ class VirtualCluster(unittest.TestCase):
                 # Round-robin: consecutive ranks are on different hosts.
                 order = [f"h{rank % hosts}" for rank in range(hosts * slots)]
                 expected = [tuple(range(host, hosts * slots, hosts)) for host in range(hosts)]
-                # While other processes occupy both cores, all pairs are equally slow; hence up to three attempts.
-                for _ in range(3):
-                    began = time.monotonic()
-                    reply = json.loads(run("--json", "--blind", "--seconds", "4", "--alone", "12", "--mpi", "openmpi", "--", *cluster.launcher(hosts, slots, order)).stdout)
-                    print(f"probe took {time.monotonic() - began:.1f} s: {reply['measured']}", file=sys.stderr)
-                    groups = sorted(map(tuple, reply["groups"]))
-                    if groups == expected:
-                        break
-                self.assertEqual(groups, expected)
+                reply = json.loads(run("--json", "--blind", "--seconds", "4", "--alone", "12", "--mpi", "openmpi", "--", *cluster.launcher(hosts, slots, order)).stdout)
+                print(f"measured: {reply['measured']}", file=sys.stderr)
+                # While other processes occupy both cores, all pairs are equally slow: the groups are those of the times then.
+                self.assertEqual(sorted(map(tuple, reply["groups"])), expected)
                 measured = {level["kind"]: level["inverse_bandwidth"] for level in reply["measured"]}
                 between_hosts = self.plain_inverse_bandwidth(cluster, directory, ["h0", "h1"])
                 within_host = self.plain_inverse_bandwidth(cluster, directory, ["h2", "h2"])
                 print(f"plain: within_host {within_host} between_hosts {between_hosts} ratio {between_hosts / within_host}, probe: {measured} ratio {measured['node'] / measured['core']}", file=sys.stderr)
-                # 400 Mbit/s are 20 ns per byte. Times inside a host vary, because all ranks and other tests share two cores.
+                # 400 Mbit/s are 20 ns per byte of payload and headers; bursts of up to 64 kB pass faster than that.
                 self.assertLess(abs(measured["node"] / 20 - 1), 0.25)
+                # Within a host 16 ranks share this machine's cores, so that a copy takes between 1 and 8 ns per byte.
                 self.assertGreater(measured["node"] / measured["core"], 2)
             finally:
                 cluster.down()

@@ -250,12 +250,13 @@ TEST(SlurmYaml, DeeplyNestedBracketsAreRefused) {
   EXPECT_FALSE(read_slurm_yaml(FileContents("file", "- topology: t\n  tree: " + std::string(199, '['))));
 }
 
-TEST(SlurmYaml, ATruncatedFileDoesNotCrash) {
-  for (const char* const whole : {several_topologies, notations[3]}) {
-    const std::string text = whole;
-    for (std::size_t length = 0; length < text.size(); ++length)
-      (void)read_slurm_yaml(FileContents("file", text.substr(0, length)));
-  }
+TEST(SlurmYaml, ATruncatedFileIsAnErrorOrHasFewerNodes) {
+  const Truncations block = truncations_of(read_slurm_yaml, several_topologies);
+  EXPECT_GT(block.errors, 0U);
+  EXPECT_GT(block.machines, 0U);
+  EXPECT_EQ(block.max_nodes, 8U);
+  // The brackets of a flow sequence are closed on the last line only.
+  EXPECT_EQ(truncations_of(read_slurm_yaml, notations[3]).machines, 1U);
 }
 
 TEST(SlurmAllocation, CountsBelongToTheirNodes) {

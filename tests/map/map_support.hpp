@@ -2,6 +2,7 @@
 // tests/map: helpers shared by the tests of several mappers.
 #pragma once
 
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -11,6 +12,16 @@
 #include "tests/support/instances.hpp"
 
 namespace rankloom::testing {
+
+/// CPU time of all threads of this process since its construction. Unlike elapsed time, it does not grow with the load
+/// of the machine.
+class CpuTime {
+ public:
+  double seconds() const { return static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC; }
+
+ private:
+  std::clock_t start_ = std::clock();
+};
 
 /// A mapping problem that owns its graph, machine and capacities.
 struct OwnedProblem {

@@ -12,6 +12,7 @@
 namespace rankloom {
 namespace {
 
+using testing::CpuTime;
 using testing::every_machine;
 using testing::make_problem;
 using testing::OwnedProblem;
@@ -167,10 +168,9 @@ TEST_P(EveryMapper, ObservesItsTimeBudget) {
     MapRun run_parameters;
     run_parameters.deadline = Deadline::in(std::chrono::milliseconds(200));
     const auto configured = testing::mapper(GetParam().spec());  // with its default options
-    const auto begin = std::chrono::steady_clock::now();
+    const CpuTime time;
     const auto result = run_mapper(configured, problem->view(), run_parameters, {.keep_worse = true});
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    EXPECT_LT(took.count(), 5.0);
+    EXPECT_LT(time.seconds(), 5.0);  // a mapper without a check of the clock takes minutes
     if (result) expect_valid(*problem, *result);
   }
 }

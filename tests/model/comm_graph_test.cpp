@@ -67,5 +67,14 @@ TEST(CommGraph, NoRanksAndNoTrafficAreValid) {
   EXPECT_EQ(build(4, {}).total_bytes(), 0);
 }
 
+TEST(AssertionsDeathTest, OfTheLibraryAreOnInTests) {
+#ifdef NDEBUG
+  GTEST_SKIP() << "configure with -DRANKLOOM_ASSERTIONS=ON";
+#else
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH((void)sum(build(2, {}), build(3, {})), "rank_count");
+#endif
+}
+
 }  // namespace
 }  // namespace rankloom

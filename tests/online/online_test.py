@@ -34,7 +34,7 @@ class OnlineTest(RecordingTest):
         self.ranks = RANKS[self.mpi.name]
         self.node = NODES[self.ranks]
 
-    def run_online(self, *command, options=(), environment=None, timeout=60, status=0):
+    def run_online(self, *command, options=(), environment=None, timeout=recording.HANGS, status=0):
         done = self.run_command([self.rankloom, "online", "-o", "online.json", *options, "--", *command], environment, timeout)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.done = done
@@ -49,7 +49,7 @@ class OnlineTest(RecordingTest):
         child = subprocess.Popen([str(word) for word in [self.rankloom, "online", "-o", "online.json", *options, "--", *self.two_phases(phases, seconds)]], cwd=self.directory,
                                  env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(lambda: child.poll() is None and child.kill())
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + recording.HANGS
         while time.monotonic() < deadline:
             for file in self.directory.glob(".rankloom-record-*/agent.*"):
                 agent = file.read_text().strip()
@@ -82,7 +82,8 @@ class Phases(OnlineTest):
         node, = log["nodes"]
         self.assertEqual(node["ranks"], list(range(self.ranks)))
         found = node["phases"]
-        # On a busy machine a phase may be split into a few parts, but the kinds occur in the order of the program.
+        # Four phases of two kinds. On a busy machine, windows without CPU time for a rank split a phase into parts or look like a third
+        # kind, but the kinds occur in the order of the program. tests/place/online_test.cpp asserts exact phases on recorded windows.
         kinds = [phase["kind"] for phase in found]
         self.assertTrue(is_subsequence(["A", "B", "A", "B"], kinds), self.done.stderr)
         self.assertLessEqual(len(kinds), 8, self.done.stderr)
@@ -146,16 +147,16 @@ class Failures(OnlineTest):
     def test_the_agent_is_killed(self):
         child, _, agent = self.start("-t", self.node)
         os.kill(agent, signal.SIGKILL)
-        out, err = child.communicate(timeout=40)
+        out, err = child.communicate(timeout=recording.HANGS)
         self.assertEqual(child.returncode, 0, out + err)
         self.assertIn("wrote no log", err)
 
     def test_a_rank_is_killed(self):
         child, folder, agent = self.start("-t", self.node, phases=10)
         os.kill(self.pids(folder)[-1], signal.SIGKILL)
-        out, err = child.communicate(timeout=40)
+        out, err = child.communicate(timeout=recording.HANGS)
         self.assertNotEqual(child.returncode, 0, out + err)
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while pathlib.Path(f"/proc/{agent}").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertFalse(pathlib.Path(f"/proc/{agent}").exists(), "the agent must end with its ranks")
@@ -191,7 +192,7 @@ class VirtualCluster(OnlineTest):
             self.skipTest("making hosts needs root")
         program = self.program("two_phases.c")
         done = self.run_command([self.rankloom, "lab", "exec", "--hosts", "2", "--slots", "4", "--", self.rankloom, "online", "-o", "online.json", "-t", self.node, "--",
-                               "mpirun", "-n", str(self.ranks), program, "2", "1"], {"OMPI_MCA_btl_tcp_if_include": "", "OMPI_MCA_oob_tcp_if_include": ""}, 90)
+                               "mpirun", "-n", str(self.ranks), program, "2", "1"], {"OMPI_MCA_btl_tcp_if_include": "", "OMPI_MCA_oob_tcp_if_include": ""})
         if "network namespaces" in done.stderr and done.returncode == 5:
             self.skipTest("no hosts can be made here")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -61,7 +61,7 @@ class Threads(unittest.TestCase):
         return [str(argument) for argument in (RANKLOOM, "online", "-o", "online.json", *options, "--", *command)]
 
     def run_online(self, *command, options=(), status=0, environment=None):
-        self.done = subprocess.run(self.arguments(*command, options=options), cwd=self.directory, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+        self.done = subprocess.run(self.arguments(*command, options=options), cwd=self.directory, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150, check=False)
         self.assertEqual(self.done.returncode, status, self.done.stdout + self.done.stderr)
         self.assertEqual([name.name for name in self.directory.iterdir() if name.name.startswith(".rankloom")], [], "temporary files are left")
         return json.loads((self.directory / "online.json").read_text())
@@ -103,12 +103,12 @@ class Threads(unittest.TestCase):
     def test_the_agent_is_killed(self):
         child = subprocess.Popen(self.arguments(self.program, THREADS, 2, 0.6), cwd=self.directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: child.poll() is None and child.kill())
-        deadline, agents = time.monotonic() + 20, []
+        deadline, agents = time.monotonic() + 150, []
         while not agents and time.monotonic() < deadline:
             agents = [int(file.read_text()) for file in self.directory.glob(".rankloom-record-*/agent.*") if file.read_text().strip() and (file.parent / "threads").exists()]
             time.sleep(0.02)
         os.kill(agents[0], signal.SIGKILL)
-        out, err = child.communicate(timeout=40)
+        out, err = child.communicate(timeout=150)
         self.assertEqual(child.returncode, 0, out + err)
         self.assertEqual(len(BINDING.findall(out)), THREADS)
         self.assertIn("wrote no log", err)

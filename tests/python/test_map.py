@@ -115,7 +115,7 @@ def test_other_threads_run_during_a_mapping():
         time.sleep(0.002)
         turns += 1
     worker.join()
-    assert turns > 5  # with the interpreter lock held, there would be one
+    assert turns > 2  # with the interpreter lock held, there would be one
 
 
 @pytest.mark.parametrize("call", [

@@ -94,7 +94,7 @@ class Missing(RecordingTest):
         command = self.mpi.launch(2, program) + [":", "-n", "1", "env", "-u", "LD_PRELOAD", program]
         plain = self.run_command(command)
         self.assertEqual(plain.returncode, 0, plain.stderr)
-        profile = self.record_command(command, timeout=20)
+        profile = self.record_command(command)
         self.assert_same_output(plain, self.done)
         self.assertRegex(self.done.stderr, r"rank 2\b.*missing")
         self.assertIsNotNone(profile)
@@ -105,8 +105,8 @@ class Missing(RecordingTest):
         """The launcher then ends the other ranks."""
         self.only("openmpi", "MPICH's launcher does not end the other ranks")
         command = self.mpi.launch(2, self.program("ring.c")) + [":", "-n", "1", "/bin/false"]
-        plain = self.run_command(command, timeout=20)
-        self.record_command(command, timeout=20)
+        plain = self.run_command(command)
+        self.record_command(command)
         self.assertEqual(self.done.returncode, plain.returncode)
         self.assertNotEqual(plain.returncode, 0)
         self.assertRegex(self.done.stderr, r"(?i)rankloom.*(missing|no profile|nothing|none of)")

@@ -19,6 +19,7 @@ import zlib
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 SKIPPED = 77  # SKIP_RETURN_CODE of ctest
+HANGS = 150  # seconds after which a command counts as hanging, also on a busy machine
 
 OPERATIONS = ("barrier", "bcast", "reduce", "gather", "scatter", "allreduce", "allgather", "alltoall", "reduce_scatter", "scan")
 WORLD = ()  # the members of a communicator of all ranks
@@ -265,7 +266,7 @@ class RecordingTest(unittest.TestCase):
             digest.update(file.read_bytes())
         return digest.hexdigest()[:16]
 
-    def run_command(self, words, environment=None, timeout=60, directory=None):
+    def run_command(self, words, environment=None, timeout=HANGS, directory=None):
         """Runs a command. A command that hangs is ended and fails the test."""
         child = subprocess.Popen([str(word) for word in words], cwd=directory or self.directory, env={**ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -291,7 +292,7 @@ class RecordingTest(unittest.TestCase):
         """The command of the launcher, or of the program itself if ranks is 0."""
         return self.mpi.launch(ranks, program, *words) if ranks else [program, *words]
 
-    def record_command(self, command, options=(), environment=None, out="out.prof", timeout=60, status=None):
+    def record_command(self, command, options=(), environment=None, out="out.prof", timeout=HANGS, status=None):
         """Runs `rankloom record`. Returns the profile, if one was written; the output is in self.done."""
         done = self.run_command([self.rankloom, "record", "-o", out, *options, "--", *command], environment, timeout)
         self.done = done
@@ -305,7 +306,7 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(sorted(recorded.stdout.splitlines()), sorted(plain.stdout.splitlines()), recorded.stderr)
         self.assertEqual(recorded.returncode, plain.returncode, recorded.stderr)
 
-    def record(self, ranks, program, *words, options=(), environment=None, status=0, timeout=60):
+    def record(self, ranks, program, *words, options=(), environment=None, status=0, timeout=HANGS):
         """The profile of a run, which must have the output and the exit status of the program without the recorder. The latter runs once per process."""
         command = self.command(ranks, program, *words)
         key = (*map(str, command), *sorted((environment or {}).items()))

@@ -2,6 +2,7 @@
 // tests of report: the progress line.
 #include "rankloom/report/terminal/progress_bar.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -10,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace rankloom {
 namespace {
@@ -41,22 +43,28 @@ std::string content(std::FILE* file) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-TEST(ProgressBar, IsSilentInTheFirstSecond) {
+/// What another thread has written so far.
+std::string content_now(std::FILE* file) {
+  std::array<char, 4096> block{};
+  const ssize_t size = ::pread(::fileno(file), block.data(), block.size(), 0);
+  return std::string(block.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+}
+
+TEST(ProgressBar, IsSilentAtFirst) {
   const File file(std::tmpfile(), std::fclose);
   {
-    ProgressBar bar(file.get(), true);
+    ProgressBar bar(file.get(), true, std::chrono::hours(1));
     bar.report("mapping", 0.1);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(content(file.get()), "");
 }
 
-TEST(ProgressBar, DrawsAfterASecondAndErasesItselfAtTheEnd) {
+TEST(ProgressBar, DrawsAfterTheSilenceAndErasesItselfAtTheEnd) {
   const File file(std::tmpfile(), std::fclose);
   {
-    ProgressBar bar(file.get(), true);
+    ProgressBar bar(file.get(), true, std::chrono::milliseconds(0));
     bar.report("mapping", 0.25);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1250));
+    while (content_now(file.get()).find("25 %") == std::string::npos) std::this_thread::yield();
   }
   const std::string drawn = content(file.get());
   EXPECT_THAT(drawn, HasSubstr("mapping"));
@@ -67,9 +75,9 @@ TEST(ProgressBar, DrawsAfterASecondAndErasesItselfAtTheEnd) {
 TEST(ProgressBar, DrawsNothingWhenNotEnabled) {
   const File file(std::tmpfile(), std::fclose);
   {
-    ProgressBar bar(file.get(), false);
+    ProgressBar bar(file.get(), false, std::chrono::milliseconds(0));
     bar.report("mapping", 0.25);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1150));
+    bar.finish();
   }
   EXPECT_EQ(content(file.get()), "");
 }

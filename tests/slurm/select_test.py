@@ -61,6 +61,7 @@ class Cluster(unittest.TestCase):
 
     MACHINE = f"mesh:{SIDE}x{SIDE}"
     POLICY = "closed-best"
+    OPTIONS = ()  # of `slurm lab up`
 
     @classmethod
     def setUpClass(cls):
@@ -68,7 +69,7 @@ class Cluster(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.addClassCleanup(run, PROGRAM, "slurm", "lab", "down", "--name", cls.name, status=None)
-        made = json.loads(run(PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", cls.MACHINE, "--policy", cls.POLICY, "--json", timeout=120).stdout)
+        made = json.loads(run(PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", cls.MACHINE, "--policy", cls.POLICY, "--share", cls.scratch.name, *cls.OPTIONS, "--json", timeout=120).stdout)
         cls.env = {**os.environ, **made["environment"]}
         cls.directory = pathlib.Path(made["directory"])
 
@@ -83,9 +84,9 @@ class Cluster(unittest.TestCase):
     def slurm(self, *words, **options):
         return run(*words, env=self.env, **options).stdout
 
-    def submit(self, nodes, *options, minutes=30):
-        """Requests an allocation that must start immediately. Returns its job id, or None if it would have to wait."""
-        done = run("salloc", "--no-shell", "-I1", "-t", minutes, *(["-N", nodes] if nodes else []), *options, env=self.env, status=None)
+    def submit(self, nodes, *options, minutes=30, limit=30):
+        """Requests an allocation. Returns its job id, or None if it did not start within `limit` seconds."""
+        done = run("salloc", "--no-shell", f"-I{limit}", "-t", minutes, *(["-N", nodes] if nodes else []), *options, env=self.env, status=None)
         found = re.search(r"Granted job allocation (\d+)", done.stderr)
         return found[1] if found else None
 
@@ -101,7 +102,7 @@ class Cluster(unittest.TestCase):
     def nodes_of(self, job):
         return self.jobs().get(job, ("GONE", []))[1]
 
-    def wait(self, condition, what, seconds=20):
+    def wait(self, condition, what, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if condition():
@@ -119,7 +120,7 @@ class Cluster(unittest.TestCase):
         end = completed() + cycles
         self.wait(lambda: completed() >= end, f"{cycles} backfill cycles")
 
-    def wait_for_start(self, job, seconds=20):
+    def wait_for_start(self, job, seconds=60):
         self.assertIsNotNone(job, "it was not allocated")
         self.wait(lambda: self.jobs().get(job, ("",))[0] == "RUNNING", f"job {job} runs", seconds)
         return self.nodes_of(job)
@@ -213,7 +214,7 @@ class Select(Cluster):
                     options = ["--comment", "rankloom:fallback=diameter"]
                     expected = self.request(size, name, "--fallback", "diameter")
                     shared += expected is not None
-                job = self.submit(size, *options)
+                job = self.submit(size, *options, limit=1 if expected is None else 30)
                 if expected is None:
                     self.assertIsNone(job, f"step {step}: {size} nodes")
                     waited += 1
@@ -382,9 +383,8 @@ class VirtualSlurm(unittest.TestCase):
         name = f"half{os.getpid()}"
         process = subprocess.Popen([str(PROGRAM), "slurm", "lab", "up", "--name", name, "--nodes", "32"], stdout=subprocess.DEVNULL)
         holders = pathlib.Path(f"/run/rankloom-slurm/{name}/namespace_holders")
-        for _ in range(400):
-            if holders.exists() and len(holders.read_text().splitlines()) > 5:
-                break
+        end = time.monotonic() + 60
+        while not (holders.exists() and len(holders.read_text().splitlines()) > 5) and time.monotonic() < end:
             time.sleep(0.01)
         process.kill()
         process.wait()

@@ -93,7 +93,12 @@ Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::str
 
 std::pair<std::string, std::string> preload(const std::string& library) {
   const char* const others = std::getenv("LD_PRELOAD");
-  return {"LD_PRELOAD", others != nullptr && *others != '\0' ? fmt::format("{}:{}", library, others) : library};
+  std::string value = library;
+  // In a build for a sanitizer, its run-time library has to come first.
+  if (constexpr std::string_view runtime = RANKLOOM_SANITIZER_RUNTIME; !runtime.empty())
+    value = fmt::format("{}:{}", runtime, value);
+  if (others != nullptr && *others != '\0') value = fmt::format("{}:{}", value, others);
+  return {"LD_PRELOAD", value};
 }
 
 Result<int> run_with_environment(const ProgramCommand& command, const Environment& environment,

@@ -13,7 +13,6 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::chrono::milliseconds silence{1000};
 constexpr std::chrono::milliseconds interval{100};
 constexpr std::string_view erase_line = "\r\x1b[K";
 
@@ -38,8 +37,8 @@ std::string progress_line(std::string_view stage, double fraction, double second
   return fmt::format("{}  [{}{}]  {}", stage, std::string(full, '#'), std::string(bar - full, ' '), end);
 }
 
-ProgressBar::ProgressBar(std::FILE* terminal, bool enabled) : terminal_(terminal) {
-  if (enabled) thread_ = std::thread([this] { draw_until_finished(); });
+ProgressBar::ProgressBar(std::FILE* terminal, bool enabled, std::chrono::milliseconds silence) : terminal_(terminal) {
+  if (enabled) thread_ = std::thread([this, silence] { draw_until_finished(silence); });
 }
 
 ProgressBar::~ProgressBar() {
@@ -66,7 +65,7 @@ void ProgressBar::finish() {
   }
 }
 
-void ProgressBar::draw_until_finished() {
+void ProgressBar::draw_until_finished(std::chrono::milliseconds silence) {
   std::unique_lock lock(mutex_);
   auto pause = silence;
   while (!wake_.wait_for(lock, pause, [this] { return finished_; })) {

@@ -17,11 +17,11 @@ namespace rankloom {
 /// The line as it is drawn: "mapping  [######        ]  43 %  2.1 s"; without a bar when the fraction is negative.
 std::string progress_line(std::string_view stage, double fraction, double seconds, std::size_t width);
 
-/// Draws nothing during the first second, then ten times per second in its own thread, so that work without progress
+/// Draws nothing during the silence, then ten times per second in its own thread, so that work without progress
 /// reports is also visible. A disabled bar has no thread and draws nothing.
 class ProgressBar : public Progress {
  public:
-  ProgressBar(std::FILE* terminal, bool enabled);
+  ProgressBar(std::FILE* terminal, bool enabled, std::chrono::milliseconds silence = std::chrono::seconds(1));
   ~ProgressBar() override;
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -31,7 +31,7 @@ class ProgressBar : public Progress {
   void finish();
 
  private:
-  void draw_until_finished();
+  void draw_until_finished(std::chrono::milliseconds silence);
   std::FILE* terminal_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;

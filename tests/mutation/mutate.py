@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mutation check: changes single lines of the library at random, one at a time, and runs the unit tests of the stage. A change that
+no test detects has survived: a test is missing, or the change has no effect (tests/mutation/equivalent.txt lists those).
+
+The sources are copied to build-mutants/source; the working tree is not touched. The same seed gives the same changes.
+
+    ./dev mutants [N]
+    mutate.py [--mutants N] [--seed S] [--stages map,model,…] [--only FILE:LINE] [--list] [--json FILE]
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "build-mutants"
+SOURCE, BUILD = WORK / "source", WORK / "build"
+
+Stage = collections.namedtuple("Stage", "name folders tests share")
+STAGES = (
+    Stage("map", ("rankloom/map",), "map_tests", 20),
+    Stage("model", ("rankloom/model",), "model_tests", 14),
+    Stage("allocate", ("rankloom/allocate",), "allocate_tests", 12),
+    Stage("place", ("rankloom/place",), "place_tests", 10),
+    Stage("statistics", ("rankloom/evaluate/statistics.cpp",), "evaluate_tests", 4),
+)
+# Code that only runs inside MPI programs, agents and namespaces: live tests cover it, and no unit test can.
+LIVE_ONLY = ("rankloom/place/virtual_cluster/", "rankloom/place/online/agent/", "rankloom/place/reorder/library/")
+
+# Lines that have no effect on results: memory, progress, assertions, declarations, error messages.
+SKIPPED = re.compile(r"^\s*(//|#|/\*|\*|using |namespace |template|static_assert|assert|return fail|fail\()|\.reserve\(|shrink_to_fit|progress|fmt::print|LCOV_EXCL")
+# An assignment or a call: its target has no blanks, unlike a declaration.
+STATEMENT = re.compile(r"^\s*(?!return\b|break;|continue;|throw\b)(\+\+|--)?[\w.:>\-\[\]()*&]+( [-+*/|&^%]?= .*|\(.*\)|\+\+|--)?;\s*$")
+
+Mutant = collections.namedtuple("Mutant", "stage file line old new")
+Rule = collections.namedtuple("Rule", "name pattern replacement")
+
+
+def rule(name, pattern, replacement):
+    return Rule(name, re.compile(pattern), replacement)
+
+
+RULES = (
+    rule("< → <=", r" < ", " <= "), rule("<= → <", r" <= ", " < "),
+    rule("> → >=", r" > ", " >= "), rule(">= → >", r" >= ", " > "),
+    rule("== → !=", r" == ", " != "), rule("!= → ==", r" != ", " == "),
+    rule("+ → -", r" \+ ", " - "), rule("- → +", r" - ", " + "),
+    rule("* → /", r" \* ", " / "), rule("/ → *", r" / ", " * "),
+    rule("+= → -=", r" \+= ", " -= "), rule("-= → +=", r" -= ", " += "),
+    rule("&& → ||", r" && ", " || "), rule("|| → &&", r" \|\| ", " && "),
+    rule("min → max", r"\bstd::min\b", "std::max"), rule("max → min", r"\bstd::max\b", "std::min"),
+    rule("true → false", r"\btrue\b", "false"), rule("false → true", r"\bfalse\b", "true"),
+    rule("n → n + 1", r"(?<![\w.'])(\d+)(?![\w.'\d])", lambda found: str(int(found[1]) + 1)),
+    rule("negated condition", r"\bif \(([^;]+)\)(?= |$)", lambda found: f"if (!({found[1]}))"),
+)
+
+
+def without_literals(line):
+    """The line with strings, characters and comments replaced by blanks of the same length."""
+    line = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])\'', lambda found: " " * len(found[0]), line)
+    return re.sub(r"//.*", lambda found: " " * len(found[0]), line)
+
+
+def mutations_of(line):
+    """All changed versions of a line of code."""
+    if SKIPPED.search(line):
+        return
+    code = without_literals(line)
+    for _, pattern, replacement in RULES:
+        for found in pattern.finditer(code):
+            new = replacement if isinstance(replacement, str) else replacement(found)
+            if callable(replacement) and '"' in line[found.start():found.end()]:
+                continue  # the condition contains a literal
+            yield line[:found.start()] + new + line[found.end():]
+    if STATEMENT.match(code) and code.count("(") == code.count(")") and code.count("{") == code.count("}"):
+        yield re.match(r"\s*", line)[0] + ";  // removed: " + line.strip()
+
+
+def sources_of(stage, root):
+    for folder in stage.folders:
+        path = root / folder
+        yield from [path] if path.is_file() else sorted(path.rglob("*.cpp"))
+
+
+def candidates_of(stage, root=ROOT):
+    """Line by line, so that every line is equally likely, however many changes it allows."""
+    for path in sources_of(stage, root):
+        name = str(path.relative_to(root))
+        if name.startswith(LIVE_ONLY):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            changed = list(mutations_of(line))
+            if changed:
+                yield [Mutant(stage.name, name, number, line, new) for new in changed]
+
+
+def choose(count, seed, stages):
+    chance = random.Random(seed)
+    total = sum(stage.share for stage in stages)
+    chosen = []
+    for place, stage in enumerate(stages):
+        wanted = count - len(chosen) if place == len(stages) - 1 else round(count * stage.share / total)
+        lines = list(candidates_of(stage))
+        chosen += [chance.choice(line) for line in chance.sample(lines, min(wanted, len(lines)))]
+    return chosen
+
+
+def equivalents():
+    """(file, changed line) → why it has no effect."""
+    found = {}
+    for line in (pathlib.Path(__file__).parent / "equivalent.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            file, changed, why = line.split(" | ", 2)
+            found[file, changed] = why
+    return found
+
+
+def copy_sources():
+    """Copies what differs, so that ninja builds nothing again."""
+    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    for name in names:
+        source, target = ROOT / name, SOURCE / name
+        if source.is_file() and not (target.is_file() and target.read_bytes() == source.read_bytes()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+    for target in (SOURCE / "rankloom").rglob("*.cpp"):
+        if str(target.relative_to(SOURCE)) not in names:
+            target.unlink()
+
+
+def build(*targets):
+    return subprocess.run(["ninja", "-C", BUILD, *targets], capture_output=True, text=True, check=False)
+
+
+def run_tests(tests, limit):
+    """Whether all tests pass, and the time. A test that hangs is a failure."""
+    begin = time.monotonic()
+    child = subprocess.Popen([BUILD / "bin" / tests, "--gtest_fail_fast", "--gtest_brief=1"], cwd=WORK, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        passed = child.wait(timeout=limit) == 0
+    except subprocess.TimeoutExpired:
+        passed = False
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+    return passed, time.monotonic() - begin
+
+
+def judge(mutant, tests, limit):
+    """killed, survived, or not compiled."""
+    path = SOURCE / mutant.file
+    original = path.read_text()
+    lines = original.splitlines(keepends=True)
+    lines[mutant.line - 1] = mutant.new + "\n"
+    try:
+        path.write_text("".join(lines))
+        if build(tests).returncode != 0:
+            return "not compiled"
+        return "survived" if run_tests(tests, limit)[0] else "killed"
+    finally:
+        path.write_text(original)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mutants", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=2015)
+    parser.add_argument("--stages", default=",".join(stage.name for stage in STAGES))
+    parser.add_argument("--only", default="", help="mutants of this file or line: rankloom/map/run.cpp:44")
+    parser.add_argument("--list", action="store_true", help="show the changes; build and run nothing")
+    parser.add_argument("--json", type=pathlib.Path, default=WORK / "mutants.json")
+    arguments = parser.parse_args()
+    stages = [stage for stage in STAGES if stage.name in arguments.stages.split(",")]
+    mutants = [mutant for mutant in choose(arguments.mutants, arguments.seed, stages) if f"{mutant.file}:{mutant.line}".startswith(arguments.only)]
+    if arguments.list:
+        for mutant in mutants:
+            print(f"{mutant.file}:{mutant.line}\n  - {mutant.old.strip()}\n  + {mutant.new.strip()}")
+        return
+    copy_sources()
+    tests_of = {stage.name: stage.tests for stage in stages}
+    if not (BUILD / "build.ninja").exists():
+        subprocess.run(["cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O1 -g0", "-DRANKLOOM_CCACHE=OFF",
+                        "-DRANKLOOM_WERROR=OFF"], stdout=subprocess.DEVNULL, check=True)
+    needed = sorted({tests_of[mutant.stage] for mutant in mutants})
+    done = build(*needed)
+    if done.returncode != 0:
+        sys.exit(done.stdout[-4000:])
+    limits = {}
+    for tests in needed:
+        passed, seconds = run_tests(tests, 3600)
+        if not passed:
+            sys.exit(f"{tests} fails without a change")
+        limits[tests] = 3 * seconds + 20
+    known = equivalents()
+    results = []
+    for number, mutant in enumerate(mutants, 1):
+        outcome = "equivalent" if (mutant.file, mutant.new.strip()) in known else judge(mutant, tests_of[mutant.stage], limits[tests_of[mutant.stage]])
+        results.append({**mutant._asdict(), "outcome": outcome})
+        print(f"{number:3} {outcome:12} {mutant.file}:{mutant.line}\n    - {mutant.old.strip()}\n    + {mutant.new.strip()}", flush=True)
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    counts = collections.Counter(result["outcome"] for result in results)
+    judged = counts["killed"] + counts["survived"]
+    print(f"{counts['killed']} of {judged} killed ({100 * counts['killed'] / max(judged, 1):.0f} %), {counts['survived']} survived, "
+          f"{counts['equivalent']} equivalent, {counts['not compiled']} not compiled")
+    sys.exit(counts["killed"] < 0.8 * judged)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Long runs of a complete Slurm with rankloom's node selection: slurmctld is killed and restarted while jobs run and wait, and
+thousands of short jobs pass through it. Takes minutes; `./dev test --all` runs it.
+
+    endurance_test.py PROGRAM [CLASS]
+"""
+import os
+import pathlib
+import re
+import signal
+import sys
+import unittest
+
+import select_test
+from select_test import Cluster, is_rectangle, run
+
+JOBS = int(os.environ.get("RANKLOOM_TEST_JOBS", "2000"))
+
+
+class Killed(Cluster):
+    """slurmctld ends without a chance to save anything."""
+
+    def kill_controller(self):
+        old = self.controller()
+        os.kill(old, signal.SIGKILL)
+        self.wait(lambda: not pathlib.Path(f"/proc/{old}/exe").exists(), "slurmctld has ended")
+
+    def start_controller(self):
+        run(select_test.PROGRAM, "slurm", "lab", "exec", "--name", self.name, "--", "slurmctld", "-f", self.env["SLURM_CONF"])
+        self.wait(lambda: "is UP" in self.slurm("scontrol", "ping", status=None), "slurmctld is up")
+
+    def test_running_and_waiting_jobs_survive(self):
+        sizes = [16, 9, 12, 6]
+        running = {job: self.nodes_of(job) for job in (self.submit(size) for size in sizes)}
+        waiting = self.queue(49)
+        self.wait_for_backfill(1)
+        for _ in range(3):
+            self.kill_controller()
+            self.start_controller()
+            self.wait(lambda: set(self.jobs("R")) == set(running), "all jobs run")
+            self.assertEqual({job: self.nodes_of(job) for job in running}, running, "the jobs have the same nodes")
+            self.assertEqual(self.jobs()[waiting][0], "PENDING")
+            small = self.queue(4)
+            self.assertTrue(is_rectangle(self.wait_for_start(small)))
+            self.check_contention()
+            self.cancel(small)
+        for job in running:
+            self.cancel(job)
+        self.assertEqual(len(self.wait_for_start(waiting)), 49)
+
+    def test_jobs_that_end_without_slurmctld_are_not_lost(self):
+        go = pathlib.Path(self.scratch.name) / "go"
+        done = pathlib.Path(self.scratch.name) / "done"
+        done.mkdir()
+        script = f"while [ ! -e {go} ]; do sleep 0.05; done; : > {done}/$SLURM_JOB_ID"
+        jobs = [self.slurm("sbatch", "--parsable", "-o", "/dev/null", "-N", size, "--wrap", script).strip() for size in (4, 6, 9)]
+        for job in jobs:
+            self.wait_for_start(job)
+        self.kill_controller()
+        go.touch()
+        self.wait(lambda: len(list(done.iterdir())) == len(jobs), "the jobs have ended")
+        self.start_controller()
+        self.wait(lambda: not self.jobs(), "slurmctld knows that the jobs have ended")
+        self.assertEqual(len(self.nodes_of(self.submit(49))), 49)
+
+
+class ManyJobs(Cluster):
+    BATCH = 100
+    OPTIONS = ("--conf", "MinJobAge=2")  # seconds after which slurmctld forgets a job that has ended
+
+    def memory(self):
+        """Resident memory of slurmctld in MB."""
+        return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.controller()}/status").read_text())[1]) / 1000
+
+    def test_are_not_lost_and_leave_no_memory_behind(self):
+        done = pathlib.Path(self.scratch.name) / "jobs"
+        done.mkdir()
+        submitted, memory = [], []
+        while len(submitted) < JOBS:
+            for number in range(self.BATCH):
+                words = ["sbatch", "--parsable", "-o", "/dev/null", "-t", 1, "-N", 1 + number % 4, "--wrap", f": > {done}/$SLURM_JOB_ID"]
+                submitted.append(self.slurm(*words).strip())
+            self.wait(lambda: not self.jobs(), "all jobs have ended", 300)
+            memory.append(self.memory())
+            print(f"{len(submitted)} jobs, {memory[-1]:.1f} MB", file=sys.stderr, flush=True)
+        self.assertEqual({path.name for path in done.iterdir()}, set(submitted))
+        self.assertEqual(len(submitted), len(set(submitted)))
+        # The first quarter fills caches; afterwards the memory must not grow with the number of jobs.
+        quarter = memory[len(memory) // 4]
+        self.assertLess(memory[-1], 1.05 * quarter + 1, memory)
+
+
+if __name__ == "__main__":
+    reason = select_test.missing()
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(select_test.SKIP)
+    unittest.main(argv=[sys.argv[0], "-v", *(sys.argv[2:] or ["Killed", "ManyJobs"])])
