@@ -180,7 +180,7 @@ class VirtualCluster(unittest.TestCase):
                 print(f"plain: within_host {within_host} between_hosts {between_hosts} ratio {between_hosts / within_host}, probe: {measured} ratio {measured['node'] / measured['core']}", file=sys.stderr)
                 # 400 Mbit/s are 20 ns per byte of payload and headers; bursts of up to 64 kB pass faster than that.
                 self.assertLess(abs(measured["node"] / 20 - 1), 0.25)
-                # Within a host 16 ranks share this machine's cores, so that a copy takes between 1 and 8 ns per byte.
+                # About 90 on a quiet machine; with other load, the 16 ranks wait for cores longer than a copy takes.
                 self.assertGreater(measured["node"] / measured["core"], 2)
             finally:
                 cluster.down()

@@ -160,6 +160,7 @@ def judge(mutant, tests, limit):
     path = SOURCE / mutant.file
     original = path.read_text()
     lines = original.splitlines(keepends=True)
+    assert lines[mutant.line - 1].rstrip("\n") == mutant.old
     lines[mutant.line - 1] = mutant.new + "\n"
     try:
         path.write_text("".join(lines))
@@ -184,7 +185,7 @@ def main():
     if arguments.list:
         for mutant in mutants:
             print(f"{mutant.file}:{mutant.line}\n  - {mutant.old.strip()}\n  + {mutant.new.strip()}")
-        return
+        sys.exit(not mutants)
     copy_sources()
     tests_of = {stage.name: stage.tests for stage in stages}
     if not (BUILD / "build.ninja").exists():
