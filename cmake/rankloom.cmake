@@ -33,10 +33,12 @@ endif()
 # sanitizer: there `rankloom record` also preloads that run-time library, so that the recorder is checked inside real MPI programs.
 set(RANKLOOM_PRELOAD_SANITIZE -fno-sanitize=all)
 set(RANKLOOM_SANITIZER_RUNTIME "")
+set(RANKLOOM_PRELOAD_LTO ON)
 # For libraries that replace functions of the C library or of sanitizers: undefined behaviour traps, which needs no run-time library.
 set(RANKLOOM_FREESTANDING_SANITIZE -fno-sanitize=all)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=address,undefined")
   set(RANKLOOM_PRELOAD_SANITIZE -fno-sanitize=vptr)  # needs type information
+  set(RANKLOOM_PRELOAD_LTO OFF)  # takes a minute for each library
   set(RANKLOOM_FREESTANDING_SANITIZE -fno-sanitize=address,vptr -fsanitize-undefined-trap-on-error)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE RANKLOOM_SANITIZER_RUNTIME
     OUTPUT_STRIP_TRAILING_WHITESPACE)
