@@ -372,7 +372,7 @@ int main(int argc, char** argv) {
             try:
                 if os.readlink(process / "ns" / "net") == network:
                     os.kill(int(process.name), signal.SIGKILL)
-            except OSError:  # it has ended, or belongs to somebody else
+            except OSError:  # it has ended, or this user may not look at it
                 pass
 
     def compile(self):
