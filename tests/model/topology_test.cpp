@@ -84,6 +84,23 @@ TEST(Topology, ANodeNextToASwitchGetsASwitchOfItsOwn) {
   EXPECT_EQ(machine->hops(Core{0}, Core{8}), 4U);
 }
 
+TEST(Topology, AnObjectThatIsInsertedTakesANameOnlyIfItIsTheNode) {
+  auto lone = object("node", 1, Cost{1, 0}, {cores(2)});
+  lone.name = "lone";
+  const auto with_switch = build(object(
+      "machine", 1, Cost{10, 0}, {object("switch", 1, Cost{5, 0}, {object("node", 2, Cost{1, 0}, {cores(2)})}), lone}));
+  ASSERT_TRUE(with_switch) << to_string(with_switch.error());
+  EXPECT_EQ(with_switch->node_name(Node{2}), "lone");
+  auto package = object("package", 1, Cost{1, 0}, {cores(2)});
+  package.name = "host";
+  const auto with_node =
+      build(object("machine", 1, Cost{10, 0},
+                   {object("node", 1, Cost{2, 0}, {object("package", 2, Cost{1, 0}, {cores(2)})}), package}));
+  ASSERT_TRUE(with_node) << to_string(with_node.error());
+  EXPECT_EQ(with_node->node_count(), 2U);
+  EXPECT_EQ(with_node->node_name(Node{1}), "host");
+}
+
 TEST(Topology, TheDefaultCostIsTenTimesTheLevelBelow) {
   const auto machine = topology("switch:2 node:2 core:2");
   EXPECT_EQ(machine.cost(Core{0}, Core{1}).inverse_bandwidth, 1);

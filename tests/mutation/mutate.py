@@ -39,7 +39,7 @@ LIVE_ONLY = ("rankloom/place/virtual_cluster/", "rankloom/place/online/agent/", 
 # Lines that have no effect on results: memory, progress, assertions, declarations, error messages.
 SKIPPED = re.compile(r"^\s*(//|#|/\*|\*|using |namespace |template|static_assert|assert|return fail|fail\()|\.reserve\(|shrink_to_fit|progress|fmt::print|LCOV_EXCL")
 # An assignment or a call: its target has no blanks, unlike a declaration.
-STATEMENT = re.compile(r"^\s*(?!return\b|break;|continue;|throw\b)(\+\+|--)?[\w.:>\-\[\]()*&]+( [-+*/|&^%]?= .*|\(.*\)|\+\+|--)?;\s*$")
+STATEMENT = re.compile(r"^\s*(?!return\b|break;|continue;|throw\b)(\+\+|--)?\w[\w.:>\-\[\]()*&]+( [-+*/|&^%]?= .*|\(.*\)|\+\+|--)?;\s*$")
 
 Mutant = collections.namedtuple("Mutant", "stage file line old new")
 Rule = collections.namedtuple("Rule", "name pattern replacement")
@@ -70,8 +70,8 @@ def without_literals(line):
     return re.sub(r"//.*", lambda found: " " * len(found[0]), line)
 
 
-def mutations_of(line):
-    """All changed versions of a line of code."""
+def mutations_of(line, before=";"):
+    """All changed versions of a line of code; `before` is the line before it."""
     if SKIPPED.search(line):
         return
     code = without_literals(line)
@@ -81,7 +81,7 @@ def mutations_of(line):
             if callable(replacement) and '"' in line[found.start():found.end()]:
                 continue  # the condition contains a literal
             yield line[:found.start()] + new + line[found.end():]
-    if STATEMENT.match(code) and code.count("(") == code.count(")") and code.count("{") == code.count("}"):
+    if before.rstrip().endswith((";", "{", "}", ":", ")")) and STATEMENT.match(code) and code.count("(") == code.count(")") and code.count("{") == code.count("}"):
         yield re.match(r"\s*", line)[0] + ";  // removed: " + line.strip()
 
 
@@ -97,8 +97,9 @@ def candidates_of(stage, root=ROOT):
         name = str(path.relative_to(root))
         if name.startswith(LIVE_ONLY):
             continue
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            changed = list(mutations_of(line))
+        lines = path.read_text().splitlines()
+        for number, line in enumerate(lines, 1):
+            changed = list(mutations_of(line, lines[number - 2]))
             if changed:
                 yield [Mutant(stage.name, name, number, line, new) for new in changed]
 

@@ -185,7 +185,7 @@ class TournamentTree {
       max_[node] = larger;
     }
   }
-  double max() const { return leaves_ == 1 ? max_[1] : std::max(max_[1], 0.0); }
+  double max() const { return std::max(max_[1], 0.0); }  // rounding leaves less than nothing on an unused link
 
  private:
   std::size_t leaves_;
