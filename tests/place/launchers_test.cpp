@@ -402,5 +402,15 @@ TEST(Launchers, NeedOnlyTheirRow) {
   EXPECT_FALSE(plan_launch(*refused, deployment, {.directory = "D", .wrapper = "bind"}));
 }
 
+TEST(Launchers, HaveNoOptionWithTwoValuesExceptForNamesWithAValue) {
+  for (const Launcher* const launcher : launchers()) {
+    if (launcher->command_line == nullptr) continue;
+    for (const OptionSpec& option : launcher->command_line->options) {
+      const bool names_a_parameter = option.name().ends_with("mca") || option.name().ends_with("env");
+      EXPECT_LE(option.values, names_a_parameter ? 2U : 1U) << launcher->name << " " << option.names;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rankloom
