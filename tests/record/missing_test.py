@@ -94,6 +94,17 @@ class ByHand(RecordingTest):
         self.assertEqual(done.returncode, 3)
         self.assertIn("belongs to another run", done.stderr)
 
+    def test_the_second_of_two_programs_does_not_change_the_trace_of_the_first(self):
+        self.library = self.library.with_name(f"librankloom_trace_{self.mpi.name}.so")
+        (self.directory / "trace").mkdir()
+        body = f"export RANKLOOM_RECORD_TRACE={self.directory}/trace"
+        self.run_ranks(body)
+        first = {file.name: file.read_text() for file in (self.directory / "trace").iterdir()}
+        self.assertEqual(set(first), {f"rank-{rank}.txt" for rank in range(RANKS)})
+        self.run_ranks(body)
+        self.assertEqual({file.name: file.read_text() for file in (self.directory / "trace").iterdir()}, first)
+        self.assertEqual(self.done.stderr.count("rank-0.txt: File exists"), 1, self.done.stderr)
+
 
 if __name__ == "__main__":
     main()

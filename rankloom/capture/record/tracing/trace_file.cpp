@@ -73,7 +73,7 @@ bool TraceFile::write_at(std::uint64_t offset, const char* from, std::size_t len
     stop(std::strerror(EFBIG));
     return false;
   }
-  const int file = ::open(path_, O_WRONLY | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0), 0666);
+  const int file = ::open(path_, O_WRONLY | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0666);
   bool good = file >= 0;
   while (good && length > 0) {
     const ssize_t done = ::pwrite(file, from, length, static_cast<off_t>(offset));

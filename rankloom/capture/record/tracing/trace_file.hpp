@@ -22,7 +22,8 @@ struct TextBuffer {
 /// write fails, stop() prints the reason, and nothing more is written; the program continues.
 class TraceFile {
  public:
-  /// Creates an empty file. After a failure, all other functions do nothing.
+  /// Creates an empty file, which must not exist: it belongs to another MPI program of the same script. After a
+  /// failure, all other functions do nothing.
   bool open(const char* path);
   void append(const char* from, std::size_t length);
   /// Overwrites appended text at this offset.

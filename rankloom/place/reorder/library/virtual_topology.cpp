@@ -264,11 +264,13 @@ bool is_expected_mpi() {
 }  // namespace
 
 bool is_enabled() {
-  const char* const value = std::getenv("RANKLOOM_REORDER");
-  if (value != nullptr && std::string_view(value) == "0") return false;
   try {
-    static const bool expected = is_expected_mpi();
-    return expected;
+    // Once, because the program may change its environment in one rank.
+    static const bool enabled = [] {
+      const char* const value = std::getenv("RANKLOOM_REORDER");
+      return (value == nullptr || std::string_view(value) != "0") && is_expected_mpi();
+    }();
+    return enabled;
   } catch (...) {
     return false;
   }
