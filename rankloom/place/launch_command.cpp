@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/place/launchers.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
 
 namespace rankloom {
 
@@ -30,8 +34,9 @@ class ProgramParser {
   /// Advances `at` to the ":" after this program, or to the end.
   Result<LaunchedProgram> parse(std::size_t& at) const {
     LaunchedProgram parsed;
-    while (at < argv_.size() && is_option(argv_[at])) {
-      auto option = parse_option(at);
+    for (bool ended = false; !ended && at < argv_.size() && is_option(argv_[at]);) {
+      ended = syntax_.dashes_end_options && argv_[at] == "--";
+      auto option = ended ? LaunchOption{.name = "--", .values = {}, .arguments = {"--"}} : parse_option(at);
       if (!option) return propagate(option);
       at += option->arguments.size();
       parsed.options.push_back(std::move(*option));
@@ -50,6 +55,9 @@ class ProgramParser {
     const bool is_letters = syntax_.getopt_letters && !argument.starts_with("--");
     return is_letters ? parse_letters(at) : parse_name(at);
   }
+
+  /// Launchers split a command line at ":" before they read options.
+  bool is_value(std::size_t at) const { return at < argv_.size() && argv_[at] != ":"; }
 
   LaunchOption option(std::size_t at, const OptionSpec* spec, std::string_view name, Argv values,
                       std::size_t arguments) const {
@@ -71,12 +79,16 @@ class ProgramParser {
   }
 
   Result<LaunchOption> take_values(std::size_t at, const OptionSpec& spec) const {
-    if (at + spec.values >= argv_.size()) {
-      return fail(Code::usage, rankloom::at(argv_[at]), fmt::format("a value is missing after {}", argv_[at]),
-                  "write the option with its value, then the program");
+    const bool assigns = spec.assignment && is_value(at + 1) && argv_[at + 1].find('=') != std::string::npos;
+    const std::size_t count = assigns ? 1 : spec.values;
+    for (std::size_t i = 1; i <= count; ++i) {
+      if (!is_value(at + i)) {
+        return fail(Code::usage, rankloom::at(argv_[at]), fmt::format("a value is missing after {}", argv_[at]),
+                    "write the option with its value, then the program");
+      }
     }
-    const auto values = argv_.subspan(at + 1, spec.values);
-    return option(at, &spec, {}, Argv(values.begin(), values.end()), 1 + spec.values);
+    const auto values = argv_.subspan(at + 1, count);
+    return option(at, &spec, {}, Argv(values.begin(), values.end()), 1 + count);
   }
 
   /// As getopt does: several letters may share an argument, and its rest is the value of the first one that takes a
@@ -101,7 +113,7 @@ class ProgramParser {
   Result<LaunchOption> parse_unknown(std::size_t at, std::string_view name) const {
     if (!program_.empty()) {
       Argv values;
-      for (std::size_t next = at + 1; next < argv_.size(); ++next) {
+      for (std::size_t next = at + 1; is_value(next); ++next) {
         if (is_option(argv_[next]) || argv_[next] == program_) break;
         values.push_back(argv_[next]);
       }
@@ -128,21 +140,138 @@ bool is_assignment(std::string_view argument) {
              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
-/// Programs that start another one, and how many arguments they take besides options.
-constexpr auto prefix_programs = std::to_array<std::pair<std::string_view, std::size_t>>(
-    {{"env", 0}, {"nice", 0}, {"nohup", 0}, {"time", 0}, {"stdbuf", 0}, {"setsid", 0}, {"timeout", 1}});
+/// Programs that start another one. An option that is not listed may change what they start, or where.
+struct PrefixProgram {
+  std::string_view name;
+  std::string_view flags;          ///< Letters of options without a value.
+  std::string_view values;         ///< Letters of options with a value.
+  std::string_view long_flags;     ///< Names of long options without a value, separated by blanks.
+  std::string_view long_values;    ///< Names of long options with a value, separated by blanks.
+  std::size_t operands = 0;        ///< Arguments before the program.
+  bool takes_assignments = false;  ///< NAME=value before the program.
+};
 
-/// An option whose value is a file that lists the programs, so that the command line does not name one.
-bool names_program_file(const LaunchOption& option) {
-  return option.spec != nullptr && option.spec->role == OptionRole::program_file && !option.values.empty();
+constexpr auto prefix_programs = std::to_array<PrefixProgram>({
+    {"env", "iv", "u", "ignore-environment debug", "unset", 0, true},
+    {"nice", "0123456789", "n", "", "adjustment"},
+    {"nohup", "", "", "", ""},
+    {"time", "apqv", "fo", "append portability quiet verbose", "format output"},
+    {"stdbuf", "", "ioe", "", "input output error"},
+    {"setsid", "cw", "", "ctty wait", ""},
+    {"timeout", "v", "ks", "foreground preserve-status verbose", "kill-after signal", 1},
+});
+
+/// How many arguments an option of a prefix program is: with or without a value of its own. 0: it is not listed.
+std::size_t arguments_of_option(const PrefixProgram& program, std::string_view option) {
+  if (option.starts_with("--")) {
+    const std::string_view name = option.substr(2, option.find('=') - 2);
+    const bool has_value = option.find('=') != std::string_view::npos;
+    if (is_one_of(program.long_values, name)) return has_value ? 1 : 2;
+    return !has_value && is_one_of(program.long_flags, name) ? 1 : 0;
+  }
+  for (std::size_t i = 1; i < option.size(); ++i) {
+    if (program.values.find(option[i]) != std::string_view::npos) return i + 1 < option.size() ? 1 : 2;
+    if (program.flags.find(option[i]) == std::string_view::npos) return 0;
+  }
+  return 1;
 }
 
-bool lists_programs_in_a_file(const LaunchCommand& command) {
-  return std::any_of(command.programs.begin(), command.programs.end(), [](const LaunchedProgram& program) {
-    return std::any_of(program.options.begin(), program.options.end(), [](const LaunchOption& option) {
-      return option.spec != nullptr && option.spec->role == OptionRole::program_file;
-    });
-  });
+/// The index after a prefix program and its arguments; nothing if one of them is not listed.
+std::optional<std::size_t> after_prefix(const PrefixProgram& program, std::span<const std::string> argv,
+                                        std::size_t at) {
+  ++at;
+  while (at < argv.size() && argv[at].starts_with('-') && argv[at] != "--") {
+    const std::size_t count = arguments_of_option(program, argv[at]);
+    if (count == 0) return std::nullopt;
+    at += count;
+  }
+  if (at < argv.size() && argv[at] == "--") ++at;
+  while (program.takes_assignments && at < argv.size() && is_assignment(argv[at])) ++at;
+  return at + program.operands;
+}
+
+bool names_program_file(const LaunchOption& option) {
+  return option.spec != nullptr && option.spec->role == OptionRole::program_file;
+}
+
+/// The option whose value is a file that lists the programs; nullptr: there is none.
+const LaunchOption* program_file_option(const LaunchedProgram& program) {
+  const auto found = std::find_if(program.options.begin(), program.options.end(), names_program_file);
+  return found == program.options.end() ? nullptr : &*found;
+}
+
+constexpr const char* use_the_command_line = "write the programs on the command line, separated by :";
+
+/// The arguments of a line of a file that lists programs. Observed with mpirun 4.1.4 and hydra 4.0.2: "#" begins a
+/// comment anywhere, and quotes and backslashes have no meaning. They differ in tabs and in ":".
+Result<Argv> split_line(std::string_view line, const std::string& file, std::uint64_t number) {
+  line = line.substr(0, line.find('#'));
+  Argv arguments;
+  while (!line.empty()) {
+    const std::string_view argument = line.substr(0, line.find(' '));
+    line.remove_prefix(std::min(line.size(), argument.size() + 1));
+    if (argument.empty()) continue;
+    if (argument == ":" || argument.find_first_of("\t\r\v\f") != std::string_view::npos) {
+      return fail(Code::bad_input, at(file, number), "launchers read a colon, a tab or a carriage return differently",
+                  use_the_command_line);
+    }
+    arguments.emplace_back(argument);
+  }
+  return arguments;
+}
+
+/// The programs of a file: one per line, with the options in front of it.
+Result<std::vector<LaunchedProgram>> read_programs(const std::string& path, const Launcher& launcher) {
+  std::error_code ignored;
+  if (path == "-" || std::filesystem::is_character_file(path, ignored))
+    return fail(Code::usage, at(path), "the programs are listed in something that is not a file", use_the_command_line);
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  std::vector<LaunchedProgram> programs;
+  std::string_view rest = file->view();
+  for (std::uint64_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    auto arguments = split_line(line, path, number);
+    if (!arguments) return propagate(arguments);
+    if (arguments->empty()) continue;
+    std::size_t next = 0;
+    auto program = ProgramParser(*launcher.command_line, launcher.title, *arguments, {}).parse(next);
+    if (!program) return propagate(program);
+    if (program->arguments.empty() || program_file_option(*program) != nullptr)
+      return fail(Code::bad_input, at(path, number), "this line does not name a program", use_the_command_line);
+    programs.push_back(std::move(*program));
+  }
+  if (programs.empty())
+    return fail(Code::bad_input, at(path), "the file does not name a program", use_the_command_line);
+  return programs;
+}
+
+/// Replaces a file that lists the programs by the programs, as if they were on the command line, separated by ":".
+Result<void> insert_programs_of_file(LaunchCommand& command) {
+  for (const LaunchedProgram& program : command.programs) {
+    const LaunchOption* const file = program_file_option(program);
+    if (file == nullptr || file->spec->values == 0) continue;  // for srun --multi-prog, the file is the program
+    if (command.programs.size() > 1 || !program.arguments.empty())
+      return fail(Code::usage, at(file->arguments[0]), "the command also names a program", use_the_command_line);
+    for (const LaunchOption& option : program.options) {
+      const bool repeated = names_program_file(option) && &option != file;
+      if (!repeated && !is_one_of(command.launcher->command_line->program_options, option.name)) continue;
+      return fail(Code::usage, at(option.arguments[0]),
+                  fmt::format("this option has no effect together with {}", file->arguments[0]),
+                  "write it into the lines of the file");
+    }
+    auto programs = read_programs(file->values[0], *command.launcher);
+    if (!programs) return propagate(programs);
+    std::vector<LaunchOption> options = program.options;
+    std::erase_if(options,
+                  [](const LaunchOption& option) { return names_program_file(option) || option.name == "--"; });
+    std::vector<LaunchOption>& first = programs->front().options;
+    first.insert(first.begin(), std::make_move_iterator(options.begin()), std::make_move_iterator(options.end()));
+    command.programs = std::move(*programs);
+    return {};
+  }
+  return {};
 }
 
 const LaunchOption* rank_count_option(const LaunchedProgram& program) {
@@ -180,39 +309,43 @@ std::optional<std::uint32_t> LaunchCommand::rank_count() const {
   const DefaultRankCount by_default = launcher->command_line->default_rank_count;
   const bool one_by_default = by_default == DefaultRankCount::one ||
                               (by_default == DefaultRankCount::one_if_several_programs && programs.size() > 1);
-  std::uint32_t total = 0;
+  std::uint64_t total = 0;
   for (const LaunchedProgram& program : programs) {
     const LaunchOption* const count = rank_count_option(program);
+    std::uint32_t number = 1;
     if (count == nullptr) {
       if (!one_by_default) return std::nullopt;
-      ++total;
-      continue;
+    } else {
+      const std::string text = count->values.empty() ? std::string() : count->values[0];
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     }
-    const std::string& text = count->values.at(0);
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     total += number;
   }
-  return total;
+  if (total > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(total);
 }
 
 std::size_t launcher_position(std::span<const std::string> argv) {
   std::size_t at = 0;
   while (at < argv.size()) {
     const auto known = std::find_if(prefix_programs.begin(), prefix_programs.end(),
-                                    [&](const auto& row) { return row.first == program_name(argv[at]); });
+                                    [&](const auto& row) { return row.name == program_name(argv[at]); });
     if (known == prefix_programs.end()) break;
-    const bool is_env = known->first == "env";
-    ++at;
-    while (at < argv.size() && argv[at].starts_with('-')) {
-      const bool takes_value = argv[at] == "-k" || argv[at] == "-s" || argv[at] == "-u" || argv[at] == "-n";
-      at += takes_value ? 2 : 1;
-    }
-    while (is_env && at < argv.size() && is_assignment(argv[at])) ++at;
-    at += known->second;
+    const auto next = after_prefix(*known, argv, at);
+    if (!next) break;
+    at = *next;
   }
   return std::min(at, argv.size());
+}
+
+std::vector<std::string> launcher_environment(std::span<const std::string> argv) {
+  std::vector<std::string> variables;
+  const std::size_t position = launcher_position(argv);
+  for (std::size_t i = 0; i < position; ++i) {
+    if (is_assignment(argv[i])) variables.push_back(argv[i]);
+  }
+  return variables;
 }
 
 Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text, std::string_view program) {
@@ -242,11 +375,9 @@ Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view ve
     command.programs.push_back(std::move(*parsed));
     if (next >= argv.size()) break;
   }
-  const bool program_file = std::any_of(command.programs.begin(), command.programs.end(), [](const auto& part) {
-    return std::any_of(part.options.begin(), part.options.end(), names_program_file);
-  });
+  if (auto inserted = insert_programs_of_file(command); !inserted) return propagate(inserted);
   for (const LaunchedProgram& part : command.programs) {
-    if (part.arguments.empty() && !program_file) {
+    if (part.arguments.empty()) {
       return fail(Code::usage, at(command.executable), "the command does not name a program",
                   "write it after the launcher's options: mpirun -n 4 ./app");
     }
@@ -255,23 +386,24 @@ Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view ve
 }
 
 Result<LaunchCommand> rewrite(LaunchCommand command, const LaunchChange& change) {
-  const bool changes_programs = !change.wrapper.empty() || !change.environment.empty();
-  if (changes_programs && lists_programs_in_a_file(command)) {
+  const bool programs_in_file =
+      std::any_of(command.programs.begin(), command.programs.end(),
+                  [](const LaunchedProgram& program) { return program_file_option(program) != nullptr; });
+  if (!change.wrapper.empty() && programs_in_file)
     return fail(Code::usage, at(command.executable), "a file lists the programs instead of the command line",
-                "write the programs on the command line, separated by :");
-  }
+                use_the_command_line);
   for (LaunchedProgram& program : command.programs) {
     std::erase_if(program.options, [&](const LaunchOption& option) {
       return std::find(change.removed_options.begin(), change.removed_options.end(), option.name) !=
              change.removed_options.end();
     });
   }
-  if (!change.environment.empty())
-    command.launcher->command_line->pass_environment(command.programs, change.environment);
-  for (LaunchedProgram& program : command.programs) {
-    if (!program.arguments.empty())
-      program.arguments.insert(program.arguments.begin(), change.wrapper.begin(), change.wrapper.end());
+  if (!change.environment.empty()) {
+    auto passed = command.launcher->command_line->pass_environment(command.programs, change.environment);
+    if (!passed) return propagate(passed);
   }
+  for (LaunchedProgram& program : command.programs)
+    program.arguments.insert(program.arguments.begin(), change.wrapper.begin(), change.wrapper.end());
   if (!change.options.empty()) {
     auto& options = command.programs.front().options;
     options.insert(options.begin(), LaunchOption{.name = {}, .values = {}, .arguments = change.options});

@@ -35,7 +35,7 @@ struct LaunchOption {
 /// One program that the command starts. Commands separate several programs by ":".
 struct LaunchedProgram {
   std::vector<LaunchOption> options;  ///< The launcher's options in front of it.
-  Argv arguments;                     ///< The program and its arguments; empty: a file lists the programs.
+  Argv arguments;                     ///< The program and its arguments.
 };
 
 struct LaunchCommand {
@@ -56,10 +56,13 @@ struct LaunchCommand {
 /// The index of the launcher in a command line: it follows programs that only prepare its start, such as "env A=b",
 /// "nice" or "timeout 10".
 std::size_t launcher_position(std::span<const std::string> argv);
+/// The variables that "env" in front of the launcher sets, as "NAME=value".
+std::vector<std::string> launcher_environment(std::span<const std::string> argv);
 
 /// Parses a command line. `version_text` is the output of `LAUNCHER --version`; srun does not need it. `program` names
-/// the argument at which the program begins, for commands with options that the launcher's table does not list. Fails
-/// when the launcher is unknown, when an unknown option could have a value, or when there is no program.
+/// the argument at which the program begins, for commands with options that the launcher's table does not list. A file
+/// that lists the programs (mpirun --app, mpiexec -configfile) is read, and its programs replace it. Fails when the
+/// launcher is unknown, when an unknown option could have a value, or when there is no program.
 Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text,
                                            std::string_view program = {});
 /// The same with other rows than those of the registry.

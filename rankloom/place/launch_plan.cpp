@@ -13,21 +13,11 @@ namespace rankloom {
 
 namespace {
 
-/// Whether the predicate holds for one of the names, which blanks separate.
-template <class Predicate>
-bool any_name(std::string_view names, Predicate matches) {
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find(' '));
-    if (matches(name)) return true;
-    names.remove_prefix(std::min(names.size(), name.size() + 1));
-  }
-  return false;
-}
-
 bool conflicts(const ConflictingOption& row, const LaunchOption& option) {
-  if (!any_name(row.options, [&](std::string_view name) { return name == option.name; })) return false;
+  if (!is_one_of(row.options, option.name)) return false;
   if (row.parameters.empty()) return true;
-  return any_name(row.parameters, [&](std::string_view prefix) { return option.values.at(0).starts_with(prefix); });
+  if (option.values.empty()) return false;
+  return any_name(row.parameters, [&](std::string_view prefix) { return option.values[0].starts_with(prefix); });
 }
 
 Result<void> refuse_conflicts(const LaunchCommand& command, const LaunchContext& context) {
@@ -107,8 +97,12 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   change.options.insert(change.options.end(), placement->options.begin(), placement->options.end());
   change.environment = std::move(placement->rank_environment);
   const bool wrapper_binds = options.binds() && placement->needs_wrapper;
-  change.wrapper = {context.wrapper, "--report", options.path("report"),
-                    wrapper_binds ? options.path("bind.txt") : "-"};
+  if (context.report) {
+    change.wrapper = {context.wrapper, "--report", options.path("report"),
+                      wrapper_binds ? options.path("bind.txt") : "-"};
+  } else if (wrapper_binds) {
+    change.wrapper = {context.wrapper, options.path("bind.txt")};
+  }
   auto changed = rewrite(command, change);
   if (!changed) return propagate(changed);
 

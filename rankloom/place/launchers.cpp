@@ -7,32 +7,10 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/suggest.hpp"
+#include "rankloom/place/launchers/launcher_files.hpp"
 #include "rankloom/place/launchers/table.hpp"
 
 namespace rankloom {
-
-namespace {
-
-/// Calls `matches` with each part of a list.
-template <class Predicate>
-bool any_part(std::string_view list, char separator, Predicate matches) {
-  while (!list.empty()) {
-    const std::string_view part = list.substr(0, list.find(separator));
-    if (matches(part)) return true;
-    list.remove_prefix(std::min(list.size(), part.size() + 1));
-  }
-  return false;
-}
-
-bool matches_any(std::string_view patterns, std::string_view name) {
-  return any_part(patterns, ' ', [&](std::string_view pattern) {
-    if (pattern.starts_with('*')) return name.ends_with(pattern.substr(1));
-    if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
-    return name == pattern;
-  });
-}
-
-}  // namespace
 
 std::string EmitOptions::path(std::string_view file) const {
   if (directory.empty()) return std::string(file);
@@ -51,10 +29,20 @@ std::string EmittedCommand::text() const {
 }
 
 const OptionSpec* LauncherSyntax::find_option(std::string_view name) const {
-  const auto found = std::find_if(options.begin(), options.end(), [&](const OptionSpec& spec) {
-    return any_part(spec.names, '|', [&](std::string_view other) { return other == name; });
-  });
-  return found == options.end() ? nullptr : &*found;
+  const auto has_name = [&](const OptionSpec& spec) {
+    return any_name(
+        spec.names, [&](std::string_view other) { return other == name; }, '|');
+  };
+  const auto found = std::find_if(options.begin(), options.end(), has_name);
+  if (found != options.end()) return &*found;
+  if (!getopt_letters || name.size() < 2) return nullptr;
+  const auto is_abbreviated = [&](const OptionSpec& spec) {
+    return any_name(
+        spec.names, [&](std::string_view other) { return other.starts_with(name); }, '|');
+  };
+  const auto first = std::find_if(options.begin(), options.end(), is_abbreviated);
+  if (first == options.end() || std::any_of(first + 1, options.end(), is_abbreviated)) return nullptr;
+  return &*first;
 }
 
 std::span<const Launcher* const> launchers() {
@@ -77,7 +65,8 @@ const Launcher* recognise_launcher(std::string_view program, std::string_view ve
   for (const Launcher* const row : rows) {
     if (row->command_line == nullptr) continue;
     const LauncherSyntax& line = *row->command_line;
-    const bool has_unique_name = matches_any(line.unique_programs, name);
+    if (!is_one_of(line.programs, name)) continue;
+    const bool has_unique_name = is_one_of(line.unique_programs, name);
     if (line.recognises == nullptr ? has_unique_name : line.recognises(version_text)) return row;
     if (has_unique_name && by_name == nullptr) by_name = row;
   }
@@ -86,14 +75,14 @@ const Launcher* recognise_launcher(std::string_view program, std::string_view ve
 
 bool is_launcher_name(std::string_view program) {
   return std::any_of(launchers().begin(), launchers().end(), [&](const Launcher* row) {
-    return row->command_line != nullptr && matches_any(row->command_line->programs, program_name(program));
+    return row->command_line != nullptr && is_one_of(row->command_line->programs, program_name(program));
   });
 }
 
 bool needs_version_text(std::string_view program) {
   return std::any_of(launchers().begin(), launchers().end(), [&](const Launcher* row) {
     return row->command_line != nullptr && row->command_line->recognises != nullptr &&
-           matches_any(row->command_line->programs, program_name(program));
+           is_one_of(row->command_line->programs, program_name(program));
   });
 }
 
@@ -101,9 +90,10 @@ std::string known_launcher_programs() {
   std::vector<std::string> names;
   for (const Launcher* const row : launchers()) {
     if (row->command_line == nullptr) continue;
-    any_part(row->command_line->programs, ' ', [&](std::string_view pattern) {
-      const std::string name(pattern.substr(0, pattern.find('*')));
-      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    any_name(row->command_line->programs, [&](std::string_view program) {
+      // mpirun.openmpi and mpirun.mpich are the names of mpirun on systems with several MPI implementations.
+      const std::string name(program.substr(0, program.find('.')));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
       return false;
     });
   }

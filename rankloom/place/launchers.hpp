@@ -78,7 +78,8 @@ struct OptionSpec {
   std::string_view names;  ///< Without dashes, separated by "|"; the first one identifies the option.
   std::size_t values = 0;  ///< How many arguments follow it.
   OptionRole role = OptionRole::other;
-  bool attached = false;  ///< May have a value in the same argument, as in -K1.
+  bool attached = false;    ///< May have a value in the same argument, as in -K1.
+  bool assignment = false;  ///< One argument NAME=value may replace the two arguments NAME and value.
 
   std::string_view name() const { return names.substr(0, names.find('|')); }
 };
@@ -97,6 +98,7 @@ struct LaunchContext {
   std::string wrapper;    ///< rankloom-bind, by a path that exists on all hosts.
   EmitOptions::Bind bind = EmitOptions::Bind::core;
   bool in_slurm_job = false;
+  bool report = true;  ///< Every rank reports where it runs.
 };
 
 enum class DefaultRankCount : std::uint8_t {
@@ -108,10 +110,10 @@ enum class DefaultRankCount : std::uint8_t {
 /// A launcher whose command line rankloom parses and rewrites, for `run`, `record`, `tune`, `online`, `reorder` and
 /// `topo`.
 struct LauncherSyntax {
-  /// Names of its executable, separated by blanks, with "*" at one end; other launchers may use the same names.
-  /// Includes the unique names, because a program of any other name is not treated as a launcher.
+  /// Names of its executable, separated by blanks; other launchers may use the same names. A program of any other name
+  /// is not a launcher: it is never started to ask for its version, and its arguments are not changed.
   std::string_view programs;
-  /// Names that no other launcher uses.
+  /// Those of the names that no other launcher uses.
   std::string_view unique_programs;
   /// Recognises the output of `PROGRAM --version`. nullptr: a unique name is enough. Otherwise the version decides, and
   /// a unique name decides only if no row recognises the version.
@@ -121,8 +123,12 @@ struct LauncherSyntax {
   std::string_view packaged_program = {};  ///< An executable that only this package contains.
 
   std::span<const OptionSpec> options;
-  bool getopt_letters = false;                ///< "-lN2" is -l and -N 2.
-  bool value_after_equals = true;             ///< "--name=value" is accepted.
+  bool getopt_letters = false;      ///< "-lN2" is -l and -N 2.
+  bool value_after_equals = true;   ///< "--name=value" is accepted.
+  bool dashes_end_options = false;  ///< The program follows "--".
+  /// Names of options that apply to one program, separated by blanks. With a file that lists the programs, only the
+  /// lines of the file can contain them.
+  std::string_view program_options = {};
   std::string_view rank_count_option = "-n";  ///< Added to a command that does not give the number of ranks.
   DefaultRankCount default_rank_count = DefaultRankCount::chosen_by_launcher;
 
@@ -132,9 +138,10 @@ struct LauncherSyntax {
   /// Makes additions to the user's command, which replace its options of role `hosts`.
   Result<LaunchPlacement> (*place)(const Deployment& deployment, const EmitOptions& options) = nullptr;
   /// Adds options with which the launcher passes these variables to the ranks.
-  void (*pass_environment)(std::vector<LaunchedProgram>& programs, const Environment& environment) = nullptr;
+  Result<void> (*pass_environment)(std::vector<LaunchedProgram>& programs, const Environment& environment) = nullptr;
 
-  /// The option with any of its names; nullptr when the table does not list it.
+  /// The option with this name, or for getopt the only one that begins with it; nullptr when the table does not list
+  /// it.
   const OptionSpec* find_option(std::string_view name) const;
 };
 

@@ -2,12 +2,14 @@
 // tests of place: command lines of launchers, parsed and rewritten.
 #include "rankloom/place/launch_command.hpp"
 
+#include <fstream>
 #include <sstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/place/launchers.hpp"
 
 namespace rankloom {
@@ -156,10 +158,91 @@ TEST(LaunchChange, ReplacesOptionsWithTheirValues) {
             "mpirun -n 4 -v a --bind-to x");
 }
 
-TEST(LaunchChange, OfProgramsInAFileIsRefused) {
-  const LaunchChange change{.wrapper = {"bind"}};
-  EXPECT_THAT(rewritten("mpiexec -configfile f", mpich, change), HasSubstr("hint"));
-  EXPECT_THAT(rewritten("srun --multi-prog f", slurm, change), HasSubstr("hint"));
+/// A file that lists programs, in a temporary directory.
+class ProgramFile {
+ public:
+  explicit ProgramFile(const std::string& text) : directory_(*TemporaryDirectory::make()) {
+    std::ofstream(path()) << text;
+  }
+  std::string path() const { return directory_.file("programs"); }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+TEST(LaunchCommand, ReadsTheProgramsOfAFile) {
+  const ProgramFile file("# two programs\n\n-np 2 -x A=b ./one  \"x y\" # the first\n  --host h -n 3 ./two it's\n");
+  const auto open = parsed("env B=c mpirun --oversubscribe --app " + file.path() + " --mca x y", open_mpi);
+  EXPECT_EQ(join(open.argv()),
+            "env B=c mpirun --oversubscribe --mca x y -np 2 -x A=b ./one \"x y\" : --host h -n 3 ./two it's");
+  EXPECT_EQ(open.rank_count(), 5);
+  EXPECT_EQ(open.programs[0].arguments, (Argv{"./one", "\"x", "y\""})) << "quotes have no meaning there";
+  const ProgramFile lines("-n 1 ./one\n-n 2 -env A b ./two\n");
+  EXPECT_EQ(join(parsed("mpiexec -genv C d -configfile " + lines.path(), mpich).argv()),
+            "mpiexec -genv C d -n 1 ./one : -n 2 -env A b ./two");
+}
+
+TEST(LaunchCommand, WithAFileOfProgramsIsRefusedWhereLaunchersIgnoreOrDiffer) {
+  const ProgramFile good("-n 1 ./one\n"), tab("-n 1\t./one\n"), colon("-n 1 a : -n 1 b\n"), empty("# none\n"),
+      no_program("-n 1\n"), nested("--app other ./x\n");
+  for (const std::string& text :
+       {"mpirun -n 2 --app " + good.path(), "mpirun -x A --app " + good.path(),
+        "mpirun --app " + good.path() + " ./app", "mpirun ./app : --app " + good.path(), "mpirun --app " + tab.path(),
+        "mpirun --app " + colon.path(), "mpirun --app " + empty.path(), "mpirun --app " + no_program.path(),
+        "mpirun --app " + nested.path(), "mpirun --app " + good.path() + " --app " + good.path(),
+        std::string("mpirun --app /no/such/file"), std::string("mpirun --app -"), std::string("mpirun --app /dev/zero"),
+        std::string("mpirun --app")}) {
+    const auto command = parse_launch_command(split(text), open_mpi);
+    ASSERT_FALSE(command) << text;
+    EXPECT_FALSE(command.error().hint.empty()) << text;
+  }
+}
+
+TEST(LaunchCommand, OfHydraMayAssignAVariableInOneArgument) {
+  const auto command = parsed("mpiexec -genv A=b -env B c -n 2 ./app", mpich);
+  EXPECT_EQ(programs(command), Argv{"./app"});
+  EXPECT_EQ(command.rank_count(), 2);
+}
+
+TEST(LaunchCommand, HasItsProgramAfterTwoDashesWhereTheLauncherDoes) {
+  const auto command = parsed("srun -n 2 -- -odd x", slurm);
+  EXPECT_EQ(programs(command), Argv{"-odd"});
+  EXPECT_EQ(join(rewrite(command, {.environment = {{"A", "1"}}})->argv()), "srun -n 2 --export=ALL,A=1 -- -odd x");
+  EXPECT_EQ(programs(parsed("mpirun -n 2 -- ./app", open_mpi)), Argv{"./app"});
+  EXPECT_FALSE(parse_launch_command(split("mpiexec -n 2 -- ./app"), mpich)) << "hydra refuses it";
+}
+
+TEST(LaunchCommand, DoesNotTakeAColonForAValue) {
+  EXPECT_FALSE(parse_launch_command(split("mpirun -n : ./app"), open_mpi));
+  EXPECT_FALSE(parse_launch_command(split("mpirun --mca a : ./app"), open_mpi));
+}
+
+TEST(LaunchCommand, OfSrunMayAbbreviateOptions) {
+  EXPECT_EQ(parsed("srun --ntasks=4 ./app", slurm).rank_count(), 4);
+  EXPECT_EQ(parsed("srun --cpu-b=none -n 2 ./app", slurm).find("cpu-bind")->values, Argv{"none"});
+}
+
+TEST(LaunchCommand, CountsRanksWithoutOverflow) {
+  EXPECT_EQ(parsed("mpirun -n 4294967295 a : -n 4294967295 b", open_mpi).rank_count(), std::nullopt);
+}
+
+TEST(LaunchCommand, IsFoundOnlyAfterProgramsWhoseOptionsAreKnown) {
+  EXPECT_EQ(launcher_position(split("stdbuf -o L time -f %e nice -5 mpirun a")), 7);
+  EXPECT_EQ(launcher_position(split("env -C /tmp mpirun a")), 0) << "another directory";
+  EXPECT_EQ(launcher_position(split("env -S x mpirun a")), 0);
+  EXPECT_EQ(launcher_position(split("sudo mpirun a")), 0);
+  EXPECT_EQ(launcher_environment(split("env A=b timeout 5 env C= mpirun D=e")), (Argv{"A=b", "C="}));
+}
+
+TEST(LaunchChange, OfProgramsInAFileOfSrunIsLimitedToTheEnvironment) {
+  EXPECT_THAT(rewritten("srun --multi-prog f", slurm, {.wrapper = {"bind"}}), HasSubstr("hint"));
+  EXPECT_EQ(rewritten("srun --multi-prog f", slurm, {.environment = {{"A", "1"}}}),
+            "srun --multi-prog --export=ALL,A=1 f");
+  EXPECT_THAT(rewritten("srun --multi-prog f", slurm, {.environment = {{"A", "1,2"}}}), HasSubstr("hint"));
+}
+
+TEST(LaunchChange, IsRefusedWhereEnvWouldTakeTheProgramForAVariable) {
+  EXPECT_THAT(rewritten("srun -n 1 a=b", slurm, {.environment = {{"A", "1,2"}}}), HasSubstr("hint"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 
 
 /// The changed command, or the error, for two ranks on two hosts.
 std::string planned(const std::string& text, std::string_view version, EmitOptions::Bind bind = EmitOptions::Bind::core,
-                    bool in_slurm_job = false) {
+                    bool in_slurm_job = false, bool report = true) {
   std::istringstream in(text);
   Argv argv;
   for (std::string argument; in >> argument;) argv.push_back(argument);
@@ -32,7 +32,7 @@ std::string planned(const std::string& text, std::string_view version, EmitOptio
   const std::vector<std::string> hosts{"a", "b"};
   auto deployment =
       deploy(std::vector<Core>{Core{2}, Core{1}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
-  auto plan = plan_launch(*command, *deployment, {"F", "bind", bind, in_slurm_job});
+  auto plan = plan_launch(*command, *deployment, {"F", "bind", bind, in_slurm_job, report});
   return plan ? plan->text() : to_string(plan.error());
 }
 
@@ -89,7 +89,6 @@ TEST(LaunchPlan, RefusesOptionsThatConflictWithTheMapping) {
       {"mpirun --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4, "another placement", "leave it out"},
       {"mpirun --map-by node -n 2 app", open_mpi_5, "ignored", "leave it out"},
       {"mpirun -bind-to user:1,0 -n 2 app", mpich, "starts again", "rankloom-bind"},
-      {"mpirun -configfile f", mpich, "first host", "separated by :"},
       {"mpirun -ppn 1 -n 2 app", mpich, "another placement", "leave it out"},
       {"mpirun -ppn 1 -n 2 app", intel, "another placement", "leave it out"},
       {"srun -w a,b -n 2 app", "", "does not order", "salloc"},
@@ -102,6 +101,16 @@ TEST(LaunchPlan, RefusesOptionsThatConflictWithTheMapping) {
     EXPECT_THAT(message, HasSubstr(conflict.reason)) << conflict.command;
     EXPECT_THAT(message, HasSubstr(conflict.remedy)) << conflict.command;
   }
+}
+
+TEST(LaunchPlan, WithoutReportsKeepsTheCommandOfTheUser) {
+  const auto plan = [](const std::string& text, std::string_view version) {
+    return planned(text, version, EmitOptions::Bind::core, false, false);
+  };
+  EXPECT_EQ(plan("/opt/bin/mpirun.openmpi --oversubscribe -n 1 a x : -n 1 b", open_mpi_4),
+            "/opt/bin/mpirun.openmpi --rankfile F/rankfile --mca rmaps_rank_file_physical 1 --oversubscribe -n 1 a x : "
+            "-n 1 b");
+  EXPECT_EQ(plan("mpiexec.hydra -n 2 a x", mpich), "mpiexec.hydra -f F/hosts -bind-to none -n 2 bind F/bind.txt a x");
 }
 
 TEST(LaunchPlan, RefusesHydraInASlurmJobUnlessItKeepsTheOrder) {

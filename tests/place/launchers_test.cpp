@@ -293,6 +293,12 @@ TEST(Launchers, AreRecognisedByExactlyOneRow) {
   EXPECT_EQ(recognise_launcher("mpiexec.hydra", "")->name, "mpich");
   EXPECT_EQ(recognise_launcher("mpirun.openmpi", "")->name, "openmpi4");
   EXPECT_EQ(recognise_launcher("ls", ""), nullptr);
+  for (const char* const program : {"x.mpich", "x.openmpi", "mpirun_all.sh", "mpirun.sh", "mpiexec.mpich.sh",
+                                    "orterun2", "srun.sh", "srunx", "mpirun ", ""}) {
+    EXPECT_FALSE(is_launcher_name(program)) << program;
+    EXPECT_FALSE(needs_version_text(program)) << program;
+    EXPECT_EQ(recognise_launcher(program, "mpirun (Open MPI) 4.1.4\n"), nullptr) << program;
+  }
 }
 
 /// The executable by which a row is recognised, and a text that its launcher could print.
@@ -358,11 +364,12 @@ Result<LaunchPlacement> place(const Deployment& deployment, const EmitOptions& e
   return LaunchPlacement{.files = {{"places", deployment.host(Rank{0})}}, .options = {"--places", emit.path("places")}};
 }
 
-void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+Result<void> pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
   for (LaunchedProgram& program : programs) {
     for (const auto& [name, value] : environment)
       program.options.push_back({.name = "set", .values = {}, .arguments = {"--set", name + ":" + value}});
   }
+  return {};
 }
 
 Result<EmittedLaunch> write(const Deployment&, const EmitOptions&) {

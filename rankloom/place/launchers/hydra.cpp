@@ -182,34 +182,27 @@ Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& t
 }
 
 /// -genv applies to all programs.
-void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+Result<void> pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
   Argv arguments;
   for (const auto& [name, value] : environment) arguments.insert(arguments.end(), {"-genv", name, value});
   add_option(programs.front(), arguments);
+  return {};
 }
 
 Result<void> check_mpich(const LaunchCommand& command, const LaunchContext& context) {
   const LaunchOption* const manager = command.find("rmk");
-  if (!context.in_slurm_job || (manager != nullptr && manager->values[0] == "user")) return {};
+  if (!context.in_slurm_job || (manager != nullptr && manager->values == Argv{"user"})) return {};
   return fail(Code::usage, at(command.executable), "inside a Slurm job, hydra silently uses the hosts in Slurm's order",
               "launch with srun, or add: -launcher ssh -rmk user");
 }
 
-constexpr std::string_view programs_on_command_line = "write the programs on the command line, separated by :";
 constexpr ConflictingOption binding_conflict{"bind-to map-by membind",
                                              "is the same on every host and starts again at each repeated host",
                                              "leave it out: rankloom-bind binds every rank"};
 constexpr ConflictingOption placement_conflict{"ppn rr order-nodes skip-launch-node", "requests another placement",
                                                leave_it_out};
 
-constexpr std::array conflicts_of_mpich{
-    binding_conflict, placement_conflict,
-    ConflictingOption{"configfile", "with -host silently places every rank on the first host",
-                      programs_on_command_line}};
-
-constexpr std::array conflicts_of_intel{
-    binding_conflict, placement_conflict,
-    ConflictingOption{"configfile", "is another placement", programs_on_command_line}};
+constexpr std::array conflicts_of_hydra{binding_conflict, placement_conflict};
 
 /// As mpiexec of MPICH 4.0 lists them.
 constexpr auto hydra_options = std::to_array<OptionSpec>({
@@ -218,8 +211,8 @@ constexpr auto hydra_options = std::to_array<OptionSpec>({
     {"f|hostfile|machinefile|machine", 1, OptionRole::hosts},
     {"hosts|host|hostlist", 1, OptionRole::hosts},
     {"configfile", 1, OptionRole::program_file},
-    {"genv", 2},
-    {"env", 2},
+    {.names = "genv", .values = 2, .assignment = true},
+    {.names = "env", .values = 2, .assignment = true},
     {"genvlist", 1},
     {"envlist", 1},
     {"wdir|dir|wd", 1},
@@ -308,29 +301,33 @@ constexpr auto intel_options = [] {
   return all;
 }();
 
+constexpr std::string_view options_of_one_program = "n env envlist envnone envall wdir path arch soft umask";
+
 constexpr LauncherSyntax mpich_command_line{
-    .programs = "mpirun* mpiexec*",
-    .unique_programs = "mpiexec.hydra* *.mpich",
+    .programs = "mpirun mpiexec mpirun.mpich mpiexec.mpich mpirun.hydra mpiexec.hydra",
+    .unique_programs = "mpirun.mpich mpiexec.mpich mpirun.hydra mpiexec.hydra",
     .recognises = recognises_mpich,
     .mpi = "mpich",
     .package = "mpich",
     .packaged_program = "mpirun.mpich",
     .options = hydra_options,
+    .program_options = options_of_one_program,
     .default_rank_count = DefaultRankCount::one,
-    .conflicts = conflicts_of_mpich,
+    .conflicts = conflicts_of_hydra,
     .check = check_mpich,
     .place = place_mpich,
     .pass_environment = pass_environment,
 };
 
 constexpr LauncherSyntax intel_command_line{
-    .programs = "mpirun* mpiexec*",
+    .programs = "mpirun mpiexec mpiexec.hydra",
     .unique_programs = "",
     .recognises = recognises_intel,
     .mpi = "mpich",
     .options = intel_options,
+    .program_options = options_of_one_program,
     .default_rank_count = DefaultRankCount::one_if_several_programs,
-    .conflicts = conflicts_of_intel,
+    .conflicts = conflicts_of_hydra,
     .place = place_intel,
     .pass_environment = pass_environment,
 };

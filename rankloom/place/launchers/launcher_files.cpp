@@ -95,4 +95,9 @@ void add_option(LaunchedProgram& program, Argv arguments) {
                          LaunchOption{.name = {}, .values = {}, .arguments = std::move(arguments)});
 }
 
+void append_option(LaunchedProgram& program, LaunchOption option) {
+  const bool ended = !program.options.empty() && program.options.back().name == "--";
+  program.options.insert(program.options.end() - (ended ? 1 : 0), std::move(option));
+}
+
 }  // namespace rankloom

@@ -3,6 +3,7 @@
 // placement.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,23 @@ EmittedLaunch files_with_wrapper(std::vector<LauncherFile> files, EmittedCommand
 
 /// Adds an option in front of those of a program.
 void add_option(LaunchedProgram& program, Argv arguments);
+/// Adds an option after those of a program, before a "--" that ends them.
+void append_option(LaunchedProgram& program, LaunchOption option);
+
+/// Whether the predicate holds for one of the names of a list.
+template <class Predicate>
+bool any_name(std::string_view names, Predicate matches, char separator = ' ') {
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(separator));
+    if (matches(name)) return true;
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return false;
+}
+
+inline bool is_one_of(std::string_view names, std::string_view name) {
+  return any_name(names, [&](std::string_view other) { return other == name; });
+}
 
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

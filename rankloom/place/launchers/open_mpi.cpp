@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/scanner.hpp"
 #include "rankloom/place/launchers/launcher_files.hpp"
 #include "rankloom/place/launchers/table.hpp"
@@ -166,6 +167,10 @@ Result<LaunchPlacement> place_4(const Deployment& deployment, const EmitOptions&
 }
 
 Result<LaunchPlacement> place_5(const Deployment& deployment, const EmitOptions& options) {
+  if (options.directory.find_first_of(":,") != std::string::npos) {
+    return fail(Code::usage, at(options.directory), "Open MPI 5 splits the value of --map-by at colons and commas",
+                "name a directory without colons and commas with -o DIRECTORY");
+  }
   if (!options.binds()) {
     return LaunchPlacement{
         .files = {host_of_each_rank(deployment)},
@@ -184,13 +189,14 @@ Result<EmittedLaunch> write(const Deployment& deployment, const EmitOptions& opt
 }
 
 /// -x applies to one program, so every program gets it.
-void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+Result<void> pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
   Argv arguments;
   for (const auto& [name, value] : environment) {
     arguments.emplace_back("-x");
     arguments.push_back(fmt::format("{}={}", name, value));
   }
   for (LaunchedProgram& program : programs) add_option(program, arguments);
+  return {};
 }
 
 constexpr auto conflicts = std::to_array<ConflictingOption>({
@@ -407,26 +413,33 @@ constexpr auto options_of_5 = std::to_array<OptionSpec>({
     {"novm"},
 });
 
+/// With --app, mpirun 4.1 silently ignores these options on its command line.
+constexpr std::string_view options_of_one_program = "n x host hostfile wdir path preload-binary preload-files";
+
 constexpr LauncherSyntax command_line_4{
-    .programs = "mpirun* mpiexec* orterun*",
-    .unique_programs = "*.openmpi orterun",
+    .programs = "mpirun mpiexec mpirun.openmpi mpiexec.openmpi orterun",
+    .unique_programs = "mpirun.openmpi mpiexec.openmpi orterun",
     .recognises = recognises_version_4,
     .mpi = "openmpi",
     .package = "openmpi-bin",
     .packaged_program = "mpirun.openmpi",
     .options = options_of_4,
     .value_after_equals = false,
+    .dashes_end_options = true,
+    .program_options = options_of_one_program,
     .conflicts = conflicts,
     .place = place_4,
     .pass_environment = pass_environment,
 };
 
 constexpr LauncherSyntax command_line_5{
-    .programs = "mpirun* mpiexec* prterun*",
+    .programs = "mpirun mpiexec mpirun.openmpi mpiexec.openmpi prterun",
     .unique_programs = "prterun",
     .recognises = recognises_version_5,
     .mpi = "openmpi",
     .options = options_of_5,
+    .dashes_end_options = true,
+    .program_options = options_of_one_program,
     .conflicts = conflicts,
     .place = place_5,
     .pass_environment = pass_environment,

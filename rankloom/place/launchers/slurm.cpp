@@ -40,25 +40,44 @@ bool fits_export(const std::pair<std::string, std::string>& variable) {
   return variable.second.find_first_of(",'\"\\ \t\n") == std::string::npos;
 }
 
+/// Why "env NAME=value" cannot start the program of these options; nullptr: it can.
+const char* problem_of_env(const LaunchedProgram& program) {
+  const bool in_a_file = std::any_of(program.options.begin(), program.options.end(),
+                                     [](const LaunchOption& option) { return option.name == "multi-prog"; });
+  if (in_a_file) return "a file lists the programs";
+  const bool is_assignment = !program.arguments.empty() && contains(program.arguments[0], "=");
+  return is_assignment ? "env would take the program for a variable" : nullptr;
+}
+
 /// Extends the user's --export; if a value does not fit there, "env NAME=value" starts the program.
-void pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
-  const bool by_export = std::all_of(environment.begin(), environment.end(), fits_export);
+Result<void> pass_environment(std::vector<LaunchedProgram>& programs, const Environment& environment) {
+  const auto unfit = std::find_if_not(environment.begin(), environment.end(), fits_export);
   for (LaunchedProgram& program : programs) {
-    if (by_export) {
+    if (unfit == environment.end()) {
       std::string exported = "ALL";
       std::erase_if(program.options, [&](const LaunchOption& option) {
         if (option.name != "export" || option.values.empty()) return false;
         exported = option.values[0];
         return true;
       });
-      for (const auto& [name, value] : environment) exported += fmt::format(",{}={}", name, value);
-      program.options.push_back({.name = "export", .values = {exported}, .arguments = {"--export=" + exported}});
+      for (const auto& [name, value] : environment)
+        exported += fmt::format("{}{}={}", exported.empty() ? "" : ",", name, value);
+      append_option(program, {.name = "export", .values = {exported}, .arguments = {"--export=" + exported}});
     } else {
+      if (const char* const problem = problem_of_env(program)) {
+        return fail(
+            Code::usage, at("srun"),
+            fmt::format("{}, and {}={} cannot be passed with --export: a comma, blank or quote in a value would "
+                        "end it",
+                        problem, unfit->first, unfit->second),
+            "use paths without commas, blanks and quotes, or start a script that starts the program");
+      }
       Argv prefix{"env"};
       for (const auto& [name, value] : environment) prefix.push_back(fmt::format("{}={}", name, value));
       program.arguments.insert(program.arguments.begin(), prefix.begin(), prefix.end());
     }
   }
+  return {};
 }
 
 /// The ranks in the order of their slots: node by node, and on each node in the order of its cores.
@@ -279,6 +298,7 @@ constexpr LauncherSyntax srun_command_line{
     .packaged_program = "srun",
     .options = srun_options,
     .getopt_letters = true,
+    .dashes_end_options = true,
     .conflicts = conflicts,
     .place = place_slurm,
     .pass_environment = pass_environment,

@@ -403,18 +403,16 @@ class Tuner {
     return {};
   }
 
-  /// Writes the launcher's files. The value is the command to type, or empty when the command starts several programs.
+  /// Writes the launcher's files. The value is the command to type: the user's own, with the placement added.
   Result<std::string> emit() const {
     auto placed = deployment();
     if (!placed) return propagate(placed);
-    EmitOptions options;
-    options.directory = commands_.launch_directory();
-    options.program = launch_.programs[0].arguments;
-    auto written = launch_.launcher->write(*placed, options);
-    if (!written) return propagate(written);
-    if (auto done = write_launcher_files(written->files, options.directory); !done) return propagate(done);
-    if (launch_.programs.size() > 1 || written->commands.empty()) return std::string();
-    return written->commands.back().text();
+    LaunchContext context = launch_context(commands_.launch_directory(), EmitOptions::Bind::core);
+    context.report = false;
+    auto plan = plan_launch(launch_, *placed, context);
+    if (!plan) return propagate(plan);
+    if (auto done = write_launcher_files(plan->files, commands_.launch_directory()); !done) return propagate(done);
+    return plan->text();
   }
 
   const TuneArguments& arguments_;
