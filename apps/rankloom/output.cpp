@@ -12,30 +12,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "rankloom/core/text/control_characters.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/json.hpp"
 
 namespace rankloom::app {
 
 namespace {
-
-/// Error messages quote input that may contain anything; control characters must not reach the terminal.
-std::string visible(std::string_view text) {
-  std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 && c != '\n') {
-      shown += fmt::format("\\x{:02x}", byte);
-    } else if (byte == 0x7f) {
-      shown += "\\x7f";
-    } else {
-      shown += c;
-    }
-  }
-  // Bytes that are not UTF-8 become the replacement character, as in the JSON.
-  const std::string quoted = dump_json(Json(shown));
-  return parse_json(std::string_view(quoted)).get<std::string>();
-}
 
 Json to_json(const Error& error) {
   Json where = error.where.source;
@@ -47,6 +30,18 @@ Json to_json(const Error& error) {
 }  // namespace
 
 void print(std::string_view text) {
+  print_drawing(lines_without_controls(text));
+}
+
+void print_to_stderr(std::string_view text) {
+  fmt::print(stderr, "{}", lines_without_controls(text));
+}
+
+void print_note(std::string_view text) {
+  print_to_stderr(fmt::format("rankloom: {}\n", text));
+}
+
+void print_drawing(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -90,7 +85,7 @@ Result<void> check_standard_output() {
 
 int show_error(const Error& error, bool json) {
   std::fflush(stdout);
-  fmt::print(stderr, "rankloom: {}\n", visible(to_string(error)));
+  print_note(to_string(error));
   if (json) print_json(to_json(error));
   std::fflush(stdout);
   return static_cast<int>(error.code);

@@ -20,7 +20,14 @@ namespace rankloom::app {
 
 using Json = nlohmann::ordered_json;
 
+/// Prints text for people to standard output; control characters in names do not reach the terminal.
 void print(std::string_view text);
+/// The same to standard error.
+void print_to_stderr(std::string_view text);
+/// "rankloom: TEXT" on a line of standard error.
+void print_note(std::string_view text);
+/// Prints a picture with colours, in which names are already without control characters.
+void print_drawing(std::string_view text);
 /// Prints one line. Bytes that are not UTF-8 are replaced; numbers that are not finite become null.
 void print_json(const Json& object);
 std::string to_line(const Json& object);

@@ -35,17 +35,6 @@ inline std::string escaped(std::string_view text) {
   return result;
 }
 
-/// Replaces control characters by question marks: a result file may come from anyone, and must not control the
-/// terminal.
-inline std::string without_controls(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-  return result;
-}
-
 /// "12.3 ms", "46.9 min", "23.2 h"
 inline std::string format_duration(double seconds) {
   constexpr double two_hours = 7200;

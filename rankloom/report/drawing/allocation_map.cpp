@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/control_characters.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/report/terminal/table.hpp"
 #include "rankloom/report/text_format.hpp"
@@ -233,7 +234,7 @@ std::string draw_allocation(std::span<const PicturePanel> panels, std::span<cons
   text += '\n';
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     const std::string sign = colours ? coloured(job_letter(job), job) : std::string(1, job_letter(job));
-    text += fmt::format("  {}  {}: {}\n", sign, jobs[job].name, jobs[job].about);
+    text += fmt::format("  {}  {}: {}\n", sign, without_controls(jobs[job].name), without_controls(jobs[job].about));
   }
   return text + legend_of_signs(uses);
 }

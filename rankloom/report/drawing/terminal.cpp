@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/control_characters.hpp"
 #include "rankloom/report/drawing/allocation_map.hpp"
 #include "rankloom/report/drawing/backends.hpp"
 #include "rankloom/report/text_format.hpp"

@@ -365,7 +365,7 @@ class AllocVerb : public Verb {
                       restored.occupancy.free_count(), counted(topology.node_count(), "node"),
                       counted(jobs.size(), "job"), restored.state.settings.policy,
                       name_of(restored.state.settings.exclusive)));
-    print(draw_allocation(panels, uses, jobs, session.out_is_terminal));
+    print_drawing(draw_allocation(panels, uses, jobs, session.out_is_terminal));
     for (const StoredDrain& drain : restored.state.drains)
       print(fmt::format("  {} is {}{}{}\n", topology.node_name(drain.node), drain.failed ? "failed" : "drained",
                         drain.reason.empty() ? "" : ": ", drain.reason));

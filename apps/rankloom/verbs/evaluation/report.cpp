@@ -11,6 +11,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/text/control_characters.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/document/html.hpp"
@@ -79,9 +80,9 @@ class ReportVerb : public Verb {
     if (session.json) {
       print_json(to_json_line(loaded->document, files));
     } else if (files.empty()) {
-      print(terminal_text(*loaded, session.out_is_terminal));
+      print_drawing(terminal_text(*loaded, session.out_is_terminal));
     } else {
-      print(fmt::format("{}\n{}\n", without_controls(loaded->document.verdict.sentence),
+      print(fmt::format("{}\n{}\n", loaded->document.verdict.sentence,
                         output_.empty() ? fmt::format("{} in {}", counted(files.size(), "drawing"), svg_)
                                         : fmt::format("report written to {}", output_)));
     }

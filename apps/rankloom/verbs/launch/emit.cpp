@@ -56,7 +56,7 @@ class EmitVerb : public Verb {
       print_json(to_json(*made, *deployment, numbered));
     } else {
       print(to_text(*made));
-      if (numbered) fmt::print(stderr, "rankloom: {}\n", numbered_hosts);
+      if (numbered) print_note(numbered_hosts);
     }
     return success;
   }

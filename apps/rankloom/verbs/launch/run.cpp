@@ -68,7 +68,7 @@ class RunVerb : public Verb {
     if (session.json) {
       print_json(to_json(*result, *plan));
     } else {
-      fmt::print(stderr, "{}", to_text(*result));
+      print_to_stderr(to_text(*result));
     }
     if (result->status == 0 && strict_ && !result->verification.all()) return static_cast<int>(Code::environment);
     return result->status;

@@ -138,7 +138,7 @@ class MapVerb : public Verb {
     } else if (to_file) {
       print(summary(instance, result, levels));
     } else if (session.err_is_terminal) {
-      fmt::print(stderr, "{}", summary(instance, result, levels));
+      print_to_stderr(summary(instance, result, levels));
     }
     return success;
   }
