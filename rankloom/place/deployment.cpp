@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/hostlist.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -82,12 +84,6 @@ IdVector<Node, std::vector<Rank>> Deployment::ranks_of_nodes() const {
   IdVector<Node, std::vector<Rank>> ranks_of(hosts.size());
   for (const Rank rank : ranks()) ranks_of[bindings[rank].node].push_back(rank);
   return ranks_of;
-}
-
-bool is_plain_host_name(std::string_view name) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-  return !name.empty() && name.size() <= 255 && name[0] != '-' &&
-         name.find_first_not_of(plain) == std::string_view::npos;
 }
 
 bool names_its_hosts(const Topology& topology) {

@@ -44,9 +44,6 @@ Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topolog
 /// Whether the topology names its nodes rather than only numbering them.
 bool names_its_hosts(const Topology& topology);
 
-/// Letters, digits, "-", "_" and ".", not beginning with "-": names that every launcher's file can contain.
-bool is_plain_host_name(std::string_view name);
-
 /// Where one rank runs, as a launcher's file says.
 struct NamedBinding {
   std::string host;

@@ -37,6 +37,16 @@ TEST(Hostlist, RefusesMalformedExpressions) {
   EXPECT_THAT(to_string(expand_hostlist("n[3-1]").error()), HasSubstr("\"3-1\" is not a number or a range"));
 }
 
+TEST(Hostlist, ContainsOnlyNamesThatNeitherSshNorAShellTakesForSomethingElse) {
+  for (const char* const text : {"-oProxyCommand=x", "a,-b", "-[1-2]", "$(x)", "a;b", "a b", "user@host", "n[1-2]/x",
+                                 "a\x1b", "\xc3\xa4", "n1:2"}) {
+    const auto names = expand_hostlist(text);
+    ASSERT_FALSE(names) << text;
+    EXPECT_THAT(to_string(names.error()), HasSubstr("is not a host name")) << text;
+  }
+  EXPECT_TRUE(is_plain_host_name("node-1.cluster_2.example"));
+}
+
 TEST(Hostlist, ShortHostNamesHaveNoDomain) {
   EXPECT_EQ(short_host_name("node1.cluster.example"), "node1");
   EXPECT_EQ(short_host_name("node1"), "node1");

@@ -95,12 +95,23 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
     if (piece.empty()) return bad(text, "has an empty name between two commas");
     auto names = expand_name(piece);
     if (!names) return propagate(names);
+    if (!is_plain_host_name(names->front())) {  // the others differ in digits only
+      Failure failure = bad(piece, "is not a host name");
+      failure.value().hint = "use letters, digits, - _ and . and do not begin with -";
+      return failure;
+    }
     if (hosts.size() + names->size() > max_hosts)
       return bad(text, fmt::format("expands to more than {} hosts", max_hosts));
     hosts.insert(hosts.end(), names->begin(), names->end());
   }
   if (hosts.empty()) return bad(text, "names no host");
   return hosts;
+}
+
+bool is_plain_host_name(std::string_view name) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  return !name.empty() && name.size() <= 255 && name[0] != '-' &&
+         name.find_first_not_of(plain) == std::string_view::npos;
 }
 
 std::string_view short_host_name(std::string_view host) {

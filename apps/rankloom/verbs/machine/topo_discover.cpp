@@ -116,7 +116,9 @@ class Discovery {
       if (auto done = run_reporting(argv, on_line); !done) return propagate(done);
     } else if (arguments_.nodes.empty() && arguments_.network.empty() && !arguments_.hosts.empty()) {
       for (const std::string& host : hosts) {
-        Argv argv = split_at_spaces(arguments_.rsh.empty() ? "ssh" : arguments_.rsh);
+        Argv argv = arguments_.rsh.empty() ? Argv{"ssh", "--"} : split_at_spaces(arguments_.rsh);
+        if (argv.empty())
+          return fail(Code::usage, at("--rsh"), "the command that reaches a host is empty", "leave it out to use ssh");
         argv.push_back(host);
         for (const std::string& argument : report_command) argv.push_back(shell_quote(argument));
         if (auto done = run_reporting(argv, on_line); !done) return propagate(done);
