@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -31,26 +32,24 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+/// The last line that is not empty: after several error messages, the one that ended the program.
+std::string last_line(std::string text) {
+  text.erase(text.find_last_not_of(" \n") + 1);
+  const std::size_t newline = text.rfind('\n');
+  return newline == std::string::npos ? text : text.substr(newline + 1);
+}
+
 /// "Open MPI 4.1.4", "MPICH 4.0.2": launchers of the same name are told apart by their version text.
-std::string launcher_version_of(const std::string& program) {
-  const std::string text = output_of({program, "--version"});
+std::string launcher_title(const std::string& program, const std::string& text) {
   const Launcher* const launcher = recognise_launcher(program, text);
   if (launcher == nullptr || launcher->command_line->recognises == nullptr) return first_line(text);
   return fmt::format("{} {}", launcher->title, version_number(text));
 }
 
-std::string long_option_version(const std::string& program) {
-  return first_line(output_of({program, "--version"}));
-}
-
-std::string short_option_version(const std::string& program) {
-  return first_line(output_of({program, "-V"}));
-}
-
 /// One program to look for.
 struct ProgramRow {
   std::string name;
-  std::string (*version)(const std::string& path);  ///< Runs the program; nullptr: only its path is shown.
+  const char* version_option;  ///< The program is run with it; nullptr: only its path is shown.
   std::string needed_for;
   std::string package;
 };
@@ -60,7 +59,7 @@ std::vector<ProgramRow> launcher_programs() {
   std::vector<ProgramRow> rows;
   for (const Launcher* const launcher : launchers()) {
     if (launcher->command_line == nullptr || launcher->command_line->package.empty()) continue;
-    rows.push_back({std::string(launcher->command_line->packaged_program), launcher_version_of,
+    rows.push_back({std::string(launcher->command_line->packaged_program), "--version",
                     fmt::format("launching programs with {}", launcher->title),
                     std::string(launcher->command_line->package)});
   }
@@ -68,18 +67,42 @@ std::vector<ProgramRow> launcher_programs() {
 }
 
 const std::array<ProgramRow, 9> other_programs{{
-    {"mpirun", launcher_version_of, "launching MPI programs", "openmpi-bin"},
-    {"ssh", short_option_version, "launching on other hosts", "openssh-client"},
+    {"mpirun", "--version", "launching MPI programs", "openmpi-bin"},
+    {"ssh", "-V", "launching on other hosts", "openssh-client"},
     {"ip", nullptr, "rankloom lab, a virtual cluster on one machine (needs root)", "iproute2"},
     {"slurmctld", nullptr, "rankloom slurm lab, a virtual Slurm cluster (needs root)", "slurmctld"},
     {"slurmd", nullptr, "rankloom slurm lab", "slurmd"},
     {"munged", nullptr, "rankloom slurm lab", "munge"},
-    {"lstopo-no-graphics", long_option_version, "inspecting a node", "hwloc-nox"},
-    {"gcc", long_option_version, "compiling programs that record their threads", "gcc"},
+    {"lstopo-no-graphics", "--version", "inspecting a node", "hwloc-nox"},
+    {"gcc", "--version", "compiling programs that record their threads", "gcc"},
     {"man", nullptr, "reading the manual pages", "man-db"},
 }};
 
-Finding check_topology(const ProgramRow& row) {
+/// Runs the program to see whether it works and which version it is.
+void try_program(const std::string& path, const ProgramRow& row, Finding& finding) {
+  ProcessSpec spec;
+  spec.argv = {path, row.version_option};
+  spec.errors = Redirection::to_stdout();
+  ProcessOptions options;
+  options.capture_output = true;
+  options.max_captured = std::size_t{1} << 16;
+  options.time_limit = std::chrono::seconds(10);
+  const ProcessResult result = run_process(spec, options);
+  if (result.succeeded()) {
+    finding.detail = launcher_title(path, result.output);
+    return;
+  }
+  const std::string command = fmt::format("{} {}", row.name, row.version_option);
+  if (!result.message.empty()) {
+    finding.problem = result.message;
+  } else {
+    const std::string said = last_line(result.output);
+    finding.problem = fmt::format("{} ends with status {}{}{}", command, result.status, said.empty() ? "" : ": ", said);
+  }
+  finding.remedy = fmt::format("check its installation and configuration with: {}", command);
+}
+
+Finding examine_program(const ProgramRow& row) {
   Finding finding;
   finding.name = row.name;
   finding.needed_for = row.needed_for;
@@ -87,8 +110,10 @@ Finding check_topology(const ProgramRow& row) {
   finding.found = !path.empty();
   if (!finding.found) {
     finding.remedy = fmt::format("apt install {}", row.package);
+  } else if (row.version_option == nullptr) {
+    finding.detail = path;
   } else {
-    finding.detail = row.version != nullptr ? row.version(path) : path;
+    try_program(path, row, finding);
   }
   return finding;
 }
@@ -220,9 +245,11 @@ Json to_json(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
     json["checks"].push_back({{"name", finding.name},
                               {"found", finding.found},
+                              {"works", finding.works()},
                               {"required", finding.required},
                               {"detail", finding.detail},
                               {"needed_for", finding.needed_for},
+                              {"problem", finding.problem},
                               {"remedy", finding.remedy}});
   }
   return json;
@@ -247,8 +274,8 @@ class DoctorVerb : public Verb {
 
 std::vector<Finding> examine_environment() {
   std::vector<Finding> findings{examine_cores(), examine_memory(), examine_temporary_directory()};
-  for (const ProgramRow& row : launcher_programs()) findings.push_back(check_topology(row));
-  for (const ProgramRow& row : other_programs) findings.push_back(check_topology(row));
+  for (const ProgramRow& row : launcher_programs()) findings.push_back(examine_program(row));
+  for (const ProgramRow& row : other_programs) findings.push_back(examine_program(row));
   findings.push_back(examine_perf());
   findings.push_back(examine_otf2());
   findings.push_back(examine_hwloc());
@@ -261,19 +288,22 @@ std::vector<Finding> examine_environment() {
 
 bool is_healthy(const std::vector<Finding>& findings) {
   return std::all_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) { return finding.found || !finding.required; });
+                     [](const Finding& finding) { return finding.works() || !finding.required; });
 }
 
 std::string to_text(const std::vector<Finding>& findings) {
   Table table({{}, {}, {}, {}});
   for (const Finding& finding : findings) {
-    const std::string_view state = finding.found ? "ok" : finding.required ? "MISSING" : "missing";
-    table.row({std::string(state), finding.name, finding.found ? finding.detail : finding.remedy, finding.needed_for});
+    const std::string_view state = finding.works()    ? "ok"
+                                   : finding.found    ? "fails"
+                                   : finding.required ? "MISSING"
+                                                      : "missing";
+    const std::string& text = finding.works() ? finding.detail : finding.found ? finding.problem : finding.remedy;
+    table.row({std::string(state), finding.name, text, finding.needed_for});
   }
-  return table.text() +
-         (is_healthy(findings)
-              ? "\nmapping, evaluating and comparing work; a missing component limits only what its line names\n"
-              : "\na required component is missing: see the lines marked MISSING\n");
+  return table.text() + (is_healthy(findings) ? "\nmapping, evaluating and comparing work; a component that is missing "
+                                                "or fails limits only what its line names\n"
+                                              : "\na required component is missing: see the lines marked MISSING\n");
 }
 
 std::unique_ptr<Verb> make_doctor() {

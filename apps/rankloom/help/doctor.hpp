@@ -15,11 +15,14 @@ struct Finding {
   bool required = false;
   std::string detail;  ///< A version, a number, a path.
   std::string needed_for;
-  std::string remedy;  ///< Empty when found.
+  std::string remedy;        ///< Empty when it is found and works.
+  std::string problem = {};  ///< Why it does not work although it is found; empty: it works, or was not tried.
+
+  bool works() const { return found && problem.empty(); }
 };
 
 std::vector<Finding> examine_environment();
-/// Whether everything required is found.
+/// Whether everything required is found and works.
 bool is_healthy(const std::vector<Finding>& findings);
 /// One line per finding, and a conclusion.
 std::string to_text(const std::vector<Finding>& findings);
