@@ -227,7 +227,7 @@ TEST(LaunchCommand, CountsRanksWithoutOverflow) {
 }
 
 TEST(LaunchCommand, IsFoundOnlyAfterProgramsWhoseOptionsAreKnown) {
-  EXPECT_EQ(launcher_position(split("stdbuf -o L time -f %e nice -5 mpirun a")), 7);
+  EXPECT_EQ(launcher_position(split("stdbuf -o L time -f %e nice -5 mpirun a")), 8);
   EXPECT_EQ(launcher_position(split("env -C /tmp mpirun a")), 0) << "another directory";
   EXPECT_EQ(launcher_position(split("env -S x mpirun a")), 0);
   EXPECT_EQ(launcher_position(split("sudo mpirun a")), 0);
