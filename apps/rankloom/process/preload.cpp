@@ -8,11 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "apps/rankloom/output.hpp"
 #include "rankloom/place/launchers.hpp"
 
 namespace rankloom::app {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::array<Mpi, 2> mpis{{{"openmpi", "Open MPI"}, {"mpich", "MPICH"}}};
 
@@ -25,6 +28,11 @@ const Mpi* mpi_of_program(const std::string& program) {
   const auto linked_with = [&](std::string_view library) { return libraries.find(library) != std::string::npos; };
   if (linked_with("libmpich.so") || linked_with("libmpi.so.12")) return find_mpi("mpich");
   return linked_with("libmpi.so.") ? find_mpi("openmpi") : nullptr;
+}
+
+/// ld.so splits LD_PRELOAD at blanks and colons and replaces $ORIGIN, $LIB and $PLATFORM.
+bool fits_ld_preload(std::string_view path) {
+  return path.find_first_of(" :$") == std::string_view::npos;
 }
 
 }  // namespace
@@ -49,8 +57,7 @@ ProgramCommand inspect_command(const Argv& command, std::string_view library) {
   if (!launch) {
     const std::size_t position = std::min(launcher_position(command), command.size() - 1);
     if (is_launcher_name(command[position])) {
-      fmt::print(stderr, "rankloom: {}; {} is preloaded into all processes of the command\n", launch.error().what,
-                 library);
+      print_note(fmt::format("{}; {} is preloaded into all processes of the command", launch.error().what, library));
     }
     return inspected;
   }
@@ -70,7 +77,9 @@ const Mpi* mpi_of(const ProgramCommand& command, const Mpi* given) {
   const Mpi* mpi = given;
   if (mpi == nullptr) mpi = mpi_of_program(command.program);
   if (mpi == nullptr && command.launch) mpi = find_mpi(command.launch->launcher->command_line->mpi);
-  if (mpi == nullptr) mpi = mpi_of_launcher(command.argv[0], command.version_text);
+  if (mpi == nullptr)
+    mpi = mpi_of_launcher(command.argv[std::min(launcher_position(command.argv), command.argv.size() - 1)],
+                          command.version_text);
   if (mpi == nullptr) mpi = mpi_of_launcher("mpirun", output_of({"mpirun", "--version"}));
   return mpi != nullptr ? mpi : &mpis[0];
 }
@@ -91,9 +100,30 @@ Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::str
   return *found;
 }
 
-std::pair<std::string, std::string> preload(const std::string& library) {
+Result<PreloadedLibrary> PreloadedLibrary::make(const std::string& library, const fs::path& directory) {
+  if (fits_ld_preload(library)) return PreloadedLibrary(library);
+  std::error_code error;
+  for (const fs::path& parent : {fs::absolute(directory, error), fs::temp_directory_path(error), fs::path("/tmp")}) {
+    std::string name = (parent / ".rankloom-preload-XXXXXX").string();
+    if (parent.empty() || !fits_ld_preload(name) || ::mkdtemp(name.data()) == nullptr) continue;
+    PreloadedLibrary linked((fs::path(name) / fs::path(library).filename()).string(), name);
+    fs::create_symlink(library, linked.path_, error);
+    if (!error) return linked;
+  }
+  return fail(Code::environment, at(library), "ld.so cannot preload this library: its path contains a blank or a colon",
+              "install rankloom in a directory without blanks and colons, or set TMPDIR to one");
+}
+
+PreloadedLibrary::~PreloadedLibrary() {
+  std::error_code ignored;
+  if (link_directory_.empty()) return;
+  fs::remove(path_, ignored);
+  fs::remove(link_directory_, ignored);
+}
+
+std::pair<std::string, std::string> PreloadedLibrary::variable() const {
   const char* const others = std::getenv("LD_PRELOAD");
-  std::string value = library;
+  std::string value = path_;
   // In a build for a sanitizer, its run-time library has to come first.
   if (constexpr std::string_view runtime = RANKLOOM_SANITIZER_RUNTIME; !runtime.empty())
     value = fmt::format("{}:{}", runtime, value);

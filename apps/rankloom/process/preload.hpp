@@ -3,6 +3,7 @@
 // uses, how it is launched, and how the library reaches its ranks and no other process.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,8 +47,28 @@ bool all_linked_with(const ProgramCommand& command, const Mpi& mpi);
 /// The path of librankloom_KIND_MPI.so; `title` names the library in the error.
 Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::string_view title);
 
-/// LD_PRELOAD with this library before the libraries that it already contains.
-std::pair<std::string, std::string> preload(const std::string& library);
+/// A library that LD_PRELOAD can name. ld.so splits the variable at blanks and colons; the path of a library that
+/// contains one is replaced by a link in a temporary directory, which is removed together with the object.
+class PreloadedLibrary {
+ public:
+  /// `directory` is one that all hosts share; the link is created there, or else in the directory for temporary files.
+  static Result<PreloadedLibrary> make(const std::string& library, const std::filesystem::path& directory);
+  ~PreloadedLibrary();
+  PreloadedLibrary(PreloadedLibrary&& other) noexcept
+      : path_(std::move(other.path_)), link_directory_(std::exchange(other.link_directory_, {})) {}
+  PreloadedLibrary& operator=(PreloadedLibrary&&) = delete;
+  PreloadedLibrary(const PreloadedLibrary&) = delete;
+  PreloadedLibrary& operator=(const PreloadedLibrary&) = delete;
+
+  /// LD_PRELOAD with this library before the libraries that the variable already contains.
+  std::pair<std::string, std::string> variable() const;
+
+ private:
+  explicit PreloadedLibrary(std::string path, std::filesystem::path link_directory = {})
+      : path_(std::move(path)), link_directory_(std::move(link_directory)) {}
+  std::string path_;
+  std::filesystem::path link_directory_;  ///< Empty: there is no link.
+};
 
 /// Runs the command with these variables for its ranks, and for no other process if its launcher supports that. The
 /// value is the exit status.

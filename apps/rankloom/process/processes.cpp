@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/rankloom/output.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/place/launchers.hpp"
 
@@ -48,14 +49,14 @@ int run_program(const Argv& argv, const std::vector<std::string>& environment, c
   options.forward_signals = true;
   std::fflush(nullptr);  // what this program printed comes before what the other one prints
   const ProcessResult result = run_process(spec, options);
-  if (!result.started()) fmt::print(stderr, "rankloom: {}\n", result.message);
+  if (!result.started()) print_note(result.message);
   return result.status;
 }
 
 std::string launcher_version(const Argv& command) {
   const std::size_t position = launcher_position(command);
   if (position >= command.size() || !needs_version_text(command[position])) return {};
-  return output_of({command[position], "--version"});
+  return output_of({command[position], "--version"}, launcher_environment(command));
 }
 
 std::string command_text(const Argv& argv) {

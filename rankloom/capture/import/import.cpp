@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "rankloom/capture/import/formats.hpp"
+#include "rankloom/capture/record/reading/recorded_jobs.hpp"
+#include "rankloom/core/system/process.hpp"
 #include "rankloom/core/text/scanner.hpp"
 
 namespace rankloom {
@@ -73,6 +75,18 @@ const FormatInfo* guess_numeric_format(Scanner in) {
   return find_format(columns == 3 || columns == 4 || columns == 6 ? "pairs" : "dense");
 }
 
+Failure several_jobs(const std::string& path, const std::vector<RecordedJob>& jobs) {
+  constexpr std::size_t shown = 8;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(jobs.size(), shown); ++i)
+    list += fmt::format("{}{} ({} of {} ranks: {})", i > 0 ? ", " : "", jobs[i].program, jobs[i].files.size(),
+                        jobs[i].ranks, jobs[i].prefix());
+  return fail(
+      Code::bad_input, at(path),
+      fmt::format("{} MPI programs were recorded here: {}{}", jobs.size(), list, jobs.size() > shown ? ", …" : ""),
+      fmt::format("import them one by one: rankloom import {} -o FILE", shell_quote(jobs.front().prefix())));
+}
+
 }  // namespace
 
 Result<Imported> import_profile(const FileContents& file, std::string_view format) {
@@ -104,6 +118,13 @@ Result<Imported> import_path(const std::string& path, std::string_view format) {
   if (!choice) return propagate(choice);
   auto name = trace_file(path, choice->format);
   if (!name) return propagate(name);
+  std::error_code ignored;
+  const bool may_be_pieces = choice->format == nullptr || choice->format->name == "recording";
+  if (*name == path && path != "-" && may_be_pieces && !fs::is_regular_file(path, ignored)) {
+    const auto jobs = find_recorded_jobs(path);
+    if (jobs.size() == 1) return read_recorded_job(jobs.front());
+    if (!jobs.empty()) return several_jobs(path, jobs);
+  }
   auto file = read_file(*name);
   if (!file) return propagate(file);
   return import_profile(*file, format);

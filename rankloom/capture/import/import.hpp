@@ -65,7 +65,7 @@ Result<FormatChoice> parse_format(std::string_view text);
 Result<Imported> import_profile(const FileContents& file, std::string_view format = {});
 
 /// The same for a path: a file, "-" for standard input, or the directory or file name prefix of a trace of several
-/// files.
+/// files or of the pieces of a recording.
 Result<Imported> import_path(const std::string& path, std::string_view format = {});
 
 }  // namespace rankloom

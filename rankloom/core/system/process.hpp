@@ -129,8 +129,9 @@ struct ProcessResult {
 /// Starts a program, waits for its end, and returns its exit status and output.
 ProcessResult run_process(const ProcessSpec& spec, const ProcessOptions& options = {});
 
-/// Standard output and standard error of a command, at most 64 KiB; empty if there is no such program.
-std::string output_of(const std::vector<std::string>& argv);
+/// Standard output and standard error of a command, at most 64 KiB; empty if there is no such program. `environment` is
+/// that of a ProcessSpec.
+std::string output_of(const std::vector<std::string>& argv, const std::vector<std::string>& environment = {});
 
 /// Replaces this process by a program; returns only on failure, with errno. Standard streams, directory and environment
 /// of this process stay as they are.

@@ -234,9 +234,10 @@ ProcessResult run_process(const ProcessSpec& spec, const ProcessOptions& options
   return result;
 }
 
-std::string output_of(const std::vector<std::string>& argv) {
+std::string output_of(const std::vector<std::string>& argv, const std::vector<std::string>& environment) {
   ProcessSpec spec;
   spec.argv = argv;
+  spec.environment = environment;
   spec.errors = Redirection::to_stdout();
   ProcessOptions options;
   options.capture_output = true;

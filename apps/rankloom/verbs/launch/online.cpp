@@ -38,10 +38,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void print_note(const std::string& text) {
-  fmt::print(stderr, "rankloom: {}\n", text);
-}
-
 /// Reads the logs of all agents, and waits a short time for agents that still write theirs.
 std::vector<Json> collect_logs(const fs::path& directory, double window_seconds, std::vector<std::string>& missing) {
   std::vector<std::string> hosts;
@@ -222,7 +218,7 @@ class OnlineVerb : public Verb {
       watches_threads_ = true;
       program_ = *program;
     }
-    const RecordingDirectory directory(output_);
+    RecordingDirectory directory(output_);
     if (!directory.good())
       return fail(Code::environment, at(output_), "no directory can be created next to this file",
                   "choose another file with -o");
@@ -232,7 +228,7 @@ class OnlineVerb : public Verb {
     const int status = run_program(*argv, watches_threads_ ? thread_environment(directory.path()) : Argv{},
                                    ProgramStreams::ours(session.json));
     // The program has ended: errors of the log do not change the exit status, which is the program's.
-    const Json log = make_log(directory.path(), status);
+    const Json log = make_log(directory, status);
     if (auto written = write_file(output_, dump_json(log, 1) + "\n"); !written) show_error(written.error(), false);
     if (session.json) {
       print_json(log);
@@ -274,7 +270,13 @@ class OnlineVerb : public Verb {
     if (!recorder) return propagate(recorder);
     auto wrapper = agent_wrapper(directory);
     if (!wrapper) return propagate(wrapper);
-    Environment environment{preload(*recorder), {"RANKLOOM_RECORD_OUT", (directory / "recording").string()}};
+    auto preloaded = PreloadedLibrary::make(*recorder, directory);
+    if (!preloaded) return propagate(preloaded);
+    preloaded_.emplace(*std::move(preloaded));
+    const Environment environment{preloaded_->variable(), {"RANKLOOM_RECORD_OUT", recording_prefix(directory)}};
+    if (!started.launch)
+      return fail(Code::usage, at(command_[0]), "the command cannot be read a second time",
+                  "write the programs on the command line, separated by :");
     auto changed = rewrite(*started.launch, {.environment = environment, .wrapper = *wrapper});
     if (!changed) return propagate(changed);
     return changed->argv();
@@ -324,7 +326,8 @@ class OnlineVerb : public Verb {
     return file;
   }
 
-  Json make_log(const fs::path& directory, int status) {
+  Json make_log(RecordingDirectory& recording, int status) {
+    const fs::path& directory = recording.path();
     std::vector<std::string> missing;
     Json log{{"format", "rankloom online 1"}, {"program", program_}, {"status", status}};
     const std::vector<Json> logs = collect_logs(directory, window_seconds_, missing);
@@ -339,7 +342,7 @@ class OnlineVerb : public Verb {
     }
     if (!profile_.empty()) {
       auto written = write_file(profile_, [&](Sink& sink) { return write_profile(*profile, sink); });
-      if (!written) show_error(written.error(), false);
+      if (!written) show_error(recording.keep(written.error()), false);
     }
     log["restart"] = restart(logs, *std::move(profile));
     return log;
@@ -423,7 +426,7 @@ class OnlineVerb : public Verb {
                            counted(node["windows"].get<std::uint64_t>(), "window"), format_seconds(seconds),
                            counted(phases.size(), "phase"), counted(kinds, "kind"), counted(bound, "move"),
                            counted(moves.size(), "migration"), failed > 0 ? fmt::format(", {} failed", failed) : ""));
-    fmt::print(stderr, "{}", phase_timeline(phases, moves, seconds));
+    print_to_stderr(phase_timeline(phases, moves, seconds));
     const double stayed = node["effect"]["stayed"], online = node["effect"]["online"];
     if (!moves.empty())
       print_note(
@@ -439,6 +442,7 @@ class OnlineVerb : public Verb {
   OnlineOptions online_;
   bool watches_threads_ = false;
   const Mpi* mpi_ = nullptr;
+  std::optional<PreloadedLibrary> preloaded_;  ///< Until the program has ended.
   Argv command_;
 };
 

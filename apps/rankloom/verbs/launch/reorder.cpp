@@ -54,7 +54,9 @@ class ReorderVerb : public Verb {
     mpi_ = mpi_of(started, mpi_);
     auto library = find_library("reorder", *mpi_, "the reorder library");
     if (!library) return propagate(library);
-    Environment environment{preload(*library)};
+    auto preloaded = PreloadedLibrary::make(*library, ".");
+    if (!preloaded) return propagate(preloaded);
+    Environment environment{preloaded->variable()};
     if (!topology_.empty()) environment.emplace_back("RANKLOOM_TOPOLOGY", topology_);
     if (verbose_) environment.emplace_back("RANKLOOM_REORDER_VERBOSE", "1");
     // Reordering is collective. The ranks agree through files in this directory that all of them have the library.
@@ -62,11 +64,10 @@ class ReorderVerb : public Verb {
     if (directory.good()) environment.emplace_back("RANKLOOM_REORDER_DIR", directory.path().string());
     if (!mpi_is_given && started.programs.size() > 1 && !all_linked_with(started, *mpi_)) {
       environment.emplace_back("RANKLOOM_REORDER", "0");
-      fmt::print(
-          stderr,
-          "rankloom: not all programs of the command are linked with {}, so ranks are not reordered; if they are "
-          "scripts that start such programs, add --mpi {}\n",
-          mpi_->title, mpi_->name);
+      print_note(fmt::format(
+          "not all programs of the command are linked with {}, so ranks are not reordered; if they are scripts that "
+          "start such programs, add --mpi {}",
+          mpi_->title, mpi_->name));
     }
     auto status = run_with_environment(started, environment, ProgramStreams::ours(session.json));
     if (!status) return propagate(status);

@@ -18,13 +18,15 @@ namespace rankloom::app {
 namespace {
 
 /// MPI implementations share launcher names such as mpirun; `--version` tells them apart.
-std::string mpi_of(const std::string& launcher) {
-  const Mpi* const mpi = mpi_of_launcher(launcher, output_of({launcher, "--version"}));
+std::string mpi_of(const Argv& command) {
+  const std::size_t position = launcher_position(command);
+  if (position >= command.size()) return {};
+  const Mpi* const mpi = mpi_of_launcher(command[position], launcher_version(command));
   return mpi != nullptr ? std::string(mpi->name) : std::string();
 }
 
 Result<std::string> choose_probe(const ProbeArguments& arguments) {
-  const std::string mpi = arguments.mpi.empty() ? mpi_of(arguments.launcher[0]) : arguments.mpi;
+  const std::string mpi = arguments.mpi.empty() ? mpi_of(arguments.launcher) : arguments.mpi;
   if (!mpi.empty()) {
     if (auto program = find_installed(fmt::format("rankloom-probe-{}", mpi))) return *program;
   }

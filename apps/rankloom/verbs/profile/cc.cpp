@@ -154,6 +154,12 @@ class CompilerVerb : public Verb {
                   "build or install all of rankloom, including its directory lib/rankloom");
     }
     const auto directory = std::filesystem::path(*recorder).parent_path();
+    if (directory.string().find_first_of(":,") != std::string::npos) {
+      return fail(
+          Code::environment, at(directory.string()),
+          "the path of the thread recorder contains a colon or a comma, so that no program can be linked with it",
+          "install rankloom in a directory without colons and commas");
+    }
     const Argv compiler = choose_compiler(language_);
     const CompilerKind kind = identify(compiler);
     if (arguments_.empty()) return show(session, compile_flags(kind, directory), link_flags(directory));
@@ -170,7 +176,7 @@ class CompilerVerb : public Verb {
     if (session.json) {
       print_json(Json{{"compile", compile}, {"link", link}});
     } else {
-      print(fmt::format("compile: {}\nlink:    {}\n", fmt::join(compile, " "), fmt::join(link, " ")));
+      print(fmt::format("compile: {}\nlink:    {}\n", shell_command(compile), shell_command(link)));
     }
     return success;
   }

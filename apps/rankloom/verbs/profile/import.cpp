@@ -17,8 +17,8 @@ class ImportVerb : public Verb {
     add_text(
         app,
         {"FILE", "PROFILE",
-         "a file in any format of `rankloom list formats`, the directory or prefix of a trace, - for standard input, "
-         "or gen:PATTERN",
+         "a file in any format of `rankloom list formats`, the directory or prefix of a trace or of a recording, - for "
+         "standard input, or gen:PATTERN",
          "input", "", true},
         input_.profile);
     input_.describe_format(app);

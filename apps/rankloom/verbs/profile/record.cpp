@@ -15,14 +15,14 @@ namespace rankloom::app {
 
 namespace {
 
-void print_message(const std::string& text) {
-  fmt::print(stderr, "rankloom: {}\n", text);
-}
-
 class RecordVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app, {"-o,--output", "FILE", "the profile to write", "output", "PROGRAM.prof"}, arguments_.output);
+    add_text(app,
+             {"-o,--output", "FILE",
+              "the profile to write; if the command starts several MPI programs, the next ones are FILE-2, FILE-3, …",
+              "output", "PROGRAM.prof"},
+             arguments_.output);
     add_value(app,
               {"--window", "TIME", "divide the run into phases of this length and record the traffic of each phase",
                "recording"},
@@ -55,8 +55,11 @@ class RecordVerb : public Verb {
     if (!recorded) return propagate(recorded);
     if (recorded->error) {
       show_error(*recorded->error, false);
-      if (session.json)
-        print_json(Json{{"status", recorded->status}, {"output", nullptr}, {"error", recorded->error->what}});
+      if (session.json) {
+        Json json{{"status", recorded->status}, {"output", nullptr}, {"error", recorded->error->what}};
+        if (!recorded->kept.empty()) json["kept"] = recorded->kept;
+        print_json(json);
+      }
       return recorded->status;
     }
     if (recorded->trace_error) show_error(*recorded->trace_error, false);
@@ -69,40 +72,54 @@ class RecordVerb : public Verb {
   }
 
  private:
-  static std::string origin(const RecordResult& recorded, const char* key) {
-    const auto found = recorded.profile->origin.find(key);
-    return found != recorded.profile->origin.end() ? found->second : std::string();
+  static std::string origin(const Profile& profile, const char* key) {
+    const auto found = profile.origin.find(key);
+    return found != profile.origin.end() ? found->second : std::string();
   }
 
+  static Json to_json(const RecordedProfile& recorded) {
+    const Profile& profile = recorded.profile;
+    return {{"output", recorded.output},
+            {"program", origin(profile, "program")},
+            {"ranks", profile.rank_count()},
+            {"missing_ranks", origin(profile, "missing ranks")},
+            {"unfinished_ranks", origin(profile, "ranks that did not finish")},
+            {"bytes", profile.point_to_point.total_bytes()},
+            {"messages", profile.point_to_point.total_messages()},
+            {"collectives", profile.collectives.size()},
+            {"phases", profile.phases.size()}};
+  }
+
+  /// The values of the first profile, and a list of all.
   static Json to_json(const RecordResult& recorded) {
-    const Profile& profile = *recorded.profile;
-    Json json{{"status", recorded.status},
-              {"output", recorded.output},
-              {"ranks", profile.rank_count()},
-              {"missing_ranks", origin(recorded, "missing ranks")},
-              {"unfinished_ranks", origin(recorded, "ranks that did not finish")},
-              {"bytes", profile.point_to_point.total_bytes()},
-              {"messages", profile.point_to_point.total_messages()},
-              {"collectives", profile.collectives.size()},
-              {"phases", profile.phases.size()}};
+    Json json{{"status", recorded.status}};
+    json.update(to_json(recorded.profiles.front()));
+    json["profiles"] = Json::array();
+    for (const RecordedProfile& profile : recorded.profiles) json["profiles"].push_back(to_json(profile));
     if (!recorded.trace.empty()) json["trace"] = recorded.trace_error ? Json(nullptr) : Json(recorded.trace);
     return json;
   }
 
   static void print_summary(const RecordResult& recorded) {
-    const Profile& profile = *recorded.profile;
-    print_message(fmt::format("{}: {}, {} point to point in {} messages; print it with: rankloom show {}",
-                              recorded.output, counted(profile.rank_count(), "rank"),
-                              format_bytes(profile.point_to_point.total_bytes()),
-                              format_count(profile.point_to_point.total_messages()), shell_quote(recorded.output)));
+    if (recorded.profiles.size() > 1)
+      print_note(fmt::format("the command started {}; each has its own profile",
+                             counted(recorded.profiles.size(), "MPI program")));
+    for (const RecordedProfile& profile : recorded.profiles) print_summary(profile);
     if (!recorded.trace.empty() && !recorded.trace_error)
-      print_message(fmt::format("{}: the trace; smpirun -replay reads {}", recorded.trace, trace_list));
-    if (const std::string missing = origin(recorded, "missing ranks"); !missing.empty())
-      print_message(fmt::format("{} missing: they did not call this MPI, or their recording is on another machine",
-                                rank_list(missing)));
-    if (const std::string unfinished = origin(recorded, "ranks that did not finish"); !unfinished.empty())
-      print_message(fmt::format("{} ended without MPI_Finalize; the profile contains what they did before",
-                                rank_list(unfinished)));
+      print_note(fmt::format("{}: the trace; smpirun -replay reads {}", recorded.trace, trace_list));
+  }
+
+  static void print_summary(const RecordedProfile& recorded) {
+    const Profile& profile = recorded.profile;
+    print_note(fmt::format("{}: {}, {} point to point in {} messages; print it with: rankloom show {}", recorded.output,
+                           counted(profile.rank_count(), "rank"), format_bytes(profile.point_to_point.total_bytes()),
+                           format_count(profile.point_to_point.total_messages()), shell_quote(recorded.output)));
+    if (const std::string missing = origin(profile, "missing ranks"); !missing.empty())
+      print_note(fmt::format("{} missing: they did not call this MPI, or their recording is on another machine",
+                             rank_list(missing)));
+    if (const std::string unfinished = origin(profile, "ranks that did not finish"); !unfinished.empty())
+      print_note(fmt::format("{} ended without MPI_Finalize; the profile contains what they did before",
+                             rank_list(unfinished)));
   }
 
   /// "rank 2", "ranks 0-2, 5"
