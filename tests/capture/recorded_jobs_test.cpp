@@ -58,7 +58,7 @@ TEST_F(RecordedJobs, AreToldApartAndInTheOrderOfTheirStart) {
 }
 
 TEST_F(RecordedJobs, AreImportedByPrefixOrPiece) {
-  for (const std::string path : {file("run.00000000000000bb"), file("run.00000000000000bb.")}) {
+  for (const std::string& path : {file("run.00000000000000bb"), file("run.00000000000000bb.")}) {
     const auto imported = import_path(path);
     ASSERT_TRUE(imported) << to_string(imported.error());
     EXPECT_EQ(imported->profile.point_to_point.total_bytes(), 14);
@@ -72,7 +72,7 @@ TEST_F(RecordedJobs, AreImportedByPrefixOrPiece) {
 }
 
 TEST_F(RecordedJobs, InOneDirectoryAreListedWithTheCommandForEach) {
-  for (const std::string path : {directory_.path(), file("run")}) {
+  for (const std::string& path : {directory_.path(), file("run")}) {
     const auto imported = import_path(path);
     ASSERT_FALSE(imported);
     EXPECT_THAT(imported.error().what, HasSubstr("2 MPI programs"));

@@ -244,8 +244,7 @@ Result<RecordResult> record_program(const RecordArguments& arguments) {
   }
   for (const RecordedJob& job : interrupted_jobs(output))
     print_note(fmt::format(
-        "an earlier recording of {} was interrupted; read it with: rankloom import {} -o FILE, and "
-        "remove {}",
+        "an earlier recording of {} was interrupted; read it with: rankloom import {} -o FILE, and remove {}",
         job.program, shell_quote(job.prefix()), shell_quote(fs::path(job.prefix()).parent_path().string())));
   RecordingDirectory directory(output);
   if (!directory.good()) {

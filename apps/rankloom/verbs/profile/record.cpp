@@ -18,11 +18,12 @@ namespace {
 class RecordVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    add_text(app,
-             {"-o,--output", "FILE",
-              "the profile to write; if the command starts several MPI programs, the next ones are FILE-2, FILE-3, …",
-              "output", "PROGRAM.prof"},
-             arguments_.output);
+    add_text(
+        app,
+        {"-o,--output", "FILE",
+         "the profile to write; if the command starts several MPI programs, the others get a number before the suffix",
+         "output", "PROGRAM.prof"},
+        arguments_.output);
     add_value(app,
               {"--window", "TIME", "divide the run into phases of this length and record the traffic of each phase",
                "recording"},
