@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/core/system/file.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace rankloom {
@@ -81,6 +85,108 @@ TEST_F(FileTest, ASymbolicLinkStaysALinkToTheNewContent) {
   ASSERT_TRUE(write_file(path("link"), "new"));
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(read_file(path("real"))->view(), "new");
+}
+
+TEST_F(FileTest, ADanglingLinkStaysALinkToTheNewFile) {
+  fs::create_directory(path("elsewhere"));
+  fs::create_symlink("elsewhere/real", path("link"));
+  ASSERT_TRUE(write_file(path("link"), "new"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("elsewhere/real"))->view(), "new");
+}
+
+TEST_F(FileTest, LinksThatFormALoopAreAnError) {
+  fs::create_symlink("b", path("a"));
+  fs::create_symlink("a", path("b"));
+  const auto done = write_file(path("a"), "x");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Code::usage);
+  EXPECT_TRUE(fs::is_symlink(path("a")));
+}
+
+TEST_F(FileTest, ANewFileHasThePermissionsOfTheUmask) {
+  const mode_t mask = ::umask(027);
+  ASSERT_TRUE(write_file(path("a"), "x"));
+  ::umask(mask);
+  EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms(0640));
+}
+
+TEST_F(FileTest, AReplacedFileKeepsItsPermissionsAndOwner) {
+  ASSERT_TRUE(write_file(path("a"), "old"));
+  fs::permissions(path("a"), fs::perms(0600));
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) {
+    ASSERT_EQ(::chown(path("a").c_str(), 65534, 65534), 0);
+  }
+  ASSERT_TRUE(write_file(path("a"), "new"));
+  struct stat status {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+  if (is_root) {
+    EXPECT_EQ(status.st_uid, 65534U);
+    EXPECT_EQ(status.st_gid, 65534U);
+  }
+}
+
+TEST_F(FileTest, AWriteProtectedFileIsNotReplaced) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write to every file";
+  ASSERT_TRUE(write_file(path("a"), "old"));
+  fs::permissions(path("a"), fs::perms(0400));
+  EXPECT_FALSE(write_file(path("a"), "new"));
+  EXPECT_EQ(read_file(path("a"))->view(), "old");
+}
+
+/// A child process that is killed while it writes a file.
+void write_and_be_killed(const std::string& path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    (void)write_file(path, [](Sink& sink) -> Result<void> {
+      sink.write(std::string(100'000, 'x'));
+      ::raise(SIGKILL);
+      return {};
+    });
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST_F(FileTest, TheNextWriteRemovesTheTemporaryFileOfAKilledProcess) {
+  ASSERT_TRUE(write_file(path("a"), "old"));
+  write_and_be_killed(path("a"));
+  EXPECT_EQ(read_file(path("a"))->view(), "old");
+  EXPECT_EQ(files(), 2U);
+  ASSERT_TRUE(write_file(path("a"), "new"));
+  EXPECT_EQ(read_file(path("a"))->view(), "new");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(FileTest, TwoWritersOfOneFileDoNotRemoveEachOthersTemporaryFiles) {
+  const auto done = write_file(path("a"), [&](Sink& sink) -> Result<void> {
+    sink.write("outer");
+    return write_file(path("a"), "inner");
+  });
+  ASSERT_TRUE(done);
+  EXPECT_EQ(read_file(path("a"))->view(), "outer");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(FileTest, BeyondTheFileSizeLimitTheOldFileStays) {
+  ASSERT_TRUE(write_file(path("a"), "old"));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit most{1000, 1000};
+    ::setrlimit(RLIMIT_FSIZE, &most);
+    const auto done = write_file(path("a"), std::string(100'000, 'x'));
+    ::_exit(!done && done.error().code == Code::environment ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_file(path("a"))->view(), "old");
+  EXPECT_EQ(files(), 1U);
 }
 
 TEST_F(FileTest, APipeReadsLikeAFile) {

@@ -121,27 +121,6 @@ TEST(Synthesise, LargeMessagesAreSplit) {
   EXPECT_EQ(read_back(*trace, *directory).point_to_point.total_bytes(), 600.0 * (1 << 20));
 }
 
-TEST(TemporaryDirectory, IsRemovedWithTheObject) {
-  std::string path;
-  {
-    const auto directory = TemporaryDirectory::make();
-    path = directory->path();
-    EXPECT_TRUE(std::filesystem::exists(path));
-  }
-  EXPECT_FALSE(std::filesystem::exists(path));
-}
-
-TEST(TemporaryDirectory, OfAKilledProcessIsRemovedByTheNextProcess) {
-  const auto mine = TemporaryDirectory::make();
-  const auto parent = std::filesystem::path(mine->path()).parent_path();
-  const auto abandoned = parent / "rankloom-temporary-killed";
-  std::filesystem::create_directories(abandoned);
-  ASSERT_TRUE(write_file((abandoned / "lock").string(), ""));
-  const auto next = TemporaryDirectory::make();
-  EXPECT_FALSE(std::filesystem::exists(abandoned));
-  EXPECT_TRUE(std::filesystem::exists(mine->path())) << "in use";
-}
-
 TEST(TraceFiles, AreFoundByDirectoryListOrSingleFile) {
   const auto directory = TemporaryDirectory::make();
   ASSERT_TRUE(write_file(directory->file("a.txt"), "0 init\n0 finalize\n"));

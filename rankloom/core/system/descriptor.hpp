@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/system: file descriptors and pipes that close themselves. Standard library and POSIX only, like process.hpp.
+// core/system: file descriptors and pipes that close themselves, and locks on files. Standard library and POSIX only,
+// like process.hpp.
 #pragma once
 
 #include <array>
+#include <cerrno>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace rankloom {
@@ -65,6 +71,37 @@ inline Pipe make_pipe() {
 inline Pipe make_socket() {
   std::array<int, 2> ends{-1, -1};
   return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0 ? to_pipe(ends) : Pipe();
+}
+
+enum class LockResult : std::uint8_t {
+  locked,       ///< Until the descriptor is closed or the process ends, also by SIGKILL.
+  held,         ///< Another process has the lock.
+  unsupported,  ///< The file system has no locks.
+};
+
+inline LockResult try_lock(const Descriptor& file) {
+  while (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return LockResult::held;
+    if (errno != EINTR) return LockResult::unsupported;
+  }
+  return LockResult::locked;
+}
+
+/// The name of this host. Locks of some shared file systems are not visible on other hosts, so a process removes only
+/// leftovers of its own host.
+inline std::string locking_host() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Whether `path` is still a name of the open file. Between opening and locking a file, another process may have
+/// removed or replaced it.
+inline bool is_name_of(const char* path, const Descriptor& file) {
+  struct stat named {
+  }, opened{};
+  return ::lstat(path, &named) == 0 && ::fstat(file.number(), &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
 }
 
 }  // namespace rankloom

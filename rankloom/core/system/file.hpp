@@ -46,8 +46,9 @@ class Sink {
   bool failed_ = false;
 };
 
-/// Calls `fill` with a sink, then moves the complete file to `path`; on failure nothing is left. "-" is standard
-/// output.
+/// Calls `fill` with a sink, then moves the complete file to `path` and waits until it is on the disk. On failure the
+/// old file is unchanged. A replaced file keeps its permissions and its owner; symbolic links are followed. If the
+/// process is killed, the next write to the same path removes its temporary file. "-" is standard output.
 Result<void> write_file(const std::string& path, const std::function<Result<void>(Sink&)>& fill);
 Result<void> write_file(const std::string& path, std::string_view content);
 

@@ -3,21 +3,27 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/descriptor.hpp"
 
 namespace rankloom {
 
-/// The object holds a lock on a file in its directory. Directories of killed processes are not locked; the next make()
-/// removes them.
+/// The object locks a file in its directory. Directories of killed processes are not locked; the next make() with the
+/// same parent and prefix removes them if they belong to this user and to this host.
 class TemporaryDirectory {
  public:
   /// Creates a directory in TMPDIR or /tmp.
   static Result<TemporaryDirectory> make();
+  /// Creates a directory with this prefix in `parent`.
+  static Result<TemporaryDirectory> make(const std::string& parent, std::string_view prefix);
+  /// What make() does first.
+  static void remove_abandoned(const std::string& parent, std::string_view prefix);
   ~TemporaryDirectory();
   TemporaryDirectory(TemporaryDirectory&& other) noexcept
-      : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
@@ -26,9 +32,9 @@ class TemporaryDirectory {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  TemporaryDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  TemporaryDirectory(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::string path_;
-  int lock_ = -1;
+  Descriptor lock_;
 };
 
 }  // namespace rankloom
