@@ -5,12 +5,16 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "rankloom/core/system/descriptor.hpp"
+#include "rankloom/core/system/file.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
@@ -18,7 +22,7 @@ namespace rankloom {
 
 namespace {
 
-constexpr int application_id = 0x524c6f6d;  // "RLom", in the header of the file
+constexpr std::uint32_t application_id = 0x524c6f6d;  // "RLom", in the header of the file
 constexpr int schema_version = 1;
 constexpr int busy_timeout_ms = 30'000;
 
@@ -38,6 +42,31 @@ std::string format_fraction(double value) {
 constexpr std::uint32_t max_node_number = 1U << 26;
 constexpr const char* damaged_hint =
     "another program changed the file; restore a copy, or start again with `rankloom alloc init --force`";
+
+constexpr const char* temporary_prefix = ".rankloom-state-";
+
+std::string parent_directory(const std::string& path) {
+  return std::filesystem::absolute(path).parent_path().string();
+}
+
+/// Fails if rankloom did not create the file. SQLite must not open such a file: it takes a file with the same name and
+/// the suffix "-journal" for its own and removes it.
+Result<void> check_owner(const std::string& path) {
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  const std::string_view head = file->view().substr(0, 100);
+  const std::string_view magic("SQLite format 3", 16);  // with its terminating zero
+  if (head.size() < 100 || !head.starts_with(magic)) {
+    return fail(Code::bad_input, at(path), "this is not a state file, or it is damaged: file is not a database",
+                "restore a copy, or remove the file and start again with `rankloom alloc init`");
+  }
+  constexpr std::size_t application_id_offset = 68;
+  std::uint32_t id = 0;
+  for (const char byte : head.substr(application_id_offset, 4)) id = id << 8U | static_cast<unsigned char>(byte);
+  if (id == application_id) return {};
+  return fail(Code::bad_input, at(path), "this is an SQLite database but not a state file of rankloom",
+              "name a file that `rankloom alloc init` created");
+}
 
 Result<std::vector<Node>> parse_nodes(const std::string& text, const std::string& path) {
   const auto numbers = parse_number_ranges(text, max_node_number);
@@ -77,7 +106,7 @@ struct StateStore::Database {
       case SQLITE_NOTADB:
       case SQLITE_CORRUPT:
         return fail(Code::bad_input, at(path), fmt::format("this is not a state file, or it is damaged: {}", message),
-                    "restore a copy, or start again with `rankloom alloc init --force`");
+                    "restore a copy, or remove the file and start again with `rankloom alloc init`");
       case SQLITE_FULL:
         return fail(Code::environment, at(path), "the disk is full; nothing was changed",
                     "free disk space and try again");
@@ -147,6 +176,8 @@ struct StateStore::Database {
     return run("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;");
   }
 
+  /// In a transaction of the caller.
+  Result<void> fill(const StateSettings& settings) const;
   Result<MachineState> read() const;
   Result<void> apply(const StateChange& change) const;
 };
@@ -217,47 +248,77 @@ Result<void> StateStore::Database::apply(const StateChange& change) const {
   return {};
 }
 
-Result<void> StateStore::create(const std::string& path, const StateSettings& settings, bool replace) {
-  if (!replace && ::access(path.c_str(), F_OK) == 0) {
-    return fail(Code::bad_input, at(path), "the state file already exists",
-                "use it, choose another file with --state, or replace it with --force");
-  }
-  const std::string temporary = fmt::format("{}.new.{}", path, ::getpid());
-  const auto remove_files = [&] {
-    ::unlink(temporary.c_str());
-    ::unlink((temporary + "-journal").c_str());
-  };
+Result<void> StateStore::Database::fill(const StateSettings& settings) const {
+  const std::string head =
+      fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", application_id, schema_version);
+  if (auto done = run(head.c_str()); !done) return done;
+  if (auto done = run(create_tables); !done) return done;
+  const std::pair<std::string, std::string> values[] = {{"machine", settings.machine},
+                                                        {"exclusive", std::string(name_of(settings.exclusive))},
+                                                        {"policy", settings.policy},
+                                                        {"waste", format_fraction(settings.limits.waste)},
+                                                        {"slack", format_fraction(settings.limits.slack)}};
+  for (const auto& [key, value] : values)
+    if (auto done = query("INSERT INTO settings VALUES(?, ?)", {key, value}); !done) return done;
+  return {};
+}
+
+/// In a temporary directory, so that the file is complete as soon as it has its name.
+Result<void> StateStore::create_new(const std::string& path, const StateSettings& settings) {
+  const std::string parent = parent_directory(path);
+  auto directory = TemporaryDirectory::make(parent, temporary_prefix);
+  if (!directory) return propagate(directory);
+  const std::string temporary = directory->file("state");
   const auto fill = [&]() -> Result<void> {
     Database database;
     if (auto opened = database.open(temporary, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened) return opened;
-    const std::string head = fmt::format("BEGIN IMMEDIATE; PRAGMA application_id={}; PRAGMA user_version={};",
-                                         application_id, schema_version);
-    if (auto done = database.run(head.c_str()); !done) return done;
-    if (auto done = database.run(create_tables); !done) return done;
-    const std::pair<std::string, std::string> values[] = {{"machine", settings.machine},
-                                                          {"exclusive", std::string(name_of(settings.exclusive))},
-                                                          {"policy", settings.policy},
-                                                          {"waste", format_fraction(settings.limits.waste)},
-                                                          {"slack", format_fraction(settings.limits.slack)}};
-    for (const auto& [key, value] : values) {
-      if (auto done = database.query("INSERT INTO settings VALUES(?, ?)", {key, value}); !done) return done;
-    }
+    if (auto done = database.run("BEGIN IMMEDIATE"); !done) return done;
+    if (auto done = database.fill(settings); !done) return done;
     return database.run("COMMIT");
   };
   if (auto filled = fill(); !filled) {
-    remove_files();
     filled.error().where.source = path;
     return filled;
   }
-  // SQLite must not apply the rollback journal of the old file to the new one.
-  if (replace) ::unlink((path + "-journal").c_str());
-  const bool in_place =
-      replace ? ::rename(temporary.c_str(), path.c_str()) == 0 : ::link(temporary.c_str(), path.c_str()) == 0;
-  const int error = errno;
-  remove_files();
-  if (in_place) return {};
-  return fail(Code::environment, at(path), fmt::format("the state file cannot be created: {}", std::strerror(error)),
-              "choose a directory with write permission");
+  if (::link(temporary.c_str(), path.c_str()) != 0) {
+    return fail(Code::environment, at(path), fmt::format("the state file cannot be created: {}", std::strerror(errno)),
+                "choose a directory with write permission");
+  }
+  const Descriptor opened(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ::fsync(opened.number());
+  return {};
+}
+
+/// One transaction of SQLite, which also rolls back an unfinished one of a killed process, and waits for others.
+Result<void> StateStore::replace(const std::string& path, const StateSettings& settings) {
+  Database database;
+  const auto change = [&]() -> Result<void> {
+    if (auto own = check_owner(path); !own) return own;
+    if (auto opened = database.open(path, SQLITE_OPEN_READWRITE); !opened) return opened;
+    if (auto done = database.run("BEGIN IMMEDIATE"); !done) return done;
+    std::string drop;
+    auto tables = database.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'", {},
+                                 [&](sqlite3_stmt* row) -> Result<void> {
+                                   drop += fmt::format("DROP TABLE \"{}\";", Database::text(row, 0));
+                                   return {};
+                                 });
+    if (!tables) return tables;
+    if (auto done = database.run(drop.c_str()); !done) return done;
+    if (auto done = database.fill(settings); !done) return done;
+    return database.run("COMMIT");
+  };
+  auto changed = change();
+  if (!changed && changed.error().code == Code::bad_input)
+    changed.error().hint = "--force replaces only state files of rankloom; choose another file, or remove it first";
+  return changed;
+}
+
+Result<void> StateStore::create(const std::string& path, const StateSettings& settings, bool force) {
+  if (::access(path.c_str(), F_OK) != 0) return create_new(path, settings);
+  TemporaryDirectory::remove_abandoned(parent_directory(path), temporary_prefix);
+  if (force) return replace(path, settings);
+  return fail(Code::bad_input, at(path), "the state file already exists",
+              "use it, choose another file with --state, or replace it with --force");
 }
 
 Result<StateStore> StateStore::open(const std::string& path) {
@@ -265,14 +326,9 @@ Result<StateStore> StateStore::open(const std::string& path) {
     return fail(Code::environment, at(path), "the state file does not exist",
                 "create it with `rankloom alloc init -t TOPOLOGY`, or name another file with --state");
   }
+  if (auto own = check_owner(path); !own) return propagate(own);
   auto database = std::make_shared<Database>();
   if (auto opened = database->open(path, SQLITE_OPEN_READWRITE); !opened) return propagate(opened);
-  auto own = database->number("PRAGMA application_id");
-  if (!own) return propagate(own);
-  if (*own != application_id) {
-    return fail(Code::bad_input, at(path), "this is an SQLite database but not a state file of rankloom",
-                "name a file that `rankloom alloc init` created");
-  }
   auto version = database->number("PRAGMA user_version");
   if (!version) return propagate(version);
   if (*version != schema_version) {

@@ -57,8 +57,8 @@ struct StateChange {
 
 class StateStore {
  public:
-  /// Creates the file atomically. Fails if the file exists, unless `replace` is set.
-  static Result<void> create(const std::string& path, const StateSettings& settings, bool replace);
+  /// Creates the file atomically. Fails if the file exists, unless `force` is set and it is a state file.
+  static Result<void> create(const std::string& path, const StateSettings& settings, bool force);
   /// Fails if the file is missing, damaged or not a state file.
   static Result<StateStore> open(const std::string& path);
 
@@ -69,6 +69,8 @@ class StateStore {
 
  private:
   struct Database;
+  static Result<void> create_new(const std::string& path, const StateSettings& settings);
+  static Result<void> replace(const std::string& path, const StateSettings& settings);
   explicit StateStore(std::shared_ptr<Database> database) : database_(std::move(database)) {}
   std::shared_ptr<Database> database_;
 };
