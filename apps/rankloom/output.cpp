@@ -67,12 +67,27 @@ Result<void> check_output(const std::string& path) {
     return fail(Code::usage, at(path), fmt::format("the directory {} does not exist", directory.string()),
                 fmt::format("mkdir -p {}", shell_quote(directory.string())));
   }
+  if (fs::is_regular_file(target, ignored) && ::access(target.c_str(), W_OK) != 0) {
+    return fail(Code::environment, at(path), fmt::format("the file cannot be replaced: {}", std::strerror(errno)),
+                "choose another file, or allow to write to it: chmod u+w");
+  }
   if (::access(directory.c_str(), W_OK) != 0) {
     return fail(Code::environment, at(path),
                 fmt::format("the directory {} cannot be written: {}", directory.string(), std::strerror(errno)),
                 "choose another directory, or change its permissions");
   }
   return {};
+}
+
+Result<void> check_default_output(const std::string& path, bool (*is_own)(std::string_view content)) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(path, error).type();
+  if (type == std::filesystem::file_type::not_found) return {};
+  const auto file =
+      type == std::filesystem::file_type::regular ? read_file(path) : Result<FileContents>(FileContents("", " "));
+  if (file && (file->view().empty() || is_own(file->view()))) return {};
+  return fail(Code::usage, at(path), "the output has this name by default, but rankloom did not write this file",
+              "name the output with -o");
 }
 
 Result<void> check_standard_output() {

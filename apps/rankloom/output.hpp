@@ -34,6 +34,8 @@ std::string to_line(const Json& object);
 
 /// Fails if the file cannot be written, so that the error comes before long work. "-" and "" are valid.
 Result<void> check_output(const std::string& path);
+/// Fails if the file exists and `is_own` rejects its content: for an output whose name the user did not choose.
+Result<void> check_default_output(const std::string& path, bool (*is_own)(std::string_view content));
 /// The output file, or "-" if none is given.
 inline std::string or_standard_output(const std::string& path) {
   return path.empty() ? "-" : path;

@@ -46,6 +46,10 @@ void add_switch(CLI::App& app, const std::string& names, const std::string& help
   app.add_flag(names, field, help)->group(group);
 }
 
+void add_force(CLI::App& app, bool& field, const std::string& help) {
+  add_switch(app, "--force", help, field, "output");
+}
+
 void add_listed(CLI::App& app, const Option& option, const std::string& group, SetValue set) {
   const std::string flag = "--" + option.name;
   if (app.get_option_no_throw(flag) != nullptr) return;

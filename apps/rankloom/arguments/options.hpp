@@ -10,6 +10,7 @@
 
 #include "rankloom/core/options.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/output_directory.hpp"
 
 namespace CLI {
 class App;
@@ -34,6 +35,13 @@ void add_text(CLI::App& app, const OptionText& text, std::string& field);
 void add_repeated(CLI::App& app, const OptionText& text, std::vector<std::string>& field);
 void add_switch(CLI::App& app, const std::string& names, const std::string& help, bool& field,
                 const std::string& group);
+
+/// --force of commands that write to a directory, and its meaning.
+void add_force(CLI::App& app, bool& field,
+               const std::string& help = "replace files in the directory that rankloom did not write");
+inline OutputDirectory::Existing existing(bool force) {
+  return force ? OutputDirectory::Existing::all : OutputDirectory::Existing::own;
+}
 
 /// A flag for an option of an OptionList, unless the command already has an option of this name.
 void add_listed(CLI::App& app, const Option& option, const std::string& group, SetValue set);

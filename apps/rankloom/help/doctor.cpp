@@ -19,6 +19,7 @@
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/capture/import/import.hpp"
+#include "rankloom/core/system/memory.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/place/launchers.hpp"
@@ -129,14 +130,14 @@ Finding examine_cores() {
 }
 
 Finding examine_memory() {
-  const double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  const bool enough = bytes >= 256e6;
+  const UsableMemory memory = usable_memory();
+  const bool enough = memory.bytes >= 256e6;
   return {.name = "memory",
           .found = enough,
           .required = true,
-          .detail = format_bytes(bytes),
+          .detail = format_bytes(memory.bytes) + (memory.limit.empty() ? "" : ", limited by " + memory.limit),
           .needed_for = "graphs; 1 GB is enough for about 50 million edges",
-          .remedy = enough ? "" : "use a machine with at least 256 MB"};
+          .remedy = enough ? "" : "use a machine with at least 256 MB, or raise the limit"};
 }
 
 Finding examine_temporary_directory() {

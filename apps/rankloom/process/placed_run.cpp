@@ -2,10 +2,9 @@
 // apps/process: launches a program as a mapping places it and verifies where every rank runs.
 #include "apps/rankloom/process/placed_run.hpp"
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -33,47 +32,76 @@ Result<std::vector<BindingReport>> read_all_reports(const fs::path& directory) {
   return all;
 }
 
-}  // namespace
-
-RunDirectory::~RunDirectory() {
+/// Whether rankloom-bind wrote the file: it contains reports of the host after which it is named.
+bool is_report_file(const fs::path& path) {
   std::error_code error;
-  if (temporary_) fs::remove_all(path_, error);
+  if (!fs::is_regular_file(fs::symlink_status(path, error))) return false;
+  const auto file = read_file(path.string());
+  if (!file) return false;
+  const auto reports = read_reports(*file);
+  return reports && std::all_of(reports->begin(), reports->end(),
+                                [&](const BindingReport& report) { return report.host == path.filename().string(); });
 }
 
-Result<void> RunDirectory::create(const std::string& name) {
+/// The reports of earlier runs in a directory. Fails if it contains anything else: users may have a directory of this
+/// name.
+Result<std::vector<fs::path>> earlier_reports(const fs::path& directory) {
+  std::error_code error;
+  std::vector<fs::path> reports;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (!is_report_file(entry.path())) {
+      return fail(Code::usage, at(entry.path().string()),
+                  "the ranks write their reports to this directory, but this is not a report",
+                  "name another directory with -o, or move the directory 'report' away");
+    }
+    reports.push_back(entry.path());
+  }
+  return reports;
+}
+
+}  // namespace
+
+Result<void> RunDirectory::create(const std::string& name, OutputDirectory::Existing existing) {
   std::error_code error;
   if (!name.empty()) {
     path_ = fs::absolute(name, error).lexically_normal().string();
-    fs::remove_all(fs::path(path_) / "report", error);
+    auto kept = OutputDirectory::open(path_, existing);
+    if (!kept) return propagate(kept);
+    kept_.emplace(*std::move(kept));
   } else {
-    std::string pattern = (fs::current_path(error) / ".rankloom-run-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      return fail(Code::environment, at(fs::current_path(error).string()),
-                  fmt::format("a temporary directory cannot be created here: {}", std::strerror(errno)),
-                  name_a_shared_directory);
+    auto temporary = TemporaryDirectory::make(fs::current_path(error).string(), ".rankloom-run-");
+    if (!temporary) {
+      temporary.error().hint = name_a_shared_directory;
+      return propagate(temporary);
     }
-    path_ = pattern;
-    temporary_ = true;
-  }
-  fs::create_directories(fs::path(path_) / "report", error);
-  if (error) {
-    return fail(Code::environment, at(path_), fmt::format("this directory cannot be created: {}", error.message()),
-                name_a_shared_directory);
+    temporary_.emplace(*std::move(temporary));
+    path_ = temporary_->path();
   }
   return {};
 }
 
-Result<void> write_launcher_files(const std::vector<LauncherFile>& files, const std::string& directory) {
+Result<void> RunDirectory::write(const std::vector<LauncherFile>& files) {
+  const fs::path report_directory = fs::path(path_) / "report";
+  auto reports = earlier_reports(report_directory);
+  if (!reports) return propagate(reports);
+  if (kept_) {
+    if (auto written = write_launcher_files(files, *kept_); !written) return written;
+  } else {
+    for (const LauncherFile& file : files)
+      if (auto written = write_file(temporary_->file(file.name), file.content); !written) return written;
+  }
   std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) {
-    return fail(Code::environment, at(directory), fmt::format("this directory cannot be created: {}", error.message()),
-                "choose a directory that can be written");
-  }
-  for (const LauncherFile& file : files) {
-    if (auto written = write_file((fs::path(directory) / file.name).string(), file.content); !written) return written;
-  }
-  return {};
+  for (const fs::path& report : *reports) fs::remove(report, error);
+  fs::create_directory(report_directory, error);
+  if (fs::is_directory(report_directory, error)) return {};
+  return fail(Code::environment, at(report_directory.string()), "this directory cannot be created",
+              name_a_shared_directory);
+}
+
+Result<void> write_launcher_files(const std::vector<LauncherFile>& files, OutputDirectory& directory) {
+  std::vector<OutputFile> outputs;
+  for (const LauncherFile& file : files) outputs.push_back({file.name, file.content});
+  return directory.write(outputs);
 }
 
 Result<void> require_host_names(Deployment& deployment, bool named) {
@@ -93,13 +121,13 @@ LaunchContext launch_context(const std::string& directory, EmitOptions::Bind bin
 }
 
 Result<PlacedRun> run_placed(const LaunchPlan& plan, const Deployment& deployment, EmitOptions::Bind bind,
-                             const std::string& directory, const ProgramStreams& streams) {
-  if (auto written = write_launcher_files(plan.files, directory); !written) return propagate(written);
+                             RunDirectory& directory, const ProgramStreams& streams) {
+  if (auto written = directory.write(plan.files); !written) return propagate(written);
   const auto begin = std::chrono::steady_clock::now();
   PlacedRun run;
   run.status = run_program(plan.command.argv(), plan.environment, streams);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  auto reports = read_all_reports(fs::path(directory) / "report");
+  auto reports = read_all_reports(fs::path(directory.path()) / "report");
   if (!reports) return propagate(reports);
   run.verification = verify(deployment, bind, *reports, host_name());
   return run;

@@ -3,11 +3,14 @@
 // `rankloom run`, also called by `rankloom tune`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/rankloom/process/processes.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/output_directory.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/place/launch_plan.hpp"
 #include "rankloom/place/verify.hpp"
 
@@ -18,22 +21,20 @@ namespace rankloom::app {
 /// there.
 class RunDirectory {
  public:
-  RunDirectory() = default;
-  ~RunDirectory();
-  RunDirectory(const RunDirectory&) = delete;
-  RunDirectory& operator=(const RunDirectory&) = delete;
-
-  /// Creates the directory and removes the reports of earlier runs from it. Empty: a temporary directory.
-  Result<void> create(const std::string& name);
+  /// Creates the directory. Empty: a temporary directory.
+  Result<void> create(const std::string& name, OutputDirectory::Existing existing);
   const std::string& path() const { return path_; }
+  /// Writes the launcher's files and removes the reports of earlier runs.
+  Result<void> write(const std::vector<LauncherFile>& files);
 
  private:
   std::string path_;
-  bool temporary_ = false;
+  std::optional<OutputDirectory> kept_;
+  std::optional<TemporaryDirectory> temporary_;
 };
 
-/// Writes the files of a launcher into a directory, which is created.
-Result<void> write_launcher_files(const std::vector<LauncherFile>& files, const std::string& directory);
+/// Writes the files of a launcher into a directory.
+Result<void> write_launcher_files(const std::vector<LauncherFile>& files, OutputDirectory& directory);
 
 /// Ranks can only be launched on hosts with names. A machine of one node without a name is this host.
 Result<void> require_host_names(Deployment& deployment, bool named);
@@ -49,6 +50,6 @@ struct PlacedRun {
 
 /// Runs the plan with its files in `directory`, and compares the reports of the ranks with the deployment.
 Result<PlacedRun> run_placed(const LaunchPlan& plan, const Deployment& deployment, EmitOptions::Bind bind,
-                             const std::string& directory, const ProgramStreams& streams);
+                             RunDirectory& directory, const ProgramStreams& streams);
 
 }  // namespace rankloom::app

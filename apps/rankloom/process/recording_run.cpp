@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/process/trace_directory.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/capture/record/reading/recording.hpp"
 #include "rankloom/core/system/file.hpp"
@@ -25,57 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* recording_directory_name = ".rankloom-record-";
-
-/// The directory of a trace: one file per rank, and a file that lists them.
-namespace trace_directory {
-
-fs::path file_of(const fs::path& directory, std::size_t rank) {
-  return directory / fmt::format("rank-{}.txt", rank);
-}
-
-/// Creates the directory and removes the trace of an earlier run from it.
-Result<void> prepare(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error || !fs::is_directory(directory, error) || ::access(directory.c_str(), W_OK | X_OK) != 0) {
-    return fail(Code::environment, at(directory.string()), "the trace cannot be written there",
-                "name a directory that can be created or written, on a file system that all ranks share");
-  }
-  std::vector<fs::path> old{directory / trace_list};
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("rank-") && name.ends_with(".txt")) old.push_back(entry.path());
-  }
-  for (const fs::path& file : old) fs::remove(file, error);
-  return {};
-}
-
-/// Whether the rank called MPI_Finalize.
-bool is_complete(const fs::path& file) {
-  auto text = read_file(file.string());
-  return text && text->view().ends_with(" finalize\n");
-}
-
-/// Lists absolute paths, because a replay looks for relative ones in its own working directory.
-Result<void> write_list(const fs::path& directory, std::size_t ranks) {
-  std::string names;
-  std::error_code error;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const fs::path file = file_of(directory, rank);
-    if (!fs::exists(file, error)) {
-      return fail(Code::environment, at(directory.string()), fmt::format("the trace of rank {} is missing", rank),
-                  "name a directory that has the same path on all hosts: a replay needs the trace of every rank");
-    }
-    if (!is_complete(file)) {
-      return fail(Code::environment, at(file.string()), fmt::format("the trace of rank {} is truncated", rank),
-                  "record again: a rank was killed or the disk is full, and a replay needs complete traces");
-    }
-    names += file.string() + "\n";
-  }
-  return write_file((directory / trace_list).string(), names);
-}
-
-}  // namespace trace_directory
 
 Result<Profile> read_profile_file(const fs::path& path) {
   auto imported = import_path(path.string());
@@ -148,14 +98,14 @@ Result<void> write_profiles(RecordResult& result, const std::string& output, con
   return {};
 }
 
-Result<void> write_trace_list(const RecordResult& result) {
+Result<void> publish_trace(TraceDirectory& trace, const RecordResult& result) {
   if (result.profiles.size() > 1) {
     return fail(Code::environment, at(result.trace),
                 fmt::format("the command started {} MPI programs, whose ranks wrote to the same files of the trace",
                             result.profiles.size()),
                 "record each program alone");
   }
-  return trace_directory::write_list(result.trace, result.profiles.front().profile.rank_count());
+  return trace.publish(result.profiles.empty() ? 0 : result.profiles.front().profile.rank_count());
 }
 
 /// The pieces of a recording directory that are in the directory for temporary files of this host.
@@ -235,12 +185,16 @@ Result<RecordResult> record_program(const RecordArguments& arguments) {
   RecordResult result;
   const std::string output =
       !arguments.output.empty() ? arguments.output : fs::path(command.program).filename().string() + ".prof";
+  if (arguments.output.empty()) {
+    if (auto replaceable = check_default_output(output, is_profile_file); !replaceable) return propagate(replaceable);
+  }
   if (auto writable = check_output(output); !writable) return propagate(writable);
   auto recorder = find_library(arguments.trace.empty() ? "record" : "trace", mpi, "the recorder");
   if (!recorder) return propagate(recorder);
+  TraceDirectory trace;
   if (!arguments.trace.empty()) {
     result.trace = fs::absolute(arguments.trace).lexically_normal().string();
-    if (auto prepared = trace_directory::prepare(result.trace); !prepared) return propagate(prepared);
+    if (auto created = trace.create(result.trace, arguments.existing); !created) return propagate(created);
   }
   for (const RecordedJob& job : interrupted_jobs(output))
     print_note(fmt::format(
@@ -254,17 +208,16 @@ Result<RecordResult> record_program(const RecordArguments& arguments) {
   auto preloaded = PreloadedLibrary::make(*recorder, directory.path());
   if (!preloaded) return propagate(preloaded);
   auto status = run_with_environment(
-      command, recorder_environment(arguments, *preloaded, result.trace, directory.path()), arguments.streams);
+      command, recorder_environment(arguments, *preloaded, trace.path(), directory.path()), arguments.streams);
   if (!status) return propagate(status);
   result.status = *status;
   // The program has run. Whatever happens to the profile now, the exit status is that of the program.
   if (auto written = write_profiles(result, output, directory.path(), command.program, mpi); !written) {
     result.error = directory.keep(written.error());
     if (directory.is_kept()) result.kept = directory.path().string();
-    return result;
   }
   if (!result.trace.empty()) {
-    if (auto listed = write_trace_list(result); !listed) result.trace_error = listed.error();
+    if (auto published = publish_trace(trace, result); !published) result.trace_error = published.error();
   }
   return result;
 }

@@ -12,6 +12,7 @@
 #include "rankloom/capture/record/reading/recorded_jobs.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/descriptor.hpp"
+#include "rankloom/core/system/output_directory.hpp"
 #include "rankloom/model/graph/profile.hpp"
 
 namespace rankloom::app {
@@ -47,12 +48,13 @@ std::vector<RecordedJob> recorded_jobs(const std::filesystem::path& directory);
 Result<Profile> collect_recording(const std::filesystem::path& directory, const std::string& program, const Mpi& mpi);
 
 struct RecordArguments {
-  Argv command;              ///< How the user starts the program.
-  std::string output;        ///< The profile to write; empty: PROGRAM.prof. A second MPI program gets PROGRAM-2.prof.
-  double window_ns = 0;      ///< Length of a phase; 0: the whole run is one phase.
-  std::string trace;         ///< The directory for a trace of every rank; empty: no trace.
-  const Mpi* mpi = nullptr;  ///< nullptr: detected from the program.
-  ProgramStreams streams;    ///< Of the program.
+  Argv command;          ///< How the user starts the program.
+  std::string output;    ///< The profile to write; empty: PROGRAM.prof. A second MPI program gets PROGRAM-2.prof.
+  double window_ns = 0;  ///< Length of a phase; 0: the whole run is one phase.
+  std::string trace;     ///< The directory for a trace of every rank; empty: no trace.
+  OutputDirectory::Existing existing = OutputDirectory::Existing::own;  ///< What may be replaced in that directory.
+  const Mpi* mpi = nullptr;                                             ///< nullptr: detected from the program.
+  ProgramStreams streams;                                               ///< Of the program.
 };
 
 /// One MPI program that the command started.
@@ -73,8 +75,5 @@ struct RecordResult {
 
 /// Fails only before the program is started.
 Result<RecordResult> record_program(const RecordArguments& arguments);
-
-/// The file in a directory of traces that lists the files of all ranks, for smpirun -replay.
-inline constexpr const char* trace_list = "smpi_simgrid.txt";
 
 }  // namespace rankloom::app

@@ -53,6 +53,8 @@ class ReportVerb : public Verb {
               "output"},
              output_);
     add_text(app, {"--svg", "DIRECTORY", "write every drawing as an SVG file into this directory", "output"}, svg_);
+    add_force(app, force_, "replace files in the directory of --svg that rankloom did not write");
+    need(app, "--force", "--svg");
   }
 
   Result<int> run(const Session& session) override {
@@ -91,18 +93,14 @@ class ReportVerb : public Verb {
 
  private:
   Result<void> write_drawings(const LoadedReport& loaded, std::vector<std::string>& files) const {
-    std::error_code error;
-    fs::create_directories(svg_, error);
-    if (error) {
-      return fail(Code::environment, at(svg_), fmt::format("this directory cannot be created: {}", error.message()),
-                  "name another directory with --svg");
-    }
+    auto directory = OutputDirectory::open(svg_, existing(force_));
+    if (!directory) return propagate(directory);
+    std::vector<OutputFile> drawings;
     for (const Drawing& drawing : draw(loaded.document, nullptr, file_drawings)) {
-      const std::string path = (fs::path(svg_) / file_name(drawing.name)).string();
-      if (auto written = write_file(path, to_svg(drawing)); !written) return written;
-      files.push_back(path);
+      drawings.push_back({file_name(drawing.name), to_svg(drawing)});
+      files.push_back(directory->file(drawings.back().name));
     }
-    return {};
+    return directory->write(drawings);
   }
 
   static Json to_json_line(const ReportDocument& document, const std::vector<std::string>& files) {
@@ -132,6 +130,7 @@ class ReportVerb : public Verb {
 
   ReportArguments arguments_;
   std::string output_, svg_;
+  bool force_ = false;
 };
 
 }  // namespace

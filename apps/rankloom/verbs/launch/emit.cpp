@@ -32,6 +32,7 @@ class EmitVerb : public Verb {
     add_text(app,
              {"-o,--output", "DIRECTORY", "the directory to write the files to; without it they are printed", "output"},
              output_);
+    add_force(app, force_);
     add_text(app, {"--program", "PROGRAM", "the program of the command, with its arguments", "placement", "./app"},
              program_);
     add_text(app,
@@ -49,7 +50,9 @@ class EmitVerb : public Verb {
     auto made = launcher_->write(*deployment, options_);
     if (!made) return propagate(made);
     if (!output_.empty()) {
-      if (auto written = write_launcher_files(made->files, output_); !written) return propagate(written);
+      auto directory = OutputDirectory::open(output_, existing(force_));
+      if (!directory) return propagate(directory);
+      if (auto written = write_launcher_files(made->files, *directory); !written) return propagate(written);
     }
     const bool numbered = !input_.names_hosts(*deployment) && launcher_->names_hosts;
     if (session.json) {
@@ -114,6 +117,7 @@ class EmitVerb : public Verb {
   EmitOptions options_;
   std::string output_;
   std::string program_;
+  bool force_ = false;
   const Launcher* launcher_ = nullptr;
 };
 

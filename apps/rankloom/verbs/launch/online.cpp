@@ -167,6 +167,13 @@ Result<int> replay_windows(const ReplayArguments& arguments, const Session& sess
   return success;
 }
 
+constexpr const char* log_format = "rankloom online 1";
+
+bool is_online_log(std::string_view content) {
+  constexpr std::size_t beginning = 80;
+  return content.substr(0, beginning).find(fmt::format("\"{}\"", log_format)) != std::string_view::npos;
+}
+
 class OnlineVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
@@ -209,7 +216,10 @@ class OnlineVerb : public Verb {
     if (command_.empty())
       return fail(Code::usage, at("online"), "the command to run is missing",
                   "add it after --: rankloom online -- mpirun -n 4 ./app");
-    if (output_.empty()) output_ = "online.json";
+    if (output_.empty()) {
+      output_ = "online.json";
+      if (auto replaceable = check_default_output(output_, is_online_log); !replaceable) return propagate(replaceable);
+    }
     if (auto possible = check_output(output_); !possible) return propagate(possible);
     if (auto possible = check_output(profile_); !possible) return propagate(possible);
     if (auto launch = parse_launch_command(command_, launcher_version(command_)); !launch) {
@@ -329,7 +339,7 @@ class OnlineVerb : public Verb {
   Json make_log(RecordingDirectory& recording, int status) {
     const fs::path& directory = recording.path();
     std::vector<std::string> missing;
-    Json log{{"format", "rankloom online 1"}, {"program", program_}, {"status", status}};
+    Json log{{"format", log_format}, {"program", program_}, {"status", status}};
     const std::vector<Json> logs = collect_logs(directory, window_seconds_, missing);
     log["nodes"] = logs;
     log["missing_agents"] = missing;

@@ -38,6 +38,7 @@ class RunVerb : public Verb {
         {"-o,--output", "DIRECTORY",
          "keep the launcher's files and the reports of the ranks here; all hosts must share the directory", "output"},
         output_);
+    add_force(app, force_);
   }
 
   Result<int> run(const Session& session) override {
@@ -60,10 +61,10 @@ class RunVerb : public Verb {
     // A command that is refused must not create a directory.
     if (auto plan = plan_in("DIRECTORY"); !plan) return propagate(plan);
     RunDirectory directory;
-    if (auto created = directory.create(output_); !created) return propagate(created);
+    if (auto created = directory.create(output_, existing(force_)); !created) return propagate(created);
     auto plan = plan_in(directory.path());
     if (!plan) return propagate(plan);
-    auto result = run_placed(*plan, *deployment, input_.bind, directory.path(), ProgramStreams::ours(session.json));
+    auto result = run_placed(*plan, *deployment, input_.bind, directory, ProgramStreams::ours(session.json));
     if (!result) return propagate(result);
     if (session.json) {
       print_json(to_json(*result, *plan));
@@ -137,6 +138,7 @@ class RunVerb : public Verb {
   std::vector<std::string> command_;
   std::string program_;
   std::string output_;
+  bool force_ = false;
   bool strict_ = false;
   bool lab_ = false;
   bool dry_run_ = false;

@@ -45,6 +45,7 @@ struct TuneArguments {
   std::string output;  ///< The directory for all results; empty: PROGRAM.tune.
   std::size_t runs = 3;
   bool probe = false, lab = false, predict = false;
+  bool force = false;  ///< Replace the results of another run.
 };
 
 /// The commands of rankloom that do the same as the steps of `tune`.
@@ -129,8 +130,8 @@ class TuneCommands {
 /// Runs the steps. Every step writes a log into the output directory.
 class Tuner {
  public:
-  Tuner(const TuneArguments& arguments, const LaunchCommand& launch, bool quiet)
-      : arguments_(arguments), launch_(launch), commands_(arguments, launch), quiet_(quiet) {}
+  Tuner(const TuneArguments& arguments, const LaunchCommand& launch, OutputDirectory& directory, bool quiet)
+      : arguments_(arguments), launch_(launch), directory_(directory), commands_(arguments, launch), quiet_(quiet) {}
 
   Result<TuneResult> tune() {
     result_.command = command_text(arguments_.command);
@@ -189,16 +190,20 @@ class Tuner {
 
   /// Removes the logs of an earlier call with the same output directory.
   void remove_logs() const {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(arguments_.output, ignored)) {
-      if (entry.path().extension() == ".log") fs::remove(entry.path(), ignored);
-    }
+    for (const std::string& name : directory_.listed())
+      if (name.ends_with(".log")) directory_.remove(name);
+  }
+
+  /// The path of a log that this run writes. A file of the user is not replaced.
+  std::string log_file(const std::string& name) const {
+    return directory_.reserve({name}) ? commands_.file(name) : "/dev/null";
   }
 
   /// A log that cannot be written does not stop the tuning.
   void append_to_log(const std::string& name, const std::string& text) const {
-    const auto earlier = read_file(commands_.file(name));
-    (void)write_file(commands_.file(name), (earlier ? std::string(earlier->view()) : "") + text);
+    const std::string file = log_file(name);
+    const auto earlier = read_file(file);
+    (void)write_file(file, (earlier ? std::string(earlier->view()) : "") + text);
   }
 
   /// Passes a step's value on. The step's log contains the output of the programs that it runs, or else the equivalent
@@ -218,7 +223,7 @@ class Tuner {
 
   Result<void> record() const {
     print_progress(fmt::format("recording  {}", command_text(arguments_.command)));
-    const std::string log = commands_.file("record.log");
+    const std::string log = log_file("record.log");
     RecordArguments record;
     record.command = arguments_.command;
     record.output = commands_.file("app.prof");
@@ -246,7 +251,7 @@ class Tuner {
     DiscoverArguments discover;
     discover.launcher = commands_.launcher();
     discover.other_output = on_line;
-    discover.error_log = commands_.file("machine.log");
+    discover.error_log = log_file("machine.log");
     auto machine = discover_machine(discover);
     if (!machine) return machine;
     auto topology = Topology::build(std::move(*machine));
@@ -258,7 +263,7 @@ class Tuner {
     ProbeArguments probe;
     probe.launcher = commands_.launcher();
     probe.other_output = on_line;
-    probe.error_log = commands_.file("machine.log");
+    probe.error_log = log_file("machine.log");
     auto probed = probe_machine(probe);
     if (!probed) return propagate(probed);
     auto topology = Topology::build(std::move(probed->machine));
@@ -358,7 +363,7 @@ class Tuner {
 
   Result<double> run_default(const std::string& log) const {
     const auto begin = std::chrono::steady_clock::now();
-    const int status = run_program(arguments_.command, {}, ProgramStreams::to_log(commands_.file(log)));
+    const int status = run_program(arguments_.command, {}, ProgramStreams::to_log(log_file(log)));
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (status != 0) {
       return fail(Code::environment, at(command_text(arguments_.command)),
@@ -371,10 +376,11 @@ class Tuner {
   Result<PlacedRun> run_mapped(const Deployment& deployment, const std::string& log) const {
     constexpr auto bind = EmitOptions::Bind::core;
     RunDirectory directory;
-    if (auto created = directory.create(commands_.launch_directory()); !created) return propagate(created);
+    if (auto created = directory.create(commands_.launch_directory(), existing(arguments_.force)); !created)
+      return propagate(created);
     auto plan = plan_launch(launch_, deployment, launch_context(directory.path(), bind));
     if (!plan) return propagate(plan);
-    return run_placed(*plan, deployment, bind, directory.path(), ProgramStreams::to_log(commands_.file(log)));
+    return run_placed(*plan, deployment, bind, directory, ProgramStreams::to_log(log_file(log)));
   }
 
   Result<void> measure() {
@@ -411,12 +417,15 @@ class Tuner {
     context.report = false;
     auto plan = plan_launch(launch_, *placed, context);
     if (!plan) return propagate(plan);
-    if (auto done = write_launcher_files(plan->files, commands_.launch_directory()); !done) return propagate(done);
+    auto directory = OutputDirectory::open(commands_.launch_directory(), existing(arguments_.force));
+    if (!directory) return propagate(directory);
+    if (auto done = write_launcher_files(plan->files, *directory); !done) return propagate(done);
     return plan->text();
   }
 
   const TuneArguments& arguments_;
   const LaunchCommand& launch_;
+  OutputDirectory& directory_;
   TuneCommands commands_;
   bool quiet_;
   TuneResult result_;
@@ -451,6 +460,7 @@ class TuneVerb : public Verb {
              {"-o,--output", "DIRECTORY", "the directory for all results; all hosts must share it", "output",
               "PROGRAM.tune"},
              arguments_.output);
+    add_force(app, arguments_.force, "replace the results of another run and other files in the directory");
     add_repeated(app, {"COMMAND", "COMMAND", "after --: how you start the program", "input", "", true},
                  arguments_.command);
   }
@@ -465,11 +475,12 @@ class TuneVerb : public Verb {
       print(TuneCommands(arguments_, *launch).text());
       return success;
     }
+    auto output = open_output();
+    if (!output) return propagate(output);
     if (arguments_.lab) {
       if (auto entered = enter_lab(); !entered) return propagate(entered);
     }
-    if (auto created = create_output(); !created) return propagate(created);
-    Tuner tuner(arguments_, *launch, session.json);
+    Tuner tuner(arguments_, *launch, *output, session.json);
     auto result = tuner.tune();
     if (!result) return propagate(result);
     const Json json = result->json();
@@ -490,12 +501,22 @@ class TuneVerb : public Verb {
   }
 
  private:
-  Result<void> create_output() const {
-    std::error_code error;
-    fs::create_directories(arguments_.output, error);
-    if (!error) return {};
-    return fail(Code::environment, at(arguments_.output),
-                fmt::format("this directory cannot be created: {}", error.message()), "name another one with -o");
+  /// Measurements cannot be repeated exactly, so those of another run are only replaced with --force.
+  Result<OutputDirectory> open_output() const {
+    const std::vector<std::string> results{"result.json", "report.html"};
+    auto output = OutputDirectory::open(arguments_.output, existing(arguments_.force));
+    if (!output) return output;
+    if (output->owns(results[0]) && !arguments_.force) {
+      return fail(Code::usage, at(arguments_.output), "this directory contains the results of another run",
+                  "name another directory with -o, or replace the results with --force");
+    }
+    std::vector<std::string> files = results;
+    files.emplace_back("mapping.txt");
+    if (arguments_.profile.empty()) files.emplace_back("app.prof");
+    if (arguments_.topology.empty()) files.emplace_back("machine.json");
+    if (auto reserved = output->reserve(files); !reserved) return propagate(reserved);
+    for (const std::string& name : results) output->remove(name);
+    return output;
   }
 
   /// Moves this process to the first host of the virtual cluster, whose machine needs no discovery.
@@ -504,7 +525,6 @@ class TuneVerb : public Verb {
     auto cluster = find_virtual_cluster(inside != nullptr ? inside : VirtualClusterOptions().name);
     if (!cluster) return propagate(cluster);
     if (arguments_.topology.empty() && !arguments_.probe) {
-      if (auto created = create_output(); !created) return created;
       const std::string machine = (fs::path(arguments_.output) / "machine.json").string();
       if (auto written = write_file(machine, write_machine_json(virtual_cluster_machine(*cluster))); !written)
         return written;

@@ -8,6 +8,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/recording_run.hpp"
+#include "apps/rankloom/process/trace_directory.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 
@@ -38,6 +39,7 @@ class RecordVerb : public Verb {
               "also write the MPI calls of each rank in order, with the time between them, for replay by SimGrid",
               "recording"},
              arguments_.trace);
+    add_force(app, force_, "replace a trace in the directory of --trace that rankloom did not write");
     add_value(
         app,
         {"--mpi", "openmpi|mpich", "the MPI of the program, if it cannot be detected from the executable", "recording"},
@@ -52,6 +54,7 @@ class RecordVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     arguments_.streams = ProgramStreams::ours(session.json);
+    arguments_.existing = existing(force_);
     auto recorded = record_program(arguments_);
     if (!recorded) return propagate(recorded);
     if (recorded->error) {
@@ -129,6 +132,7 @@ class RecordVerb : public Verb {
   }
 
   RecordArguments arguments_;
+  bool force_ = false;
 };
 
 }  // namespace
