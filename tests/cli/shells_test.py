@@ -112,9 +112,9 @@ class Terminal:
     def type(self, text, until):
         """Types, and reads until the terminal shows the expected text; fails after 20 seconds."""
         os.write(self.master, text.encode())
-        seen, end = "", time.time() + 20
+        seen, end = "", time.monotonic() + 20
         while until not in seen:
-            if not select.select([self.master], [], [], max(0, end - time.time()))[0]:
+            if not select.select([self.master], [], [], max(0, end - time.monotonic()))[0]:
                 raise AssertionError(f"typed {text!r}, waited for {until!r}, saw {seen!r}")
             seen += os.read(self.master, 65536).decode("utf-8", "replace")
         return seen

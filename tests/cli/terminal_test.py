@@ -24,9 +24,9 @@ def on_terminal(arguments, stdout_too=False):
     master, slave = pty.openpty()
     child = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=slave if stdout_too else subprocess.PIPE, stderr=slave)
     os.close(slave)
-    seen, out, end = b"", b"", time.time() + 60
+    seen, out, end = b"", b"", time.monotonic() + 60
     sources = [master] + ([] if stdout_too else [child.stdout.fileno()])
-    while sources and time.time() < end:
+    while sources and time.monotonic() < end:
         for source in select.select(sources, [], [], 0.1)[0]:
             try:
                 got = os.read(source, 65536)

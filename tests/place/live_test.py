@@ -175,7 +175,7 @@ class Run(VirtualClusterTest):
 
     def test_keeps_the_files_in_the_named_directory(self):
         self.launch_and_verify(OPEN_MPI, "core", "-o", "kept")
-        self.assertEqual(sorted(path.name for path in pathlib.Path(self.directory.name, "kept").iterdir()), ["rankfile", "report"])
+        self.assertEqual(sorted(path.name for path in pathlib.Path(self.directory.name, "kept").iterdir()), [".rankloom", "rankfile", "report"])
         self.assertEqual([path for path in pathlib.Path(self.directory.name).iterdir() if path.name.startswith(".rankloom")], [])
 
     def test_places_several_programs(self):

@@ -149,7 +149,7 @@ class Directory(TraceTest):
     def test_files_of_an_older_trace_are_removed(self):
         self.trace(4, "random_talk.c", "5")
         self.trace(2, "random_talk.c", "5")
-        self.assertEqual({path.name for path in (self.directory / "trace").iterdir()}, {"rank-0.txt", "rank-1.txt", "smpi_simgrid.txt"})
+        self.assertEqual({path.name for path in (self.directory / "trace").iterdir()}, {".rankloom", "rank-0.txt", "rank-1.txt", "smpi_simgrid.txt"})
 
     def test_a_full_disk_ends_the_trace_and_not_the_program(self):
         program = self.program("random_talk.c")

@@ -64,10 +64,10 @@ class VirtualCluster(TuneTest):
 
     def test_groups_spread_over_all_hosts_become_faster(self):
         self.lab(4, 4, "100mbit")
-        begin = time.time()
+        begin = time.monotonic()
         result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 2, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
                                           "--inside", 250000, "--iterations", 5, "--seed", 3))
-        self.assertLess(time.time() - begin, 60)
+        self.assertLess(time.monotonic() - begin, 60)
         self.assertTrue(result["verified"])
         self.assertEqual((result["confirmed"], result["ranks"], result["nodes"]), (16, 16, 4))
         self.assertGreater(result["speedup"], 2)
