@@ -92,7 +92,7 @@ inline JobIdentity job_identity() {
     char host[40]{};
     ::gethostname(host, sizeof host - 1);
     timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
+    ::clock_gettime(CLOCK_REALTIME, &now);  // tells processes apart; words: ok
     std::snprintf(identity.text, sizeof identity.text, "process:%s:%ld:%lld", host, static_cast<long>(::getpid()),
                   static_cast<long long>(now.tv_sec));
     return identity;

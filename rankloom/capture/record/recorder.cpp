@@ -194,7 +194,7 @@ void describe(RankRecord& record) {
   record.rank = static_cast<std::uint32_t>(recorder.rank);
   record.process = static_cast<std::uint32_t>(::getpid());
   record.repeat = piece.repeat();
-  record.started_ns = nanoseconds(CLOCK_REALTIME);
+  record.started_ns = nanoseconds(CLOCK_REALTIME);  // tells runs apart; words: ok
   copy(record.job, piece.job().text);
   ::gethostname(record.host, sizeof record.host - 1);
   copy(record.program, program_invocation_name);
