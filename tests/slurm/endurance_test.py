@@ -24,7 +24,7 @@ class Killed(Cluster):
     are younger than that are Slurm's to lose, not ours."""
 
     def kill_controller(self):
-        now = time.time()
+        now = time.time()  # compared with the time of a file; words: ok
         self.slurm("scontrol", "update", f"JobId={next(iter(self.jobs()))}", f"Comment={now}")  # a change, so that there is something to save
         self.wait(lambda: (self.directory / "state" / "job_state").stat().st_mtime > now, "slurmctld has saved the jobs")
         old = self.controller()
