@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,8 @@ using namespace rankloom;
 constexpr int usage_status = 2;
 
 constexpr const char* help =
-    R"(rankloom-agent [--window TIME] [--move-cost TIME] [--machine FILE] [--migrate-pages] -- PROGRAM [ARGUMENT..]
+    R"(rankloom-agent [--window TIME] [--move-cost TIME] [--max-loss PERCENT|none] [--machine FILE] [--migrate-pages]
+               -- PROGRAM [ARGUMENT..]
 
 `rankloom online` inserts this program in front of PROGRAM. The ranks record their traffic in the directory of
 RANKLOOM_RECORD_OUT. The first rank on a host starts an agent there, which reads the traffic and moves the ranks to other
@@ -82,6 +84,12 @@ int main(int count, char** arguments) {
       options.migrate_pages = true;
     } else if (argument == "--machine") {
       options.machine = value;
+      ++at;
+    } else if (argument == "--max-loss") {
+      const auto percent =
+          std::strcmp(value, "none") == 0 ? std::numeric_limits<double>::infinity() : parse_number(value);
+      if (!percent || *percent < 0) break;
+      options.online.max_loss = *percent / 100;
       ++at;
     } else if (argument == "--window" || argument == "--move-cost") {
       const auto time = parse_nanoseconds(value, 1e9);

@@ -11,9 +11,10 @@ namespace {
 constexpr auto table = std::to_array<VerbInfo>({
     {"tune", "make a program faster: record, map, verify and measure it in one step",
      "Records the program in a first run, discovers the machine that the launcher reaches, computes a mapping, runs "
-     "the program in turn with the launcher's default placement and with the mapping, and verifies that every rank "
-     "runs where the mapping puts it. It reports the measured speedup with its uncertainty; if there is none, it "
-     "reports why. All files are kept in a directory, together with the command to use from now on.",
+     "the program in pairs with the launcher's default placement and with the mapping until the difference is clear, "
+     "and verifies that every rank runs where the mapping puts it. It reports the measured speedup with its confidence "
+     "interval; if there is none, it reports why. If the program fails, its status is returned. All files are kept in "
+     "a directory, together with the command to use from now on.",
      "# tune a program\n"
      "rankloom tune -- mpirun -n 4 ./app\n"
      "# only show the commands that it would run\n"

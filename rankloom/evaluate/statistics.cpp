@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: statistics of repeated runs, and rank correlations.
+// evaluate: statistics of repeated runs, the sequential comparison of two variants of a program, and rank correlations.
 #include "rankloom/evaluate/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <vector>
+
+#include "rankloom/core/random.hpp"
 
 namespace rankloom {
 
@@ -26,6 +30,43 @@ std::vector<double> ranks_of(std::span<const double> values) {
   return ranks;
 }
 
+/// The probability that a Student variable exceeds t > 0 (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
+double student_upper_tail(double t, std::size_t degrees) {
+  const double angle = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double sine = std::sin(angle), cosine = std::cos(angle);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? cosine : 1, sum = degrees == 1 ? 0 : term;
+  for (std::size_t i = odd ? 2 : 1; i + 3 <= degrees; i += 2) {
+    term *= static_cast<double>(i) / static_cast<double>(i + 1) * cosine * cosine;
+    sum += term;
+  }
+  const double inside = odd ? 2 / std::numbers::pi * (angle + sine * sum) : sine * sum;
+  return (1 - inside) / 2;
+}
+
+/// A trimmed mean and its standard error (Yuen 1974).
+struct TrimmedMean {
+  double mean = 0, error = 0;
+  std::size_t degrees = 0;
+};
+
+TrimmedMean trimmed_mean(std::vector<double> values) {
+  constexpr std::size_t trimmed_part = 10;
+  std::sort(values.begin(), values.end());
+  const std::size_t trimmed = values.size() / trimmed_part, kept = values.size() - 2 * trimmed;
+  TrimmedMean result{.mean = 0, .error = 0, .degrees = kept - 1};
+  for (std::size_t i = trimmed; i < trimmed + kept; ++i) result.mean += values[i] / static_cast<double>(kept);
+  for (std::size_t i = 0; i < trimmed; ++i) {  // winsorise
+    values[i] = values[trimmed];
+    values[values.size() - 1 - i] = values[trimmed + kept - 1];
+  }
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  result.error = std::sqrt(squares / static_cast<double>(kept * (kept - 1)));
+  return result;
+}
+
 }  // namespace
 
 Sample summarise(std::span<const double> values) {
@@ -41,6 +82,89 @@ Sample summarise(std::span<const double> values) {
   for (const double value : values) squares += (value - sample.mean) * (value - sample.mean);
   if (values.size() > 1) sample.spread = std::sqrt(squares / (count - 1));
   return sample;
+}
+
+double median(std::span<const double> values) {
+  assert(!values.empty());
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+std::vector<std::size_t> find_outliers(std::span<const double> values) {
+  constexpr double max_deviations = 3.5, normal_deviation = 1.4826, min_part = 0.05;
+  if (values.empty()) return {};
+  const double middle = median(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value - middle));
+  const double limit = std::max(max_deviations * normal_deviation * median(distances), min_part * std::abs(middle));
+  std::vector<std::size_t> outliers;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (distances[i] > limit) outliers.push_back(i);
+  }
+  return outliers;
+}
+
+double student_quantile(double upper_tail, std::size_t degrees) {
+  assert(upper_tail > 0 && upper_tail < 0.5 && degrees > 0);
+  double low = 0, high = 1;
+  while (student_upper_tail(high, degrees) > upper_tail) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (student_upper_tail(middle, degrees) > upper_tail ? low : high) = middle;
+  }
+  return high;
+}
+
+std::vector<Look> planned_looks(const ComparisonOptions& options) {
+  constexpr std::size_t min_pairs = 3;  // no verdict from fewer
+  if (options.max_pairs < min_pairs) return {};
+  std::vector<Look> looks;
+  std::size_t pairs = std::min(std::max(options.min_pairs, min_pairs), options.max_pairs);
+  for (; pairs < options.max_pairs; pairs += pairs / 2) looks.push_back({pairs, 0});
+  looks.push_back({options.max_pairs, 0});
+  for (Look& look : looks)
+    look.level = options.error / 2 / static_cast<double>(std::max<std::size_t>(looks.size() - 1, 1));
+  looks.front().level = looks.size() == 1 ? options.error : options.error / 2;
+  return looks;
+}
+
+bool after_runs_first(std::size_t pair) {
+  // Of all orders of ten blocks, one for which the fewest disturbances with a period of 2 to 12 runs look like a
+  // difference at a look.
+  static constexpr std::array<bool, 10> first_blocks{false, false, true, false, true, true, true, false, true, false};
+  constexpr std::uint64_t seed = 1;
+  const std::size_t block = pair / 2;
+  const bool swapped = block < first_blocks.size() ? first_blocks[block] : Random(seed, block).next() >> 63 != 0;
+  return swapped != (pair % 2 == 1);
+}
+
+PairedComparison compare_pairs(std::span<const double> before, std::span<const double> after,
+                               const ComparisonOptions& options) {
+  assert(before.size() == after.size());
+  using Outcome = PairedComparison::Outcome;
+  const std::vector<Look> looks = planned_looks(options);
+  PairedComparison result;
+  result.next_pairs = looks.empty() ? (before.size() < options.max_pairs ? options.max_pairs : 0) : looks[0].pairs;
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < looks.size() && looks[i].pairs <= before.size(); ++i) {
+    while (logs.size() < looks[i].pairs) logs.push_back(std::log(before[logs.size()] / after[logs.size()]));
+    const TrimmedMean mean = trimmed_mean(logs);
+    const double half_width = student_quantile(looks[i].level, mean.degrees) * mean.error;
+    result.pairs = looks[i].pairs;
+    result.ratio = std::exp(mean.mean);
+    result.low = std::exp(mean.mean - half_width);
+    result.high = std::exp(mean.mean + half_width);
+    result.confidence = 1 - 2 * options.error;
+    result.outcome = result.low > 1 + options.min_difference          ? Outcome::faster
+                     : result.high < 1 / (1 + options.min_difference) ? Outcome::slower
+                                                                      : Outcome::same;
+    const bool over = result.outcome != Outcome::same || std::expm1(half_width) <= options.precision;
+    result.next_pairs = over || i + 1 == looks.size() ? 0 : looks[i + 1].pairs;
+    if (over) break;
+  }
+  return result;
 }
 
 double spearman_correlation(std::span<const double> a, std::span<const double> b) {

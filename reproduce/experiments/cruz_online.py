@@ -25,7 +25,7 @@ FIXED = ["block", "random", "scatter", "auto"]
 
 def run(run):
     names = list(PROGRAMS)[:1] if run.quick else list(PROGRAMS)
-    calls = [("online", "--replay", Input(WINDOWS / f"{PROGRAMS[name]}.prof"), "-t", MACHINE) for name in names]
+    calls = [("online", "--replay", Input(WINDOWS / f"{PROGRAMS[name]}.prof"), "-t", MACHINE, "--max-loss", "none") for name in names]
     answers = dict(zip(names, run.all("replay", calls)))
     table = Table("Time in communication of all ranks together, seconds, by the model",
                   ["program", *FIXED, "best of one kind", "online, moves paid for", "oracle", "windows", "phases", "kinds", "moves"])
@@ -50,11 +50,12 @@ def run(run):
     return Outcome(
         "computed", [("machine", f"one node (`-t '{MACHINE}'`), 8 ranks"),
                      ("windows", "recorded: reproduce/windows; HPCC of Debian, smallest sizes, windows of 3.2 s; two phases of 2 s each in turn, windows of 0.1 s"),
-                     ("online", "`rankloom online --replay`, 200 µs for each rank that moves, included"),
+                     ("online", "`rankloom online --replay --max-loss none`, 200 µs for each rank that moves, included"),
                      ("oracle", "the best of all mappings of the table in each window, moves for nothing")],
         [gains, table], {"cost": bars("Time in communication relative to block", names, [Series(key, values) for key, values in series.items()],
                                       "relative to block", height=360)}, [verdict],
-        notes=["The paper maps HPCC at the borders of its parts, which it knows; we find phases while the program runs, one or two windows late.",
+        notes=["The paper has no limit of the loss. By default ours is 2 %, and these runs are too short to move ranks under it: `online` then costs as much as block.",
+               "The paper maps HPCC at the borders of its parts, which it knows; we find phases while the program runs, one or two windows late.",
                "Costs are the model's (`time`), not run times: on the machine at hand all cores share a cache, and no two placements differ.",
                "The paper's HPCC has a matrix of order 4,000 and as many ranks as its machine has processing units; ours is the smallest "
                "that runs everywhere."])

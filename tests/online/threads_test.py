@@ -67,7 +67,7 @@ class Threads(unittest.TestCase):
         return json.loads((self.directory / "online.json").read_text())
 
     def test_phases_are_detected_and_threads_are_moved(self):
-        log = self.run_online(self.program, THREADS, 4, 0.8, options=["-t", NODE, "--window", "50ms", "--move-cost", "1us", "--profile", "out.prof"])
+        log = self.run_online(self.program, THREADS, 4, 0.8, options=["-t", NODE, "--window", "50ms", "--move-cost", "1us", "--max-loss", "none", "--profile", "out.prof"])
         node, = log["nodes"]
         self.assertEqual(node["entities"], "threads")
         self.assertEqual(node["ranks"], [1, 2, 3, 4], "the main thread only waits")

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <limits>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -64,6 +66,13 @@ std::vector<Core> block_order() {
   std::vector<Core> order;
   for (std::uint32_t i = 0; i < ranks; ++i) order.push_back(Core{i});
   return order;
+}
+
+/// For tests of other parts of a decision.
+OnlineOptions without_loss_limit() {
+  OnlineOptions options;
+  options.max_loss = std::numeric_limits<double>::infinity();
+  return options;
 }
 
 TEST(TrafficPattern, DistanceIsZeroForEqualFractionsAndOneWithoutACommonPair) {
@@ -152,7 +161,7 @@ TEST(PhaseDetector, RecognisesARecurringPatternImmediately) {
 }
 
 TEST(OnlinePlanner, MovesOncePerPhaseThatPaysAndNeverTwiceInAWindow) {
-  OnlinePlanner planner(two_packages(), block_order(), {});
+  OnlinePlanner planner(two_packages(), block_order(), without_loss_limit());
   std::size_t moves = 0;
   for (const TrafficWindow& window : windows("rrrrpppppppp")) {
     const auto decision = planner.add_window(window);
@@ -173,7 +182,7 @@ TEST(OnlinePlanner, AccountsForTheCostOfTheNextPhaseUntilItIsDetected) {
     const bool heavy = i % 10 >= 8;
     list.push_back({0.1 * i, 0.1 * (i + 1), heavy ? shift_pattern(1, 1e8) : shift_pattern(ranks / 2, 1e6)});
   }
-  OnlinePlanner planner(two_packages(), block_order(), {});
+  OnlinePlanner planner(two_packages(), block_order(), without_loss_limit());
   std::uint32_t moves_after_first = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto decision = planner.add_window(list[i]);
@@ -193,7 +202,7 @@ CommGraph ring_with_loads(const std::vector<double>& loads) {
 TEST(OnlinePlanner, FollowsSteadyLoadsAndNotRandomLoads) {
   const Topology topology = *load_topology("core:2=10GB/s,200ns");
   const std::vector<Core> start{Core{0}, Core{0}, Core{0}, Core{0}, Core{1}, Core{1}, Core{1}, Core{1}};
-  OnlinePlanner steady(topology, start, {}), fluctuating(topology, start, {});
+  OnlinePlanner steady(topology, start, without_loss_limit()), fluctuating(topology, start, without_loss_limit());
   Random random(1);
   for (int i = 0; i < 60; ++i) {
     std::vector<double> random_loads(ranks);
@@ -223,7 +232,7 @@ TEST(CostHistory, StoresALongRunInALimitedNumberOfPoints) {
 }
 
 TEST(OnlinePlanner, StaysIfMovesCostMoreThanTheyGain) {
-  OnlineOptions expensive;
+  OnlineOptions expensive = without_loss_limit();
   expensive.move_seconds = 10;
   OnlinePlanner planner(two_packages(), block_order(), expensive);
   for (const TrafficWindow& window : windows("rrrrpppppppp")) planner.add_window(window);
@@ -257,7 +266,7 @@ TEST(OnlinePlanner, GivesABusyRankACoreOfItsOwnIfCoresAreShared) {
 TEST(OnlineReplay, OnlineBeatsEveryStaticMappingForAlternatingPhasesButNotTheOracle) {
   std::string letters;
   for (int i = 0; i < 6; ++i) letters += "rrrrrrrrrrpppppppppp";
-  const auto table = replay_online(windows(letters), two_packages(), {}, Progress::none());
+  const auto table = replay_online(windows(letters), two_packages(), without_loss_limit(), Progress::none());
   ASSERT_TRUE(table) << to_string(table.error());
   EXPECT_EQ(table->phases.size(), 12U);
   const auto row = [&](std::string_view name) {

@@ -29,6 +29,43 @@ int main(int argc, char** argv) {
 }
 """
 
+# Exits with status 3 if there is no file left.N, and removes one if there is.
+FAILING = """
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, found = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) found = unlink("left.1") == 0 || unlink("left.2") == 0;
+  if (rank == 0 && !found) fprintf(stderr, "the input file is missing\\n");
+  MPI_Bcast(&found, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return found ? 0 : 3;
+}
+"""
+
+# Ranks 0 and 2 communicate, and 1 and 3: the default placement separates them.
+FAR_PAIRS = "# app; ranks=4\n0 2 1000000 1000\n1 3 1000000 1000\n"
+TWO_CORES = "core:2=1GB/s,1us"
+
+SLEEP = """
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  static char buffer[100000];
+  int rank;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int i = 0; i < 20; ++i) {
+    usleep(10000);
+    MPI_Sendrecv_replace(buffer, sizeof buffer, MPI_CHAR, (rank + 2) % 4, 0, (rank + 2) % 4, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return MPI_Finalize();
+}
+"""
+
 
 class TuneTest(unittest.TestCase):
     def setUp(self):
@@ -65,24 +102,28 @@ class VirtualCluster(TuneTest):
     def test_groups_spread_over_all_hosts_become_faster(self):
         self.lab(4, 4, "100mbit")
         begin = time.monotonic()
-        result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 2, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
+        result = json.loads(self.rankloom("tune", "--lab", "--json", "--runs", 3, "--max-runs", 3, "-o", "kept", "--", "mpirun.openmpi", "-n", 16, GROUPS,
                                           "--inside", 250000, "--iterations", 5, "--seed", 3))
         self.assertLess(time.monotonic() - begin, 60)
         self.assertTrue(result["verified"])
         self.assertEqual((result["confirmed"], result["ranks"], result["nodes"]), (16, 16, 4))
         self.assertGreater(result["speedup"], 2)
+        self.assertLess(result["speedup_low"], result["speedup"])
+        self.assertLessEqual(result["speedup_high"], result["max_speedup"])
+        self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
+        self.assertEqual((result["verdict"], result["slower"]), ("faster", False))
         self.assertGreater(result["predicted_gain_percent"], 50)
         self.assertTrue(result["gain"])
         self.assertEqual(json.loads((self.folder / "kept" / "result.json").read_text()), result)
         self.assertIn("--rankfile kept/launch/rankfile", result["use"])
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
-        self.assertIn("times faster than the default placement (2 runs each)", (self.folder / "kept" / "report.html").read_text())
+        self.assertRegex((self.folder / "kept" / "report.html").read_text(), r"times faster than the default placement \([0-9.]+ to [0-9.]+ with 98 % confidence, 3 runs each\)")
 
     def test_a_program_with_uniform_traffic_keeps_the_default(self):
         self.compile(UNIFORM)
         self.lab(2, 2, "400mbit")
         text = self.rankloom("tune", "--lab", "--", "mpirun.openmpi", "-n", 4, "./app")
-        self.assertIn("no measurable gain", text)
+        self.assertRegex(text, "no gain expected|no measurable difference")
         self.assertIn("keep the default", text)
         self.assertIn("time is spent in MPI", text)
 
@@ -97,9 +138,9 @@ class Host(TuneTest):
         self.assertIn("No gain expected", (self.folder / "app.tune" / "report.html").read_text())
 
     def test_dry_run_prints_the_commands_and_runs_nothing(self):
-        text = self.rankloom("tune", "--dry-run", "--runs", 1, "--", "mpirun.openmpi", "-n", 2, "./app", "--its-own")
+        text = self.rankloom("tune", "--dry-run", "--max-runs", 1, "--", "mpirun.openmpi", "-n", 2, "./app", "--its-own")
         commands = [line for line in text.splitlines() if not line.startswith("#")]
-        self.assertEqual([line.split()[1] for line in commands if line.startswith("rankloom")], ["doctor", "record", "topo", "show", "map", "run", "emit", "report"])
+        self.assertEqual([line.split()[1] for line in commands if line.startswith("rankloom")], ["doctor", "record", "topo", "show", "map", "run", "run", "emit", "report"])
         self.assertIn("mpirun.openmpi -n 2 ./app --its-own", commands)
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -117,10 +158,56 @@ class Host(TuneTest):
         text = self.rankloom("tune", "--dry-run", "--predict", "--", "mpirun.openmpi", "-n", 2, "./app")
         self.assertIn("rankloom eval block app.tune/mapping.txt --simulate", text)
 
+    def test_dry_run_prints_both_orders_of_the_runs_and_the_warm_up(self):
+        text = self.rankloom("tune", "--dry-run", "--runs", 4, "--", "mpirun.openmpi", "-n", 2, "./app")
+        comments = [line[2:] for line in text.splitlines() if line.startswith("# ") and ("run with" in line or "warm up" in line)]
+        self.assertEqual(comments[0], "warm up")
+        order = ["m" if "mapping" in line else "d" for line in comments[1:]]
+        self.assertEqual(len(order), 8)
+        for block in range(0, 8, 4):
+            self.assertIn("".join(order[block:block + 4]), ("dmmd", "mddm"))
+        self.assertIn("at most 20 with each placement", text)
+
     def test_a_program_that_cannot_be_started_is_an_error(self):
-        self.rankloom("tune", "--", "mpirun.openmpi", "-n", 2, "./nothing-here", status=5)
-        self.assertIn("nothing was recorded", self.err)
+        self.rankloom("tune", "--", "mpirun.openmpi", "-n", 2, "./nothing-here", status=self.status_of("mpirun.openmpi", "-n", 2, "./nothing-here"))
+        self.assertIn("in the recording run", self.err)
+        self.assertIn("nothing-here", self.err)
         self.assertIn("record.log", self.err)
+
+    def status_of(self, *command):
+        done = subprocess.run([str(argument) for argument in command], cwd=self.folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        return done.returncode
+
+    def test_the_status_of_a_program_that_fails_is_returned(self):
+        self.compile(FAILING)
+        for options, run in (((), "the recording run"), (("--profile", "app.pairs", "-t", TWO_CORES), "the warm-up run with the default placement")):
+            (self.folder / "app.pairs").write_text(FAR_PAIRS)
+            self.rankloom("tune", *options, "-o", "kept", "--", "mpirun.openmpi", "-n", 4, "./app", status=3)
+            self.assertIn(f"the program exited with status 3 in {run}", self.err)
+            self.assertIn("the input file is missing", self.err)
+            self.assertFalse((self.folder / "kept" / "result.json").exists())
+            result = json.loads(self.rankloom("tune", "--json", *options, "-o", "kept", "--", "mpirun.openmpi", "-n", 4, "./app", status=3))
+            self.assertEqual((result["status"], result["failed_run"], result["gain"], result["speedup"]), (3, run, False, None))
+            self.assertIn("the input file is missing", "\n".join(result["output_tail"]))
+
+    def test_a_program_that_fails_later_names_the_run(self):
+        self.compile(FAILING)
+        (self.folder / "app.pairs").write_text(FAR_PAIRS)
+        # The program succeeds as long as there is something to take away.
+        for name in "12":
+            (self.folder / f"left.{name}").write_text("")
+        self.rankloom("tune", "--profile", "app.pairs", "-t", TWO_CORES, "--", "mpirun.openmpi", "-n", 4, "./app", status=3)
+        self.assertRegex(self.err, "the program exited with status 3 in run 1 with the (mapping|default placement)")
+        self.assertRegex(self.err, r"(before|after)-1\.log")
+
+    def test_a_sleep_is_not_faster(self):
+        """Almost no time is spent in MPI: a mapping that reduces the cost gains nothing, and a difference is not its effect."""
+        self.compile(SLEEP)
+        result = json.loads(self.rankloom("tune", "--json", "-t", TWO_CORES, "--runs", 3, "--max-runs", 6, "--", "mpirun.openmpi", "-n", 4, "./app"))
+        self.assertLess(result["cost"], result["cost_default"])
+        self.assertFalse(result["gain"], result)
+        self.assertNotIn("use", result)
+        self.assertLessEqual(result["speedup"] or 1, result["max_speedup"])
 
 
 if __name__ == "__main__":

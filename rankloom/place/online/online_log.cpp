@@ -2,6 +2,8 @@
 // place/online: the log of an agent as JSON.
 #include "rankloom/place/online/online_log.hpp"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 namespace rankloom {
@@ -76,6 +78,9 @@ Json to_json(const OnlineDecision& decision) {
           {"transition_cost", decision.transition_cost},
           {"gain", decision.gain},
           {"move_cost", decision.move_cost},
+          {"min_gain", decision.min_gain},
+          {"possible_loss", decision.possible_loss},
+          {"loss_budget", std::isinf(decision.loss_budget) ? Json(nullptr) : Json(decision.loss_budget)},
           {"moved", decision.moved},
           {"moves", decision.moves},
           {"returns_to_start", decision.returns_to_start},

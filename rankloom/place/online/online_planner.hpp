@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/online: turns traffic windows into decisions to move ranks. For every window the planner determines the current
 // phase, computes a mapping for that phase by a fast mapper, and moves ranks if the gain over the rest of the phase
-// exceeds the cost of moving. It uses no clock, process or file, so the agent on a node and the replay of recorded
-// windows make the same decisions.
+// exceeds the cost of moving and the possible loss fits into a budget. It uses no clock, process or file, so the agent
+// on a node and the replay of recorded windows make the same decisions.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,10 @@ namespace rankloom {
 struct OnlineOptions {
   PhaseOptions phases;
   double move_seconds = 200e-6;  ///< The time that a moved rank loses, mainly by refilling its caches.
+  /// The cost with moves exceeds the cost without moves by at most this fraction of it, at the end of every window, if
+  /// no window costs more than its length times the number of ranks, or more than an earlier window (no rank can
+  /// communicate for longer than the window lasts). Infinity: no limit.
+  double max_loss = 0.02;
 };
 
 /// The decision at the end of a window. Costs per second are summed over all ranks, per second of program time.
@@ -35,7 +39,11 @@ struct OnlineDecision {
   double transition_cost = 0;
   /// Over the remaining time, minus the transition cost, in seconds, summed over all ranks.
   double gain = 0;
-  double move_cost = 0;           ///< In seconds, summed over all ranks.
+  double move_cost = 0;  ///< In seconds, summed over all ranks.
+  double min_gain = 0;   ///< The gain must exceed this: the cost of the move, and more after moves that lost.
+  /// What the move may lose in the worst case before the planner can undo it: its cost, one window, and the way back.
+  double possible_loss = 0;
+  double loss_budget = 0;         ///< What moves may still lose; moves that gained add to it.
   std::uint32_t moved = 0;        ///< The number of ranks that the target moves.
   bool moves = false;             ///< The planner decided to move.
   std::string reason;             ///< An explanation for users.
@@ -78,11 +86,16 @@ Result<std::vector<Core>> fast_mapping(const CommGraph& traffic, const Topology&
 /// where cores are shared, because all ranks wait for that core.
 double online_cost(const CommGraph& traffic, const Topology& topology, std::span<const Core> core_of);
 
+/// The largest factor by which any traffic costs more in `to` than in `from`, from the costs of all pairs of ranks.
+/// O(ranks²).
+double max_cost_ratio(const Topology& topology, std::span<const Core> from, std::span<const Core> to);
+
 class OnlinePlanner {
  public:
   OnlinePlanner(Topology topology, std::vector<Core> start, OnlineOptions options)
       : topology_(std::move(topology)),
         placement_(start),
+        previous_(start),
         start_(std::move(start)),
         options_(options),
         detector_(options.phases) {}
@@ -114,18 +127,26 @@ class OnlinePlanner {
     std::vector<Core> core_of;
     std::size_t windows = 0;  // of the kind when the mapping was computed
     double mapper_seconds = 0;
+    double loss_fraction = 0;
     // Validation by later windows, which the mapping was not computed from: their cost as placed and as mapped.
     std::size_t validation_windows = 0;
     double validation_current_cost = 0, validation_target_cost = 0;
   };
+  OnlineDecision new_decision(const TrafficWindow& window) const;
   std::optional<OnlineDecision> decide(const TrafficWindow& window, bool phase_begins);
-  void evaluate_move(OnlineDecision& decision, std::span<const Core> target, const CommGraph& traffic) const;
+  std::optional<OnlineDecision> forced_return(const TrafficWindow& window) const;
+  void evaluate_move(OnlineDecision& decision, std::span<const Core> target, double target_loss_fraction,
+                     const CommGraph& traffic) const;
+  void execute(const OnlineDecision& decision);
+  double loss_budget() const;
+  double loss_fraction(std::span<const Core> core_of) const;
+  double return_cost(std::span<const Core> core_of) const;
   void validate_candidate(const TrafficWindow& window);
   bool is_within_noise(const OnlineDecision& decision) const;
   double cost_after_phase(std::size_t kind, std::span<const Core> core_of) const;
 
   Topology topology_;
-  std::vector<Core> placement_, start_;
+  std::vector<Core> placement_, previous_, start_;  // previous_: before the last move
   OnlineOptions options_;
   PhaseDetector detector_;
   std::vector<Candidate> candidates_;  // by kind of phase
@@ -134,6 +155,10 @@ class OnlinePlanner {
   std::size_t windows_ = 0;
   std::uint32_t migrations_ = 0;
   double cost_online_ = 0, cost_without_migration_ = 0;
+  double max_window_cost_ = 0;  // no window is expected to cost more
+  double loss_fraction_ = 0;    // of the current placement
+  double last_move_loss_ = 0;   // cost since the last move, minus the cost in the placement before it
+  double min_extra_gain_ = 0;   // what moves that lost add to the gain that the next move must promise
   CostHistory history_;
 };
 

@@ -123,17 +123,30 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
       measured.spread = json.at("speedup_spread");
       const std::string runs =
           measured.before.size() == 1 ? "1 run each" : fmt::format("{} runs each", measured.before.size());
-      verdict.sentence = gain ? fmt::format("{:.2f} ± {:.2f} times faster than the default placement ({}){}.",
-                                            measured.speedup, measured.spread, runs, predicted)
-                              : fmt::format("{} ({:.2f} ± {:.2f}, {}){}: keep the default placement.",
-                                            json.value("slower", false) ? "Slower, not faster" : "No measurable gain",
-                                            measured.speedup, measured.spread, runs, predicted);
+      // Results of earlier versions have a spread and no interval.
+      const std::string range =
+          json.contains("confidence")
+              ? fmt::format("{:.2f} to {:.2f} with {:.0f} % confidence, {}", json.at("speedup_low").get<double>(),
+                            json.at("speedup_high").get<double>(), 100 * json.at("confidence").get<double>(), runs)
+              : fmt::format("± {:.2f}, {}", measured.spread, runs);
+      const std::string verdict_name = json.value("verdict", json.value("slower", false) ? "slower" : "same");
+      verdict.sentence =
+          gain ? fmt::format("{:.2f} times faster than the default placement ({}){}.", measured.speedup, range,
+                             predicted)
+               : fmt::format("{} ({:.2f} times as fast: {}){}: keep the default placement.",
+                             verdict_name == "slower"                    ? "Slower, not faster"
+                             : verdict_name == "faster_not_by_placement" ? "Faster, but not because of the placement"
+                                                                         : "No measurable difference",
+                             json.value("measured_speedup", measured.speedup), range, predicted);
       if (json.at("verified").is_boolean())
         verdict.notes.push_back(json.at("verified").get<bool>() ? "The placement of every rank was verified."
                                                                 : "The placement of some ranks could not be verified.");
       verdict.measured = std::move(measured);
     } else {
-      verdict.sentence = fmt::format("No gain expected{}: keep the default placement. Nothing was run.", predicted);
+      verdict.sentence =
+          json.contains("before_seconds")
+              ? "No verdict: there are too few runs."
+              : fmt::format("No gain expected{}: keep the default placement. Nothing was run.", predicted);
     }
     if (json.contains("reason")) verdict.notes.push_back("Why: " + json["reason"].get<std::string>() + ".");
     if (json.contains("use") && !json["use"].get<std::string>().empty()) verdict.commands.push_back(json["use"]);

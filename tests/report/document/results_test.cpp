@@ -64,28 +64,44 @@ TEST(Results, EvaluationsWithoutTheDefaultOrderDoNotPretendToKnowIt) {
   EXPECT_EQ(document.verdict.sentence, "b.txt costs 100.0 % more than a.txt (model bytes): keep a.txt.");
 }
 
-const char* const tuned = R"({"command":"mpirun -n 4 ./app","folder":"app.tune","speedup":1.26,"speedup_spread":0.02,
+const char* const tuned = R"({"command":"mpirun -n 4 ./app","folder":"app.tune","speedup":1.26,"speedup_low":1.24,
+  "speedup_high":1.28,"speedup_spread":0.02,"confidence":0.98,"verdict":"faster","measured_speedup":1.26,
   "verified":true,"before_seconds":[1.2,1.3],"after_seconds":[1.0,0.98],"gain":true,"use":"mpirun --rankfile f ./app"})";
 
-TEST(Results, TuneSaysItsGainWithItsSpread) {
+TEST(Results, TuneSaysItsGainWithItsInterval) {
   ReportDocument document;
   ASSERT_TRUE(read_tune(Json::parse(tuned), "result.json", document));
-  EXPECT_EQ(document.verdict.sentence, "1.26 ± 0.02 times faster than the default placement (2 runs each).");
+  EXPECT_EQ(document.verdict.sentence,
+            "1.26 times faster than the default placement (1.24 to 1.28 with 98 % confidence, 2 runs each).");
   EXPECT_THAT(document.verdict.commands, ElementsAre("mpirun --rankfile f ./app"));
   write_verdict(document);
-  EXPECT_THAT(document.verdict.sentence, HasSubstr("1.26 ± 0.02"));  // what was measured stays
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("1.24 to 1.28"));  // what was measured stays
+}
+
+TEST(Results, TuneResultsWithoutAnIntervalAreReadToo) {
+  Json json = Json::parse(tuned);
+  for (const char* const key : {"speedup_low", "speedup_high", "confidence", "verdict", "measured_speedup"})
+    json.erase(key);
+  ReportDocument document;
+  ASSERT_TRUE(read_tune(json, "result.json", document));
+  EXPECT_EQ(document.verdict.sentence, "1.26 times faster than the default placement (± 0.02, 2 runs each).");
 }
 
 TEST(Results, TuneWithoutGainSaysSoAndWhy) {
   Json json = Json::parse(tuned);
   json["gain"] = false;
+  json["verdict"] = "same";
   json["reason"] = "runs differ more by themselves";
   json.erase("use");
   ReportDocument document;
   ASSERT_TRUE(read_tune(json, "result.json", document));
   EXPECT_EQ(document.verdict.kind, "none");
-  EXPECT_THAT(document.verdict.sentence, HasSubstr("No measurable gain (1.26 ± 0.02"));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("No measurable difference (1.26 times as fast: 1.24 to 1.28"));
   EXPECT_THAT(document.verdict.notes, ::testing::Contains("Why: runs differ more by themselves."));
+  json["verdict"] = "faster_not_by_placement";
+  json["measured_speedup"] = 1.56;
+  ASSERT_TRUE(read_tune(json, "result.json", document));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("Faster, but not because of the placement (1.56 times as fast"));
 }
 
 TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {

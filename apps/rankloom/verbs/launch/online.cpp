@@ -3,8 +3,10 @@
 // processing units of the node when the communication pattern changes.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -186,6 +188,15 @@ class OnlineVerb : public Verb {
              window_seconds_);
     add_time(app, {"--move-cost", "TIME", "time that a moved rank loses, mainly by cold caches", "moving", "200us"},
              online_.move_seconds);
+    add_value(app,
+              {"--max-loss", "PERCENT|none",
+               "move only if the cost cannot exceed that without moves by more than this, by the model", "moving", "2"},
+              [this](std::string_view text) -> Result<void> {
+                const auto percent = text == "none" ? std::numeric_limits<double>::infinity() : parse_number(text);
+                if (!percent || *percent < 0) return bad_value("--max-loss", text, "a percentage such as 2, or none");
+                online_.max_loss = *percent / 100;
+                return {};
+              });
     add_switch(app, "--migrate-pages", "on a node with several NUMA nodes, move the memory pages of a rank too",
                migrate_pages_, "moving");
     add_text(app, {"-t,--topology", "FILE|STRING", "the inside of a node, instead of what hwloc reports", "input"},
@@ -298,8 +309,13 @@ class OnlineVerb : public Verb {
     if (!agent) {
       return fail(Code::environment, at("online"), "rankloom-agent is missing", "build or install all of rankloom");
     }
-    Argv wrapper{*agent, "--window", fmt::format("{}ns", 1e9 * window_seconds_), "--move-cost",
-                 fmt::format("{}ns", 1e9 * online_.move_seconds)};
+    Argv wrapper{*agent,
+                 "--window",
+                 fmt::format("{}ns", 1e9 * window_seconds_),
+                 "--move-cost",
+                 fmt::format("{}ns", 1e9 * online_.move_seconds),
+                 "--max-loss",
+                 std::isinf(online_.max_loss) ? "none" : fmt::format("{}", 100 * online_.max_loss)};
     if (migrate_pages_) wrapper.emplace_back("--migrate-pages");
     if (!machine_.empty()) {
       auto file = write_machine(directory);

@@ -2,10 +2,13 @@
 // apps/verbs/launch: `rankloom tune`: records a program, discovers the machine, maps, measures both placements in turn,
 // and prints the faster command. Each step calls the function of another verb; --dry-run prints the equivalent
 // commands.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -27,6 +30,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
+#include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
@@ -43,7 +47,9 @@ struct TuneArguments {
   std::string topology;  ///< Empty: discover it.
   std::string mapper = "auto";
   std::string output;  ///< The directory for all results; empty: PROGRAM.tune.
-  std::size_t runs = 3;
+  ComparisonOptions comparison;
+  std::optional<std::size_t> max_runs;  ///< Empty: the default, or the number of --runs if that is larger.
+  double max_seconds = 30 * 60;         ///< Beyond --runs, no run is started that would end later.
   bool probe = false, lab = false, predict = false;
   bool force = false;  ///< Replace the results of another run.
 };
@@ -58,6 +64,7 @@ class TuneCommands {
   std::string machine() const { return arguments_.topology.empty() ? file("machine.json") : arguments_.topology; }
   std::string mapping() const { return file("mapping.txt"); }
   std::string launch_directory() const { return file("launch"); }
+  std::string default_directory() const { return file("default"); }
 
   /// The launcher with its options, without the program, to start other programs on the same hosts.
   Argv launcher() const {
@@ -107,16 +114,26 @@ class TuneCommands {
     add("compute how much of the time a mapping can save", show());
     add("map the ranks to cores", map(false));
     if (arguments_.predict) add("simulate both placements", predict());
-    for (std::size_t i = 0; i < arguments_.runs; ++i) {
-      add("run with the default placement", arguments_.command);
-      add("run with the mapping", run());
+    if (!arguments_.profile.empty()) add("warm up", arguments_.command);
+    add("warm up", run());
+    const std::vector<Look> looks = planned_looks(arguments_.comparison);
+    for (std::size_t pair = 0; pair < first_runs(looks); ++pair) {
+      for (const bool mapped : {after_runs_first(pair), !after_runs_first(pair)})
+        add(mapped ? "run with the mapping" : "run with the default placement", mapped ? run() : arguments_.command);
     }
+    if (looks.size() > 1)
+      lines += fmt::format("# until the difference is clear: more such runs, at most {} with each placement\n",
+                           arguments_.comparison.max_pairs);
     add("write the launcher's files", emit());
     add("write the report", report());
     return lines;
   }
 
  private:
+  std::size_t first_runs(const std::vector<Look>& looks) const {
+    return looks.empty() ? arguments_.comparison.max_pairs : looks.front().pairs;
+  }
+
   Argv with_command(Argv argv) const {
     argv.emplace_back("--");
     argv.insert(argv.end(), arguments_.command.begin(), arguments_.command.end());
@@ -142,6 +159,7 @@ class Tuner {
     append_to_log("doctor.log", to_text(examine_environment()));
     if (arguments_.profile.empty()) {
       if (auto done = record(); !done) return propagate(done);
+      if (result_.failed) return result_;
     }
     if (arguments_.topology.empty()) {
       if (auto done = logged(discover(), commands_.discover(), "machine.log"); !done) return propagate(done);
@@ -152,7 +170,7 @@ class Tuner {
         !done)
       return propagate(done);
     if (auto done = logged(map(), commands_.map(oversubscribes()), "map.log"); !done) return propagate(done);
-    if (!result_.reduces_cost()) return result_;
+    if (!result_.reduces_cost() || !result_.can_gain()) return result_;
     print_progress(fmt::format("mapping    {} less communication cost than the default placement",
                                percent(100 * (1 - result_.cost / result_.cost_default))));
     if (arguments_.predict) {
@@ -221,7 +239,7 @@ class Tuner {
                 fmt::format("look into {}, or run the step alone: {}", commands_.file(log), typed));
   }
 
-  Result<void> record() const {
+  Result<void> record() {
     print_progress(fmt::format("recording  {}", command_text(arguments_.command)));
     const std::string log = log_file("record.log");
     RecordArguments record;
@@ -230,11 +248,31 @@ class Tuner {
     record.streams = ProgramStreams::to_log(log);
     auto recorded = record_program(record);
     if (!recorded) return propagate(logged(std::move(recorded), commands_.record(), "record.log"));
+    if (recorded->status != 0) {
+      set_failed("the recording run", recorded->status, log);
+      return {};
+    }
     if (recorded->error) {
       return fail(Code::environment, at("tune"), recorded->error->what,
                   fmt::format("look into {}; {}", log, recorded->error->hint));
     }
     return {};
+  }
+
+  void set_failed(std::string run, int status, const std::string& log) {
+    constexpr std::size_t max_lines = 10;
+    FailedRun failed{.run = std::move(run), .status = status, .log = log, .tail = {}};
+    if (const auto output = read_file(log)) {
+      std::string_view text = output->view();
+      while (text.ends_with('\n')) text.remove_suffix(1);
+      while (!text.empty() && failed.tail.size() < max_lines) {
+        const std::size_t newline = text.rfind('\n');
+        failed.tail.emplace_back(newline == std::string_view::npos ? text : text.substr(newline + 1));
+        text = text.substr(0, newline == std::string_view::npos ? 0 : newline);
+      }
+      std::reverse(failed.tail.begin(), failed.tail.end());
+    }
+    result_.failed = std::move(failed);
   }
 
   Result<void> discover() const {
@@ -361,51 +399,86 @@ class Tuner {
     return deployment;
   }
 
-  Result<double> run_default(const std::string& log) const {
-    const auto begin = std::chrono::steady_clock::now();
-    const int status = run_program(arguments_.command, {}, ProgramStreams::to_log(log_file(log)));
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (status != 0) {
-      return fail(Code::environment, at(command_text(arguments_.command)),
-                  fmt::format("the command exited with status {}", status),
-                  fmt::format("look into {}", commands_.file(log)));
-    }
-    return seconds;
+  /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
+  /// launched and timed by the same code.
+  Result<LaunchPlan> plan_default(const std::string& directory) const {
+    const LaunchContext context = launch_context(directory, bind);
+    auto command =
+        rewrite(launch_, {.wrapper = {context.wrapper, "--report", (fs::path(directory) / "report").string(), "-"}});
+    if (!command) return propagate(command);
+    return LaunchPlan{{}, {}, *std::move(command), {}};
   }
 
-  Result<PlacedRun> run_mapped(const Deployment& deployment, const std::string& log) const {
-    constexpr auto bind = EmitOptions::Bind::core;
+  Result<PlacedRun> run_once(const Deployment& deployment, bool mapped, const std::string& log) const {
     RunDirectory directory;
-    if (auto created = directory.create(commands_.launch_directory(), existing(arguments_.force)); !created)
-      return propagate(created);
-    auto plan = plan_launch(launch_, deployment, launch_context(directory.path(), bind));
+    const std::string& name = mapped ? commands_.launch_directory() : commands_.default_directory();
+    if (auto created = directory.create(name, existing(arguments_.force)); !created) return propagate(created);
+    auto plan = mapped ? plan_launch(launch_, deployment, launch_context(directory.path(), bind))
+                       : plan_default(directory.path());
     if (!plan) return propagate(plan);
     return run_placed(*plan, deployment, bind, directory, ProgramStreams::to_log(log_file(log)));
+  }
+
+  /// Runs the program; number 0 is the warm-up. Nothing: the program failed, and result_ says so.
+  Result<std::optional<PlacedRun>> run_placement(const Deployment& deployment, bool mapped, std::size_t number) {
+    const std::string name = number == 0 ? "warm-up" : fmt::format("{}", number);
+    const std::string log = fmt::format("{}-{}.log", mapped ? "after" : "before", name);
+    auto run = logged(run_once(deployment, mapped, log), commands_.run(), log);
+    if (!run) return propagate(run);
+    if (run->status == 0) return *std::move(run);
+    set_failed(fmt::format("{} with the {}", number == 0 ? "the warm-up run" : "run " + name,
+                           mapped ? "mapping" : "default placement"),
+               run->status, commands_.file(log));
+    result_.failed->mapped = mapped;
+    return std::nullopt;
   }
 
   Result<void> measure() {
     auto placed = logged(deployment(), commands_.run(), "run.log");
     if (!placed) return propagate(placed);
+    // The first run of a placement is slower, because files are read from disk. The recording was the first run with
+    // the default placement.
+    print_progress("warm-up    once before the times count");
+    for (const bool mapped : {false, true}) {
+      if (!mapped && arguments_.profile.empty()) continue;
+      auto run = run_placement(*placed, mapped, 0);
+      if (!run) return propagate(run);
+      if (!*run) return {};
+    }
     TuneMeasurement measurement;
-    for (std::size_t i = 1; i <= arguments_.runs; ++i) {
-      auto before = run_default(fmt::format("before-{}.log", i));
-      if (!before) return propagate(before);
-      const std::string log = fmt::format("after-{}.log", i);
-      auto after = logged(run_mapped(*placed, log), commands_.run(), log);
-      if (!after) return propagate(after);
-      if (after->status != 0) {
-        return fail(Code::environment, at("run"),
-                    fmt::format("the program exited with status {} when it ran with the mapping", after->status),
-                    fmt::format("look into {}", commands_.file(log)));
+    PairedComparison& comparison = measurement.comparison;
+    const auto begin = std::chrono::steady_clock::now();
+    comparison = compare_pairs({}, {}, arguments_.comparison);
+    while (comparison.next_pairs > 0) {
+      const std::size_t pairs = measurement.before_seconds.size();
+      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double expected =
+          pairs == 0 ? 0 : elapsed / static_cast<double>(pairs) * static_cast<double>(comparison.next_pairs);
+      measurement.out_of_time = expected > arguments_.max_seconds;
+      if (measurement.out_of_time) break;
+      for (std::size_t pair = pairs; pair < comparison.next_pairs; ++pair) {
+        if (auto done = run_pair(*placed, pair, measurement); !done) return done;
+        if (result_.failed) return {};
       }
-      measurement.verified = measurement.verified && after->verification.all();
-      measurement.confirmed = after->verification.confirmed;
-      measurement.before_seconds.push_back(*before);
-      measurement.after_seconds.push_back(after->seconds);
-      print_progress(fmt::format("run {} of {}  {} default placement, {} with the mapping", i, arguments_.runs,
-                                 format_seconds(*before), format_seconds(after->seconds)));
+      comparison = compare_pairs(measurement.before_seconds, measurement.after_seconds, arguments_.comparison);
     }
     result_.measurement = std::move(measurement);
+    return {};
+  }
+
+  Result<void> run_pair(const Deployment& placed, std::size_t pair, TuneMeasurement& measurement) {
+    for (const bool mapped : {after_runs_first(pair), !after_runs_first(pair)}) {
+      auto run = run_placement(placed, mapped, pair + 1);
+      if (!run) return propagate(run);
+      if (!*run) return {};
+      (mapped ? measurement.after_seconds : measurement.before_seconds).push_back((*run)->seconds);
+      if (!mapped) continue;
+      measurement.verified = measurement.verified && (*run)->verification.all();
+      measurement.confirmed = (*run)->verification.confirmed;
+    }
+    print_progress(fmt::format("run {}  {} default placement, {} with the mapping", pair + 1,
+                               format_seconds(measurement.before_seconds.back()),
+                               format_seconds(measurement.after_seconds.back())));
     return {};
   }
 
@@ -423,6 +496,7 @@ class Tuner {
     return plan->text();
   }
 
+  static constexpr auto bind = EmitOptions::Bind::core;
   const TuneArguments& arguments_;
   const LaunchCommand& launch_;
   OutputDirectory& directory_;
@@ -444,14 +518,21 @@ class TuneVerb : public Verb {
                arguments_.probe, "input");
     add_switch(app, "--lab", "run on the hosts of `rankloom lab up`", arguments_.lab, "input");
     add_text(app, {"-a,--mapper", "MAPPER", "the mapper, with its options", "mapping", "auto"}, arguments_.mapper);
-    add_value(app, {"--runs", "N", "how often each placement is run, in turn", "measuring", "3"},
-              [this](std::string_view text) -> Result<void> {
-                const auto number = parse_number(text);
-                if (!number || *number < 1 || *number > 1000 || *number != std::floor(*number))
-                  return bad_value("--runs", text, "a number from 1 to 1000");
-                arguments_.runs = static_cast<std::size_t>(*number);
-                return {};
-              });
+    add_count(app, {"--runs", "N", "runs with each placement before the first comparison", "measuring", "5"},
+              [this](std::size_t runs) { arguments_.comparison.min_pairs = runs; });
+    add_count(app,
+              {"--max-runs", "N", "runs with each placement at most; they are added until the difference is clear",
+               "measuring", "20"},
+              [this](std::size_t runs) { arguments_.max_runs = runs; });
+    add_value(
+        app,
+        {"--max-time", "TIME", "beyond --runs, start no runs that would end later than this", "measuring", "30min"},
+        [this](std::string_view text) -> Result<void> {
+          const auto time = parse_nanoseconds(text, 1e9);
+          if (!time || *time < 0) return bad_value("--max-time", text, "a time such as 10min or 90s");
+          arguments_.max_seconds = *time / 1e9;
+          return {};
+        });
     add_switch(app, "--predict",
                "simulate both placements first, print the predicted speedup, and stop if there is none",
                arguments_.predict, "measuring");
@@ -471,6 +552,8 @@ class TuneVerb : public Verb {
     const Argv& program = launch->programs.front().arguments;
     if (arguments_.output.empty())
       arguments_.output = (program.empty() ? "program" : fs::path(program[0]).filename().string()) + ".tune";
+    ComparisonOptions& comparison = arguments_.comparison;
+    comparison.max_pairs = arguments_.max_runs.value_or(std::max(comparison.max_pairs, comparison.min_pairs));
     if (dry_run_) {
       print(TuneCommands(arguments_, *launch).text());
       return success;
@@ -484,6 +567,11 @@ class TuneVerb : public Verb {
     auto result = tuner.tune();
     if (!result) return propagate(result);
     const Json json = result->json();
+    if (result->failed) {
+      show_error(result->failed->error(result->command), false);
+      if (session.json) print_json(json);
+      return result->failed->status;
+    }
     const fs::path directory(arguments_.output);
     if (auto written = write_file((directory / "result.json").string(), to_line(json)); !written)
       return propagate(written);
@@ -501,6 +589,16 @@ class TuneVerb : public Verb {
   }
 
  private:
+  static void add_count(CLI::App& app, const OptionText& text, const std::function<void(std::size_t)>& set) {
+    add_value(app, text, [name = text.names, set](std::string_view value) -> Result<void> {
+      const auto number = parse_number(value);
+      if (!number || *number < 1 || *number > 1000 || *number != std::floor(*number))
+        return bad_value(name, value, "a number from 1 to 1000");
+      set(static_cast<std::size_t>(*number));
+      return {};
+    });
+  }
+
   /// Measurements cannot be repeated exactly, so those of another run are only replaced with --force.
   Result<OutputDirectory> open_output() const {
     const std::vector<std::string> results{"result.json", "report.html"};

@@ -6,43 +6,71 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/statistics.hpp"
 
 namespace rankloom::app {
 
 namespace {
 
-/// Launches of the same program differ by up to about 2 %.
-constexpr double noise = 1.02;
+using Outcome = PairedComparison::Outcome;
 
-double slowest(const std::vector<double>& seconds) {
-  return *std::max_element(seconds.begin(), seconds.end());
+std::string_view verdict_name(TuneVerdict verdict) {
+  switch (verdict) {
+    case TuneVerdict::gain:
+      return "faster";
+    case TuneVerdict::same:
+      return "same";
+    case TuneVerdict::slower:
+      return "slower";
+    case TuneVerdict::not_by_placement:
+      return "faster_not_by_placement";
+    case TuneVerdict::too_few_runs:
+      return "too_few_runs";
+    case TuneVerdict::not_measured:
+      break;
+  }
+  return "not_measured";
 }
 
-double fastest(const std::vector<double>& seconds) {
-  return *std::min_element(seconds.begin(), seconds.end());
+/// {placement, run, seconds, median_seconds} of each outlier; runs are counted from 1.
+Json outliers_json(const TuneMeasurement& measurement) {
+  Json list = Json::array();
+  const auto add = [&](const char* placement, const std::vector<double>& seconds) {
+    for (const std::size_t i : find_outliers(seconds)) {
+      list.push_back(
+          {{"placement", placement}, {"run", i + 1}, {"seconds", seconds[i]}, {"median_seconds", median(seconds)}});
+    }
+  };
+  add("default", measurement.before_seconds);
+  add("mapping", measurement.after_seconds);
+  return list;
+}
+
+std::string outliers_text(const TuneMeasurement& measurement) {
+  std::string text;
+  for (const Json& outlier : outliers_json(measurement)) {
+    text += fmt::format("  outlier: run {} {} took {}, the median is {}\n", outlier["run"].get<std::size_t>(),
+                        outlier["placement"] == "default" ? "with the default placement" : "with the mapping",
+                        format_seconds(outlier["seconds"]), format_seconds(outlier["median_seconds"]));
+  }
+  if (!text.empty())
+    text += "  hint: other load on the machine makes the interval wider; measure again when it is idle\n";
+  return text;
 }
 
 }  // namespace
 
-double TuneMeasurement::speedup() const {
-  return summarise(before_seconds).mean / summarise(after_seconds).mean;
-}
-
-double TuneMeasurement::speedup_spread() const {
-  const Sample before = summarise(before_seconds), after = summarise(after_seconds);
-  const double runs = static_cast<double>(before_seconds.size());
-  return speedup() * std::hypot(before.spread / before.mean, after.spread / after.mean) / std::sqrt(runs);
-}
-
-bool TuneMeasurement::is_faster() const {
-  const bool separated = before_seconds.size() >= 3 && slowest(after_seconds) * noise < fastest(before_seconds);
-  return separated || speedup() - 2 * speedup_spread() > noise;
-}
-
-bool TuneMeasurement::is_slower() const {
-  return before_seconds.size() >= 3 && fastest(after_seconds) > noise * slowest(before_seconds);
+Error FailedRun::error(const std::string& command) const {
+  std::string what = fmt::format("the program exited with status {} in {}", status, run);
+  if (!tail.empty()) what += fmt::format("; the last lines of its output:\n    {}", fmt::join(tail, "\n    "));
+  return {Code::environment, at(command), what,
+          fmt::format("{}; the complete output is in {}",
+                      mapped ? "the command succeeds with the default placement: keep it"
+                             : "run the command without rankloom: tune needs a program that exits with status 0",
+                      log)};
 }
 
 bool TuneResult::reduces_cost() const {
@@ -55,15 +83,59 @@ bool TuneResult::predicts_gain() const {
   return !prediction || prediction->speedup() >= min_speedup;
 }
 
+bool TuneResult::can_gain() const {
+  const auto limit = max_speedup();
+  return !limit || *limit > 1 + ComparisonOptions().min_difference;
+}
+
+std::optional<double> TuneResult::max_speedup() const {
+  if (!share_in_mpi || *share_in_mpi >= 1) return std::nullopt;
+  return 1 / (1 - *share_in_mpi);
+}
+
+double TuneResult::attributed(double ratio) const {
+  return std::min(ratio, max_speedup().value_or(ratio));
+}
+
+TuneVerdict TuneResult::verdict() const {
+  if (!measurement) return TuneVerdict::not_measured;
+  switch (measurement->comparison.outcome) {
+    case Outcome::too_few_pairs:
+      return TuneVerdict::too_few_runs;
+    case Outcome::same:
+      return TuneVerdict::same;
+    case Outcome::slower:
+      return TuneVerdict::slower;
+    case Outcome::faster:
+      break;
+  }
+  const double low = measurement->comparison.low;
+  return low > attributed(low) ? TuneVerdict::not_by_placement : TuneVerdict::gain;
+}
+
 std::string TuneResult::reason() const {
-  if (gain()) return {};
-  if (measurement && measurement->is_slower()) {
-    if (ranks > cores) return "there are more ranks than cores, and bound ranks cannot move to a core that is idle";
-    return "communication may have other costs than the topology contains; measure them with --probe";
+  switch (verdict()) {
+    case TuneVerdict::gain:
+      return {};
+    case TuneVerdict::slower:
+      if (ranks > cores) return "there are more ranks than cores, and bound ranks cannot move to a core that is idle";
+      return "communication may have other costs than the topology contains; measure them with --probe";
+    case TuneVerdict::not_by_placement:
+      return fmt::format(
+          "{} of the time is spent in MPI, so that a placement can make the program at most {:.2f} times faster; "
+          "the binding of the ranks or a change of the machine may be the cause",
+          percent(100 * *share_in_mpi), *max_speedup());
+    case TuneVerdict::too_few_runs:
+      return "a verdict needs at least 3 runs with each placement; leave out --max-runs";
+    case TuneVerdict::same:
+    case TuneVerdict::not_measured:
+      break;
   }
   std::string text = "the possible saving is smaller than the differences between runs";
   if (!reduces_cost()) {
     text = "no mapping with a lower communication cost was found: the default placement is already good";
+  } else if (!can_gain()) {
+    text = "the program hardly communicates";
   } else if (!measurement) {
     text = fmt::format("in a simulation the mapped program is {:.2f} times as fast", prediction->speedup());
   }
@@ -92,40 +164,77 @@ Json TuneResult::json() const {
                          {"placed_seconds", prediction->after_seconds},
                          {"speedup", prediction->speedup()}};
   }
+  if (const auto limit = max_speedup()) json["max_speedup"] = *limit;
   if (measurement) {
+    const PairedComparison& comparison = measurement->comparison;
     json["confirmed"] = measurement->confirmed;
+    json["verified"] = measurement->verified;
     json["before_seconds"] = measurement->before_seconds;
     json["after_seconds"] = measurement->after_seconds;
-    json["speedup"] = measurement->speedup();
-    json["speedup_spread"] = measurement->speedup_spread();
-    json["verified"] = measurement->verified;
-    json["slower"] = measurement->is_slower();
+    json["outliers"] = outliers_json(*measurement);
+    json["slower"] = verdict() == TuneVerdict::slower;
+    if (comparison.outcome != Outcome::too_few_pairs) {
+      json["measured_speedup"] = comparison.ratio;
+      json["speedup"] = attributed(comparison.ratio);
+      json["speedup_low"] = attributed(comparison.low);
+      json["speedup_high"] = attributed(comparison.high);
+      json["speedup_spread"] = (attributed(comparison.high) - attributed(comparison.low)) / 2;
+      json["confidence"] = comparison.confidence;
+    }
   }
+  json["verdict"] = failed ? "failed" : verdict_name(verdict());
   json["gain"] = gain();
-  if (!gain()) json["reason"] = reason();
+  if (!gain() && !failed) json["reason"] = reason();
   if (gain()) json["use"] = use;
   if (!profile.empty()) json["profile"] = profile;
   if (!topology.empty()) json["topology"] = topology;
+  if (failed) {
+    json["reason"] = fmt::format("the program exited with status {} in {}", failed->status, failed->run);
+    json["status"] = failed->status;
+    json["failed_run"] = failed->run;
+    json["log"] = failed->log;
+    json["output_tail"] = failed->tail;
+  }
   return json;
 }
 
 std::string TuneResult::conclusion(const std::string& mapping, const std::string& machine) const {
-  std::string text;
-  if (measurement) {
-    text += fmt::format("{} of {} ranks placed as requested\n", measurement->confirmed, ranks);
-    const std::string speedup = fmt::format("{:.2f} ± {:.2f}", measurement->speedup(), measurement->speedup_spread());
-    if (gain()) {
-      text += fmt::format("{} times faster than the default placement\n", speedup);
+  if (!measurement) return fmt::format("no gain expected; keep the default placement\n  reason: {}\n", reason());
+  const PairedComparison& comparison = measurement->comparison;
+  const auto interval = [&](double low, double high) {
+    return fmt::format("{:.2f} to {:.2f} with {:.0f} % confidence, {} runs each", low, high,
+                       100 * comparison.confidence, comparison.pairs);
+  };
+  std::string text = fmt::format("{} of {} ranks placed as requested\n", measurement->confirmed, ranks);
+  switch (verdict()) {
+    case TuneVerdict::gain:
+      text += fmt::format("{:.2f} times faster than the default placement ({})\n", attributed(comparison.ratio),
+                          interval(attributed(comparison.low), attributed(comparison.high)));
+      text += outliers_text(*measurement);
       if (!use.empty()) text += fmt::format("from now on, use:\n  {}\n", use);
       return text +
              fmt::format("(or: rankloom run {} -t {} -- {})\n", shell_quote(mapping), shell_quote(machine), command);
-    }
-    text += fmt::format("{} ({}); keep the default placement\n",
-                        measurement->is_slower() ? "slower, not faster" : "no measurable gain", speedup);
-  } else {
-    text += "no measurable gain; keep the default placement\n";
+    case TuneVerdict::not_by_placement:
+      text += fmt::format("faster, but not because of the placement ({}); keep the default placement\n",
+                          interval(comparison.low, comparison.high));
+      break;
+    case TuneVerdict::slower:
+      text += fmt::format("slower, not faster ({:.2f} times as fast: {}); keep the default placement\n",
+                          comparison.ratio, interval(comparison.low, comparison.high));
+      break;
+    case TuneVerdict::same:
+      text += fmt::format("no measurable difference ({:.2f} times as fast: {}); keep the default placement\n",
+                          comparison.ratio, interval(comparison.low, comparison.high));
+      break;
+    case TuneVerdict::too_few_runs:
+    case TuneVerdict::not_measured:
+      text += fmt::format("no verdict: {}\n", reason());
+      return text;
   }
-  return text + fmt::format("  reason: {}\n", reason());
+  text += fmt::format("  reason: {}\n", reason());
+  if (measurement->out_of_time)
+    text += "  hint: more runs did not fit into --max-time; a larger one can show a smaller difference\n";
+  return text + outliers_text(*measurement);
 }
 
 }  // namespace rankloom::app

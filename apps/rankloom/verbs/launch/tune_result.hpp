@@ -9,28 +9,44 @@
 #include <vector>
 
 #include "apps/rankloom/output.hpp"
+#include "rankloom/core/result.hpp"
+#include "rankloom/evaluate/statistics.hpp"
 
 namespace rankloom::app {
 
-/// Times of the runs with the default placement and with the mapping, in turn.
+/// Times of the runs with the default placement and with the mapping, by pair, and what they show.
 struct TuneMeasurement {
   std::vector<double> before_seconds, after_seconds;
-  std::uint64_t confirmed = 0;  ///< Ranks of the last run that run where the mapping places them.
-  bool verified = true;         ///< All ranks of all runs do.
+  PairedComparison comparison;
+  std::uint64_t confirmed = 0;  ///< Ranks of the last mapped run that run where the mapping places them.
+  bool verified = true;         ///< All ranks of all mapped runs do.
+  bool out_of_time = false;     ///< More runs did not fit into --max-time.
+};
 
-  /// The ratio of the mean times, and its standard deviation, which follows from those of both means.
-  double speedup() const;
-  double speedup_spread() const;
-  /// Faster by more than 2 %: either by twice the spread, or every mapped run is faster than every default one.
-  bool is_faster() const;
-  /// Every mapped run is slower than every default one by more than 2 %.
-  bool is_slower() const;
+/// A run of the program that failed.
+struct FailedRun {
+  std::string run;                ///< "the recording run"
+  int status = 0;                 ///< Of the program.
+  std::string log;                ///< The file with its output.
+  std::vector<std::string> tail;  ///< The last lines of its output.
+  bool mapped = false;            ///< It ran with the mapping, and succeeded with the default placement before.
+
+  Error error(const std::string& command) const;
 };
 
 /// Times in a simulation of the recorded messages.
 struct TunePrediction {
   double before_seconds = 0, after_seconds = 0;
   double speedup() const { return after_seconds > 0 ? before_seconds / after_seconds : 1; }
+};
+
+enum class TuneVerdict : std::uint8_t {
+  gain,
+  same,
+  slower,
+  not_by_placement,  ///< Faster by more than the recorded share of MPI allows.
+  too_few_runs,
+  not_measured,
 };
 
 struct TuneResult {
@@ -49,11 +65,20 @@ struct TuneResult {
   std::optional<TuneMeasurement> measurement;  ///< Absent: nothing was run, because no gain was to be expected.
   std::string use;                             ///< The command with the mapping; empty: there is none.
 
+  std::optional<FailedRun> failed;  ///< Then nothing else is known.
+
   /// The mapping reduces the communication cost enough to try it.
   bool reduces_cost() const;
   /// The simulation predicts a speedup, or was not requested.
   bool predicts_gain() const;
-  bool gain() const { return measurement && measurement->is_faster(); }
+  /// The share of the time in MPI is large enough for a measurable gain, or not known.
+  bool can_gain() const;
+  TuneVerdict verdict() const;
+  bool gain() const { return verdict() == TuneVerdict::gain; }
+  /// A mapping changes only the time in MPI, so this bounds the speedup (Amdahl 1967).
+  std::optional<double> max_speedup() const;
+  /// The measured ratio, or an end of its interval, as far as the mapping can be the cause.
+  double attributed(double ratio) const;
   /// Why there is no gain; empty if there is one.
   std::string reason() const;
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests of apps: what `rankloom tune` concludes from times and from the share of the time in MPI.
+#include "apps/rankloom/verbs/launch/tune_result.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rankloom::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A mapping with half of the cost; with it the program takes 1 / gain of the time. Runs differ by one percent.
+TuneResult measured(double gain, std::optional<double> share_in_mpi) {
+  TuneResult result;
+  result.command = "mpirun -n 4 ./app";
+  result.ranks = result.cores = 4;
+  result.cost_default = 2;
+  result.cost = 1;
+  result.share_in_mpi = share_in_mpi;
+  TuneMeasurement measurement;
+  for (const double noise : {1.0, 1.01, 0.99, 1.005, 0.995}) {
+    measurement.before_seconds.push_back(gain * noise);
+    measurement.after_seconds.push_back(1 / noise);
+  }
+  measurement.comparison = compare_pairs(measurement.before_seconds, measurement.after_seconds, {});
+  result.measurement = measurement;
+  return result;
+}
+
+TEST(TuneResult, AGainHasAnIntervalAndACommand) {
+  TuneResult result = measured(1.5, 0.6);
+  result.use = "mpirun --rankfile f ./app";
+  EXPECT_EQ(result.verdict(), TuneVerdict::gain);
+  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("1.50 times faster than the default placement (1.4"));
+  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("with 98 % confidence, 5 runs each)"));
+  const Json json = result.json();
+  EXPECT_TRUE(json["gain"]);
+  EXPECT_EQ(json["verdict"], "faster");
+  EXPECT_NEAR(json["speedup"], 1.5, 0.01);
+  EXPECT_LT(json["speedup_low"], json["speedup"]);
+  EXPECT_EQ(json["use"], result.use);
+}
+
+TEST(TuneResult, AGainIsNeverLargerThanTheTimeInMpiAllows) {
+  for (const double share : {0.019, 0.1, 0.3, 0.6}) {
+    for (const double gain : {1.02, 1.1, 1.3, 1.56, 4.0}) {
+      const TuneResult result = measured(gain, share);
+      const Json json = result.json();
+      EXPECT_LE(json["speedup"], 1 / (1 - share)) << share << " " << gain;
+      EXPECT_LE(json["speedup_high"], 1 / (1 - share)) << share << " " << gain;
+      if (gain > 1.1 / (1 - share)) {
+        EXPECT_FALSE(json["gain"]) << share << " " << gain;
+      }
+    }
+  }
+  const TuneResult sleeping = measured(1.56, 0.019);
+  EXPECT_EQ(sleeping.verdict(), TuneVerdict::not_by_placement);
+  EXPECT_THAT(sleeping.conclusion("m", "t"), HasSubstr("faster, but not because of the placement"));
+  EXPECT_THAT(
+      sleeping.reason(),
+      HasSubstr("1.9 % of the time is spent in MPI, so that a placement can make the program at most 1.02 times"));
+  EXPECT_NEAR(sleeping.json()["measured_speedup"], 1.56, 0.02);
+  EXPECT_TRUE(measured(1.56, std::nullopt).gain());
+}
+
+TEST(TuneResult, ASlowdownAndNoDifferenceAreSaid) {
+  EXPECT_THAT(measured(0.8, 0.5).conclusion("m", "t"), HasSubstr("slower, not faster (0.80 times as fast"));
+  EXPECT_TRUE(measured(0.8, 0.5).json()["slower"]);
+  EXPECT_THAT(measured(1, 0.5).conclusion("m", "t"), HasSubstr("no measurable difference (1.00 times as fast"));
+  EXPECT_FALSE(measured(1, 0.5).gain());
+}
+
+TEST(TuneResult, TwoRunsAreNoVerdict) {
+  TuneResult result = measured(2, 0.9);
+  result.measurement->before_seconds.resize(2);
+  result.measurement->after_seconds.resize(2);
+  result.measurement->comparison = compare_pairs(result.measurement->before_seconds, result.measurement->after_seconds,
+                                                 {.min_pairs = 1, .max_pairs = 2});
+  EXPECT_FALSE(result.gain());
+  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("no verdict: a verdict needs at least 3 runs"));
+  EXPECT_TRUE(result.json()["speedup"].is_null());
+}
+
+TEST(TuneResult, OutliersAreNamed) {
+  TuneResult result = measured(1.5, 0.6);
+  result.measurement->after_seconds[2] = 8;
+  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("outlier: run 3 with the mapping took 8 s, the median is"));
+  const Json outliers = result.json()["outliers"];
+  ASSERT_EQ(outliers.size(), 1U);
+  EXPECT_EQ(outliers[0]["placement"], "mapping");
+}
+
+TEST(TuneResult, AProgramThatHardlyCommunicatesCannotGain) {
+  TuneResult result = measured(1, 0.005);
+  result.measurement.reset();
+  EXPECT_FALSE(result.can_gain());
+  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("no gain expected"));
+  EXPECT_THAT(result.reason(), HasSubstr("the program hardly communicates; 0.5 % of the time is spent in MPI"));
+}
+
+TEST(TuneResult, AFailedRunIsNamedWithItsStatusAndItsLastLines) {
+  TuneResult result;
+  result.command = "mpirun -n 4 ./app";
+  result.failed = FailedRun{"run 2 with the default placement", 3, "app.tune/before-2.log", {"no input file"}};
+  const Error error = result.failed->error(result.command);
+  EXPECT_THAT(error.what, HasSubstr("exited with status 3 in run 2 with the default placement"));
+  EXPECT_THAT(error.what, HasSubstr("\n    no input file"));
+  const Json json = result.json();
+  EXPECT_EQ(json["status"], 3);
+  EXPECT_EQ(json["verdict"], "failed");
+  EXPECT_FALSE(json["gain"]);
+}
+
+}  // namespace
+}  // namespace rankloom::app
