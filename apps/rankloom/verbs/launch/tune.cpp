@@ -411,7 +411,7 @@ class Tuner {
 
   Result<PlacedRun> run_once(const Deployment& deployment, bool mapped, const std::string& log) const {
     RunDirectory directory;
-    const std::string& name = mapped ? commands_.launch_directory() : commands_.default_directory();
+    const std::string name = mapped ? commands_.launch_directory() : commands_.default_directory();
     if (auto created = directory.create(name, existing(arguments_.force)); !created) return propagate(created);
     auto plan = mapped ? plan_launch(launch_, deployment, launch_context(directory.path(), bind))
                        : plan_default(directory.path());
