@@ -106,35 +106,10 @@ int show_error(const Error& error, bool json) {
   return static_cast<int>(error.code);
 }
 
-std::string cost_number(double value) {
-  if (value == 0) return "0";  // also for a zero with a sign
-  if (std::abs(value) < 1e15 && value == std::floor(value)) return format_count(value);
-  if (std::abs(value) >= 1000 && std::abs(value) < 1e15) return format_count(std::round(value));
-  return fmt::format("{:.6g}", value);
-}
-
 double gain_percent(double before, double after, bool larger_is_better) {
   if (before == after || before == 0) return 0;
   const double gain = 100 * (before - after) / std::abs(before);
   return larger_is_better ? -gain : gain;
-}
-
-std::string percent(double value) {
-  const std::string text = fmt::format("{:.1f} %", value);
-  return text == "-0.0 %" ? "0.0 %" : text;
-}
-
-std::string change(double before, double after) {
-  if (before == after) return "same";
-  if (before == 0) return "new";
-  return fmt::format("{:.1f} % {}", 100 * std::abs(after - before) / std::abs(before),
-                     after < before ? "less" : "more");
-}
-
-double gap_percent(double value, double bound) {
-  const double larger = std::max(std::abs(value), std::abs(bound));
-  const double difference = std::abs(value - bound);
-  return difference <= 1e-9 * larger ? 0 : 100 * difference / larger;  // smaller differences are rounding errors
 }
 
 std::string bound_sentence(double value, double bound, bool larger_is_better) {
@@ -148,18 +123,8 @@ Json load_json(const LoadBalance& load) {
 }
 
 std::string load_sentence(const LoadBalance& load) {
-  return fmt::format("heaviest core: load {}, {:.1f} % above the lower bound ({})", cost_number(load.heaviest_core),
-                     100 * load.imbalance(), cost_number(load.lower_bound));
-}
-
-std::string plural(const std::string& noun) {
-  const bool ends_in_sibilant =
-      noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
-  return noun + (ends_in_sibilant ? "es" : "s");
-}
-
-std::string counted(std::uint64_t count, const std::string& noun) {
-  return fmt::format("{} {}", format_count(static_cast<double>(count)), count == 1 ? noun : plural(noun));
+  return fmt::format("heaviest core: load {}, {} above the lower bound ({})", cost_number(load.heaviest_core),
+                     percent(100 * load.imbalance()), cost_number(load.lower_bound));
 }
 
 }  // namespace rankloom::app

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps: output of the program: text for users, one JSON object for scripts, errors, and numbers in words.
+// apps: output of the program: text for users, one JSON object for scripts, and errors. Numbers in words:
+// core/text/units.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
@@ -47,26 +50,14 @@ Result<void> check_standard_output();
 /// status.
 int show_error(const Error& error, bool json);
 
-/// A cost for users: 6,912 exactly, 1.25e+20 rounded.
-std::string cost_number(double value);
 /// By how many percent `after` is better than `before`; negative if it is worse.
 double gain_percent(double before, double after, bool larger_is_better);
-std::string percent(double value);
-/// "15.2 % less", "3.0 % more", "same".
-std::string change(double before, double after);
 
-/// The optimality gap: the distance between value and bound in percent of the larger of the two.
-double gap_percent(double value, double bound);
 /// "lower bound 6,912, gap 3.1 %"; an upper bound if larger is better.
 std::string bound_sentence(double value, double bound, bool larger_is_better);
 
 /// {heaviest_core, bound, imbalance}, and the same as a sentence.
 Json load_json(const LoadBalance& load);
 std::string load_sentence(const LoadBalance& load);
-
-/// "switch" → "switches", "node" → "nodes"
-std::string plural(const std::string& noun);
-/// "1 rank", "10,077,696 ranks"
-std::string counted(std::uint64_t count, const std::string& noun);
 
 }  // namespace rankloom::app

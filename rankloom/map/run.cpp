@@ -34,6 +34,7 @@ std::optional<double> best_lower_bound(const MapProblem& problem, const Placemen
   // Sums in different orders differ in their last digits: the bound must not exceed the cost because of rounding.
   const double reached_cost = objective(problem.model, cost);
   if (*bound > reached_cost && *bound <= reached_cost + 1e-9 * std::abs(reached_cost)) bound = reached_cost;
+  if (!is_informative_bound(reached_cost, *bound)) return std::nullopt;
   return objective(problem.model, *bound);
 }
 

@@ -18,7 +18,8 @@ struct MapResult {
   Mapping mapping;
   double cost;                        ///< The value of the cost model for `mapping`.
   double cost_default;                ///< The same for the block placement, the launcher's default.
-  std::optional<double> lower_bound;  ///< No placement has a better value of the cost model; empty: unknown.
+  std::optional<double> lower_bound;  ///< No placement has a better value of the cost model; empty: unknown, or too
+                                      ///< weak to say anything.
   double time_ms;                     ///< Wall-clock time of the mapper alone.
   bool fell_back;  ///< The result of the mapper cost more than the default placement, which is returned instead.
   std::string note;

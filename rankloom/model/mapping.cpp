@@ -80,7 +80,7 @@ Result<Mapping> Mapping::create(std::vector<Core> core_of, const Topology& topol
       return fail(
           Code::bad_input, at(source, rank + 1),
           fmt::format("rank {} exceeds the capacity of core {}, which is {}", rank, index(core), capacities[core]),
-          "use --oversubscribe, or move the rank to another core");
+          move_rank_hint);
     }
   }
   return Mapping(std::move(core_of));

@@ -43,6 +43,9 @@ class Capacities {
   std::uint64_t total_ = 0;
 };
 
+/// The hint of a mapping that exceeds the capacity of a core.
+inline constexpr const char* move_rank_hint = "move the rank to another core";
+
 /// Rank → core. Every core exists in the topology, and no core has more ranks than its capacity.
 class Mapping {
  public:

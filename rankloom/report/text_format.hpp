@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: text for SVG, HTML and the terminal: escaping, durations.
+// report: text for SVG, HTML and the terminal: escaping.
 #pragma once
 
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
-
-#include "rankloom/core/text/units.hpp"
 
 namespace rankloom {
 
@@ -33,12 +29,6 @@ inline std::string escaped(std::string_view text) {
     }
   }
   return result;
-}
-
-/// "12.3 ms", "46.9 min", "23.2 h"
-inline std::string format_duration(double seconds) {
-  constexpr double two_hours = 7200;
-  return seconds < two_hours ? format_seconds(seconds) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
 }  // namespace rankloom

@@ -96,8 +96,7 @@ void find_capacities(const Topology& topology, Findings& findings) {
                         "their capacity is 0; set it to 1 to use them"});
   }
   if (shared > 0) {
-    findings.push_back({fmt::format("{} cores may hold several ranks", format_count(static_cast<double>(shared))),
-                        "their capacity is above 1"});
+    findings.push_back({counted(shared, "core") + " may hold several ranks", "their capacity is above 1"});
   }
 }
 

@@ -180,9 +180,9 @@ def musts(programs, gains, found):
     told = []
     for name in gains:
         answer = found[name]["auto"]
+        bound = f"{100 * answer['lower_bound'] / answer['cost_default']:.0f} % of block's" if answer["lower_bound"] else "none"
         told.append(f"{name} {common.faster(programs[name]['block'], programs[name]['auto']):+.1f} % (bound on the cost: "
-                    f"{100 * answer['lower_bound'] / answer['cost_default']:.0f} % of block's, auto "
-                    f"{100 * answer['cost'] / answer['cost_default']:.0f} %)")
+                    f"{bound}, auto {100 * answer['cost'] / answer['cost_default']:.0f} %)")
     return [Must("`auto` is never slower than block (within 0.5 %)", slower[worst] <= 0.5,
                  f"worst: {worst} {-slower[worst]:+.1f} % gain"),
             Must("`auto` is at least 10 % faster on two of the four programs, or block is already optimal",

@@ -76,5 +76,21 @@ TEST(AssertionsDeathTest, OfTheLibraryAreOnInTests) {
 #endif
 }
 
+TEST(CommGraph, ADigestTellsGraphsApart) {
+  const auto graph = [](double bytes, double messages, std::uint32_t ranks, std::uint32_t to = 2) {
+    CommGraphBuilder builder(ranks);
+    builder.add(Rank{0}, Rank{1}, 10, 1);
+    builder.add(Rank{1}, Rank{to}, bytes, messages);
+    return std::move(builder).build(true);
+  };
+  const std::uint64_t first = digest(graph(5, 1, 4));
+  EXPECT_EQ(first, digest(graph(5, 1, 4)));
+  EXPECT_EQ(first, 1592907733567822029U);  // on every architecture
+  EXPECT_NE(first, digest(graph(6, 1, 4)));
+  EXPECT_NE(first, digest(graph(5, 2, 4)));
+  EXPECT_NE(first, digest(graph(5, 1, 5)));
+  EXPECT_NE(first, digest(graph(5, 1, 4, 3)));
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -90,5 +90,14 @@ TEST(CostModel, ThreadsDoNotChangeTheValue) {
   EXPECT_EQ(value(1), value(2));
 }
 
+TEST(Bounds, WithAGapOfAHundredPercentSayNothing) {
+  EXPECT_FALSE(is_informative_bound(100, 0));
+  EXPECT_FALSE(is_informative_bound(1e6, 1));
+  EXPECT_TRUE(is_informative_bound(100, 1));
+  EXPECT_TRUE(is_informative_bound(0, 0));  // optimal
+  EXPECT_EQ(gap_percent(100, 75), 25);
+  EXPECT_EQ(gap_percent(-100, -125), 20);
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -8,15 +8,15 @@ import type { MapperDocument } from "./data/schema";
 import { make_table } from "./ui/table";
 
 export function mappers_section(report: Report): HTMLElement | undefined {
-  const { mappers, lower_bound } = report.document;
+  const { mappers, lower_bound, larger_is_better } = report.document;
   if (!mappers?.length) return undefined;
   const most = Math.max(...mappers.map((row) => row.cost), lower_bound ?? 0, 1e-300);
-  const bound = lower_bound !== undefined && lower_bound > 0 ? lower_bound : undefined;
+  const bound = lower_bound !== undefined && lower_bound > 0 ? lower_bound : undefined;  // the program leaves out a bound that says nothing
   const slowest = Math.max(...mappers.map((row) => row.time_ms ?? 0), 1e-9);
   const chosen = mappers.find((row) => row.chosen);
   const noted = mappers.some((row) => row.note);
-  // As in the output of the program: the share of the cost that could still be saved.
-  const gap = (row: MapperDocument) => (row.cost > 0 ? Math.max(0, 1 - bound! / row.cost) : 0);
+  // As in the output of the program: the distance from the bound, as a share of the larger of the two.
+  const gap = (row: MapperDocument) => (row.cost > 0 ? Math.max(0, 1 - Math.min(bound!, row.cost) / Math.max(bound!, row.cost)) : 0);
   const table = make_table(
     "Mappers",
     [
@@ -51,8 +51,9 @@ export function mappers_section(report: Report): HTMLElement | undefined {
     { sortable: true, row: (line, row) => row.chosen && line.classList.add("chosen") },
   );
   table.classList.add("card", "mappers");
+  const reached = chosen && `; ${gap(chosen) < 5e-7 ? `${chosen.name} is there` : larger_is_better ? `${chosen.name} is at most ${percent(gap(chosen))} below it` : `at most ${percent(gap(chosen))} of what ${chosen.name} costs could be saved`}`;
   const lead = bound
-    ? `No placement can cost less than ${number(bound)} under this model (the mark in each bar)${chosen ? `; ${gap(chosen) < 5e-7 ? `${chosen.name} is there` : `at most ${percent(gap(chosen))} of what ${chosen.name} costs could be saved`}` : ""}.`
-    : "Cost of each mapper; less is better.";
+    ? `No placement can ${larger_is_better ? "reach more" : "cost less"} than ${number(bound)} under this model (the mark in each bar)${reached ?? ""}.`
+    : `${larger_is_better ? "Value" : "Cost"} of each mapper; ${larger_is_better ? "more" : "less"} is better.`;
   return section("mappers", "Mappers", lead, table);
 }

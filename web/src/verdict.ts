@@ -3,7 +3,7 @@
 import { command_line } from "./ui/copy";
 import { element, svg } from "./ui/dom";
 import { figure } from "./ui/figure";
-import { number, plural, seconds } from "./ui/format";
+import { factor, number, plural, seconds } from "./ui/format";
 import type { Report } from "./data/report";
 import type { VerdictDocument } from "./data/schema";
 import { folded_table, make_table } from "./ui/table";
@@ -11,6 +11,7 @@ import { folded_table, make_table } from "./ui/table";
 const BADGES: Record<VerdictDocument["kind"], string> = {
   gain: "Gain",
   none: "No gain",
+  comparison: "Comparison",
   profile: "Profile",
   allocation: "Allocation",
   online: "Online migration",
@@ -90,11 +91,6 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   return figure("Time", note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
 }
 
-/** Two digits, as in the sentence. */
-function times_words(factor: number): string {
-  return `${factor < 1000 ? factor.toFixed(2) : number(factor)}×`;
-}
-
 /** "2.43×" if measured, otherwise the saving in the model. A prediction is not shown as the headline. */
 function headline(verdict: VerdictDocument): { figure: string; words: string } | undefined {
   const { measured, saved } = verdict;
@@ -102,7 +98,7 @@ function headline(verdict: VerdictDocument): { figure: string; words: string } |
     const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
     const spread = measured.spread === undefined ? "" : ` ± ${number(measured.spread, 2)}`;
     const words = verdict.kind === "none" ? "as fast, no gain measured" : speedup >= 1 ? "faster, measured" : "as fast, measured";
-    return { figure: times_words(speedup), words: words + spread };
+    return { figure: `${factor(speedup)}×`, words: words + spread };
   }
   if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: "less cost, by the model" };
   return undefined;

@@ -139,6 +139,14 @@ void RunArguments::describe(CLI::App& app) {
       });
 }
 
+std::string RunArguments::command_line() const {
+  std::string text;
+  if (seed != 0) text += fmt::format(" --seed {}", seed);
+  if (model != RunArguments().model) text += fmt::format(" --model {}", info(model).name);
+  if (budget) text += fmt::format(" --budget {}ms", budget->count());
+  return text;
+}
+
 void MapperArguments::describe(CLI::App& app) {
   add_text(
       app,
@@ -189,6 +197,15 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
   if (!result) return propagate(result);
   const auto cores = result->mapping.cores();
   return check_placement({cores.begin(), cores.end()}, instance, capacities, name);
+}
+
+Result<std::vector<Core>> given_placement(const std::string& name, const Instance& instance,
+                                          const Capacities::Options& fit, const RunArguments& arguments,
+                                          Progress& progress) {
+  auto placement = named_placement(name, instance, instance.capacities_of_given(fit), arguments, progress);
+  if (!placement && placement.error().hint == move_rank_hint)
+    placement.error().hint = "add --oversubscribe to evaluate it nevertheless";
+  return placement;
 }
 
 std::vector<std::string> split_mappers(const std::string& list) {

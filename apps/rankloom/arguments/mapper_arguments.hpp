@@ -27,6 +27,9 @@ struct RunArguments {
   CostModel model = CostModel::bytes;
 
   void describe(CLI::App& app);
+  /// The options that differ from their default, for printed commands: " --seed 1 --model time". Not --threads, which
+  /// does not change the result.
+  std::string command_line() const;
   Deadline deadline() const { return budget ? Deadline::in(*budget) : Deadline(); }
   MapRun run(std::uint64_t with_seed, Progress& progress) const {
     return {.seed = with_seed, .deadline = deadline(), .progress = progress};
@@ -48,6 +51,10 @@ struct MapperArguments {
 /// fit into `capacities`.
 Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
                                           const Capacities& capacities, const RunArguments& arguments,
+                                          Progress& progress);
+/// The same for a mapping that is only evaluated: with --oversubscribe it may have any number of ranks on a core.
+Result<std::vector<Core>> given_placement(const std::string& name, const Instance& instance,
+                                          const Capacities::Options& fit, const RunArguments& arguments,
                                           Progress& progress);
 
 /// Splits a list at the commas before names of mappers: "greedy,pair-exchange:tries=1000,order=turn,mpipp" has three.

@@ -11,8 +11,10 @@
 #include "apps/rankloom/output.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/core/system/sha256.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom::app {
 
@@ -119,7 +121,8 @@ Result<Topology> TopologyArguments::load() const {
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
   profile.describe(app, profile_names, profile_required);
   topology.describe(app);
-  add_switch(app, "--oversubscribe", "allow several ranks per core if there are more ranks than slots",
+  add_switch(app, "--oversubscribe",
+             "allow several ranks per core: in given mappings, and in computed ones if there are more ranks than slots",
              fit.oversubscribe, "input");
   add_value(app,
             {"--imbalance", "X",
@@ -135,13 +138,46 @@ void ProblemArguments::describe(CLI::App& app, const std::string& profile_names,
 
 std::string ProblemArguments::command_line(const std::string& before_profile) const {
   std::string text = before_profile + shell_quote(profile.profile);
-  if (!profile.from.empty()) text += " --from " + profile.from;
+  if (!profile.from.empty()) text += " --from " + shell_quote(profile.from);
   if (profile.collectives != ProfileArguments().collectives)
     text += " --collectives " + collective_name(profile.collectives);
   if (topology.given()) text += " " + topology.text();
   if (fit.oversubscribe) text += " --oversubscribe";
   if (fit.imbalance > 0) text += " --imbalance " + format_value(fit.imbalance);
   return text;
+}
+
+Json ProblemArguments::json(const Instance& instance, CostModel model) const {
+  const ProblemId id = instance.id(model);
+  return {{"version", RANKLOOM_VERSION},
+          {"profile", profile.profile},
+          {"topology", topology.hierarchy.empty() ? topology.topology : topology.text()},
+          {"ranks", instance.graph.rank_count()},
+          {"cores", instance.topology.core_count()},
+          {"slots", id.slots},
+          {"graph_digest", id.graph},
+          {"machine_digest", id.machine},
+          {"model", id.model}};
+}
+
+ProblemId Instance::id(CostModel model) const {
+  std::string machine;
+  if (topology.is_matrix()) {
+    for (const Core from : topology.cores()) {
+      for (const Core to : topology.cores()) machine += format_value(topology.cost(from, to).inverse_bandwidth) + " ";
+    }
+  } else {
+    machine = write_machine_json(topology.spec());
+  }
+  return {.graph = fmt::format("{:016x}", digest(graph)),
+          .machine = sha256(machine).substr(0, 16),
+          .slots = capacities.total(),
+          .model = std::string(info(model).name)};
+}
+
+Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
+  return fit.oversubscribe ? Capacities::unbounded(topology, graph.rank_count())
+                           : capacities.relax_if_oversubscribed(topology, graph.rank_count());
 }
 
 Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) const {

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 
+#include "apps/rankloom/output.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/progress.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/cost/problem_id.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/model/graph/profile.hpp"
 #include "rankloom/model/machine/topology.hpp"
@@ -55,6 +57,11 @@ struct Instance {
   double topology_seconds = 0;
   std::optional<Profile> profile = {};  ///< The profile that `graph` was computed from, if the caller asked for it.
   std::string_view format = {};         ///< The row of `rankloom list formats` that read it.
+
+  /// What identifies the problem. O(edges).
+  ProblemId id(CostModel model) const;
+  /// For mappings that are read, not computed: any number of ranks on a core, if --oversubscribe allows several.
+  Capacities capacities_of_given(const Capacities::Options& fit) const;
 };
 
 /// Profile, machine, and whether cores may be oversubscribed.
@@ -67,6 +74,9 @@ struct ProblemArguments {
   /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".
   std::string command_line(const std::string& before_profile) const;
   Result<Instance> load(Progress& progress, bool keep_profile = false) const;
+  /// The part of every result that says what it is about: the version of the program, the profile and the machine as
+  /// given, their sizes, and their digests.
+  Json json(const Instance& instance, CostModel model) const;
 };
 
 }  // namespace rankloom::app

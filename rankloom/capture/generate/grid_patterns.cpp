@@ -80,8 +80,8 @@ class Stencil : public Generator {
           if ((set >> d & 1) == 0) weight *= block[d];
       }
       traffic.neighbours[set] = differing == 1 || all_;
-      traffic.bytes[set] =
-          weight * std::pow(static_cast<double>(halo_), static_cast<double>(differing)) * traffic.messages;
+      for (std::size_t d = 0; d < differing; ++d) weight *= static_cast<double>(halo_);
+      traffic.bytes[set] = weight * traffic.messages;
     }
     return {};
   }

@@ -8,6 +8,7 @@
 #include "rankloom/capture/generate/families.hpp"
 #include "rankloom/capture/generate/support.hpp"
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
 
 namespace rankloom {
@@ -123,7 +124,7 @@ class RandomGeometric : public Generator {
 
   Result<Profile> generate(std::uint64_t seed) const override {
     const auto n = static_cast<double>(ranks_);
-    const double radius = radius_ * 0.55 * std::sqrt(std::log(n) / n);
+    const double radius = radius_ * 0.55 * std::sqrt(portable_log(n) / n);
     const double degree = std::min(n - 1, 3.1416 * radius * radius * n);
     auto fits = check_memory(name_, n, n * (degree * bytes_per_edge + 2 * sizeof(Point)));
     if (!fits) return propagate(fits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/text: reads and writes numbers with units.
+// core/text: reads numbers with units, and writes numbers for people.
 #include "rankloom/core/text/units.hpp"
 
 #include <array>
@@ -33,7 +33,9 @@ std::optional<double> take_prefix(std::string_view& unit) {
   unit.remove_prefix(1);
   const bool binary = unit.starts_with('i');
   if (binary) unit.remove_prefix(1);
-  return std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power + 1));
+  double factor = 1;
+  for (std::size_t step = 0; step <= power; ++step) factor *= binary ? 1024 : 1000;
+  return factor;
 }
 
 }  // namespace
@@ -77,21 +79,46 @@ std::optional<double> parse_inverse_bandwidth(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+/// Three digits, never with an exponent between 0.001 and 999.
+std::string three_digits(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+/// From this ratio on, a factor says more than a percentage.
+constexpr double large_factor = 10;
+
+}  // namespace
+
 std::string format_bytes(double bytes) {
-  static constexpr std::array<std::string_view, 6> units{"B", "kB", "MB", "GB", "TB", "PB"};
+  static constexpr std::array<std::string_view, 9> units{"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
   std::size_t unit = 0;
   while (std::abs(bytes) >= 999.5 && unit + 1 < units.size()) {
     bytes /= 1000;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{:.4g} B", bytes) : fmt::format("{:.3g} {}", bytes, units[unit]);
+  return fmt::format("{} {}", three_digits(bytes), units[unit]);
 }
 
 std::string format_seconds(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.3g} µs", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (seconds < 120) return fmt::format("{:.3g} s", seconds);
-  return fmt::format("{:.3g} min", seconds / 60);
+  struct Unit {
+    double end, size;  // up to this many of the unit, rounded; seconds
+    std::string_view name;
+  };
+  static constexpr std::array<Unit, 6> units{{{999.5, 1e-9, "ns"},
+                                              {999.5, 1e-6, "µs"},
+                                              {999.5, 1e-3, "ms"},
+                                              {120, 1, "s"},
+                                              {120, 60, "min"},
+                                              {72, 3600, "h"}}};
+  if (seconds == 0) return "0 s";
+  for (const Unit& unit : units) {
+    if (std::abs(seconds) / unit.size < unit.end)
+      return fmt::format("{} {}", three_digits(seconds / unit.size), unit.name);
+  }
+  const double days = seconds / 86400;
+  return fmt::format("{} days", std::abs(days) < 999.5 ? three_digits(days) : cost_number(std::round(days)));
 }
 
 std::string format_count(double count) {
@@ -103,6 +130,53 @@ std::string format_count(double count) {
 
 std::string format_value(double value) {
   return fmt::format("{}", value);
+}
+
+std::string cost_number(double value) {
+  if (value == 0) return "0";  // also for a zero with a sign
+  if (std::abs(value) < 1e15 && value == std::floor(value)) return format_count(value);
+  if (std::abs(value) >= 1000 && std::abs(value) < 1e15) return format_count(std::round(value));
+  return fmt::format("{:.6g}", value);
+}
+
+std::string percent(double value) {
+  const double size = std::abs(value);
+  if (size >= 999.95) return cost_number(std::round(value)) + " %";
+  if (size >= 99.95 && size < 100) return value > 0 ? "> 99.9 %" : "< -99.9 %";
+  if (size >= 0.05 || size == 0) return fmt::format("{:.1f} %", value + 0.0);  // + 0.0: a zero without a sign
+  if (size < 0.005) return value > 0 ? "< 0.01 %" : "> -0.01 %";
+  return fmt::format("{:.2f} %", value);
+}
+
+std::string factor(double value) {
+  if (std::abs(value) >= 99.95) return cost_number(std::round(value));
+  return std::abs(value) >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
+}
+
+std::string change(double before, double after) {
+  if (before == after) return "same";
+  if (before == 0) return "new";
+  if (after / before >= large_factor) return factor(after / before) + " times as much";
+  return fmt::format("{} {}", percent(100 * std::abs(after - before) / std::abs(before)),
+                     after < before ? "less" : "more");
+}
+
+std::string excess(double best, double value, std::string_view adjective) {
+  if (best == 0) return "";
+  if (value / best >= large_factor) return factor(value / best) + " times the best";
+  return fmt::format("{} {}", percent(100 * (value - best) / std::abs(best)), adjective);
+}
+
+std::string plural(const std::string& noun) {
+  if (noun.ends_with("leaf")) return noun.substr(0, noun.size() - 1) + "ves";
+  if (noun.ends_with("chassis") || noun.ends_with("series")) return noun;
+  const bool ends_in_sibilant =
+      noun.ends_with("s") || noun.ends_with("x") || noun.ends_with("ch") || noun.ends_with("sh");
+  return noun + (ends_in_sibilant ? "es" : "s");
+}
+
+std::string counted(std::uint64_t count, const std::string& noun) {
+  return fmt::format("{} {}", format_count(static_cast<double>(count)), count == 1 ? noun : plural(noun));
 }
 
 }  // namespace rankloom

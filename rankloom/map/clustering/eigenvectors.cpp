@@ -6,6 +6,10 @@
 // of its modes in up to six directions). So the Lanczos values only tell where the wanted part of the spectrum ends. A
 // block of Lanczos vectors and random vectors then passes through a Chebyshev filter for that part (Zhou, Saad et al.
 // 2006), which recovers the missing copies, and a Rayleigh-Ritz step yields the eigenvectors in order.
+//
+// The result has the same bits on every architecture: map/CMakeLists.txt turns off vector instructions of Eigen, whose
+// width determines the order of sums, and fixes the cache sizes, which determine the blocks of a matrix product. Signs,
+// and the basis of the eigenspace of a multiple eigenvalue, are normalised, because they depend on the last bits.
 #include "rankloom/map/clustering/eigenvectors.hpp"
 
 #include <algorithm>
@@ -35,6 +39,8 @@ constexpr Eigen::Index max_rounds = 20;
 constexpr double min_degree = 1e-300;
 constexpr int filter_degree = 16;
 constexpr int filter_passes = 2;
+/// Eigenvalues (at most 1) that differ by less belong to one eigenspace: the dense solver is exact to about 1e-14.
+constexpr double multiple_eigenvalue = 1e-9;
 
 struct DeadlinePassed : std::exception {};
 
@@ -81,11 +87,14 @@ class NormalisedSimilarity {
     for_rows([&](std::uint32_t row) {
       const auto neighbours = graph_->neighbours(row);
       const auto weights = graph_->weights(row);
-      auto out = result.row(row);
-      out *= -b;
-      out += (a * (self_ / (root_[row] * root_[row]) - shift)) * x.row(row);
+      double* const out = result.row(row).data();
+      const auto add = [&, columns = x.cols()](double factor, const double* in) {
+        for (Eigen::Index column = 0; column < columns; ++column) out[column] += factor * in[column];
+      };
+      for (Eigen::Index column = 0; column < x.cols(); ++column) out[column] *= -b;
+      add(a * (self_ / (root_[row] * root_[row]) - shift), x.row(row).data());
       for (std::size_t edge = 0; edge < neighbours.size(); ++edge) {
-        out += (a * scale_ * weights[edge] / (root_[row] * root_[neighbours[edge]])) * x.row(neighbours[edge]);
+        add(a * scale_ * weights[edge] / (root_[row] * root_[neighbours[edge]]), x.row(neighbours[edge]).data());
       }
     });
   }
@@ -129,14 +138,39 @@ Eigenvectors from_columns(const Eigen::VectorXd& eigenvalues, const Eigen::Matri
   return result;
 }
 
+/// Replaces the orthonormal basis of an eigenspace by one that does not depend on the solver: fixed vectors, projected
+/// onto the space and orthonormalised. A basis of one vector gets its sign this way.
+void normalise_basis(Eigen::Ref<Eigen::MatrixXd> basis, std::uint64_t stream) {
+  Random random(0, stream);
+  Eigen::MatrixXd fixed(basis.rows(), basis.cols());
+  for (Eigen::Index row = 0; row < fixed.rows(); ++row) {
+    for (Eigen::Index column = 0; column < fixed.cols(); ++column) fixed(row, column) = random.unit();
+  }
+  // The coordinates of the projections; the rotation Q R^-1 that orthonormalises them is applied to the basis.
+  const Eigen::HouseholderQR<Eigen::MatrixXd> factors{Eigen::MatrixXd(basis.transpose() * fixed)};
+  Eigen::MatrixXd rotation = factors.householderQ();
+  for (Eigen::Index column = 0; column < rotation.cols(); ++column) {
+    if (factors.matrixQR()(column, column) < 0) rotation.col(column) *= -1;
+  }
+  basis = (basis * rotation).eval();
+}
+
 /// Eigen sorts by increasing eigenvalue, so the largest are the last. `basis`, if given, transforms the vectors back.
 Eigenvectors largest_of(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& solved, Eigen::Index count,
                         const Eigen::MatrixXd* basis = nullptr) {
-  const Eigen::VectorXd eigenvalues = solved.eigenvalues().tail(count).reverse();
-  Eigen::MatrixXd columns = solved.eigenvectors().rightCols(count).rowwise().reverse();
+  const Eigen::VectorXd eigenvalues = solved.eigenvalues().reverse();
+  // If the last wanted eigenvalue is a multiple one, its whole eigenspace is needed.
+  Eigen::Index needed = count;
+  while (needed < eigenvalues.size() && eigenvalues[needed - 1] - eigenvalues[needed] < multiple_eigenvalue) ++needed;
+  Eigen::MatrixXd columns = solved.eigenvectors().rightCols(needed).rowwise().reverse();
   if (basis != nullptr) columns = (*basis * columns).eval();
-  if (columns.col(0).sum() < 0) columns.col(0) = -columns.col(0);
-  return from_columns(eigenvalues, columns);
+  for (Eigen::Index begin = 0; begin < needed;) {
+    Eigen::Index end = begin + 1;
+    while (end < needed && eigenvalues[end - 1] - eigenvalues[end] < multiple_eigenvalue) ++end;
+    normalise_basis(columns.middleCols(begin, end - begin), static_cast<std::uint64_t>(begin));
+    begin = end;
+  }
+  return from_columns(eigenvalues.head(count), columns.leftCols(count));
 }
 
 /// The eigenvectors that Lanczos finds from one random start vector: fewer than `count`, possibly none, when it does

@@ -1,35 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // map/clustering: k-means with k-means++ initialisation.
+//
+// Coordinates are rounded to multiples of a power of two, so that all products and their sums are exact: which centre
+// is the nearest depends neither on the order of the sums nor on the architecture, and points at equal distances are
+// recognised as such.
 #include "rankloom/map/clustering/k_means.hpp"
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <numeric>
-
-#include <Eigen/Core>
 
 #include "rankloom/core/parallel.hpp"
 
 namespace rankloom {
 namespace {
 
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-/// Points per parallel task: enough for an efficient matrix product.
+/// Points per parallel task.
 constexpr std::size_t chunk_size = 512;
+/// Bits of a rounded coordinate. Products have twice as many; 13 bits of a double remain for the sum of 2^12 of them.
+constexpr int coordinate_bits = 20;
 
 class KMeans {
  public:
   KMeans(std::span<const double> rows, std::uint32_t dimensions, std::uint32_t k)
-      : points_(rows.data(), static_cast<Eigen::Index>(rows.size() / dimensions), dimensions),
-        norms_(points_.rowwise().squaredNorm()),
+      : dimensions_(dimensions),
         k_(k),
-        centres_(k, dimensions),
+        points_(rows.begin(), rows.end()),
+        norms_(rows.size() / dimensions),
+        centres_(std::size_t{k} * dimensions),
         label_(size(), 0),
-        distance_(size(), 0.0) {}
+        distance_(size(), 0.0) {
+    double largest = 0;
+    for (const double value : rows) largest = std::max(largest, std::abs(value));
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    unit_ = std::ldexp(1.0, exponent - coordinate_bits);
+    for (double& value : points_) value = rounded(value);
+    for (std::size_t point = 0; point < size(); ++point) norms_[point] = squared_norm(&points_[point * dimensions_]);
+  }
 
-  std::size_t size() const { return static_cast<std::size_t>(points_.rows()); }
+  std::size_t size() const { return norms_.size(); }
   const std::vector<std::uint32_t>& labels() const { return label_; }
 
   /// Returns the final sum of the squared distances to the centres.
@@ -44,6 +56,10 @@ class KMeans {
   }
 
  private:
+  double rounded(double value) const { return std::round(value / unit_) * unit_; }
+
+  double squared_norm(const double* row) const { return std::inner_product(row, row + dimensions_, row, 0.0); }
+
   /// k-means++: each next centre is a point, drawn with a probability proportional to its squared distance from the
   /// nearest centre chosen so far.
   void choose_centres(Random& random) {
@@ -51,19 +67,15 @@ class KMeans {
     auto chosen = static_cast<std::size_t>(random.below(size()));
     for (std::uint32_t centre = 0; centre < k_; ++centre) {
       if (centre > 0) chosen = draw_point(random);
-      const Eigen::VectorXd point = points_.row(static_cast<Eigen::Index>(chosen));
-      centres_.row(centre) = point;
+      const double* const point = &points_[chosen * dimensions_];
+      std::copy(point, point + dimensions_, &centres_[std::size_t{centre} * dimensions_]);
       parallel_chunks(size(), [&](std::size_t begin, std::size_t end) {
-        const auto first = static_cast<Eigen::Index>(begin), count = static_cast<Eigen::Index>(end - begin);
-        Eigen::Map<Eigen::VectorXd> nearest(distance_.data() + begin, count);
-        // |x - c|² = |x|² + |c|² - 2 x·c, clamped at 0 because rounding can make it negative.
-        nearest =
-            nearest.cwiseMin(((norms_.segment(first, count) - 2 * (points_.middleRows(first, count) * point)).array() +
-                              point.squaredNorm())
-                                 .max(0.0)
-                                 .matrix());
+        for (std::size_t other = begin; other < end; ++other) {
+          const double* const row = &points_[other * dimensions_];
+          const double product = std::inner_product(row, row + dimensions_, point, 0.0);
+          distance_[other] = std::min(distance_[other], norms_[other] + norms_[chosen] - 2 * product);
+        }
       });
-      distance_[chosen] = 0;
     }
   }
 
@@ -81,22 +93,31 @@ class KMeans {
 
   /// Assigns every point to its nearest centre, to the lowest number on ties. Returns true if an assignment changed.
   bool assign() {
-    const Eigen::VectorXd half_norms = 0.5 * centres_.rowwise().squaredNorm();
+    // The nearest centre is the one with the largest x·c - |c|²/2. Centres are columns here: the innermost loop of a
+    // product runs over all centres and needs no sum.
+    std::vector<double> columns(centres_.size()), half_norms(k_);
+    for (std::uint32_t centre = 0; centre < k_; ++centre) {
+      const double* const row = &centres_[std::size_t{centre} * dimensions_];
+      for (std::uint32_t at = 0; at < dimensions_; ++at) columns[std::size_t{at} * k_ + centre] = row[at];
+      half_norms[centre] = squared_norm(row) / 2;
+    }
     const auto changes = parallel_sum<std::size_t>(
         size(),
         [&](std::size_t begin, std::size_t end) {
-          const auto rows =
-              points_.middleRows(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin));
-          // The nearest centre is the one with the largest x·c - |c|²/2.
-          const Rows nearness = (rows * centres_.transpose()).rowwise() - half_norms.transpose();
+          std::vector<double> nearness(k_);
           std::size_t changed = 0;
-          for (Eigen::Index at = 0; at < rows.rows(); ++at) {
-            Eigen::Index nearest = 0;
-            const double best = nearness.row(at).maxCoeff(&nearest);
-            const std::size_t point = begin + static_cast<std::size_t>(at);
-            changed += label_[point] != static_cast<std::uint32_t>(nearest) ? 1 : 0;
-            label_[point] = static_cast<std::uint32_t>(nearest);
-            distance_[point] = std::max(0.0, norms_[static_cast<Eigen::Index>(point)] - 2 * best);
+          for (std::size_t point = begin; point < end; ++point) {
+            for (std::uint32_t centre = 0; centre < k_; ++centre) nearness[centre] = -half_norms[centre];
+            for (std::uint32_t at = 0; at < dimensions_; ++at) {
+              const double coordinate = points_[point * dimensions_ + at];
+              const double* const column = &columns[std::size_t{at} * k_];
+              for (std::uint32_t centre = 0; centre < k_; ++centre) nearness[centre] += coordinate * column[centre];
+            }
+            const auto nearest = std::max_element(nearness.begin(), nearness.end());
+            const auto label = static_cast<std::uint32_t>(nearest - nearness.begin());
+            changed += label_[point] != label ? 1 : 0;
+            label_[point] = label;
+            distance_[point] = norms_[point] - 2 * *nearest;
           }
           return changed;
         },
@@ -125,19 +146,22 @@ class KMeans {
   }
 
   void move_centres() {
-    centres_.setZero();
-    Eigen::VectorXd sizes = Eigen::VectorXd::Zero(k_);
+    std::fill(centres_.begin(), centres_.end(), 0.0);
+    std::vector<double> sizes(k_, 0.0);
     for (std::size_t point = 0; point < size(); ++point) {
-      centres_.row(label_[point]) += points_.row(static_cast<Eigen::Index>(point));
+      double* const centre = &centres_[std::size_t{label_[point]} * dimensions_];
+      for (std::uint32_t at = 0; at < dimensions_; ++at) centre[at] += points_[point * dimensions_ + at];
       ++sizes[label_[point]];
     }
-    for (Eigen::Index cluster = 0; cluster < k_; ++cluster) centres_.row(cluster) /= sizes[cluster];
+    for (std::size_t at = 0; at < centres_.size(); ++at) centres_[at] = rounded(centres_[at] / sizes[at / dimensions_]);
   }
 
-  Eigen::Map<const Rows> points_;
-  Eigen::VectorXd norms_;  // squared norm of each point
+  std::size_t dimensions_;
   std::uint32_t k_;
-  Rows centres_;
+  double unit_ = 1;             // coordinates are multiples of it
+  std::vector<double> points_;  // row after row
+  std::vector<double> norms_;   // squared norm of each point
+  std::vector<double> centres_;
   std::vector<std::uint32_t> label_;
   std::vector<double> distance_;  // squared, of each point to its centre
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "rankloom/core/portable_math.hpp"
 #include "rankloom/map/local_search/neighbourhood.hpp"
 
 namespace rankloom {
@@ -43,8 +44,9 @@ class Annealing {
         overload_ == Overload::penalised ? initial_temperature_penalised : initial_temperature_forbidden;
     for (std::uint64_t step = 0; step < temperature_steps && !stop_condition.stopped(); ++step) {
       const double progress = static_cast<double>(step) / (temperature_steps - 1);
-      temperature_ = cost_of_rank * initial * std::pow(final_temperature / initial, progress);
-      penalty_ = cost_of_rank / load_of_rank * initial_penalty * std::pow(final_penalty / initial_penalty, progress);
+      temperature_ = cost_of_rank * initial * portable_pow(final_temperature / initial, progress);
+      penalty_ =
+          cost_of_rank / load_of_rank * initial_penalty * portable_pow(final_penalty / initial_penalty, progress);
       for (std::uint64_t tried = 0; tried < trials / temperature_steps && !stop_condition.should_stop(); ++tried)
         try_change();
     }
@@ -64,7 +66,7 @@ class Annealing {
     const Change change = partner ? state_.try_exchange(rank, *partner) : state_.try_move(rank, core);
     double increase = change.delta;
     if (overload_ == Overload::penalised) increase += penalty_ * limit_.overload_delta(change, state_);
-    if (increase > 0 && random_.unit() >= std::exp(-increase / temperature_)) return;
+    if (increase > 0 && random_.unit() >= portable_exp(-increase / temperature_)) return;
     limit_.apply(change, state_);
     state_.apply(change);
   }

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/map/eager/annealing.hpp"
 #include "rankloom/map/eager/overload_removal.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
@@ -158,14 +159,14 @@ class LoadBalancing {
     if (stop_condition_.stopped()) return std::string(stopped_note);
     const double imbalance = max_core_load(best.core_of) / bound_ - 1;
     if (imbalance > max_imbalance) {
-      return fmt::format("no packing of the loads within 5 % found; the largest core load is {:.1f} % above the bound",
-                         100 * imbalance);
+      return fmt::format("no packing of the loads within 5 % found; the largest core load is {} above the bound",
+                         percent(100 * imbalance));
     }
     if (best.cost > max_allowed_cost(start_.cost)) {
       return start_.cost == 0
                  ? std::string("the balanced placement costs more than the unbalanced one, whose cost is 0")
-                 : fmt::format("the balanced placement costs {:.0f} % more than the unbalanced one",
-                               100 * (best.cost - start_.cost) / std::abs(start_.cost));
+                 : fmt::format("compared with the unbalanced placement, the balanced one costs {}",
+                               change(start_.cost, best.cost));
     }
     return {};
   }

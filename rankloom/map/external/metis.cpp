@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rankloom/core/portable_math.hpp"
 #include "rankloom/map/external/metis_partition.hpp"
 #include "rankloom/map/external/rebalance.hpp"
 #include "rankloom/map/locality_order.hpp"
@@ -125,8 +126,8 @@ class Multisection {
     // The remaining slack is divided evenly over the n remaining bisections: each gets its n-th root.
     const double capacity = std::accumulate(shares.begin(), shares.end(), 0.0);
     const double all = by_load_ ? 1 + options_.tolerance : capacity / static_cast<double>(ranks.size());
-    const double bisections = std::log2(static_cast<double>(sides.size()));
-    const double slack = std::pow(all, bisections / std::max(bisections, remaining_bisections(sides)));
+    const double bisections = portable_log2(static_cast<double>(sides.size()));
+    const double slack = portable_pow(all, bisections / std::max(bisections, remaining_bisections(sides)));
     auto part_of = ranks.size() < 2
                        ? Result<std::vector<std::uint32_t>>(std::vector<std::uint32_t>(ranks.size(), 0))
                        : metis_partition(affinity, {.shares = shares,
@@ -162,10 +163,11 @@ class Multisection {
 
   /// The number of bisections from these sides down to the cores, along the first child of every part.
   double remaining_bisections(std::span<const std::span<const Part>> sides) const {
-    double count = std::log2(static_cast<double>(sides.size())) + std::log2(static_cast<double>(sides.front().size()));
+    double count =
+        portable_log2(static_cast<double>(sides.size())) + portable_log2(static_cast<double>(sides.front().size()));
     for (Part part = sides.front().front(); !part.is_core();) {
       const auto children = tree_.children(part);
-      count += std::log2(static_cast<double>(children.size()));
+      count += portable_log2(static_cast<double>(children.size()));
       part = children.front();
     }
     return count;

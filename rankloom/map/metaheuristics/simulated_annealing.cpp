@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "rankloom/core/portable_math.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
@@ -43,7 +44,7 @@ const std::array<double, 4096>& exponential_draws() {
   static const auto draws = [] {
     std::array<double, 4096> values{};
     for (std::size_t at = 0; at < values.size(); ++at) {
-      values[at] = -std::log((static_cast<double>(at) + 0.5) / static_cast<double>(values.size()));
+      values[at] = -portable_log((static_cast<double>(at) + 0.5) / static_cast<double>(values.size()));
     }
     return values;
   }();
@@ -168,7 +169,7 @@ class CoolingSchedule {
   explicit CoolingSchedule(double unit) : unit_(unit), sum_(temperatures, 0.0), count_(temperatures, 0.0) {}
 
   double temperature(double step) const {
-    return unit_ * hottest * std::pow(coldest / hottest, step / static_cast<double>(temperatures));
+    return unit_ * hottest * portable_pow(coldest / hottest, step / static_cast<double>(temperatures));
   }
   void record(double step, double cost) {
     sum_[static_cast<std::size_t>(step)] += cost;
@@ -241,7 +242,7 @@ double expected_trials(std::uint32_t ranks, std::uint64_t trials, const Deadline
 /// The start of a round with few trials: the fewer trials, the lower the temperature.
 std::size_t low_start_step(double trials) {
   const double begin = std::clamp(hottest * trials / min_trials_for_rounds, min_start_temperature, hottest);
-  return static_cast<std::size_t>(temperatures * std::log(begin / hottest) / std::log(coldest / hottest));
+  return static_cast<std::size_t>(temperatures * portable_log(begin / hottest) / portable_log(coldest / hottest));
 }
 
 template <class Space, bool with_messages>

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/locality_order.hpp"
 
@@ -73,10 +74,10 @@ class Multisection {
     if (options_.pack) return weights;
     const double slack_factor =
         static_cast<double>(tree_.slots(part)) / static_cast<double>(graph.total_vertex_weight());
-    const double bisections_here = std::log2(static_cast<double>(children.size()));
-    const double bisections_left = std::log2(static_cast<double>(part.core_count()));
+    const double bisections_here = portable_log2(static_cast<double>(children.size()));
+    const double bisections_left = portable_log2(static_cast<double>(part.core_count()));
     const double factor =
-        std::pow(slack_factor, std::max(bisections_here / bisections_left, min_slack_exponent)) / slack_factor;
+        portable_pow(slack_factor, std::max(bisections_here / bisections_left, min_slack_exponent)) / slack_factor;
     for (std::uint64_t& weight : weights) {
       weight = std::min(weight, static_cast<std::uint64_t>(std::ceil(static_cast<double>(weight) * factor)));
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/model/cost/loads.hpp"
@@ -73,6 +74,16 @@ double evaluate(const CommGraph& graph, const Topology& topology, std::span<cons
   const double smaller_is_better = std::visit(
       [&](const auto& concrete) { return pairwise(graph, core_of, concrete, model != CostModel::quality); }, distance);
   return info(model).larger_is_better ? 0 - smaller_is_better : smaller_is_better;  // never -0
+}
+
+double gap_percent(double value, double bound) {
+  const double larger = std::max(std::abs(value), std::abs(bound));
+  const double difference = std::abs(value - bound);
+  return difference <= 1e-9 * larger ? 0 : 100 * difference / larger;  // smaller differences are rounding errors
+}
+
+bool is_informative_bound(double value, double bound) {
+  return gap_percent(value, bound) < 99.95;
 }
 
 }  // namespace rankloom

@@ -37,4 +37,9 @@ inline double objective(CostModel model, double value) {
   return info(model).larger_is_better ? -value : value;
 }
 
+/// The optimality gap: the distance between a value and a bound in percent of the larger of the two.
+double gap_percent(double value, double bound);
+/// A bound that leaves a gap of 100 % (rounded to one digit), such as 0 for a sum of costs, says nothing.
+bool is_informative_bound(double value, double bound);
+
 }  // namespace rankloom

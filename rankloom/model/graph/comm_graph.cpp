@@ -3,10 +3,12 @@
 #include "rankloom/model/graph/comm_graph.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <numeric>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/random.hpp"
 
 namespace rankloom {
 
@@ -107,6 +109,26 @@ CommGraph CommGraphBuilder::build(bool with_messages, bool undirected) && {
   edges_ = {};
   sort_and_merge_duplicates(rows);
   return CommGraph(std::move(rows));
+}
+
+std::uint64_t digest(const CommGraph& graph) {
+  const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+  // The sum of one number per rank does not depend on the order of the ranks.
+  const std::uint64_t rows = parallel_sum<std::uint64_t>(graph.rank_count(), [&](std::size_t begin, std::size_t end) {
+    std::uint64_t sum = 0;
+    for (std::size_t at = begin; at < end; ++at) {
+      const Rank rank{static_cast<std::uint32_t>(at)};
+      std::uint64_t row = mix(at ^ bits(graph.load(rank)));
+      for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) {
+        row = mix(row ^ index(graph.targets(rank)[edge]));
+        row = mix(row ^ bits(graph.bytes(rank)[edge]));
+        row = mix(row ^ bits(graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages()));
+      }
+      sum += row;
+    }
+    return sum;
+  });
+  return mix(rows ^ graph.rank_count());
 }
 
 CommGraph remove_self_loops(CommGraph graph) {

@@ -90,6 +90,10 @@ class CommGraphBuilder {
   std::vector<double> loads_;
 };
 
+/// A number that identifies the graph: equal for equal graphs on every machine, different for different ones except by
+/// chance. O(edges) in parallel.
+std::uint64_t digest(const CommGraph& graph);
+
 /// The same traffic without messages of a rank to itself.
 CommGraph remove_self_loops(CommGraph graph);
 

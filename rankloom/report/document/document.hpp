@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankloom/model/cost/problem_id.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
 #include "rankloom/report/layout/machine_layout.hpp"
@@ -21,7 +22,9 @@ struct Measured {
 };
 
 struct Verdict {
-  std::string kind;  ///< "gain", "none", "profile", "allocation" or "online"
+  /// "gain" (over the launcher's default placement, by the model or measured), "none", "comparison" (of mappings,
+  /// without the default placement), "profile", "allocation" or "online".
+  std::string kind;
   std::string sentence;
   std::vector<std::string> notes;
   std::vector<std::string> commands;                   ///< The commands to type.
@@ -164,14 +167,17 @@ struct ReportDocument {
   std::vector<MapperRow> mappers;
   std::optional<double> lower_bound, cost_default;
   std::string model;  ///< Of all costs.
+  /// The problem of all costs, and the first result that has it; empty: no result has costs.
+  std::optional<std::pair<ProblemId, std::string>> problem;
   std::optional<AllocationSection> allocation;
   std::optional<OnlineSection> online;
   Reproduction reproduce;
 
+  /// Whether larger values of the cost model are better.
+  bool larger_is_better() const;
   /// The baseline of the comparison, as part of a sentence.
-  std::string baseline() const {
-    return orders.empty() || orders.front().label == default_placement ? "the default placement" : orders.front().label;
-  }
+  std::string baseline() const { return has_default_baseline() ? "the default placement" : orders.front().label; }
+  bool has_default_baseline() const { return orders.empty() || orders.front().label == default_placement; }
 };
 
 }  // namespace rankloom

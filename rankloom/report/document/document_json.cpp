@@ -301,6 +301,7 @@ Json to_json(const ReportDocument& document) {
   add_profile(document, json);
   if (!document.mappers.empty()) json["mappers"] = mappers_json(document);
   if (!document.model.empty()) json["model"] = document.model;
+  if (document.larger_is_better()) json["larger_is_better"] = true;
   if (document.lower_bound) json["lower_bound"] = *document.lower_bound;
   if (document.cost_default) json["cost_default"] = *document.cost_default;
   if (document.allocation) json["allocation"] = allocation_json(*document.allocation);

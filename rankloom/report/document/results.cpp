@@ -34,9 +34,50 @@ Result<void> reading(const std::string& source, std::string_view writer, const R
   }
 }
 
+/// The problem of a comparison or an evaluation; results of older versions have no digests.
+ProblemId problem_of(const nlohmann::json& json) {
+  return {.graph = json.value("graph_digest", ""),
+          .machine = json.value("machine_digest", ""),
+          .slots = json.value("slots", std::uint64_t{0}),
+          .model = json.at("model")};
+}
+
+void note_version(const nlohmann::json& json, const std::string& source, ReportDocument& document) {
+  const std::string version = "rankloom " + json.value("version", "");
+  if (json.contains("version") && !document.reproduce.version.empty() && document.reproduce.version != version)
+    document.verdict.notes.push_back(fmt::format("{} was written by {}.", source, version));
+}
+
+Failure second_result(const std::string& source, std::string_view what) {
+  return fail(Code::usage, at(source), fmt::format("this is a second {}", what),
+              "a report shows one; write a report for each");
+}
+
 }  // namespace
 
 using Json = nlohmann::json;
+
+Result<void> add_problem(const ProblemId& problem, const std::string& source, ReportDocument& document) {
+  if (!document.problem) {
+    document.problem = {problem, source};
+    return {};
+  }
+  const auto& [known, first] = *document.problem;
+  const auto differs = [&](std::string_view what) {
+    return fail(Code::usage, at(source), fmt::format("another {} than that of {}", what, first),
+                "costs of different problems cannot be compared: write a report for each");
+  };
+  if (problem.model != known.model) return differs("cost model");
+  if (problem.graph.empty() || known.graph.empty()) {
+    return fail(Code::bad_input, at(problem.graph.empty() ? source : first),
+                "this result of an older version does not say for which program and machine it was computed",
+                "write it again, or report it alone");
+  }
+  if (problem.graph != known.graph) return differs("communication graph");
+  if (problem.machine != known.machine) return differs("machine");
+  if (problem.slots != known.slots) return differs("number of slots (--oversubscribe, --imbalance)");
+  return {};
+}
 
 std::optional<ResultKind> kind_of_result(const Json& json) {
   if (!json.is_object()) return std::nullopt;
@@ -52,10 +93,20 @@ std::optional<ResultKind> kind_of_result(const Json& json) {
 }
 
 Result<void> read_comparison(const Json& json, const std::string& source, ReportDocument& document) {
-  return reading(source, "rankloom compare --json", [&] {
+  Result<void> fits;
+  auto read = reading(source, "rankloom compare --json", [&] {
+    fits = add_problem(problem_of(json), source, document);
+    if (!fits) return;
+    note_version(json, source, document);
     document.model = json.at("model");
     document.cost_default = json.at("cost_default").get<double>();
-    if (json.at("lower_bound").is_number()) document.lower_bound = json.at("lower_bound").get<double>();
+    if (json.at("lower_bound").is_number()) {
+      // The tighter one of two; for a model in which larger is better, it is an upper bound.
+      const double bound = json.at("lower_bound").get<double>();
+      const bool tighter = !document.lower_bound || (document.larger_is_better() ? bound < *document.lower_bound
+                                                                                 : bound > *document.lower_bound);
+      if (tighter) document.lower_bound = bound;
+    }
     for (const Json& row : json.at("mappers")) {
       document.mappers.push_back({row.at("mapper"), row.at("cost"), row.at("cost_spread"),
                                   row.at("time_ms").get<double>(), json.at("runs"), false, row.at("note")});
@@ -66,24 +117,34 @@ Result<void> read_comparison(const Json& json, const std::string& source, Report
     if (document.title.empty()) document.title = fmt::format("Mappers on {}", json.at("profile").get<std::string>());
     document.reproduce.seed = json.at("seed");
   });
+  return read ? fits : read;
 }
 
 Result<void> read_evaluation(const Json& json, const std::string& source, ReportDocument& document) {
-  return reading(source, "rankloom eval --json", [&] {
+  Result<void> fits;
+  auto read = reading(source, "rankloom eval --json", [&] {
+    fits = add_problem(problem_of(json), source, document);
+    if (!fits) return;
+    note_version(json, source, document);
     const Json& mappings = json.at("mappings");
-    if (document.model.empty()) document.model = json.at("model");
+    document.model = json.at("model");
     for (const Json& row : mappings)
       document.mappers.push_back({row.at("name"), row.at("cost"), 0, std::nullopt, 1, false, {}});
     if (document.title.empty()) document.title = fmt::format("Mappings of {}", json.at("profile").get<std::string>());
     if (mappings.size() < 2 || !document.levels.empty()) return;
     // Without the profile, only these figures can be compared: those of the default placement, or of the first mapping,
-    // and those of the last other mapping.
+    // and those of the best other mapping.
     std::size_t first = 0;
     while (first + 1 < mappings.size() && mappings[first].at("name") != "block") ++first;
     const bool has_default = mappings[first].at("name") == "block";
     if (!has_default) first = 0;
+    std::size_t best = first == 0 ? 1 : 0;
+    for (std::size_t other = best + 1; other < mappings.size(); ++other) {
+      const double cost = mappings[other].at("cost"), best_cost = mappings[best].at("cost");
+      if (other != first && (document.larger_is_better() ? cost > best_cost : cost < best_cost)) best = other;
+    }
     const Json& before = mappings[first];
-    const Json& after = mappings[first + 1 == mappings.size() ? first - 1 : mappings.size() - 1];
+    const Json& after = mappings[best];
     document.orders = {
         {"before", has_default ? default_placement : before.at("name").get<std::string>(), {}, before.at("cost")},
         {"after", after.at("name"), {}, after.at("cost")}};
@@ -102,9 +163,11 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
     document.verdict.predicted = pair("predicted_seconds");
     document.verdict.simulated = pair("simulated_seconds");
   });
+  return read ? fits : read;
 }
 
 Result<void> read_tune(const Json& json, const std::string& source, ReportDocument& document) {
+  if (!document.verdict.kind.empty()) return second_result(source, "result of `tune`");
   return reading(source, "rankloom tune", [&] {
     Verdict& verdict = document.verdict;
     const bool gain = json.at("gain");
@@ -222,6 +285,7 @@ OnlineNode online_node(const Json& json) {
 }  // namespace
 
 Result<void> read_replay(const Json& json, const std::string& source, ReportDocument& document) {
+  if (document.allocation) return second_result(source, "replay of `alloc replay`");
   Result<void> inside;
   auto read = reading(source, "rankloom alloc replay --detail --json", [&] {
     AllocationSection section;
@@ -257,6 +321,7 @@ Result<void> read_replay(const Json& json, const std::string& source, ReportDocu
 }
 
 Result<void> read_online(const Json& json, const std::string& source, ReportDocument& document) {
+  if (document.online) return second_result(source, "log of `online`");
   return reading(source, "rankloom online", [&] {
     OnlineSection section;
     section.program = json.at("program");

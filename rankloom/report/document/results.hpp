@@ -17,6 +17,9 @@ enum class ResultKind : std::uint8_t { mapping, comparison, evaluation, replay, 
 
 std::optional<ResultKind> kind_of_result(const nlohmann::json& json);
 
+/// Fails if the document already has costs of another problem; `source` is the result that has this one.
+Result<void> add_problem(const ProblemId& problem, const std::string& source, ReportDocument& document);
+
 // Each function fails when the JSON does not match the output of its verb; `source` names the file.
 Result<void> read_comparison(const nlohmann::json& json, const std::string& source, ReportDocument& document);
 Result<void> read_evaluation(const nlohmann::json& json, const std::string& source, ReportDocument& document);

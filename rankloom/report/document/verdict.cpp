@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -17,39 +18,57 @@ namespace {
 
 constexpr double min_gain = 0.005;  // the threshold of `tune`
 
-std::string percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
+std::string percent_of(double share) {
+  return percent(100 * share);
 }
 
-/// The value that mappers minimise.
-double objective_of(const ReportDocument& document, double cost) {
-  const auto model = find_cost_model(document.model);
-  return model ? objective(*model, cost) : cost;
+/// The saved share of the cost; negative if the mapping is worse, infinite if it has a cost and the baseline has none.
+double saved_share(const ReportDocument& document, double before, double after) {
+  if (before == after) return 0;
+  return (document.larger_is_better() ? after - before : before - after) / std::abs(before);
 }
 
+/// "costs 12.0 % more than", for a negative gain.
+std::string how_much_worse(const ReportDocument& document, double gain) {
+  if (std::isinf(gain)) return "has a cost, unlike";
+  if (document.larger_is_better()) return fmt::format("is {} worse than", percent_of(-gain));
+  return gain <= -9 ? fmt::format("costs {} times as much as", factor(1 - gain))
+                    : fmt::format("costs {} more than", percent_of(-gain));
+}
+
+/// How many times faster the communication is, simulated or else predicted; nothing if neither is known.
+std::optional<double> expected_speedup(const Verdict& verdict) {
+  const auto& times = verdict.simulated ? verdict.simulated : verdict.predicted;
+  if (!times || !(times->second > 0)) return std::nullopt;
+  return times->first / times->second;
+}
+
+/// A gain is one over the launcher's default placement, and only if the communication is not expected to be slower.
 void write_mapping(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   const PlacementRow& before = document.orders.front();
   const PlacementRow& after = document.orders.back();
-  const double cost_before = objective_of(document, before.cost), cost_after = objective_of(document, after.cost);
-  const double gain = cost_before != 0 ? (cost_before - cost_after) / std::abs(cost_before) : 0;
-  verdict.kind = gain > min_gain ? "gain" : "none";
-  verdict.saved = gain;
+  const double gain = saved_share(document, before.cost, after.cost);
+  const auto speedup = expected_speedup(verdict);
+  const bool slower = speedup && *speedup < 1 - min_gain;
+  verdict.kind = gain <= min_gain || slower ? "none" : document.has_default_baseline() ? "gain" : "comparison";
+  if (std::isfinite(gain)) verdict.saved = gain;
   const std::string than = document.baseline();
   if (gain > min_gain) {
-    verdict.sentence =
-        fmt::format("{}: {} less cost than {} (model {}).", after.label, percent(gain), than, document.model);
-    if (verdict.predicted && verdict.predicted->second > 0) {
-      const double times = verdict.predicted->first / verdict.predicted->second;
-      verdict.sentence +=
-          times > 1 + min_gain
-              ? fmt::format(" Communication predicted {:.2f} times faster; not measured.", times)
-              : fmt::format(" Communication is nevertheless predicted {:.2f} times as fast; not measured.", times);
-    } else {
+    verdict.sentence = fmt::format("{}: {} {} than {} (model {}).", after.label, percent_of(gain),
+                                   document.larger_is_better() ? "better" : "less cost", than, document.model);
+    const char* const source = verdict.simulated ? "simulated" : "predicted";
+    if (!speedup) {
       verdict.sentence += " Not measured.";
+    } else if (slower) {
+      verdict.sentence += fmt::format(" But communication is {} {} times as fast: keep {}. Not measured.", source,
+                                      factor(*speedup), than);
+    } else {
+      verdict.sentence += fmt::format(" Communication {} {} times {}; not measured.", source, factor(*speedup),
+                                      *speedup > 1 + min_gain ? "faster" : "as fast");
     }
   } else if (gain < -min_gain) {
-    verdict.sentence = fmt::format("{} costs {} more than {} (model {}): keep {}.", after.label, percent(-gain), than,
+    verdict.sentence = fmt::format("{} {} {} (model {}): keep {}.", after.label, how_much_worse(document, gain), than,
                                    document.model, than);
   } else {
     verdict.sentence =
@@ -60,30 +79,28 @@ void write_mapping(ReportDocument& document) {
 void note_limits(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   if (verdict.measured && verdict.predicted && verdict.predicted->second > 0) {
-    verdict.notes.push_back(fmt::format("Communication alone was predicted {:.2f} times faster.",
-                                        verdict.predicted->first / verdict.predicted->second));
+    const double times = verdict.predicted->first / verdict.predicted->second;
+    verdict.notes.push_back(fmt::format("Communication alone was predicted {} times {}.", factor(times),
+                                        times > 1 + min_gain ? "faster" : "as fast"));
   }
   if (verdict.predicted) {
     verdict.notes.push_back(
         "Predicted analytically from latencies, rates and the most loaded link, without waiting times and computation. "
         "Seconds are meaningful only if the machine is given with rates, not ratios.");
   }
-  if (document.lower_bound && document.orders.size() > 1) {
-    const double cost = document.orders.back().cost, bound = *document.lower_bound;
-    if (cost > 0 && bound > 0) {
-      verdict.notes.push_back(
-          fmt::format("No placement costs less than {}: at most {} of the remaining cost could be saved.",
-                      bound < 1000 ? fmt::format("{:.6g}", bound) : format_count(std::round(bound)),
-                      percent(std::max(0.0, (cost - bound) / cost))));
-    }
+  if (document.lower_bound && document.orders.size() > 1 && !document.larger_is_better()) {
+    const double gap = gap_percent(document.orders.back().cost, *document.lower_bound);
+    verdict.notes.push_back(
+        fmt::format("No placement costs less than {}: at most {} of the remaining cost could be saved.",
+                    cost_number(*document.lower_bound), percent(gap)));
   }
   if (!document.in_mpi.empty()) {
     double in = 0, out = 0;
     for (const float seconds : document.in_mpi) in += seconds;
     for (const float seconds : document.outside) out += seconds;
     if (in + out > 0)
-      verdict.notes.push_back(
-          fmt::format("{} of the time is spent in MPI: no mapping can save more than that.", percent(in / (in + out))));
+      verdict.notes.push_back(fmt::format("{} of the time is spent in MPI: no mapping can save more than that.",
+                                          percent_of(in / (in + out))));
   }
   if (document.machine && !document.machine->note.empty())
     verdict.notes.push_back(fmt::format("The machine is not drawn completely: {}.", document.machine->note));
@@ -108,8 +125,8 @@ void write_allocation(ReportDocument& document) {
   for (const PolicyRow& row : document.allocation->policies) {
     verdict.sentence +=
         fmt::format("{}{}: {} of the parallel jobs share no link or router, utilisation {}, mean wait {}.",
-                    verdict.sentence.empty() ? "" : " ", row.policy, percent(row.contention_free),
-                    percent(row.utilisation), format_duration(row.mean_wait));
+                    verdict.sentence.empty() ? "" : " ", row.policy, percent_of(row.contention_free),
+                    percent_of(row.utilisation), format_seconds(row.mean_wait));
     if (row.jobs.empty() && row.jobs_run > 0)
       verdict.notes.push_back(fmt::format(
           "The replay contains no jobs of {}: `rankloom alloc replay --detail` includes them.", row.policy));
@@ -132,19 +149,54 @@ void write_online(ReportDocument& document) {
     verdict.sentence = "No rank was migrated.";
   } else if (without_migration > 0 && online_cost < without_migration) {
     verdict.sentence = fmt::format("Migrating ranks {} saved {} of the communication cost, by the model.", times,
-                                   percent(1 - online_cost / without_migration));
+                                   percent_of(1 - online_cost / without_migration));
   } else {
     verdict.sentence = fmt::format("Ranks were migrated {} without a gain in the model.", times);
   }
   if (online.restart && online.restart->first > 0 && online.restart->second < online.restart->first)
     verdict.notes.push_back(fmt::format("A restart with the mapping of `auto` would cost {} less, by the model.",
-                                        percent(1 - online.restart->second / online.restart->first)));
+                                        percent_of(1 - online.restart->second / online.restart->first)));
   verdict.notes.push_back("The effect is computed by the model: the time without migrations was not measured.");
+}
+
+const MapperRow& best_mapper(const ReportDocument& document) {
+  return *std::min_element(document.mappers.begin(), document.mappers.end(), [&](const auto& a, const auto& b) {
+    return document.larger_is_better() ? a.cost > b.cost : a.cost < b.cost;
+  });
+}
+
+void write_best_mapper(ReportDocument& document) {
+  Verdict& verdict = document.verdict;
+  const MapperRow& best = best_mapper(document);
+  if (!document.cost_default) {
+    verdict.kind = "comparison";
+    verdict.sentence = fmt::format("{}: cost {} (model {}). The cost of the default placement is not known.", best.name,
+                                   cost_number(best.cost), document.model);
+    return;
+  }
+  const double gain = saved_share(document, *document.cost_default, best.cost);
+  verdict.kind = gain > min_gain ? "gain" : "none";
+  if (std::isfinite(gain)) verdict.saved = gain;
+  verdict.sentence = gain > min_gain ? fmt::format("{} saves {} of the cost of the default placement (model {}).",
+                                                   best.name, percent_of(gain), document.model)
+                                     : "No mapping costs less than the default placement: keep it.";
+}
+
+void drop_uninformative_bound(ReportDocument& document) {
+  if (!document.lower_bound) return;
+  const double cost = document.mappers.empty() ? document.cost_default.value_or(0) : best_mapper(document).cost;
+  if (!is_informative_bound(cost, *document.lower_bound)) document.lower_bound.reset();
 }
 
 }  // namespace
 
+bool ReportDocument::larger_is_better() const {
+  const auto cost_model = find_cost_model(model);
+  return cost_model && info(*cost_model).larger_is_better;
+}
+
 void write_verdict(ReportDocument& document) {
+  drop_uninformative_bound(document);
   if (document.verdict.sentence.empty()) {
     if (document.orders.size() > 1) {
       write_mapping(document);
@@ -155,16 +207,7 @@ void write_verdict(ReportDocument& document) {
     } else if (document.traffic) {
       write_profile(document);
     } else if (!document.mappers.empty()) {
-      const MapperRow& best = document.mappers.front();
-      const double cost_before = objective_of(document, document.cost_default.value_or(best.cost)),
-                   cost_after = objective_of(document, best.cost);
-      const double gain = cost_before != 0 ? (cost_before - cost_after) / std::abs(cost_before) : 0;
-      document.verdict.kind = gain > min_gain ? "gain" : "none";
-      document.verdict.saved = gain;
-      document.verdict.sentence = gain > min_gain
-                                      ? fmt::format("{} saves {} of the cost of the default placement (model {}).",
-                                                    best.name, percent(gain), document.model)
-                                      : "No mapping costs less than the default placement: keep it.";
+      write_best_mapper(document);
     }
   }
   note_limits(document);

@@ -16,11 +16,6 @@ namespace rankloom {
 
 namespace {
 
-std::string number(double value) {
-  return std::abs(value) >= 1000 && std::abs(value) < 1e15 ? format_count(std::round(value))
-                                                           : fmt::format("{:.6g}", value);
-}
-
 std::string order_title(const ReportDocument& document, const std::string& id) {
   for (const PlacementRow& order : document.orders) {
     if (order.id == id) return "ranks ordered by core, " + order.label;
@@ -105,14 +100,19 @@ void add_mappers(const ReportDocument& document, const DrawingOptions& options, 
   std::vector<BarRow> rows;
   for (const MapperRow& row : document.mappers) {
     const std::string spread =
-        row.seeds > 1 ? fmt::format(" ± {} of {} seeds", number(row.cost_spread), row.seeds) : "";
+        row.seeds > 1 ? fmt::format(" ± {} of {} seeds", cost_number(row.cost_spread), row.seeds) : "";
     const std::string time = row.time_ms ? ", " + format_seconds(*row.time_ms / 1e3) : "";
-    rows.push_back({row.name, row.cost, number(row.cost) + spread + time});
+    rows.push_back({row.name, row.cost, cost_number(row.cost) + spread + time});
     rows.back().meaning = row.chosen ? Meaning::after : Meaning::neutral;
   }
   if (rows.empty()) return;
   if (document.lower_bound)
-    rows.push_back({"lower bound", *document.lower_bound, number(*document.lower_bound), {}, {}, Meaning::neutral});
+    rows.push_back({document.larger_is_better() ? "upper bound" : "lower bound",
+                    *document.lower_bound,
+                    cost_number(*document.lower_bound),
+                    {},
+                    {},
+                    Meaning::neutral});
   drawings.push_back(
       draw_bars("mappers", "cost of each mapping (" + document.model + ") and mapping time", rows, options));
 }
@@ -122,8 +122,8 @@ void add_allocation(const AllocationSection& allocation, const DrawingOptions& o
   std::vector<BarRow> rows;
   double begin = 1e300, end = -1e300;
   for (const PolicyRow& policy : allocation.policies) {
-    rows.push_back({policy.policy, policy.utilisation, fmt::format("{:.1f} % used", 100 * policy.utilisation),
-                    policy.contention_free, fmt::format("{:.1f} % isolated", 100 * policy.contention_free)});
+    rows.push_back({policy.policy, policy.utilisation, percent(100 * policy.utilisation) + " used",
+                    policy.contention_free, percent(100 * policy.contention_free) + " isolated"});
     for (const JobRow& job : policy.jobs) {
       begin = std::min(begin, job.submit);
       end = std::max(end, job.end);
@@ -133,7 +133,7 @@ void add_allocation(const AllocationSection& allocation, const DrawingOptions& o
       "policies", "share of the machine in use, and of parallel jobs that share no link or router", rows, options));
   rows.clear();
   for (const PolicyRow& policy : allocation.policies) {
-    rows.push_back({policy.policy, policy.mean_wait, format_duration(policy.mean_wait)});
+    rows.push_back({policy.policy, policy.mean_wait, format_seconds(policy.mean_wait)});
     rows.back().meaning = Meaning::neutral;
   }
   drawings.push_back(draw_bars("waits", "mean waiting time", rows, options));

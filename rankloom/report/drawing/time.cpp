@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/report/drawing/drawings.hpp"
 #include "rankloom/report/text_format.hpp"
 
@@ -16,7 +17,7 @@ constexpr double label_width = 12;
 
 void time_axis(DisplayList& list, double begin, double end, double y, double width) {
   list.text(Meaning::note, label_width, y, "0");
-  list.text(Meaning::note, label_width + width, y, format_duration(end - begin), DisplayItem::Align::right);
+  list.text(Meaning::note, label_width + width, y, format_seconds(end - begin), DisplayItem::Align::right);
 }
 
 }  // namespace
@@ -41,9 +42,9 @@ Drawing draw_policy(const PolicyRow& policy, std::uint32_t nodes, double begin, 
     const JobRow& job = policy.jobs[number];
     std::vector<std::uint32_t> where = job.nodes;
     std::sort(where.begin(), where.end());
-    const std::string about =
-        fmt::format("job {}: {} nodes, waited {}, ran {}{}", job.id, job.size, format_duration(job.start - job.submit),
-                    format_duration(job.end - job.start), job.shares_links ? ", shared links or routers" : "");
+    const std::string about = fmt::format("job {}: {}, waited {}, ran {}{}", job.id, counted(job.size, "node"),
+                                          format_seconds(job.start - job.submit), format_seconds(job.end - job.start),
+                                          job.shares_links ? ", shared links or routers" : "");
     for (std::size_t first = 0; first < where.size();) {
       std::size_t last = first + 1;
       while (last < where.size() && where[last] == where[last - 1] + 1) ++last;
@@ -70,11 +71,11 @@ Drawing draw_online(const OnlineNode& node, const DrawingOptions& options) {
   for (const auto& phase : node.phases)
     list.rectangle(Meaning::phase, x_of(phase.begin), 0, std::max(0.2, x_of(phase.end) - x_of(phase.begin)), 1,
                    phase.kind.empty() ? 0 : phase.kind[0] - 'A', phase.kind,
-                   fmt::format("{}: {} to {}", phase.kind, format_duration(phase.begin), format_duration(phase.end)));
+                   fmt::format("{}: {} to {}", phase.kind, format_seconds(phase.begin), format_seconds(phase.end)));
   if (!node.migrations.empty()) list.text(Meaning::label, label_width - 1, 1, "moves", DisplayItem::Align::right);
   for (const auto& [at, moved] : node.migrations)
     list.rectangle(Meaning::mark, std::min(x_of(at), label_width + width - 1), 1, 0.25, 1, moved, {},
-                   fmt::format("{} ranks migrated at {}", moved, format_duration(at)));
+                   fmt::format("{} migrated at {}", counted(moved, "rank"), format_seconds(at)));
   time_axis(list, 0, node.seconds, 2, width);
   list.width = label_width + width;
   list.height = 3;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 #include "rankloom/report/drawing/allocation_map.hpp"
@@ -168,7 +169,7 @@ class MachineLayouter {
       layout_.templates = std::move(inside.templates);
       inside_ = std::move(inside.of_node);
     } else {
-      layout_.note = fmt::format("{} nodes are too many to draw", topology_.node_count());
+      layout_.note = counted(topology_.node_count(), "node") + " are too many to draw";
     }
     if (topology_.routed()) {
       if (!inside_.empty()) place_network();
@@ -248,7 +249,7 @@ class MachineLayouter {
       const MachineTemplate& inside = layout_.templates[static_cast<std::size_t>(box.template_index)];
       size = {inside.width, inside.height};
     } else if (level >= lowest) {
-      box.label += fmt::format(": {} cores", end - first);
+      box.label += ": " + counted(end - first, "core");
       size = {static_cast<double>(box.label.size()) + 4, 3};
     }
     layout_.boxes.push_back(box);
@@ -374,8 +375,7 @@ std::string node_label(const Topology& topology, Node node) {
 
 std::string level_label(const Topology& topology, std::size_t level) {
   const std::string& kind = topology.levels()[level].kind;
-  const bool plural_es = kind.ends_with("s") || kind.ends_with("x") || kind.ends_with("ch") || kind.ends_with("sh");
-  std::string label = fmt::format("between {}{}", kind, plural_es ? "es" : "s");
+  std::string label = "between " + plural(kind);
   std::size_t above = level;  // the next level with more than one object per parent
   while (above > 0 && topology.levels()[above - 1].is_private()) --above;
   if (above > 0) label += fmt::format(" of a {}", topology.levels()[above - 1].kind);

@@ -66,7 +66,7 @@ TEST(Document, SaysThatAMappingIsWorse) {
                       {cores({0, 2, 1, 3}), cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
   write_verdict(document);
   EXPECT_EQ(document.verdict.kind, "none");
-  EXPECT_THAT(document.verdict.sentence, HasSubstr("more than the default placement"));
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("costs 10.0 times as much as the default placement"));
   EXPECT_THAT(document.verdict.sentence, HasSubstr("keep the default"));
 }
 

@@ -64,6 +64,119 @@ TEST(Results, EvaluationsWithoutTheDefaultOrderDoNotPretendToKnowIt) {
   EXPECT_EQ(document.verdict.sentence, "b.txt costs 100.0 % more than a.txt (model bytes): keep a.txt.");
 }
 
+TEST(Results, AGainIsOneOverTheDefaultPlacementOnly) {
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(scored("random", 100, "b.txt", 50), "eval.json", document));
+  write_verdict(document);
+  EXPECT_EQ(document.verdict.kind, "comparison");
+  EXPECT_EQ(document.verdict.sentence, "b.txt: 50.0 % less cost than random (model bytes). Not measured.");
+}
+
+TEST(Results, OfSeveralMappingsTheBestIsComparedWithTheDefaultPlacement) {
+  Json json = scored("block", 100, "good.txt", 50);
+  json["mappings"].push_back(scored("random", 200, "", 0)["mappings"][0]);
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(json, "eval.json", document));
+  write_verdict(document);
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("good.txt: 50.0 % less cost"));
+}
+
+TEST(Results, LessCostIsNoGainIfTheCommunicationIsExpectedToBeSlower) {
+  Json json = scored("block", 100, "good.txt", 50);
+  json["mappings"][0]["predicted_seconds"] = 1;
+  json["mappings"][1]["predicted_seconds"] = 2;
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(json, "eval.json", document));
+  write_verdict(document);
+  EXPECT_EQ(document.verdict.kind, "none");
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("predicted 0.50 times as fast: keep the default placement"));
+}
+
+TEST(Results, AnEvaluationOfOneMappingClaimsNothingAboutTheDefaultPlacement) {
+  Json json = scored("random", 100, "", 0);
+  json["mappings"].erase(1);
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(json, "eval.json", document));
+  write_verdict(document);
+  EXPECT_EQ(document.verdict.kind, "comparison");
+  EXPECT_THAT(document.verdict.sentence, HasSubstr("The cost of the default placement is not known"));
+}
+
+Json compared(const std::string& graph, const std::string& machine, double cost_default, double cost) {
+  return {{"version", "1"},
+          {"profile", "p"},
+          {"slots", 4},
+          {"graph_digest", graph},
+          {"machine_digest", machine},
+          {"model", "bytes"},
+          {"seed", 0},
+          {"runs", 1},
+          {"cost_default", cost_default},
+          {"lower_bound", cost / 2},
+          {"mappers",
+           {{{"mapper", "random"}, {"cost", cost}, {"cost_spread", 0}, {"time_ms", 1}, {"note", ""}},
+            {{"mapper", "auto"}, {"cost", cost * 0.9}, {"cost_spread", 0}, {"time_ms", 1}, {"note", ""}}}},
+          {"skipped", Json::array()}};
+}
+
+TEST(Results, OfDifferentProblemsAreNotMixed) {
+  const Json first = compared("a", "m", 100, 100);
+  for (const auto& [key, value, what] :
+       {std::tuple{"graph_digest", Json("b"), "communication graph"},
+        std::tuple{"machine_digest", Json("n"), "machine"}, std::tuple{"slots", Json(8), "number of slots"},
+        std::tuple{"model", Json("time"), "cost model"}}) {
+    Json second = first;
+    second[key] = value;
+    ReportDocument document;
+    ASSERT_TRUE(read_comparison(first, "c1.json", document));
+    const auto read = read_comparison(second, "c2.json", document);
+    ASSERT_FALSE(read) << key;
+    EXPECT_EQ(read.error().code, Code::usage);
+    EXPECT_EQ(read.error().where.source, "c2.json");
+    EXPECT_THAT(read.error().what, HasSubstr(what));
+    EXPECT_THAT(read.error().what, HasSubstr("than that of c1.json"));
+  }
+}
+
+TEST(Results, OfOneProblemShareTheTightestBoundAndTheBestMapper) {
+  ReportDocument document;
+  ASSERT_TRUE(read_comparison(compared("a", "m", 100, 100), "c1.json", document));
+  ASSERT_TRUE(read_comparison(compared("a", "m", 100, 90), "c2.json", document));
+  EXPECT_EQ(document.mappers.size(), 4U);
+  EXPECT_EQ(document.lower_bound, 50);
+  write_verdict(document);
+  EXPECT_EQ(document.verdict.sentence, "auto saves 19.0 % of the cost of the default placement (model bytes).");
+}
+
+TEST(Results, OfOlderVersionsAreShownAloneOnly) {
+  Json old = compared("a", "m", 100, 100);
+  old.erase("graph_digest");
+  ReportDocument document;
+  ASSERT_TRUE(read_comparison(old, "old.json", document));
+  const auto read = read_comparison(compared("a", "m", 100, 100), "new.json", document);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().where.source, "old.json");
+}
+
+TEST(Results, ABoundThatSaysNothingIsLeftOut) {
+  for (const double bound : {0.0, 0.01}) {
+    Json json = compared("a", "m", 100, 100);
+    json["lower_bound"] = bound;
+    ReportDocument document;
+    ASSERT_TRUE(read_comparison(json, "c.json", document));
+    write_verdict(document);
+    EXPECT_FALSE(document.lower_bound);
+    EXPECT_FALSE(to_json(document).contains("lower_bound"));
+  }
+}
+
+TEST(Results, TellWhichVersionWroteThem) {
+  ReportDocument document;
+  document.reproduce.version = "rankloom 2";
+  ASSERT_TRUE(read_comparison(compared("a", "m", 100, 100), "c.json", document));
+  EXPECT_THAT(document.verdict.notes, ElementsAre("c.json was written by rankloom 1."));
+}
+
 const char* const tuned = R"({"command":"mpirun -n 4 ./app","folder":"app.tune","speedup":1.26,"speedup_low":1.24,
   "speedup_high":1.28,"speedup_spread":0.02,"confidence":0.98,"verdict":"faster","measured_speedup":1.26,
   "verified":true,"before_seconds":[1.2,1.3],"after_seconds":[1.0,0.98],"gain":true,"use":"mpirun --rankfile f ./app"})";

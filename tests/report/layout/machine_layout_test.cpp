@@ -95,7 +95,7 @@ TEST(MachineLayout, MachinesWithManyNodesAreShownByTheirSwitches) {
   const MachineLayout layout = lay_out_machine(topology("switch:10 node:1000 core:2"));
   EXPECT_EQ(layout.boxes.size(), 10);
   EXPECT_TRUE(layout.templates.empty());
-  EXPECT_THAT(layout.note, HasSubstr("10000 nodes"));
+  EXPECT_THAT(layout.note, HasSubstr("10,000 nodes"));
 }
 
 TEST(MachineLayout, KeepsTheWidthOfATerminal) {

@@ -132,8 +132,7 @@ export class Places {
 
   /** "3 nodes", "2 switches" */
   units_words(amount = this.units.length): string {
-    const word = this.unit_word;
-    return plural(amount, word, /(s|x|ch|sh)$/.test(word) ? `${word}es` : `${word}s`);
+    return plural(amount, this.unit_word);
   }
 
   /** The same as text: "between nodes (cost 3.7)". */

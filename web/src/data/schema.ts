@@ -9,7 +9,7 @@ export interface PackedArray {
 }
 
 export interface VerdictDocument {
-  kind: "gain" | "none" | "profile" | "allocation" | "online";
+  kind: "gain" | "none" | "comparison" | "profile" | "allocation" | "online";
   sentence: string;
   notes?: string[];
   commands?: string[];
@@ -189,6 +189,8 @@ export interface ReportDocument {
   ranks?: { in_mpi: PackedArray; outside?: PackedArray } | { rank: number; in_mpi: number; outside: number }[];
   phases?: PhaseDocument[];
   mappers?: MapperDocument[];
+  /** Of the cost model; then lower_bound is an upper bound. */
+  larger_is_better?: boolean;
   lower_bound?: number;
   allocation?: AllocationDocument;
   online?: OnlineDocument;

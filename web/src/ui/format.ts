@@ -21,7 +21,7 @@ export function short(value: number): string {
 }
 
 export function bytes(value: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+  const units = ["B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"];
   let i = 0;
   while (Math.abs(value) >= 999.5 && i < units.length - 1) {
     value /= 1000;
@@ -33,12 +33,10 @@ export function bytes(value: number): string {
 export function seconds(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0 s";
-  if (size < 1e-3) return `${significant(value * 1e6, 3)} µs`;
-  if (size < 1) return `${significant(value * 1e3, 3)} ms`;
-  if (size < 600) return `${significant(value, 3)} s`;
-  if (size < 3 * 3600) return `${significant(value / 60, 3)} min`;
-  if (size < 5 * 86400) return `${significant(value / 3600, 3)} h`;
-  return `${significant(value / 86400, 3)} d`;
+  // As format_seconds of the program: the last number is the end of the unit.
+  const units: [number, string, number][] = [[1e-9, "ns", 999.5], [1e-6, "µs", 999.5], [1e-3, "ms", 999.5], [1, "s", 120], [60, "min", 120], [3600, "h", 72]];
+  const [unit, name] = units.find(([unit, , end]) => size / unit < end) ?? [86400, "days"];
+  return `${size / unit < 999.5 ? significant(value / unit, 3) : GROUPED.format(Math.round(value / unit))} ${name}`;
 }
 
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 5 * 86400, 10 * 86400, 20 * 86400, 50 * 86400, 100 * 86400];
@@ -70,7 +68,7 @@ export function percent(share: number): string {
   // Do not round to 0 % or 100 %.
   if (value > 99.5 && value < 100) return value > 99.99 ? "> 99.99 %" : `${(Math.floor(value * 100) / 100).toString()} %`;
   if (value > 0 && value < 0.01) return "< 0.01 %";
-  return `${value !== 0 && Math.abs(value) < 10 ? significant(value, 2) : Math.round(value)} %`;
+  return `${value !== 0 && Math.abs(value) < 10 ? significant(value, 2) : GROUPED.format(Math.round(value))} %`;
 }
 
 export function number(value: number, digits = 3): string {
@@ -80,6 +78,18 @@ export function number(value: number, digits = 3): string {
   return size >= 1000 ? GROUPED.format(value) : significant(value, digits);
 }
 
-export function plural(amount: number, one: string, many = `${one}s`): string {
+/** As plural() of the program: "switch" → "switches", "leaf" → "leaves". */
+function plural_of(noun: string): string {
+  if (noun.endsWith("leaf")) return `${noun.slice(0, -1)}ves`;
+  if (/(chassis|series)$/.test(noun)) return noun;
+  return noun + (/(s|x|ch|sh)$/.test(noun) ? "es" : "s");
+}
+
+/** How many times: "2.43", "35.1", "50,001". */
+export function factor(value: number): string {
+  return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : number(Math.round(value));
+}
+
+export function plural(amount: number, one: string, many = plural_of(one)): string {
   return `${count(amount)} ${Math.round(amount) === 1 ? one : many}`;
 }

@@ -164,10 +164,9 @@ class AllocReplay : public Verb {
                  {options_.verify ? "conflicts" : "", Align::right},
                  {"decisions/s", Align::right}});
     for (const ReplayResult& result : results) {
-      table.row({std::string(result.policy), fmt::format("{:.1f} %", 100 * result.utilisation),
-                 fmt::format("{:.1f} h", result.mean_wait / 3600), fmt::format("{:.1f}", result.bounded_slowdown),
-                 fmt::format("{:.1f} %", 100 * result.contention_free()), fmt::format("{:.1f}", result.mean_diameter),
-                 fmt::format("{:.1f} %", 100 * result.fragmentation),
+      table.row({std::string(result.policy), percent(100 * result.utilisation), format_seconds(result.mean_wait),
+                 factor(result.bounded_slowdown), percent(100 * result.contention_free()),
+                 fmt::format("{:.1f}", result.mean_diameter), percent(100 * result.fragmentation),
                  options_.verify ? format_count(static_cast<double>(result.conflicts)) : "",
                  format_count(std::round(result.decisions_per_second()))});
     }

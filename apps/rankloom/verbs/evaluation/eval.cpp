@@ -65,13 +65,10 @@ class EvalVerb : public Verb {
     // Without wires (a distance matrix, for example) there is no prediction, which is an error only if one is
     // requested.
     if (!platform && (simulate_ || platform.error().code == Code::usage)) return propagate(platform);
-    // A mapping that balances loads may put any number of ranks on a core, and is scored nevertheless.
-    const Capacities capacities =
-        instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
     std::vector<Score> scores;
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = named_placement(name, *instance, capacities, run_, progress);
+      auto placement = given_placement(name, *instance, problem_.fit, run_, progress);
       if (!placement) return propagate(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
@@ -130,13 +127,10 @@ class EvalVerb : public Verb {
   }
 
   Json to_json(const Instance& instance, const std::vector<Score>& scores) const {
-    Json json{{"profile", problem_.profile.profile},
-              {"ranks", instance.graph.rank_count()},
-              {"edges", instance.graph.edge_count()},
-              {"cores", instance.topology.core_count()},
-              {"model", info(run_.model).name},
-              {"profile_ms", instance.profile_seconds * 1000},
-              {"topology_ms", instance.topology_seconds * 1000}};
+    Json json = problem_.json(instance, run_.model);
+    json["edges"] = instance.graph.edge_count();
+    json["profile_ms"] = instance.profile_seconds * 1000;
+    json["topology_ms"] = instance.topology_seconds * 1000;
     if (replay_source_) json["simulation"] = replay_source_->json();
     json["mappings"] = Json::array();
     for (const Score& score : scores) json["mappings"].push_back(to_json(score));
@@ -215,7 +209,7 @@ class EvalVerb : public Verb {
     for (const Score& other : scores) best = std::min(best, objective(run_.model, other.cost));
     const double cost = objective(run_.model, score.cost);
     if (cost == best) return "best";
-    return best == 0 ? "" : fmt::format("{:.1f} % worse", 100 * (cost - best) / std::abs(best));
+    return excess(best, cost, "worse");
   }
 
   /// Bytes across each level of the machine; levels without traffic in any mapping are omitted.
@@ -253,8 +247,7 @@ class EvalVerb : public Verb {
     for (const Score& score : scores) {
       std::vector<std::string> row{score.name, score.predicted ? format_seconds(*score.predicted) : "-"};
       if (simulated) row.push_back(format_seconds(score.simulated->seconds));
-      const double longer = best > 0 ? 100 * (time_of(score) - best) / best : 0;
-      if (scores.size() > 1) row.push_back(time_of(score) == best ? "best" : fmt::format("{:.1f} % longer", longer));
+      if (scores.size() > 1) row.push_back(time_of(score) == best ? "best" : excess(best, time_of(score), "longer"));
       table.row(std::move(row));
     }
     std::string text = table.text();

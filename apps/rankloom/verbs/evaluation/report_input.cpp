@@ -86,9 +86,7 @@ std::string ReportArguments::command() const {
     text += " " + problem.topology.text();
   }
   if (!tuned_ && named && problem.fit.oversubscribe) text += " --oversubscribe";
-  if (run.seed != 0) text += fmt::format(" --seed {}", run.seed);
-  if (run.model != CostModel::bytes) text += fmt::format(" --model {}", info(run.model).name);
-  return text;
+  return text + run.command_line();
 }
 
 void ReportArguments::record_checksum(const std::string& path, ReportDocument& document) {
@@ -217,8 +215,14 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   ReportDocument& document = report.document;
   auto instance = problem.load(progress, true);
   if (!instance) return propagate(instance);
-  const Capacities capacities =
-      instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
+  const std::string source = problem.profile.profile;
+  if (document.problem && document.problem->first.model != info(run.model).name) {
+    return fail(Code::usage, at("--model"),
+                fmt::format("{} has costs of the model {}, the report of the mapping uses {}", document.problem->second,
+                            document.problem->first.model, info(run.model).name),
+                fmt::format("add --model {}", document.problem->first.model));
+  }
+  if (auto fits = add_problem(instance->id(run.model), source, document); !fits) return propagate(fits);
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
   ComparedPlacements placements{
       block_placement(instance->graph.rank_count(), instance->topology, instance->capacities), {}, {}, run.model};
@@ -227,7 +231,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   std::vector<MapperRow> rows{{"block", evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
                                std::nullopt, 1, false, "the launcher's default placement"}};
   for (const std::string& name : placements_) {
-    auto placement = named_placement(name, *instance, capacities, run, progress);
+    auto placement = given_placement(name, *instance, problem.fit, run, progress);
     if (!placement) return propagate(placement);
     const double cost = evaluate(instance->graph, instance->topology, *placement, run.model);
     if (name != "block") rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
@@ -236,11 +240,12 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     placements.after = std::move(*placement);
     placements.after_label = name;
   }
+  const bool gains = best < objective(run.model, rows.front().cost);
   for (MapperRow& row : rows) {
     const auto known = std::find_if(document.mappers.begin(), document.mappers.end(),
                                     [&](const MapperRow& other) { return other.name == row.name; });
     MapperRow& shown = known != document.mappers.end() ? *known : document.mappers.emplace_back(row);
-    shown.chosen = row.name == placements.after_label;
+    shown.chosen = row.name == (gains ? placements.after_label : "block");
   }
   if (!document.lower_bound) {
     const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
@@ -264,7 +269,7 @@ void ReportArguments::add_commands(ReportDocument& document) const {
   auto& commands = document.verdict.commands;
   if (!is_file(mapping)) {
     commands.push_back(fmt::format("rankloom map {} -a {}{} -o mapping.txt", problem.command_line(""),
-                                   shell_quote(mapping), run.seed != 0 ? fmt::format(" --seed {}", run.seed) : ""));
+                                   shell_quote(mapping), run.command_line()));
     mapping = "mapping.txt";
   }
   commands.push_back(fmt::format("rankloom run {} {} -- mpirun -n {} ./app", shell_quote(mapping),

@@ -219,13 +219,11 @@ class SimulateVerb : public Verb {
                   "add --profile FILE (a profile or a trace) or --profile gen:PATTERN");
     auto instance = problem_.load(progress, true);
     if (!instance) return propagate(instance);
-    const Capacities capacities =
-        instance->capacities.relax_if_oversubscribed(instance->topology, instance->graph.rank_count());
     auto source = simulation_.replay_source(problem_.profile, *instance->profile, instance->format);
     if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = named_placement(name, *instance, capacities, run_, progress);
+      auto placement = given_placement(name, *instance, problem_.fit, run_, progress);
       if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
       if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
@@ -249,7 +247,7 @@ class SimulateVerb : public Verb {
       const auto& ranks = result.jobs[0].rank_seconds;
       table.row({names_[i], format_seconds(result.seconds),
                  format_seconds(*std::min_element(ranks.begin(), ranks.end())),
-                 result.seconds == best ? "best" : fmt::format("{:.1f} % longer", 100 * (result.seconds / best - 1))});
+                 result.seconds == best ? "best" : excess(best, result.seconds, "longer")});
       output.json["mappings"].push_back({{"name", names_[i]},
                                          {"seconds", result.seconds},
                                          {"rank_seconds", ranks},
@@ -358,7 +356,7 @@ class SimulateVerb : public Verb {
         const double alone = results[j + 1].seconds;
         const double slowdown = alone > 0 ? times.seconds / alone : 1;
         row.push_back(format_seconds(alone));
-        row.push_back(slowdown > 1.0005 ? fmt::format("{:.2f} × as long", slowdown) : "not slowed down");
+        row.push_back(slowdown > 1.0005 ? factor(slowdown) + " times as long" : "not slowed down");
         json["alone_seconds"] = alone;
         json["slowdown"] = slowdown;
       }

@@ -74,6 +74,7 @@ class CompareVerb : public Verb {
     std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
       return objective(run_.model, a.cost.mean) < objective(run_.model, b.cost.mean);
     });
+    if (bound_ && !rows.empty() && !is_informative_bound(rows[0].cost.mean, *bound_)) bound_.reset();
     progress.finish();
     if (session.json) {
       print_json(to_json(*instance, rows, skipped));
@@ -149,14 +150,11 @@ class CompareVerb : public Verb {
   }
 
   Json to_json(const Instance& instance, const std::vector<Row>& rows, const std::vector<Skipped>& skipped) const {
-    Json json{{"profile", problem_.profile.profile},
-              {"ranks", instance.graph.rank_count()},
-              {"cores", instance.topology.core_count()},
-              {"model", info(run_.model).name},
-              {"seed", run_.seed},
-              {"runs", runs_},
-              {"cost_default", cost_default_},
-              {"lower_bound", bound_ ? Json(*bound_) : Json()}};
+    Json json = problem_.json(instance, run_.model);
+    json["seed"] = run_.seed;
+    json["runs"] = runs_;
+    json["cost_default"] = cost_default_;
+    json["lower_bound"] = bound_ ? Json(*bound_) : Json();
     json["mappers"] = Json::array();
     for (const Row& row : rows) {
       json["mappers"].push_back({{"mapper", row.mapper},
@@ -184,18 +182,20 @@ class CompareVerb : public Verb {
         "{} on {}, cost ({}) of the default placement: {}\n\n", counted(instance.graph.rank_count(), "rank"),
         counted(instance.topology.core_count(), "core"), info(run_.model).name, cost_number(cost_default_));
     const std::string spread = runs_ > 1 ? fmt::format(" (mean ± standard deviation of {})", runs_) : "";
-    Table table({{"mapper"},
-                 {"cost" + spread, Table::Align::right},
-                 {"gain", Table::Align::right},
-                 {"gap", Table::Align::right},
-                 {"time", Table::Align::right},
-                 {""}});
+    std::vector<Table::Column> columns{
+        {"mapper"}, {"cost" + spread, Table::Align::right}, {"gain", Table::Align::right}};
+    if (bound_) columns.push_back({"gap", Table::Align::right});
+    columns.push_back({"time", Table::Align::right});
+    columns.push_back({""});
+    Table table(columns);
     for (const Row& row : rows) {
       std::string remark = row.cost.mean == rows[0].cost.mean ? "best" : "";
       if (!row.note.empty()) remark += (remark.empty() ? "" : ", ") + row.note;
-      table.row({row.mapper, with_spread(row.cost, cost_number), percent(gain(row)),
-                 has_gap(row) ? percent(gap_percent(row.cost.mean, *bound_)) : "",
-                 with_spread(row.time_ms, [](double ms) { return format_seconds(ms / 1000); }), remark});
+      std::vector<std::string> cells{row.mapper, with_spread(row.cost, cost_number), percent(gain(row))};
+      if (bound_) cells.push_back(has_gap(row) ? percent(gap_percent(row.cost.mean, *bound_)) : "");
+      cells.push_back(with_spread(row.time_ms, [](double ms) { return format_seconds(ms / 1000); }));
+      cells.push_back(remark);
+      table.row(std::move(cells));
     }
     text += table.text() + "\n";
     for (const Skipped& mapper : skipped) text += fmt::format("  skipped: {} ({})\n", mapper.mapper, mapper.why);
@@ -219,8 +219,8 @@ class CompareVerb : public Verb {
     if (gain(best) <= 0) return text + "  no mapper is better than the launcher's default placement\n";
     text += fmt::format("  {} saves {} of the cost of the launcher's default placement\n", best.mapper,
                         percent(gain(best)));
-    return text + fmt::format("next: rankloom map {} -a {} -o mapping.txt\n", problem_.command_line(""),
-                              shell_quote(best.mapper));
+    return text + fmt::format("next: rankloom map {} -a {}{} -o mapping.txt\n", problem_.command_line(""),
+                              shell_quote(best.mapper), run_.command_line());
   }
 
   ProblemArguments problem_;

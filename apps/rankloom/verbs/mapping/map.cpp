@@ -144,14 +144,8 @@ class MapVerb : public Verb {
   }
 
   Json to_json(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
-    Json json;
-    json["mapper"] = result.mapper;
-    json["seed"] = result.seed;
-    json["model"] = info(result.model).name;
-    json["profile"] = problem_.profile.profile;
-    json["topology"] = problem_.topology.hierarchy.empty() ? problem_.topology.topology : problem_.topology.text();
-    json["ranks"] = instance.graph.rank_count();
-    json["cores"] = instance.topology.core_count();
+    Json json{{"mapper", result.mapper}, {"seed", result.seed}};
+    json.update(problem_.json(instance, result.model));
     json["cost"] = result.cost;
     json["cost_default"] = result.cost_default;
     json["gain_percent"] = gain(result);
@@ -196,10 +190,10 @@ class MapVerb : public Verb {
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     text += "\n" + remarks(result);
-    text += fmt::format("next: rankloom eval {} block {}\n",
+    text += fmt::format("next: rankloom eval {} block {}{}\n",
                         shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_),
-                        problem_.command_line("--profile "));
-    text += fmt::format("      rankloom compare {}\n", problem_.command_line(""));
+                        problem_.command_line("--profile "), run_.command_line());
+    text += fmt::format("      rankloom compare {}{}\n", problem_.command_line(""), run_.command_line());
     return text;
   }
 

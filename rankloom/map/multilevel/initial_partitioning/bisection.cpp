@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
 #include "rankloom/map/multilevel/refinement/gain_queue.hpp"
@@ -153,8 +154,8 @@ SideWeights side_weights(BlockWeights left, BlockWeights right, const WeightedGr
   const double slack_factor =
       static_cast<double>(max_block_weight[0] + max_block_weight[1]) / static_cast<double>(graph.total_vertex_weight());
   if (slack_factor > 1.2) return max_block_weight;
-  const double bisections = std::ceil(std::log2(static_cast<double>(left.size() + right.size())));
-  const double factor = std::pow(slack_factor, 1 / bisections) / slack_factor;
+  const double bisections = std::ceil(portable_log2(static_cast<double>(left.size() + right.size())));
+  const double factor = portable_pow(slack_factor, 1 / bisections) / slack_factor;
   for (std::uint64_t& side : max_block_weight) {
     side = std::min(side, static_cast<std::uint64_t>(std::ceil(static_cast<double>(side) * factor)));
   }
