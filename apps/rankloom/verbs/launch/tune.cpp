@@ -260,7 +260,7 @@ class Tuner {
   }
 
   void set_failed(std::string run, int status, const std::string& log) {
-    constexpr std::size_t max_lines = 10;
+    constexpr std::size_t max_lines = 20;  // launchers add about ten lines of their own
     FailedRun failed{.run = std::move(run), .status = status, .log = log, .tail = {}};
     if (const auto output = read_file(log)) {
       std::string_view text = output->view();
