@@ -38,7 +38,7 @@ int extend(int file, std::uint64_t from, std::uint64_t to) {
 /// Returns a descriptor, or -1 and sets errno.
 int create(const char* path) {
   const int file = ::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file >= 0) ::fchmod(file, 0644);  // the program may have set a umask with which nobody can read the file
+  if (file >= 0) ::fchmod(file, 0644);  // a umask of the program may make the file unreadable
   return file;
 }
 
