@@ -37,6 +37,10 @@ TEST(RankCorrelation, DependsOnTheOrderOnly) {
   EXPECT_DOUBLE_EQ(kendall_correlation(rising, falling), -1);
   EXPECT_EQ(spearman_correlation(rising, flat), 0);
   EXPECT_EQ(kendall_correlation(rising, flat), 0);
+  const std::array two{1.0, 2.0}, others{7.0, 5.0};
+  EXPECT_DOUBLE_EQ(spearman_correlation(two, two), 1);
+  EXPECT_DOUBLE_EQ(spearman_correlation(two, others), -1);
+  EXPECT_DOUBLE_EQ(kendall_correlation(two, others), -1);
 }
 
 TEST(RankCorrelation, TiesShareTheirRank) {
