@@ -31,8 +31,8 @@ CommGraph shift_pattern(std::uint32_t distance, double bytes = 1e6) {
   return std::move(builder).build(true);
 }
 
-/// One letter per window: r(ing), q(uieter ring), p(airs), m(ixed), s(ilence), and two windows with few messages because
-/// half of the ranks had no CPU time: half of the ring (h) or the other half (o).
+/// One letter per window: r(ing), q(uieter ring), p(airs), m(ixed), s(ilence), and two windows with few messages
+/// because half of the ranks had no CPU time: half of the ring (h) or the other half (o).
 std::vector<TrafficWindow> windows(const std::string& letters) {
   std::vector<TrafficWindow> list;
   for (std::size_t i = 0; i < letters.size(); ++i) {
