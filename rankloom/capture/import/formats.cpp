@@ -24,8 +24,7 @@ Result<Imported> without_options(const FileContents& file, const ReadOptions&) {
 constexpr FormatInfo table[] = {
     {"native", "rankloom's own profile format: everything that was recorded, compressed", "docs/formats.md", is_native,
      without_options<read_native>, write_native},
-    {"recording",
-     "pieces that ranks write: one of them, their directory or their prefix; `rankloom record` makes a profile of them",
+    {"recording", "the files that recorded ranks write: one of them, their directory or their prefix",
      "docs/recording.md", is_recording, without_options<read_recording>, nullptr},
     {"matrix-market", "sparse or dense matrix: coordinate or array; real, integer or pattern; general or symmetric",
      "Boisvert, Pozo, Remington 1996, NISTIR 5935", is_matrix_market, without_options<read_matrix_market>,
