@@ -213,8 +213,9 @@ TEST(Results, TuneWithoutGainSaysSoAndWhy) {
   EXPECT_THAT(document.verdict.notes, ::testing::Contains("Why: runs differ more by themselves."));
   json["verdict"] = "faster_not_by_placement";
   json["measured_speedup"] = 1.56;
-  ASSERT_TRUE(read_tune(json, "result.json", document));
-  EXPECT_THAT(document.verdict.sentence, HasSubstr("Faster, but not because of the placement (1.56 times as fast"));
+  ReportDocument other;
+  ASSERT_TRUE(read_tune(json, "result.json", other));
+  EXPECT_THAT(other.verdict.sentence, HasSubstr("Faster, but not because of the placement (1.56 times as fast"));
 }
 
 TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {
