@@ -154,15 +154,15 @@ class Names(JobsTest):
             with self.subTest(name=name):
                 log = self.directory / "log"
                 log.unlink(missing_ok=True)
-                program = self.script(name, f'echo "$@" >> {log}')
+                program = self.script(name, f'echo "words: $*" >> {log}')
                 for verb in ("record", "reorder"):
                     self.run_command([self.rankloom, verb, "--mpi", self.mpi.name, "--", program, "-n", "2", "its words", "--version"])
-                self.assertEqual(log.read_text(), "-n 2 its words --version\n" * 2)
+                self.assertEqual(log.read_text(), "words: -n 2 its words --version\n" * 2)
                 for verb in (["run", "map", "-t", "core:2"], ["online"], ["tune", "--runs", "1"]):
                     (self.directory / "map").write_text("0\n1\n")
                     done = self.run_command([self.rankloom, *verb, "--", program, "-n", "2", "x"])
                     self.assertNotEqual(done.returncode, 0)
-                self.assertEqual(log.read_text(), "-n 2 its words --version\n" * 2, "verbs that need a launcher start nothing")
+                self.assertEqual(log.read_text(), "words: -n 2 its words --version\n" * 2, "verbs that need a launcher start nothing")
 
     def test_a_launcher_with_a_file_of_programs(self):
         option = {"openmpi": "--app", "mpich": "-configfile"}[self.mpi.name]
