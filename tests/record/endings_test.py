@@ -3,6 +3,7 @@
 """However a program ends, its counts are recorded, missing ranks are reported, and the exit status is that of the program."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -150,11 +151,17 @@ class Disk(RecordingTest):
             while True:
                 os.write(filler, bytes(4096))
         os.close(filler)
-        profile = self.record_command(self.command(3, program, "4"), out="disk/out.prof")
+        spare = self.directory / "spare"
+        spare.mkdir()
+        profile = self.record_command(self.command(3, program, "4"), out="disk/out.prof", environment={"TMPDIR": str(spare)})
         self.assert_same_output(plain, self.done)
         self.assertIsNone(profile, "no incomplete profile")
         self.assertEqual(os.listdir(self.disk), ["filler"])
         self.assertRegex(self.done.stderr, r"(?i)rankloom.*(no space|full|cannot)")
+        # The recordings of the ranks are on another file system, and the message says how to read them.
+        kept = re.search(r"rankloom import (\S+) -o FILE", self.done.stderr)
+        self.assertIsNotNone(kept, self.done.stderr)
+        self.assertIn("2 0 3000 1", self.output_of("import", kept.group(1), "--to", "pairs"))
 
     def test_a_disk_that_becomes_full_does_not_affect_the_program(self):
         self.mount()
