@@ -408,6 +408,27 @@ check("A program that says nothing, on one core, has a report, too", async (brow
   assert.deepEqual(page.trouble, []);
 });
 
+check("Only a gain is green, and a bound that is left out is not mentioned", async (browser) => {
+  const colour = async (kind) => {
+    const document = structuredClone(tune);
+    document.verdict = { kind, sentence: "s", saved: 0.5 };
+    document.mappers = [{ name: "block", cost: 1, relative: 1, chosen: true }, { name: "random", cost: 50000, relative: 50000 }];
+    delete document.lower_bound;
+    const page = await browser.open(document);
+    assert.deepEqual(page.trouble, []);
+    const text = await page.locator("#mappers").innerText();
+    assert.doesNotMatch(text, /bound/i);
+    assert.match(text, /5,000,000 %/);
+    const background = (selector) => page.locator(selector).first().evaluate((badge) => getComputedStyle(badge).backgroundColor);
+    assert.equal(await page.locator("#verdict .headline").count(), kind === "gain" ? 1 : 0);
+    assert.notEqual(await background("#mappers .badge"), green, "the mapper that is chosen is not a gain");
+    return background("#verdict .badge");
+  };
+  let green;
+  green = await colour("gain");
+  for (const kind of ["none", "comparison"]) assert.notEqual(await colour(kind), green);
+});
+
 check("Text of the data stays text, and damaged data is told in a sentence", async (browser) => {
   const document = structuredClone(tune);
   document.title = '</script><img src=x onerror="document.title=1"><!--<script>';
