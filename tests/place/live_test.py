@@ -402,7 +402,7 @@ int main(int argc, char** argv) {
             time.sleep(0.02)
         self.assertEqual(started(), 6)
         self.kill_host(2)
-        self.assert_it_fails(child, r"(?i)lost|abort|killed|missing|signal|ended without")
+        self.assert_it_fails(child, r"(?i)lost|abort|killed|missing|signal|ended without|unable to reliably start")
 
     def test_before_the_launch_is_an_error(self):
         self.compile()
