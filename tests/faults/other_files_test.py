@@ -111,7 +111,7 @@ class OtherFiles(unittest.TestCase):
     def test_tune_keeps_the_results_of_another_run(self):
         self.needs_mpi()
         mine = [self.write("tuned/result.json", "{}\n")]
-        command = ("tune", "--profile", "app.pairs", "-t", HERE, "--runs", "1", "-o")
+        command = ("tune", "--profile", "app.pairs", "-t", HERE, "--runs", "1", "--max-runs", "1", "-o")
         self.refuses(*command, "tuned", "--", *LAUNCH, GROUPS, "--per-group", "2", files=mine)
         self.rankloom(*command, "own", "--", *LAUNCH, GROUPS, "--per-group", "2")
         result = self.folder / "own" / "result.json"

@@ -93,7 +93,7 @@ class Bench:
                      kept=r"\.rankloom-record-\w{6}", own_status=True),
                 Verb("run", "run", str(inputs / "two.map"), "-t", here, "-o", "launch", "--", *launch, "true", ["a", "b"], slow=True, own_status=True),
                 Verb("run without -o", "run", str(inputs / "two.map"), "-t", here, "--", *launch, "true", slow=True, own_status=True),
-                Verb("tune", "tune", "--force", "--runs", "1", "-t", here, "-o", "tuned", "--", *launch, *app, is_complete=is_json, slow=True,
+                Verb("tune", "tune", "--force", "--runs", "1", "--max-runs", "1", "-t", here, "-o", "tuned", "--", *launch, *app, is_complete=is_json, slow=True,
                      kept=r"\.rankloom-record-\w{6}", own_status=True),
             ]
         return verbs

@@ -292,30 +292,27 @@ Result<void> StateStore::create_new(const std::string& path, const StateSettings
 /// One transaction of SQLite, which also rolls back an unfinished one of a killed process, and waits for others.
 Result<void> StateStore::replace(const std::string& path, const StateSettings& settings) {
   Database database;
-  const auto change = [&]() -> Result<void> {
-    if (auto own = check_owner(path); !own) return own;
-    if (auto opened = database.open(path, SQLITE_OPEN_READWRITE); !opened) return opened;
-    if (auto done = database.run("BEGIN IMMEDIATE"); !done) return done;
-    std::string drop;
-    auto tables = database.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'", {},
-                                 [&](sqlite3_stmt* row) -> Result<void> {
-                                   drop += fmt::format("DROP TABLE \"{}\";", Database::text(row, 0));
-                                   return {};
-                                 });
-    if (!tables) return tables;
-    if (auto done = database.run(drop.c_str()); !done) return done;
-    if (auto done = database.fill(settings); !done) return done;
-    return database.run("COMMIT");
-  };
-  auto changed = change();
-  if (!changed && changed.error().code == Code::bad_input)
-    changed.error().hint = "--force replaces only state files of rankloom; choose another file, or remove it first";
-  return changed;
+  if (auto opened = database.open(path, SQLITE_OPEN_READWRITE); !opened) return opened;
+  if (auto done = database.run("BEGIN IMMEDIATE"); !done) return done;
+  std::string drop;
+  auto tables = database.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'", {},
+                               [&](sqlite3_stmt* row) -> Result<void> {
+                                 drop += fmt::format("DROP TABLE \"{}\";", Database::text(row, 0));
+                                 return {};
+                               });
+  if (!tables) return tables;
+  if (auto done = database.run(drop.c_str()); !done) return done;
+  if (auto done = database.fill(settings); !done) return done;
+  return database.run("COMMIT");
 }
 
 Result<void> StateStore::create(const std::string& path, const StateSettings& settings, bool force) {
   if (::access(path.c_str(), F_OK) != 0) return create_new(path, settings);
   TemporaryDirectory::remove_abandoned(parent_directory(path), temporary_prefix);
+  if (auto own = check_owner(path); !own) {
+    own.error().hint = "choose another file with --state; --force replaces only state files of rankloom";
+    return own;
+  }
   if (force) return replace(path, settings);
   return fail(Code::bad_input, at(path), "the state file already exists",
               "use it, choose another file with --state, or replace it with --force");
