@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/discover/compose.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "discover_support.hpp"
@@ -102,6 +103,15 @@ TEST(HostReport, SurvivesLabelsInterleavingAndRepetition) {
   ASSERT_EQ(reports->size(), 2U);
   EXPECT_EQ((*reports)[0].host, "alpha");
   EXPECT_EQ((*reports)[1].machine, long_machine);
+}
+
+TEST(HostReport, LinesThatAnnounceManyOthersNeedLittleMemory) {
+  HostReportCollector collector;
+  for (int host = 0; host < 20'000; ++host)
+    EXPECT_TRUE(collector.add(fmt::format("@rankloom-host {} 0 1000000 eA", host)));
+  const auto reports = collector.reports();
+  ASSERT_FALSE(reports);
+  EXPECT_THAT(reports.error().what, HasSubstr("1 of 1000000"));
 }
 
 TEST(HostReport, MissingPartsAreAnError) {

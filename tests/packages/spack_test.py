@@ -16,7 +16,7 @@ import tempfile
 import types
 
 # Not parts of rankloom, but ways to build it.
-WAYS = {"RANKLOOM_UNITY", "RANKLOOM_CCACHE", "RANKLOOM_PCH", "RANKLOOM_TESTS", "RANKLOOM_ASSERTIONS", "RANKLOOM_BENCH", "RANKLOOM_WERROR", "RANKLOOM_COMPRESS_PAGES"}
+WAYS = {"RANKLOOM_UNITY", "RANKLOOM_CCACHE", "RANKLOOM_PCH", "RANKLOOM_TESTS", "RANKLOOM_ASSERTIONS", "RANKLOOM_BENCH", "RANKLOOM_FUZZ", "RANKLOOM_WERROR", "RANKLOOM_COMPRESS_PAGES"}
 # What CMake calls it, what Spack does.
 NAMES = {"Eigen3": "eigen", "Spectra": "spectra", "Scotch": "scotch", "METIS": "metis", "OTF2": "otf2", "Hwloc": "hwloc", "pybind11": "py-pybind11", "simgrid": "simgrid", "CMake": "cmake"}
 problems = []

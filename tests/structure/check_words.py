@@ -12,7 +12,7 @@ import sys
 RULES = pathlib.Path(__file__).with_name("words.txt")
 KINDS = {".cpp", ".hpp", ".h", ".c", ".py", ".md", ".ts", ".mjs", ".css", ".sh", ".cmake", ".txt", ".f90", ".case", ""}
 # Recorded data, other people's texts, and the list itself.
-SKIPPED = ("tests/data/", "tests/structure/", "reproduce/results/", "reproduce/papers/", "web/dist/", "web/THIRD-PARTY.md", "LICENSE",
+SKIPPED = ("tests/data/", "tests/fuzz/corpus/", "tests/structure/", "reproduce/results/", "reproduce/papers/", "web/dist/", "web/THIRD-PARTY.md", "LICENSE",
            "packaging/debian/copyright", "CITATION.cff")
 
 

@@ -10,8 +10,8 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/evaluate/simulate/calibrate.hpp"
 #include "rankloom/evaluate/simulate/traces.hpp"
-#include "rankloom/model/files/json.hpp"
 
 namespace rankloom::app {
 
@@ -147,20 +147,9 @@ Result<void> SimulationArguments::prepare() {
   if (calibration.empty()) return {};
   auto file = read_file(calibration);
   if (!file) return propagate(file);
-  auto json = parse_json(*file);
-  if (!json) return propagate(json);
-  const auto wrong = [&] {
-    return fail(Code::bad_input, at(calibration), "this is not a calibration file",
-                "create one: rankloom simulate --calibrate -t TOPOLOGY -o FILE");
-  };
-  if (!json->is_object() || !json->contains("levels") || !(*json)["levels"].is_array()) return wrong();
-  for (const auto& level : (*json)["levels"]) {
-    if (!level.is_object() || !level.contains("inverse_bandwidth_factor") ||
-        !level["inverse_bandwidth_factor"].is_number() || !level.contains("latency_factor") ||
-        !level["latency_factor"].is_number())
-      return wrong();
-    platform.factors.push_back({level["inverse_bandwidth_factor"], level["latency_factor"]});
-  }
+  auto factors = read_calibration(*file);
+  if (!factors) return propagate(factors);
+  platform.factors = *std::move(factors);
   return {};
 }
 

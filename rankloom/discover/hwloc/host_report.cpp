@@ -71,12 +71,9 @@ bool HostReportCollector::add(std::string_view line) {
   if (tokens.size() < 5) return true;
   const auto number = parse_index(tokens[2]), count = parse_size(tokens[3]);
   if (!number || !count || *number >= *count || *count > max_pieces) return true;
-  auto known = std::find_if(partial_reports_.begin(), partial_reports_.end(),
-                            [&](const PartialReport& report) { return report.id == tokens[1]; });
-  if (known == partial_reports_.end()) known = partial_reports_.insert(known, {std::string(tokens[1]), {}, 0});
-  known->text.resize(std::max<std::size_t>(known->text.size(), *count));
-  if (known->text[*number].empty()) ++known->received;
-  known->text[*number] = std::string(tokens[4]);
+  PartialReport& report = partial_reports_[std::string(tokens[1])];
+  report.count = std::max<std::size_t>(report.count, *count);
+  report.lines[*number] = std::string(tokens[4]);
   return true;
 }
 
@@ -87,18 +84,17 @@ Result<std::vector<HostReport>> HostReportCollector::reports() const {
         "check that the launcher can start `hostname`, and that rankloom is installed at the same path on all hosts");
   }
   std::vector<HostReport> all;
-  for (const PartialReport& report : partial_reports_) {
+  for (const auto& [id, report] : partial_reports_) {
     std::string encoded;
-    for (const std::string& piece : report.text) encoded += piece;
+    for (const auto& [number, piece] : report.lines) encoded += piece;
     const auto json = parse_json(std::string_view(decode(encoded)));
-    const bool is_complete = report.received == report.text.size() && json.is_object() && json.contains("host") &&
+    const bool is_complete = report.lines.size() == report.count && json.is_object() && json.contains("host") &&
                              json["host"].is_string() && json.contains("rank") && json["rank"].is_number_unsigned() &&
                              json.contains("machine") && json["machine"].is_string();
     if (!is_complete) {
-      return fail(
-          Code::environment, at("launcher"),
-          fmt::format("only {} of {} lines of the report of a host arrived", report.received, report.text.size()),
-          "start one process per host, and do not let the launcher split or merge lines");
+      return fail(Code::environment, at("launcher"),
+                  fmt::format("only {} of {} lines of the report of a host arrived", report.lines.size(), report.count),
+                  "start one process per host, and do not let the launcher split or merge lines");
     }
     all.push_back({json["host"], json["rank"], json["machine"]});
   }

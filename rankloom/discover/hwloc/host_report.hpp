@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +34,10 @@ class HostReportCollector {
 
  private:
   struct PartialReport {
-    std::string id;
-    std::vector<std::string> text;
-    std::size_t received = 0;
+    std::size_t count = 0;                     ///< Of its lines.
+    std::map<std::size_t, std::string> lines;  ///< Those that arrived, by number.
   };
-  std::vector<PartialReport> partial_reports_;
+  std::map<std::string, PartialReport, std::less<>> partial_reports_;  // by the id in the lines
 };
 
 }  // namespace rankloom

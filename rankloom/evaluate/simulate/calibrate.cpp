@@ -8,9 +8,11 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/evaluate/simulate/trace_writer.hpp"
+#include "rankloom/model/files/json.hpp"
 
 namespace rankloom {
 
@@ -184,6 +186,24 @@ double Calibration::max_deviation() const {
 Result<Calibration> calibrate(const Topology& topology, PlatformOptions platform, const SimulationOptions& options,
                               Progress& progress) {
   return Calibrator(topology, std::move(platform), options).run(progress);
+}
+
+Result<std::vector<PlatformOptions::Factor>> read_calibration(const FileContents& file) {
+  auto json = parse_json(file);
+  if (!json) return propagate(json);
+  const auto factor = [](const nlohmann::json& level, const char* key) -> double {
+    const auto found = level.is_object() ? level.find(key) : level.end();
+    return found != level.end() && found->is_number() ? found->get<double>() : 0;
+  };
+  std::vector<PlatformOptions::Factor> factors;
+  bool valid = json->is_object() && json->contains("levels") && (*json)["levels"].is_array();
+  for (const auto& level : valid ? (*json)["levels"] : nlohmann::json::array()) {
+    factors.push_back({factor(level, "inverse_bandwidth_factor"), factor(level, "latency_factor")});
+    valid &= factors.back().inverse_bandwidth > 0 && factors.back().latency > 0;
+  }
+  if (valid) return factors;
+  return fail(Code::bad_input, at(file.name()), "this is not a calibration file",
+              "create one: rankloom simulate --calibrate -t TOPOLOGY -o FILE");
 }
 
 }  // namespace rankloom

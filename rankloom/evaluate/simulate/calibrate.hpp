@@ -8,6 +8,7 @@
 
 #include "rankloom/core/progress.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/evaluate/simulate/simulate.hpp"
 
 namespace rankloom {
@@ -34,5 +35,8 @@ struct Calibration {
 /// round.
 Result<Calibration> calibrate(const Topology& topology, PlatformOptions platform, const SimulationOptions& options,
                               Progress& progress);
+
+/// The factors in the JSON of `rankloom simulate --calibrate`, by level. All are above 0.
+Result<std::vector<PlatformOptions::Factor>> read_calibration(const FileContents& file);
 
 }  // namespace rankloom

@@ -143,7 +143,7 @@ class IpmReader {
 
   void take_times(std::string_view tag) {
     const auto wall = number(tag, "wtime"), mpi = number(tag, "mtime");
-    if (!wall || !mpi || *mpi < 0 || *wall < *mpi) return;
+    if (!wall || !mpi || *mpi < 0 || *wall < *mpi || *wall > max_amount) return;
     activity_[rank_] = {.seconds_in_mpi = *mpi, .seconds_outside = *wall - *mpi, .instructions = 0};
   }
 

@@ -98,7 +98,7 @@ class MonitoringReader {
   }
 
   Result<Imported> finish(const FileContents& file) {
-    std::uint64_t ranks = std::max({traffic_.rank_count(), expanded_.rank_count(), source_rank_count()});
+    std::uint64_t ranks = std::max({traffic_.rank_count(), expanded_.rank_count(), source_rank_count(), member_end_});
     if (world_ranks_ > 0 && ranks > world_ranks_) {
       return fail(Code::bad_input, at(file.name()),
                   fmt::format("rank {} occurs, but MPI_COMM_WORLD has {} members", ranks - 1, world_ranks_),

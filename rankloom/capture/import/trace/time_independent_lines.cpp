@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iterator>
 
 namespace rankloom {
@@ -162,6 +163,8 @@ Result<void> TimeIndependentTrace::take_action(const FileContents& file, Scanner
   }
   switch (action->kind) {
     case Kind::compute:
+      if (numbers_[0] < 0)
+        return input_error(file, line, "the amount of computation is negative", "record the trace again");
       state_->work += numbers_[0];
       break;
     case Kind::begin:
@@ -195,7 +198,7 @@ Result<void> TimeIndependentTrace::take_numbers(const FileContents& file, Scanne
   for (in.skip_blanks(); !in.at_line_end(); in.skip_blanks()) {
     double value = 0;
     const Scanner before = in;
-    if (!in.take_number(value) || value > max_amount) {
+    if (!in.take_number(value) || std::abs(value) > max_amount) {
       return input_error(file, before, fmt::format("\"{}\" is not a finite number", before.token_for_message()),
                          "an action is followed by decimal numbers");
     }

@@ -113,9 +113,18 @@ bool LiveRankRecord::read_once(LiveTotals& totals) const {
   totals.calls.clear();
   const LastSendCache last_send = head().last_send;
   std::uint64_t left = size_ / sizeof(PhaseRecord);  // bounds a walk along a broken list
+  std::uint64_t unclaimed = size_;                   // tables do not overlap, except in a broken list
+  const auto claim = [&](std::uint64_t bytes) {
+    const bool fits = bytes <= unclaimed;
+    unclaimed -= fits ? bytes : 0;
+    return fits;
+  };
   for (std::uint64_t at = head().phases; at != 0; --left) {
     PhaseRecord phase;
     if (left == 0 || !copy(at, phase)) return false;
+    if (!claim(phase.traffic.capacity * sizeof(TrafficRecord)) ||
+        !claim(phase.collectives.capacity * sizeof(CollectiveRecord)))
+      return false;
     for (std::uint32_t i = 0; i < phase.traffic.capacity; ++i) {
       TrafficRecord slot;
       const std::uint64_t offset = phase.traffic.slots + i * sizeof slot;
