@@ -20,7 +20,7 @@ TEST(Output, ComputesGainsInTheDirectionOfTheModel) {
   EXPECT_DOUBLE_EQ(gain_percent(200, 250, false), -25);
   EXPECT_DOUBLE_EQ(gain_percent(200, 250, true), 25);
   EXPECT_EQ(gain_percent(0, 0, false), 0);
-  EXPECT_EQ(percent(-0.0001), "0.0 %");
+  EXPECT_EQ(percent(-0.0001), "> -0.01 %");
 }
 
 TEST(Output, StatesTheDirectionOfAChange) {
