@@ -31,10 +31,23 @@ std::vector<std::string> trace_files_in(const fs::path& directory) {
   return names;
 }
 
-/// Whether the rank called MPI_Finalize.
-bool is_complete(const fs::path& file) {
-  auto text = read_file(file.string());
-  return text && text->view().ends_with(" finalize\n");
+/// Fails if a rank has no trace, or did not call MPI_Finalize. The error names the files where the user finds them.
+Result<void> check_complete(const fs::path& directory, const fs::path& published, std::size_t rank_count) {
+  std::error_code error;
+  for (std::size_t rank = 0; rank < rank_count; ++rank) {
+    const std::string name = trace_file(rank);
+    if (!fs::exists(directory / name, error)) {
+      return fail(Code::environment, at(published.string()), fmt::format("the trace of rank {} is missing", rank),
+                  "name a directory that has the same path on all hosts: a replay needs the trace of every rank");
+    }
+    const auto text = read_file((directory / name).string());
+    if (!text || !text->view().ends_with(" finalize\n")) {
+      return fail(Code::environment, at((published / name).string()),
+                  fmt::format("the trace of rank {} is truncated", rank),
+                  "record again: a rank was killed or the disk is full, and a replay needs complete traces");
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -68,8 +81,10 @@ Result<void> TraceDirectory::publish(std::size_t rank_count) {
     return fail(Code::environment, at(to.string()), "no rank wrote a trace",
                 "name a directory that has the same path on all hosts: a replay needs the trace of every rank");
   }
+  rank_count = std::max(rank_count, written.size());
+  const auto complete = check_complete(from, to, rank_count);
   written.emplace_back(trace_list);
-  if (auto reserved = output_->reserve(written); !reserved) return reserved;
+  if (auto reserved = output_->reserve(written); !reserved) return complete ? reserved : complete;
   written.pop_back();
   // The list goes first and comes last: it never lists files of two traces.
   output_->remove(trace_list);
@@ -81,20 +96,10 @@ Result<void> TraceDirectory::publish(std::size_t rank_count) {
                   "check the permissions of the directory, and record again");
     }
   }
+  if (!complete) return complete;
+  // Absolute paths, because a replay looks for relative ones in its own working directory.
   std::string names;
-  for (std::size_t rank = 0; rank < std::max(rank_count, written.size()); ++rank) {
-    const fs::path file = to / trace_file(rank);
-    if (!fs::exists(file, error)) {
-      return fail(Code::environment, at(to.string()), fmt::format("the trace of rank {} is missing", rank),
-                  "name a directory that has the same path on all hosts: a replay needs the trace of every rank");
-    }
-    if (!is_complete(file)) {
-      return fail(Code::environment, at(file.string()), fmt::format("the trace of rank {} is truncated", rank),
-                  "record again: a rank was killed or the disk is full, and a replay needs complete traces");
-    }
-    // Absolute paths, because a replay looks for relative ones in its own working directory.
-    names += file.string() + "\n";
-  }
+  for (std::size_t rank = 0; rank < rank_count; ++rank) names += (to / trace_file(rank)).string() + "\n";
   return write_file(output_->file(trace_list), names);
 }
 
