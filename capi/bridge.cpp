@@ -3,7 +3,6 @@
 #include "capi/bridge.hpp"
 
 #include <chrono>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -40,10 +39,6 @@ Result<Imported> load_profile(const std::string& profile, const std::string& for
   return Imported{.profile = std::move(*generated), .topology = std::nullopt, .format = "gen"};
 }
 
-bool is_finite_and_non_negative(double value) {
-  return std::isfinite(value) && value >= 0;
-}
-
 Failure wrong_size(const char* what, std::size_t size, std::size_t expected) {
   return fail(Code::bad_input, at(what), fmt::format("the array has {} entries instead of {}", size, expected),
               "pass arrays of matching sizes");
@@ -60,19 +55,18 @@ Result<void> check_edges(std::uint32_t ranks, const Edges& edges) {
     const auto wrong = [&](const char* source, const std::string& what) {
       return fail(
           Code::bad_input, at(source), fmt::format("entry {}: {}", i, what),
-          fmt::format("use ranks from 0 to {} and amounts that are finite and not negative", std::int64_t{ranks} - 1));
+          fmt::format("use ranks from 0 to {} and amounts from 0 to {:g}", std::int64_t{ranks} - 1, max_amount));
     };
     if (edges.from[i] >= ranks) return wrong("from", fmt::format("{} is not a rank", edges.from[i]));
     if (edges.to[i] >= ranks) return wrong("to", fmt::format("{} is not a rank", edges.to[i]));
-    if (!is_finite_and_non_negative(edges.bytes[i]))
-      return wrong("bytes", fmt::format("{} is not an amount", edges.bytes[i]));
-    if (!edges.messages.empty() && !is_finite_and_non_negative(edges.messages[i]))
+    if (!is_amount(edges.bytes[i])) return wrong("bytes", fmt::format("{} is not an amount", edges.bytes[i]));
+    if (!edges.messages.empty() && !is_amount(edges.messages[i]))
       return wrong("messages", fmt::format("{} is not an amount", edges.messages[i]));
   }
   for (std::size_t i = 0; i < edges.loads.size(); ++i) {
-    if (!is_finite_and_non_negative(edges.loads[i]))
+    if (!is_amount(edges.loads[i]))
       return fail(Code::bad_input, at("loads"), fmt::format("rank {}: {} is not an amount", i, edges.loads[i]),
-                  "use amounts that are finite and not negative");
+                  fmt::format("use amounts from 0 to {:g}", max_amount));
   }
   return {};
 }
@@ -126,12 +120,12 @@ Result<MapResult> map(const CommGraph& graph, const Topology& topology, const Ma
   if (!model) return propagate(model);
   auto mapper = configure_mapper(request);
   if (!mapper) return propagate(mapper);
-  if (!is_finite_and_non_negative(request.fit.imbalance) || request.fit.imbalance > 1000)
+  if (!is_amount(request.fit.imbalance) || request.fit.imbalance > 1000)
     return fail(Code::usage, at("imbalance"), fmt::format("{} is not a valid imbalance", request.fit.imbalance),
                 "use a number from 0 to 1000, such as 0.03 for 3 %");
-  if (!is_finite_and_non_negative(request.migration_cost))
+  if (!is_amount(request.migration_cost))
     return fail(Code::usage, at("migration_cost"), fmt::format("{} is not a valid cost", request.migration_cost),
-                "use a number that is finite and not negative");
+                fmt::format("use a number from 0 to {:g}", max_amount));
   if (request.threads > 4096)
     return fail(Code::usage, at("threads"), fmt::format("{} threads are too many", request.threads),
                 "use at most 4096");

@@ -50,7 +50,7 @@ void OptionList::number(std::string name, double& field, std::string help, doubl
 void OptionList::bytes(std::string name, double& field, std::string help) {
   auto set = [name, &field](std::string_view value) -> Result<void> {
     const auto parsed = parse_bytes(value);
-    if (!parsed || *parsed < 0) return bad_value(name, value, "a size such as 64, 4k, 60MB or 4KiB");
+    if (!parsed || *parsed < 0 || *parsed > 1e100) return bad_value(name, value, "a size such as 64, 4k, 60MB or 4KiB");
     field = *parsed;
     return {};
   };

@@ -50,6 +50,15 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& r
   const MapProblem problem{requested.graph, requested.topology, capacities,
                            requested.model, requested.start,    requested.migration_cost};
   const bool has_migration_cost = requested.migration_cost > 0 && !requested.start.empty() && !balances_load;
+  const auto value = [&](std::span<const Core> core_of) {
+    return evaluate(problem.graph, problem.topology, core_of, problem.model);
+  };
+  auto default_placement = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
+  const double cost_default = value(default_placement);
+  if (!std::isfinite(cost_default)) {
+    return fail(Code::bad_input, at("cost"), "the cost of the default placement is not finite",
+                "divide the amounts of traffic or the costs of the topology by a large number");
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto milliseconds = [&] {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -73,11 +82,7 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& r
     mapping = Mapping::create(std::move(worthwhile), problem.topology, problem.capacities, mapper.spec);
     if (!mapping) return invalid_result(mapper, std::move(mapping).error());
   }
-  const auto value = [&](std::span<const Core> core_of) {
-    return evaluate(problem.graph, problem.topology, core_of, problem.model);
-  };
-  auto default_placement = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
-  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  value(default_placement),
+  MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  cost_default,
                    {},          time_ms,  false,         std::move(placement->note), {}, {}};
   result.cost = value(result.mapping.cores());
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,9 +48,10 @@ std::vector<Core> usable_cores(const Topology& topology, Node node) {
 }
 
 /// Finds cores by host and processing unit. Of several suitable cores it chooses the first one with the fewest ranks.
+/// A rank takes the time of a search in a set, whatever the number of cores of its node.
 class CoreFinder {
  public:
-  explicit CoreFinder(const Topology& topology) : topology_(topology), ranks_on_(topology.core_count(), 0) {}
+  explicit CoreFinder(const Topology& topology) : topology_(topology) {}
 
   void name(const std::string& host, Node node) { node_of_.emplace(host, node); }
 
@@ -59,19 +61,43 @@ class CoreFinder {
   }
 
   std::optional<Core> core(Node node, std::optional<std::uint32_t> cpu) {
-    std::optional<Core> best;
-    for (const Core core : usable_cores(topology_, node)) {
-      if (cpu && topology_.os_index(core) != *cpu) continue;
-      if (!best || ranks_on_[index(core)] < ranks_on_[index(*best)]) best = core;
+    Candidates& cores = candidates_of(node);
+    const std::uint64_t wanted = cpu ? *cpu : any_cpu;
+    const auto best = cores.lower_bound(Candidate{wanted, 0, Core{0}});
+    if (best == cores.end() || best->cpu != wanted) return std::nullopt;
+    const Candidate chosen = *best;
+    for (const std::uint64_t key : {any_cpu, std::uint64_t{topology_.os_index(chosen.core)}}) {
+      cores.erase(Candidate{key, chosen.ranks, chosen.core});
+      cores.insert(Candidate{key, chosen.ranks + 1, chosen.core});
     }
-    if (best) ++ranks_on_[index(*best)];
-    return best;
+    return chosen.core;
   }
 
  private:
+  /// A core is a candidate for its own processing unit and for ranks without one.
+  struct Candidate {
+    std::uint64_t cpu;
+    std::uint32_t ranks;
+    Core core;
+    auto operator<=>(const Candidate&) const = default;
+  };
+  using Candidates = std::set<Candidate>;
+  static constexpr std::uint64_t any_cpu = ~std::uint64_t{0};
+
+  Candidates& candidates_of(Node node) {
+    const auto [entry, added] = candidates_.try_emplace(node);
+    if (added) {
+      for (const Core core : usable_cores(topology_, node)) {
+        entry->second.insert(Candidate{any_cpu, 0, core});
+        entry->second.insert(Candidate{topology_.os_index(core), 0, core});
+      }
+    }
+    return entry->second;
+  }
+
   const Topology& topology_;
   std::map<std::string, Node> node_of_;
-  std::vector<std::uint32_t> ranks_on_;
+  std::map<Node, Candidates> candidates_;
 };
 
 bool has_a_name(const ObjectSpec& object) {

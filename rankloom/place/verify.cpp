@@ -72,7 +72,9 @@ class BindingChecker {
 }  // namespace
 
 Result<std::vector<BindingReport>> read_reports(const FileContents& file) {
+  constexpr std::size_t max_total_cpus = 1U << 26;
   std::vector<BindingReport> reports;
+  std::size_t total_cpus = 0;
   Scanner in(file.view());
   for (std::uint64_t line = 1; !in.done(); ++line) {
     Scanner fields(in.take_line());
@@ -87,6 +89,10 @@ Result<std::vector<BindingReport>> read_reports(const FileContents& file) {
     if (!numbered || host.empty() || !cpus) {
       return fail(Code::bad_input, at(file.name(), line), "this is not a report of a rank",
                   "write a line as: 3 node1 0-3,8");
+    }
+    if ((total_cpus += cpus->size()) > max_total_cpus) {
+      return fail(Code::bad_input, at(file.name(), line), "the ranks up to here report too many processing units",
+                  "run the program again");
     }
     reports.push_back({static_cast<std::uint32_t>(rank), host, *cpus});
   }

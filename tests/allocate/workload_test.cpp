@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "rankloom/core/system/file.hpp"
 
@@ -74,6 +75,20 @@ TEST(Swf, RefusesATruncatedCompressedFile) {
   const auto cut = load_workload(path);
   ASSERT_FALSE(cut);
   EXPECT_THAT(cut.error().what, HasSubstr("truncated"));
+  std::filesystem::remove(path);
+}
+
+TEST(Swf, RefusesACompressedFileWithFarMoreContentThanAWorkload) {
+  const std::string blanks(std::size_t{300} << 20, '\n');
+  const std::string path = ::testing::TempDir() + "/bomb.swf.gz";
+  gzFile file = gzopen(path.c_str(), "wb1");
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(gzwrite(file, blanks.data(), static_cast<unsigned>(blanks.size())), static_cast<int>(blanks.size()));
+  ASSERT_EQ(gzclose(file), Z_OK);
+  const auto bomb = load_workload(path);
+  ASSERT_FALSE(bomb);
+  EXPECT_THAT(bomb.error().what, HasSubstr("is larger than"));
+  EXPECT_THAT(bomb.error().hint, HasSubstr("gunzip"));
   std::filesystem::remove(path);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests: recordings are read as profiles, however the ranks ended.
+#include <cstddef>
+#include <cstring>
+
 #include "tests/capture/import_support.hpp"
 #include "tests/capture/recording_writer.hpp"
 
@@ -169,6 +172,87 @@ TEST(Recording, ReportsDamage) {
   std::string newer = good;
   newer[8] = 9;
   EXPECT_THAT(testing::error_as("", newer).hint, HasSubstr("version of rankloom that recorded"));
+}
+
+record::RankRecord head_of(const std::string& record) {
+  record::RankRecord head;
+  std::memcpy(&head, record.data(), sizeof head);
+  return head;
+}
+
+template <class T>
+void put(std::string& record, std::uint64_t offset, const T& value) {
+  std::memcpy(record.data() + offset, &value, sizeof value);
+}
+
+TEST(Recording, RejectsMoreRanksThanAFileOfItsSizeCanHave) {
+  std::string record = record_rank(0, 2, [](auto&) {});
+  record::RankRecord head = head_of(record);
+  head.ranks = 16'000'000;
+  put(record, 0, head);
+  EXPECT_THAT(testing::error_as("", record).what, HasSubstr("it contains 1 of 16000000 ranks"));
+}
+
+TEST(Recording, RejectsPhasesOfFarMoreRanksThanWereRecorded) {
+  std::string record = record_rank(0, 2, [](record::Counters& counters) {
+    for (int level = 1; level <= 300; ++level) {
+      counters.set_level(level, counters.arena().head().first_tick + static_cast<std::uint64_t>(level));
+      counters.add_traffic(1, record::TrafficKind::sent, 1);
+    }
+  });
+  record::RankRecord head = head_of(record);
+  head.ranks = 65'536;
+  put(record, 0, head);
+  EXPECT_THAT(testing::error_as("", record).what, HasSubstr("phases of 65536 ranks in a file of"));
+}
+
+/// A damaged record, in which all items of a list have the members and tables of the same bytes.
+TEST(Recording, ReadsEachByteOfADamagedRecordOnce) {
+  constexpr std::uint64_t items = 20'000;
+  std::string record = record_rank(0, 1, [](auto&) {});
+  const std::uint64_t first = (record.size() + 63) / 64 * 64;
+  const std::uint64_t size = first + items * sizeof(record::PhaseRecord);
+  record.resize(size);
+  record::RankRecord head = head_of(record);
+  head.used = size;
+  head.phases = first;
+  put(record, 0, head);
+  for (std::uint64_t i = 0; i < items; ++i) {
+    record::PhaseRecord phase;
+    phase.next = i + 1 < items ? first + (i + 1) * sizeof phase : first;
+    phase.key = static_cast<std::int64_t>(i);
+    phase.traffic = {.slots = first, .capacity = static_cast<std::uint32_t>(items)};
+    put(record, first + i * sizeof phase, phase);
+  }
+  const Profile profile = testing::read_as("", record).profile;
+  EXPECT_LE(profile.phases.size(), items);
+  EXPECT_LT(profile.point_to_point.edge_count(), items);
+
+  head.phases = 0;
+  head.communicators = first;
+  put(record, 0, head);
+  for (std::uint64_t i = 0; i < items; ++i) {
+    record::CommunicatorRecord entry;
+    entry.next = i + 1 < items ? first + (i + 1) * sizeof(record::PhaseRecord) : first;
+    entry.number = static_cast<std::uint32_t>(i + 1);
+    entry.name_length = 500'000;
+    put(record, first + i * sizeof(record::PhaseRecord), entry);
+  }
+  EXPECT_LT(testing::read_as("", record).profile.communicators.size(), 10u);
+}
+
+TEST(Recording, WindowsOfAnyLengthAreMerged) {
+  std::string long_one = record_rank(
+      0, 2, [](auto&) {}, 1);
+  std::string short_one = record_rank(
+      1, 2, [](auto& counters) { counters.add_traffic(0, record::TrafficKind::sent, 5); }, 1);
+  record::RankRecord head = head_of(long_one);
+  head.window_ns = ~std::uint64_t{0};
+  put(long_one, 0, head);
+  head = head_of(short_one);
+  ASSERT_NE(head.phases, 0u);
+  put(short_one, head.phases + offsetof(record::PhaseRecord, key), INT64_MIN);
+  EXPECT_EQ(testing::read_as("", long_one + short_one).profile.point_to_point.total_bytes(), 5);
 }
 
 }  // namespace

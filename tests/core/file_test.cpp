@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -49,6 +50,49 @@ TEST_F(FileTest, ADirectoryIsNotAFile) {
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, Code::bad_input);
   EXPECT_FALSE(write_file(directory_.string(), "x"));
+}
+
+TEST_F(FileTest, AFileThatShrinksKeepsItsContent) {
+  ASSERT_TRUE(write_file(path("a"), std::string(100'000, 'x')));
+  const auto text = read_file(path("a"));
+  ASSERT_TRUE(text);
+  fs::resize_file(path("a"), 0);
+  EXPECT_EQ(text->view(), std::string(100'000, 'x'));
+}
+
+TEST_F(FileTest, ADeviceIsNotAFile) {
+  for (const char* const device : {"/dev/zero", "/dev/full", "/dev/urandom"}) {
+    const auto text = read_file(device);
+    ASSERT_FALSE(text) << device;
+    EXPECT_EQ(text.error().code, Code::bad_input);
+    EXPECT_EQ(text.error().what, "is a device, not a file");
+  }
+  EXPECT_EQ(read_file("/dev/null")->view(), "");
+}
+
+TEST_F(FileTest, AFileThatDoesNotFitIntoMemoryIsAnError) {
+  ASSERT_TRUE(write_file(path("a"), ""));
+  fs::resize_file(path("a"), std::uintmax_t{1} << 42);  // sparse: needs no disk
+  const auto text = read_file(path("a"));
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, Code::environment);
+  EXPECT_NE(text.error().what.find("of memory"), std::string::npos);
+}
+
+TEST_F(FileTest, FilesOfUnknownSizeAreRead) {
+  const auto text = read_file("/proc/self/status");
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(text->view().starts_with("Name:"));
+}
+
+TEST_F(FileTest, PipesOfAnySizeAreRead) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string content(1'000'003, 'p');
+  std::thread writer([&] { std::ofstream(path("pipe")) << content; });
+  const auto text = read_file(path("pipe"));
+  writer.join();
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->view(), content);
 }
 
 TEST_F(FileTest, AMissingDirectoryIsNamedInTheErrorAndHint) {

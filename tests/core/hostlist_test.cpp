@@ -34,6 +34,8 @@ TEST(Hostlist, RefusesMalformedExpressions) {
         "n[1,]", "n[0-99999999]", "n[0-4294967290]", "a[0-9999]b[0-9999]"}) {
     EXPECT_FALSE(expand_hostlist(text)) << text;
   }
+  EXPECT_EQ(expand_hostlist("n[1-262144]")->size(), max_listed_hosts);
+  EXPECT_FALSE(expand_hostlist("n[0-262144]"));
   EXPECT_THAT(to_string(expand_hostlist("n[3-1]").error()), HasSubstr("\"3-1\" is not a number or a range"));
 }
 
@@ -45,6 +47,23 @@ TEST(Hostlist, ContainsOnlyNamesThatNeitherSshNorAShellTakesForSomethingElse) {
     EXPECT_THAT(to_string(names.error()), HasSubstr("is not a host name")) << text;
   }
   EXPECT_TRUE(is_plain_host_name("node-1.cluster_2.example"));
+}
+
+TEST(Hostlist, RefusesNamesThatAreTooLong) {
+  const std::string long_part(1000, 'a'), zeros(1000, '0');
+  EXPECT_FALSE(expand_hostlist(long_part));
+  EXPECT_FALSE(expand_hostlist(long_part + "[0-9999]"));
+  EXPECT_FALSE(expand_hostlist("n[0-9999]" + long_part));
+  EXPECT_FALSE(expand_hostlist("n[" + zeros + "-9999]"));
+  EXPECT_TRUE(expand_hostlist(std::string(255, 'a')));
+}
+
+TEST(Hostlist, AllListsOfAFileTogetherHaveALimit) {
+  HostlistExpander lists;
+  ASSERT_TRUE(lists.expand("n[1-262144]"));
+  std::size_t expanded = 1;
+  while (expanded < 100 && lists.expand("n[1-262144]")) ++expanded;
+  EXPECT_LT(expanded, 10u);
 }
 
 TEST(Hostlist, ShortHostNamesHaveNoDomain) {

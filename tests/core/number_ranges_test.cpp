@@ -36,6 +36,7 @@ TEST(NumberRangesTest, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("1,"), "\"\" is not a number or a range");
   EXPECT_EQ(error_of("1 "), "\"1 \" is not a number or a range");
   EXPECT_EQ(error_of("99-101"), "\"99-101\" is above the maximum of 100");
+  EXPECT_EQ(error_of("0-100,0-100"), "\"0-100\" repeats earlier numbers");
   EXPECT_EQ(error_of("99999999999999999999999"), "\"99999999999999999999999\" is not a number or a range");
 }
 

@@ -31,6 +31,17 @@ TEST(Units, AnInverseBandwidthCanBeGivenAsABandwidth) {
   EXPECT_FALSE(parse_inverse_bandwidth("10GB"));
 }
 
+TEST(Units, ABlankOrAnInfiniteValueIsAnError) {
+  for (const char* const text :
+       {"64 M", "64M ", " 64M", "64 MB", "1e308M", "1e999", "nan", "inf", "0x10", "64MBB", "64iB"})
+    EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
+  for (const char* const text : {"1 s", "1e308min", "1e999s", "nan"})
+    EXPECT_EQ(parse_nanoseconds(text, 1e9), std::nullopt) << text;
+  EXPECT_EQ(parse_nanoseconds("1e308", 1e9), std::nullopt);
+  for (const char* const text : {"1e-320B/s", "10 GB/s", "0B/s", "-1GB/s"})
+    EXPECT_EQ(parse_inverse_bandwidth(text), std::nullopt) << text;
+}
+
 TEST(Units, NumbersAreFormattedWithUnits) {
   EXPECT_EQ(format_count(10077696), "10,077,696");
   EXPECT_EQ(format_count(-1234), "-1,234");

@@ -86,6 +86,9 @@ TEST(Hwloc, BadFilesAreErrors) {
   const std::string text = of_version("2.0");
   EXPECT_THAT(problem_of(read_hwloc_xml, "<topology></topology>"), HasSubstr("hwloc cannot read this XML"));
   EXPECT_THAT(problem_of(read_hwloc_xml, text.substr(0, text.size() / 2)), HasSubstr("hwloc cannot read this XML"));
+  std::string deep = text.substr(0, text.find("<object"));
+  for (int i = 0; i < 100'000; ++i) deep += "<object type=\"Group\" cpuset=\"0x1\">";
+  EXPECT_THAT(problem_of(read_hwloc_xml, deep), HasSubstr("hwloc cannot read this XML"));
 }
 
 TEST(Hwloc, DiscoversThisHost) {

@@ -250,6 +250,24 @@ TEST(SlurmYaml, DeeplyNestedBracketsAreRefused) {
   EXPECT_FALSE(read_slurm_yaml(FileContents("file", "- topology: t\n  tree: " + std::string(199, '['))));
 }
 
+TEST(SlurmYaml, DeeplyNestedListsAreErrors) {
+  std::string dashes;
+  for (int i = 0; i < 20'000; ++i) dashes += "- ";
+  EXPECT_FALSE(read_slurm_yaml(FileContents("file", "- topology: t\n  tree:\n   " + dashes + "x")));
+}
+
+TEST(SlurmYaml, AliasesOfLongListsHaveALimit) {
+  std::string text = "- topology: t\n  tree:\n    switches:\n    - {switch: s, nodes: [&a 'n[1-262144]'";
+  for (int i = 0; i < 1000; ++i) text += ", *a";
+  EXPECT_THAT(problem_of(read_slurm_yaml, text + "]}\n"), HasSubstr("name too many hosts"));
+}
+
+TEST(Slurm, ListsOfAllSwitchesTogetherHaveALimit) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "SwitchName=s" + std::to_string(i) + " Nodes=n[1-262144]\n";
+  EXPECT_THAT(problem_of(read_slurm_topology, text), HasSubstr("name too many hosts"));
+}
+
 TEST(SlurmYaml, ATruncatedFileIsAnErrorOrHasFewerNodes) {
   const Truncations block = truncations_of(read_slurm_yaml, several_topologies);
   EXPECT_GT(block.errors, 0U);

@@ -209,7 +209,7 @@ TEST(TopologyString, ErrorsNameTheTokenAndShowTheSyntax) {
   expect("node:4.5 core:4", "\"4.5\" is not a count");
   expect("node:99999999999 core:4", "\"99999999999\" is not a count");
   expect("node:100000 core:100000", "core:100000: 10000000000 objects are more than");
-  expect("node:4 core:4294967294", "more than the maximum of 4294967294");
+  expect("node:4 core:4294967294", "more than the maximum of 16777216");
   expect("mesh:60000x60000 core:2", "mesh:60000x60000");
   expect("core:4=0", "\"0\" is neither a time per byte");
   expect("core:4=-1", "\"-1\" is neither");
@@ -217,6 +217,10 @@ TEST(TopologyString, ErrorsNameTheTokenAndShowTheSyntax) {
   expect("core:4=inf", "\"inf\" is neither");
   expect("core:4=1e999", "\"1e999\" is neither");
   expect("core:4=", "\"\" is neither");
+  expect("core:4=1e300", "the cost \"1e300\" is not between 1e-40 and 1e+40");
+  expect("core:4=1e-300", "the cost \"1e-300\" is not between");
+  expect("torus:4x4=1e300 core:4", "the cost \"1e300\" is not between");
+  expect("core:4=1,1e300", "\"1e300\" is not a latency");
   expect("core:4=1,", "\"\" is not a latency");
   expect("core:4=1,-2us", "\"-2us\" is not a latency");
   expect("core:4=1,2furlongs", "\"2furlongs\" is not a latency");

@@ -370,5 +370,18 @@ TEST(Traffic, AnAllToAllThatExceedsTheMemoryIsAnError) {
   EXPECT_TRUE(check_traffic_fits(profile, CollectiveModel::tree));
 }
 
+TEST(Traffic, AmountsWhoseSumCouldBeInfiniteAreAnError) {
+  Profile profile;
+  profile.point_to_point = CommGraphBuilder(64).build(true);
+  profile.communicators.push_back({});
+  profile.collectives.push_back(
+      {.communicator = 0, .op = CollectiveOp::alltoall, .root = 0, .bytes = 1e60, .count = 1e40});
+  EXPECT_TRUE(check_traffic_fits(profile, CollectiveModel::tree));
+  profile.collectives[0].count = 1e60;
+  ASSERT_FALSE(check_traffic_fits(profile, CollectiveModel::tree));
+  EXPECT_EQ(check_traffic_fits(profile, CollectiveModel::tree).error().code, Code::bad_input);
+  EXPECT_TRUE(check_traffic_fits(profile, CollectiveModel::none));
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -266,6 +267,52 @@ TEST(ProfileFile, RejectsHeadersThatAnnounceMoreThanTheFileContains) {
   const auto back = by_hand({0, 0, 0xffff'fff0, 0, 0, 0}, column_of_ranks("ROWS", {0, 0}));
   ASSERT_FALSE(back);
   EXPECT_THAT(back.error().what, HasSubstr("announces 4294967280"));
+}
+
+/// A chunk of this many zeros, as zstd compresses them: to less than a ten-thousandth.
+std::string zeros(std::string_view tag, std::size_t count) {
+  return pack(tag, std::string(count, '\0'));
+}
+
+TEST(ProfileFile, ASmallFileMayDescribeMillionsOfRanks) {
+  constexpr std::uint32_t ranks = 4'000'000;
+  const auto back = by_hand({0, 0, ranks, 0, 0, 0}, zeros("ROWS", std::size_t{ranks} * 4));
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(back->rank_count(), ranks);
+}
+
+TEST(ProfileFile, RejectsContentThatNeedsFarMoreMemoryThanTheFileHas) {
+  constexpr std::size_t megabytes = 1 << 20;
+  // Every chunk is valid and consistent with the others. Repetition keeps the test small.
+  const std::string ranks = column_of_ranks("ROWS", {0, 0});
+  const auto many = [&](std::string_view tag, std::size_t count, std::size_t size) {
+    const std::string chunk = zeros(tag, size);
+    std::string all = ranks;
+    for (std::size_t i = 0; i < count; ++i) all += chunk;
+    EXPECT_LT(all.size(), 64'000u);
+    return by_hand({0, 0, 2, 0, 0, 0}, all);
+  };
+  for (const auto& [tag, count, size] :
+       {std::tuple("COMM", 10, 8 * megabytes), std::tuple("ORIG", 10, 8 * megabytes),
+        std::tuple("SIZE", 40, 8 * megabytes), std::tuple("PHAS", 2, 28 * megabytes)}) {
+    const auto back = many(tag, count, size);
+    ASSERT_FALSE(back) << tag;
+    EXPECT_THAT(back.error().what, HasSubstr("of memory; the limit for a file of")) << tag;
+  }
+  constexpr std::uint32_t too_many = 60 * megabytes;
+  const auto back = by_hand({0, 0, too_many, 0, 0, 0}, zeros("ROWS", std::size_t{too_many} * 4));
+  ASSERT_FALSE(back);
+  EXPECT_THAT(back.error().what, HasSubstr("of memory; the limit for a file of"));
+}
+
+TEST(ProfileFile, RejectsAmountsWhoseSumsCouldBeInfinite) {
+  const auto with_bytes = [](double bytes) {
+    return by_hand({0, 0, 2, 0, 1, 0},
+                   column_of_ranks("ROWS", {1, 0}) + column_of_ranks("DEST", {1}) + column("BYTE", std::vector{bytes}));
+  };
+  EXPECT_TRUE(with_bytes(1e100));
+  EXPECT_FALSE(with_bytes(1.1e100));
+  EXPECT_FALSE(with_bytes(1e308));
 }
 
 TEST(ProfileFile, ValidatesCollectivesAgainstCommunicators) {

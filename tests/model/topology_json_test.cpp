@@ -219,16 +219,31 @@ TEST(TopologyJson, RejectsAbsurdCountsBeforeAnythingIsBuilt) {
   for (int level = 0; level < 50; ++level)
     machine = R"({"kind": "group", "repeat": 4000000000, "children": [)" + machine + "]}";
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "children": [)" + machine + "]}")),
-              HasSubstr("too many: the maximum is 4294967294"));
+              HasSubstr("too many: the maximum is 16777216"));
   EXPECT_THAT(problem(file_with(R"({"kind": "machine"})")), HasSubstr("no cores"));
   EXPECT_THAT(problem(file_with(R"({"kind": "machine", "repeat": 2, "children": [{"kind": "core"}]})")),
               HasSubstr("machine: is repeated"));
 }
 
 TEST(TopologyJson, RejectsDeepNesting) {
-  std::string machine = R"({"kind": "core"})";
-  for (int level = 0; level < 20'000; ++level) machine = R"({"kind": "group", "children": [)" + machine + "]}";
-  EXPECT_THAT(problem(file_with(machine)), HasSubstr("is nested too deep"));
+  const auto nested = [](int levels) {
+    std::string machine = R"({"kind": "core"})";
+    for (int level = 0; level < levels; ++level) machine = R"({"kind": "group", "children": [)" + machine + "]}";
+    return file_with(machine);
+  };
+  EXPECT_THAT(problem(nested(70)), HasSubstr("is nested too deep"));
+  EXPECT_THAT(problem(nested(20'000)), HasSubstr("the brackets are nested more than 256 levels deep"));
+}
+
+TEST(TopologyJson, RejectsCostsWhoseSumsCouldBeInfinite) {
+  const auto with_cost = [](const std::string& cost) {
+    return problem(
+        file_with(R"({"kind": "machine", "between": )" + cost + R"(, "children": [{"kind": "core", "repeat": 2}]})"));
+  };
+  EXPECT_EQ(with_cost("1e40"), "none");
+  for (const std::string cost : {"1e41", "1e300", "1e-300", "0", "-1", R"({"inverse_bandwidth": 1, "latency": 1e300})"})
+    EXPECT_THAT(with_cost(cost), HasSubstr("is not a valid cost")) << cost;
+  EXPECT_THAT(with_cost("1e999"), HasSubstr("too large"));
 }
 
 TEST(TopologyJson, RejectsInvalidNetworks) {

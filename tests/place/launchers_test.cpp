@@ -269,6 +269,31 @@ TEST(Launchers, NameTheWrongLineOfAFile) {
   EXPECT_THAT(error_of("hostfile", "node0:x\n"), HasSubstr("f:1"));
 }
 
+TEST(Launchers, RejectFilesOfFarMoreRanksThanTheyCanPlace) {
+  const Topology machine = topology("node:2=10 core:2=1");
+  const auto error_of = [&](std::string_view launcher, const std::string& text) {
+    const auto read = (*find_launcher(launcher))->read(FileContents("f", text), machine, {});
+    return read ? "read" : to_string(read.error());
+  };
+  EXPECT_THAT(error_of("openmpi4", "rank 67108863=node0 slot=0\n"), HasSubstr("rank 67108863 in a file of 27 bytes"));
+  EXPECT_THAT(error_of("openmpi5", "rank 67108863=node0 slot=0\n"), HasSubstr("rank 67108863 in a file of 27 bytes"));
+  EXPECT_THAT(error_of("lsf", "{(16777216)}"), HasSubstr("rank 16777216 in a file of 12 bytes"));
+  EXPECT_THAT(error_of("hostfile", "node0:1000000\nnode1:1000000\nnode0:1000000\n"),
+              HasSubstr("f:3: the lines up to here place more than 2097152 ranks"));
+  EXPECT_THAT(error_of("hostfile", "node0:4294967295\n"), HasSubstr("f:1: the lines up to here place more than"));
+  EXPECT_THAT(error_of("intelmpi", "-n 4294967295 -host node0 app\n"), HasSubstr("f:1: the lines up to here"));
+  EXPECT_THAT(error_of("cray", "0-3,0-3,0-3\n"), HasSubstr("f:1"));
+}
+
+TEST(Launchers, FindCoresOfALargeNodeQuickly) {
+  const Topology machine = topology("node:1 core:100000");
+  const auto read = (*find_launcher("hostfile"))->read(FileContents("f", "node0:200000\n"), machine, {});
+  ASSERT_TRUE(read) << to_string(read.error());
+  ASSERT_EQ(read->size(), 200'000u);
+  EXPECT_EQ((*read)[99'999], Core{99'999});
+  EXPECT_EQ((*read)[100'000], Core{0});
+}
+
 TEST(Launchers, AreRecognisedByExactlyOneRow) {
   const struct {
     const char* name;

@@ -199,5 +199,19 @@ TEST(ReorderRequestHandler, RepliesWithAnErrorToInvalidBytes) {
   }
 }
 
+TEST(ReorderRequestHandler, RejectsMoreVerticesThanProcesses) {
+  MessageWriter request;
+  request.number(request_magic);
+  request.text("a \nb \n");
+  request.number<std::uint32_t>(0);
+  request.number(TopologyKind::edges);
+  request.number<std::int32_t>(2'000'000'000);
+  request.numbers<std::int32_t>(nullptr, 0);
+  const std::string reply = handle_request(request.bytes(), "");
+  MessageReader reader(reply);
+  EXPECT_EQ(reader.number<std::uint32_t>(), reply_magic);
+  EXPECT_NE(reader.text().find("more vertices than there are processes"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rankloom::reorder

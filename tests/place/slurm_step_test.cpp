@@ -127,6 +127,17 @@ class PlaceStep : public ::testing::Test {
   std::filesystem::path directory_;
 };
 
+TEST_F(PlaceStep, RejectsAFileOfOneCommentWithoutALineEnd) {
+  for (const char* const content : {"# a comment", "#", "# one\n# two", "\n\n#", ""})
+    EXPECT_THAT(place(write("comment.map", content), "srun app", two_nodes()), HasSubstr("no core numbers")) << content;
+}
+
+TEST_F(PlaceStep, RejectsCountsForMoreNodesThanTheJobHas) {
+  SlurmVariables variables = two_nodes();
+  variables.cpus_per_node = "4(x2),4(x2),4(x2)";
+  EXPECT_THAT(step_of("srun app", variables).error().what, HasSubstr("is not a list of counts for these nodes"));
+}
+
 TEST_F(PlaceStep, NumbersTheCoresOfTheJob) {
   const auto map = write("map", "7\n0\n3\n4\n");
   EXPECT_EQ(place(map, "srun -n 4 app", two_nodes()), "n2:+3 n1:+0 n1:+3 n2:+0");

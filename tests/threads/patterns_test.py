@@ -147,6 +147,13 @@ class Copies(RecordingTest):
     def test_evicted_lines_are_not_transferred(self):
         self.assertLess(self.transferred("memcpy", RANKLOOM_THREADS_WINDOW="128k"), 0.2 * MEGABYTE)
 
+    def test_a_window_with_a_blank_or_another_unit_is_reported_and_ignored(self):
+        for window in ("128 k", "128 M", "128kB", "-1", "0", "x"):
+            with self.subTest(window=window):
+                self.call("./program", "memcpy", RANKLOOM_THREADS_OUT="out.prof", RANKLOOM_THREADS_WINDOW=window)
+                self.assertIn("RANKLOOM_THREADS_WINDOW is not a size", self.err)
+                self.assertGreaterEqual(self.read("out.prof")[1, 0], MEGABYTE)
+
 
 if __name__ == "__main__":
     RecordingTest.rankloom = pathlib.Path(sys.argv.pop(1)).resolve()

@@ -11,6 +11,7 @@
 
 #include "rankloom/allocate/workload/workload.hpp"
 #include "rankloom/core/text/scanner.hpp"
+#include "rankloom/core/text/units.hpp"
 
 namespace rankloom {
 
@@ -55,7 +56,9 @@ void read_job(const std::array<double, fields>& values, Workload& workload) {
                            static_cast<std::uint64_t>(std::ceil(tasks))});
 }
 
+/// Decompresses gzip. Workloads are compressed to about a tenth; a much larger content is an error, not a workload.
 Result<FileContents> inflate(const FileContents& file) {
+  const std::size_t limit = (std::size_t{256} << 20) + 100 * file.view().size();
   if (file.view().size() > std::numeric_limits<uInt>::max())
     return fail(Code::bad_input, at(file.name()), "the file is larger than 4 GiB", "give a part of the workload");
   z_stream stream{};
@@ -73,9 +76,12 @@ Result<FileContents> inflate(const FileContents& file) {
     status = ::inflate(&stream, Z_NO_FLUSH);
     text.append(block.data(), block.size() - stream.avail_out);
     if (status == Z_STREAM_END && stream.avail_in > 0) status = inflateReset(&stream);  // another gzip member follows
-    if (text.size() > (std::size_t{4} << 30))
-      return fail(Code::bad_input, at(file.name()), "the uncompressed file is larger than 4 GiB",
-                  "give a part of the workload");
+    if (text.size() > limit)
+      return fail(
+          Code::bad_input, at(file.name()),
+          fmt::format("the content of {} of gzip is larger than {}",
+                      format_bytes(static_cast<double>(file.view().size())), format_bytes(static_cast<double>(limit))),
+          "check the file; if it is a workload, decompress it with gunzip and give the result");
   }
   if (status != Z_STREAM_END)
     return fail(Code::bad_input, at(file.name()), "the compressed file is truncated or damaged", "use a complete copy");

@@ -22,9 +22,6 @@ inline constexpr std::uint64_t max_unbacked_ranks = std::uint64_t{1} << 22;
 /// Ranks have 32-bit numbers.
 inline constexpr std::uint64_t max_rank_count = 0xffff'fffe;
 
-/// The maximum of an amount, so that no sum or cost overflows.
-inline constexpr double max_amount = 1e100;
-
 /// An error at this position of the text.
 inline Failure input_error(const FileContents& file, const char* position, std::string what, std::string hint) {
   return fail(Code::bad_input, at(file.name(), line_of(file.view(), position)), std::move(what), std::move(hint));

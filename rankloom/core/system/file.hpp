@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// core/system: reads and writes complete files. Reading maps the file into memory. Writing goes to a temporary file
-// next to the target, which is renamed at the end, so that readers never see a partly written file.
+// core/system: reads and writes complete files. Reading copies the file into memory: a mapped file that another program
+// shortens would end this program by SIGBUS. Writing goes to a temporary file next to the target, which is renamed at
+// the end, so that readers never see a partly written file.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +14,7 @@
 
 namespace rankloom {
 
-/// The content of one file, mapped or read; copies share the memory. There is no terminating zero.
+/// The content of one file; copies share the memory. There is no terminating zero.
 class FileContents {
  public:
   FileContents(std::string name, std::string content);
@@ -23,13 +24,14 @@ class FileContents {
 
  private:
   friend Result<FileContents> read_file(const std::string& path);
-  FileContents(std::string name, std::string_view view, std::shared_ptr<const void> owner);
+  FileContents(std::string name, std::shared_ptr<const char[]> content, std::size_t size);
   std::string name_;
-  std::string_view view_;
   std::shared_ptr<const void> owner_;
+  std::string_view view_;
 };
 
-/// "-" is standard input. Pipes work. A directory, a missing or unreadable file is an error with a remedy.
+/// "-" is standard input. Pipes and terminals work. A directory, a device, a missing or unreadable file, and content
+/// that does not fit into memory are errors with a remedy.
 Result<FileContents> read_file(const std::string& path);
 
 /// The stream that writers fill; remembers whether a write failed.

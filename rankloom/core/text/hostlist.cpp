@@ -13,8 +13,7 @@ namespace rankloom {
 
 namespace {
 
-/// No machine has more hosts. A larger number is an error in a range, and would need gigabytes of memory.
-constexpr std::size_t max_hosts = 4'000'000;
+constexpr std::size_t max_name_length = 255;  // of the domain name system
 
 Failure bad(std::string_view text, std::string_view why) {
   constexpr std::size_t max_length = 60;
@@ -57,8 +56,11 @@ Result<void> append_ranges(std::string_view ranges, const std::string& prefix, s
     const std::string_view text = ranges.substr(0, ranges.find(','));
     const auto range = parse_number_range(text);
     if (!range) return bad(text, "is not a number or a range");
-    if (range->last - range->first >= max_hosts || names.size() + (range->last - range->first) >= max_hosts)
-      return bad(text, fmt::format("expands to more than {} hosts", max_hosts));
+    if (prefix.size() + text.size() > max_name_length)
+      return bad(prefix, "is the beginning of a name that is too long");
+    if (range->last - range->first >= max_listed_hosts ||
+        names.size() + (range->last - range->first) >= max_listed_hosts)
+      return bad(text, fmt::format("expands to more than {} hosts", max_listed_hosts));
     for (std::uint64_t number = range->first; number <= range->last; ++number)
       names.push_back(fmt::format("{}{:0{}}", prefix, number, range->digits));
     if (text.size() == ranges.size()) return {};
@@ -71,6 +73,8 @@ Result<std::vector<std::string>> expand_name(std::string_view text) {
   std::vector<std::string> names{""};
   while (!text.empty()) {
     const auto open = text.find('[');
+    if (names[0].size() + std::min(open, text.size()) > max_name_length)
+      return bad(text, fmt::format("is part of a name of more than {} characters", max_name_length));
     for (std::string& name : names) name += text.substr(0, open);
     if (open == std::string_view::npos) break;
     const auto close = text.find(']', open);
@@ -100,8 +104,8 @@ Result<std::vector<std::string>> expand_hostlist(std::string_view text) {
       failure.value().hint = "use letters, digits, - _ and . and do not begin with -";
       return failure;
     }
-    if (hosts.size() + names->size() > max_hosts)
-      return bad(text, fmt::format("expands to more than {} hosts", max_hosts));
+    if (hosts.size() + names->size() > max_listed_hosts)
+      return bad(text, fmt::format("expands to more than {} hosts", max_listed_hosts));
     hosts.insert(hosts.end(), names->begin(), names->end());
   }
   if (hosts.empty()) return bad(text, "names no host");
@@ -112,6 +116,15 @@ bool is_plain_host_name(std::string_view name) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
   return !name.empty() && name.size() <= 255 && name[0] != '-' &&
          name.find_first_not_of(plain) == std::string_view::npos;
+}
+
+Result<std::vector<std::string>> HostlistExpander::expand(std::string_view text) {
+  constexpr std::size_t max_memory = std::size_t{64} << 20;
+  auto names = expand_hostlist(text);
+  if (!names) return names;
+  for (const std::string& name : *names) memory_ += sizeof name + name.size();
+  if (memory_ > max_memory) return bad(text, "and the lists before it name too many hosts");
+  return names;
 }
 
 std::string_view short_host_name(std::string_view host) {

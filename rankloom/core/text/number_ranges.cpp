@@ -45,6 +45,7 @@ std::optional<std::vector<std::uint32_t>> parse_number_ranges(std::string_view t
     const auto range = parse_number_range(item);
     if (!range) return reject(quote(item) + " is not a number or a range");
     if (range->last > max) return reject(quote(item) + " is above the maximum of " + std::to_string(max));
+    if (numbers.size() + (range->last - range->first) > max) return reject(quote(item) + " repeats earlier numbers");
     for (std::uint64_t number = range->first; number <= range->last; ++number)
       numbers.push_back(static_cast<std::uint32_t>(number));
     begin = end + 1;

@@ -23,7 +23,9 @@ struct NumberRange {
 std::optional<NumberRange> parse_number_range(std::string_view text);
 
 /// The numbers of a list in the order of the text: "0-3,8" → 0 1 2 3 8. An empty text is an empty list. Nothing if the
-/// text is malformed or contains a number above `max`; `error` then tells why: "\"3-x\" is not a number or a range".
+/// text is malformed, contains a number above `max`, or more numbers than there are up to `max`; `error` then tells
+/// why:
+/// "\"3-x\" is not a number or a range".
 std::optional<std::vector<std::uint32_t>> parse_number_ranges(std::string_view text,
                                                               std::uint32_t max = (std::uint32_t{1} << 20) - 1,
                                                               std::string* error = nullptr);

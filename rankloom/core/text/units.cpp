@@ -14,6 +14,10 @@ namespace rankloom {
 
 namespace {
 
+std::optional<double> if_finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
 /// The number at the start of the text, and the rest of the text.
 std::optional<std::pair<double, std::string_view>> leading_number(std::string_view text) {
   double value = 0;
@@ -52,7 +56,7 @@ std::optional<double> parse_bytes(std::string_view text) {
   auto [value, unit] = *parsed;
   const auto factor = take_prefix(unit);
   if (!factor || !(unit.empty() || unit == "B")) return std::nullopt;
-  return value * *factor;
+  return if_finite(value * *factor);
 }
 
 std::optional<double> parse_nanoseconds(std::string_view text, double bare_unit_ns) {
@@ -60,9 +64,9 @@ std::optional<double> parse_nanoseconds(std::string_view text, double bare_unit_
       {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}}};
   const auto parsed = leading_number(text);
   if (!parsed) return std::nullopt;
-  if (parsed->second.empty()) return parsed->first * bare_unit_ns;
+  if (parsed->second.empty()) return if_finite(parsed->first * bare_unit_ns);
   for (const auto& [name, factor] : units) {
-    if (parsed->second == name) return parsed->first * factor;
+    if (parsed->second == name) return if_finite(parsed->first * factor);
   }
   return std::nullopt;
 }
@@ -74,8 +78,8 @@ std::optional<double> parse_inverse_bandwidth(std::string_view text) {
   if (unit.empty()) return value;
   const auto factor = take_prefix(unit);
   if (!factor || value <= 0) return std::nullopt;
-  if (unit == "B/s") return 1e9 / (value * *factor);
-  if (unit == "bit/s" || unit == "b/s") return 8e9 / (value * *factor);
+  if (unit == "B/s") return if_finite(1e9 / (value * *factor));
+  if (unit == "bit/s" || unit == "b/s") return if_finite(8e9 / (value * *factor));
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -251,6 +252,18 @@ void accept_version_3(std::string& xml) {
     xml.replace(version, 12, "version=\"2.");
 }
 
+/// Whether elements are nested so deep that functions of hwloc, which recurse into them, could exhaust the stack.
+bool nested_too_deep(std::string_view xml) {
+  constexpr int max_depth = 256;
+  int depth = 0;
+  for (std::size_t at = 0; at + 1 < xml.size(); ++at) {
+    if (xml[at] == '<' && xml[at + 1] != '/' && xml[at + 1] != '!' && xml[at + 1] != '?') ++depth;
+    if ((xml[at] == '<' && xml[at + 1] == '/') || (xml[at] == '/' && xml[at + 1] == '>')) --depth;
+    if (depth > max_depth) return true;
+  }
+  return false;
+}
+
 Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& source) {
   if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0) {
     return fail(Code::bad_input, at(source), "describes a machine without processing units",
@@ -271,7 +284,7 @@ Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
   const HwlocTopology topology = make_topology();
   std::string text(file.view());  // hwloc needs a terminating zero
   accept_version_3(text);
-  if (!topology || text.size() > 0x4000'0000 ||
+  if (!topology || text.size() > 0x4000'0000 || nested_too_deep(text) ||
       hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
     return fail(Code::bad_input, at(file.name()), "hwloc cannot read this XML",

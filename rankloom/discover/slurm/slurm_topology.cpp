@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -102,13 +103,13 @@ class TopologyReader {
     return pairs;
   }
 
-  Result<std::vector<std::string>> hosts(const Line& line, const Pairs& pairs, const std::string& key) const {
+  Result<std::vector<std::string>> hosts(const Line& line, const Pairs& pairs, const std::string& key) {
     const auto value = pairs.find(key);
     if (value == pairs.end() || value->second.empty() || value->second == "(null)") return std::vector<std::string>{};
     if (lower_case(value->second) == "all")
       return bad(line, "only Slurm can resolve the node list ALL",
                  "give the output of `scontrol show topology` instead");
-    auto names = expand_hostlist(value->second);
+    auto names = hostlists_.expand(value->second);
     if (!names) names.error().where = at(source_, line.number);
     return names;
   }
@@ -160,9 +161,10 @@ class TopologyReader {
     std::map<std::string, std::string> top;  // by base block: the largest aggregate so far that contains it
     for (SwitchEntry& entry : by_size) {
       std::vector<std::string> below;
+      std::set<std::string> known;
       for (const std::string& block : entry.switches) {
         const std::string& current = top.contains(block) ? top[block] : block;
-        if (std::find(below.begin(), below.end(), current) == below.end()) below.push_back(current);
+        if (known.insert(current).second) below.push_back(current);
       }
       for (const std::string& block : entry.switches) top[block] = entry.name;
       entry.switches = std::move(below);
@@ -172,6 +174,7 @@ class TopologyReader {
   }
 
   const std::string& source_;
+  HostlistExpander hostlists_;
   std::vector<SwitchEntry> switches_, blocks_, aggregates_;
   std::vector<std::uint32_t> sizes_;
 };
@@ -221,7 +224,7 @@ Result<std::vector<std::uint32_t>> expand_counts(std::string_view text, std::siz
     std::optional<std::uint32_t> times = 1;
     if (open != std::string_view::npos && item.ends_with(')'))
       times = parse_size(item.substr(open + 2, item.size() - open - 3));
-    if (!count || !times || *times > nodes) return bad("is not a list of counts for these nodes");
+    if (!count || !times || *times > nodes - counts.size()) return bad("is not a list of counts for these nodes");
     counts.insert(counts.end(), *times, *count);
   }
   if (counts.size() != nodes) return bad(fmt::format("contains {} counts for {} nodes", counts.size(), nodes));

@@ -274,7 +274,7 @@ class TopologyYaml {
         return bad(item, fmt::format("\"{}\" is not a list of names", key),
                    fmt::format("write \"{0}: n[0-3]\" or \"{0}: [n0, n1]\"", key));
       }
-      auto hosts = expand_hostlist(item.text());
+      auto hosts = hostlists_.expand(item.text());
       if (!hosts) {
         hosts.error().where = at(source_, item.line());
         return hosts;
@@ -301,6 +301,7 @@ class TopologyYaml {
   }
 
   const std::string& source_;
+  mutable HostlistExpander hostlists_;
 };
 
 }  // namespace

@@ -42,10 +42,10 @@ Result<MachineSpec> parse_hierarchy(std::string_view hierarchy, std::string_view
                   "give counts above 0, bottom up: 4:8:6 is 4 cores per package, 8 packages per node, 6 nodes");
     }
     const auto parsed_distance = parse_number(distances[i]);
-    if (!parsed_distance || !(*parsed_distance > 0)) {
+    if (!parsed_distance || !is_valid_cost({*parsed_distance, 0})) {
       return fail(Code::bad_input, at("--distance"),
                   fmt::format("\"{}\" is not a distance above 0", printable(distances[i])),
-                  "give numbers above 0, bottom up: 1:10:100");
+                  "give numbers above 0 and up to 1e40, bottom up: 1:10:100");
     }
     levels[counts.size() - 1 - i] = {.kind = kind_of(i, counts.size()),
                                      .counts = {{.objects = *count}},

@@ -14,7 +14,6 @@
 
 namespace rankloom {
 
-inline constexpr std::uint64_t max_cores = 0xffff'fffe;
 inline constexpr std::size_t max_levels = 60;
 
 /// One level of a topology string.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -78,7 +77,7 @@ bool is_name(std::string_view text) {
 std::optional<std::uint32_t> parse_index(std::string_view text) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > max_cores) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value == 0xffff'ffff) return std::nullopt;
   return value;
 }
 
@@ -90,13 +89,16 @@ std::optional<std::uint32_t> parse_size(std::string_view text) {
 Result<Cost> parse_cost(std::string_view token, std::string_view text) {
   const auto parts = split(text, ',');
   const auto inverse_bandwidth = parse_inverse_bandwidth(parts[0]);
-  if (!inverse_bandwidth || !std::isfinite(*inverse_bandwidth) || !(*inverse_bandwidth > 0)) {
+  if (inverse_bandwidth && *inverse_bandwidth > 0 && !is_valid_cost({*inverse_bandwidth, 0}))
+    return bad_token(token, fmt::format("the cost \"{}\" is not between {:g} and {:g}", printable(parts[0]),
+                                        min_valid_cost, max_valid_cost));
+  if (!inverse_bandwidth || !(*inverse_bandwidth > 0)) {
     return bad_token(token, fmt::format("\"{}\" is neither a time per byte above 0 nor a bandwidth such as 10GB/s",
                                         printable(parts[0])));
   }
   if (parts.size() == 1) return Cost{*inverse_bandwidth, 0};
   const auto latency = parse_nanoseconds(parts[1], 1);
-  if (!latency || !std::isfinite(*latency) || !(*latency >= 0) || parts.size() > 2) {
+  if (!latency || !is_valid_cost({1, *latency}) || parts.size() > 2) {
     return bad_token(token,
                      fmt::format("\"{}\" is not a latency such as 2us", printable(text.substr(parts[0].size() + 1))));
   }

@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -44,6 +45,16 @@ Affinity affinity_of(const MapProblem& problem) {
   return Affinity(messages_as_bytes(problem.graph, longest));
 }
 
+/// A power of two that scales the weights so that sums and squares of floats stay finite. It changes no comparison, and
+/// is 1 for all amounts of traffic that occur.
+double weight_scale(std::span<const double> weights) {
+  constexpr int max_exponent = 50;
+  double max_weight = 1;
+  for (const double weight : weights) max_weight = std::max(max_weight, weight);
+  const int exponent = std::ilogb(max_weight);
+  return exponent > max_exponent ? std::ldexp(1.0, max_exponent - exponent) : 1.0;
+}
+
 }  // namespace
 
 WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights) {
@@ -51,11 +62,12 @@ WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uin
   Array<std::uint64_t> offsets(affinity.offsets().begin(), affinity.offsets().end());
   Array<Edge> edges(affinity.edge_count());
   Array<std::uint32_t> vertex_weights(affinity.size());
+  const double scale = weight_scale(affinity.all_weights());
   parallel_chunks(affinity.size(), [&](std::size_t begin, std::size_t end) {
     for (std::size_t vertex = begin; vertex < end; ++vertex) {
       vertex_weights[vertex] = rank_weights.empty() ? 1 : rank_weights[vertex];
       for (std::uint64_t edge = offsets[vertex]; edge < offsets[vertex + 1]; ++edge) {
-        edges[edge] = {affinity.all_neighbours()[edge], static_cast<float>(affinity.all_weights()[edge])};
+        edges[edge] = {affinity.all_neighbours()[edge], static_cast<float>(scale * affinity.all_weights()[edge])};
       }
     }
   });

@@ -3,7 +3,6 @@
 #include "rankloom/model/files/graph_chunks.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -146,8 +145,7 @@ Result<void> read_amounts(const FileContents& file, std::span<const Chunk> chunk
   return unpack_column(file, *column, numbers.data(),
                        [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
                          for (std::size_t i = begin; i < end; ++i) {
-                           if (!(numbers[i] >= 0) || std::isinf(numbers[i]))
-                             return fmt::format("number {} is {}", i, numbers[i]);
+                           if (!is_amount(numbers[i])) return fmt::format("number {} is {}", i, numbers[i]);
                          }
                          return std::nullopt;
                        });
@@ -242,6 +240,13 @@ void write_graph(const CommGraph& graph, GraphRole role, Sink& sink) {
   write_numbers(bytes_tag, rows.bytes, sink);
   write_numbers(messages_tag, rows.messages, sink);
   write_numbers(loads_tag, rows.loads, sink);
+}
+
+double graph_expansion(std::string_view tag) {
+  if (tag == graph_header_tag) return 16;
+  if (tag == rows_tag) return 4;  // degrees and offsets, and the arrays of a reader of the graph
+  if (tag == loads_tag) return 2;
+  return tag == targets_tag || tag == bytes_tag || tag == messages_tag ? 1 : 0;
 }
 
 Result<std::uint32_t> graph_role(const FileContents& file, const Chunk& header) {

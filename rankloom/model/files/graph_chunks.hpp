@@ -21,6 +21,9 @@ inline constexpr std::string_view graph_header_tag = "GRPH";
 
 void write_graph(const CommGraph& graph, GraphRole role, Sink& sink);
 
+/// How many bytes of memory a byte of a chunk with this tag needs; 0 if the tag is not that of a graph.
+double graph_expansion(std::string_view tag);
+
 /// The role in the header of a graph; newer programs may write roles that this program does not know.
 Result<std::uint32_t> graph_role(const FileContents& file, const Chunk& header);
 /// Reads the graph whose header is chunks[0]; its columns are the following chunks up to the next header. Validates

@@ -28,10 +28,40 @@ std::string printable(std::string text) {
   return text.size() > 40 ? text.substr(0, 40) + "..." : text;
 }
 
+/// The position of the first bracket that is nested too deep; nothing if there is none. In front of the first syntax
+/// error, where the parser stops, brackets in strings are told apart as the parser does it.
+std::optional<std::size_t> nested_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') in_string = !in_string;
+    if (in_string) {
+      at += c == '\\' ? 1 : 0;
+    } else if (c == '[' || c == '{') {
+      if (++depth > max_json_depth) return at;
+    } else if ((c == ']' || c == '}') && depth > 0) {
+      --depth;
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Json>
+Json parse_or_discard(std::string_view text) {
+  if (nested_too_deep(text)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
+}
+
 }  // namespace
 
 Result<json> parse_json(const FileContents& file) {
   const std::string_view text = file.view();
+  if (const auto position = nested_too_deep(text)) {
+    return fail(Code::bad_input, at(file.name(), line_of(text, *position)),
+                fmt::format("the brackets are nested more than {} levels deep", max_json_depth),
+                "check that every bracket is closed");
+  }
   try {
     return json::parse(text);
   } catch (const json::parse_error& error) {
@@ -47,12 +77,16 @@ Result<json> parse_json(const FileContents& file) {
     number.remove_suffix(number.ends_with('\'') ? 1 : 0);
     number.remove_prefix(number.rfind('\'') + 1);
     return fail(Code::bad_input, at(file.name(), line_of(text, std::min(text.find(number), text.size()))),
-                fmt::format("the number {} is too large", number), "write a smaller one");
+                fmt::format("the number {} is too large", printable(std::string(number))), "write a smaller one");
   }
 }
 
 json parse_json(std::string_view text) {
-  return json::parse(text, nullptr, false);
+  return parse_or_discard<json>(text);
+}
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text) {
+  return parse_or_discard<nlohmann::ordered_json>(text);
 }
 
 std::string dump_json(const json& value, int indent) {

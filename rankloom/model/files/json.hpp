@@ -18,10 +18,15 @@
 
 namespace rankloom {
 
+/// Brackets may be nested this deep. Functions of the JSON library and of ours recurse into values.
+inline constexpr std::size_t max_json_depth = 256;
+
 /// The value of a complete file. A syntax error names its line; the function does not throw.
 Result<nlohmann::json> parse_json(const FileContents& file);
-/// The value of a text; is_discarded() when the text is malformed.
+/// The value of a text; is_discarded() when the text is malformed or nested too deep.
 nlohmann::json parse_json(std::string_view text);
+/// The same with the keys in the order of the text.
+nlohmann::ordered_json parse_ordered_json(std::string_view text);
 /// The text of a value, with line breaks and this indentation when `indent` is not negative. Bytes that are not UTF-8
 /// are replaced.
 std::string dump_json(const nlohmann::json& json, int indent = -1);

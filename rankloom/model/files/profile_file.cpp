@@ -3,7 +3,6 @@
 #include "rankloom/model/files/profile_file.hpp"
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <span>
 #include <string>
@@ -11,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/system/memory.hpp"
 #include "rankloom/core/text/scanner.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/chunk_file.hpp"
 #include "rankloom/model/files/graph_chunks.hpp"
 
@@ -93,11 +94,6 @@ class Reader {
   bool good_ = true;
 };
 
-/// Finite and not negative, as all amounts in a profile are.
-bool is_amount(double value) {
-  return value >= 0 && !std::isinf(value);
-}
-
 // Each take_… function reads one item of a chunk into the profile and returns an error message or nullptr.
 using ItemError = const char*;
 
@@ -133,7 +129,8 @@ ItemError take_collective(Reader& in, const Profile& profile, std::vector<Collec
   if (collective.root >= (members.empty() ? profile.rank_count() : members.size()))
     return "the root of a collective is not a member";
   if (op > static_cast<std::uint32_t>(CollectiveOp::scan)) return "unknown collective operation; use a newer rankloom";
-  if (!is_amount(collective.bytes) || !is_amount(collective.count)) return "an amount is negative or not a number";
+  if (!is_amount(collective.bytes) || !is_amount(collective.count))
+    return "an amount is negative, too large or not a number";
   collective.op = static_cast<CollectiveOp>(op);
   list.push_back(collective);
   return nullptr;
@@ -149,7 +146,7 @@ ItemError take_phase(Reader& in, Profile& profile) {
   phase.name = in.take_text();
   phase.begin = in.take<double>();
   phase.end = in.take<double>();
-  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative or not a number";
+  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative, too large or not a number";
   const auto collectives = in.take<std::uint64_t>();
   for (std::uint64_t i = 0; i < collectives && in.good(); ++i) {
     if (const ItemError error = take_collective(in, profile, phase.collectives)) return error;
@@ -165,7 +162,7 @@ ItemError take_activity(Reader& in, Profile& profile) {
   activity.instructions = in.take<double>();
   if (!is_amount(activity.seconds_in_mpi) || !is_amount(activity.seconds_outside) ||
       !is_amount(activity.instructions)) {
-    return "an amount is negative or not a number";
+    return "an amount is negative, too large or not a number";
   }
   profile.activity.push_back(activity);
   return nullptr;
@@ -185,14 +182,36 @@ ItemError take_flags(Reader& in, Profile& profile) {
 struct ChunkKind {
   std::string_view tag;
   ItemError (*take)(Reader& in, Profile& profile);
+  double expansion;  ///< Bytes of memory for a byte of content, at most: a list that grows, of the shortest items.
 };
-constexpr ChunkKind kinds[] = {{origin_tag, take_origin},
-                               {communicators_tag, take_communicator},
-                               {collectives_tag, take_collective},
-                               {activity_tag, take_activity},
-                               {sizes_tag, take_size},
-                               {phase_tag, take_phase},
-                               {flags_tag, take_flags}};
+constexpr ChunkKind kinds[] = {{origin_tag, take_origin, 16},
+                               {communicators_tag, take_communicator, 24},
+                               {collectives_tag, take_collective, 3},
+                               {activity_tag, take_activity, 3},
+                               {sizes_tag, take_size, 4},
+                               {phase_tag, take_phase, 16},
+                               {flags_tag, take_flags, 1}};
+
+/// Checks that the content does not need far more memory than a file of this size should. Regular patterns are
+/// compressed to less than a thousandth, so a small file may be large in memory, but the limit is the same for all
+/// small files.
+Result<void> check_content_size(const FileContents& file, std::span<const Chunk> chunks) {
+  constexpr double small_file = 768.0 * (1 << 20), ratio = 200;
+  const double limit = small_file + ratio * static_cast<double>(file.view().size());
+  double needed = 0;
+  for (const Chunk& chunk : chunks) {
+    double expansion = graph_expansion(chunk.tag);
+    for (const ChunkKind& kind : kinds) {
+      if (kind.tag == chunk.tag) expansion = kind.expansion;
+    }
+    needed += expansion * static_cast<double>(chunk.size);
+  }
+  if (needed <= limit) return check_memory(at(file.name()), "the profile", needed, "use a machine with more memory");
+  return fail(Code::bad_input, at(file.name()),
+              fmt::format("the content needs {} of memory; the limit for a file of {} is {}", format_bytes(needed),
+                          format_bytes(static_cast<double>(file.view().size())), format_bytes(limit)),
+              "the file was not written by rankloom; record it again");
+}
 
 Result<void> read_chunk(const FileContents& file, const Chunk& chunk, const ChunkKind& kind, Profile& profile) {
   auto content = unpack(file, chunk);
@@ -292,6 +311,7 @@ Result<Profile> read_profile(const FileContents& file) {
   if (auto done = read_magic(file, start); !done) return propagate(done);
   auto chunks = list_chunks(file, start);
   if (!chunks) return propagate(chunks);
+  if (auto fits = check_content_size(file, *chunks); !fits) return propagate(fits);
   Profile profile;
   std::vector<PhaseGraphs> of_phases;
   if (auto done = read_graphs(file, *chunks, profile, of_phases); !done) return propagate(done);

@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t schema_version = 1;
-constexpr double max_cores = 0xffff'fffe;
 constexpr std::size_t max_levels = 60;
 
 }  // namespace
@@ -39,8 +38,7 @@ static void read(const JsonCursor& cursor, Cost& cost) {
     cursor.read_required(cursor.has("gap") ? "gap" : "inverse_bandwidth", cost.inverse_bandwidth);
     cursor.read_optional("latency", cost.latency);
   }
-  if (!(cost.inverse_bandwidth > 0 && cost.latency >= 0))
-    cursor.report_error("is not a valid cost", "time per byte above 0, latency 0 or more");
+  if (!is_valid_cost(cost)) cursor.report_error("is not a valid cost", cost_limits);
 }
 
 static void read(const JsonCursor& cursor, ObjectSpec& object) {
@@ -189,7 +187,7 @@ void check_machine(const JsonCursor& cursor, const ObjectSpec& root) {
   if (root.children.empty())
     return cursor.report_error("machine: has no children, so there are no cores", "describe at least one core");
   if (root.repeat != 1) return cursor.report_error("machine: is repeated", "repeat an object below the machine");
-  if (const double cores = count_cores(root); cores > max_cores) {
+  if (const double cores = count_cores(root); cores > static_cast<double>(max_cores)) {
     cursor.report_error(fmt::format("machine: {:.4g} cores are too many: the maximum is {}", cores, max_cores),
                         "reduce the repeat counts");
   }

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/system/memory.hpp"
 #include "rankloom/model/graph/collective_shapes.hpp"
@@ -78,6 +80,16 @@ class Expansion {
       edges += members * (all_pairs ? members : std::min(members, 2.0 * std::bit_width(size(c))));
     }
     return edges;
+  }
+
+  /// An upper bound on the sum of all bytes and messages.
+  double max_amounts() const {
+    double sum = 0;
+    for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
+      for (const Exchange& exchange : exchanges_[c])
+        sum += (exchange.bytes + exchange.messages) * size(c) * (is_all_pairs(exchange) ? size(c) : 2.0);
+    }
+    return sum;
   }
 
   void append(Rank from, std::vector<Edge>& edges) const {
@@ -256,8 +268,16 @@ std::optional<CollectiveOp> find_collective_op(std::string_view name) {
 
 Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model) {
   constexpr double bytes_per_edge = 20;
-  return check_memory(at("--collectives"), "the expanded traffic",
-                      Expansion(profile, model).max_edges() * bytes_per_edge,
+  const Expansion expansion(profile, model);
+  double amounts = expansion.max_amounts();
+  for (const CommGraph* graph : {&profile.point_to_point, &profile.expanded_collectives})
+    amounts += graph->total_bytes() + graph->total_messages();
+  if (!(amounts <= max_total_amount)) {
+    return fail(Code::bad_input, at("profile"),
+                fmt::format("the traffic adds up to more than {:g} bytes and messages", max_total_amount),
+                "correct the amounts, or divide all of them by the same number");
+  }
+  return check_memory(at("--collectives"), "the expanded traffic", expansion.max_edges() * bytes_per_edge,
                       "use --collectives none or --collectives tree, which has fewer pairs");
 }
 

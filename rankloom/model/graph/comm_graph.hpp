@@ -13,6 +13,17 @@ namespace rankloom {
 
 using EdgeIndex = std::uint64_t;
 
+/// The maximum of one amount of traffic or work. Together with max_valid_cost it keeps all sums of costs and their
+/// squares finite.
+inline constexpr double max_amount = 1e100;
+/// The maximum of all amounts together.
+inline constexpr double max_total_amount = 1e110;
+
+/// Not negative, not too large and not NaN.
+inline bool is_amount(double value) {
+  return value >= 0 && value <= max_amount;
+}
+
 /// The traffic between n ranks as compressed sparse rows (CSR): row r lists the ranks that r sends to in ascending
 /// order, with bytes and messages. 12 bytes per edge, 20 with messages, 8 per rank.
 ///

@@ -15,6 +15,10 @@ namespace rankloom {
 
 class Network;
 
+/// The largest machine, half as large again as the largest one that was built. A larger number is an error in a count,
+/// and would need gigabytes of memory.
+inline constexpr std::uint64_t max_cores = std::uint64_t{1} << 24;
+
 /// The cost of sending from one core to another, as in LogGP. Times are nanoseconds; a source that knows only ratios
 /// uses any unit.
 struct Cost {
@@ -22,6 +26,15 @@ struct Cost {
   double latency = 0;            ///< Time per message.
   bool operator==(const Cost&) const = default;
 };
+
+/// Costs outside of these limits are errors of the input: with them, the sum of traffic times cost could be infinite.
+inline constexpr double min_valid_cost = 1e-40, max_valid_cost = 1e40;
+inline constexpr const char* cost_limits = "time per byte above 0, latency 0 or more, neither above 1e40";
+
+inline bool is_valid_cost(Cost cost) {
+  return cost.inverse_bandwidth >= min_valid_cost && cost.inverse_bandwidth <= max_valid_cost && cost.latency >= 0 &&
+         cost.latency <= max_valid_cost;
+}
 
 /// One object of the hierarchy, or `repeat` equal siblings.
 struct ObjectSpec {

@@ -15,6 +15,10 @@ namespace rankloom {
 
 Result<Topology> Topology::from_matrix(std::uint32_t size, std::vector<double> distances) {
   assert(distances.size() == std::size_t{size} * size);
+  if (std::any_of(distances.begin(), distances.end(), [](double distance) { return !is_valid_cost({1, distance}); })) {
+    return fail(Code::bad_input, at("distances"), "a distance is negative, not a number or above 1e40",
+                "give distances from 0 to 1e40");
+  }
   MachineSpec spec;
   spec.root.kind = "machine";
   spec.root.children.push_back(

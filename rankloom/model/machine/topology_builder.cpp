@@ -18,7 +18,6 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::uint64_t max_cores = std::numeric_limits<std::uint32_t>::max() - 1;
 constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
 
 /// Kinds of levels inside a node, for machines that do not name their nodes.
@@ -68,6 +67,8 @@ class TopologyBuilder {
     bool named_and_repeated = false;
     const std::function<double(const ObjectSpec&)> cores = [&](const ObjectSpec& object) -> double {
       named_and_repeated |= !object.name.empty() && object.repeat > 1;
+      any_capacity_ |= object.children.empty() && object.capacity != 1;
+      any_os_index_ |= object.children.empty() && object.os_index.has_value();
       double below = object.children.empty() ? 1.0 : 0.0;
       for (const ObjectSpec& child : object.children) below += cores(child);
       return below * static_cast<double>(object.repeat);
@@ -241,19 +242,15 @@ class TopologyBuilder {
           visit(child, level + 1, below);
           continue;
         }
-        any_capacity_ |= child.capacity != 1;
-        any_os_index_ |= child.os_index.has_value();
         data_.path.push_back(below);
-        data_.capacity.push_back(child.capacity);
-        data_.os_index.push_back(child.os_index.value_or(no_os_index));
+        if (any_capacity_) data_.capacity.push_back(child.capacity);
+        if (any_os_index_) data_.os_index.push_back(child.os_index.value_or(no_os_index));
       }
     }
   }
 
   Result<void> check_attributes() {
-    if (!any_capacity_) data_.capacity = {};
-    if (!any_os_index_) data_.os_index = {};
-    if (any_os_index_ && std::count(data_.os_index.begin(), data_.os_index.end(), no_os_index) > 0) {
+    if (std::count(data_.os_index.begin(), data_.os_index.end(), no_os_index) > 0) {
       return bad("some cores have an os_index and others have none", "give an os_index to all cores or to none");
     }
     std::set<std::string_view> names;
@@ -278,9 +275,7 @@ class TopologyBuilder {
         if (parent.between && !given) given = parent.between;
         if (!parent.between) parent.between = default_cost;
         const Cost cost = *parent.between;
-        if (!(cost.inverse_bandwidth > 0 && cost.latency >= 0 && std::isfinite(cost.inverse_bandwidth) &&
-              std::isfinite(cost.latency)))
-          invalid = cost;
+        if (!is_valid_cost(cost)) invalid = cost;
         if (is_private(parent)) return;  // no cores diverge here
         if (common && *common != cost) uneven_costs_[level] = true;
         if (!common) common = cost;
@@ -289,7 +284,7 @@ class TopologyBuilder {
       if (invalid) {
         return bad(fmt::format("the cost {},{} of level {} is invalid", invalid->inverse_bandwidth, invalid->latency,
                                data_.levels[level].kind),
-                   "time per byte above 0, latency 0 or more");
+                   cost_limits);
       }
       if (!common) common = given.value_or(default_cost);
       if (uneven_costs_[level]) common.reset();

@@ -81,8 +81,9 @@ Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& top
     for (const char* at = text.data() + 1; at < text.data() + end;) {
       std::uint32_t rank = 0;
       const auto [after, error] = std::from_chars(at, text.data() + end, rank);
-      if (error != std::errc() || rank > (1U << 24) || (after != text.data() + end && *after != ','))
+      if (error != std::errc() || (after != text.data() + end && *after != ','))
         return bad("a group contains something other than ranks");
+      if (rank >= file.view().size()) return missing_ranks(file, 0, rank);
       if (rank >= bindings.size()) bindings.resize(rank + 1);
       if (!bindings[rank].host.empty()) return bad(fmt::format("rank {} is in two groups", rank));
       bindings[rank].host = host;

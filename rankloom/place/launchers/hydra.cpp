@@ -91,7 +91,7 @@ std::optional<ConfigLine> parse_config_line(std::string_view text) {
   for (std::string_view option = next(); option.starts_with('-'); option = next()) {
     if (option == "-n" || option == "-np") {
       const auto ranks = number(next());
-      if (!ranks || *ranks == 0 || *ranks > (1U << 24)) return std::nullopt;
+      if (!ranks || *ranks == 0) return std::nullopt;
       line.ranks = *ranks;
     } else if (option == "-host") {
       line.binding.host = std::string(next());
@@ -176,7 +176,8 @@ Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& t
       return fail(Code::bad_input, at(file.name(), number), "this is not a line of a configuration file with a host",
                   "write a line as: -n 2 -host node1 [-env NAME VALUE] program");
     }
-    bindings.insert(bindings.end(), line->ranks, line->binding);
+    auto appended = append_ranks(file, number, line->ranks, line->binding, bindings);
+    if (!appended) return propagate(appended);
   }
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }

@@ -2,6 +2,7 @@
 // place/launchers: files that several launchers read, and commands that follow from a placement.
 #include "rankloom/place/launchers/launcher_files.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 
@@ -15,6 +16,29 @@ LauncherFile host_of_each_rank(const Deployment& deployment) {
   std::string text;
   for (const Rank rank : deployment.ranks()) text += deployment.host(rank) + "\n";
   return {"hosts", std::move(text)};
+}
+
+Failure missing_ranks(const FileContents& file, std::uint64_t line, std::uint64_t rank) {
+  return fail(
+      Code::bad_input, at(file.name(), line),
+      fmt::format("rank {} in a file of {} bytes, which cannot name all ranks before it", rank, file.view().size()),
+      "list every rank from 0 on");
+}
+
+Result<void> append_ranks(const FileContents& file, std::uint64_t line, std::uint32_t ranks,
+                          const NamedBinding& binding, std::vector<NamedBinding>& bindings) {
+  const std::uint64_t max_ranks = std::max<std::uint64_t>(1U << 21, file.view().size());
+  if (!is_plain_host_name(binding.host)) {
+    return fail(Code::bad_input, at(file.name(), line), "this is not a host name",
+                "use letters, digits, - _ and . and do not begin with -");
+  }
+  if (bindings.size() + ranks > max_ranks) {
+    return fail(Code::bad_input, at(file.name(), line),
+                fmt::format("the lines up to here place more than {} ranks", max_ranks),
+                "correct the numbers of ranks");
+  }
+  bindings.insert(bindings.end(), ranks, binding);
+  return {};
 }
 
 Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts) {
@@ -34,13 +58,13 @@ Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& t
     if (const auto colon = host.find(':'); colon != std::string_view::npos) {
       const std::string_view count = host.substr(colon + 1);
       const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), ranks);
-      if (error != std::errc() || end != count.data() + count.size() || ranks == 0 || ranks > (1U << 20))
-        return bad(host);
+      if (error != std::errc() || end != count.data() + count.size() || ranks == 0) return bad(host);
       host = host.substr(0, colon);
     }
     line.skip_blanks();
     if (!line.done()) return bad(line.token_for_message());
-    bindings.insert(bindings.end(), ranks, NamedBinding{std::string(host), std::nullopt});
+    auto appended = append_ranks(file, number, ranks, {std::string(host), std::nullopt}, bindings);
+    if (!appended) return propagate(appended);
   }
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }

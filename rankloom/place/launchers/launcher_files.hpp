@@ -16,7 +16,14 @@ using HostNames = std::span<const std::string>;
 
 /// "hosts": one host per line, line i for rank i.
 LauncherFile host_of_each_rank(const Deployment& deployment);
-/// Reads such a file; a line may also be "host:ranks".
+/// The error of a file with too few bytes for all ranks below one that it names.
+Failure missing_ranks(const FileContents& file, std::uint64_t line, std::uint64_t rank);
+
+/// Appends the binding of `ranks` equal ranks; fails if that makes more ranks than a file can have.
+Result<void> append_ranks(const FileContents& file, std::uint64_t line, std::uint32_t ranks,
+                          const NamedBinding& binding, std::vector<NamedBinding>& bindings);
+
+/// Reads a list of hosts; a line may also be "host:ranks".
 Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts);
 /// "bind.txt": lines of "rank host cpu", which rankloom-bind reads.
 LauncherFile binding_table(const Deployment& deployment);

@@ -99,11 +99,12 @@ Result<std::vector<std::optional<NamedBinding>>> read_rank_lines(const FileConte
     text = text.substr(0, text.find('#'));
     if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
     const auto line = parse_rank_line(text);
-    constexpr std::uint64_t max_number = 1U << 26;
-    if (!line || line->rank >= max_number || line->slot >= max_number) {
+    constexpr std::uint64_t max_slot = 1U << 26;
+    if (!line || line->slot >= max_slot) {
       return fail(Code::bad_input, at(file.name(), number), "this is not a line of a rankfile with one slot",
                   "write a line as: rank 3=node1 slot=5 (one slot, given as one number)");
     }
+    if (line->rank >= file.view().size()) return missing_ranks(file, number, line->rank);
     if (line->rank >= bindings.size()) bindings.resize(line->rank + 1);
     if (bindings[line->rank]) {
       return fail(Code::bad_input, at(file.name(), number), fmt::format("rank {} appears again", line->rank),

@@ -130,7 +130,9 @@ Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& to
       text.remove_prefix(std::min(text.size(), end + 1));
       if (token.empty()) continue;
       const auto range = parse_number_range(token);
-      if (!range || range->last >= slots.size()) {
+      const bool fits =
+          range && range->last < slots.size() && rank_of_slot.size() + (range->last - range->first) < slots.size();
+      if (!fits) {
         return fail(Code::bad_input, at(file.name(), line),
                     fmt::format("\"{}\" is not a rank below the {} slots of the machine", token, slots.size()),
                     "list the ranks in the order of slots: 0,5,2-4");

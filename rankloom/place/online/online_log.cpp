@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankloom/model/files/json.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -99,7 +101,7 @@ Json to_json(const OnlineLog& log) {
           {"ranks", log.ranks},
           {"cpus", log.cpus},
           {"remarks", log.remarks},
-          {"machine", log.machine.empty() ? Json(nullptr) : Json::parse(log.machine, nullptr, false)}};
+          {"machine", log.machine.empty() ? Json(nullptr) : parse_ordered_json(log.machine)}};
 }
 
 Json to_json(const OnlineLog& log, const OnlinePlanner& planner) {

@@ -24,7 +24,9 @@ Failure malformed(std::string what) {
 
 /// One line per process: its host, a space, and its processing units.
 Result<std::vector<ProcessBinding>> read_bindings(std::string_view text) {
+  constexpr std::size_t max_total_units = 1U << 26U;
   std::vector<ProcessBinding> bindings;
+  std::size_t total_units = 0;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
@@ -33,14 +35,18 @@ Result<std::vector<ProcessBinding>> read_bindings(std::string_view text) {
     std::string error;
     auto units = parse_number_ranges(line.substr(space + 1), max_processing_unit, &error);
     if (!units) return malformed("processing units: " + error);
+    total_units += units->size();
+    if (total_units > max_total_units) return malformed("the processes have too many processing units");
     bindings.push_back({std::string(line.substr(0, space)), *std::move(units)});
   }
   return bindings;
 }
 
 /// Weights are of type int in MPI. Edges from a vertex to itself are allowed and cost nothing.
-Result<CommGraph> read_edges(std::int32_t vertices, const std::vector<std::int32_t>& triples) {
+Result<CommGraph> read_edges(std::int32_t vertices, const std::vector<std::int32_t>& triples, std::size_t processes) {
   if (vertices < 0 || triples.size() % 3 != 0) return malformed("the list of edges is truncated");
+  if (static_cast<std::size_t>(vertices) > processes)
+    return malformed("the graph has more vertices than there are processes");
   CommGraphBuilder builder(static_cast<std::uint32_t>(vertices));
   builder.reserve(triples.size() / 3);
   for (std::size_t at = 0; at < triples.size(); at += 3) {
@@ -84,7 +90,7 @@ Result<ReorderProblem> read_problem(std::string_view request, const std::string&
   } else {
     const auto vertices = reader.number<std::int32_t>();
     const auto triples = reader.numbers<std::int32_t>();
-    if (reader.good()) graph = read_edges(vertices, triples);
+    if (reader.good()) graph = read_edges(vertices, triples, problem.bindings.size());
   }
   if (!graph) return propagate(graph);
   problem.graph = *std::move(graph);

@@ -41,8 +41,9 @@ std::vector<StepBinding> bindings_of(const Deployment& deployment) {
 
 /// Whether the text has lines of "rank host cpu", as `rankloom emit --to slurm` writes them to bind.txt.
 bool is_binding_list(std::string_view text) {
-  while (text.starts_with('#')) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
-  const std::string_view line = text.substr(0, text.find('\n'));
+  Scanner in(text);
+  for (in.skip_space(); in.next_is('#'); in.skip_space()) in.skip_line();
+  const std::string_view line = in.take_line();
   return line.starts_with("0 ") && std::count(line.begin(), line.end(), ' ') == 2;
 }
 

@@ -3,7 +3,6 @@
 #include "rankloom/report/document/results.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
@@ -222,40 +222,22 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t max_jobs = 20'000;
-
-/// "0-3,8" → 0 1 2 3 8; fails when a number is malformed or not below `nodes`.
-Result<std::vector<std::uint32_t>> parse_ranges(std::string_view text, std::uint32_t nodes, const std::string& source) {
-  const auto bad = [&] {
-    return fail(Code::bad_input, at(source), fmt::format("'{}' is not a list of nodes below {}", text, nodes),
-                "write it again with `rankloom alloc replay --detail --json`");
-  };
-  std::vector<std::uint32_t> numbers;
-  const char* place = text.data();
-  const char* const end = place + text.size();
-  while (place < end) {
-    std::uint32_t first = 0, last = 0;
-    auto read = std::from_chars(place, end, first);
-    if (read.ec != std::errc()) return bad();
-    last = first;
-    if (read.ptr < end && *read.ptr == '-') {
-      read = std::from_chars(read.ptr + 1, end, last);
-      if (read.ec != std::errc()) return bad();
-    }
-    if (last < first || last >= nodes || (read.ptr < end && *read.ptr != ',')) return bad();
-    for (std::uint32_t node = first; node <= last; ++node) numbers.push_back(node);
-    place = read.ptr < end ? read.ptr + 1 : end;
-  }
-  return numbers;
-}
+constexpr std::size_t max_nodes_of_jobs = std::size_t{1} << 25;
 
 Result<void> read_jobs(const Json& list, std::uint32_t nodes, const std::string& source, PolicyRow& policy) {
+  std::size_t nodes_of_jobs = 0;
   for (const Json& row : list) {
-    if (policy.jobs.size() == max_jobs) {
-      policy.jobs_note = fmt::format("the first {} of {} jobs to start", max_jobs, list.size());
+    if (policy.jobs.size() == max_jobs || nodes_of_jobs > max_nodes_of_jobs) {
+      policy.jobs_note = fmt::format("the first {} of {} jobs to start", policy.jobs.size(), list.size());
       break;
     }
-    auto where = parse_ranges(row.at("nodes").get<std::string>(), nodes, source);
-    if (!where) return propagate(where);
+    const std::string text = row.at("nodes").get<std::string>();
+    auto where = nodes > 0 ? parse_number_ranges(text, nodes - 1) : std::nullopt;
+    if (!where) {
+      return fail(Code::bad_input, at(source), fmt::format("'{}' is not a list of nodes below {}", text, nodes),
+                  "write it again with `rankloom alloc replay --detail --json`");
+    }
+    nodes_of_jobs += where->size();
     policy.jobs.push_back({row.at("id"), row.at("size"), row.at("submit"), row.at("start"), row.at("end"),
                            std::move(*where), row.at("shares_links")});
   }

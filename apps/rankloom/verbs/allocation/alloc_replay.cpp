@@ -127,7 +127,7 @@ class AllocReplay : public Verb {
       if (options_.verify) json["policies"].back()["conflicts"] = result.conflicts;
       if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
     }
-    if (options_.keep_jobs) json["machine"] = Json::parse(write_machine_json(machine.topology().spec()));
+    if (options_.keep_jobs) json["machine"] = parse_ordered_json(write_machine_json(machine.topology().spec()));
     return json;
   }
 

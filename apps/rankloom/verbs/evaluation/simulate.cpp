@@ -121,7 +121,7 @@ Result<std::vector<JobSpec>> read_jobs(const std::string& path) {
         job.start = value;
       } else if (key == "compute" && value.is_number() && value >= 0) {
         job.compute = value;
-      } else if (key == "iterations" && value.is_number_unsigned() && value > 0) {
+      } else if (key == "iterations" && value.is_number_unsigned() && value > 0 && value <= 1'000'000) {
         job.iterations = value;
       } else {
         return wrong(fmt::format("{}: unknown key \"{}\", or a value of the wrong type", job.name, key));

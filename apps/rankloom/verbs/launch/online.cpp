@@ -62,7 +62,7 @@ std::vector<Json> collect_logs(const fs::path& directory, double window_seconds,
     while (!fs::exists(path, error) && std::chrono::steady_clock::now() < until && !ended())
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     auto text = read_file(path.string());
-    Json log = text ? Json::parse(text->view(), nullptr, false) : Json();  // ordered JSON keeps the order of the keys
+    Json log = text ? parse_ordered_json(text->view()) : Json();
     if (log.is_object()) {
       logs.push_back(std::move(log));
     } else {

@@ -42,7 +42,7 @@ class MapVerb : public Verb {
           migration_cost_is_percent_ = value.ends_with('%');
           if (migration_cost_is_percent_) value.remove_suffix(1);
           migration_cost_ = parse_number(value);
-          if (!migration_cost_ || *migration_cost_ < 0)
+          if (!migration_cost_ || !is_amount(*migration_cost_))
             return bad_value("--migration-cost", value, "a number of at least 0, or a percentage such as 5%");
           return {};
         });

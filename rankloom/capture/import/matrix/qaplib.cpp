@@ -74,7 +74,10 @@ Result<Imported> read_qaplib(const FileContents& file) {
         "remove it, or correct the size");
   }
   auto topology = Topology::from_matrix(ranks, std::move(distances));
-  if (!topology) return propagate(topology);
+  if (!topology) {
+    topology.error().where = at(file.name());
+    return propagate(topology);
+  }
   Imported result = make_imported(std::move(traffic).build(false), file, "qaplib");
   result.profile.self_traffic_counts = true;
   result.topology = *std::move(topology);

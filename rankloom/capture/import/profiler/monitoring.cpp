@@ -41,25 +41,22 @@ std::optional<RankFile> rank_file(std::string_view name) {
   return result;
 }
 
-/// All files with the same prefix, by rank; only the given file if its name has no rank.
-Result<std::vector<FileContents>> files_of_trace(const FileContents& file) {
+/// The names of all files with the same prefix, by rank; none if the name of the given file has no rank.
+std::vector<std::string> files_of_trace(const FileContents& file) {
   const fs::path path(file.name());
   const auto own = rank_file(path.filename().string());
   std::error_code error;
-  if (!own || !fs::is_regular_file(path, error)) return std::vector<FileContents>{file};
+  if (!own || !fs::is_regular_file(path, error)) return {};
   const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::map<std::uint64_t, fs::path> names;
   for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
     const auto other = rank_file(at->path().filename().string());
-    if (other && other->prefix == own->prefix) names[other->rank] = path.parent_path() / at->path().filename();
+    if (other && other->prefix == own->prefix && at->is_regular_file(error))
+      names[other->rank] = path.parent_path() / at->path().filename();
   }
-  std::vector<FileContents> files;
-  for (const auto& [rank, name] : names) {
-    auto read = read_file(name.string());
-    if (!read) return propagate(read);
-    files.push_back(std::move(*read));
-  }
-  return files;
+  std::vector<std::string> list;
+  for (const auto& [rank, name] : names) list.push_back(name.string());
+  return list;
 }
 
 /// "E 0 1 <bytes> bytes <messages> msgs sent <histogram>"; the sums of a communicator have no receiver.
@@ -303,11 +300,15 @@ void describe_monitoring(ReadOptions& options, OptionList& list) {
 }
 
 Result<Imported> read_monitoring(const FileContents& file, const ReadOptions& options) {
-  auto files = files_of_trace(file);
-  if (!files) return propagate(files);
   MonitoringReader reader(options.collectives);
-  for (const FileContents& rank_file : *files) {
-    if (auto taken = reader.take(rank_file); !taken) return propagate(taken);
+  const std::vector<std::string> names = files_of_trace(file);
+  for (const std::string& name : names) {
+    auto rank_file = read_file(name);
+    if (!rank_file) return propagate(rank_file);
+    if (auto taken = reader.take(*rank_file); !taken) return propagate(taken);
+  }
+  if (names.empty()) {
+    if (auto taken = reader.take(file); !taken) return propagate(taken);
   }
   return reader.finish(file);
 }

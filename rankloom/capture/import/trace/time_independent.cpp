@@ -3,6 +3,7 @@
 // ranks.
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include <fmt/ranges.h>
 
@@ -58,29 +59,40 @@ std::string find_listed(const FileContents& list, const std::string& name) {
   return name;
 }
 
-Result<std::vector<FileContents>> listed_files(const FileContents& list) {
-  std::vector<FileContents> files;
+/// A line of a list.
+struct ListedFile {
+  std::string path;
+  const char* position;
+};
+
+Result<std::vector<ListedFile>> listed_files(const FileContents& list) {
+  std::vector<ListedFile> files;
+  std::set<std::string> known;
   Scanner in(list.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
-    const Scanner before = in;
+    const char* const position = in.position();
     const std::string name(in.take_line());
-    auto file = read_file(find_listed(list, name));
-    if (!file) {
-      return input_error(list, before, fmt::format("{}: {}", file.error().where.source, file.error().what),
-                         "the list contains one file per rank; copy the files together with the list");
-    }
-    files.push_back(std::move(*file));
+    if (!known.insert(name).second)
+      return input_error(list, position, fmt::format("{} is listed twice", name), "list every file once");
+    files.push_back({find_listed(list, name), position});
   }
   return files;
 }
 
-/// Reads the files in parallel; reports the error of the first file that has one.
-Result<TimeIndependentTrace> read_files(const std::vector<FileContents>& files) {
+Result<void> take_file(const FileContents& list, const ListedFile& listed, TimeIndependentTrace& trace) {
+  auto file = read_file(listed.path);
+  if (file) return trace.take(*file);
+  return input_error(list, listed.position, fmt::format("{}: {}", file.error().where.source, file.error().what),
+                     "the list contains one file per rank; copy the files together with the list");
+}
+
+/// Reads the files in parallel, each only when its turn comes; reports the error of the first file that has one.
+Result<TimeIndependentTrace> read_files(const FileContents& list, const std::vector<ListedFile>& files) {
   std::vector<TimeIndependentTrace> parts(files.size());
   std::vector<std::optional<Failure>> failures(files.size());
   parallel_chunks(files.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (auto taken = parts[i].take(files[i]); !taken) failures[i] = propagate(taken);
+      if (auto taken = take_file(list, files[i], parts[i]); !taken) failures[i] = propagate(taken);
     }
   });
   for (const auto& failure : failures) {
@@ -89,6 +101,18 @@ Result<TimeIndependentTrace> read_files(const std::vector<FileContents>& files) 
   TimeIndependentTrace all = std::move(parts.front());
   for (std::size_t i = 1; i < parts.size(); ++i) all.merge(parts[i]);
   return all;
+}
+
+/// The lines of the file, or of the files that it lists.
+Result<TimeIndependentTrace> read_lines(const FileContents& file) {
+  if (!is_trace(file.view()) && is_list(file.view())) {
+    auto listed = listed_files(file);
+    if (!listed) return propagate(listed);
+    return read_files(file, *listed);
+  }
+  TimeIndependentTrace lines;
+  if (auto taken = lines.take(file); !taken) return propagate(taken);
+  return lines;
 }
 
 /// Every rank that occurs must have lines of its own, from init to finalize.
@@ -150,13 +174,7 @@ bool is_time_independent(std::string_view text) {
 }
 
 Result<Imported> read_time_independent(const FileContents& file) {
-  std::vector<FileContents> files{file};
-  if (!is_trace(file.view()) && is_list(file.view())) {
-    auto listed = listed_files(file);
-    if (!listed) return propagate(listed);
-    files = std::move(*listed);
-  }
-  auto lines = read_files(files);
+  auto lines = read_lines(file);
   if (!lines) return propagate(lines);
   auto ranks = check_ranks(file, *lines);
   if (!ranks) return propagate(ranks);

@@ -27,9 +27,10 @@ namespace {
 using namespace record;
 
 /// Checked access to one RankRecord. The process may have died during a write, so every offset and count is validated.
+/// The parts of a record do not overlap: after visits of as many bytes as the record has, further parts are left out.
 class RankRecordView {
  public:
-  explicit RankRecordView(std::string_view bytes) : bytes_(bytes) {
+  explicit RankRecordView(std::string_view bytes) : bytes_(bytes), unvisited_(bytes.size()) {
     std::memcpy(&head_, bytes.data(), sizeof head_);
     if (head_.last_send.slot != 0) head_.sizes[std::bit_width(head_.last_send.bytes)] += head_.last_send.messages;
   }
@@ -46,16 +47,21 @@ class RankRecordView {
     if (offset > bytes_.size() || bytes_.size() - offset < length) return {};
     return bytes_.substr(offset, length);
   }
+  /// Counts the bytes as visited; false if there are not that many.
+  bool visit_bytes(std::uint64_t bytes) {
+    if (bytes > unvisited_) return false;
+    unvisited_ -= bytes;
+    return true;
+  }
   /// Calls visit(item, offset) for each item of a list that is linked by `next`; stops in a cyclic list.
   template <class Item, class Visit>
-  void for_each_item(std::uint64_t first, const Visit& visit) const {
-    std::uint64_t left = bytes_.size() / sizeof(Item);
-    for (auto item = at<Item>(first); item && left-- > 0; first = item->next, item = at<Item>(first))
+  void for_each_item(std::uint64_t first, const Visit& visit) {
+    for (auto item = at<Item>(first); item && visit_bytes(sizeof(Item)); first = item->next, item = at<Item>(first))
       visit(*item, first);
   }
   template <class Slot, class Visit>
-  void for_each_slot(const HashTableRecord& table, const Visit& visit) const {
-    if (table.slots == 0 || table.capacity > bytes_.size() / sizeof(Slot)) return;
+  void for_each_slot(const HashTableRecord& table, const Visit& visit) {
+    if (table.slots == 0 || !visit_bytes(std::uint64_t{table.capacity} * sizeof(Slot))) return;
     for (std::uint32_t i = 0; i < table.capacity; ++i) {
       const std::uint64_t offset = table.slots + i * sizeof(Slot);
       if (const auto slot = at<Slot>(offset)) visit(with_last_send(*slot, offset));
@@ -85,6 +91,7 @@ class RankRecordView {
 
  private:
   std::string_view bytes_;
+  std::uint64_t unvisited_;
   RankRecord head_;
 };
 
@@ -92,9 +99,15 @@ bool is_same_job(const RankRecord& a, const RankRecord& b) {
   return a.ranks == b.ranks && a.repeat == b.repeat && std::memcmp(a.job, b.job, sizeof a.job) == 0;
 }
 
-/// The records of a file, by rank. If a rank occurs twice, its second record is ignored.
-Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileContents& file) {
-  std::vector<RankRecordView> found;
+/// The records of a run, by rank. Records of ranks may be missing.
+struct RankRecords {
+  std::uint32_t ranks = 0;
+  std::map<std::uint32_t, RankRecordView> of_rank;
+};
+
+/// If a rank occurs twice, its second record is ignored.
+Result<RankRecords> list_rank_records(const FileContents& file) {
+  RankRecords records;
   std::string_view rest = file.view();
   const auto damaged = [&](std::string_view what) {
     return fail(Code::bad_input, at(file.name()),
@@ -114,21 +127,17 @@ Result<std::vector<std::optional<RankRecordView>>> list_rank_records(const FileC
     }
     if (head.used < sizeof head || head.used > rest.size()) return damaged("the file ends inside a rank record");
     if (head.rank >= head.ranks) return damaged("invalid rank or number of ranks");
-    if (!found.empty() && !is_same_job(found.front().head(), head))
+    if (!records.of_rank.empty() && !is_same_job(records.of_rank.begin()->second.head(), head))
       return damaged("the rank record belongs to another run than those before");
-    found.emplace_back(rest.substr(0, head.used));
+    records.ranks = head.ranks;
+    records.of_rank.try_emplace(head.rank, rest.substr(0, head.used));
     rest.remove_prefix(head.used);
     rest.remove_prefix(std::min(rest.find_first_not_of('\0'), rest.size()));  // allocated space of a rank's file
   }
   // Memory grows with the number of ranks, which a damaged head may exaggerate.
   constexpr std::size_t max_ranks_of_few_records = 1 << 16, max_ranks_per_record = 1024;
-  const std::size_t ranks = found.empty() ? 0 : found.front().head().ranks;
-  if (ranks > max_ranks_of_few_records && ranks / max_ranks_per_record > found.size())
-    return damaged(fmt::format("it contains {} of {} ranks", found.size(), ranks));
-  std::vector<std::optional<RankRecordView>> records(ranks);
-  for (const RankRecordView& record : found) {
-    if (!records[record.head().rank]) records[record.head().rank] = record;
-  }
+  if (records.ranks > max_ranks_of_few_records && records.ranks / max_ranks_per_record > records.of_rank.size())
+    return damaged(fmt::format("it contains {} of {} ranks", records.of_rank.size(), records.ranks));
   return records;
 }
 
@@ -147,11 +156,12 @@ class Communicators {
 
   /// Maps the communicator numbers of a record to indices in the profile. Communicators with invalid members are
   /// omitted.
-  std::map<std::uint32_t, std::uint32_t> list(const RankRecordView& record) {
+  std::map<std::uint32_t, std::uint32_t> list(RankRecordView& record) {
     std::map<std::uint32_t, std::uint32_t> numbers;
     record.for_each_item<CommunicatorRecord>(
         record.head().communicators, [&](const CommunicatorRecord& entry, std::uint64_t offset) {
           Communicator communicator;
+          if (!record.visit_bytes(std::uint64_t{entry.members} * sizeof(std::uint32_t) + entry.name_length)) return;
           const std::uint64_t members = offset + sizeof entry;
           communicator.name =
               record.text(members + std::uint64_t{entry.members} * sizeof(std::uint32_t), entry.name_length);
@@ -214,20 +224,18 @@ struct Sums {
 
 class Reader {
  public:
-  explicit Reader(std::vector<std::optional<RankRecordView>> records) : records_(std::move(records)) {}
+  explicit Reader(RankRecords records) : ranks_(records.ranks), records_(std::move(records.of_rank)) {}
 
-  Profile read() {
+  Result<Profile> read(const FileContents& file) {
     communicators_.world();
-    for (const auto& record : records_) {
-      if (record) longest_window_ = std::max(longest_window_, record->head().window_ns);
+    for (const auto& [rank, record] : records_) longest_window_ = std::max(longest_window_, record.head().window_ns);
+    std::uint32_t next = 0;
+    for (auto& [rank, record] : records_) {
+      for (; next < rank; ++next) missing_.push_back(next);
+      read_rank(record, next++);
     }
-    for (std::uint32_t rank = 0; rank < records_.size(); ++rank) {
-      if (records_[rank]) {
-        read_rank(*records_[rank], rank);
-      } else {
-        missing_.push_back(rank);
-      }
-    }
+    for (; next < ranks_; ++next) missing_.push_back(next);
+    if (auto plausible = check_phases(file); !plausible) return propagate(plausible);
     build_phases();
     build_totals();
     describe();
@@ -235,11 +243,22 @@ class Reader {
   }
 
  private:
-  void read_rank(const RankRecordView& record, std::uint32_t rank) {
+  /// Every phase has a row for every rank. A record of a rank in a phase takes 64 bytes.
+  Result<void> check_phases(const FileContents& file) const {
+    constexpr double unbacked_rows = std::uint64_t{1} << 24;
+    const double rows = static_cast<double>(phases_.size()) * ranks_;
+    if (rows <= unbacked_rows + static_cast<double>(file.view().size())) return {};
+    return fail(Code::bad_input, at(file.name()),
+                fmt::format("{} phases of {} ranks in a file of {} bytes", phases_.size(), ranks_, file.view().size()),
+                "records of most ranks are missing, or the file is damaged: record the program again");
+  }
+
+  void read_rank(RankRecordView& record, std::uint32_t rank) {
     const auto numbers = communicators_.list(record);
     // A rank may have doubled its windows more often than another; the longest windows are used for all.
     const std::uint64_t window = record.head().window_ns;
-    const std::int64_t merged = window > 0 ? static_cast<std::int64_t>(longest_window_ / window) : 1;
+    const std::uint64_t longest = std::min<std::uint64_t>(longest_window_, INT64_MAX);
+    const std::int64_t merged = window > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(longest / window)) : 1;
     record.for_each_item<PhaseRecord>(record.head().phases, [&](const PhaseRecord& phase, std::uint64_t) {
       Sums& sums = phases_[phase.key / merged];
       const double begin = record.seconds(phase.begin), end = record.seconds(std::max(phase.begin, phase.end));
@@ -255,7 +274,7 @@ class Reader {
     if (record.head().ending != Ending::finalized) unfinished_.push_back(rank);
   }
 
-  static void read_traffic(const RankRecordView& record, std::uint32_t rank, const PhaseRecord& phase, Sums& sums) {
+  static void read_traffic(RankRecordView& record, std::uint32_t rank, const PhaseRecord& phase, Sums& sums) {
     record.for_each_slot<TrafficRecord>(phase.traffic, [&](const TrafficRecord& slot) {
       if (slot.messages == 0 || slot.other >= record.head().ranks) return;
       const auto bytes = static_cast<double>(slot.bytes), messages = static_cast<double>(slot.messages);
@@ -270,7 +289,7 @@ class Reader {
     });
   }
 
-  void read_collectives(const RankRecordView& record, const std::map<std::uint32_t, std::uint32_t>& numbers,
+  void read_collectives(RankRecordView& record, const std::map<std::uint32_t, std::uint32_t>& numbers,
                         const PhaseRecord& phase, Sums& sums) {
     record.for_each_slot<CollectiveRecord>(phase.collectives, [&](const CollectiveRecord& slot) {
       if (slot.count == 0 || slot.op > static_cast<std::uint32_t>(CollectiveOp::scan)) return;
@@ -289,7 +308,6 @@ class Reader {
   }
 
   void build_phases() {
-    const auto ranks = static_cast<std::uint32_t>(records_.size());
     if (longest_window_ == 0 && phases_.size() < 2) return;  // the program never called MPI_Pcontrol
     for (const auto& [key, sums] : phases_) {
       Phase phase;
@@ -303,8 +321,8 @@ class Reader {
         phase.end = sums.end;
         phase.name = fmt::format("level {}", key);
       }
-      phase.point_to_point = sums.point_to_point.build(ranks);
-      if (!sums.expanded.empty()) phase.expanded_collectives = sums.expanded.build(ranks);
+      phase.point_to_point = sums.point_to_point.build(ranks_);
+      if (!sums.expanded.empty()) phase.expanded_collectives = sums.expanded.build(ranks_);
       phase.collectives = sums.list_collectives();
       profile_.phases.push_back(std::move(phase));
     }
@@ -313,25 +331,22 @@ class Reader {
   }
 
   void build_totals() {
-    const auto ranks = static_cast<std::uint32_t>(records_.size());
     Sums totals;
     for (const auto& [key, sums] : phases_) totals.merge(sums);
-    auto rows = totals.point_to_point.build(ranks).release();
-    profile_.activity.resize(ranks);
-    rows.loads.resize(ranks);
-    const bool instructions = std::all_of(records_.begin(), records_.end(), [](const auto& record) {
-      return !record || record->head().has_instructions != 0;
-    });
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      if (!records_[rank]) continue;
-      profile_.activity[rank] = activity_of(*records_[rank]);
-      if (!instructions) profile_.activity[rank].instructions = 0;
-      rows.loads[rank] = instructions ? profile_.activity[rank].instructions
-                                      : work_of(records_[rank]->head(), profile_.activity[rank]);
+    auto rows = totals.point_to_point.build(ranks_).release();
+    profile_.activity.resize(ranks_);
+    rows.loads.resize(ranks_);
+    const bool instructions = std::all_of(records_.begin(), records_.end(),
+                                          [](const auto& entry) { return entry.second.head().has_instructions != 0; });
+    for (const auto& [rank, record] : records_) {
+      RankActivity& activity = profile_.activity[rank];
+      activity = activity_of(record);
+      if (!instructions) activity.instructions = 0;
+      rows.loads[rank] = instructions ? activity.instructions : work_of(record.head(), activity);
     }
     profile_.origin["loads"] = instructions ? "instructions" : "CPU time outside MPI in microseconds";
     profile_.point_to_point = CommGraph(std::move(rows));
-    if (!totals.expanded.empty()) profile_.expanded_collectives = totals.expanded.build(ranks);
+    if (!totals.expanded.empty()) profile_.expanded_collectives = totals.expanded.build(ranks_);
     profile_.collectives = totals.list_collectives();
     profile_.sizes = sizes_.sizes();
   }
@@ -354,11 +369,10 @@ class Reader {
 
   void describe() {
     profile_.origin["source"] = "rankloom record";
-    for (const auto& record : records_) {
-      if (!record) continue;
-      profile_.origin["program"] = text_of(record->head().program);
-      profile_.origin["mpi"] = text_of(record->head().mpi);
-      break;
+    if (!records_.empty()) {
+      const RankRecord& head = records_.begin()->second.head();
+      profile_.origin["program"] = text_of(head.program);
+      profile_.origin["mpi"] = text_of(head.mpi);
     }
     if (!missing_.empty()) profile_.origin["missing ranks"] = list_ranks(missing_);
     if (!unfinished_.empty()) profile_.origin["ranks that did not finish"] = list_ranks(unfinished_);
@@ -378,7 +392,8 @@ class Reader {
     return text;
   }
 
-  std::vector<std::optional<RankRecordView>> records_;
+  std::uint32_t ranks_;
+  std::map<std::uint32_t, RankRecordView> records_;
   Profile profile_;
   Communicators communicators_{profile_};
   std::map<std::int64_t, Sums> phases_;
@@ -424,7 +439,9 @@ std::string spare_prefix(std::string_view temporary_directory, const std::string
 Result<Imported> read_recording(const FileContents& file) {
   auto records = list_rank_records(file);
   if (!records) return propagate(records);
-  return Imported{.profile = Reader(*std::move(records)).read(), .topology = std::nullopt, .format = "recording"};
+  auto profile = Reader(*std::move(records)).read(file);
+  if (!profile) return propagate(profile);
+  return Imported{.profile = *std::move(profile), .topology = std::nullopt, .format = "recording"};
 }
 
 }  // namespace rankloom

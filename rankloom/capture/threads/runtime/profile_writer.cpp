@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 #include "rankloom/capture/threads/runtime/chunk_writer.hpp"
 #include "rankloom/capture/threads/runtime/thread_registry.hpp"
 #include "rankloom/capture/threads/runtime/thread_work.hpp"
+#include "rankloom/core/text/binary_size.hpp"
 
 namespace rankloom::threads {
 
@@ -26,12 +28,14 @@ constexpr std::uint64_t min_window = std::uint64_t{64} << 10, max_window = std::
 
 constinit char output[PATH_MAX];  // absolute, because the program may change its working directory
 
-std::uint64_t read_size(const char* text) {
-  char* end = nullptr;
-  const std::uint64_t number = std::strtoull(text, &end, 10);
-  const char* const units = "KMG";
-  const char* const unit = *end != '\0' ? std::strchr(units, *end & ~0x20) : nullptr;
-  return number << (unit != nullptr ? 10 * (unit - units + 1) : 0);
+std::uint64_t window_from_environment() {
+  const char* const text = std::getenv("RANKLOOM_THREADS_WINDOW");
+  if (text == nullptr || *text == '\0') return default_window;
+  const std::optional<std::uint64_t> size = parse_binary_size(text);
+  if (size && *size > 0) return *size < min_window ? min_window : *size > max_window ? max_window : *size;
+  constexpr char problem[] = "rankloom: RANKLOOM_THREADS_WINDOW is not a size such as 8M or 1G: the window is 64 MiB\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, problem, sizeof problem - 1);
+  return default_window;
 }
 
 /// Replaces %p in the path by the process id. False: the path is too long.
@@ -250,10 +254,7 @@ std::uint64_t read_settings() {
     output[length++] = '/';
   }
   std::snprintf(output + length, sizeof output - length, "%s", name);
-  const char* const text = std::getenv("RANKLOOM_THREADS_WINDOW");
-  std::uint64_t window = text != nullptr ? read_size(text) : default_window;
-  window = window < min_window ? (window == 0 ? default_window : min_window) : window;
-  window = window > max_window ? max_window : window;
+  const std::uint64_t window = window_from_environment();
   std::uint64_t lines = 1;
   while (lines * 2 <= window / line_bytes) lines *= 2;
   return lines;

@@ -2,7 +2,6 @@
 // model/machine/network: checks that all kinds of networks share: positive sizes, 32-bit numbers, valid costs.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -29,12 +28,10 @@ inline Failure bad_network(const std::string& kind, std::string what, std::strin
 }
 
 inline Result<void> check_cost(const std::string& kind, Cost cost) {
-  const bool valid = std::isfinite(cost.inverse_bandwidth) && std::isfinite(cost.latency) &&
-                     cost.inverse_bandwidth > 0 && cost.latency >= 0;
-  if (valid) return {};
+  if (is_valid_cost(cost)) return {};
   return bad_network(
       kind, fmt::format("a {} cannot have links with the cost {},{}", kind, cost.inverse_bandwidth, cost.latency),
-      "time per byte above 0, latency 0 or more");
+      cost_limits);
 }
 
 inline Result<void> check_sizes(const std::string& kind, std::span<const std::uint32_t> sizes) {
