@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/scanner.hpp"
 
 namespace rankloom {
