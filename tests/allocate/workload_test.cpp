@@ -44,6 +44,16 @@ TEST(Swf, CountsAndSkipsMalformedLines) {
   EXPECT_EQ(workload->first_malformed, "the line has 3 numbers instead of 18");
 }
 
+TEST(Swf, NumbersThatNoMachineHasAreMalformed) {
+  const auto workload = read_swf(
+      FileContents("odd.swf", std::string(two_jobs) + "1e300 1 -1 5 4 -1 -1 4 60 -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+                                                      "9 1e300 -1 1e300 4 -1 -1 4 60 -1 1 -1 -1 -1 -1 -1 -1 -1\n"));
+  ASSERT_TRUE(workload);
+  EXPECT_EQ(workload->jobs.size(), 2);
+  EXPECT_EQ(workload->malformed, 2);
+  EXPECT_EQ(workload->first_malformed, "'1e300' is larger than 1e+15");
+}
+
 TEST(Swf, LeavesOutJobsThatNeverRan) {
   const auto workload =
       read_swf(FileContents("odd.swf", std::string(two_jobs) + "9 1 -1 0 4 -1 -1 4 60 -1 5 -1 -1 -1 -1 -1 -1 -1\n"));

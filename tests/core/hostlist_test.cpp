@@ -66,6 +66,12 @@ TEST(Hostlist, AllListsOfAFileTogetherHaveALimit) {
   EXPECT_LT(expanded, 10u);
 }
 
+TEST(Hostlist, TheLargestNumberEndsARange) {
+  EXPECT_THAT(hosts("n[18446744073709551615]"), ElementsAre("n18446744073709551615"));
+  EXPECT_THAT(hosts("n[18446744073709551614-18446744073709551615]"),
+              ElementsAre("n18446744073709551614", "n18446744073709551615"));
+}
+
 TEST(Hostlist, ShortHostNamesHaveNoDomain) {
   EXPECT_EQ(short_host_name("node1.cluster.example"), "node1");
   EXPECT_EQ(short_host_name("node1"), "node1");

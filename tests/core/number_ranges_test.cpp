@@ -40,6 +40,10 @@ TEST(NumberRangesTest, SaysWhatIsWrong) {
   EXPECT_EQ(error_of("99999999999999999999999"), "\"99999999999999999999999\" is not a number or a range");
 }
 
+TEST(NumberRangesTest, ZeroDoesNotFollowTheLargestNumber) {
+  EXPECT_EQ(format_number_ranges(std::vector<std::uint32_t>{4294967295U, 0}), "4294967295,0");
+}
+
 TEST(NumberRangesTest, KeepsTheNumberOfDigitsOfARange) {
   const auto range = parse_number_range("007-012");
   ASSERT_TRUE(range.has_value());

@@ -39,7 +39,7 @@ std::string format_fraction(double value) {
   return fmt::format("{}", value);
 }
 
-constexpr std::uint32_t max_node_number = 1U << 26;
+constexpr std::uint32_t max_node_number = 1U << 24;
 constexpr const char* damaged_hint =
     "another program changed the file; restore a copy, or start again with `rankloom alloc init --force`";
 
@@ -194,6 +194,7 @@ Result<MachineState> StateStore::Database::read() const {
     return {};
   });
   if (!settings) return propagate(settings);
+  std::size_t stored_nodes = 0;  // a node belongs to at most one job
   auto jobs = query("SELECT name, tasks, nodes, kept, diameter, closed, policy, since FROM jobs ORDER BY number", {},
                     [&](sqlite3_stmt* row) -> Result<void> {
                       StoredJob job;
@@ -203,6 +204,10 @@ Result<MachineState> StateStore::Database::read() const {
                         auto parsed = parse_nodes(text(row, column), path);
                         if (!parsed) return propagate(parsed);
                         *nodes = std::move(*parsed);
+                        stored_nodes += nodes->size();
+                        if (stored_nodes > max_node_number)
+                          return fail(Code::bad_input, at(path), "the jobs in the state file have too many nodes",
+                                      damaged_hint);
                       }
                       job.diameter = static_cast<std::uint32_t>(sqlite3_column_int64(row, 4));
                       job.isolated = sqlite3_column_int(row, 5) != 0;

@@ -18,6 +18,8 @@ namespace rankloom {
 namespace {
 
 constexpr std::size_t fields = 18;
+/// 30 million years in seconds. With larger numbers, sums of times would lose their seconds.
+constexpr double max_value = 1e15;
 enum Field { number, submit, wait, run, allocated, processor_time, memory, requested, requested_time };
 
 /// Reads the 18 numbers of a line. Returns what is wrong with the line, or an empty string.
@@ -28,6 +30,7 @@ std::string read_line(std::string_view line, std::array<double, fields>& values)
     if (scanner.done()) return fmt::format("the line has {} numbers instead of {}", i, fields);
     const std::string word = scanner.token_for_message();
     if (!scanner.take_number(values[i])) return fmt::format("'{}' is not a number", word);
+    if (std::abs(values[i]) > max_value) return fmt::format("'{}' is larger than {:g}", word, max_value);
   }
   scanner.skip_blanks();
   return scanner.done() ? "" : fmt::format("the line has more than {} numbers", fields);
@@ -47,7 +50,7 @@ void read_comment(std::string_view line, Workload& workload) {
 
 void read_job(const std::array<double, fields>& values, Workload& workload) {
   const double tasks = values[requested] > 0 ? values[requested] : values[allocated];
-  if (tasks < 1 || tasks > 1e15 || values[run] <= 0 || values[submit] < 0) {
+  if (tasks < 1 || values[run] <= 0 || values[submit] < 0) {
     ++workload.without_work;
     return;
   }

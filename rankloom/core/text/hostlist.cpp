@@ -61,8 +61,9 @@ Result<void> append_ranges(std::string_view ranges, const std::string& prefix, s
     if (range->last - range->first >= max_listed_hosts ||
         names.size() + (range->last - range->first) >= max_listed_hosts)
       return bad(text, fmt::format("expands to more than {} hosts", max_listed_hosts));
-    for (std::uint64_t number = range->first; number <= range->last; ++number)
-      names.push_back(fmt::format("{}{:0{}}", prefix, number, range->digits));
+    const std::uint64_t others = range->last - range->first;  // the last number may be the largest of all
+    for (std::uint64_t i = 0; i <= others; ++i)
+      names.push_back(fmt::format("{}{:0{}}", prefix, range->first + i, range->digits));
     if (text.size() == ranges.size()) return {};
     ranges.remove_prefix(text.size() + 1);
   }

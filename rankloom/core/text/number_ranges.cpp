@@ -57,7 +57,7 @@ std::string format_number_ranges(std::span<const std::uint32_t> numbers) {
   std::string text;
   for (std::size_t begin = 0; begin < numbers.size();) {
     std::size_t end = begin + 1;
-    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    while (end < numbers.size() && numbers[end] == std::uint64_t{numbers[end - 1]} + 1) ++end;
     if (!text.empty()) text += ',';
     text += std::to_string(numbers[begin]);
     if (end - begin > 1) text += '-' + std::to_string(numbers[end - 1]);

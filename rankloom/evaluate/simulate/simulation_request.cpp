@@ -23,7 +23,7 @@ Result<void> fill_from(const FileContents& file, const Fill& fill) {
   if (!json) return propagate(json);
   try {
     return fill(*json);
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {
     return fail(Code::bad_input, at(file.name()),
                 fmt::format("malformed message between rankloom and rankloom-simulate: {}", error.what()),
                 "both programs must have the same version: build or install both again");
@@ -69,13 +69,13 @@ Result<SimulationRequest> read_request(const FileContents& file) {
     request = SimulationRequest{.topology = std::move(*topology),
                                 .platform = platform_options(json.at("platform")),
                                 .speed = json.at("speed"),
-                                .eager = json.at("eager"),
+                                .eager = whole_number_32(json.at("eager")),
                                 .jobs = {}};
     for (const Json& job : json.at("jobs")) {
       SimulatedJob& simulated_job = request->jobs.emplace_back();
       simulated_job.name = job.at("name");
       simulated_job.traces = job.at("traces").get<std::vector<std::string>>();
-      for (const Json& core : job.at("cores")) simulated_job.core_of.push_back(Core{core.get<std::uint32_t>()});
+      for (const Json& core : job.at("cores")) simulated_job.core_of.push_back(Core{whole_number_32(core)});
       simulated_job.start = job.at("start");
     }
     return check_request(*request);
@@ -99,7 +99,7 @@ Result<SimulationResult> read_result(const FileContents& file) {
   SimulationResult result;
   auto filled = fill_from(file, [&](const Json& json) -> Result<void> {
     result.seconds = json.at("seconds");
-    result.routes_checked = json.at("routes_checked");
+    result.routes_checked = whole_number(json.at("routes_checked"));
     result.wall_seconds = json.at("wall_seconds");
     for (const Json& job : json.at("jobs"))
       result.jobs.push_back(

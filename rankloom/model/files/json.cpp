@@ -3,6 +3,7 @@
 #include "rankloom/model/files/json.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -95,6 +96,14 @@ std::string dump_json(const json& value, int indent) {
 
 std::string dump_json(const nlohmann::ordered_json& value, int indent) {
   return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::uint64_t whole_number(const json& value, std::uint64_t max) {
+  if (!value.is_number_unsigned() && !(value.is_number_integer() && value.get<std::int64_t>() >= 0))
+    throw std::invalid_argument(fmt::format("{} is not a whole number", printable(dump_json(value))));
+  const auto number = value.get<std::uint64_t>();
+  if (number > max) throw std::out_of_range(fmt::format("{} is larger than {}", number, max));
+  return number;
 }
 
 std::string JsonCursor::path() const {

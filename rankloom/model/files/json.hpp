@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ nlohmann::ordered_json parse_ordered_json(std::string_view text);
 std::string dump_json(const nlohmann::json& json, int indent = -1);
 /// The same with the keys in the order of insertion.
 std::string dump_json(const nlohmann::ordered_json& json, int indent = -1);
+
+/// The value as a whole number of at most `max`. Throws a std::exception for other values, which the JSON library would
+/// convert silently: -1, 1e300, 2.5.
+std::uint64_t whole_number(const nlohmann::json& json, std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
+/// The same for sizes and counts of 32 bits.
+inline std::uint32_t whole_number_32(const nlohmann::json& json) {
+  return static_cast<std::uint32_t>(whole_number(json, std::numeric_limits<std::uint32_t>::max()));
+}
 
 /// A value in a document and the path to it. After the first error, further reads have no effect and the first error is
 /// kept: a reader is a list of fields and checks once, at the end, whether all of them were read. A cursor refers to

@@ -3,6 +3,7 @@
 #include "rankloom/report/document/results.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -18,13 +19,13 @@ namespace rankloom {
 
 namespace {
 
-/// Runs `read`, which may throw the exceptions of the JSON library.
+/// Runs `read`, which may throw the exceptions of the JSON library and of whole_number().
 template <class Read>
 Result<void> reading(const std::string& source, std::string_view writer, const Read& read) {
   try {
     read();
     return {};
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     // "[json.exception.out_of_range.403] key 'x' not found" → "key 'x' not found"
     std::string_view what = error.what();
     if (const auto end = what.find("] "); what.starts_with('[') && end != std::string_view::npos)
@@ -109,13 +110,14 @@ Result<void> read_comparison(const Json& json, const std::string& source, Report
     }
     for (const Json& row : json.at("mappers")) {
       document.mappers.push_back({row.at("mapper"), row.at("cost"), row.at("cost_spread"),
-                                  row.at("time_ms").get<double>(), json.at("runs"), false, row.at("note")});
+                                  row.at("time_ms").get<double>(), whole_number(json.at("runs")), false,
+                                  row.at("note")});
     }
     for (const Json& row : json.at("skipped"))
       document.verdict.notes.push_back(
           fmt::format("Left out: {} ({}).", row.at("mapper").get<std::string>(), row.at("why").get<std::string>()));
     if (document.title.empty()) document.title = fmt::format("Mappers on {}", json.at("profile").get<std::string>());
-    document.reproduce.seed = json.at("seed");
+    document.reproduce.seed = whole_number(json.at("seed"));
   });
   return read ? fits : read;
 }
@@ -223,6 +225,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t max_jobs = 20'000;
 constexpr std::size_t max_nodes_of_jobs = std::size_t{1} << 25;
+constexpr std::uint32_t max_node = max_nodes_of_jobs - 1;
 
 Result<void> read_jobs(const Json& list, std::uint32_t nodes, const std::string& source, PolicyRow& policy) {
   std::size_t nodes_of_jobs = 0;
@@ -232,14 +235,14 @@ Result<void> read_jobs(const Json& list, std::uint32_t nodes, const std::string&
       break;
     }
     const std::string text = row.at("nodes").get<std::string>();
-    auto where = nodes > 0 ? parse_number_ranges(text, nodes - 1) : std::nullopt;
+    auto where = nodes > 0 ? parse_number_ranges(text, std::min(nodes - 1, max_node)) : std::nullopt;
     if (!where) {
       return fail(Code::bad_input, at(source), fmt::format("'{}' is not a list of nodes below {}", text, nodes),
                   "write it again with `rankloom alloc replay --detail --json`");
     }
     nodes_of_jobs += where->size();
-    policy.jobs.push_back({row.at("id"), row.at("size"), row.at("submit"), row.at("start"), row.at("end"),
-                           std::move(*where), row.at("shares_links")});
+    policy.jobs.push_back({row.at("id"), whole_number_32(row.at("size")), row.at("submit"), row.at("start"),
+                           row.at("end"), std::move(*where), row.at("shares_links")});
   }
   return {};
 }
@@ -247,12 +250,13 @@ Result<void> read_jobs(const Json& list, std::uint32_t nodes, const std::string&
 OnlineNode online_node(const Json& json) {
   OnlineNode node;
   node.name = json.at("host");
-  node.ranks = json.at("ranks").get<std::vector<std::uint32_t>>();
+  for (const Json& rank : json.at("ranks")) node.ranks.push_back(whole_number_32(rank));
   node.seconds = json.at("seconds");
   if (!json.contains("phases")) return node;  // its agent made no plan
   for (const Json& phase : json.at("phases"))
     node.phases.push_back({phase.at("kind"), phase.at("begin"), phase.at("end")});
-  for (const Json& burst : json.at("migrations")) node.migrations.emplace_back(burst.at("time"), burst.at("bound"));
+  for (const Json& burst : json.at("migrations"))
+    node.migrations.emplace_back(burst.at("time"), whole_number_32(burst.at("bound")));
   for (const Json& decision : json.at("decisions")) {
     const double stayed = decision.at("cost_per_second"), moved = decision.at("cost_per_second_moved");
     node.decision_time.push_back(decision.at("time"));
@@ -271,7 +275,7 @@ Result<void> read_replay(const Json& json, const std::string& source, ReportDocu
   Result<void> inside;
   auto read = reading(source, "rankloom alloc replay --detail --json", [&] {
     AllocationSection section;
-    section.nodes = json.at("nodes");
+    section.nodes = whole_number_32(json.at("nodes"));
     section.trace = json.at("trace");
     for (const Json& row : json.at("policies")) {
       PolicyRow policy{row.at("policy"),
@@ -279,7 +283,7 @@ Result<void> read_replay(const Json& json, const std::string& source, ReportDocu
                        row.at("contention_free"),
                        row.at("bounded_slowdown"),
                        row.at("mean_wait_s"),
-                       row.at("jobs"),
+                       whole_number(row.at("jobs")),
                        {},
                        {}};
       if (row.contains("job_list")) inside = read_jobs(row["job_list"], section.nodes, source, policy);
@@ -310,7 +314,7 @@ Result<void> read_online(const Json& json, const std::string& source, ReportDocu
     for (const Json& node : json.at("nodes")) {
       section.nodes.push_back(online_node(node));
       section.window_seconds = node.at("window");
-      if (node.contains("windows")) section.windows = std::max(section.windows, node["windows"].get<std::uint64_t>());
+      if (node.contains("windows")) section.windows = std::max(section.windows, whole_number(node["windows"]));
     }
     const Json& restart = json.at("restart");
     if (restart.is_object() && restart.contains("cost"))

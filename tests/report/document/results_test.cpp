@@ -256,6 +256,23 @@ TEST(Results, ReplayedJobsKnowTheirNodes) {
   EXPECT_EQ(json["busy"]["nodes"].dump(), "[3,4,3,0]");
 }
 
+TEST(Results, CountsAreWholeNumbers) {
+  for (const char* const count : {"-1", "1e300", "2.5", "99999999999", "true", "\"3\""}) {
+    Json json = replayed();
+    json["policies"][0]["job_list"][1]["size"] = Json::parse(count);
+    ReportDocument document;
+    EXPECT_FALSE(read_replay(json, "replay.json", document)) << count;
+  }
+}
+
+TEST(Results, AShortListOfNodesDoesNotBecomeGigabytes) {
+  Json json = replayed();
+  json["nodes"] = 4'000'000'000;
+  json["policies"][0]["job_list"][1]["nodes"] = "0-3999999999";
+  ReportDocument document;
+  EXPECT_FALSE(read_replay(json, "replay.json", document));
+}
+
 TEST(Results, ANodeThatTheMachineDoesNotHaveIsAnError) {
   for (const char* const nodes : {"4", "0-9", "2-1", "x", "1,,2", "-1"}) {
     Json json = replayed();

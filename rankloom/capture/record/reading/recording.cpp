@@ -260,6 +260,7 @@ class Reader {
     const std::uint64_t longest = std::min<std::uint64_t>(longest_window_, INT64_MAX);
     const std::int64_t merged = window > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(longest / window)) : 1;
     record.for_each_item<PhaseRecord>(record.head().phases, [&](const PhaseRecord& phase, std::uint64_t) {
+      if (longest_window_ > 0 && phase.key < 0) return;  // not a window of time: the record is damaged
       Sums& sums = phases_[phase.key / merged];
       const double begin = record.seconds(phase.begin), end = record.seconds(std::max(phase.begin, phase.end));
       sums.begin = sums.has_times ? std::min(sums.begin, begin) : begin;
