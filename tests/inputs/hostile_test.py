@@ -175,7 +175,7 @@ MACHINES = {
 WORKLOADS = {
     **TEXTS,
     "jobs": ("1 0 -1 1e15 1e15 -1 -1 1e15 1e300 -1 1 -1 -1 -1 -1 -1 -1 -1\n" * 100),
-    "gzip": gzip.compress(b"\n" * (300 * MEGABYTE), 1),
+    "gzip": gzip.compress(b"\n" * (300 * MEGABYTE), 9),
     "gzip of gzip": b"\x1f\x8b" + bytes(1000),
 }
 
