@@ -203,8 +203,10 @@ class RouteCheck {
     // Random pairs mostly diverge at high levels, consecutive cores at low levels.
     for (std::size_t p = 0; p + 1 < count; ++p, ++checked)
       if (auto same = check(p, p + 1); !same) return propagate(same);
-    for (; checked < sample_size; ++checked)
-      if (auto same = check(random.below(count), random.below(count)); !same) return propagate(same);
+    for (; checked < sample_size; ++checked) {
+      const std::size_t p = random.below(count), q = random.below(count);
+      if (auto same = check(p, q); !same) return propagate(same);
+    }
     return checked;
   }
 

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "rankloom/core/parallel.hpp"
@@ -31,7 +32,7 @@ namespace {
 using namespace rankloom;
 namespace fs = std::filesystem;
 
-constexpr unsigned max_seconds = 5;
+constexpr time_t max_seconds = 5;  // of processor time, which a busy machine does not change
 constexpr long max_resident_kilobytes = 1024 * 1024;
 constexpr std::size_t max_size = 16384;
 
@@ -64,7 +65,7 @@ void save_input() {
 }
 
 void on_signal(int number) {
-  std::fprintf(stderr, "fuzz: %s\n", number == SIGALRM ? "the reader ran longer than 5 s" : ::strsignal(number));
+  std::fprintf(stderr, "fuzz: %s\n", number == SIGPROF ? "the reader ran longer than 5 s" : ::strsignal(number));
   save_input();
   ::_exit(1);
 }
@@ -72,17 +73,23 @@ void on_signal(int number) {
 void watch_signals() {
 #ifdef RANKLOOM_FUZZ_ASAN
   __sanitizer_set_death_callback(save_input);
-  for (const int number : {SIGALRM, SIGABRT}) std::signal(number, on_signal);
+  for (const int number : {SIGPROF, SIGABRT}) std::signal(number, on_signal);
 #else
-  for (const int number : {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, on_signal);
+  for (const int number : {SIGPROF, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(number, on_signal);
 #endif
+}
+
+/// Sends SIGPROF after this processor time; 0: not at all.
+void limit_processor_time(time_t seconds) {
+  const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = seconds, .tv_usec = 0}};
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
 }
 
 void execute(const fuzz::FuzzTarget& target, std::string input) {
   current_input = std::move(input);
-  ::alarm(max_seconds);
+  limit_processor_time(max_seconds);
   target.run(current_input);
-  ::alarm(0);
+  limit_processor_time(0);
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
 #ifndef RANKLOOM_FUZZ_ASAN  // which has its own limit, and needs memory itself
