@@ -1,3 +1,3 @@
 #!/bin/sh
 cd "$PBS_O_WORKDIR" &&
-exec mpiexec -n 8 -machinefile "$PBS_NODEFILE" rankloom-bind /tmp/t/fuzzseed/w/l_pbs/bind.txt ./app
+exec mpiexec -n 8 -machinefile "$PBS_NODEFILE" rankloom-bind /home/user/w/l_pbs/bind.txt ./app
