@@ -100,6 +100,7 @@ function(rankloom_test folder)
     target_precompile_headers(${folder}_tests REUSE_FROM rankloom_test_pch)
   endif()
   target_compile_options(${folder}_tests PRIVATE $<$<CONFIG:Release>:-O0>)
+  set_target_properties(${folder}_tests PROPERTIES UNITY_BUILD ${RANKLOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   gtest_discover_tests(${folder}_tests TEST_PREFIX "${folder}." NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 600 LABELS unit)
 endfunction()

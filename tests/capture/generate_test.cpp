@@ -14,11 +14,15 @@
 #include "rankloom/capture/generate/support.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "tests/capture/import_support.hpp"
 
 namespace rankloom {
 namespace {
 
+using testing::Edges;
+using testing::edges_of;
 using ::testing::ElementsAre;
+using testing::expect_equal;
 using ::testing::HasSubstr;
 
 Profile made(const std::string& spec) {
@@ -35,23 +39,6 @@ Error error_of(const std::string& spec) {
   auto profile = generate(spec);
   EXPECT_FALSE(profile) << spec;
   return profile ? Error{} : profile.error();
-}
-
-void expect_equal(const CommGraph& a, const CommGraph& b) {
-  EXPECT_EQ(a.rows().offsets, b.rows().offsets);
-  EXPECT_EQ(a.rows().targets, b.rows().targets);
-  EXPECT_EQ(a.rows().bytes, b.rows().bytes);
-  EXPECT_EQ(a.rows().messages, b.rows().messages);
-  EXPECT_EQ(a.undirected(), b.undirected());
-}
-
-using Edges = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
-
-Edges edges_of(const CommGraph& graph) {
-  Edges edges;
-  for (const Rank r : graph.ranks())
-    for (std::size_t e = 0; e < graph.degree(r); ++e) edges[{index(r), index(graph.targets(r)[e])}] = graph.bytes(r)[e];
-  return edges;
 }
 
 /// Reference implementation: enumerates offsets of -1, 0 and 1 in each dimension.

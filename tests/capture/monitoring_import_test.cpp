@@ -18,36 +18,36 @@ using ::testing::HasSubstr;
 using testing::read_path;
 using testing::TemporaryCopy;
 
-const std::string folder = testing::test_data("traces/openmpi");
+const std::string monitoring_files = testing::test_data("traces/openmpi");
 
 TEST(Monitoring, ReadsTheTrafficOfTheProgram) {
-  const Profile profile = read_path(folder + "/talk.2.prof").profile;
+  const Profile profile = read_path(monitoring_files + "/talk.2.prof").profile;
   EXPECT_EQ(profile.rank_count(), 4u);
   EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic());
   EXPECT_EQ(profile.point_to_point.total_messages(), 11);
 }
 
 TEST(Monitoring, IsFoundByAnyOfItsFilesItsDirectoryOrItsPrefix) {
-  const Profile whole = read_path(folder + "/talk.0.prof").profile;
+  const Profile whole = read_path(monitoring_files + "/talk.0.prof").profile;
   for (const char* name : {"/talk.1.prof", "/talk.3.prof", "/talk", ""}) {
-    const Profile profile = read_path(folder + name).profile;
+    const Profile profile = read_path(monitoring_files + name).profile;
     testing::expect_equal(profile.point_to_point, whole.point_to_point);
     testing::expect_equal(profile.expanded_collectives, whole.expanded_collectives);
   }
 }
 
 TEST(Monitoring, CountsEitherPhysicalOrLogicalMessagesOfCollectives) {
-  const Profile physical = read_path(folder).profile;
+  const Profile physical = read_path(monitoring_files).profile;
   EXPECT_EQ(physical.expanded_collectives.total_bytes(), 3954) << "the sum of all lines I";
   EXPECT_EQ(physical.expanded_collectives.total_messages(), 86);
-  const Profile logical = read_path(folder, "monitoring:collectives=C").profile;
+  const Profile logical = read_path(monitoring_files, "monitoring:collectives=C").profile;
   EXPECT_EQ(logical.expanded_collectives.total_bytes(), 4302) << "the sum of all lines C";
   EXPECT_EQ(logical.expanded_collectives.total_messages(), 122);
   testing::expect_equal(logical.point_to_point, physical.point_to_point);
 }
 
 TEST(Monitoring, ReversesReductionsTowardsTheirRoot) {
-  const Edges logical = edges_of(read_path(folder, "monitoring:collectives=C").profile.expanded_collectives);
+  const Edges logical = edges_of(read_path(monitoring_files, "monitoring:collectives=C").profile.expanded_collectives);
   // All pairs: allreduce 80, allgather 28, alltoall 32, and 20 more for the creation of the communicator.
   constexpr double all = 160;
   EXPECT_EQ(logical.at({1, 0}), all + 200 + 20) << "broadcast by 1, gathered by 0";
@@ -57,7 +57,7 @@ TEST(Monitoring, ReversesReductionsTowardsTheirRoot) {
 }
 
 TEST(Monitoring, KeepsTheMembersOfCommunicators) {
-  const Profile profile = read_path(folder).profile;
+  const Profile profile = read_path(monitoring_files).profile;
   ASSERT_EQ(profile.communicators.size(), 3u) << "the world and two halves, each once";
   std::map<std::vector<Rank>, std::string> names;
   for (const Communicator& group : profile.communicators) names[group.members] = group.name;
@@ -67,7 +67,7 @@ TEST(Monitoring, KeepsTheMembersOfCommunicators) {
 }
 
 TEST(Monitoring, CountsMessagesBySize) {
-  const Profile profile = read_path(folder).profile;
+  const Profile profile = read_path(monitoring_files).profile;
   std::uint64_t messages = 0;
   for (const auto& [size, count] : profile.sizes) messages += count;
   EXPECT_EQ(messages, 11u + 86u);
@@ -84,7 +84,7 @@ TEST(Monitoring, CountsOneSidedCallsInTheDirectionOfTheData) {
 }
 
 TEST(Monitoring, ReportsTheMissingFile) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(monitoring_files);
   fs::remove(copy.path("talk.2.prof"));
   const Error error = testing::path_error(copy.path("talk.0.prof"));
   EXPECT_THAT(error.what, HasSubstr("rank 2 is missing"));
@@ -92,7 +92,7 @@ TEST(Monitoring, ReportsTheMissingFile) {
 }
 
 TEST(Monitoring, ReportsADirectoryWithSeveralRuns) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(monitoring_files);
   for (int r = 0; r < 4; ++r)
     fs::copy(copy.path(fmt::format("talk.{}.prof", r)), copy.path(fmt::format("b.{}.prof", r)));
   const Error error = testing::path_error(copy.path(""));
@@ -102,7 +102,7 @@ TEST(Monitoring, ReportsADirectoryWithSeveralRuns) {
 }
 
 TEST(Monitoring, ReportsFilesOfDifferentRuns) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(monitoring_files);
   std::ofstream(copy.path("talk.2.prof"))
       << "# POINT TO POINT\n# COLLECTIVES\nD\tMPI_COMM_WORLD\tprocs: 0,1,2\n"
          "O2A\t2\t0 bytes\t0 msgs sent\nA2O\t2\t0 bytes\t0 msgs sent\nA2A\t2\t0 bytes\t0 msgs sent\n";

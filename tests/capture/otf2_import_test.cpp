@@ -33,17 +33,17 @@ using ::testing::HasSubstr;
 using testing::read_path;
 using testing::TemporaryCopy;
 
-const std::string folder = testing::test_data("traces/eztrace");
+const std::string archives = testing::test_data("traces/eztrace");
 
 TEST(Otf2, IsRecognisedByItsAnchorFile) {
-  EXPECT_EQ(testing::recognised(read_file(folder + "/eztrace_log.otf2")->view()), "otf2");
+  EXPECT_EQ(testing::recognised(read_file(archives + "/eztrace_log.otf2")->view()), "otf2");
   EXPECT_EQ(testing::recognised("OTF2 is a format\n"), "");
 }
 
 #ifndef RANKLOOM_HAS_OTF2
 
 TEST(Otf2, ReportsTheMissingLibrary) {
-  const auto result = import_path(folder);
+  const auto result = import_path(archives);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::environment);
   EXPECT_THAT(result.error().hint, HasSubstr("libotf2"));
@@ -52,7 +52,7 @@ TEST(Otf2, ReportsTheMissingLibrary) {
 #else
 
 TEST(Otf2, ReadsTheTrafficOfTheProgram) {
-  const Profile profile = read_path(folder).profile;
+  const Profile profile = read_path(archives).profile;
   EXPECT_EQ(profile.rank_count(), 4u);
   EXPECT_EQ(edges_of(profile.point_to_point), testing::program_traffic())
       << "ranks are not location ids, receivers are ranks of their communicator, MPI_PROC_NULL is ignored";
@@ -60,7 +60,7 @@ TEST(Otf2, ReadsTheTrafficOfTheProgram) {
 }
 
 TEST(Otf2, KeepsCollectivesWithTheirCommunicators) {
-  const Profile profile = read_path(folder).profile;
+  const Profile profile = read_path(archives).profile;
   const auto members = [&](const Collective& call) { return profile.communicators[call.communicator].members; };
   EXPECT_TRUE(members(find_call(profile, CollectiveOp::bcast, 1, 200)).empty());
   EXPECT_EQ(find_call(profile, CollectiveOp::reduce, 2, 480).count, 1);
@@ -81,9 +81,9 @@ TEST(Otf2, KeepsCollectivesWithTheirCommunicators) {
 }
 
 TEST(Otf2, IsFoundByItsAnchorFileItsDirectoryOrItsPrefix) {
-  const Profile whole = read_path(folder + "/eztrace_log.otf2").profile;
+  const Profile whole = read_path(archives + "/eztrace_log.otf2").profile;
   for (const char* name : {"", "/eztrace_log"})
-    testing::expect_equal(read_path(folder + name).profile.point_to_point, whole.point_to_point);
+    testing::expect_equal(read_path(archives + name).profile.point_to_point, whole.point_to_point);
 }
 
 TEST(Otf2, ReadsTheTotalBytesOfScoreP) {
@@ -105,7 +105,7 @@ TEST(Otf2, CountsThreadsForTheirRankAndOneSidedCallsInTheDirectionOfTheData) {
 }
 
 TEST(Otf2, ReportsMissingFiles) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(archives);
   fs::remove(copy.path("eztrace_log/1073741822.evt"));
   Error error = testing::path_error(copy.path(""));
   EXPECT_THAT(error.what, HasSubstr("rank 2"));
@@ -116,7 +116,7 @@ TEST(Otf2, ReportsMissingFiles) {
 }
 
 TEST(Otf2, ReportsATruncatedFile) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(archives);
   const std::string events = copy.path("eztrace_log/0.evt");
   fs::resize_file(events, fs::file_size(events) / 2);
   EXPECT_THAT(testing::path_error(copy.path("")).what, HasSubstr("rank 0"));
@@ -125,11 +125,11 @@ TEST(Otf2, ReportsATruncatedFile) {
 TEST(Otf2, SurvivesRandomChangesOfItsFiles) {
   Random random(7);
   const char* const names[] = {"eztrace_log.otf2", "eztrace_log.def", "eztrace_log/0.evt", "eztrace_log/536870911.evt"};
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(archives);
   int errors = 0;
   for (int round = 0; round < 120; ++round) {
     const std::string name = names[round % 4];
-    std::string content(read_file(folder + "/" + name)->view());
+    std::string content(read_file(archives + "/" + name)->view());
     for (std::uint64_t changes = 1 + random.below(3); changes > 0; --changes)
       content[random.below(content.size())] = static_cast<char>(random.below(256));
     if (random.below(4) == 0) content.resize(random.below(content.size()));
@@ -139,7 +139,7 @@ TEST(Otf2, SurvivesRandomChangesOfItsFiles) {
       ++errors;
       EXPECT_FALSE(result.error().hint.empty());
     }
-    fs::copy_file(folder + "/" + name, copy.path(name), fs::copy_options::overwrite_existing);
+    fs::copy_file(archives + "/" + name, copy.path(name), fs::copy_options::overwrite_existing);
   }
   EXPECT_GT(errors, 20);
 }

@@ -21,8 +21,8 @@ using testing::read_as;
 using testing::read_path;
 using testing::TemporaryCopy;
 
-const std::string folder = testing::test_data("traces/simgrid");
-const std::string list = folder + "/smpi_simgrid.txt";
+const std::string traces = testing::test_data("traces/simgrid");
+const std::string list = traces + "/smpi_simgrid.txt";
 
 std::string file_of(int number) {
   return fmt::format("smpi_simgrid.txt_files/rank-{}.txt", number);
@@ -55,8 +55,8 @@ TEST(TimeIndependent, KeepsCollectivesSymbolic) {
 TEST(TimeIndependent, IsFoundByItsListItsDirectoryOrOneFile) {
   const Profile listed = read_path(list).profile;
   std::string merged;
-  for (int r = 1; r <= 4; ++r) merged += read_file(folder + "/" + file_of(r))->view();
-  for (const Profile& profile : {read_path(folder).profile, read_as("", merged).profile}) {
+  for (int r = 1; r <= 4; ++r) merged += read_file(traces + "/" + file_of(r))->view();
+  for (const Profile& profile : {read_path(traces).profile, read_as("", merged).profile}) {
     testing::expect_equal(profile.point_to_point, listed.point_to_point);
     EXPECT_EQ(profile.collectives.size(), listed.collectives.size());
   }
@@ -136,7 +136,7 @@ TEST(TimeIndependent, UsesTheCallingRanksAsTheCommunicator) {
 }
 
 TEST(TimeIndependent, ReportsMissingFiles) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(traces);
   fs::remove(copy.path(file_of(3)));
   Error error = testing::path_error(copy.path("smpi_simgrid.txt"));
   EXPECT_EQ(error.where.line, 3u);
@@ -147,7 +147,7 @@ TEST(TimeIndependent, ReportsMissingFiles) {
 }
 
 TEST(TimeIndependent, ReportsATruncatedTrace) {
-  const TemporaryCopy copy(folder);
+  const TemporaryCopy copy(traces);
   fs::resize_file(copy.path(file_of(3)), 100);
   Error error = testing::path_error(copy.path(""));
   EXPECT_EQ(error.where.source, copy.path(file_of(3)));

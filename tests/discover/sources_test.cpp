@@ -39,7 +39,7 @@ std::uint32_t cores(const std::string& file_or_string) {
   return topology ? topology->core_count() : 0;
 }
 
-std::string problem(const std::string& file_or_string) {
+std::string error_of(const std::string& file_or_string) {
   const auto topology = load_topology(file_or_string);
   return topology ? "none" : to_string(topology.error());
 }
@@ -47,7 +47,7 @@ std::string problem(const std::string& file_or_string) {
 TEST_F(Sources, ReadsTopologyStrings) {
   EXPECT_EQ(cores("node:4=10GB/s core:8"), 32U);
   EXPECT_EQ(cores("fattree:4,4/2,1"), 16U);
-  EXPECT_THAT(problem("nod"), HasSubstr("topology string: \"nod\""));
+  EXPECT_THAT(error_of("nod"), HasSubstr("topology string: \"nod\""));
 }
 
 TEST_F(Sources, FilesAreRecognisedByTheirContent) {
@@ -61,25 +61,25 @@ TEST_F(Sources, FilesAreRecognisedByTheirContent) {
 
 TEST_F(Sources, ErrorsInAFileNameTheFile) {
   const std::string list = file("hosts", "node1 4\nnode2 -4\n");
-  EXPECT_THAT(problem(list), HasSubstr(list + ":2: "));
+  EXPECT_THAT(error_of(list), HasSubstr(list + ":2: "));
   const std::string words = file("words", "node:2 core:0\n");
-  EXPECT_THAT(problem(words), HasSubstr(words + ":1: \"core:0\""));
+  EXPECT_THAT(error_of(words), HasSubstr(words + ":1: \"core:0\""));
 }
 
 TEST_F(Sources, RefusesFilesThatAreNotMachines) {
-  EXPECT_THAT(problem(directory_), HasSubstr("is a directory"));
-  EXPECT_THAT(problem(directory_ / "missing"), HasSubstr("no such file"));
-  EXPECT_THAT(problem("cluster.json"), HasSubstr("cluster.json: no such file"));
-  EXPECT_THAT(problem("hosts.txt"), HasSubstr("no such file"));
-  EXPECT_THAT(problem(file("empty", "")), HasSubstr("is empty"));
-  EXPECT_THAT(problem(file("blank", " \n\n")), HasSubstr("is empty"));
-  EXPECT_THAT(problem(file("prose", "Once upon a time\nthere was a cluster.\n")),
+  EXPECT_THAT(error_of(directory_), HasSubstr("is a directory"));
+  EXPECT_THAT(error_of(directory_ / "missing"), HasSubstr("no such file"));
+  EXPECT_THAT(error_of("cluster.json"), HasSubstr("cluster.json: no such file"));
+  EXPECT_THAT(error_of("hosts.txt"), HasSubstr("no such file"));
+  EXPECT_THAT(error_of(file("empty", "")), HasSubstr("is empty"));
+  EXPECT_THAT(error_of(file("blank", " \n\n")), HasSubstr("is empty"));
+  EXPECT_THAT(error_of(file("prose", "Once upon a time\nthere was a cluster.\n")),
               HasSubstr("the format of the file is unknown"));
-  EXPECT_THAT(problem(file("bytes", std::string("\x7f"
+  EXPECT_THAT(error_of(file("bytes", std::string("\x7f"
                                                 "ELF\0\1\2\xff\xfe",
                                                 9))),
               HasSubstr("the format of the file is unknown"));
-  EXPECT_THAT(problem(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but not a topology"));
+  EXPECT_THAT(error_of(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but not a topology"));
 }
 
 TEST_F(Sources, ReadsFilesOfOtherTools) {
@@ -91,7 +91,7 @@ TEST_F(Sources, ReadsFilesOfOtherTools) {
       cores(file("fabric",
                  "Switch 36 \"S-1\" # \"s\"\n[1] \"H-1\"[1] # \"a HCA-1\" lid 1 4xQDR\nCa 1 \"H-1\" # \"a HCA-1\"\n")),
       1U);
-  EXPECT_THAT(problem(file("node.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>\n")),
+  EXPECT_THAT(error_of(file("node.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\"></topology>\n")),
               HasSubstr("hwloc"));
 }
 

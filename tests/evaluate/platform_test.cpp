@@ -12,8 +12,8 @@
 namespace rankloom {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> route_names(const Platform& platform, std::uint32_t from, std::uint32_t to) {
   std::vector<Channel> channels;

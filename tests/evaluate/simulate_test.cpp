@@ -21,12 +21,12 @@
 namespace rankloom {
 namespace {
 
-using testing::ContainsRegex;
-using testing::HasSubstr;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
 
 const SimulationOptions with_simulator{.simulator = RANKLOOM_SIMULATE};
 
-class Simulation : public testing::Test {
+class Simulation : public ::testing::Test {
  protected:
   /// A job whose ranks have these traces.
   SimulatedJob job(const std::vector<std::string>& texts, std::vector<Core> cores) {

@@ -15,7 +15,7 @@
 namespace rankloom {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// The trace as the importer reads it.
 Profile read_back(const SyntheticTrace& trace, const TemporaryDirectory& directory) {
@@ -51,7 +51,7 @@ TEST(Synthesise, ARoundOfAStencilConsistsOfReceivesSendsAndAWait) {
   EXPECT_EQ(text_of(trace->files[0]),
             "0 init\n0 compute 500000000\n0 irecv 1 0 100 6\n0 isend 1 0 200 6\n0 waitall\n0 finalize\n");
   const auto idle = synthesise_trace(profile, {.iterations = 1, .compute = false}, directory->path());
-  EXPECT_THAT(text_of(idle->files[0]), testing::Not(HasSubstr("compute")));
+  EXPECT_THAT(text_of(idle->files[0]), ::testing::Not(HasSubstr("compute")));
 }
 
 TEST(Synthesise, GivenWorkIsProportionalToTheLoads) {

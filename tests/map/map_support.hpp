@@ -4,8 +4,10 @@
 
 #include <ctime>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "rankloom/map/run.hpp"
@@ -60,6 +62,17 @@ inline Placement place_with(std::string_view spec, const OwnedProblem& problem, 
   auto placement = mapper(spec).mapper->place(problem.view(), run);
   EXPECT_TRUE(placement) << (placement ? "" : to_string(placement.error()));
   return placement ? *std::move(placement) : Placement{};
+}
+
+inline double block_cost(const OwnedProblem& problem) {
+  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
+}
+
+/// A graph with these edges: source, target, bytes.
+inline CommGraph directed_graph(std::uint32_t ranks, std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double>> edges) {
+  CommGraphBuilder builder(ranks);
+  for (const auto& [from, to, bytes] : edges) builder.add(Rank{from}, Rank{to}, bytes);
+  return std::move(builder).build(false);
 }
 
 /// Groups of ranks with all-to-all traffic inside each group; the numbers of the ranks are shuffled.

@@ -8,15 +8,10 @@
 namespace rankloom {
 namespace {
 
+using testing::directed_graph;
 using testing::make_problem;
 using testing::random_graph;
 using testing::topology;
-
-CommGraph graph_of(std::uint32_t ranks, std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double>> edges) {
-  CommGraphBuilder builder(ranks);
-  for (const auto& [from, to, bytes] : edges) builder.add(Rank{from}, Rank{to}, bytes);
-  return std::move(builder).build(false);
-}
 
 std::vector<Core> cores(std::initializer_list<std::uint32_t> numbers) {
   std::vector<Core> list;
@@ -37,19 +32,19 @@ TEST(Repair, DoesNotChangeAValidPlacement) {
 TEST(Repair, MovesTheRankWithTheSmallestLossToTheClosestFreeCore) {
   // Ranks 0, 1 and 2 are on core 0; 0 and 1 have the most traffic. Core 1 and all cores of the second node are free.
   const auto problem =
-      make_problem(graph_of(3, {{0, 1, 100}, {1, 2, 5}, {0, 2, 1}}), topology("node:2=10 core:2*2+2*2=1"));
+      make_problem(directed_graph(3, {{0, 1, 100}, {1, 2, 5}, {0, 2, 1}}), topology("node:2=10 core:2*2+2*2=1"));
   EXPECT_EQ(repair(problem, cores({0, 0, 0})), cores({0, 0, 1}));
 }
 
 TEST(Repair, MovesToAnotherNodeOnlyIfTheNodeIsFullAndThenToItsPartners) {
   // The first node is full; rank 4 must leave it and communicates with rank 5 on the third.
-  const auto problem = make_problem(graph_of(6, {{0, 1, 9}, {2, 3, 9}, {0, 4, 1}, {4, 5, 3}, {1, 2, 9}}),
+  const auto problem = make_problem(directed_graph(6, {{0, 1, 9}, {2, 3, 9}, {0, 4, 1}, {4, 5, 3}, {1, 2, 9}}),
                                     topology("node:3=10 core:4=1"));
   EXPECT_EQ(repair(problem, cores({0, 1, 2, 3, 3, 8})), cores({0, 1, 2, 3, 9, 8}));
 }
 
 TEST(Repair, MovesToTheClosestNodeOfANetwork) {
-  const auto problem = make_problem(graph_of(3, {{0, 1, 9}, {1, 2, 1}}), topology("mesh:8=1 core:1"));
+  const auto problem = make_problem(directed_graph(3, {{0, 1, 9}, {1, 2, 1}}), topology("mesh:8=1 core:1"));
   EXPECT_EQ(repair(problem, cores({3, 4, 4})), cores({3, 4, 5}));
 }
 

@@ -321,7 +321,7 @@ void use_as_verbs_do(const Argv& argv, std::string_view version_text) {
   }
 }
 
-class RandomCommandLines : public testing::Test {
+class RandomCommandLines : public ::testing::Test {
  protected:
   void SetUp() override {
     auto made = TemporaryDirectory::make();

@@ -32,9 +32,10 @@ Activity = collections.namedtuple("Activity", "inside outside instructions")
 
 
 class Mpi:
-    def __init__(self, name, launcher):
+    def __init__(self, name, launcher, sources=()):
         self.name = name
         self.launcher = launcher
+        self.sources = list(sources)
         self.compilers = {".c": f"mpicc.{name}", ".f90": f"mpif90.{name}", ".F90": f"mpif90.{name}"}
 
     def missing(self):
@@ -46,7 +47,7 @@ class Mpi:
 
 MPIS = {
     "openmpi": Mpi("openmpi", ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]),
-    "mpich": Mpi("mpich", ["mpiexec.mpich"]),
+    "mpich": Mpi("mpich", ["mpiexec.mpich"], [PROGRAMS / "yield.c"]),  # part of each program
 }
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PMI_", "LD_PRELOAD", "RANKLOOM"))}
@@ -242,12 +243,12 @@ class RecordingTest(unittest.TestCase):
         # mpif.h has no interfaces: buffers of different types are passed to one procedure.
         strict = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable", "-Wno-stringop-overflow", "-Wno-stringop-overread"] if source.suffix == ".c" else ["-fallow-argument-mismatch", "-ffree-line-length-none", "-w"]
         words = [mpi.compilers[source.suffix], "-O1", "-g", *strict, *flags]
-        cached = self.program_cache() / self.fingerprint(source, [*words, *linker]) / (out or source.stem)
+        cached = self.program_cache() / self.fingerprint([source, *mpi.sources], [*words, *linker]) / (out or source.stem)
         if not cached.exists():
             cached.parent.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=cached.parent.parent) as directory:  # tests run in parallel: the last compilation is used
                 modules = [] if source.suffix == ".c" else ["-J", directory]
-                done = subprocess.run([*words, *modules, "-o", pathlib.Path(directory) / cached.name, source, *linker], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+                done = subprocess.run([*words, *modules, "-o", pathlib.Path(directory) / cached.name, source, *mpi.sources, *linker], env=ENVIRONMENT, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 cached.parent.mkdir(exist_ok=True)
                 (pathlib.Path(directory) / cached.name).replace(cached)
@@ -258,11 +259,11 @@ class RecordingTest(unittest.TestCase):
         return cls.rankloom.parent.parent / "test-programs"
 
     @staticmethod
-    def fingerprint(source, command):
-        """Hash of everything that determines a program: its source, the headers next to it, the compiler and its arguments."""
+    def fingerprint(sources, command):
+        """Hash of everything that determines a program: its sources, the headers next to them, the compiler and its arguments."""
         compiler = pathlib.Path(shutil.which(command[0])).resolve()
         digest = hashlib.sha256(repr((command, compiler, compiler.stat().st_mtime_ns)).encode())
-        for file in [source, *sorted(source.parent.glob("*.h"))]:
+        for file in [*sources, *sorted(sources[0].parent.glob("*.h"))]:
             digest.update(file.read_bytes())
         return digest.hexdigest()[:16]
 

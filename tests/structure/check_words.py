@@ -4,6 +4,7 @@
 
     check_words.py ROOT [PATH...]     PATH limits the check to files whose path starts with it
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -34,17 +35,21 @@ def files(root: pathlib.Path, prefixes):
 
 def findings(root: pathlib.Path, prefixes):
     table = list(rules())
-    for name, path in files(root, prefixes):
-        try:
-            text = path.read_text()
-        except UnicodeDecodeError:
+    names = [name for name, _ in files(root, prefixes)]
+    # grep finds the few lines in question 10 times as fast as Python's regular expressions.
+    any_rule = "|".join(f"(?:{pattern.pattern})" for pattern, _ in table)
+    found = subprocess.run(["xargs", "-0", "grep", "-nHIPi", "--null", "-e", any_rule], cwd=root, input="\0".join(names), env=os.environ | {"LC_ALL": "C.UTF-8"},
+                           capture_output=True, text=True, check=False)
+    if found.stderr:
+        raise RuntimeError(found.stderr)
+    for entry in found.stdout.splitlines():
+        name, place = entry.split("\0", 1)
+        number, line = place.split(":", 1)
+        if "words: ok" in line:
             continue
-        for number, line in enumerate(text.splitlines(), 1):
-            if "words: ok" in line:
-                continue
-            for pattern, advice in table:
-                if found := pattern.search(line):
-                    yield f"{name}:{number}: '{found.group(0)}': write {advice}"
+        for pattern, advice in table:
+            if match := pattern.search(line):
+                yield f"{name}:{number}: '{match.group(0)}': write {advice}"
 
 
 def main() -> int:

@@ -11,6 +11,7 @@
 namespace rankloom {
 namespace {
 
+using testing::block_cost;
 using testing::make_problem;
 using testing::OwnedProblem;
 using testing::place_with;
@@ -30,10 +31,6 @@ std::vector<OwnedProblem> measured_programs() {
     problems.push_back(make_problem(testing::measured(name, ranks), topology(papers_cluster)));
   }
   return problems;
-}
-
-double block_cost(const OwnedProblem& problem) {
-  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 
 double cost_relative_to_block(const OwnedProblem& problem) {

@@ -10,19 +10,14 @@
 namespace rankloom {
 namespace {
 
+using testing::directed_graph;
 using testing::random_graph;
-
-CommGraph graph_of(std::uint32_t ranks, std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double>> edges) {
-  CommGraphBuilder builder(ranks);
-  for (const auto& [from, to, bytes] : edges) builder.add(Rank{from}, Rank{to}, bytes);
-  return std::move(builder).build(false);
-}
 
 TEST(Rebalance, MovesTheFewestElementsAndThoseWithTheSmallestLoss) {
   // Two triangles and one more vertex, all in block 0; block 1 has capacity for three. Triangle 3, 4, 5 is the
   // lightest.
   const Affinity affinity(
-      graph_of(7, {{0, 1, 9}, {1, 2, 9}, {0, 2, 9}, {3, 4, 2}, {4, 5, 2}, {3, 5, 2}, {2, 3, 1}, {0, 6, 9}}));
+      directed_graph(7, {{0, 1, 9}, {1, 2, 9}, {0, 2, 9}, {3, 4, 2}, {4, 5, 2}, {3, 5, 2}, {2, 3, 1}, {0, 6, 9}}));
   std::vector<std::uint32_t> block_of(7, 0);
   rebalance(affinity, block_of, std::vector<std::uint64_t>{4, 3});
   EXPECT_EQ(block_of, (std::vector<std::uint32_t>{0, 0, 0, 1, 1, 1, 0}));

@@ -13,6 +13,7 @@
 namespace rankloom {
 namespace {
 
+using testing::block_cost;
 using testing::make_problem;
 using testing::OwnedProblem;
 using testing::place_with;
@@ -21,9 +22,6 @@ using testing::shuffled;
 using testing::Stencil;
 using testing::topology;
 
-double block_cost(const OwnedProblem& problem) {
-  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
-}
 double round_robin_cost(const OwnedProblem& problem) {
   return problem.cost(round_robin_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }

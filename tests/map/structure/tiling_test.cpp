@@ -12,6 +12,7 @@
 namespace rankloom {
 namespace {
 
+using testing::block_cost;
 using testing::make_problem;
 using testing::OwnedProblem;
 using testing::shuffled;
@@ -35,10 +36,6 @@ std::vector<Core> tile(const OwnedProblem& problem) {
 
 double tiled_cost(const OwnedProblem& problem) {
   return problem.cost(tile(problem));
-}
-
-double block_cost(const OwnedProblem& problem) {
-  return problem.cost(block_placement(problem.graph.rank_count(), problem.topology, problem.capacities));
 }
 
 /// The minimum cost of all hierarchies of equal boxes, by exhaustive search. The grid is in row-major order.
