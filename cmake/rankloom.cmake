@@ -61,7 +61,7 @@ endif()
 # use further slow headers has one of its own with these headers.
 function(rankloom_precompiled target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-    UNITY_BUILD ${RANKLOOM_UNITY} UNITY_BUILD_BATCH_SIZE 4)
+    UNITY_BUILD ${RANKLOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   if(RANKLOOM_PCH AND ARGN)
     target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp ${ARGN})
   elseif(RANKLOOM_PCH)

@@ -21,7 +21,7 @@ namespace rankloom {
 namespace {
 
 using Index = std::uint32_t;
-constexpr Index none = std::numeric_limits<Index>::max();
+constexpr Index no_core = std::numeric_limits<Index>::max();
 
 class PairwiseSearch {
  public:
@@ -31,7 +31,7 @@ class PairwiseSearch {
         budget_(budget),
         incumbent_(incumbent),
         task_symmetry_(problem),
-        core_of_(problem.tasks(), none),
+        core_of_(problem.tasks(), no_core),
         occupants_(problem.cores(), 0),
         levels_(problem.tasks() + 1) {
     sort_traffic();
@@ -182,7 +182,7 @@ double PairwiseSearch::visit(Index depth, double partial) {
     }
     visit(depth + 1, partial + attached(level, task, core));
     --occupants_[core];
-    core_of_[task] = none;
+    core_of_[task] = no_core;
     task_symmetry_.mark_explored(task, core);
     ++tried;
     if (budget_.is_exhausted()) break;
@@ -196,7 +196,7 @@ void PairwiseSearch::list_remaining(Level& level) const {
   level.open.clear();
   level.slot_core.clear();
   for (Index task = 0; task < problem_.tasks(); ++task) {
-    if (core_of_[task] == none) level.unplaced.push_back(task);
+    if (core_of_[task] == no_core) level.unplaced.push_back(task);
   }
   for (Index core = 0; core < problem_.cores(); ++core) {
     const Index free_slots = problem_.capacity(core) - occupants_[core];
@@ -215,10 +215,10 @@ void PairwiseSearch::fill_costs(Level& level) {
   heaviest_messages_.clear();
   for (const Index task : level.unplaced) {
     for (const Ranked& entry : bytes_of_[task]) {
-      if (core_of_[entry.other] == none) heaviest_bytes_.push_back(entry.amount);
+      if (core_of_[entry.other] == no_core) heaviest_bytes_.push_back(entry.amount);
     }
     for (const Ranked& entry : messages_of_[task]) {
-      if (core_of_[entry.other] == none) heaviest_messages_.push_back(entry.amount);
+      if (core_of_[entry.other] == no_core) heaviest_messages_.push_back(entry.amount);
     }
   }
   for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -309,7 +309,7 @@ void PairwiseSearch::place_last_task(Level& level, double partial) {
     incumbent_.cost = partial;
     for (Index task = 0; task < problem_.tasks(); ++task) incumbent_.core_of[task] = Core{core_of_[task]};
   }
-  if (!level.unplaced.empty()) core_of_[level.unplaced.front()] = none;
+  if (!level.unplaced.empty()) core_of_[level.unplaced.front()] = no_core;
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ namespace rankloom {
 namespace {
 
 /// The header of a graph in the file.
-struct Header {
+struct GraphHeader {
   std::uint32_t role;
   std::uint32_t flags;
   std::uint32_t ranks;
   std::uint32_t reserved;
   std::uint64_t edges;
 };
-static_assert(sizeof(Header) == 24);
+static_assert(sizeof(GraphHeader) == 24);
 
 constexpr std::uint32_t flag_undirected = 1;
 constexpr std::uint32_t flag_messages = 2;
@@ -151,7 +151,7 @@ Result<void> read_amounts(const FileContents& file, std::span<const Chunk> chunk
                        });
 }
 
-Result<void> read_rows(const FileContents& file, std::span<const Chunk> chunks, const Header& header,
+Result<void> read_rows(const FileContents& file, std::span<const Chunk> chunks, const GraphHeader& header,
                        CommGraph::Rows& rows) {
   auto column = find_column<std::uint32_t>(file, chunks, rows_tag, header.ranks);
   if (!column) return propagate(column);
@@ -188,7 +188,7 @@ Result<void> check_targets(const FileContents& file, const Chunk& chunk, const C
   return {};
 }
 
-Result<void> read_targets(const FileContents& file, std::span<const Chunk> chunks, const Header& header,
+Result<void> read_targets(const FileContents& file, std::span<const Chunk> chunks, const GraphHeader& header,
                           CommGraph::Rows& rows) {
   auto column = find_column<std::uint32_t>(file, chunks, targets_tag, header.edges);
   if (!column) return propagate(column);
@@ -205,13 +205,13 @@ Result<void> read_targets(const FileContents& file, std::span<const Chunk> chunk
   return check_targets(file, chunks[0], rows);
 }
 
-Result<Header> read_header(const FileContents& file, const Chunk& chunk) {
+Result<GraphHeader> read_header(const FileContents& file, const Chunk& chunk) {
   // Newer programs may append fields to the header.
-  if (chunk.size < sizeof(Header) || chunk.size > 65536)
+  if (chunk.size < sizeof(GraphHeader) || chunk.size > 65536)
     return damaged(file, chunk, fmt::format("{} bytes cannot be the header of a graph", chunk.size));
   auto content = unpack(file, chunk);
   if (!content) return propagate(content);
-  Header header;
+  GraphHeader header;
   std::memcpy(&header, content->data(), sizeof header);
   return header;
 }
@@ -222,7 +222,7 @@ void write_graph(const CommGraph& graph, GraphRole role, Sink& sink) {
   const CommGraph::Rows& rows = graph.rows();
   const std::uint32_t flags = (graph.undirected() ? flag_undirected : 0) | (graph.has_messages() ? flag_messages : 0) |
                               (rows.loads.empty() ? 0 : flag_loads);
-  const Header header{.role = static_cast<std::uint32_t>(role),
+  const GraphHeader header{.role = static_cast<std::uint32_t>(role),
                       .flags = flags,
                       .ranks = graph.rank_count(),
                       .reserved = 0,

@@ -301,8 +301,8 @@ Result<MachineSpec> read_machine_json(const FileContents& file) {
   NetworkPtr network;
   check_header(top);
   if (!top.failed()) top.expect_keys({"rankloom", "version", "text", "machine", "network"});
-  spec.text = file.name();
   top.read_optional("text", spec.text);
+  if (spec.text.empty()) spec.text = file.name();
   top.read_required("machine", spec.root);
   check_machine(top, spec.root);
   top.read_optional("network", network);

@@ -14,7 +14,7 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::size_t examined_bytes = std::size_t{1} << 16;
+constexpr std::size_t xml_head_bytes = std::size_t{1} << 16;
 constexpr const char* run_again = "run the program again with IPM_LOG=full until it ends normally";
 
 /// The value of an attribute name="…" of a tag.
@@ -212,7 +212,7 @@ class IpmReader {
 }  // namespace
 
 bool is_ipm(std::string_view text) {
-  text = text.substr(0, examined_bytes);
+  text = text.substr(0, xml_head_bytes);
   return text.find("<ipm") != text.npos || (text.find("<task ") != text.npos && text.find("ipm_version=") != text.npos);
 }
 
