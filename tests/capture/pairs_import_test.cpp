@@ -114,6 +114,7 @@ TEST(PairsImport, ReportsTheErrorAndItsLine) {
                                       {"# ranks=2\n0 1 -5\n", 2, "the number of bytes is negative"},
                                       {"# ranks=2\n0 1 5 -5\n", 2, "the number of messages is negative"},
                                       {"# ranks=2\n0 1 1e200\n", 2, "too large"},
+                                      {"# ranks=2\n0 1 9e99\n0 1 9e99\n", 0, "the traffic of a pair of ranks is"},
                                       {"# ranks=2\n0 1 nan\n", 2, "is not a finite number: \"nan\""},
                                       {"# ranks=2\n0 1 5 # good\n", 2, "is not a finite number: \"#\""},
                                   });

@@ -21,7 +21,7 @@ inline double core_count(const ObjectSpec& object) {
 
 /// Builds the topology of a machine; nothing if it is refused or so large that it takes long.
 inline std::optional<Topology> build_small(const MachineSpec& spec) {
-  constexpr double max_cores = 20'000;
+  constexpr double max_cores = 5'000;
   if (core_count(spec.root) > max_cores) return std::nullopt;
   auto topology = Topology::build(spec);
   if (!has_value(topology)) return std::nullopt;

@@ -87,6 +87,13 @@ Failure several_jobs(const std::string& path, const std::vector<RecordedJob>& jo
       fmt::format("import them one by one: rankloom import {} -o FILE", shell_quote(jobs.front().prefix())));
 }
 
+/// The result of a reader, whose profile may contradict itself or have amounts that are too large together.
+Result<Imported> valid(Result<Imported> imported, std::string_view file) {
+  if (!imported) return imported;
+  if (auto checked = check_profile(imported->profile, file); !checked) return propagate(checked);
+  return imported;
+}
+
 }  // namespace
 
 Result<Imported> import_profile(const FileContents& file, std::string_view format) {
@@ -97,9 +104,9 @@ Result<Imported> import_profile(const FileContents& file, std::string_view forma
   if (in.done()) {
     return fail(Code::bad_input, at(file.name()), "the file is empty", "check the program that writes the file");
   }
-  if (choice->format != nullptr) return choice->format->read(file, choice->options);
+  if (choice->format != nullptr) return valid(choice->format->read(file, choice->options), file.name());
   for (const FormatInfo& candidate : formats()) {
-    if (candidate.recognise(file.view())) return candidate.read(file, {});
+    if (candidate.recognise(file.view())) return valid(candidate.read(file, {}), file.name());
   }
   if (const FormatInfo* const guess = guess_numeric_format(in)) {
     if (auto read = guess->read(file, {}); !read) {
@@ -122,7 +129,7 @@ Result<Imported> import_path(const std::string& path, std::string_view format) {
   const bool may_be_pieces = choice->format == nullptr || choice->format->name == "recording";
   if (*name == path && path != "-" && may_be_pieces && !fs::is_regular_file(path, ignored)) {
     const auto jobs = find_recorded_jobs(path);
-    if (jobs.size() == 1) return read_recorded_job(jobs.front());
+    if (jobs.size() == 1) return valid(read_recorded_job(jobs.front()), path);
     if (!jobs.empty()) return several_jobs(path, jobs);
   }
   auto file = read_file(*name);

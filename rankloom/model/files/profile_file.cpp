@@ -108,15 +108,12 @@ ItemError take_communicator(Reader& in, Profile& profile) {
   communicator.name = in.take_text();
   const auto members = in.take<std::uint32_t>();
   if (members > in.left() / sizeof(std::uint32_t)) return "a communicator has more members than the chunk contains";
-  for (std::uint32_t i = 0; i < members; ++i) {
-    communicator.members.push_back(Rank{in.take<std::uint32_t>()});
-    if (index(communicator.members.back()) >= profile.rank_count()) return "a member of a communicator is not a rank";
-  }
+  for (std::uint32_t i = 0; i < members; ++i) communicator.members.push_back(Rank{in.take<std::uint32_t>()});
   profile.communicators.push_back(std::move(communicator));
   return nullptr;
 }
 
-ItemError take_collective(Reader& in, const Profile& profile, std::vector<Collective>& list) {
+ItemError take_collective(Reader& in, std::vector<Collective>& list) {
   Collective collective;
   collective.communicator = in.take<std::uint32_t>();
   const auto op = in.take<std::uint32_t>();
@@ -124,20 +121,14 @@ ItemError take_collective(Reader& in, const Profile& profile, std::vector<Collec
   in.take<std::uint32_t>();  // reserved
   collective.bytes = in.take<double>();
   collective.count = in.take<double>();
-  if (collective.communicator >= profile.communicators.size()) return "the communicator of a collective does not exist";
-  const auto& members = profile.communicators[collective.communicator].members;
-  if (collective.root >= (members.empty() ? profile.rank_count() : members.size()))
-    return "the root of a collective is not a member";
   if (op > static_cast<std::uint32_t>(CollectiveOp::scan)) return "unknown collective operation; use a newer rankloom";
-  if (!is_amount(collective.bytes) || !is_amount(collective.count))
-    return "an amount is negative, too large or not a number";
   collective.op = static_cast<CollectiveOp>(op);
   list.push_back(collective);
   return nullptr;
 }
 
 ItemError take_collective(Reader& in, Profile& profile) {
-  return take_collective(in, profile, profile.collectives);
+  return take_collective(in, profile.collectives);
 }
 
 /// Everything except the graph, which has its own chunks.
@@ -146,10 +137,9 @@ ItemError take_phase(Reader& in, Profile& profile) {
   phase.name = in.take_text();
   phase.begin = in.take<double>();
   phase.end = in.take<double>();
-  if (!is_amount(phase.begin) || !is_amount(phase.end)) return "an amount is negative, too large or not a number";
   const auto collectives = in.take<std::uint64_t>();
   for (std::uint64_t i = 0; i < collectives && in.good(); ++i) {
-    if (const ItemError error = take_collective(in, profile, phase.collectives)) return error;
+    if (const ItemError error = take_collective(in, phase.collectives)) return error;
   }
   profile.phases.push_back(std::move(phase));
   return nullptr;
@@ -160,10 +150,6 @@ ItemError take_activity(Reader& in, Profile& profile) {
   activity.seconds_in_mpi = in.take<double>();
   activity.seconds_outside = in.take<double>();
   activity.instructions = in.take<double>();
-  if (!is_amount(activity.seconds_in_mpi) || !is_amount(activity.seconds_outside) ||
-      !is_amount(activity.instructions)) {
-    return "an amount is negative, too large or not a number";
-  }
   profile.activity.push_back(activity);
   return nullptr;
 }
@@ -262,26 +248,6 @@ Result<void> read_graphs(const FileContents& file, std::span<const Chunk> chunks
   return {};
 }
 
-/// Checks that all parts of the profile have the same number of ranks.
-Result<void> check_consistency(const FileContents& file, const Profile& profile) {
-  const std::uint32_t ranks = profile.rank_count();
-  const std::uint32_t others = profile.expanded_collectives.rank_count();
-  const auto mismatch = [&](std::string_view what, std::size_t count) {
-    return fail(Code::bad_input, at(file.name()),
-                fmt::format("the profile has {} ranks, but {} {}", ranks, count, what),
-                "the file contains parts of several profiles; record it again");
-  };
-  if (others != 0 && others != ranks) return mismatch("in its collectives", others);
-  if (!profile.activity.empty() && profile.activity.size() != ranks)
-    return mismatch("entries of activity", profile.activity.size());
-  for (const Phase& phase : profile.phases) {
-    if (phase.point_to_point.rank_count() != ranks) return mismatch("in a phase", phase.point_to_point.rank_count());
-    const std::uint32_t expanded = phase.expanded_collectives.rank_count();
-    if (expanded != 0 && expanded != ranks) return mismatch("in the collectives of a phase", expanded);
-  }
-  return {};
-}
-
 /// Checks the magic line and its version; sets `start` to the first chunk.
 Result<void> read_magic(const FileContents& file, std::size_t& start) {
   Scanner in(file.view());
@@ -331,7 +297,7 @@ Result<Profile> read_profile(const FileContents& file) {
     profile.phases[i].point_to_point = std::move(of_phases[i].point_to_point);
     profile.phases[i].expanded_collectives = std::move(of_phases[i].expanded_collectives);
   }
-  if (auto done = check_consistency(file, profile); !done) return propagate(done);
+  if (auto done = check_profile(profile, file.name()); !done) return propagate(done);
   return profile;
 }
 

@@ -67,6 +67,10 @@ struct Profile {
   std::uint32_t rank_count() const { return point_to_point.rank_count(); }
 };
 
+/// Checks what every profile guarantees, whatever file it was read from: amounts are valid, members, roots and
+/// communicators exist, and all parts have the same number of ranks. Errors name the file.
+Result<void> check_profile(const Profile& profile, std::string_view file);
+
 /// How collectives are expanded into traffic between pairs.
 enum class CollectiveModel : std::uint8_t {
   none,     ///< Collectives are ignored.
