@@ -64,6 +64,27 @@ TEST(TuneResult, AGainIsNeverLargerThanTheTimeInMpiAllows) {
   EXPECT_TRUE(measured(1.56, std::nullopt).gain());
 }
 
+TEST(TuneResult, AFasterStartOfTheLauncherIsNotAGainOfTheMapping) {
+  TuneResult result = measured(1.2, std::nullopt);
+  result.measurement->start = StartTimes{.before_seconds = 0.3, .after_seconds = 0.1};
+  EXPECT_EQ(result.verdict(), TuneVerdict::faster_start);
+  EXPECT_FALSE(result.json()["gain"]);
+  EXPECT_EQ(result.json()["verdict"], "faster_start");
+  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("faster, but not because of the placement"));
+  EXPECT_THAT(result.reason(), HasSubstr("starts the ranks 200 ms faster with the mapping"));
+
+  // What remains of a larger gain is 1.5 / 1.2.
+  result = measured(1.5, std::nullopt);
+  result.measurement->start = StartTimes{.before_seconds = 0.3, .after_seconds = 0.1};
+  EXPECT_TRUE(result.gain());
+  EXPECT_NEAR(result.json()["speedup"], 1.25, 0.01);
+  EXPECT_NEAR(result.json()["measured_speedup"], 1.5, 0.01);
+
+  // A slower start costs the user time, too: nothing is added to the gain.
+  result.measurement->start = StartTimes{.before_seconds = 0.1, .after_seconds = 0.3};
+  EXPECT_NEAR(result.json()["speedup"], 1.5, 0.01);
+}
+
 TEST(TuneResult, ASlowdownAndNoDifferenceAreSaid) {
   EXPECT_THAT(measured(0.8, 0.5).conclusion("m", "t"), HasSubstr("slower, not faster (0.80 times as fast"));
   EXPECT_TRUE(measured(0.8, 0.5).json()["slower"]);

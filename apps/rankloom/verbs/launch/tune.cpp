@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@
 #include "apps/rankloom/process/recording_run.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/evaluation/report.hpp"
+#include "apps/rankloom/verbs/launch/tune_commands.hpp"
 #include "apps/rankloom/verbs/launch/tune_result.hpp"
 #include "apps/rankloom/verbs/machine/topo_discover.hpp"
 #include "apps/rankloom/verbs/machine/topo_probe.hpp"
@@ -40,109 +42,6 @@ namespace rankloom::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct TuneArguments {
-  Argv command;          ///< How the user starts the program.
-  std::string profile;   ///< Empty: record it.
-  std::string topology;  ///< Empty: discover it.
-  std::string mapper = "auto";
-  std::string output;  ///< The directory for all results; empty: PROGRAM.tune.
-  ComparisonOptions comparison;
-  std::optional<std::size_t> max_runs;  ///< Empty: the default, or the number of --runs if that is larger.
-  double max_seconds = 30 * 60;         ///< Beyond --runs, no run is started that would end later.
-  bool probe = false, lab = false, predict = false;
-  bool force = false;  ///< Replace the results of another run.
-};
-
-/// The commands of rankloom that do the same as the steps of `tune`.
-class TuneCommands {
- public:
-  TuneCommands(const TuneArguments& arguments, const LaunchCommand& launch) : arguments_(arguments), launch_(launch) {}
-
-  std::string file(const std::string& name) const { return (fs::path(arguments_.output) / name).string(); }
-  std::string profile() const { return arguments_.profile.empty() ? file("app.prof") : arguments_.profile; }
-  std::string machine() const { return arguments_.topology.empty() ? file("machine.json") : arguments_.topology; }
-  std::string mapping() const { return file("mapping.txt"); }
-  std::string launch_directory() const { return file("launch"); }
-  std::string default_directory() const { return file("default"); }
-
-  /// The launcher with its options, without the program, to start other programs on the same hosts.
-  Argv launcher() const {
-    LaunchCommand command = launch_;
-    command.programs.resize(1);
-    command.programs[0].arguments.clear();
-    return command.argv();
-  }
-
-  Argv doctor() const { return {"rankloom", "doctor", "--json"}; }
-  Argv record() const { return with_command({"rankloom", "record", "--json", "-o", file("app.prof")}); }
-  Argv discover() const {
-    Argv argv{"rankloom", "topo", arguments_.probe ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"};
-    const Argv launcher_argv = launcher();
-    argv.insert(argv.end(), launcher_argv.begin(), launcher_argv.end());
-    return argv;
-  }
-  Argv show() const { return {"rankloom", "show", profile(), "--json"}; }
-  Argv map(bool oversubscribe) const {
-    Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
-              arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
-    if (oversubscribe) argv.emplace_back("--oversubscribe");
-    return argv;
-  }
-  Argv predict() const {
-    return {"rankloom", "eval", "block",   mapping(),         "--simulate", "--profile",
-            profile(),  "-t",   machine(), "--oversubscribe", "--json"};
-  }
-  Argv run() const {
-    return with_command({"rankloom", "run", mapping(), "-t", machine(), "--json", "-o", launch_directory()});
-  }
-  Argv emit() const {
-    return {"rankloom",         "emit",  mapping(), "-t", machine(), "--to", std::string(launch_.launcher->name), "-o",
-            launch_directory(), "--json"};
-  }
-  Argv report() const { return {"rankloom", "report", arguments_.output, "-o", file("report.html"), "--json"}; }
-
-  /// Every command, each after a comment.
-  std::string text() const {
-    std::string lines;
-    const auto add = [&](std::string_view comment, const Argv& argv) {
-      lines += fmt::format("# {}\n{}\n", comment, command_text(argv));
-    };
-    add("check that everything needed is installed", doctor());
-    if (arguments_.profile.empty()) add("record the communication pattern", record());
-    if (arguments_.topology.empty()) add(arguments_.probe ? "measure the machine" : "discover the machine", discover());
-    add("compute how much of the time a mapping can save", show());
-    add("map the ranks to cores", map(false));
-    if (arguments_.predict) add("simulate both placements", predict());
-    if (!arguments_.profile.empty()) add("warm up", arguments_.command);
-    add("warm up", run());
-    const std::vector<Look> looks = planned_looks(arguments_.comparison);
-    for (std::size_t pair = 0; pair < first_runs(looks); ++pair) {
-      for (const bool mapped : {after_runs_first(pair), !after_runs_first(pair)})
-        add(mapped ? "run with the mapping" : "run with the default placement", mapped ? run() : arguments_.command);
-    }
-    if (looks.size() > 1)
-      lines += fmt::format("# until the difference is clear: more such runs, at most {} with each placement\n",
-                           arguments_.comparison.max_pairs);
-    add("write the launcher's files", emit());
-    add("write the report", report());
-    return lines;
-  }
-
- private:
-  std::size_t first_runs(const std::vector<Look>& looks) const {
-    return looks.empty() ? arguments_.comparison.max_pairs : looks.front().pairs;
-  }
-
-  Argv with_command(Argv argv) const {
-    argv.emplace_back("--");
-    argv.insert(argv.end(), arguments_.command.begin(), arguments_.command.end());
-    return argv;
-  }
-
-  const TuneArguments& arguments_;
-  const LaunchCommand& launch_;
-};
 
 /// Runs the steps. Every step writes a log into the output directory.
 class Tuner {
@@ -401,20 +300,21 @@ class Tuner {
 
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
   /// launched and timed by the same code.
-  Result<LaunchPlan> plan_default(const std::string& directory) const {
+  static Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) {
     const LaunchContext context = launch_context(directory, bind);
     auto command =
-        rewrite(launch_, {.wrapper = {context.wrapper, "--report", (fs::path(directory) / "report").string(), "-"}});
+        rewrite(launch, {.wrapper = {context.wrapper, "--report", (fs::path(directory) / "report").string(), "-"}});
     if (!command) return propagate(command);
     return LaunchPlan{{}, {}, *std::move(command), {}};
   }
 
-  Result<PlacedRun> run_once(const Deployment& deployment, bool mapped, const std::string& log) const {
+  Result<PlacedRun> run_once(const LaunchCommand& launch, const Deployment& deployment, bool mapped,
+                             const std::string& log) const {
     RunDirectory directory;
     const std::string name = mapped ? commands_.launch_directory() : commands_.default_directory();
     if (auto created = directory.create(name, existing(arguments_.force)); !created) return propagate(created);
-    auto plan = mapped ? plan_launch(launch_, deployment, launch_context(directory.path(), bind))
-                       : plan_default(directory.path());
+    auto plan = mapped ? plan_launch(launch, deployment, launch_context(directory.path(), bind))
+                       : plan_default(launch, directory.path());
     if (!plan) return propagate(plan);
     return run_placed(*plan, deployment, bind, directory, ProgramStreams::to_log(log_file(log)));
   }
@@ -423,7 +323,7 @@ class Tuner {
   Result<std::optional<PlacedRun>> run_placement(const Deployment& deployment, bool mapped, std::size_t number) {
     const std::string name = number == 0 ? "warm-up" : fmt::format("{}", number);
     const std::string log = fmt::format("{}-{}.log", mapped ? "after" : "before", name);
-    auto run = logged(run_once(deployment, mapped, log), commands_.run(), log);
+    auto run = logged(run_once(launch_, deployment, mapped, log), commands_.run(), log);
     if (!run) return propagate(run);
     if (run->status == 0) return *std::move(run);
     set_failed(fmt::format("{} with the {}", number == 0 ? "the warm-up run" : "run " + name,
@@ -431,6 +331,23 @@ class Tuner {
                run->status, commands_.file(log));
     result_.failed->mapped = mapped;
     return std::nullopt;
+  }
+
+  /// The time from the start to the end of the launcher with a program that does nothing, the minimum of three runs with
+  /// each placement: launchers start ranks faster or slower with a rankfile. Nothing if such a program cannot be run.
+  std::optional<StartTimes> measure_start(const Deployment& deployment) const {
+    LaunchCommand nothing = launch_;
+    for (auto& program : nothing.programs) program.arguments = {"true"};
+    StartTimes times{.before_seconds = max_double, .after_seconds = max_double};
+    for (int round = 0; round < 3; ++round) {
+      for (const bool mapped : {false, true}) {
+        const auto run = run_once(nothing, deployment, mapped, "start.log");
+        if (!run || run->status != 0) return std::nullopt;
+        double& seconds = mapped ? times.after_seconds : times.before_seconds;
+        seconds = std::min(seconds, run->seconds);
+      }
+    }
+    return times;
   }
 
   Result<void> measure() {
@@ -446,6 +363,7 @@ class Tuner {
       if (!*run) return {};
     }
     TuneMeasurement measurement;
+    measurement.start = measure_start(*placed);
     PairedComparison& comparison = measurement.comparison;
     const auto begin = std::chrono::steady_clock::now();
     comparison = compare_pairs({}, {}, arguments_.comparison);
@@ -496,6 +414,7 @@ class Tuner {
     return plan->text();
   }
 
+  static constexpr double max_double = std::numeric_limits<double>::max();
   static constexpr auto bind = EmitOptions::Bind::core;
   const TuneArguments& arguments_;
   const LaunchCommand& launch_;

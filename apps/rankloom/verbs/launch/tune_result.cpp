@@ -27,6 +27,8 @@ std::string_view verdict_name(TuneVerdict verdict) {
       return "slower";
     case TuneVerdict::not_by_placement:
       return "faster_not_by_placement";
+    case TuneVerdict::faster_start:
+      return "faster_start";
     case TuneVerdict::too_few_runs:
       return "too_few_runs";
     case TuneVerdict::not_measured:
@@ -93,8 +95,20 @@ std::optional<double> TuneResult::max_speedup() const {
   return 1 / (1 - *share_in_mpi);
 }
 
+double TuneResult::start_seconds_saved() const {
+  if (!measurement || !measurement->start) return 0;
+  return std::max(0.0, measurement->start->before_seconds - measurement->start->after_seconds);
+}
+
+double TuneResult::without_faster_start(double ratio) const {
+  const double saved = start_seconds_saved();
+  if (saved == 0 || ratio <= 1) return ratio;
+  const double after = median(measurement->after_seconds);
+  return std::max(1.0, ratio * after / (after + saved));
+}
+
 double TuneResult::attributed(double ratio) const {
-  return std::min(ratio, max_speedup().value_or(ratio));
+  return std::min(without_faster_start(ratio), max_speedup().value_or(ratio));
 }
 
 TuneVerdict TuneResult::verdict() const {
@@ -110,7 +124,8 @@ TuneVerdict TuneResult::verdict() const {
       break;
   }
   const double low = measurement->comparison.low;
-  return low > attributed(low) ? TuneVerdict::not_by_placement : TuneVerdict::gain;
+  if (low > max_speedup().value_or(low)) return TuneVerdict::not_by_placement;
+  return without_faster_start(low) > 1 + ComparisonOptions().min_difference ? TuneVerdict::gain : TuneVerdict::faster_start;
 }
 
 std::string TuneResult::reason() const {
@@ -125,6 +140,11 @@ std::string TuneResult::reason() const {
           "{} of the time is spent in MPI, so that a placement can make the program at most {:.2f} times faster; "
           "the binding of the ranks or a change of the machine may be the cause",
           percent(100 * *share_in_mpi), *max_speedup());
+    case TuneVerdict::faster_start:
+      return fmt::format(
+          "the launcher starts the ranks {} faster with the mapping, which explains the difference; choose an input that "
+          "runs longer",
+          format_seconds(start_seconds_saved()));
     case TuneVerdict::too_few_runs:
       return "a verdict needs at least 3 runs with each placement; leave out --max-runs";
     case TuneVerdict::same:
@@ -171,6 +191,10 @@ Json TuneResult::json() const {
     json["verified"] = measurement->verified;
     json["before_seconds"] = measurement->before_seconds;
     json["after_seconds"] = measurement->after_seconds;
+    if (measurement->start) {
+      json["start_seconds"] = {{"default", measurement->start->before_seconds},
+                               {"mapping", measurement->start->after_seconds}};
+    }
     json["outliers"] = outliers_json(*measurement);
     json["slower"] = verdict() == TuneVerdict::slower;
     if (comparison.outcome != Outcome::too_few_pairs) {
@@ -215,6 +239,7 @@ std::string TuneResult::conclusion(const std::string& mapping, const std::string
       return text +
              fmt::format("(or: rankloom run {} -t {} -- {})\n", shell_quote(mapping), shell_quote(machine), command);
     case TuneVerdict::not_by_placement:
+    case TuneVerdict::faster_start:
       text += fmt::format("faster, but not because of the placement ({}); keep the default placement\n",
                           interval(comparison.low, comparison.high));
       break;

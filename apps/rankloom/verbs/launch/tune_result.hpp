@@ -14,10 +14,16 @@
 
 namespace rankloom::app {
 
+/// How long the launcher takes to start and end a program that does nothing.
+struct StartTimes {
+  double before_seconds = 0, after_seconds = 0;
+};
+
 /// Times of the runs with the default placement and with the mapping, by pair, and what they show.
 struct TuneMeasurement {
   std::vector<double> before_seconds, after_seconds;
   PairedComparison comparison;
+  std::optional<StartTimes> start;
   std::uint64_t confirmed = 0;  ///< Ranks of the last mapped run that run where the mapping places them.
   bool verified = true;         ///< All ranks of all mapped runs do.
   bool out_of_time = false;     ///< More runs did not fit into --max-time.
@@ -45,6 +51,7 @@ enum class TuneVerdict : std::uint8_t {
   same,
   slower,
   not_by_placement,  ///< Faster by more than the recorded share of MPI allows.
+  faster_start,      ///< Faster, because the launcher starts the ranks faster.
   too_few_runs,
   not_measured,
 };
@@ -79,6 +86,10 @@ struct TuneResult {
   std::optional<double> max_speedup() const;
   /// The measured ratio, or an end of its interval, as far as the mapping can be the cause.
   double attributed(double ratio) const;
+  /// By how much the launcher starts the ranks faster with the mapping.
+  double start_seconds_saved() const;
+  /// The ratio if the launcher took as long with the mapping as with the default placement.
+  double without_faster_start(double ratio) const;
   /// Why there is no gain; empty if there is one.
   std::string reason() const;
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/rankloom/verbs/launch/tune_commands.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "rankloom/core/system/process.hpp"
+
+namespace rankloom::app {
+
+namespace fs = std::filesystem;
+
+std::string TuneCommands::file(const std::string& name) const {
+  return (fs::path(arguments_.output) / name).string();
+}
+
+Argv TuneCommands::launcher() const {
+  LaunchCommand command = launch_;
+  command.programs.resize(1);
+  command.programs[0].arguments.clear();
+  return command.argv();
+}
+
+Argv TuneCommands::doctor() const {
+  return {"rankloom", "doctor", "--json"};
+}
+
+Argv TuneCommands::record() const {
+  return with_command({"rankloom", "record", "--json", "-o", file("app.prof")});
+}
+
+Argv TuneCommands::discover() const {
+  Argv argv{"rankloom", "topo", arguments_.probe ? "probe" : "discover", "--json", "-o", file("machine.json"), "--"};
+  const Argv launcher_argv = launcher();
+  argv.insert(argv.end(), launcher_argv.begin(), launcher_argv.end());
+  return argv;
+}
+
+Argv TuneCommands::show() const {
+  return {"rankloom", "show", profile(), "--json"};
+}
+
+Argv TuneCommands::map(bool oversubscribe) const {
+  Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
+            arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
+  if (oversubscribe) argv.emplace_back("--oversubscribe");
+  return argv;
+}
+
+Argv TuneCommands::predict() const {
+  return {"rankloom", "eval", "block",   mapping(),         "--simulate", "--profile",
+          profile(),  "-t",   machine(), "--oversubscribe", "--json"};
+}
+
+Argv TuneCommands::run() const {
+  return with_command({"rankloom", "run", mapping(), "-t", machine(), "--json", "-o", launch_directory()});
+}
+
+Argv TuneCommands::emit() const {
+  return {"rankloom",         "emit",  mapping(), "-t", machine(), "--to", std::string(launch_.launcher->name), "-o",
+          launch_directory(), "--json"};
+}
+
+Argv TuneCommands::report() const {
+  return {"rankloom", "report", arguments_.output, "-o", file("report.html"), "--json"};
+}
+
+std::string TuneCommands::text() const {
+  std::string lines;
+  const auto add = [&](std::string_view comment, const Argv& argv) {
+    lines += fmt::format("# {}\n{}\n", comment, command_text(argv));
+  };
+  add("check that everything needed is installed", doctor());
+  if (arguments_.profile.empty()) add("record the communication pattern", record());
+  if (arguments_.topology.empty()) add(arguments_.probe ? "measure the machine" : "discover the machine", discover());
+  add("compute how much of the time a mapping can save", show());
+  add("map the ranks to cores", map(false));
+  if (arguments_.predict) add("simulate both placements", predict());
+  if (!arguments_.profile.empty()) add("warm up", arguments_.command);
+  add("warm up", run());
+  Argv nothing = launcher();
+  nothing.emplace_back("true");
+  add("time the launcher alone, three times with each placement", nothing);
+  const std::vector<Look> looks = planned_looks(arguments_.comparison);
+  for (std::size_t pair = 0; pair < first_runs(looks); ++pair) {
+    for (const bool mapped : {after_runs_first(pair), !after_runs_first(pair)})
+      add(mapped ? "run with the mapping" : "run with the default placement", mapped ? run() : arguments_.command);
+  }
+  if (looks.size() > 1)
+    lines += fmt::format("# until the difference is clear: more such runs, at most {} with each placement\n",
+                         arguments_.comparison.max_pairs);
+  add("write the launcher's files", emit());
+  add("write the report", report());
+  return lines;
+}
+
+std::size_t TuneCommands::first_runs(const std::vector<Look>& looks) const {
+  return looks.empty() ? arguments_.comparison.max_pairs : looks.front().pairs;
+}
+
+Argv TuneCommands::with_command(Argv argv) const {
+  argv.emplace_back("--");
+  argv.insert(argv.end(), arguments_.command.begin(), arguments_.command.end());
+  return argv;
+}
+
+}  // namespace rankloom::app

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/verbs/launch: the arguments of `rankloom tune`, and the commands of rankloom that do the same as its steps.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rankloom/evaluate/statistics.hpp"
+#include "rankloom/place/launch_command.hpp"
+
+namespace rankloom::app {
+
+struct TuneArguments {
+  Argv command;          ///< How the user starts the program.
+  std::string profile;   ///< Empty: record it.
+  std::string topology;  ///< Empty: discover it.
+  std::string mapper = "auto";
+  std::string output;  ///< The directory for all results; empty: PROGRAM.tune.
+  ComparisonOptions comparison;
+  std::optional<std::size_t> max_runs;  ///< Empty: the default, or the number of --runs if that is larger.
+  double max_seconds = 30 * 60;         ///< Beyond --runs, no run is started that would end later.
+  bool probe = false, lab = false, predict = false;
+  bool force = false;  ///< Replace the results of another run.
+};
+
+class TuneCommands {
+ public:
+  TuneCommands(const TuneArguments& arguments, const LaunchCommand& launch) : arguments_(arguments), launch_(launch) {}
+
+  /// The path of a file in the output directory.
+  std::string file(const std::string& name) const;
+  std::string profile() const { return arguments_.profile.empty() ? file("app.prof") : arguments_.profile; }
+  std::string machine() const { return arguments_.topology.empty() ? file("machine.json") : arguments_.topology; }
+  std::string mapping() const { return file("mapping.txt"); }
+  std::string launch_directory() const { return file("launch"); }
+  std::string default_directory() const { return file("default"); }
+
+  /// The launcher with its options, without the program, to start other programs on the same hosts.
+  Argv launcher() const;
+
+  Argv doctor() const;
+  Argv record() const;
+  Argv discover() const;
+  Argv show() const;
+  Argv map(bool oversubscribe) const;
+  Argv predict() const;
+  Argv run() const;
+  Argv emit() const;
+  Argv report() const;
+
+  /// Every command, each after a comment.
+  std::string text() const;
+
+ private:
+  std::size_t first_runs(const std::vector<Look>& looks) const;
+  Argv with_command(Argv argv) const;
+
+  const TuneArguments& arguments_;
+  const LaunchCommand& launch_;
+};
+
+}  // namespace rankloom::app
