@@ -3,27 +3,29 @@
 """Mutation check: changes single lines of the library at random, one at a time, and runs the unit tests of the stage. A change that
 no test detects has survived: a test is missing, or the change has no effect (tests/mutation/equivalent.txt lists those).
 
-The sources are copied to build-mutants/source; the working tree is not touched. The same seed gives the same changes.
+The changed source is compiled and linked before the library in a temporary directory; neither the working tree nor the build changes.
+The same seed gives the same changes.
 
     ./dev mutants [N]
-    mutate.py [--mutants N] [--seed S] [--stages map,model,…] [--only FILE:LINE] [--list] [--json FILE]
+    mutate.py [--mutants N] [--seed S] [--stages map,model,…] [--only FILE:LINE] [--jobs N] [--list] [--json FILE]
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
 import random
 import re
-import shutil
+import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-WORK = ROOT / "build-mutants"
-SOURCE, BUILD = WORK / "source", WORK / "build"
+BUILD = ROOT / "build-mutants"
 
 Stage = collections.namedtuple("Stage", "name folders tests share")
 STAGES = (
@@ -125,51 +127,52 @@ def equivalents():
     return found
 
 
-def copy_sources():
-    """Copies what differs, so that ninja builds nothing again."""
-    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    for name in names:
-        source, target = ROOT / name, SOURCE / name
-        if source.is_file() and not (target.is_file() and target.read_bytes() == source.read_bytes()):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, target)
-    for target in (SOURCE / "rankloom").rglob("*.cpp"):
-        if str(target.relative_to(SOURCE)) not in names:
-            target.unlink()
+def compile_commands():
+    """File → its compile command, without the outputs."""
+    return {command["file"]: shlex.split(command["command"]) for command in json.loads((BUILD / "compile_commands.json").read_text())}
 
 
-def build(*targets):
-    return subprocess.run(["ninja", "-C", BUILD, *targets], capture_output=True, text=True, check=False)
+def link_command(tests):
+    """The command that links a test program: the last one that ninja would run, without what follows the linker."""
+    lines = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", tests], capture_output=True, text=True, check=True).stdout.splitlines()
+    return shlex.split(lines[-1].removeprefix(": && ").split(" && ")[0])
 
 
-def run_tests(tests, limit):
+def with_output(command, output):
+    return [output if before == "-o" else word for before, word in zip([None, *command], command)]
+
+
+def run_tests(program, limit):
     """Whether all tests pass, and the time. A test that hangs is a failure."""
     begin = time.monotonic()
-    child = subprocess.Popen([BUILD / "bin" / tests, "--gtest_fail_fast", "--gtest_brief=1"], cwd=WORK, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        passed = child.wait(timeout=limit) == 0
-    except subprocess.TimeoutExpired:
-        passed = False
-        os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+    with tempfile.TemporaryDirectory() as directory:
+        child = subprocess.Popen([program, "--gtest_fail_fast", "--gtest_brief=1"], cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            passed = child.wait(timeout=limit) == 0
+        except subprocess.TimeoutExpired:
+            passed = False
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
     return passed, time.monotonic() - begin
 
 
-def judge(mutant, tests, limit):
+def judge(mutant, compile_command, link, limit):
     """killed, survived, or not compiled."""
-    path = SOURCE / mutant.file
-    original = path.read_text()
-    lines = original.splitlines(keepends=True)
+    lines = (ROOT / mutant.file).read_text().splitlines(keepends=True)
     assert lines[mutant.line - 1].rstrip("\n") == mutant.old
     lines[mutant.line - 1] = mutant.new + "\n"
-    try:
-        path.write_text("".join(lines))
-        if build(tests).returncode != 0:
-            return "not compiled"
-        return "survived" if run_tests(tests, limit)[0] else "killed"
-    finally:
-        path.write_text(original)
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        source, changed, program = directory / pathlib.Path(mutant.file).name, directory / "changed.o", directory / "tests"
+        source.write_text("".join(lines))
+        compiled = [str(source) if word == str(ROOT / mutant.file) else word for word in with_output(compile_command, str(changed))]
+        # The object of the library is not used: the changed one defines all its symbols, and comes first.
+        linked = with_output(link, str(program))
+        linked.insert(linked.index(str(program)) + 1, str(changed))
+        for command in (compiled, linked):
+            if subprocess.run(command, cwd=BUILD, capture_output=True, check=False).returncode != 0:
+                return "not compiled"
+        return "survived" if run_tests(program, limit)[0] else "killed"
 
 
 def main():
@@ -178,8 +181,9 @@ def main():
     parser.add_argument("--seed", type=int, default=2015)
     parser.add_argument("--stages", default=",".join(stage.name for stage in STAGES))
     parser.add_argument("--only", default="", help="mutants of this file or line: rankloom/map/run.cpp:44")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time")
     parser.add_argument("--list", action="store_true", help="show the changes; build and run nothing")
-    parser.add_argument("--json", type=pathlib.Path, default=WORK / "mutants.json")
+    parser.add_argument("--json", type=pathlib.Path, default=BUILD / "mutants.json")
     arguments = parser.parse_args()
     stages = [stage for stage in STAGES if stage.name in arguments.stages.split(",")]
     mutants = [mutant for mutant in choose(arguments.mutants, arguments.seed, stages) if f"{mutant.file}:{mutant.line}".startswith(arguments.only)]
@@ -187,28 +191,35 @@ def main():
         for mutant in mutants:
             print(f"{mutant.file}:{mutant.line}\n  - {mutant.old.strip()}\n  + {mutant.new.strip()}")
         sys.exit(not mutants)
-    copy_sources()
     tests_of = {stage.name: stage.tests for stage in stages}
     if not (BUILD / "build.ninja").exists():
-        subprocess.run(["cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O1 -g0", "-DRANKLOOM_CCACHE=OFF",
-                        "-DRANKLOOM_WERROR=OFF"], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O1 -g0", "-DRANKLOOM_CCACHE=OFF",
+                        "-DRANKLOOM_WERROR=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], stdout=subprocess.DEVNULL, check=True)
     needed = sorted({tests_of[mutant.stage] for mutant in mutants})
-    done = build(*needed)
+    done = subprocess.run(["ninja", "-C", BUILD, *needed], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stdout[-4000:])
-    limits = {}
-    for tests in needed:
-        passed, seconds = run_tests(tests, 3600)
-        if not passed:
-            sys.exit(f"{tests} fails without a change")
-        limits[tests] = 3 * seconds + 20
-    known = equivalents()
-    results = []
-    for number, mutant in enumerate(mutants, 1):
-        outcome = "equivalent" if (mutant.file, mutant.new.strip()) in known else judge(mutant, tests_of[mutant.stage], limits[tests_of[mutant.stage]])
-        results.append({**mutant._asdict(), "outcome": outcome})
-        print(f"{number:3} {outcome:12} {mutant.file}:{mutant.line}\n    - {mutant.old.strip()}\n    + {mutant.new.strip()}", flush=True)
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    limits, links, compile_of = {}, {tests: link_command(tests) for tests in needed}, compile_commands()
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for tests, (passed, seconds) in zip(needed, pool.map(lambda tests: run_tests(BUILD / "bin" / tests, 3600), needed)):
+            if not passed:
+                sys.exit(f"{tests} fails without a change")
+            limits[tests] = 3 * seconds + 20
+        known = equivalents()
+
+        def outcome_of(mutant):
+            if (mutant.file, mutant.new.strip()) in known:
+                return "equivalent"
+            tests = tests_of[mutant.stage]
+            return judge(mutant, compile_of[str(ROOT / mutant.file)], links[tests], limits[tests])
+
+        results = []
+        running = {pool.submit(outcome_of, mutant): mutant for mutant in mutants}
+        for number, done in enumerate(concurrent.futures.as_completed(running), 1):
+            mutant, outcome = running[done], done.result()
+            results.append({**mutant._asdict(), "outcome": outcome})
+            print(f"{number:3} {outcome:12} {mutant.file}:{mutant.line}\n    - {mutant.old.strip()}\n    + {mutant.new.strip()}", flush=True)
+            arguments.json.write_text(json.dumps(results, indent=1) + "\n")
     counts = collections.Counter(result["outcome"] for result in results)
     judged = counts["killed"] + counts["survived"]
     print(f"{counts['killed']} of {judged} killed ({100 * counts['killed'] / max(judged, 1):.0f} %), {counts['survived']} survived, "

@@ -156,6 +156,19 @@ TEST(LowerBound, EqualsThePublishedGilmoreLawlerBounds) {
   }
 }
 
+TEST(LowerBound, IncludesMessagesOfRanksToThemselves) {
+  constexpr std::uint32_t size = 1100;  // too many for the Gilmore-Lawler bound
+  std::vector<double> distances(std::size_t{size} * size, 5);
+  for (std::uint32_t core = 0; core < size; ++core) distances[core * (size + std::size_t{1})] = 3;
+  CommGraphBuilder builder(size);
+  for (std::uint32_t rank = 0; rank < size; ++rank) builder.add(Rank{rank}, Rank{rank}, 7);
+  auto problem = make_problem(std::move(builder).build(false), *Topology::from_matrix(size, std::move(distances)));
+  ASSERT_FALSE(fits_gilmore_lawler(problem.view()));
+  EXPECT_DOUBLE_EQ(*lower_bound(problem.view()), size * 7 * 3);
+  problem.model = CostModel::quality;  // counts only messages between ranks
+  EXPECT_DOUBLE_EQ(*lower_bound(problem.view()), 0);
+}
+
 TEST(LowerBound, IsNotAvailableForCongestion) {
   const auto problem =
       make_problem(testing::shuffled_grid(4, 4, 1), topology("mesh:4x4=1 core:1"), CostModel::congestion);
