@@ -184,7 +184,8 @@ int CommandLine::handle(const CLI::ParseError& problem) const {
 
 Error CommandLine::explain(const CLI::ParseError& problem) const {
   if (const auto* failure = dynamic_cast<const OptionFailure*>(&problem)) return failure->error;
-  const auto unexpected = app_.remaining(true);
+  auto unexpected = app_.remaining(true);
+  std::erase(unexpected, "--");  // CLI11 leaves it over after other errors
   if (!unexpected.empty()) return explain_unexpected(unexpected.front());
   const CLI::App& called = deepest_parsed(app_);
   const CommandPage page = read_page(called);

@@ -91,6 +91,15 @@ TEST(Hwloc, BadFilesAreErrors) {
   EXPECT_THAT(problem_of(read_hwloc_xml, deep), HasSubstr("hwloc cannot read this XML"));
 }
 
+TEST(Hwloc, AFileThatCrashesLibhwlocIsAnError) {
+  std::string text = of_version("2.0");
+  const std::string attribute = "complete_cpuset=\"0xff\" ";
+  text.erase(text.find(attribute), attribute.size());
+  // hwloc 2.9 crashes; a later version may accept or refuse the file.
+  const auto machine = read_hwloc_xml(FileContents("machine.xml", text));
+  EXPECT_TRUE(machine || machine.error().code == Code::bad_input);
+}
+
 TEST(Hwloc, DiscoversThisHost) {
   const auto machine = discover_host({});
   ASSERT_TRUE(machine);

@@ -9,9 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hwloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "rankloom/core/system/process.hpp"
 #include "rankloom/discover/default_costs.hpp"
 
 namespace rankloom {
@@ -274,6 +278,36 @@ Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& so
   return machine;
 }
 
+Result<MachineSpec> load_xml(const std::string& text, const std::string& source) {
+  const HwlocTopology topology = make_topology();
+  if (!topology || text.size() > 0x4000'0000 || nested_too_deep(text) ||
+      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    return fail(Code::bad_input, at(source), "hwloc cannot read this XML",
+                fmt::format("the file may be incomplete; export it again with lstopo of hwloc {} or earlier",
+                            HWLOC_API_VERSION >> 16));
+  }
+  return read_loaded(topology.get(), source);
+}
+
+/// libhwloc trusts its XML: objects without the attributes that lstopo writes crash it. So another process reads the
+/// file first. False if that process does not survive.
+bool survives(const std::string& text) {
+  ChildProcess reader = ChildProcess::fork([&] {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(nothing, STDOUT_FILENO);
+    ::dup2(nothing, STDERR_FILENO);
+    constexpr rlim_t max_seconds = 60;
+    const rlimit limit{.rlim_cur = max_seconds, .rlim_max = max_seconds};
+    ::setrlimit(RLIMIT_CPU, &limit);
+    const rlimit no_core_file{.rlim_cur = 0, .rlim_max = 0};
+    ::setrlimit(RLIMIT_CORE, &no_core_file);
+    (void)load_xml(text, "");
+    return 0;
+  });
+  return !reader.started() || reader.wait() == 0 || !reader.status_known();
+}
+
 }  // namespace
 
 bool has_hwloc() {
@@ -281,17 +315,13 @@ bool has_hwloc() {
 }
 
 Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
-  const HwlocTopology topology = make_topology();
   std::string text(file.view());  // hwloc needs a terminating zero
   accept_version_3(text);
-  if (!topology || text.size() > 0x4000'0000 || nested_too_deep(text) ||
-      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
-      hwloc_topology_load(topology.get()) != 0) {
-    return fail(Code::bad_input, at(file.name()), "hwloc cannot read this XML",
-                fmt::format("the file may be incomplete; export it again with lstopo of hwloc {} or earlier",
-                            HWLOC_API_VERSION >> 16));
+  if (!survives(text)) {
+    return fail(Code::bad_input, at(file.name()), "libhwloc crashes when it reads this XML",
+                "the file is damaged; export it again: lstopo machine.xml");
   }
-  return read_loaded(topology.get(), file.name());
+  return load_xml(text, file.name());
 }
 
 Result<MachineSpec> discover_host(const HostOptions& options) {
