@@ -32,7 +32,7 @@ std::vector<Number> unpacked(const nlohmann::ordered_json& json) {
   EXPECT_EQ(uncompress(raw.data(), &size, reinterpret_cast<const Bytef*>(packed_bytes.data()), packed_bytes.size()),
             Z_OK);
   EXPECT_EQ(size, numbers.size() * sizeof(Number));
-  std::memcpy(numbers.data(), raw.data(), size);
+  if (size > 0) std::memcpy(numbers.data(), raw.data(), size);
   return numbers;
 }
 
