@@ -248,6 +248,12 @@ class BothPlugins(InSlurm):
     MESH, CPUS, OPTIONS = "mesh:8x8", 2, ("--policy", "closed-best")
     JOBS = (9, 4, 16, 6, 4)
 
+    @classmethod
+    def setUpClass(cls):
+        if not (PROGRAM.parent.parent / "lib" / "slurm" / "select_cons_tres.so").exists():
+            raise unittest.SkipTest("rankloom's plugin for the selection of nodes is not built")
+        super().setUpClass()
+
     def place(self, node):
         number = self.nodes.index(node)
         return number // 8, number % 8
