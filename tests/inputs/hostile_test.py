@@ -23,9 +23,10 @@ import zlib
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 REPORT = "--report" in sys.argv and not sys.argv.remove("--report")
-ADDRESS_SPACE = 2 << 30
-MAX_MEMORY = 1_000_000_000
-TIMEOUT = 30
+SANITIZED = "ASAN_OPTIONS" in os.environ  # the address sanitizer reserves address space, and needs several times the memory and time
+ADDRESS_SPACE = resource.RLIM_INFINITY if SANITIZED else 2 << 30
+MAX_MEMORY = 4_000_000_000 if SANITIZED else 1_000_000_000
+TIMEOUT = 200 if SANITIZED else 30
 STATUSES = (0, 2, 3, 4, 5)
 MEGABYTE = 1 << 20
 
