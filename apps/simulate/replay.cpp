@@ -276,6 +276,9 @@ Result<SimulationResult> replay(const SimulationRequest& request) {
 
   std::vector<std::string> argv{"rankloom-simulate", "--log=root.thres:error"};
   for (const char* const entry : configuration) argv.push_back(fmt::format("--cfg={}", entry));
+#ifdef __SANITIZE_ADDRESS__
+  argv.emplace_back("--cfg=contexts/factory:thread");  // the sanitizer does not know SimGrid's other stacks
+#endif
   argv.push_back(fmt::format("--cfg=smpi/send-is-detached-thresh:{}", request.eager));
   std::vector<char*> arguments;
   arguments.reserve(argv.size());

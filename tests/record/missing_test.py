@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks without the recorder, and ranks that cannot write: the program never waits for them and prints the same."""
 
+import os
 import pathlib
 import re
+import subprocess
 
 from recording import RecordingTest, main
 
 RANKS = 3
+# A library with the address sanitizer needs its run-time library first, as `rankloom record` loads it.
+SANITIZER = [subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()] if "ASAN_OPTIONS" in os.environ else []
 RING = {(0, 1): (1000, 1), (1, 2): (2000, 1), (2, 0): (3000, 1)}
 
 
@@ -27,7 +31,7 @@ class ByHand(RecordingTest):
         script.chmod(0o755)
         program = program or self.program("ring.c")
         plain = self.run_command(self.command(ranks, program))
-        self.done = self.run_command(self.command(ranks, "env", f"LD_PRELOAD={self.library}", f"RANKLOOM_RECORD_OUT={self.directory}/out",
+        self.done = self.run_command(self.command(ranks, "env", f"LD_PRELOAD={':'.join([*SANITIZER, str(self.library)])}", f"RANKLOOM_RECORD_OUT={self.directory}/out",
                                                   f"TMPDIR={self.spare}", script, program), timeout=30)
         self.assert_same_output(plain, self.done)
         return self.pieces("out")

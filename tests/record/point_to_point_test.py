@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages are counted at the sender, for every send function and every communicator."""
 
+import os
+import unittest
+
 from recording import RecordingTest, bits, main
 
 
@@ -61,6 +64,7 @@ class Communicators(RecordingTest):
             (5, 3): (32, 2), (3, 1): (20, 1), (2, 5): (3, 1), (5, 0): (300, 1), (4, 5): (4, 1), (1, 2): (40, 1)})
         self.assertEqual(profile.calls(), {}, "the creation of communicators is not traffic of the program")
 
+    @unittest.skipIf("ASAN_OPTIONS" in os.environ, "the address sanitizer keeps freed memory")
     def test_ten_thousand_short_lived_communicators_need_no_memory(self):
         program = self.program("short_lived.c")
         grown = []
