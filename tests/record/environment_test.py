@@ -5,6 +5,7 @@
 import json
 import os
 import shutil
+import subprocess
 
 from recording import MPIS, PROGRAMS, RecordingTest, main
 
@@ -140,6 +141,22 @@ class Environment(RecordingTest):
         self.assertEqual((self.directory / "launcher").read_text(), "nothing\n")
         for rank in range(2):
             self.assertIn("rankloom", (self.directory / f"environment.{rank}").read_text())
+
+    def test_functions_of_other_libraries_with_names_like_those_of_fortran_are_kept(self):
+        """R's Rmpi has functions mpi_send, mpi_allreduce and so on, with other arguments."""
+        source, library = self.directory / "own.c", self.directory / "libown.so"
+        source.write_text("int mpi_send(int x) { return x + 1; }\nint MPI_SEND(int x) { return x + 1; }\nint own(int x) { return MPI_SEND(mpi_send(x)); }\n")
+        subprocess.run(["gcc", "-shared", "-fPIC", source, "-o", library], check=True)
+        self.record(2, self.program("own_names.c", linker=(library, f"-Wl,-rpath,{self.directory}")))
+        self.assertEqual(self.done.stdout, "42\n42\n")
+
+    def test_the_libraries_replace_only_functions_of_mpi(self):
+        for kind in ("record", "trace", "reorder"):
+            library = self.rankloom.parent.parent / f"lib/rankloom/librankloom_{kind}_{self.mpi.name}.so"
+            symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.split()[2::3]
+            self.assertGreater(len(symbols), 5, library)
+            for symbol in symbols:
+                self.assertRegex(symbol, r"^(MPI_[A-Z][a-z_]|MPI_T_|MPIX_[A-Z][a-z_]|mpi_\w*_$|P?MPI_Pcontrol|PMPI_Pcontrol)", library)
 
     def test_ld_preload_of_the_user_is_kept(self):
         profile = self.record(2, self.program("environment.c"), environment={"LD_PRELOAD": "libm.so.6"})

@@ -186,23 +186,20 @@ void adjacent(RealFunction& real, Word comm, Word in, Word sources, Word in_weig
   }
 
 #if defined(OPEN_MPI)
-#define RANKLOOM_NAMES(kind, identifier, lower, upper, call)              \
+#define RANKLOOM_NAMES(kind, identifier, lower, call)              \
   kind(identifier##_one, "mpi_" lower "_", "pmpi_" lower "_", call)       \
       kind(identifier##_two, "mpi_" lower "__", "pmpi_" lower "__", call) \
-          kind(identifier##_bare, "mpi_" lower, "pmpi_" lower, call)      \
-              kind(identifier##_upper, "MPI_" upper, "PMPI_" upper, call) \
-                  kind(identifier##_f08, "mpi_" lower "_f08_", "pmpi_" lower "_f08_", call)
+          kind(identifier##_f08, "mpi_" lower "_f08_", "pmpi_" lower "_f08_", call)
 #else
-#define RANKLOOM_NAMES(kind, identifier, lower, upper, call) \
+#define RANKLOOM_NAMES(kind, identifier, lower, call) \
   kind(identifier##_f08, "mpi_" lower "_f08_", "pmpir_" lower "_f08_", call)
 #endif
 
-RANKLOOM_NAMES(RANKLOOM_ONE, fortran_init, "init", "INIT", init)
-RANKLOOM_NAMES(RANKLOOM_THREE, fortran_init_thread, "init_thread", "INIT_THREAD", init_thread)
-RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_cart_create, "cart_create", "CART_CREATE", cart)
-RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_graph_create, "graph_create", "GRAPH_CREATE", graph)
-RANKLOOM_NAMES(RANKLOOM_TEN, fortran_dist_graph_create, "dist_graph_create", "DIST_GRAPH_CREATE", dist_graph)
-RANKLOOM_NAMES(RANKLOOM_ELEVEN, fortran_dist_graph_create_adjacent, "dist_graph_create_adjacent",
-               "DIST_GRAPH_CREATE_ADJACENT", adjacent)
+RANKLOOM_NAMES(RANKLOOM_ONE, fortran_init, "init", init)
+RANKLOOM_NAMES(RANKLOOM_THREE, fortran_init_thread, "init_thread", init_thread)
+RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_cart_create, "cart_create", cart)
+RANKLOOM_NAMES(RANKLOOM_SEVEN, fortran_graph_create, "graph_create", graph)
+RANKLOOM_NAMES(RANKLOOM_TEN, fortran_dist_graph_create, "dist_graph_create", dist_graph)
+RANKLOOM_NAMES(RANKLOOM_ELEVEN, fortran_dist_graph_create_adjacent, "dist_graph_create_adjacent", adjacent)
 
 }  // namespace rankloom::reorder
