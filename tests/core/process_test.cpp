@@ -36,7 +36,8 @@ class ProcessTest : public testing::Test {
   ProcessTest() {
     std::string name = testing::TempDir() + "process-XXXXXX";
     directory_ = ::mkdtemp(name.data());
-    // Commands in the background of a script ignore SIGINT, and a shell cannot trap a signal that it ignored from its start.
+    // Commands in the background of a script ignore SIGINT, and a shell cannot trap a signal that it ignored from its
+    // start.
     std::signal(SIGINT, SIG_DFL);
   }
   ~ProcessTest() override { std::filesystem::remove_all(directory_); }

@@ -76,8 +76,8 @@ TEST_F(Sources, RefusesFilesThatAreNotMachines) {
   EXPECT_THAT(error_of(file("prose", "Once upon a time\nthere was a cluster.\n")),
               HasSubstr("the format of the file is unknown"));
   EXPECT_THAT(error_of(file("bytes", std::string("\x7f"
-                                                "ELF\0\1\2\xff\xfe",
-                                                9))),
+                                                 "ELF\0\1\2\xff\xfe",
+                                                 9))),
               HasSubstr("the format of the file is unknown"));
   EXPECT_THAT(error_of(file("other.json", "{\"nodes\": 3}")), HasSubstr("is JSON, but not a topology"));
 }

@@ -69,7 +69,8 @@ inline double block_cost(const OwnedProblem& problem) {
 }
 
 /// A graph with these edges: source, target, bytes.
-inline CommGraph directed_graph(std::uint32_t ranks, std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double>> edges) {
+inline CommGraph directed_graph(std::uint32_t ranks,
+                                std::initializer_list<std::tuple<std::uint32_t, std::uint32_t, double>> edges) {
   CommGraphBuilder builder(ranks);
   for (const auto& [from, to, bytes] : edges) builder.add(Rank{from}, Rank{to}, bytes);
   return std::move(builder).build(false);

@@ -161,13 +161,19 @@ TEST(RankReordering, RejectsAMachineThatDoesNotMatchTheHosts) {
   EXPECT_THAT(reordering.error().what, HasSubstr("it has 3 nodes and no node for some of the 4 hosts"));
 }
 
-TEST(ReorderRequestHandler, RepliesToARequestOfTheLibrary) {
+/// The beginning of a request for a graph: a line per process with its host and processing units, without machines.
+MessageWriter graph_request(const std::string& processes, std::int32_t vertices) {
   MessageWriter request;
   request.number(request_magic);
-  request.text("a \nb \na \nb \n");
+  request.text(processes);
   request.number<std::uint32_t>(0);
   request.number(TopologyKind::edges);
-  request.number<std::int32_t>(4);
+  request.number(vertices);
+  return request;
+}
+
+TEST(ReorderRequestHandler, RepliesToARequestOfTheLibrary) {
+  MessageWriter request = graph_request("a \nb \na \nb \n", 4);
   const std::vector<std::int32_t> edges{0, 1, 5, 2, 3, 5, 1, 1, 7};
   request.numbers(edges.data(), edges.size());
   const std::string reply = handle_request(request.bytes(), "");
@@ -200,12 +206,7 @@ TEST(ReorderRequestHandler, RepliesWithAnErrorToInvalidBytes) {
 }
 
 TEST(ReorderRequestHandler, RejectsMoreVerticesThanProcesses) {
-  MessageWriter request;
-  request.number(request_magic);
-  request.text("a \nb \n");
-  request.number<std::uint32_t>(0);
-  request.number(TopologyKind::edges);
-  request.number<std::int32_t>(2'000'000'000);
+  MessageWriter request = graph_request("a \nb \n", 2'000'000'000);
   request.numbers<std::int32_t>(nullptr, 0);
   const std::string reply = handle_request(request.bytes(), "");
   MessageReader reader(reply);

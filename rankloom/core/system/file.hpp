@@ -14,7 +14,7 @@
 
 namespace rankloom {
 
-/// The content of one file; copies share the memory. There is no terminating zero.
+/// The content of one file; copies share the memory. It does not end with a zero.
 class FileContents {
  public:
   FileContents(std::string name, std::string content);

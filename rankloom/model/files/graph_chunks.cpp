@@ -217,10 +217,10 @@ void write_graph(const CommGraph& graph, GraphRole role, Sink& sink) {
   const std::uint32_t flags = (graph.undirected() ? flag_undirected : 0) | (graph.has_messages() ? flag_messages : 0) |
                               (rows.loads.empty() ? 0 : flag_loads);
   const GraphHeader header{.role = static_cast<std::uint32_t>(role),
-                      .flags = flags,
-                      .ranks = graph.rank_count(),
-                      .reserved = 0,
-                      .edges = graph.edge_count()};
+                           .flags = flags,
+                           .ranks = graph.rank_count(),
+                           .reserved = 0,
+                           .edges = graph.edge_count()};
   sink.write(pack(graph_header_tag, bytes_of(&header, 1)));
   write_column(rows_tag, graph.rank_count(), sink, [&](std::size_t begin, std::size_t end) {
     std::string degrees;

@@ -24,7 +24,8 @@ class ProfileCheck {
     if (auto valid = check_activity(); !valid) return valid;
     for (const Phase& phase : profile_.phases) {
       if (!is_amount(phase.begin) || !is_amount(phase.end)) return bad_amount("the time of a phase");
-      if (phase.point_to_point.rank_count() != ranks()) return mismatch("in a phase", phase.point_to_point.rank_count());
+      if (phase.point_to_point.rank_count() != ranks())
+        return mismatch("in a phase", phase.point_to_point.rank_count());
       if (auto valid = check_graphs(phase.point_to_point, phase.expanded_collectives, "a phase"); !valid) return valid;
       if (auto valid = check_collectives(phase.collectives); !valid) return valid;
     }
@@ -50,7 +51,8 @@ class ProfileCheck {
       return mismatch(fmt::format("in the collectives of {}", part), expanded.rank_count());
     for (const CommGraph* const graph : {&point_to_point, &expanded}) {
       const CommGraph::Rows& rows = graph->rows();
-      if (!std::all_of(rows.bytes.begin(), rows.bytes.end(), is_amount)) return bad_amount("the traffic of a pair of ranks");
+      if (!std::all_of(rows.bytes.begin(), rows.bytes.end(), is_amount))
+        return bad_amount("the traffic of a pair of ranks");
       if (!std::all_of(rows.messages.begin(), rows.messages.end(), is_amount))
         return bad_amount("the number of messages of a pair of ranks");
       if (!std::all_of(rows.loads.begin(), rows.loads.end(), is_amount)) return bad_amount("the work of a rank");
@@ -62,7 +64,8 @@ class ProfileCheck {
     for (const Communicator& communicator : profile_.communicators) {
       for (const Rank member : communicator.members) {
         if (index(member) >= ranks())
-          return damaged(fmt::format("a communicator has rank {}, but the profile has {} ranks", index(member), ranks()));
+          return damaged(
+              fmt::format("a communicator has rank {}, but the profile has {} ranks", index(member), ranks()));
       }
     }
     return {};
@@ -85,7 +88,8 @@ class ProfileCheck {
     if (!profile_.activity.empty() && profile_.activity.size() != ranks())
       return mismatch("entries of activity", profile_.activity.size());
     for (const RankActivity& activity : profile_.activity) {
-      if (!is_amount(activity.seconds_in_mpi) || !is_amount(activity.seconds_outside)) return bad_amount("the time of a rank");
+      if (!is_amount(activity.seconds_in_mpi) || !is_amount(activity.seconds_outside))
+        return bad_amount("the time of a rank");
       if (!is_amount(activity.instructions)) return bad_amount("the number of instructions of a rank");
     }
     return {};

@@ -199,9 +199,9 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
           gain ? fmt::format("{:.2f} times faster than the default placement ({}){}.", measured.speedup, range,
                              predicted)
                : fmt::format("{} ({:.2f} times as fast: {}){}: keep the default placement.",
-                             verdict_name == "slower"               ? "Slower, not faster"
+                             verdict_name == "slower"              ? "Slower, not faster"
                              : verdict_name.starts_with("faster_") ? "Faster, but not because of the placement"
-                                                                    : "No measurable difference",
+                                                                   : "No measurable difference",
                              json.value("measured_speedup", measured.speedup), range, predicted);
       if (json.at("verified").is_boolean())
         verdict.notes.push_back(json.at("verified").get<bool>() ? "The placement of every rank was verified."

@@ -61,11 +61,13 @@ std::vector<FuzzTarget> fuzz_targets() {
                                   {"host-report", collect_reports},
                                   {"probe-table", read_probe}};
   for (const TopologySourceInfo& source : topology_sources()) {
-    targets.push_back({fmt::format("topology-{}", source.name), [&source](std::string_view bytes) {
+    targets.push_back({fmt::format("topology-{}", source.name),
+                       [&source](std::string_view bytes) {
                          const FileContents file = file_of(bytes);
                          (void)source.recognise(file.view());
                          check_result(source.read(file));
-                       }, source.name == "hwloc" ? 300U : FuzzTarget().executions});  // which starts a process for each
+                       },
+                       source.name == "hwloc" ? 300U : FuzzTarget().executions});  // which starts a process for each
   }
   return targets;
 }

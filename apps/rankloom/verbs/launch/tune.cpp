@@ -333,8 +333,9 @@ class Tuner {
     return std::nullopt;
   }
 
-  /// The time from the start to the end of the launcher with a program that does nothing, the minimum of three runs with
-  /// each placement: launchers start ranks faster or slower with a rankfile. Nothing if such a program cannot be run.
+  /// The time from the start to the end of the launcher with a program that does nothing, the minimum of three runs
+  /// with each placement: launchers start ranks faster or slower with a rankfile. Nothing if such a program cannot be
+  /// run.
   std::optional<StartTimes> measure_start(const Deployment& deployment) const {
     LaunchCommand nothing = launch_;
     for (auto& program : nothing.programs) program.arguments = {"true"};

@@ -25,6 +25,7 @@ struct TuneArguments {
   bool force = false;  ///< Replace the results of another run.
 };
 
+/// The commands of rankloom that do the same as the steps of `tune`.
 class TuneCommands {
  public:
   TuneCommands(const TuneArguments& arguments, const LaunchCommand& launch) : arguments_(arguments), launch_(launch) {}

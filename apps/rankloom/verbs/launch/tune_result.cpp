@@ -125,7 +125,8 @@ TuneVerdict TuneResult::verdict() const {
   }
   const double low = measurement->comparison.low;
   if (low > max_speedup().value_or(low)) return TuneVerdict::not_by_placement;
-  return without_faster_start(low) > 1 + ComparisonOptions().min_difference ? TuneVerdict::gain : TuneVerdict::faster_start;
+  return without_faster_start(low) > 1 + ComparisonOptions().min_difference ? TuneVerdict::gain
+                                                                            : TuneVerdict::faster_start;
 }
 
 std::string TuneResult::reason() const {
@@ -142,7 +143,8 @@ std::string TuneResult::reason() const {
           percent(100 * *share_in_mpi), *max_speedup());
     case TuneVerdict::faster_start:
       return fmt::format(
-          "the launcher starts the ranks {} faster with the mapping, which explains the difference; choose an input that "
+          "the launcher starts the ranks {} faster with the mapping, which explains the difference; choose an input "
+          "that "
           "runs longer",
           format_seconds(start_seconds_saved()));
     case TuneVerdict::too_few_runs:

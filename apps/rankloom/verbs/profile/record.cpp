@@ -119,11 +119,12 @@ class RecordVerb : public Verb {
                            counted(profile.rank_count(), "rank"), format_bytes(profile.point_to_point.total_bytes()),
                            format_count(profile.point_to_point.total_messages()), shell_quote(recorded.output)));
     if (const std::string missing = origin(profile, "missing ranks"); !missing.empty())
-      print_note(fmt::format("{} missing: no call of this MPI, an early kill by the launcher, or a recording on another machine",
-                             rank_list(missing)));
+      print_note(fmt::format(
+          "{} missing: no call of this MPI, an early kill by the launcher, or a recording on another machine",
+          rank_list(missing)));
     if (const std::string unfinished = origin(profile, "ranks that did not finish"); !unfinished.empty())
-      print_note(fmt::format("{} ended without MPI_Finalize; the profile contains everything before",
-                             rank_list(unfinished)));
+      print_note(
+          fmt::format("{} ended without MPI_Finalize; the profile contains everything before", rank_list(unfinished)));
   }
 
   /// "rank 2", "ranks 0-2, 5"

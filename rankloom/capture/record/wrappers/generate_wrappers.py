@@ -231,7 +231,7 @@ class Generator:
         f08 = [(f"mpi_{lower}_f08_", real) for real in (f"pmpi_{lower}_f08_", f"pmpir_{lower}_f08_")]
         f08 = [pair for pair in f08 if set(pair) <= self.symbols][:1]
         # One function under the names that Fortran compilers give it. The first name gets a wrapper, the others are aliases of it. Open
-        # MPI also has mpi_send and MPI_SEND, for compilers that no longer exist; libraries have functions of their own with such names
+        # MPI also has mpi_send and MPI_SEND, for compilers that append no underscore (IBM XL); libraries have functions of their own with such names
         # (mpi_send of R's Rmpi), and a preloaded library would replace these.
         mangled = [(f"mpi_{lower}_", f"pmpi_{lower}_"), (f"mpi_{lower}__", f"pmpi_{lower}__")]
         mangled = [pair for pair in mangled if "ompi_send_f" in self.symbols and set(pair) <= self.symbols]

@@ -186,7 +186,7 @@ void adjacent(RealFunction& real, Word comm, Word in, Word sources, Word in_weig
   }
 
 #if defined(OPEN_MPI)
-#define RANKLOOM_NAMES(kind, identifier, lower, call)              \
+#define RANKLOOM_NAMES(kind, identifier, lower, call)                     \
   kind(identifier##_one, "mpi_" lower "_", "pmpi_" lower "_", call)       \
       kind(identifier##_two, "mpi_" lower "__", "pmpi_" lower "__", call) \
           kind(identifier##_f08, "mpi_" lower "_f08_", "pmpi_" lower "_f08_", call)
