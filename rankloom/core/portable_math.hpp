@@ -4,7 +4,9 @@
 // consist of operations that IEEE 754 rounds correctly, in a fixed order.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace rankloom {
@@ -43,7 +45,8 @@ inline double portable_exp(double x) {
   const double rest = (x - multiple * detail::ln2_high) - multiple * detail::ln2_low;  // |rest| <= 0.347
   double series = 1;
   for (int denominator = 14; denominator > 0; --denominator) series = 1 + series * rest / denominator;
-  return std::ldexp(series, static_cast<int>(multiple));
+  if (multiple < -1000) return std::ldexp(series, static_cast<int>(multiple));  // rounded to a subnormal number
+  return series * std::bit_cast<double>(static_cast<std::uint64_t>(multiple + 1023) << 52);
 }
 
 /// base^exponent for base > 0; exact for the exponents 0 and 1.

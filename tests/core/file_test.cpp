@@ -40,6 +40,15 @@ TEST_F(FileTest, ReadsBackWhatIsWritten) {
   EXPECT_EQ(files(), 1U);
 }
 
+TEST_F(FileTest, ALargeFileIsReadInSeveralParts) {
+  std::string content;
+  while (content.size() < (std::size_t{20} << 20)) content += std::to_string(content.size()) + '\n';
+  ASSERT_TRUE(write_file(path("a"), content));
+  const auto text = read_file(path("a"));
+  ASSERT_TRUE(text);
+  EXPECT_TRUE(text->view() == content);  // without 20 MB of text in the message
+}
+
 TEST_F(FileTest, AnEmptyFileHasNoContent) {
   ASSERT_TRUE(write_file(path("a"), ""));
   EXPECT_EQ(read_file(path("a"))->view(), "");

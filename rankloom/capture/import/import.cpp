@@ -89,7 +89,7 @@ Failure several_jobs(const std::string& path, const std::vector<RecordedJob>& jo
 
 /// The result of a reader, whose profile may contradict itself or have amounts that are too large together.
 Result<Imported> valid(Result<Imported> imported, std::string_view file) {
-  if (!imported) return imported;
+  if (!imported || imported->checked) return imported;
   if (auto checked = check_profile(imported->profile, file); !checked) return propagate(checked);
   return imported;
 }

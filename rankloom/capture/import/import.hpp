@@ -20,6 +20,8 @@ struct Imported {
   Profile profile;
   std::optional<Topology> topology;  ///< For formats that contain distances (QAPLIB).
   std::string_view format;           ///< Name of the format that was read.
+  /// The reader has checked the profile as check_profile() does, which saves another pass over a large graph.
+  bool checked = false;
 };
 
 /// Options of readers: `--from monitoring:collectives=C`. Each format lists the options that it accepts.

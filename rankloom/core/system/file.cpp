@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/system/descriptor.hpp"
 #include "rankloom/core/system/memory.hpp"
 
@@ -22,11 +25,13 @@ Failure system_failure(const std::string& path, const std::string& what, const s
   return fail(Code::environment, at(path), fmt::format("{}: {}", what, std::strerror(errno)), hint);
 }
 
-/// Reads up to `size` bytes, fewer at the end of the file; returns their number.
-Result<std::size_t> read_bytes(int descriptor, const std::string& name, char* out, std::size_t size) {
+/// Fills `out`; fewer bytes at the end of the file. `read_some(rest, done)` is read() or pread(). Returns the number of
+/// bytes.
+template <class ReadSome>
+Result<std::size_t> read_bytes(const std::string& name, std::span<char> out, const ReadSome& read_some) {
   std::size_t done = 0;
-  while (done < size) {
-    const ssize_t got = ::read(descriptor, out + done, size - done);
+  while (done < out.size()) {
+    const ssize_t got = read_some(out.subspan(done), done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_failure(name, "cannot be read", "check the disk, device or pipe");
     if (got == 0) break;
@@ -47,11 +52,36 @@ Result<std::string> read_stream(int descriptor, const std::string& name) {
     // Growing needs the old and the new memory at the same time.
     if (auto fits = check_content_fits(name, 2 * (before + room)); !fits) return propagate(fits);
     content.resize(before + room);
-    auto got = read_bytes(descriptor, name, content.data() + before, room);
+    auto got = read_bytes(name, std::span(content).subspan(before), [&](std::span<char> rest, std::size_t) {
+      return ::read(descriptor, rest.data(), rest.size());
+    });
     if (!got) return propagate(got);
     content.resize(before + *got);
     if (*got < room) return content;
   }
+}
+
+/// The content of a file with a size, fewer bytes if another program shortens it meanwhile. Large files are copied by
+/// several threads.
+Result<Array<char>> read_regular_file(int descriptor, const std::string& name, std::size_t size) {
+  if (auto fits = check_content_fits(name, size); !fits) return propagate(fits);
+  constexpr std::size_t chunk = std::size_t{8} << 20;
+  Array<char> content(size);
+  std::vector<Result<std::size_t>> sizes((size + chunk - 1) / chunk, std::size_t{0});
+  parallel_chunks(size, chunk, [&](std::size_t begin, std::size_t end) {
+    const auto part = std::span(content).subspan(begin, end - begin);
+    sizes[begin / chunk] = read_bytes(name, part, [&](std::span<char> rest, std::size_t done) {
+      return ::pread(descriptor, rest.data(), rest.size(), static_cast<off_t>(begin + done));
+    });
+  });
+  std::size_t done = 0;
+  for (auto& got : sizes) {
+    if (!got) return propagate(got);
+    done += *got;
+    if (*got < chunk) break;
+  }
+  content.resize(done);
+  return content;
 }
 
 bool is_null_device(const struct stat& status) {
@@ -67,8 +97,11 @@ FileContents::FileContents(std::string name, std::string content) : name_(std::m
   owner_ = std::move(owner);
 }
 
-FileContents::FileContents(std::string name, std::shared_ptr<const char[]> content, std::size_t size)
-    : name_(std::move(name)), owner_(content), view_(content.get(), size) {}
+FileContents::FileContents(std::string name, Array<char> content) : name_(std::move(name)) {
+  auto owner = std::make_shared<const Array<char>>(std::move(content));
+  view_ = {owner->data(), owner->size()};
+  owner_ = std::move(owner);
+}
 
 Result<FileContents> read_file(const std::string& path) {
   const bool standard_input = path == "-";
@@ -88,17 +121,15 @@ Result<FileContents> read_file(const std::string& path) {
   const bool endless =
       S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(file.number()) == 0 && !is_null_device(status));
   if (endless) return fail(Code::bad_input, at(name), "is a device, not a file", "name a file");
-  if (!S_ISREG(status.st_mode) || status.st_size == 0) {  // files in /proc have no size
+  // Files in /proc have no size; the part of standard input that is left may be shorter than its file.
+  if (standard_input || !S_ISREG(status.st_mode) || status.st_size == 0) {
     auto content = read_stream(file.number(), name);
     if (!content) return propagate(content);
     return FileContents(name, std::move(*content));
   }
-  const auto size = static_cast<std::size_t>(status.st_size);
-  if (auto fits = check_content_fits(name, size); !fits) return propagate(fits);
-  const std::shared_ptr<char[]> content(new char[size]);
-  auto got = read_bytes(file.number(), name, content.get(), size);
-  if (!got) return propagate(got);
-  return FileContents(name, content, *got);
+  auto content = read_regular_file(file.number(), name, static_cast<std::size_t>(status.st_size));
+  if (!content) return propagate(content);
+  return FileContents(name, std::move(*content));
 }
 
 }  // namespace rankloom

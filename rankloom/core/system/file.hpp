@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "rankloom/core/array.hpp"
 #include "rankloom/core/result.hpp"
 
 namespace rankloom {
@@ -24,7 +25,7 @@ class FileContents {
 
  private:
   friend Result<FileContents> read_file(const std::string& path);
-  FileContents(std::string name, std::shared_ptr<const char[]> content, std::size_t size);
+  FileContents(std::string name, Array<char> content);
   std::string name_;
   std::shared_ptr<const void> owner_;
   std::string_view view_;

@@ -66,9 +66,18 @@ class Annealing {
     const Change change = partner ? state_.try_exchange(rank, *partner) : state_.try_move(rank, core);
     double increase = change.delta;
     if (overload_ == Overload::penalised) increase += penalty_ * limit_.overload_delta(change, state_);
-    if (increase > 0 && random_.unit() >= portable_exp(-increase / temperature_)) return;
+    if (increase > 0 && !is_accepted(increase / temperature_)) return;
     limit_.apply(change, state_);
     state_.apply(change);
+  }
+
+  /// Accepts with the probability exp(-ratio), which is at least 1 - ratio and at most 1 / (1 + ratio + ratio² / 2);
+  /// these bounds decide most trials.
+  bool is_accepted(double ratio) {
+    const double chance = random_.unit();
+    if (chance < 1 - ratio) return true;
+    if (chance * (1 + ratio + ratio * ratio / 2) >= 1) return false;
+    return chance < portable_exp(-ratio);
   }
 
   Core draw_core(Rank rank) {

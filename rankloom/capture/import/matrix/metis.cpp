@@ -220,7 +220,9 @@ Result<Imported> read_metis(const FileContents& file) {
   if (auto done = assembly.take_text(header->rows); !done) return propagate(done);
   auto graph = std::move(assembly).finish();
   if (!graph) return propagate(graph);
-  return make_imported(*std::move(graph), file, "metis");
+  Imported imported = make_imported(*std::move(graph), file, "metis");
+  imported.checked = true;  // take_row() checks every amount, and none are added
+  return imported;
 }
 
 }  // namespace rankloom
