@@ -18,7 +18,7 @@ log=$build/Testing/Temporary/LastTestsFailed.log
 for run in $(seq "$runs"); do
   rm -f "$log"
   begin=$SECONDS
-  ctest --test-dir "$build" --no-tests=error -j $(($(nproc) + 2)) --label-exclude applications >"$build/repeat.$run.log" 2>&1 || true
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j $(($(nproc) + 2)) --label-exclude applications >"$build/repeat.$run.log" 2>&1 || true
   tests=$(sed -n 's/.* tests failed out of //p' "$build/repeat.$run.log")
   [ -n "$tests" ] || { echo "no tests ran: see $build/repeat.$run.log" >&2; exit 1; }
   if [ -f "$log" ]; then sed 's/^[0-9]*://' "$log" >>"$failed"; fi
