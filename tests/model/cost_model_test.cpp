@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/model/cost/loads.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -88,6 +89,19 @@ TEST(CostModel, ThreadsDoNotChangeTheValue) {
     return evaluate(graph, machine, placement, CostModel::bytes);
   };
   EXPECT_EQ(value(1), value(2));
+}
+
+TEST(LoadBalance, ComparesTheHeaviestCoreWithTheBestPossible) {
+  auto rows = chain().release();
+  rows.loads.assign({3, 2, 1});
+  const CommGraph graph(std::move(rows));
+  const auto machine = topology("core:2");
+  const std::vector<Core> uneven{Core{0}, Core{0}, Core{1}}, even{Core{0}, Core{1}, Core{1}};
+  EXPECT_EQ(load_balance(graph, machine, uneven).heaviest_core, 5);
+  EXPECT_EQ(load_balance(graph, machine, uneven).lower_bound, 3);
+  EXPECT_DOUBLE_EQ(load_balance(graph, machine, uneven).imbalance(), 5.0 / 3 - 1);
+  EXPECT_EQ(load_balance(graph, machine, even).imbalance(), 0);
+  EXPECT_EQ(load_balance(graph, topology("core:6"), even).lower_bound, 3) << "the load of the heaviest rank";
 }
 
 TEST(Bounds, WithAGapOfAHundredPercentSayNothing) {

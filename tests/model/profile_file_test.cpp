@@ -112,6 +112,12 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(written(*back), written(profile));
 }
 
+TEST(ProfileFile, TrafficOfARankWithItselfCountsOnlyIfTheProfileSaysSo) {
+  Profile profile = full_profile();
+  profile.self_traffic_counts = false;
+  EXPECT_FALSE(read(written(profile))->self_traffic_counts);
+}
+
 TEST(ProfileFile, StoresGraphsOfManyBlocks) {
   Profile profile;
   profile.point_to_point = random_traffic(400'000, 700'000, true, false);

@@ -101,6 +101,13 @@ TEST(Topology, AnObjectThatIsInsertedTakesANameOnlyIfItIsTheNode) {
   EXPECT_EQ(with_node->node_name(Node{1}), "host");
 }
 
+TEST(Topology, ALevelAtWhichNoCoresDivergeKeepsItsCost) {
+  const auto machine = topology("node:2=10 package:1=7 core:2=1");
+  ASSERT_EQ(machine.levels()[1].kind, "package");
+  EXPECT_EQ(machine.levels()[1].cost->inverse_bandwidth, 7);
+  EXPECT_EQ(machine.levels()[0].cost->inverse_bandwidth, 10);
+}
+
 TEST(Topology, TheDefaultCostIsTenTimesTheLevelBelow) {
   const auto machine = topology("switch:2 node:2 core:2");
   EXPECT_EQ(machine.cost(Core{0}, Core{1}).inverse_bandwidth, 1);

@@ -134,6 +134,13 @@ TEST(OnlineLoss, AProgramThatInvertsItsPatternAfterEachMoveLosesAtMostTheBudget)
       },
       3000);
   EXPECT_GE(planner.migrations(), 2U);  // there and back
+  std::size_t returns = 0;
+  for (const OnlineDecision& decision : planner.decisions()) {
+    if (!decision.returns_to_start) continue;
+    ++returns;
+    EXPECT_DOUBLE_EQ(decision.move_cost, OnlineOptions{}.move_seconds * decision.moved);
+  }
+  EXPECT_GE(returns, 1U);
 }
 
 TEST(OnlineLoss, AProgramThatLetsMovesGainBeforeItInvertsItsPatternLosesAtMostTheBudget) {

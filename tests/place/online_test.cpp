@@ -14,6 +14,7 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/place/online/agent/process_control.hpp"
+#include "rankloom/place/online/online_log.hpp"
 #include "rankloom/place/online/online_replay.hpp"
 #include "rankloom/place/online/restart_gain.hpp"
 
@@ -177,6 +178,17 @@ TEST(OnlinePlanner, MovesOncePerPhaseThatPaysAndNeverTwiceInAWindow) {
   EXPECT_LT(planner.cost_online(), planner.cost_without_migration());
 }
 
+TEST(OnlinePlanner, ADecisionNamesTheWindowThatLedToIt) {
+  OnlinePlanner planner(two_packages(), block_order(), without_loss_limit());
+  const auto list = windows("rrrrpppppppp");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto decision = planner.add_window(list[i]);
+    if (!decision) continue;
+    EXPECT_EQ(decision->window, i);
+    EXPECT_EQ(decision->time, list[i].end);
+  }
+}
+
 TEST(OnlinePlanner, AccountsForTheCostOfTheNextPhaseUntilItIsDetected) {
   // Long phases with little traffic, in which a move gains little, and short phases with much traffic that suit the
   // initial placement.
@@ -288,6 +300,33 @@ TEST(OnlineReplay, RejectsMoreThanOneNodeAndProfilesWithoutWindows) {
   EXPECT_FALSE(windows_from_profile(Profile{}, CollectiveModel::tree));
 }
 
+TEST(OnlineReplay, RanksMayShareCores) {
+  const auto table = replay_online(windows("rrrr"), *load_topology("core:2=10GB/s,200ns"), {}, Progress::none());
+  ASSERT_TRUE(table) << to_string(table.error());
+  EXPECT_EQ(table->windows, 4U);
+}
+
+TEST(OnlineLog, PhasesHaveShortNames) {
+  EXPECT_EQ(phase_kind_name(0), "A");
+  EXPECT_EQ(phase_kind_name(25), "Z");
+  EXPECT_EQ(phase_kind_name(26), "A1");
+  EXPECT_EQ(phase_kind_name(53), "B2");
+}
+
+TEST(OnlineLog, HasTheCostOfEveryWindowWithAndWithoutMoves) {
+  OnlinePlanner planner(two_packages(), block_order(), without_loss_limit());
+  for (const TrafficWindow& window : windows("rrrrpppppppp")) planner.add_window(window);
+  const auto json = to_json(OnlineLog{}, planner);
+  const auto sum_of = [](const nlohmann::ordered_json& list) {
+    double sum = 0;
+    for (const auto& value : list) sum += value.get<double>();
+    return sum;
+  };
+  EXPECT_EQ(json["cost"]["time"].size(), 12U);
+  EXPECT_NEAR(sum_of(json["cost"]["stayed"]), planner.cost_without_migration(), 1e-12);
+  EXPECT_NEAR(sum_of(json["cost"]["online"]), planner.cost_online(), 1e-12);
+}
+
 TEST(RestartGain, IsTheTrafficBetweenNodesThatAMappingAvoids) {
   // Each rank sends to the rank at half the distance, so all traffic of the block placement crosses the nodes.
   const MachineSpec machine = *parse_topology_string("core:4=10GB/s,200ns");
@@ -296,6 +335,8 @@ TEST(RestartGain, IsTheTrafficBetweenNodesThatAMappingAvoids) {
   ASSERT_TRUE(gain) << to_string(gain.error());
   EXPECT_DOUBLE_EQ(gain->bytes_start, 8e6);
   EXPECT_DOUBLE_EQ(gain->bytes_mapped, 0);
+  // Eight times 1 MB in 1,000 messages inside a node, 0.1 ns per byte and 200 ns per message.
+  EXPECT_DOUBLE_EQ(gain->cost_mapped, 8 * (1e6 * 0.1e-9 + 1e3 * 200e-9));
   EXPECT_LT(gain->cost_mapped, gain->cost_start);
 }
 

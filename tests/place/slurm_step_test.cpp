@@ -13,6 +13,7 @@
 
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
+#include "rankloom/place/slurm/slurm_network.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -82,6 +83,20 @@ TEST(SlurmStep, KeepsTheRanksPerNodeOfTheJob) {
   EXPECT_EQ(step_of("srun app", uneven)->nodes[1].tasks, 1);
   EXPECT_EQ(step_of("srun -n 6 app", uneven)->nodes[1].tasks, 4)
       << "the numbers of the job apply only to steps of its size";
+}
+
+TEST(SlurmStep, NamesTheVariableThatIsInvalid) {
+  SlurmVariables broken = two_nodes();
+  broken.nodes = "n[1-";
+  const auto step = step_of("srun app", broken);
+  ASSERT_FALSE(step);
+  EXPECT_THAT(to_string(step.error()), HasSubstr("SLURM_JOB_NODELIST"));
+}
+
+TEST(SlurmNetwork, NamesTheSettingThatIsInvalid) {
+  const auto machine = SlurmNetwork{.topology = "torus:2x2=1 core:1", .nodes = "n[1-"}.load();
+  ASSERT_FALSE(machine);
+  EXPECT_THAT(to_string(machine.error()), HasSubstr("nodes: "));
 }
 
 TEST(SlurmStep, RejectsOptionsThatConflictWithTheMapping) {

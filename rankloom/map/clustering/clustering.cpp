@@ -95,7 +95,8 @@ class Clustering final : public Mapper {
     }
     if (!best)
       return Placement{block_placement(ranks, problem.topology, problem.capacities), {}, std::string(stopped_note)};
-    return Placement{std::move(best->core_of), {}, note(*best, stop_condition)};
+    std::string text = note(*best, stop_condition);
+    return Placement{std::move(best->core_of), {}, std::move(text)};
   }
 
  private:

@@ -30,6 +30,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int kill_attempts = 200;
+constexpr std::chrono::milliseconds kill_interval{10};
+
 /// Runs in the holder process. Returns only on failure.
 int hold_namespaces(const char* title, int ready_pipe, bool temporary, const std::function<bool()>& setup) {
   ::setsid();
@@ -68,24 +71,35 @@ bool has_in_environment(std::int32_t process, const std::string& variable) {
   return file_contents(fmt::format("/proc/{}/environ", process)).find(variable + '\0') != std::string::npos;
 }
 
+bool is_other_host(const VirtualHost& host, const HostIdentity& identity) {
+  return host.inode != 0 && host.inode != namespace_inode(::getpid(), identity.kind);
+}
+
 /// The kernel reuses inode numbers of namespaces, so an inode identifies a host only while its holder exists.
 void kill_host(const VirtualHost& host, const HostIdentity& identity) {
-  if (host.inode == 0 || host.inode == namespace_inode(::getpid(), identity.kind)) return;
+  if (!is_other_host(host, identity)) return;
   const bool holder_exists =
       namespace_inode(host.holder, identity.kind) == host.inode &&
       file_contents(fmt::format("/proc/{}/comm", host.holder)) == std::string(identity.title) + "\n";
-  constexpr int max_attempts = 200;
-  for (int attempt = 0; attempt < max_attempts; ++attempt) {
+  for (int attempt = 0; attempt < kill_attempts; ++attempt) {
     auto remaining = processes_in_namespace(identity.kind, host.inode);
     std::erase_if(remaining, [&](std::int32_t process) {
       return process == host.holder || (!holder_exists && !has_in_environment(process, identity.environment));
     });
     if (remaining.empty()) break;
     for (const std::int32_t process : remaining) ::kill(process, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(kill_interval);
   }
   if (holder_exists) ::kill(host.holder, SIGKILL);
-  ::waitpid(host.holder, nullptr, WNOHANG);
+}
+
+/// A killed process exists until the kernel has removed its namespaces.
+void wait_for_end(const VirtualHost& host, const HostIdentity& identity) {
+  for (int attempt = 0; attempt < kill_attempts && is_other_host(host, identity); ++attempt) {
+    ::waitpid(host.holder, nullptr, WNOHANG);
+    if (namespace_inode(host.holder, identity.kind) != host.inode) return;
+    std::this_thread::sleep_for(kill_interval);
+  }
 }
 
 }  // namespace
@@ -132,6 +146,7 @@ Result<std::int32_t> start_namespace_holder(const std::string& host, const char*
 /// The holders are killed last in each host, because only a holder proves that a namespace belongs to the host.
 void kill_hosts(std::span<const VirtualHost> hosts, const HostIdentity& identity) {
   for (const VirtualHost& host : hosts) kill_host(host, identity);
+  for (const VirtualHost& host : hosts) wait_for_end(host, identity);
 }
 
 Result<void> enter_host(const VirtualHost& host, const char* identifying_kind, std::span<const char* const> kinds,

@@ -121,5 +121,17 @@ TEST(CandidateClusterCounts, IncludeOneClusterPerRankAndThePapersNumber) {
   }
 }
 
+TEST(Clustering, SaysHowManyClustersItUsed) {
+  const auto problem = make_problem(testing::random_graph(12, 0.3, 1), topology("node:3=10 core:4=1"));
+  EXPECT_EQ(place_with("clustering:clusters=3", problem).note, "3 clusters");
+  EXPECT_EQ(place_with("clustering:clusters=12", problem).note, "one cluster per rank");
+}
+
+TEST(Clustering, AcceptsEveryOptionOfItsDocumentation) {
+  for (const char* const option : {"restarts=3", "at-once=8", "tries=10", "noise=2", "many=5", "low=0.1", "high=2"})
+    EXPECT_TRUE(make_mapper(std::string("clustering:") + option)) << option;
+  EXPECT_FALSE(make_mapper("clustering:restarts=0"));
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/map/exhaustive/branch_and_bound.hpp"
 #include "rankloom/model/machine/distance.hpp"
 #include "tests/map/map_support.hpp"
 
@@ -190,6 +191,38 @@ TEST(Exhaustive, EqualsBruteForceForTheMostLoadedLink) {
       ASSERT_EQ(placement.note, "proved optimal");
     }
   }
+}
+
+TEST(Exhaustive, TheSearchItselfFindsTheOptimumFromAPoorStart) {
+  Random random(9);
+  std::size_t improved = 0;
+  for (const CostModel model : {CostModel::congestion, CostModel::bytes}) {
+    for (int instance = 0; instance < 10; ++instance) {
+      const auto problem = make_problem(random_traffic(5, random), topology("mesh:2x3=1 core:1"), model);
+      std::vector<Core> core_of;
+      std::vector<std::uint32_t> used(problem.topology.core_count(), 0);
+      const double optimum = optimum_by_evaluation(problem, core_of, used);
+      const MapProblem view = problem.view();
+      const DenseQap qap(view);
+      const MachineSymmetry none(
+          problem.topology, problem.topology.levels().size(), [](Core, Core) { return false; },
+          [](Core, Core, Core, Core) { return false; });
+      StopCondition never{Deadline()};
+      SearchBudget budget(1'000'000, never);
+      Incumbent incumbent;
+      for (const std::uint32_t core : {5U, 0U, 4U, 1U, 3U}) incumbent.core_of.push_back(Core{core});
+      incumbent.cost = problem.cost(incumbent.core_of);
+      improved += incumbent.cost > optimum ? 1 : 0;
+      if (model == CostModel::congestion) {
+        search_congestion(view, qap, none, budget, incumbent);
+      } else {
+        search_pairwise(qap, none, budget, incumbent);
+      }
+      EXPECT_NEAR(problem.cost(incumbent.core_of), optimum, 1e-9 * (1 + optimum)) << instance;
+      EXPECT_NEAR(incumbent.cost, optimum, 1e-9 * (1 + optimum)) << instance;
+    }
+  }
+  EXPECT_GE(improved, 15U);
 }
 
 CommGraph all_to_all(std::uint32_t tasks, std::uint64_t seed) {

@@ -51,6 +51,15 @@ TEST(HeavyEdgeMatching, MatchesTheLeavesOfAHubWithEachOther) {
   EXPECT_LE(heavy_edge_matching(testing::graph_of(101, star), 2, 1).coarse_count, 51);
 }
 
+TEST(HeavyEdgeMatching, MatchesLeavesThatShareTheirHeaviestNeighbour) {
+  // 0, 1 and 2 weigh too much to be matched. 3 and 4 have their heaviest edge to 0, and another one later in their
+  // rows.
+  const std::vector<testing::UndirectedEdge> edges{{0, 3, 9}, {1, 3, 1}, {0, 4, 9}, {2, 4, 1}};
+  const std::vector<std::uint32_t> weights{9, 9, 9, 1, 1};
+  const auto coarse = heavy_edge_matching(testing::graph_of(5, edges, weights), 2, 1).coarse_of;
+  EXPECT_EQ(coarse[3], coarse[4]);
+}
+
 TEST(HeavyEdgeMatching, LeavesIsolatedAndHeavyVerticesUnmatched) {
   EXPECT_EQ(heavy_edge_matching(testing::graph_of(9, {}), 2, 1).coarse_count, 9);
   EXPECT_EQ(heavy_edge_matching(testing::square(5), 1, 1).coarse_count, 25);
