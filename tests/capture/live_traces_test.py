@@ -41,7 +41,8 @@ def run(command, folder, env):
 
 def record(tool, folder, source, env):
     compiler = "smpicc" if tool == "simgrid" else "mpicc.openmpi"
-    run([compiler, "-O1", "-o", "talk_program" if tool != "eztrace" else "talk", str(source / "talk.c")], folder, env)
+    keep_loaded = [] if tool == "simgrid" else [str(pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c")]
+    run([compiler, "-O1", "-o", "talk_program" if tool != "eztrace" else "talk", str(source / "talk.c"), *keep_loaded], folder, env)
     mpirun = ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(RANKS)]
     if tool == "monitoring":
         options = {"enable": "2", "enable_output": "3", "filename": f"{folder}/talk"}

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import unittest
 
+KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
 OPEN_MPI = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"] + AS_ROOT
@@ -164,7 +165,7 @@ class VirtualCluster(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             os.chmod(directory, 0o755)
             pathlib.Path(directory, "pingpong.c").write_text(PING_PONG)
-            subprocess.run(["mpicc.openmpi", "-O2", "-o", f"{directory}/pingpong", f"{directory}/pingpong.c"], check=True)
+            subprocess.run(["mpicc.openmpi", "-O2", "-o", f"{directory}/pingpong", f"{directory}/pingpong.c", KEEP_LOADED], check=True)
             cluster = Cluster(directory, hosts, "400mbit")
             try:
                 # Round-robin: consecutive ranks are on different hosts.

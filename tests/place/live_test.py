@@ -18,6 +18,7 @@ import tempfile
 import time
 import unittest
 
+KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 OPEN_MPI, MPICH = "mpirun.openmpi", "mpiexec.hydra"
 SLURM_TOOLS = ("munged", "slurmctld", "slurmd", "srun", "salloc")
@@ -285,7 +286,7 @@ class Slurm(VirtualClusterTest):
         # On one node: between these hosts, MPICH sometimes hangs in MPI_Finalize, and Open MPI needs a separate /tmp per host.
         for mpi, plugin in (("mpich", "pmi2"), ("openmpi", "pmix")):
             with self.subTest(mpi=mpi):
-                subprocess.run([f"mpicc.{mpi}", programs / "ring.c", "-o", pathlib.Path(self.directory.name) / mpi], check=True)
+                subprocess.run([f"mpicc.{mpi}", programs / "ring.c", *([KEEP_LOADED] if mpi == "openmpi" else []), "-o", pathlib.Path(self.directory.name) / mpi], check=True)
                 self.inside("salloc", "-Q", "-N", "1", "-n", "4", "rankloom", "record", "-o", "srun.prof", "--", "srun", f"--mpi={plugin}", "-n", "4", f"./{mpi}")
                 lines = self.rankloom("import", "srun.prof", "--to", "pairs").stdout.splitlines()
                 pairs = [tuple(map(int, line.split()))[:4] for line in lines if not line.startswith("#")]
@@ -377,7 +378,7 @@ int main(int argc, char** argv) {
 
     def compile(self):
         (pathlib.Path(self.directory.name) / "app.c").write_text(self.RUNNING)
-        subprocess.run(["mpicc.openmpi", "app.c", "-o", "app"], cwd=self.directory.name, check=True)
+        subprocess.run(["mpicc.openmpi", "app.c", KEEP_LOADED, "-o", "app"], cwd=self.directory.name, check=True)
 
     def start(self, *command):
         """Starts the command with six ranks in the cluster."""

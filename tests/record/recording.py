@@ -18,6 +18,7 @@ import unittest
 import zlib
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
+KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
 SKIPPED = 77  # SKIP_RETURN_CODE of ctest
 HANGS = 150  # seconds after which a command counts as hanging, also on a busy machine
 
@@ -35,7 +36,7 @@ class Mpi:
     def __init__(self, name, launcher, sources=()):
         self.name = name
         self.launcher = launcher
-        self.sources = list(sources)
+        self.sources = list(sources)  # part of each program
         self.compilers = {".c": f"mpicc.{name}", ".f90": f"mpif90.{name}", ".F90": f"mpif90.{name}"}
 
     def missing(self):
@@ -46,8 +47,8 @@ class Mpi:
 
 
 MPIS = {
-    "openmpi": Mpi("openmpi", ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]),
-    "mpich": Mpi("mpich", ["mpiexec.mpich"], [PROGRAMS / "yield.c"]),  # part of each program
+    "openmpi": Mpi("openmpi", ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"], [KEEP_LOADED]),
+    "mpich": Mpi("mpich", ["mpiexec.mpich"], [PROGRAMS / "yield.c"]),
 }
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PMI_", "LD_PRELOAD", "RANKLOOM"))}

@@ -20,6 +20,7 @@ import unittest
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 PLUGIN = PROGRAM.parent.parent / "lib" / "rankloom" / "slurm" / "spank_rankloom.so"
 SOURCES = pathlib.Path(__file__).resolve().parent
+KEEP_LOADED = SOURCES.parent / "support" / "keep_loaded.c"
 TOOLS = ("munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch", "mpicc.openmpi", "mpicc.mpich")
 SKIPPED = 77
 DEFAULT_PLACEMENT = "Slurm's default placement is used"
@@ -54,7 +55,7 @@ class InSlurm(unittest.TestCase):
         cls.directory = pathlib.Path(directory.name)
         cls.env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}")
         for mpi in ("openmpi", "mpich"):
-            subprocess.run([f"mpicc.{mpi}", SOURCES / "print_binding.c", "-o", cls.directory / f"print_binding.{mpi}"], check=True)
+            subprocess.run([f"mpicc.{mpi}", SOURCES / "print_binding.c", *([KEEP_LOADED] if mpi == "openmpi" else []), "-o", cls.directory / f"print_binding.{mpi}"], check=True)
         where = cls.directory / "where"
         where.write_text(WHERE)
         where.chmod(0o755)

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
 RANKLOOM = pathlib.Path(sys.argv.pop(1)).resolve()
 GROUPS = RANKLOOM.parent / "rankloom-groups.openmpi"
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
@@ -82,7 +83,7 @@ class TuneTest(unittest.TestCase):
 
     def compile(self, text):
         (self.folder / "app.c").write_text(text)
-        subprocess.run(["mpicc.openmpi", "-O2", "app.c", "-o", "app"], cwd=self.folder, check=True)
+        subprocess.run(["mpicc.openmpi", "-O2", "app.c", KEEP_LOADED, "-o", "app"], cwd=self.folder, check=True)
 
 
 class VirtualCluster(TuneTest):
