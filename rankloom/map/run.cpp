@@ -9,6 +9,7 @@
 
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/map/local_search/migration_cost.hpp"
+#include "rankloom/map/usable_machine.hpp"
 
 namespace rankloom {
 namespace {
@@ -40,9 +41,11 @@ std::optional<double> best_lower_bound(const MapProblem& problem, const Placemen
 
 }  // namespace
 
-Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& requested, const MapRun& run,
-                             MapRunOptions options) {
-  assert(requested.start.empty() || requested.start.size() == requested.graph.rank_count());
+namespace {
+
+/// Maps onto a machine whose leaves can all be used.
+Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem& requested, const MapRun& run,
+                                MapRunOptions options) {
   const bool balances_load = mapper.mapper->balances_load();
   const Capacities capacities =
       balances_load ? requested.capacities.relax_if_oversubscribed(requested.topology, requested.graph.rank_count())
@@ -110,6 +113,25 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& r
   result.lower_bound =
       best_lower_bound(problem, *placement, result.cost, options.compute_lower_bound && !balances_load);
   if (balances_load) result.load = load_balance(problem.graph, problem.topology, result.mapping.cores());
+  return result;
+}
+
+}  // namespace
+
+Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
+                             MapRunOptions options) {
+  assert(problem.start.empty() || problem.start.size() == problem.graph.rank_count());
+  const auto usable = usable_machine(problem);
+  if (!usable) return run_on_usable(mapper, problem, run, options);
+  const std::vector<Core> start = usable->from_original(problem.start);
+  const MapProblem inner{problem.graph, usable->topology,      usable->capacities, problem.model,
+                         start,         problem.migration_cost};
+  auto result = run_on_usable(mapper, inner, run, options);
+  if (!result) return result;
+  auto mapping =
+      Mapping::create(usable->to_original(result->mapping.cores()), problem.topology, problem.capacities, mapper.spec);
+  if (!mapping) return invalid_result(mapper, std::move(mapping).error());
+  result->mapping = *std::move(mapping);
   return result;
 }
 

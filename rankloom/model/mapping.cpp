@@ -2,6 +2,7 @@
 // model: the mapping of ranks to cores.
 #include "rankloom/model/mapping.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,56 +14,86 @@ namespace {
 
 constexpr double max_capacity = std::numeric_limits<std::uint32_t>::max();
 
-/// The total number of slots of the machine.
-std::uint64_t slot_count(const Topology& topology) {
-  std::uint64_t sum = 0;
-  for (const Core core : topology.cores()) sum += topology.capacity(core);
-  return sum;
-}
-
 }  // namespace
 
-Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks, Options options) {
+Capacities Capacities::of_leaves(const Topology& topology) {
   Capacities capacities;
-  capacities.total_ = slot_count(topology);
-  bool all_equal = true;
-  for (const Core core : topology.cores()) all_equal &= topology.capacity(core) == topology.capacity(Core{0});
   capacities.common_ = topology.capacity(Core{0});
+  const auto cores = topology.cores();
+  if (!std::all_of(cores.begin(), cores.end(),
+                   [&](Core core) { return topology.capacity(core) == capacities.common_; })) {
+    capacities.by_core_.resize(topology.core_count());
+    for (const Core core : cores) capacities.by_core_[core] = topology.capacity(core);
+  }
+  capacities.total_ = capacities.sum(topology);
+  return capacities;
+}
+
+Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks, Options options) {
+  auto slots = Slots::cut(topology, ranks, options.shape);
+  if (!slots) return propagate(slots);
+  Capacities capacities = of_leaves(topology);
+  if (!slots->are_leaves()) {
+    capacities.has_slots_ = true;
+    capacities.by_core_.assign(topology.core_count(), 0);
+    for (std::size_t slot = 0; slot < slots->count(); ++slot) capacities.by_core_[slots->leaves(slot)[0]] = 1;
+  }
+  const std::uint64_t total = capacities.sum(topology);
   double scale = 1;
-  if (ranks > capacities.total_) {
-    if (capacities.total_ == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
-      return fail(Code::infeasible, at("topology"),
-                  fmt::format("{} ranks do not fit into {} slots", ranks, capacities.total_),
-                  capacities.total_ == 0 ? "all cores have capacity 0" : "use a larger machine, or --oversubscribe");
+  if (ranks > total) {
+    if (total == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
+      return fail(Code::infeasible, at("topology"), fmt::format("{} ranks do not fit into {} slots", ranks, total),
+                  total == 0 ? "all cores have capacity 0" : "use a larger machine, or --oversubscribe");
     }
-    scale = std::floor((1 + options.imbalance) *
-                       std::ceil(static_cast<double>(ranks) / static_cast<double>(capacities.total_)));
+    scale = std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(total)));
   }
   const auto scaled = [&](std::uint32_t capacity) {
     return static_cast<std::uint32_t>(std::min(max_capacity, scale * capacity));
   };
   capacities.common_ = scaled(capacities.common_);
-  if (!all_equal) {
-    capacities.by_core_.resize(topology.core_count());
-    for (const Core core : topology.cores()) capacities.by_core_[core] = scaled(topology.capacity(core));
-  }
-  capacities.total_ = 0;
-  for (const Core core : topology.cores()) capacities.total_ += capacities[core];
+  for (std::uint32_t& capacity : capacities.by_core_) capacity = scaled(capacity);
+  capacities.total_ = capacities.sum(topology);
   return capacities;
 }
 
 Capacities Capacities::unbounded(const Topology& topology, std::uint32_t ranks) {
   Capacities capacities;
   capacities.by_core_.resize(topology.core_count());
-  for (const Core core : topology.cores()) {
-    capacities.by_core_[core] = topology.capacity(core) > 0 ? ranks : 0;
-    capacities.total_ += capacities.by_core_[core];
-  }
+  for (const Core core : topology.cores()) capacities.by_core_[core] = topology.capacity(core) > 0 ? ranks : 0;
+  capacities.total_ = capacities.sum(topology);
   return capacities;
 }
 
 Capacities Capacities::relax_if_oversubscribed(const Topology& topology, std::uint32_t ranks) const {
-  return ranks > slot_count(topology) ? unbounded(topology, ranks) : *this;
+  if (ranks <= slot_count(topology)) return *this;
+  if (!has_slots_) return unbounded(topology, ranks);
+  Capacities capacities = *this;
+  for (std::uint32_t& capacity : capacities.by_core_) capacity = capacity > 0 ? ranks : 0;
+  capacities.total_ = capacities.sum(topology);
+  return capacities;
+}
+
+Capacities Capacities::of_cores(std::span<const Core> cores) const {
+  Capacities capacities;
+  capacities.common_ = cores.empty() ? 1 : (*this)[cores[0]];
+  for (const Core core : cores) capacities.total_ += (*this)[core];
+  if (std::all_of(cores.begin(), cores.end(), [&](Core core) { return (*this)[core] == capacities.common_; }))
+    return capacities;
+  capacities.by_core_.reserve(cores.size());
+  for (const Core core : cores) capacities.by_core_.push_back((*this)[core]);
+  return capacities;
+}
+
+std::uint64_t Capacities::sum(const Topology& topology) const {
+  std::uint64_t sum = 0;
+  for (const Core core : topology.cores()) sum += (*this)[core];
+  return sum;
+}
+
+std::uint64_t Capacities::slot_count(const Topology& topology) const {
+  std::uint64_t sum = 0;
+  for (const Core core : topology.cores()) sum += slots(topology, core);
+  return sum;
 }
 
 Result<Mapping> Mapping::create(std::vector<Core> core_of, const Topology& topology, const Capacities& capacities,
@@ -89,11 +120,11 @@ Result<Mapping> Mapping::create(std::vector<Core> core_of, const Topology& topol
 std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities) {
   std::vector<Core> core_of;
   core_of.reserve(ranks);
-  const std::uint64_t slots = slot_count(topology);
+  const std::uint64_t slots = capacities.slot_count(topology);
   std::uint64_t before = 0;  // slots of the cores so far
   for (const Core core : topology.cores()) {
     // With more ranks than slots, every slot gets its share of the ranks.
-    const std::uint64_t after = before + topology.capacity(core);
+    const std::uint64_t after = before + capacities.slots(topology, core);
     const std::uint64_t end =
         ranks > slots ? (ranks * after + slots - 1) / slots : std::min<std::uint64_t>(after, ranks);
     for (std::uint32_t on_core = 0; core_of.size() < end && on_core < capacities[core]; ++on_core)

@@ -2,6 +2,7 @@
 // model: the mapping of ranks to cores. map/ produces this value, place/ uses it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,21 +10,27 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/machine/slots.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
-/// The capacity of each core: the maximum number of ranks on it. Slots of the machine: sum of `Topology::capacity`.
-/// Slots of the problem: `total()`, more if oversubscribed.
+/// The capacity of each core: the maximum number of ranks on it. A rank that occupies several leaves of the machine is
+/// on the first leaf of its slot; the others have capacity 0. `total()` is the sum, more than the slots of the machine
+/// if oversubscribed.
 class Capacities {
  public:
   struct Options {
     bool oversubscribe = false;  ///< Allow more ranks than slots.
     double imbalance = 0.0;      ///< With more ranks than slots: a core takes up to (1 + imbalance) x the average.
+    SlotShape shape = {};        ///< What a rank occupies.
   };
 
   /// Fails (infeasible) if there are more ranks than slots and the options do not allow this.
   static Result<Capacities> of(const Topology& topology, std::uint32_t ranks, Options options);
+
+  /// What the machine says of every leaf, whatever the ranks occupy.
+  static Capacities of_leaves(const Topology& topology);
 
   /// Any number of ranks on every usable core, for mappers that limit the load of a core instead of the number of
   /// ranks.
@@ -33,14 +40,26 @@ class Capacities {
   Capacities relax_if_oversubscribed(const Topology& topology, std::uint32_t ranks) const;
 
   std::uint32_t operator[](Core core) const { return by_core_.empty() ? common_ : by_core_[core]; }
+  /// The capacities of some cores, as those of a machine that consists of them.
+  Capacities of_cores(std::span<const Core> cores) const;
+
+  /// How many ranks the core takes if it is not oversubscribed.
+  std::uint32_t slots(const Topology& topology, Core core) const {
+    return has_slots_ ? std::min(by_core_[core], 1U) : topology.capacity(core);
+  }
   std::uint64_t total() const { return total_; }
+  /// The number of slots of the machine.
+  std::uint64_t slot_count(const Topology& topology) const;
   /// Whether the capacity of every core is 1.
   bool is_one_each() const { return by_core_.empty() && common_ == 1; }
 
  private:
+  std::uint64_t sum(const Topology& topology) const;
+
   IdVector<Core, std::uint32_t> by_core_;  // empty: all equal
   std::uint32_t common_ = 1;
   std::uint64_t total_ = 0;
+  bool has_slots_ = false;  // only the first leaves of slots have a capacity
 };
 
 /// The hint of a mapping that exceeds the capacity of a core.

@@ -19,7 +19,7 @@ Capacities one_each(const Topology& machine) {
 
 TEST(MachineTree, HasNoLevelsOfOneChild) {
   const Topology machine = topology("switch:1 node:2=10 package:1 cache:3=2 core:1 pu:2=1");
-  const Capacities capacities = one_each(machine);
+  const Capacities capacities = *Capacities::of(machine, machine.core_count(), {});
   const MachineTree tree(machine, capacities);
   EXPECT_THAT(tree.arities(tree.root()), ElementsAre(2, 3, 2));
   EXPECT_TRUE(tree.symmetric());

@@ -177,7 +177,7 @@ ProblemId Instance::id(CostModel model) const {
 
 Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
   return fit.oversubscribe ? Capacities::unbounded(topology, graph.rank_count())
-                           : capacities.relax_if_oversubscribed(topology, graph.rank_count());
+                           : Capacities::of_leaves(topology).relax_if_oversubscribed(topology, graph.rank_count());
 }
 
 Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) const {

@@ -22,8 +22,8 @@ constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
 
 /// Kinds of levels inside a node, for machines that do not name their nodes.
 bool is_inside_node(const std::string& kind) {
-  static const std::set<std::string> inside{"package", "socket", "numa",    "die",  "group", "l3",    "l2",
-                                            "l1",      "cache",  "cluster", "core", "pu",    "thread"};
+  static const std::set<std::string> inside{"package", "socket", "numa",    "die",  "group", "l3",     "l2",
+                                            "l1",      "cache",  "cluster", "core", "pu",    "thread", "slot"};
   return inside.contains(kind);
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// model/machine: slots, the parts of a machine that a rank occupies: some cores of one node, with their hardware
+// threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankloom/core/ids.hpp"
+#include "rankloom/core/result.hpp"
+#include "rankloom/model/machine/topology.hpp"
+
+namespace rankloom {
+
+/// What one rank occupies.
+struct SlotShape {
+  std::uint32_t cores = 1;
+  /// Hardware threads of each core. 0: all of them; if there are more ranks than cores, and a rank has one core, one.
+  std::uint32_t threads_per_core = 0;
+  bool operator==(const SlotShape&) const = default;
+};
+
+/// The slots of a machine for ranks of one shape. They do not overlap. A slot contains cores of two caches, NUMA nodes
+/// or packages only if it is larger than each of them, or if there are too few slots for all ranks otherwise.
+class Slots {
+ public:
+  /// O(cores x levels). Fails if a rank is larger than every node.
+  static Result<Slots> cut(const Topology& topology, std::uint32_t ranks, SlotShape shape);
+
+  /// Whether every usable leaf of the machine is a slot; then the slots are not stored.
+  bool are_leaves() const { return ends_.empty(); }
+  std::size_t count() const { return ends_.size(); }
+  /// The leaves of the machine in a slot, in ascending order; the first one identifies the slot. Slots are in the order
+  /// of their first leaves.
+  std::span<const Core> leaves(std::size_t slot) const {
+    const std::uint32_t begin = slot == 0 ? 0 : ends_[slot - 1];
+    return std::span(leaves_).subspan(begin, ends_[slot] - begin);
+  }
+
+ private:
+  std::vector<std::uint32_t> ends_;
+  std::vector<Core> leaves_;
+};
+
+/// Whether the leaves of the machine are hardware threads, and the level above them contains the cores.
+bool has_hardware_threads(const Topology& topology);
+
+}  // namespace rankloom
