@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {

@@ -9,7 +9,7 @@
 
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/map/local_search/migration_cost.hpp"
-#include "rankloom/map/usable_machine.hpp"
+#include "rankloom/map/machine/usable_machine.hpp"
 
 namespace rankloom {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "rankloom/core/max_segment_tree.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/slot_numbering.hpp"
 
 namespace rankloom {

@@ -10,7 +10,7 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/map/affinity.hpp"
 #include "rankloom/map/eager/greedy_grouping.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 
 namespace rankloom {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "rankloom/core/max_segment_tree.hpp"
 #include "rankloom/map/eager/bin_packing.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 
 namespace rankloom {
 namespace {

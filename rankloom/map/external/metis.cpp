@@ -13,7 +13,7 @@
 #include "rankloom/map/external/metis_partition.hpp"
 #include "rankloom/map/external/rebalance.hpp"
 #include "rankloom/map/locality_order.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/stop_condition.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rankloom/map/external/scotch_library.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/model/machine/distance.hpp"
 

@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "rankloom/map/hierarchical/induced_subgraph.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/map/slot_numbering.hpp"

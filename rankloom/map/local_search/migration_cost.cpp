@@ -10,7 +10,7 @@
 
 #include "rankloom/map/local_search/placement_state.hpp"
 #include "rankloom/map/locality_order.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 
 namespace rankloom {
 namespace {

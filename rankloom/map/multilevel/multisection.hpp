@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/multilevel/kway_partition.hpp"
 #include "rankloom/model/machine/distance.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/multilevel/weighted_graph.hpp"
 #include "rankloom/model/machine/distance.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/map/treematch/group_tree.hpp"
 

@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "rankloom/map/locality_order.hpp"
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/treematch/group_tree.hpp"
 #include "rankloom/map/treematch/map_groups.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
 
 namespace rankloom::testing::paper {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "rankloom/map/machine_tree.hpp"
+#include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/map/structure/tiling/boxes.hpp"
 

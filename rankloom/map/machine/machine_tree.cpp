@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: children, slots and symmetry of the parts of a machine.
-#include "rankloom/map/machine_tree.hpp"
+// map/machine: children, slots and symmetry of the parts of a machine.
+#include "rankloom/map/machine/machine_tree.hpp"
 
 #include <algorithm>
 

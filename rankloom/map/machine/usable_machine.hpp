@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: a machine without the leaves that no rank may use, so that mappers see a machine whose leaves are slots.
+// map/machine: a machine without the leaves that no rank may use, so that mappers see a machine whose leaves are slots.
 #pragma once
 
 #include <optional>

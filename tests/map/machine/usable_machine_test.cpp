@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/map/usable_machine.hpp"
+#include "rankloom/map/machine/usable_machine.hpp"
 
 #include <set>
 

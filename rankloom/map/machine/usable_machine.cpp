@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: a machine without the leaves that no rank may use.
-#include "rankloom/map/usable_machine.hpp"
+// map/machine: a machine without the leaves that no rank may use.
+#include "rankloom/map/machine/usable_machine.hpp"
 
 #include <algorithm>
 #include <cassert>

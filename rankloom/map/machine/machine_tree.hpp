@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// map: the machine as a tree of parts, for mappers that work level by level.
+// map/machine: the machine as a tree of parts, for mappers that work level by level.
 #pragma once
 
 #include <cstdint>
