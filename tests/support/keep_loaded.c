@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Part of each program for Open MPI: keeps Open MPI's component for PMIx in memory. MPI_Finalize of Open MPI 4.1 unloads it while a
-// thread may still call it: on a busy machine, about one of 500 programs ends with a segmentation fault (open-mpi/ompi, issue 10117).
+// thread may still call it: on a busy machine, a few of a thousand programs end with a segmentation fault (open-mpi/ompi, issue 10117).
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
