@@ -77,9 +77,9 @@ class OtherFiles(unittest.TestCase):
         mine = self.write("report/thesis.txt")
         command = ("run", "two.map", "-t", HERE, "-o", ".")
         for force in ([], ["--force"]):
-            self.refuses(*command, *force, "--", *LAUNCH, "true", files=[mine], remedy="move the directory 'report' away")
-        self.rankloom("run", "two.map", "-t", HERE, "-o", "kept", "--", *LAUNCH, "true")
-        self.rankloom("run", "two.map", "-t", HERE, "-o", "kept", "--", *LAUNCH, "true")
+            self.refuses(*command, *force, "--", *LAUNCH, "sleep", "0.2", files=[mine], remedy="move the directory 'report' away")
+        self.rankloom("run", "two.map", "-t", HERE, "-o", "kept", "--", *LAUNCH, "sleep", "0.2")
+        self.rankloom("run", "two.map", "-t", HERE, "-o", "kept", "--", *LAUNCH, "sleep", "0.2")
         self.assertEqual(len(list((self.folder / "kept" / "report").iterdir())), 1)
         self.assertEqual(mine.read_text(), "mine\n")
 

@@ -182,7 +182,7 @@ class Run(VirtualClusterTest):
     def test_places_several_programs(self):
         self.write("mapping", Emit.CORES)
         for launcher in (OPEN_MPI, MPICH):
-            done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--json", "--", launcher, "-n", "2", "./where", ":", "-n", "4", "true")
+            done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--json", "--", launcher, "-n", "2", "./where", ":", "-n", "4", "sleep", "0.2")
             self.assertTrue(json.loads(done.stdout)["verified"], done.stderr)
 
 
@@ -196,7 +196,7 @@ class Permutation(VirtualClusterTest):
         for launcher in (OPEN_MPI, MPICH):
             for bind in ("core", "none"):
                 with self.subTest(launcher=launcher, bind=bind):
-                    done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--bind", bind, "--strict", "--json", "--", launcher, "-n", "64", "true")
+                    done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--bind", bind, "--strict", "--json", "--", launcher, "-n", "64", "sleep", "0.2")
                     result = json.loads(done.stdout)
                     self.assertEqual((result["confirmed"], result["ranks"]), (64, 64), done.stderr)
 
@@ -271,7 +271,7 @@ class Slurm(VirtualClusterTest):
         ranks = str(len(self.cores))
         for command in (["srun", "-n", ranks], [OPEN_MPI, "-n", ranks], [MPICH, "-launcher", "ssh", "-rmk", "user", "-n", ranks]):
             with self.subTest(command=command):
-                done = self.launch_and_verify(*command, "true")
+                done = self.launch_and_verify(*command, "sleep", "0.2")
                 self.assertEqual(json.loads(done.stdout)["confirmed"], len(self.cores), done.stderr)
         self.assertIn("-rmk user", self.launch_and_verify(MPICH, "-n", ranks, "true", status=2).stderr)
 
