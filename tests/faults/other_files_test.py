@@ -14,7 +14,7 @@ import unittest
 
 RANKLOOM = pathlib.Path(sys.argv.pop(1)).resolve()
 GROUPS = RANKLOOM.parent / "rankloom-groups.mpich"
-LAUNCH = ["mpiexec.mpich", "-n", "2"]
+LAUNCH = ["mpiexec.mpich", "-n", "2"]  # ends by SIGPIPE now and then if a program ends at once
 HERE = f"node:1=10 core:{os.cpu_count()}=1"
 
 

@@ -11,10 +11,10 @@ namespace rankloom {
 
 namespace {
 
-/// A core of the machine: its usable leaves.
+/// A core of the machine with at least one usable leaf.
 struct Unit {
   Core first{};
-  std::uint32_t size = 0;  // leaves up to the next core
+  std::uint32_t size = 0;  // all its leaves, usable or not
 };
 
 class SlotCutter {
