@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/bind: rankloom-bind runs between a launcher and a program: it binds the rank to its processing unit, reports
+// apps/bind: rankloom-bind runs between a launcher and a program: it binds the rank to its processing units, reports
 // where the rank is, and replaces itself by the program. It links no libraries, because it is started once per rank on
 // every host.
 #include <algorithm>
@@ -30,8 +30,8 @@ constexpr const char* help =
     R"(rankloom-bind TABLE PROGRAM [ARGUMENT..]
 rankloom-bind --report DIRECTORY TABLE PROGRAM [ARGUMENT..]
 
-Binds this rank to the processing unit that TABLE assigns to it (lines of "rank host cpu", as written by
-`rankloom emit --to wrapper`), then executes PROGRAM. With - as TABLE it binds nothing. With --report it appends a line
+Binds this rank to the processing units that TABLE assigns to it (lines of "rank host cpus" such as "3 node1 0-3,8", as
+written by `rankloom emit --to wrapper`), then executes PROGRAM. With - as TABLE it binds nothing. With --report it appends a line
 "rank host cpus" to a file in DIRECTORY that is named after the host. The rank is read from the environment variables of
 the launcher.
 )";
@@ -51,14 +51,13 @@ std::string allowed_cpus() {
   return rankloom::format_number_ranges(cpus);
 }
 
-bool bind_to(unsigned long cpu) {
-  if (cpu >= mask_bits) return false;
+bool bind_to(const std::vector<std::uint32_t>& cpus) {
   Mask mask{};
-  mask[cpu / word_bits] = 1UL << (cpu % word_bits);
+  for (const std::uint32_t cpu : cpus) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
   return ::sched_setaffinity(0, sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
 }
 
-std::optional<unsigned long> cpu_in_table(const char* table, std::uint64_t rank) {
+std::optional<std::vector<std::uint32_t>> cpus_in_table(const char* table, std::uint64_t rank) {
   std::ifstream file(table);
   std::string line;
   while (std::getline(file, line)) {
@@ -66,8 +65,8 @@ std::optional<unsigned long> cpu_in_table(const char* table, std::uint64_t rank)
     if (line.empty() || line[0] == '#' || std::strtoul(line.c_str(), &end, 10) != rank || end == line.c_str()) continue;
     const std::size_t blank = line.find_last_of(' ');
     if (blank == std::string::npos) return std::nullopt;
-    const unsigned long cpu = std::strtoul(line.c_str() + blank + 1, &end, 10);
-    return end == line.c_str() + blank + 1 ? std::nullopt : std::optional(cpu);
+    auto cpus = rankloom::parse_number_ranges(line.substr(blank + 1), mask_bits - 1);
+    return !cpus || cpus->empty() ? std::nullopt : cpus;
   }
   return std::nullopt;
 }
@@ -116,18 +115,18 @@ int main(int count, char** arguments) {
         environment_status);
   }
   if (std::strcmp(table, "-") != 0) {
-    const auto cpu = cpu_in_table(table, *rank);
-    if (!cpu) {
+    const auto cpus = cpus_in_table(table, *rank);
+    if (!cpus) {
       return print_error(
-          "rank " + std::to_string(*rank) + " has no processing unit in " + table +
+          "rank " + std::to_string(*rank) + " has no processing units in " + table +
               "\n  hint: check that the file exists on this host and was written for this number of ranks",
           environment_status);
     }
     // An unbound rank is slower than a bound one, but better than no run at all.
-    if (!bind_to(*cpu))
-      print_error(
-          "rank " + std::to_string(*rank) + " cannot be bound to " + std::to_string(*cpu) + ": " + std::strerror(errno),
-          0);
+    if (!bind_to(*cpus))
+      print_error("rank " + std::to_string(*rank) + " cannot be bound to " + rankloom::format_number_ranges(*cpus) +
+                      ": " + std::strerror(errno),
+                  0);
   }
   if (!report_directory.empty()) report(report_directory, *rank);
   ::execvp(program[0], program);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: a mapping in terms of the operating systems: the host and the processing unit of each rank.
+// place: a mapping in terms of the operating systems: the host and the processing units of each rank.
 #include "rankloom/place/deployment.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 
 namespace rankloom {
 
@@ -60,17 +61,22 @@ class CoreFinder {
     return found == node_of_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  std::optional<Core> core(Node node, std::optional<std::uint32_t> cpu) {
+  /// The first core of these processing units, or any core of the node. Nothing if the node lacks one of the units.
+  std::optional<Core> core(Node node, std::span<const std::uint32_t> cpus) {
     Candidates& cores = candidates_of(node);
-    const std::uint64_t wanted = cpu ? *cpu : any_cpu;
-    const auto best = cores.lower_bound(Candidate{wanted, 0, Core{0}});
-    if (best == cores.end() || best->cpu != wanted) return std::nullopt;
-    const Candidate chosen = *best;
-    for (const std::uint64_t key : {any_cpu, std::uint64_t{topology_.os_index(chosen.core)}}) {
-      cores.erase(Candidate{key, chosen.ranks, chosen.core});
-      cores.insert(Candidate{key, chosen.ranks + 1, chosen.core});
+    std::optional<Candidate> chosen;
+    const auto consider = [&](std::uint64_t cpu) {
+      const auto best = cores.lower_bound(Candidate{cpu, 0, Core{0}});
+      if (best == cores.end() || best->cpu != cpu) return false;
+      if (!chosen || best->core < chosen->core) chosen = *best;
+      return true;
+    };
+    if (cpus.empty() ? !consider(any_cpu) : !std::all_of(cpus.begin(), cpus.end(), consider)) return std::nullopt;
+    for (const std::uint64_t key : {any_cpu, std::uint64_t{topology_.os_index(chosen->core)}}) {
+      cores.erase(Candidate{key, chosen->ranks, chosen->core});
+      cores.insert(Candidate{key, chosen->ranks + 1, chosen->core});
     }
-    return chosen.core;
+    return chosen->core;
   }
 
  private:
@@ -100,6 +106,88 @@ class CoreFinder {
   std::map<Node, Candidates> candidates_;
 };
 
+/// The leaves of each rank. Ranks of the default shape share a core only as they do in the mapping.
+class SlotFinder {
+ public:
+  SlotFinder(const Topology& topology, std::span<const Core> core_of) : topology_(topology), core_of_(core_of) {}
+
+  Result<void> add_slots(SlotShape shape, Deployment& deployment) {
+    if (shape == SlotShape{}) {
+      add_cores(deployment);
+      return {};
+    }
+    auto slots = Slots::cut(topology_, static_cast<std::uint32_t>(core_of_.size()), shape);
+    if (!slots) return propagate(slots);
+    if (slots->are_leaves()) {
+      add_leaves(deployment);
+      return {};
+    }
+    IdVector<Core, std::uint32_t> slot_at(topology_.core_count(), no_slot);
+    for (std::uint32_t slot = 0; slot < slots->count(); ++slot) slot_at[slots->leaves(slot)[0]] = slot;
+    for (std::size_t rank = 0; rank < core_of_.size(); ++rank) {
+      const Core core = core_of_[rank];
+      if (slot_at[core] == no_slot) {
+        return fail(
+            Code::bad_input, at("mapping"),
+            fmt::format("rank {} is on core {}, where no slot of {} begins", rank, index(core), describe(shape)),
+            fmt::format("compute the mapping with {}", option_text(shape)));
+      }
+      add(core, slots->leaves(slot_at[core]), deployment);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+  static std::string describe(SlotShape shape) {
+    std::string text = fmt::format("{} core{}", shape.cores, shape.cores == 1 ? "" : "s");
+    if (shape.threads_per_core > 0)
+      text += fmt::format(" with {} hardware thread{}", shape.threads_per_core, shape.threads_per_core == 1 ? "" : "s");
+    return text;
+  }
+
+  void add_leaves(Deployment& deployment) {
+    for (const Core core : core_of_) add(core, std::span(&core, 1), deployment);
+  }
+
+  /// Whole cores, but single hardware threads of a core whose ranks are on several of them.
+  void add_cores(Deployment& deployment) {
+    if (!has_hardware_threads(topology_)) return add_leaves(deployment);
+    const std::size_t level = topology_.levels().size() - 2;
+    constexpr Core several{no_slot}, none{no_slot - 1};
+    std::vector<Core> used(topology_.levels()[level].objects, none);  // by core: its leaf with ranks
+    for (const Core leaf : core_of_) {
+      Core& only = used[topology_.object_of(level, leaf)];
+      only = only == none || only == leaf ? leaf : several;
+    }
+    std::vector<Core> leaves;
+    for (const Core leaf : core_of_) {
+      const std::uint32_t core = topology_.object_of(level, leaf);
+      leaves.clear();
+      for (auto i = index(topology_.first_core(level, core)); i < index(topology_.first_core(level, core + 1)); ++i) {
+        if (Core{i} == leaf || (used[core] == leaf && topology_.capacity(Core{i}) > 0)) leaves.push_back(Core{i});
+      }
+      add(leaf, leaves, deployment);
+    }
+  }
+
+  /// Ranks on the same core of the mapping have the same slot, whose leaves are stored once.
+  void add(Core core, std::span<const Core> leaves, Deployment& deployment) {
+    if (stored_.empty()) stored_.resize(topology_.core_count(), no_slot);
+    if (stored_[core] == no_slot) {
+      stored_[core] = static_cast<std::uint32_t>(deployment.leaves.size());
+      deployment.leaves.insert(deployment.leaves.end(), leaves.begin(), leaves.end());
+    }
+    const std::uint32_t begin = stored_[core], end = begin + static_cast<std::uint32_t>(leaves.size());
+    deployment.bindings.push_back({topology_.node_of(core), core, begin, end});
+  }
+
+  const Topology& topology_;
+  std::span<const Core> core_of_;
+  IdVector<Core, std::uint32_t> stored_;  // by core of the mapping: where its slot begins in Deployment::leaves
+};
+
 bool has_a_name(const ObjectSpec& object) {
   return !object.name.empty() || std::any_of(object.children.begin(), object.children.end(), has_a_name);
 }
@@ -112,25 +200,39 @@ IdVector<Node, std::vector<Rank>> Deployment::ranks_of_nodes() const {
   return ranks_of;
 }
 
+std::vector<std::uint32_t> Deployment::cpus(Rank rank) const {
+  std::vector<std::uint32_t> cpus;
+  for (const Core leaf : slot(rank)) cpus.push_back(topology.os_index(leaf));
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());  // cores of a virtual host may share units
+  return cpus;
+}
+
+std::vector<std::uint32_t> Deployment::positions(Rank rank) const {
+  const Core first = first_core_of(topology, bindings[rank].node);
+  std::vector<std::uint32_t> positions;
+  for (const Core leaf : slot(rank)) positions.push_back(index(leaf) - index(first));
+  return positions;
+}
+
 bool names_its_hosts(const Topology& topology) {
   return has_a_name(topology.spec().root);
 }
 
-Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology, std::span<const std::string> hosts) {
+Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology, std::span<const std::string> hosts,
+                          SlotShape shape) {
   auto names = host_names(topology, hosts);
   if (!names) return propagate(names);
-  Deployment deployment{topology, std::move(*names), {}};
-  deployment.bindings.reserve(core_of.size());
-  for (const Core core : core_of) {
-    if (index(core) >= topology.core_count()) {
-      return fail(Code::bad_input, at("mapping"),
-                  fmt::format("rank {} is on core {}, but the machine has the cores 0..{}", deployment.bindings.size(),
-                              index(core), topology.core_count() - 1),
-                  "give the topology that the mapping was computed for");
-    }
-    const Node node = topology.node_of(core);
-    deployment.bindings.push_back({node, topology.os_index(core), index(core) - index(first_core_of(topology, node))});
+  for (std::size_t rank = 0; rank < core_of.size(); ++rank) {
+    if (index(core_of[rank]) < topology.core_count()) continue;
+    return fail(Code::bad_input, at("mapping"),
+                fmt::format("rank {} is on core {}, but the machine has the cores 0..{}", rank, index(core_of[rank]),
+                            topology.core_count() - 1),
+                "give the topology that the mapping was computed for");
   }
+  Deployment deployment{topology, std::move(*names), shape, {}, {}};
+  deployment.bindings.reserve(core_of.size());
+  if (auto added = SlotFinder(topology, core_of).add_slots(shape, deployment); !added) return propagate(added);
   return deployment;
 }
 
@@ -148,11 +250,13 @@ Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindin
                   fmt::format("rank {} is on {}, which is not a host of the topology", core_of.size(), binding.host),
                   "give the topology of these hosts, or their names with --hosts");
     }
-    const auto core = finder.core(*node, binding.cpu);
+    const auto core = finder.core(*node, binding.cpus);
     if (!core) {
-      return fail(Code::bad_input, at(source),
-                  fmt::format("rank {} is on processing unit {} of {}, which the topology does not contain",
-                              core_of.size(), binding.cpu.value_or(0), binding.host),
+      const std::string where = binding.cpus.empty()
+                                    ? fmt::format("{}, which has no usable core", binding.host)
+                                    : fmt::format("processing unit {} of {}, which the topology does not contain",
+                                                  format_number_ranges(binding.cpus), binding.host);
+      return fail(Code::bad_input, at(source), fmt::format("rank {} is on {}", core_of.size(), where),
                   "give the topology that the file was written for");
     }
     core_of.push_back(*core);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// place: a mapping in terms of the operating systems: the host and the processing unit of each rank. Launchers' files
+// place: a mapping in terms of the operating systems: the host and the processing units of each rank. Launchers' files
 // are written from a deployment and read back into a mapping.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,34 +11,47 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/machine/slots.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 
-/// Where one rank runs.
+/// Where one rank runs: some leaves of the machine, all on one node.
 struct Binding {
   Node node{};
-  std::uint32_t cpu = 0;           ///< The operating system's number of the processing unit.
-  std::uint32_t core_in_node = 0;  ///< In the order of the topology: the logical index of hwloc.
+  Core core{};                       ///< In the mapping: one of the leaves.
+  std::uint32_t begin = 0, end = 0;  ///< In Deployment::leaves.
 };
 
 struct Deployment {
   Topology topology;
   IdVector<Node, std::string> hosts;
+  SlotShape shape;  ///< What every rank occupies.
   IdVector<Rank, Binding> bindings;
+  std::vector<Core> leaves;  ///< Of the slots in use, each in ascending order. Ranks may share a slot.
 
   std::uint32_t rank_count() const { return static_cast<std::uint32_t>(bindings.size()); }
   IdRange<Rank> ranks() const { return IdRange<Rank>(bindings.size()); }
   const std::string& host(Rank rank) const { return hosts[bindings[rank].node]; }
+  /// The leaves that the rank may use.
+  std::span<const Core> slot(Rank rank) const {
+    const Binding& binding = bindings[rank];
+    return std::span(leaves).subspan(binding.begin, binding.end - binding.begin);
+  }
+  /// The operating system's numbers of the processing units of the rank, in ascending order.
+  std::vector<std::uint32_t> cpus(Rank rank) const;
+  /// The positions of its leaves in the node, in the order of the topology: the logical indices of hwloc.
+  std::vector<std::uint32_t> positions(Rank rank) const;
   /// The ranks on each node, in increasing order.
   IdVector<Node, std::vector<Rank>> ranks_of_nodes() const;
 };
 
-/// Finds the host and the processing unit of each core. `hosts` names the nodes in order and overrides the names of the
-/// topology; empty: the names of the topology. Fails when a core does not exist, when there are fewer names than nodes,
-/// or when a name cannot be written in a launcher's file.
+/// Finds the host and the processing units of each rank. `hosts` names the nodes in order and overrides the names of
+/// the topology; empty: the names of the topology. A rank of the default shape gets all hardware threads of its core,
+/// unless another rank is on another one of them. Fails when a core does not exist or does not begin a slot of the
+/// given shape, when there are fewer names than nodes, or when a name cannot be written in a launcher's file.
 Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology,
-                          std::span<const std::string> hosts = {});
+                          std::span<const std::string> hosts = {}, SlotShape shape = {});
 
 /// Whether the topology names its nodes rather than only numbering them.
 bool names_its_hosts(const Topology& topology);
@@ -47,11 +59,11 @@ bool names_its_hosts(const Topology& topology);
 /// Where one rank runs, as a launcher's file says.
 struct NamedBinding {
   std::string host;
-  std::optional<std::uint32_t> cpu;  ///< Absent: anywhere on the host.
+  std::vector<std::uint32_t> cpus = {};  ///< Empty: anywhere on the host.
 };
 
-/// The core of each rank. Ranks without a processing unit get the cores of their host in turn. `source` is for
-/// messages.
+/// The core of each rank: the first one of its processing units, in the order of the topology. Ranks without processing
+/// units get the cores of their host in turn. `source` is for messages.
 Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
                                             std::span<const std::string> hosts, const std::string& source);
 

@@ -13,27 +13,15 @@ namespace rankloom {
 
 namespace {
 
-bool conflicts(const ConflictingOption& row, const LaunchOption& option) {
-  if (!is_one_of(row.options, option.name)) return false;
-  if (row.parameters.empty()) return true;
-  if (option.values.empty()) return false;
-  return any_name(row.parameters, [&](std::string_view prefix) { return option.values[0].starts_with(prefix); });
-}
-
-Result<void> refuse_conflicts(const LaunchCommand& command, const LaunchContext& context) {
-  const LauncherSyntax& line = *command.launcher->command_line;
-  for (const LaunchedProgram& program : command.programs) {
-    for (const LaunchOption& option : program.options) {
-      const auto row = std::find_if(line.conflicts.begin(), line.conflicts.end(),
-                                    [&](const ConflictingOption& conflict) { return conflicts(conflict, option); });
-      if (row == line.conflicts.end()) continue;
-      const bool by_parameter = !row->parameters.empty();
-      return fail(
-          Code::usage, at(by_parameter ? fmt::format("--{} {}", option.name, option.values[0]) : option.arguments[0]),
-          fmt::format("this {} {}", by_parameter ? "parameter" : "option", row->reason), std::string(row->remedy));
-    }
-  }
-  return line.check == nullptr ? Result<void>{} : line.check(command, context);
+/// Whether the mapping replaces this option.
+bool is_replaced(const LauncherSyntax& line, const LaunchOption& option) {
+  if (option.spec != nullptr && option.spec->role == OptionRole::hosts) return true;
+  return std::any_of(line.replaced.begin(), line.replaced.end(), [&](const PlacementOption& row) {
+    if (!is_one_of(row.options, option.name)) return false;
+    if (row.parameters.empty()) return true;
+    return !option.values.empty() &&
+           any_name(row.parameters, [&](std::string_view prefix) { return option.values[0].starts_with(prefix); });
+  });
 }
 
 bool gives_rank_count(const LaunchCommand& command) {
@@ -59,28 +47,40 @@ Result<void> check_rank_count(const LaunchCommand& command, const Deployment& de
   return {};
 }
 
-/// The names of the user's options that the mapping replaces, and these options as written.
-struct ReplacedOptions {
-  std::vector<std::string> names, texts;
-};
-
-ReplacedOptions host_options(const LaunchCommand& command) {
-  ReplacedOptions replaced;
-  for (const LaunchedProgram& program : command.programs) {
-    for (const LaunchOption& option : program.options) {
-      if (option.spec == nullptr || option.spec->role != OptionRole::hosts) continue;
-      replaced.names.push_back(option.name);
-      replaced.texts.push_back(fmt::format("{}", fmt::join(option.arguments, " ")));
-    }
+/// Removes the user's options that the mapping replaces, and returns them as written.
+std::vector<std::string> remove_replaced(LaunchCommand& command) {
+  std::vector<std::string> texts;
+  const LauncherSyntax& line = *command.launcher->command_line;
+  for (LaunchedProgram& program : command.programs) {
+    std::erase_if(program.options, [&](const LaunchOption& option) {
+      if (!is_replaced(line, option)) return false;
+      texts.push_back(fmt::format("{}", fmt::join(option.arguments, " ")));
+      return true;
+    });
   }
-  return replaced;
+  return texts;
 }
 
 }  // namespace
 
+Result<void> check_launch(const LaunchCommand& command, const LaunchContext& context) {
+  const LauncherSyntax& line = *command.launcher->command_line;
+  for (const LaunchedProgram& program : command.programs) {
+    for (const LaunchOption& option : program.options) {
+      const auto row =
+          std::find_if(line.conflicts.begin(), line.conflicts.end(),
+                       [&](const ConflictingOption& conflict) { return is_one_of(conflict.options, option.name); });
+      if (row == line.conflicts.end()) continue;
+      return fail(Code::usage, at(option.arguments[0]), fmt::format("this option {}", row->reason),
+                  std::string(row->remedy));
+    }
+  }
+  return line.check == nullptr ? Result<void>{} : line.check(command, context);
+}
+
 Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& deployment,
                                const LaunchContext& context) {
-  if (auto accepted = refuse_conflicts(command, context); !accepted) return propagate(accepted);
+  if (auto accepted = check_launch(command, context); !accepted) return propagate(accepted);
   if (auto accepted = check_rank_count(command, deployment); !accepted) return propagate(accepted);
   EmitOptions options;
   options.bind = context.bind;
@@ -89,9 +89,9 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   auto placement = line.place(deployment, options);
   if (!placement) return propagate(placement);
 
-  ReplacedOptions replaced = host_options(command);
+  LaunchCommand kept = command;
+  std::vector<std::string> replaced = remove_replaced(kept);
   LaunchChange change;
-  change.removed_options = std::move(replaced.names);
   if (!gives_rank_count(command) && command.programs.size() == 1)
     change.options = {std::string(line.rank_count_option), number_of_ranks(deployment)};
   change.options.insert(change.options.end(), placement->options.begin(), placement->options.end());
@@ -103,11 +103,11 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   } else if (wrapper_binds) {
     change.wrapper = {context.wrapper, options.path("bind.txt")};
   }
-  auto changed = rewrite(command, change);
+  auto changed = rewrite(std::move(kept), change);
   if (!changed) return propagate(changed);
 
   LaunchPlan plan{std::move(placement->files), std::move(placement->launcher_environment), std::move(*changed),
-                  std::move(replaced.texts)};
+                  std::move(replaced), fmt::format("{}", fmt::join(placement->options, " "))};
   if (wrapper_binds) plan.files.push_back(binding_table(deployment));
   return plan;
 }

@@ -17,10 +17,14 @@ struct LaunchPlan {
   std::vector<std::string> environment;  ///< "NAME=value", for the launcher.
   LaunchCommand command;
   std::vector<std::string> replaced;  ///< Options of the user that the mapping replaces, as written.
+  std::string replacement;            ///< The options that replace them.
 
   /// As it is typed into a shell.
   std::string text() const { return shell_text(environment, command.argv()); }
 };
+
+/// Fails when the command has an option that conflicts with every mapping; the hint names what to write instead.
+Result<void> check_launch(const LaunchCommand& command, const LaunchContext& context);
 
 /// Fails when the command does not start as many ranks as the mapping places, or when it has an option that conflicts
 /// with the mapping; the hint names what to leave out or to write instead.

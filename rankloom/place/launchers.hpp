@@ -14,13 +14,14 @@
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/place/deployment.hpp"
+#include "rankloom/place/job_shape.hpp"
 #include "rankloom/place/launch_command.hpp"
 
 namespace rankloom {
 
 struct EmitOptions {
   enum class Bind : std::uint8_t {
-    core,  ///< Every rank to its processing unit.
+    core,  ///< Every rank to its processing units.
     none,  ///< Every rank may run anywhere on its host.
   };
   Bind bind = Bind::core;
@@ -63,7 +64,7 @@ struct LaunchPlacement {
   Argv options;                                        ///< Of the launcher.
   Environment rank_environment = {};                   ///< For the ranks.
   std::vector<std::string> launcher_environment = {};  ///< "NAME=value", for the launcher itself.
-  bool needs_wrapper = false;  ///< The launcher cannot bind every rank to its processing unit: rankloom-bind does.
+  bool needs_wrapper = false;  ///< The launcher cannot bind every rank to its processing units: rankloom-bind does.
 };
 
 enum class OptionRole : std::uint8_t {
@@ -84,12 +85,17 @@ struct OptionSpec {
   std::string_view name() const { return names.substr(0, names.find('|')); }
 };
 
-/// Options that contradict the mapping, or that the launcher silently ignores when it follows one.
-struct ConflictingOption {
+/// Options of another placement: the mapping replaces them.
+struct PlacementOption {
   std::string_view options;          ///< Their names, separated by blanks.
-  std::string_view reason;           ///< Continues "this option …".
-  std::string_view remedy;           ///< What to type instead.
   std::string_view parameters = {};  ///< If given: only when the option's first value begins with one of these.
+};
+
+/// Options that contradict the mapping and cannot be replaced.
+struct ConflictingOption {
+  std::string_view options;  ///< Their names, separated by blanks.
+  std::string_view reason;   ///< Continues "this option …".
+  std::string_view remedy;   ///< What to type instead.
 };
 
 /// What a launch depends on besides the command and the mapping.
@@ -132,10 +138,14 @@ struct LauncherSyntax {
   std::string_view rank_count_option = "-n";  ///< Added to a command that does not give the number of ranks.
   DefaultRankCount default_rank_count = DefaultRankCount::chosen_by_launcher;
 
-  std::span<const ConflictingOption> conflicts;
+  std::span<const PlacementOption> replaced = {};
+  std::span<const ConflictingOption> conflicts = {};
   /// Further reasons to refuse a command; nullptr: none.
   Result<void> (*check)(const LaunchCommand& command, const LaunchContext& context) = nullptr;
-  /// Makes additions to the user's command, which replace its options of role `hosts`.
+  /// What the options in front of a program say about the processing units of its ranks; nullptr: nothing.
+  JobShape (*read_shape)(const LaunchedProgram& program) = nullptr;
+  bool shapes_apply_to_all = true;  ///< Those options in front of the first program are those of all programs.
+  /// Makes additions to the user's command, which replace its options of role `hosts` and those of other placements.
   Result<LaunchPlacement> (*place)(const Deployment& deployment, const EmitOptions& options) = nullptr;
   /// Adds options with which the launcher passes these variables to the ranks.
   Result<void> (*pass_environment)(std::vector<LaunchedProgram>& programs, const Environment& environment) = nullptr;

@@ -34,32 +34,36 @@ class BindingChecker {
   bool confirms(Rank rank, const BindingReport& report) const {
     if (!same_host(deployment_.host(rank), report.host, this_host_)) return false;
     if (bind_ == EmitOptions::Bind::none) return true;
-    const Binding& binding = deployment_.bindings[rank];
-    return std::binary_search(report.cpus.begin(), report.cpus.end(), binding.cpu) &&
-           !reaches_other_cores(binding, report);
+    const std::vector<std::uint32_t> wanted = deployment_.cpus(rank);
+    return std::includes(report.cpus.begin(), report.cpus.end(), wanted.begin(), wanted.end()) &&
+           !reaches_other_cores(deployment_.bindings[rank].node, wanted, report);
   }
 
   std::string requested(Rank rank) const {
     const std::string& host = deployment_.host(rank);
-    return bind_ == EmitOptions::Bind::none ? host : fmt::format("{} cpu {}", host, deployment_.bindings[rank].cpu);
+    return bind_ == EmitOptions::Bind::none ? host : describe(host, deployment_.cpus(rank));
   }
 
   std::string actual(const BindingReport& report) const {
-    if (bind_ == EmitOptions::Bind::none) return report.host;
-    return fmt::format("{} cpu{} {}", report.host, report.cpus.size() == 1 ? "" : "s",
-                       format_number_ranges(report.cpus));
+    return bind_ == EmitOptions::Bind::none ? report.host : describe(report.host, report.cpus);
   }
 
  private:
-  /// Whether the rank may run on another core. A second hardware thread of its own core, which the topology does not
-  /// list, is not another core.
-  bool reaches_other_cores(const Binding& binding, const BindingReport& report) const {
-    if (report.cpus.size() == 1) return false;
+  static std::string describe(const std::string& host, std::span<const std::uint32_t> cpus) {
+    return fmt::format("{} cpu{} {}", host, cpus.size() == 1 ? "" : "s", format_number_ranges(cpus));
+  }
+
+  /// Whether the rank may run on processing units of the topology that are not its own. A second hardware thread of its
+  /// own core, which the topology does not list, is not one of them.
+  bool reaches_other_cores(Node node, std::span<const std::uint32_t> wanted, const BindingReport& report) const {
+    if (report.cpus.size() == wanted.size()) return false;
     const Topology& topology = deployment_.topology;
-    const auto end = index(topology.first_core(topology.node_level(), index(binding.node) + 1));
-    for (auto core = index(topology.first_core(topology.node_level(), index(binding.node))); core < end; ++core) {
+    const auto end = index(topology.first_core(topology.node_level(), index(node) + 1));
+    for (auto core = index(topology.first_core(topology.node_level(), index(node))); core < end; ++core) {
       const std::uint32_t cpu = topology.os_index(Core{core});
-      if (cpu != binding.cpu && std::binary_search(report.cpus.begin(), report.cpus.end(), cpu)) return true;
+      if (!std::binary_search(wanted.begin(), wanted.end(), cpu) &&
+          std::binary_search(report.cpus.begin(), report.cpus.end(), cpu))
+        return true;
     }
     return false;
   }

@@ -27,7 +27,7 @@ Result<std::vector<BindingReport>> read_reports(const FileContents& file);
 /// A rank that does not run where the mapping places it.
 struct Difference {
   Rank rank{};
-  std::string requested;  ///< "node1 cpu 3"
+  std::string requested;  ///< "node1 cpu 3", "node1 cpus 0-3"
   std::string actual;     ///< "node2 cpus 0-1", or "did not report".
 };
 
@@ -39,8 +39,8 @@ struct Verification {
   bool all() const { return confirmed == ranks; }
 };
 
-/// A rank is confirmed when it runs on its host and, if ranks are bound, when it may run on its processing unit and on
-/// no processing unit of another core. "localhost" means `this_host`.
+/// A rank is confirmed when it runs on its host and, if ranks are bound, when it may run on all its processing units
+/// and on no others. "localhost" means `this_host`.
 Verification verify(const Deployment& deployment, EmitOptions::Bind bind, const std::vector<BindingReport>& reports,
                     const std::string& this_host);
 

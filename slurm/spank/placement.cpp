@@ -6,13 +6,16 @@
 #include <charconv>
 #include <map>
 
+#include "rankloom/core/text/number_ranges.hpp"
+
 namespace rankloom::spank {
 
 namespace {
 
 // srun --export=NONE passes variables with the prefix SLURM_ on.
 constexpr std::string_view variable_prefix = "SLURM_RANKLOOM_CPUS_";
-constexpr std::size_t ranks_per_variable = 8192;
+constexpr std::size_t ranks_per_variable = 2048;
+constexpr char separator = ';';  // between ranks; the units of a rank have commas
 
 std::optional<std::uint32_t> parse_number(std::string_view text) {
   std::uint32_t number = 0;
@@ -31,14 +34,14 @@ std::string_view take_until(std::string_view& text, char end) {
 std::optional<UnitChoice> parse_unit(std::string_view text) {
   if (text == "-") return UnitChoice{};
   const bool position = text.starts_with('+');
-  const auto number = parse_number(position ? text.substr(1) : text);
-  if (!number) return std::nullopt;
-  return UnitChoice{position ? UnitChoice::Kind::position : UnitChoice::Kind::os_index, *number};
+  auto numbers = parse_number_ranges(position ? text.substr(1) : text);
+  if (!numbers || numbers->empty()) return std::nullopt;
+  return UnitChoice{position ? UnitChoice::Kind::position : UnitChoice::Kind::os_index, std::move(*numbers)};
 }
 
 std::string format_unit(const UnitChoice& unit) {
   if (unit.kind == UnitChoice::Kind::none) return "-";
-  return (unit.kind == UnitChoice::Kind::position ? "+" : "") + std::to_string(unit.value);
+  return (unit.kind == UnitChoice::Kind::position ? "+" : "") + format_number_ranges(unit.values);
 }
 
 }  // namespace
@@ -52,10 +55,10 @@ std::optional<Placement> read_placement(std::string_view text) {
     std::string_view line = take_until(text, '\n');
     const auto number = parse_number(take_until(line, ' '));
     const std::string_view host = take_until(line, ' ');
-    const auto unit = parse_unit(line);
+    auto unit = parse_unit(line);
     if (!number || *number != rank || host.empty() || !unit) return std::nullopt;
     placement.hosts.emplace_back(host);
-    placement.units.push_back(*unit);
+    placement.units.push_back(std::move(*unit));
   }
   if (!text.empty()) return std::nullopt;
   return placement;
@@ -70,7 +73,7 @@ std::vector<std::pair<std::string, std::string>> write_variables(const std::vect
     if (rank % ranks_per_variable == 0)
       variables.emplace_back(std::string(variable_prefix) + std::to_string(rank / ranks_per_variable), "");
     std::string& value = variables.back().second;
-    if (!value.empty()) value += ',';
+    if (!value.empty()) value += separator;
     value += format_unit(units[rank]);
   }
   return variables;
@@ -90,9 +93,9 @@ std::vector<UnitChoice> read_variables(char* const* environment, std::vector<std
   for (auto& [part, text] : parts) {
     if (part != next++ || units.size() % ranks_per_variable != 0) return {};
     while (!text.empty()) {
-      const auto unit = parse_unit(take_until(text, ','));
+      auto unit = parse_unit(take_until(text, separator));
       if (!unit) return {};
-      units.push_back(*unit);
+      units.push_back(std::move(*unit));
     }
   }
   return units;

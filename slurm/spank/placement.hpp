@@ -12,15 +12,15 @@
 
 namespace rankloom::spank {
 
-/// The processing unit of a rank.
+/// The processing units of a rank.
 struct UnitChoice {
   enum class Kind : std::uint8_t {
     none,      ///< The rank is not bound.
-    os_index,  ///< The number of the operating system.
-    position   ///< An index into the processing units of the step on the node.
+    os_index,  ///< Numbers of the operating system.
+    position   ///< Indices into the processing units of the step on the node.
   };
   Kind kind = Kind::none;
-  std::uint32_t value = 0;
+  std::vector<std::uint32_t> values = {};
 };
 
 struct Placement {
@@ -28,7 +28,7 @@ struct Placement {
   std::vector<UnitChoice> units;
 };
 
-/// Parses "ranks 2", followed by one line "rank host cpu" per rank. Nothing if the text has any other form.
+/// Parses "ranks 2", followed by one line "rank host cpus" per rank. Nothing if the text has any other form.
 std::optional<Placement> read_placement(std::string_view text);
 
 /// Encodes the units as environment variables (name, value). Each variable has the units of some of the ranks, because

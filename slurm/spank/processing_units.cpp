@@ -34,24 +34,32 @@ std::vector<std::uint32_t> allowed_units() {
   return units;
 }
 
-std::optional<std::uint32_t> find_unit(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
-                                       const std::vector<std::uint32_t>& cores) {
-  if (choice.kind == UnitChoice::Kind::none || allowed.empty()) return std::nullopt;
+std::vector<std::uint32_t> find_units(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
+                                      const std::vector<std::uint32_t>& cores) {
+  if (choice.kind == UnitChoice::Kind::none || allowed.empty()) return {};
   if (choice.kind == UnitChoice::Kind::os_index) {
-    return std::binary_search(allowed.begin(), allowed.end(), choice.value) ? std::optional(choice.value)
-                                                                            : std::nullopt;
+    const bool all = std::all_of(choice.values.begin(), choice.values.end(), [&](std::uint32_t unit) {
+      return std::binary_search(allowed.begin(), allowed.end(), unit);
+    });
+    return all ? choice.values : std::vector<std::uint32_t>();
   }
   // If the step is confined to its cores, they are the allowed units. Otherwise Slurm's list tells which units belong
   // to the step, so that two jobs do not use the same unit.
   const bool confined = cores.empty() || allowed.size() <= cores.size();
-  const std::size_t position = confined || choice.value >= cores.size() ? choice.value : cores[choice.value];
-  return allowed[position % allowed.size()];
+  std::vector<std::uint32_t> units;
+  for (const std::uint32_t value : choice.values) {
+    const std::size_t position = confined || value >= cores.size() ? value : cores[value];
+    units.push_back(allowed[position % allowed.size()]);
+  }
+  return units;
 }
 
-bool bind_to_unit(std::uint32_t unit) {
-  if (unit >= mask_bits) return false;
+bool bind_to_units(const std::vector<std::uint32_t>& units) {
   Mask mask{};
-  mask[unit / word_bits] = 1UL << (unit % word_bits);
+  for (const std::uint32_t unit : units) {
+    if (unit >= mask_bits) return false;
+    mask[unit / word_bits] |= 1UL << (unit % word_bits);
+  }
   return ::sched_setaffinity(0, sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
 }
 

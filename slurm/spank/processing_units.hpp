@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +16,12 @@ std::vector<std::uint32_t> parse_units(std::string_view list);
 /// The units that this process may run on, in increasing order.
 std::vector<std::uint32_t> allowed_units();
 
-/// The OS index of the unit of a rank; nothing if this node has no such unit. `cores` are the cores of the step in
+/// The OS indices of the units of a rank; empty if this node lacks one of them. `cores` are the cores of the step in
 /// Slurm's numbering. On a node that is configured with more cores than it has, ranks share the units round-robin.
-std::optional<std::uint32_t> find_unit(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
-                                       const std::vector<std::uint32_t>& cores);
+std::vector<std::uint32_t> find_units(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
+                                      const std::vector<std::uint32_t>& cores);
 
 /// Binds this process. False if the system refuses.
-bool bind_to_unit(std::uint32_t unit);
+bool bind_to_units(const std::vector<std::uint32_t>& units);
 
 }  // namespace rankloom::spank

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurm/spank: the SPANK plugin for `srun --rankloom=MAPPING`. It sets the node of each rank before the step is
-// created, and binds each rank to its processing unit before the rank starts. The separate program `rankloom slurm
+// created, and binds each rank to its processing units before the rank starts. The separate program `rankloom slurm
 // place` computes the placement. If that program fails, srun logs one line and continues as without the option.
 //
 // In srun, the plugin obtains the placement before srun reads its environment variables, and passes it to srun by
@@ -29,6 +29,7 @@ extern "C" {  // the header declares the functions of plugins outside of its own
 #include <slurm/spank.h>
 }
 
+#include "rankloom/core/text/number_ranges.hpp"
 #include "slurm/spank/placement.hpp"
 #include "slurm/spank/processing_units.hpp"
 #include "slurm/spank/program_query.hpp"
@@ -37,6 +38,7 @@ extern "C" {  // the header declares the functions of plugins outside of its own
 
 namespace {
 
+using rankloom::format_number_ranges;
 using rankloom::spank::UnitChoice;
 using Argv = std::vector<std::string>;
 
@@ -270,8 +272,9 @@ void prepare_node(spank_t handle) {
     if (spank_get_item(handle, S_JOB_LOCAL_TO_GLOBAL_ID, task, &rank) != ESPANK_SUCCESS || rank >= node.units.size())
       continue;
     const UnitChoice& choice = node.units[rank];
-    if (choice.kind == UnitChoice::Kind::none || rankloom::spank::find_unit(choice, node.allowed, node.cores)) continue;
-    if (unbound++ == 0) first = "rank " + std::to_string(rank) + " to " + std::to_string(choice.value);
+    if (choice.kind == UnitChoice::Kind::none || !rankloom::spank::find_units(choice, node.allowed, node.cores).empty())
+      continue;
+    if (unbound++ == 0) first = "rank " + std::to_string(rank) + " to " + format_number_ranges(choice.values);
   }
   if (unbound == 0) return;
   std::array<char, HOST_NAME_MAX + 1> host{};
@@ -285,9 +288,10 @@ void bind_task(spank_t handle) {
   std::uint32_t rank = 0;
   if (node.units.empty() || spank_get_item(handle, S_TASK_GLOBAL_ID, &rank) != ESPANK_SUCCESS) return;
   if (rank >= node.units.size()) return;
-  const auto unit = rankloom::spank::find_unit(node.units[rank], node.allowed, node.cores);
-  if (unit && !rankloom::spank::bind_to_unit(*unit))
-    slurm_spank_log("rankloom: rank %u cannot be bound to processing unit %u: %s", rank, *unit, std::strerror(errno));
+  const auto units = rankloom::spank::find_units(node.units[rank], node.allowed, node.cores);
+  if (!units.empty() && !rankloom::spank::bind_to_units(units))
+    slurm_spank_log("rankloom: rank %u cannot be bound to the processing units %s: %s", rank,
+                    format_number_ranges(units).c_str(), std::strerror(errno));
 }
 
 /// Logs exceptions, which must not reach the C code of Slurm.

@@ -26,6 +26,7 @@ TEST(Statistics, TheMedianIsTheMiddleValueOrTheMeanOfTheTwoMiddleValues) {
 TEST(Statistics, OutliersAreFarFromTheMedianComparedWithTheOtherValues) {
   EXPECT_EQ(find_outliers(std::vector{1.0, 1.01, 0.99, 2.0, 1.0}), std::vector<std::size_t>{3});
   EXPECT_TRUE(find_outliers(std::vector{1.0, 1.0, 1.0, 1.04}).empty());  // less than 5 %
+  EXPECT_TRUE(find_outliers(std::vector{100.0, 100.0, 100.0, 105.0}).empty());
   EXPECT_TRUE(find_outliers(std::vector{1.0, 1.2, 0.8, 1.3, 0.7}).empty());
   EXPECT_TRUE(find_outliers({}).empty());
 }

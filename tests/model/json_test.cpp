@@ -47,6 +47,12 @@ TEST(Json, ATextThatIsNestedTooDeepIsDiscarded) {
   EXPECT_EQ(dump_json(parse_ordered_json(R"({"b":1,"a":[2]})")), R"({"b":1,"a":[2]})");
 }
 
+TEST(Json, KeepsLettersOfAllLanguages) {
+  const std::string text = R"({"host":"Käfer – 計算"})";
+  EXPECT_EQ(dump_json(parse_json(std::string_view(text))), text);
+  EXPECT_EQ(dump_json(parse_ordered_json(text)), text);
+}
+
 TEST(Json, NumbersThatAreTooLargeAreErrors) {
   EXPECT_THAT(problem("[1,\n1e999]"), HasSubstr("a.json:2: the number 1e999 is too large"));
   EXPECT_LT(problem("[" + std::string(100'000, '9') + "]").size(), 300u);

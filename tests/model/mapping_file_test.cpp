@@ -14,9 +14,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::vector<Core> read(const std::string& text) {
-  auto cores = read_mapping(FileContents("map.txt", text));
-  EXPECT_TRUE(cores) << to_string(cores.error());
-  return cores ? *cores : std::vector<Core>();
+  auto mapping = read_mapping(FileContents("map.txt", text));
+  EXPECT_TRUE(mapping) << to_string(mapping.error());
+  return mapping ? mapping->core_of : std::vector<Core>();
 }
 
 Error error_of(const std::string& text) {
@@ -39,6 +39,17 @@ TEST(MappingFile, ReadsTheKeyMappingOfAResult) {
   EXPECT_THAT(read(" \n[5]"), ElementsAre(Core{5}));
 }
 
+TEST(MappingFile, SaysWhatARankOccupies) {
+  const auto shape = [](const std::string& text) { return read_mapping(FileContents("map.txt", text))->shape; };
+  EXPECT_EQ(shape("0\n4\n"), SlotShape{});
+  EXPECT_EQ(shape("# --cores-per-rank 4\n0\n4\n"), (SlotShape{.cores = 4}));
+  EXPECT_EQ(shape("# made by hand\n#--threads-per-core 1 --cores-per-rank 2\n0\n4"), (SlotShape{2, 1}));
+  EXPECT_EQ(shape("# --cores-per-rank 0\n0\n# --cores-per-rank 4\n4\n"), SlotShape{});
+  EXPECT_EQ(shape(R"({"cores_per_rank": 4, "threads_per_core": 1, "mapping": [0, 4]})"), (SlotShape{4, 1}));
+  EXPECT_THAT(error_of(R"({"cores_per_rank": 0, "mapping": [0, 4]})").what, HasSubstr("cores_per_rank"));
+  EXPECT_THAT(error_of(R"({"threads_per_core": "two", "mapping": [0]})").what, HasSubstr("threads_per_core"));
+}
+
 TEST(MappingFile, ReadsBackWhatItWrote) {
   std::vector<Core> cores;
   for (std::uint32_t i = 0; i < 50'000; ++i) cores.push_back(Core{(i * 7919) % 50'021});
@@ -46,7 +57,7 @@ TEST(MappingFile, ReadsBackWhatItWrote) {
   std::size_t size = 0;
   std::FILE* const memory = open_memstream(&text, &size);
   Sink sink(memory);
-  write_plain_mapping(cores, sink);
+  write_plain_mapping(cores, sink, {.cores = 4, .threads_per_core = 1});
   std::fclose(memory);
   EXPECT_EQ(read(std::string(text, size)), cores);
   std::free(text);

@@ -74,33 +74,38 @@ TEST(LaunchPlan, RefusesAnotherNumberOfRanks) {
   EXPECT_THAT(planned("mpirun -n 3 app", open_mpi_4), HasSubstr("starts 3 ranks, the mapping places 2"));
 }
 
-TEST(LaunchPlan, RefusesOptionsThatConflictWithTheMapping) {
-  const struct {
-    const char* command;
-    std::string_view version;
-    const char* reason;
-    const char* remedy;
-  } cases[] = {
-      {"mpirun --bind-to none -n 2 app", open_mpi_4, "ignored when a rankfile is also given", "--bind none"},
-      {"mpirun --map-by node -n 2 app", open_mpi_4, "ignored", "leave it out"},
-      {"mpirun --cpu-list 1,0 -n 2 app", open_mpi_4, "order", "leave it out"},
-      {"mpirun -rf f -n 2 app", open_mpi_4, "is another placement", "--from openmpi4"},
-      {"mpirun -npernode 1 -n 2 app", open_mpi_4, "another placement", "leave it out"},
-      {"mpirun --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4, "another placement", "leave it out"},
-      {"mpirun --map-by node -n 2 app", open_mpi_5, "ignored", "leave it out"},
-      {"mpirun -bind-to user:1,0 -n 2 app", mpich, "starts again", "rankloom-bind"},
-      {"mpirun -ppn 1 -n 2 app", mpich, "another placement", "leave it out"},
-      {"mpirun -ppn 1 -n 2 app", intel, "another placement", "leave it out"},
-      {"srun -w a,b -n 2 app", "", "does not order", "salloc"},
-      {"srun --cpu-bind=map_cpu:1,0 -n 2 app", "", "same on every node", "rankloom-bind"},
-      {"srun -m cyclic -n 2 app", "", "another placement", "leave it out"},
-      {"srun --multi-prog -n 2 f", "", "in a file", "separated by :"},
-  };
-  for (const auto& conflict : cases) {
-    const std::string message = planned(conflict.command, conflict.version);
-    EXPECT_THAT(message, HasSubstr(conflict.reason)) << conflict.command;
-    EXPECT_THAT(message, HasSubstr(conflict.remedy)) << conflict.command;
+TEST(LaunchPlan, ReplacesOptionsOfOtherPlacements) {
+  const std::string rankfile =
+      "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 2 bind --report F/report - app";
+  for (const char* const options :
+       {"--bind-to core", "--map-by node", "--map-by ppr:1:node:PE=1", "--cpu-list 1,0", "-rf f", "-npernode 1",
+        "--mca rmaps_base_mapping_policy node", "--use-hwthread-cpus --bycore", "--hostfile f --rank-by node"}) {
+    EXPECT_EQ(planned(fmt::format("mpirun {} -n 2 app", options), open_mpi_4), rankfile) << options;
   }
+  EXPECT_EQ(
+      planned("mpirun --mca btl self --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4),
+      "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 --mca btl self -n 2 bind --report F/report - app");
+  EXPECT_EQ(planned("mpirun --map-by node -n 2 app", open_mpi_5),
+            "mpirun --map-by rankfile:file=F/rankfile -n 2 bind --report F/report - app");
+  for (const char* const options : {"-bind-to user:1,0", "-ppn 1", "-map-by hwthread -bind-to core:1"}) {
+    EXPECT_EQ(planned(fmt::format("mpirun {} -n 2 app", options), mpich),
+              "mpirun -f F/hosts -bind-to none -n 2 bind --report F/report F/bind.txt app")
+        << options;
+  }
+  for (const char* const options : {"-w a,b", "--cpu-bind=map_cpu:1,0", "-m cyclic", "--ntasks-per-node=1 --exact",
+                                    "--distribution=block:block --hint=nomultithread"}) {
+    EXPECT_EQ(planned(fmt::format("srun {} -n 2 app", options), ""),
+              "SLURM_HOSTFILE=F/hosts SLURM_PMIX_FENCE=ring srun --distribution=arbitrary --cpu-bind=none -n 2 bind "
+              "--report F/report F/bind.txt app")
+        << options;
+  }
+  EXPECT_THAT(planned("srun -c 1 -n 2 app", ""), HasSubstr(" -c 1 ")) << "Slurm reserves the processing units";
+}
+
+TEST(LaunchPlan, RefusesWhatItCannotReplace) {
+  const std::string message = planned("srun --multi-prog -n 2 f", "");
+  EXPECT_THAT(message, HasSubstr("in a file"));
+  EXPECT_THAT(message, HasSubstr("separated by :"));
 }
 
 TEST(LaunchPlan, WithoutReportsKeepsTheCommandOfTheUser) {

@@ -186,6 +186,24 @@ class Run(VirtualClusterTest):
             self.assertTrue(json.loads(done.stdout)["verified"], done.stderr)
 
 
+    def test_binds_ranks_to_several_cores(self):
+        """With the options with which users of hybrid programs start them."""
+        if len(self.cpus) < 2:
+            self.skipTest("one processing unit")
+        self.rankloom("map", "gen:ring:ranks=3", "-t", "lab.json", "--cores-per-rank", "2", "-o", "wide")
+        for launcher, options, replaced in ((OPEN_MPI, ["--map-by", "slot:PE=2"], "--map-by slot:PE=2"), (OPEN_MPI, ["--bind-to", "core", "--cpus-per-rank", "2"], "--bind-to core"),
+                                            (MPICH, ["-bind-to", "core:2"], "-bind-to core:2"), (MPICH, ["-ppn", "1"], "-ppn 1")):
+            with self.subTest(launcher=launcher, options=options):
+                done = self.inside("rankloom", "run", "wide", "-t", "lab.json", "--strict", "--json", "--", launcher, *options, "-n", "3", "./where")
+                result = json.loads(done.stdout)
+                self.assertEqual(result["confirmed"], 3, done.stderr)
+                self.assertIn(replaced, result["replaced"])
+                lines = [line.split() for line in done.stderr.split("\n") if len(line.split()) == 3 and line.split()[0].isdigit()]
+                self.assertEqual({cpus for _, _, cpus in lines}, {"0-1"}, done.stderr)
+        refused = self.inside("rankloom", "run", "wide", "-t", "lab.json", "--", MPICH, "-bind-to", "core:3", "-n", "3", "./where", status=4)
+        self.assertIn("does not fit on a node of 2", refused.stderr + refused.stdout)
+
+
 class Permutation(VirtualClusterTest):
     HOSTS, SLOTS = 8, 8
 
@@ -280,6 +298,13 @@ class Slurm(VirtualClusterTest):
         script.write_text(WHERE.replace("$PMI_RANK", "$SLURM_PROCID"))
         output = self.inside("sh", "-c", made["commands"][-1]["text"]).stdout
         self.assertEqual(self.reported(output, True), [self.requested(core, True) for core in self.cores])
+
+    def test_binds_ranks_to_several_cores(self):
+        self.rankloom("map", "gen:ring:ranks=8", "-t", "lab.json", "--cores-per-rank", "2", "-o", "mapping")
+        for options in (["-c", "2"], ["-c", "2", "--cpu-bind=cores", "--ntasks-per-node=2"], ["-c", "2", "--distribution=block:block", "--hint=nomultithread"]):
+            with self.subTest(options=options):
+                done = self.launch_and_verify("srun", "-n", "8", *options, "sleep", "0.2")
+                self.assertEqual(json.loads(done.stdout)["confirmed"], 8, done.stderr)
 
     def test_records_programs_started_by_srun(self):
         programs = pathlib.Path(__file__).resolve().parent.parent / "record" / "programs"

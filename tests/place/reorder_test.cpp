@@ -3,6 +3,7 @@
 // replies to any bytes.
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@
 namespace rankloom::reorder {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -153,6 +155,13 @@ TEST(RankReordering, AssignsNodesInTheNaturalOrderOfHostNames) {
   for (const char* const host : {"n9", "n11", "n10", "n8"}) bindings.push_back({host, {}});
   const Reordering reordering = reorder(bindings, grid_graph({4}, {0}), "switch:2=10 node:2=1 core:1=1");
   EXPECT_DOUBLE_EQ(reordering.after.cost, 2 * (1 + 10 + 1));
+  // Only numbers are compared by their length: a9 and a10 are at one switch, b8 and b11 at the other.
+  for (std::size_t at = 0; const char* const host : {"b11", "a10", "b8", "a9"}) bindings[at++].host = host;
+  const Reordering named = reorder(bindings, grid_graph({4}, {0}), "switch:2=10 node:2=1 core:1=1");
+  std::string letters(4, ' ');
+  for (std::size_t process = 0; process < 4; ++process)
+    letters.at(static_cast<std::size_t>(named.new_rank[process])) = bindings[process].host[0];
+  EXPECT_THAT(letters, AnyOf("aabb", "bbaa"));
 }
 
 TEST(RankReordering, RejectsAMachineThatDoesNotMatchTheHosts) {

@@ -205,7 +205,7 @@ TEST_F(PlaceStep, RejectsMappingsThatDoNotFit) {
               HasSubstr("m2, which is not a node of the job"));
   EXPECT_THAT(place(write("crowd", "0\n1\n2\n"), "srun -n 3 -c 2 app", two_nodes()), HasSubstr("more than 2 ranks"));
   EXPECT_THAT(place(write("bind.txt", "0 n1 0\n0 n1 1\n"), "srun -n 2 app", two_nodes()),
-              HasSubstr("bind.txt:2: expected the host and the processing unit of rank 1"));
+              HasSubstr("bind.txt:2: expected the host and the processing units of rank 1"));
   EXPECT_THAT(place(map, "srun -n 4 -N 1 app", two_nodes()), HasSubstr("leave -N out"));
 }
 

@@ -45,6 +45,16 @@ TEST(Verify, NamesEveryMisplacedRank) {
   EXPECT_FALSE(verify(two_ranks(), none, reports("0 a 0\n1 b.other 0\n"), "x").all());
 }
 
+TEST(Verify, ComparesAllProcessingUnitsOfASlot) {
+  const auto deployment =
+      *deploy(std::vector<Core>{Core{0}, Core{4}}, rankloom::testing::topology("package:2=3 core:2=2 pu:2=1"),
+              std::vector<std::string>{"a"}, {.cores = 2});
+  EXPECT_TRUE(verify(deployment, core, reports("0 a 0-3\n1 a 4-7\n"), "x").all());
+  const auto verification = verify(deployment, core, reports("0 a 0\n1 a 3-7\n"), "x");
+  EXPECT_EQ(verification.confirmed, 0) << "fewer units than the slot, and units of another slot";
+  EXPECT_EQ(verification.differences[0].requested, "a cpus 0-3");
+}
+
 TEST(Verify, CountsRanksThatDidNotReport) {
   const auto verification = verify(two_ranks(), core, reports("0 a 1\n"), "x");
   EXPECT_EQ(verification.confirmed, 1);

@@ -15,13 +15,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Placement, IsReadFromTheOutputOfRankloom) {
-  const auto placement = read_placement("ranks 3\n0 n2 +1\n1 n1 7\n2 n2 -\n");
+  const auto placement = read_placement("ranks 3\n0 n2 +1\n1 n1 0-2,7\n2 n2 -\n");
   ASSERT_TRUE(placement);
   EXPECT_THAT(placement->hosts, ElementsAre("n2", "n1", "n2"));
   EXPECT_EQ(placement->units[0].kind, UnitChoice::Kind::position);
-  EXPECT_EQ(placement->units[0].value, 1);
+  EXPECT_THAT(placement->units[0].values, ElementsAre(1));
   EXPECT_EQ(placement->units[1].kind, UnitChoice::Kind::os_index);
-  EXPECT_EQ(placement->units[1].value, 7);
+  EXPECT_THAT(placement->units[1].values, ElementsAre(0, 1, 2, 7));
   EXPECT_EQ(placement->units[2].kind, UnitChoice::Kind::none);
 }
 
@@ -36,10 +36,11 @@ TEST(Placement, IsRejectedIfIncompleteOrMalformed) {
 TEST(Placement, IsPassedInTheEnvironment) {
   std::vector<UnitChoice> cpus;
   for (std::uint32_t rank = 0; rank < 20000; ++rank)
-    cpus.push_back({rank % 3 == 0   ? UnitChoice::Kind::none
-                    : rank % 3 == 1 ? UnitChoice::Kind::os_index
-                                    : UnitChoice::Kind::position,
-                    rank % 3 * rank});
+    cpus.push_back(
+        {rank % 3 == 0   ? UnitChoice::Kind::none
+         : rank % 3 == 1 ? UnitChoice::Kind::os_index
+                         : UnitChoice::Kind::position,
+         rank % 3 == 0 ? std::vector<std::uint32_t>() : std::vector<std::uint32_t>{rank, rank + 1, 2 * rank + 7}});
   std::vector<std::string> entries{"PATH=/bin"};
   for (const auto& [name, value] : write_variables(cpus)) {
     EXPECT_LT(value.size(), 128U << 10U) << "the kernel limits the length of a variable";
@@ -50,11 +51,11 @@ TEST(Placement, IsPassedInTheEnvironment) {
   environment.push_back(nullptr);
   std::vector<std::string> names;
   const auto decoded = read_variables(environment.data(), names);
-  EXPECT_EQ(names.size(), 3);
+  EXPECT_EQ(names.size(), 10);
   ASSERT_EQ(decoded.size(), cpus.size());
   for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
     ASSERT_EQ(decoded[rank].kind, cpus[rank].kind) << rank;
-    ASSERT_EQ(decoded[rank].value, cpus[rank].value) << rank;
+    ASSERT_EQ(decoded[rank].values, cpus[rank].values) << rank;
   }
   environment.erase(environment.begin() + 1);  // the first variable is missing
   EXPECT_THAT(read_variables(environment.data(), names), IsEmpty());
@@ -73,14 +74,17 @@ TEST(ProcessingUnits, AreParsedFromSlurmsLists) {
 
 TEST(ProcessingUnits, AreFoundByOsIndexOrByPosition) {
   const std::vector<std::uint32_t> node{0, 1, 2, 3, 4, 5, 6, 7}, confined{4, 6};
-  const auto number = [](std::uint32_t value) { return UnitChoice{UnitChoice::Kind::os_index, value}; };
-  const auto position = [](std::uint32_t value) { return UnitChoice{UnitChoice::Kind::position, value}; };
-  EXPECT_EQ(find_unit(number(6), confined, {}), 6);
-  EXPECT_FALSE(find_unit(number(5), confined, {})) << "not a unit of the step";
-  EXPECT_FALSE(find_unit({}, node, {}));
-  EXPECT_EQ(find_unit(position(1), confined, {2, 3}), 6) << "the second unit that the cgroup allows";
-  EXPECT_EQ(find_unit(position(1), node, {2, 3}), 3) << "an unconfined step uses only its cores";
-  EXPECT_EQ(find_unit(position(3), {0, 1}, {0, 1, 2, 3}), 1) << "a node that is configured with more cores than it has";
+  using Units = std::vector<std::uint32_t>;
+  const auto numbers = [](Units values) { return UnitChoice{UnitChoice::Kind::os_index, std::move(values)}; };
+  const auto positions = [](Units values) { return UnitChoice{UnitChoice::Kind::position, std::move(values)}; };
+  EXPECT_THAT(find_units(numbers({6}), confined, {}), ElementsAre(6));
+  EXPECT_THAT(find_units(numbers({4, 6}), confined, {}), ElementsAre(4, 6));
+  EXPECT_THAT(find_units(numbers({4, 5}), confined, {}), IsEmpty()) << "5 is not a unit of the step";
+  EXPECT_THAT(find_units({}, node, {}), IsEmpty());
+  EXPECT_THAT(find_units(positions({1}), confined, {2, 3}), ElementsAre(6)) << "the second unit that the cgroup allows";
+  EXPECT_THAT(find_units(positions({0, 1}), node, {2, 3}), ElementsAre(2, 3)) << "an unconfined step uses its cores";
+  EXPECT_THAT(find_units(positions({3}), {0, 1}, {0, 1, 2, 3}), ElementsAre(1))
+      << "a node that is configured with more cores than it has";
 }
 
 TEST(ProgramQuery, ReturnsOutputAndErrors) {

@@ -33,6 +33,7 @@ void DeploymentArguments::describe(CLI::App& app) {
             "input", "", true},
            mapping);
   topology.describe(app);
+  slot.describe(app);
   add_text(app,
            {"--hosts", "A,B,..",
             "the host names of the nodes in the order of the topology, if the topology does not contain them", "input"},
@@ -47,7 +48,7 @@ void DeploymentArguments::describe(CLI::App& app) {
             });
   add_value(
       app,
-      {"--bind", "core|none", "bind every rank to its core, or let it run anywhere on its host", "placement", "core"},
+      {"--bind", "core|none", "bind every rank to its cores, or let it run anywhere on its host", "placement", "core"},
       [this](std::string_view value) -> Result<void> {
         if (value != "core" && value != "none") return bad_value("--bind", value, "one of: core, none");
         bind = value == "core" ? EmitOptions::Bind::core : EmitOptions::Bind::none;
@@ -55,7 +56,7 @@ void DeploymentArguments::describe(CLI::App& app) {
       });
 }
 
-Result<Deployment> DeploymentArguments::load() const {
+Result<Deployment> DeploymentArguments::load(const JobShape& by_command) const {
   if (!topology.given() && !machine) {
     return fail(Code::usage, at("-t"), "the machine is missing",
                 "add -t FILE with the machine that the mapping was computed for");
@@ -65,13 +66,25 @@ Result<Deployment> DeploymentArguments::load() const {
   auto file = read_file(mapping);
   if (!file) return propagate(file);
   const auto names = split_at_commas(hosts);
-  Result<std::vector<Core>> core_of =
-      from.empty() ? read_mapping(*file) : (*find_launcher(from))->read(*file, *loaded, names);
-  if (!core_of) return propagate(core_of);
-  const auto ranks = static_cast<std::uint32_t>(core_of->size());
-  auto checked = Mapping::create(*core_of, *loaded, Capacities::unbounded(*loaded, ranks), mapping);
+  MappingFile read;
+  if (from.empty()) {
+    auto contents = read_mapping(*file);
+    if (!contents) return propagate(contents);
+    read = std::move(*contents);
+  } else {
+    auto core_of = (*find_launcher(from))->read(*file, *loaded, names);
+    if (!core_of) return propagate(core_of);
+    read.core_of = std::move(*core_of);
+  }
+  if (slot.given()) {
+    read.shape = slot.shape();
+  } else if (const auto shape = slot_shape(by_command, *loaded)) {
+    read.shape = *shape;
+  }
+  const auto ranks = static_cast<std::uint32_t>(read.core_of.size());
+  auto checked = Mapping::create(std::move(read.core_of), *loaded, Capacities::unbounded(*loaded, ranks), mapping);
   if (!checked) return propagate(checked);
-  return deploy(checked->cores(), *loaded, names);
+  return deploy(checked->cores(), *loaded, names, read.shape);
 }
 
 }  // namespace rankloom::app

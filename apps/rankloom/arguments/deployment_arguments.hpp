@@ -8,6 +8,7 @@
 
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "rankloom/place/deployment.hpp"
+#include "rankloom/place/job_shape.hpp"
 #include "rankloom/place/launchers.hpp"
 
 namespace CLI {
@@ -21,11 +22,17 @@ struct DeploymentArguments {
   std::string from;  ///< The launcher whose file the mapping is; empty: a mapping of rankloom.
   std::string hosts;
   TopologyArguments topology;
+  SlotArguments slot;
   std::optional<MachineSpec> machine;  ///< The machine if no topology is given.
-  EmitOptions::Bind bind = EmitOptions::Bind::core;
+  std::optional<EmitOptions::Bind> bind;
 
   void describe(CLI::App& app);
-  Result<Deployment> load() const;
+  /// Without options of the slot, `by_command` says what a rank occupies; without both, the mapping does.
+  Result<Deployment> load(const JobShape& by_command = {}) const;
+  /// How ranks are bound: as the user asks, or else as the command does.
+  EmitOptions::Bind binding(const JobShape& by_command = {}) const {
+    return bind.value_or(by_command.unbound_by.empty() ? EmitOptions::Bind::core : EmitOptions::Bind::none);
+  }
   /// Whether the hosts have names, given by the user or by the topology.
   bool names_hosts(const Deployment& deployment) const {
     return !hosts.empty() || names_its_hosts(deployment.topology);

@@ -99,15 +99,15 @@ Result<std::vector<Core>> read_placement(const std::string& path, const Instance
                                          const Capacities& capacities) {
   auto file = read_file(path);
   if (!file) return propagate(file);
-  auto core_of = read_mapping(*file);
-  if (!core_of) return propagate(core_of);
-  if (core_of->size() != instance.graph.rank_count()) {
-    return fail(
-        Code::bad_input, at(file->name()),
-        fmt::format("the mapping has {} ranks, but the profile has {}", core_of->size(), instance.graph.rank_count()),
-        "use a mapping of this program, or the profile that the mapping was computed for");
+  auto mapping = read_mapping(*file);
+  if (!mapping) return propagate(mapping);
+  const std::size_t ranks = mapping->core_of.size();
+  if (ranks != instance.graph.rank_count()) {
+    return fail(Code::bad_input, at(file->name()),
+                fmt::format("the mapping has {} ranks, but the profile has {}", ranks, instance.graph.rank_count()),
+                "use a mapping of this program, or the profile that the mapping was computed for");
   }
-  return check_placement(std::move(*core_of), instance, capacities, file->name());
+  return check_placement(std::move(mapping->core_of), instance, capacities, file->name());
 }
 
 }  // namespace

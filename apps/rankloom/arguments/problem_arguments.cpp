@@ -3,6 +3,7 @@
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -118,12 +119,30 @@ Result<Topology> TopologyArguments::load() const {
   return Topology::build(std::move(*spec));
 }
 
+void SlotArguments::describe(CLI::App& app) {
+  const auto add = [&app](const OptionText& text, std::uint32_t max, std::optional<std::uint32_t>& number) {
+    add_value(app, text, [name = text.names, max, &number](std::string_view value) -> Result<void> {
+      const auto parsed = parse_number(value);
+      if (!parsed || *parsed < 1 || *parsed > max || *parsed != std::floor(*parsed))
+        return bad_value(name, value, fmt::format("a number from 1 to {}", max));
+      number = static_cast<std::uint32_t>(*parsed);
+      return {};
+    });
+  };
+  add({"--cores-per-rank", "K", "how many cores a rank occupies, for programs with threads", "input", "1"},
+      max_cores_per_rank, cores);
+  add({"--threads-per-core", "T",
+       "how many hardware threads of its cores a rank uses; by default all, unless ranks outnumber cores", "input"},
+      max_threads_per_core, threads_per_core);
+}
+
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
   profile.describe(app, profile_names, profile_required);
   topology.describe(app);
+  slot.describe(app);
   add_switch(app, "--oversubscribe",
              "allow several ranks per core: in given mappings, and in computed ones if there are more ranks than slots",
-             fit.oversubscribe, "input");
+             oversubscribe, "input");
   add_value(app,
             {"--imbalance", "X",
              "with more ranks than slots: how much a core's load may exceed the average, as a fraction", "input", "0"},
@@ -131,7 +150,7 @@ void ProblemArguments::describe(CLI::App& app, const std::string& profile_names,
               const auto parsed = parse_number(value);
               if (!parsed || *parsed < 0 || *parsed > 1000)
                 return bad_value("--imbalance", value, "a number of at least 0, such as 0.03 for 3 %");
-              fit.imbalance = *parsed;
+              imbalance = *parsed;
               return {};
             });
 }
@@ -142,22 +161,26 @@ std::string ProblemArguments::command_line(const std::string& before_profile) co
   if (profile.collectives != ProfileArguments().collectives)
     text += " --collectives " + collective_name(profile.collectives);
   if (topology.given()) text += " " + topology.text();
-  if (fit.oversubscribe) text += " --oversubscribe";
-  if (fit.imbalance > 0) text += " --imbalance " + format_value(fit.imbalance);
+  if (const std::string options = option_text(slot.shape()); !options.empty()) text += " " + options;
+  if (oversubscribe) text += " --oversubscribe";
+  if (imbalance > 0) text += " --imbalance " + format_value(imbalance);
   return text;
 }
 
 Json ProblemArguments::json(const Instance& instance, CostModel model) const {
   const ProblemId id = instance.id(model);
-  return {{"version", RANKLOOM_VERSION},
-          {"profile", profile.profile},
-          {"topology", topology.hierarchy.empty() ? topology.topology : topology.text()},
-          {"ranks", instance.graph.rank_count()},
-          {"cores", instance.topology.core_count()},
-          {"slots", id.slots},
-          {"graph_digest", id.graph},
-          {"machine_digest", id.machine},
-          {"model", id.model}};
+  Json json{{"version", RANKLOOM_VERSION},
+            {"profile", profile.profile},
+            {"topology", topology.hierarchy.empty() ? topology.topology : topology.text()},
+            {"ranks", instance.graph.rank_count()},
+            {"cores", instance.topology.core_count()},
+            {"slots", id.slots},
+            {"graph_digest", id.graph},
+            {"machine_digest", id.machine},
+            {"model", id.model}};
+  if (slot.cores) json["cores_per_rank"] = *slot.cores;
+  if (slot.threads_per_core) json["threads_per_core"] = *slot.threads_per_core;
+  return json;
 }
 
 ProblemId Instance::id(CostModel model) const {
@@ -176,6 +199,7 @@ ProblemId Instance::id(CostModel model) const {
 }
 
 Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
+  if (fit.shape != SlotShape{}) return capacities;
   return fit.oversubscribe ? Capacities::unbounded(topology, graph.rank_count())
                            : Capacities::of_leaves(topology).relax_if_oversubscribed(topology, graph.rank_count());
 }
@@ -204,7 +228,7 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   if (!machine) machine = std::move(imported->topology);
   if (!machine) return no_topology();
   const std::uint32_t ranks = imported->profile.rank_count();
-  auto capacities = Capacities::of(*machine, ranks, fit);
+  auto capacities = Capacities::of(*machine, ranks, fit());
   if (!capacities) return propagate(capacities);
   if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return propagate(fits);
   progress.report("adding up the traffic", -1);

@@ -48,6 +48,15 @@ struct TopologyArguments {
   Result<Topology> load() const;
 };
 
+/// What a rank occupies, as options.
+struct SlotArguments {
+  std::optional<std::uint32_t> cores, threads_per_core;
+
+  void describe(CLI::App& app);
+  bool given() const { return cores || threads_per_core; }
+  SlotShape shape() const { return {cores.value_or(1), threads_per_core.value_or(0)}; }
+};
+
 /// A loaded mapping problem.
 struct Instance {
   CommGraph graph;
@@ -64,15 +73,20 @@ struct Instance {
   Capacities capacities_of_given(const Capacities::Options& fit) const;
 };
 
-/// Profile, machine, and whether cores may be oversubscribed.
+/// Profile, machine, what a rank occupies, and whether cores may be oversubscribed.
 struct ProblemArguments {
   ProfileArguments profile;
   TopologyArguments topology;
-  Capacities::Options fit;
+  SlotArguments slot;
+  bool oversubscribe = false;
+  double imbalance = 0;
 
   void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
   /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".
   std::string command_line(const std::string& before_profile) const;
+  Capacities::Options fit() const {
+    return {.oversubscribe = oversubscribe, .imbalance = imbalance, .shape = slot.shape()};
+  }
   Result<Instance> load(Progress& progress, bool keep_profile = false) const;
   /// The part of every result that says what it is about: the version of the program, the profile and the machine as
   /// given, their sizes, and their digests.

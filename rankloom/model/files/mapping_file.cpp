@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::string_view cores_option = "--cores-per-rank", threads_option = "--threads-per-core";
 constexpr std::uint64_t max_core = std::numeric_limits<std::uint32_t>::max();
 
 Failure not_a_core(Where where, std::string_view token) {
@@ -25,12 +27,28 @@ Failure not_a_core(Where where, std::string_view token) {
               "a mapping contains one core number per rank, counted from 0");
 }
 
-Result<std::vector<Core>> read_plain(const FileContents& file) {
-  std::vector<Core> core_of;
+/// The number after an option in a comment, "# --cores-per-rank 4". Nothing if there is none within the limits.
+std::optional<std::uint32_t> number_after(std::string_view option, std::string_view comment, std::uint32_t max) {
+  const std::size_t begin = comment.find(option);
+  if (begin == std::string_view::npos) return std::nullopt;
+  Scanner in(comment.substr(begin + option.size()));
+  in.skip_blanks();
+  std::uint64_t number = 0;
+  if (!in.take_integer(number) || number == 0 || number > max) return std::nullopt;
+  return static_cast<std::uint32_t>(number);
+}
+
+Result<MappingFile> read_plain(const FileContents& file) {
+  MappingFile mapping;
+  std::vector<Core>& core_of = mapping.core_of;
   Scanner in(file.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
     if (in.next_is('#')) {
-      in.skip_line();
+      const std::string_view comment = in.take_line();
+      if (!core_of.empty()) continue;
+      if (const auto cores = number_after(cores_option, comment, max_cores_per_rank)) mapping.shape.cores = *cores;
+      if (const auto threads = number_after(threads_option, comment, max_threads_per_core))
+        mapping.shape.threads_per_core = *threads;
       continue;
     }
     std::uint64_t core = 0;
@@ -45,10 +63,22 @@ Result<std::vector<Core>> read_plain(const FileContents& file) {
     }
     core_of.push_back(Core{static_cast<std::uint32_t>(core)});
   }
-  return core_of;
+  return mapping;
 }
 
-Result<std::vector<Core>> read_json(const FileContents& file) {
+/// A number of the JSON object, or the default if it is absent.
+Result<std::uint32_t> read_count(const FileContents& file, const Json& object, const char* key, std::uint32_t absent,
+                                 std::uint32_t max) {
+  const auto found = object.find(key);
+  if (found == object.end()) return absent;
+  if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0 || found->get<std::uint64_t>() > max) {
+    return fail(Code::bad_input, at(file.name()), fmt::format("\"{}\" is not a number from 1 to {}", key, max),
+                "use the JSON output of `rankloom map --format json`");
+  }
+  return found->get<std::uint32_t>();
+}
+
+Result<MappingFile> read_json(const FileContents& file) {
   auto json = parse_json(file);
   if (!json) return propagate(json);
   const Json& parsed = *json;
@@ -58,7 +88,15 @@ Result<std::vector<Core>> read_json(const FileContents& file) {
     return fail(Code::bad_input, at(file.name()), "the key \"mapping\" with a list of cores is missing",
                 "use the JSON output of `rankloom map --format json`, or one core number per line");
   }
-  std::vector<Core> core_of;
+  MappingFile mapping;
+  if (has_key) {
+    auto cores = read_count(file, parsed, "cores_per_rank", 1, max_cores_per_rank);
+    if (!cores) return propagate(cores);
+    auto threads = read_count(file, parsed, "threads_per_core", 0, max_threads_per_core);
+    if (!threads) return propagate(threads);
+    mapping.shape = {*cores, *threads};
+  }
+  std::vector<Core>& core_of = mapping.core_of;
   core_of.reserve(list.size());
   for (const Json& entry : list) {
     if (!entry.is_number_unsigned() || entry.get<std::uint64_t>() > max_core) {
@@ -68,24 +106,26 @@ Result<std::vector<Core>> read_json(const FileContents& file) {
     }
     core_of.push_back(Core{entry.get<std::uint32_t>()});
   }
-  return core_of;
+  return mapping;
 }
 
 }  // namespace
 
-Result<std::vector<Core>> read_mapping(const FileContents& file) {
+Result<MappingFile> read_mapping(const FileContents& file) {
   Scanner in(file.view());
   in.skip_space();
-  auto core_of = in.next_is('{') || in.next_is('[') ? read_json(file) : read_plain(file);
-  if (core_of && core_of->empty()) {
+  auto mapping = in.next_is('{') || in.next_is('[') ? read_json(file) : read_plain(file);
+  if (mapping && mapping->core_of.empty()) {
     return fail(Code::bad_input, at(file.name()), "no core numbers in this file",
                 "a mapping contains one core number per line, line i for rank i");
   }
-  return core_of;
+  return mapping;
 }
 
-void write_plain_mapping(std::span<const Core> core_of, Sink& sink) {
+void write_plain_mapping(std::span<const Core> core_of, Sink& sink, SlotShape shape) {
   fmt::memory_buffer text;
+  if (const std::string options = option_text(shape); !options.empty())
+    fmt::format_to(std::back_inserter(text), "# {}\n", options);
   for (const Core core : core_of) {
     fmt::format_to(std::back_inserter(text), "{}\n", index(core));
     if (text.size() < (1 << 16)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // model/files: mapping files: plain text (one core number per line, line i for rank i), or the JSON result of
-// `rankloom map`, of which only the key "mapping" is read.
+// `rankloom map`, of which the keys "mapping", "cores_per_rank" and "threads_per_core" are read.
 #pragma once
 
 #include <span>
@@ -10,11 +10,18 @@
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/model/machine/slots.hpp"
 
 namespace rankloom {
 
-/// The cores by rank, not yet validated against a topology. Detects the format from the content.
-Result<std::vector<Core>> read_mapping(const FileContents& file);
-void write_plain_mapping(std::span<const Core> core_of, Sink& sink);
+struct MappingFile {
+  std::vector<Core> core_of;  ///< By rank, not yet validated against a topology.
+  SlotShape shape = {};       ///< What every rank occupies, if the file says so.
+};
+
+/// Detects the format from the content.
+Result<MappingFile> read_mapping(const FileContents& file);
+/// A shape other than the default is a comment in the first line: "# --cores-per-rank 4".
+void write_plain_mapping(std::span<const Core> core_of, Sink& sink, SlotShape shape = {});
 
 }  // namespace rankloom

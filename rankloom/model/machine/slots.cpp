@@ -136,6 +136,14 @@ class SlotCutter {
 
 }  // namespace
 
+std::string option_text(SlotShape shape) {
+  std::string text;
+  if (shape.cores != 1) text += fmt::format("--cores-per-rank {}", shape.cores);
+  if (shape.threads_per_core != 0)
+    text += fmt::format("{}--threads-per-core {}", text.empty() ? "" : " ", shape.threads_per_core);
+  return text;
+}
+
 bool has_hardware_threads(const Topology& topology) {
   const auto levels = topology.levels();
   if (topology.is_matrix() || levels.size() < 2) return false;

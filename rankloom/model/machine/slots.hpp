@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rankloom/core/ids.hpp"
@@ -20,6 +21,11 @@ struct SlotShape {
   std::uint32_t threads_per_core = 0;
   bool operator==(const SlotShape&) const = default;
 };
+
+constexpr std::uint32_t max_cores_per_rank = 1U << 16, max_threads_per_core = 1U << 10;
+
+/// The options of a shape that is not the default: "--cores-per-rank 4 --threads-per-core 1".
+std::string option_text(SlotShape shape);
 
 /// The slots of a machine for ranks of one shape. They do not overlap. A slot contains cores of two caches, NUMA nodes
 /// or packages only if it is larger than each of them, or if there are too few slots for all ranks otherwise.

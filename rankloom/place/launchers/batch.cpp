@@ -53,10 +53,12 @@ Result<EmittedLaunch> write_lsf(const Deployment& deployment, const EmitOptions&
     geometry += ")";
   }
   geometry += "}";
+  std::string requirement = fmt::format("span[ptile={}]", largest);
+  if (deployment.shape.cores > 1) requirement += fmt::format(" affinity[core({})]", deployment.shape.cores);
   EmittedCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
                          {"bsub"},
-                         {"-n", fmt::format("{}", groups * largest), "-R", fmt::format("span[ptile={}]", largest),
-                          "mpirun", "-n", number_of_ranks(deployment)},
+                         {"-n", fmt::format("{}", groups * largest), "-R", std::move(requirement), "mpirun", "-n",
+                          number_of_ranks(deployment)},
                          {}};
   return files_with_wrapper({{"geometry", geometry + "\n"}}, std::move(command), deployment, options);
 }
@@ -101,8 +103,9 @@ Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& top
 Result<EmittedLaunch> write_pbs(const Deployment& deployment, const EmitOptions& options) {
   std::string select = "select=";
   for (const HostRun& run : host_runs(deployment)) {
-    fmt::format_to(std::back_inserter(select), "{}1:ncpus={}:mpiprocs={}:host={}", select.ends_with('=') ? "" : "+",
-                   run.ranks, run.ranks, run.host);
+    const std::uint32_t cores = deployment.shape.cores;
+    fmt::format_to(std::back_inserter(select), "{}1:ncpus={}:mpiprocs={}{}:host={}", select.ends_with('=') ? "" : "+",
+                   run.ranks * cores, run.ranks, cores > 1 ? fmt::format(":ompthreads={}", cores) : "", run.host);
   }
   EmittedLaunch result{{host_of_each_rank(deployment), {"job.sh", pbs_script(deployment, options)}},
                        {{{}, {"qsub"}, {"-l", select, "-l", "place=free"}, {options.path("job.sh")}}}};
@@ -155,7 +158,7 @@ Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology&
       at = after + 1;
     }
     const Node holder{static_cast<std::uint32_t>(node)};
-    bindings.push_back({hosts.empty() ? topology.node_name(holder) : hosts[index(holder)], std::nullopt});
+    bindings.push_back({hosts.empty() ? topology.node_name(holder) : hosts[index(holder)]});
   }
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }

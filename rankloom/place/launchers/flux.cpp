@@ -23,14 +23,14 @@ Result<EmittedLaunch> write_flux(const Deployment& deployment, const EmitOptions
     ++nodes;
     hosts += (hosts.empty() ? "" : ",") + deployment.hosts[node];
   }
-  return files_with_wrapper({host_of_each_rank(deployment)},
-                            {{},
-                             {"flux", "run"},
-                             {"-N", fmt::format("{}", nodes), "-n", number_of_ranks(deployment), "--exclusive",
-                              fmt::format("--requires=host:{}", hosts),
-                              fmt::format("--taskmap=hostfile:{}", options.path("hosts")), "-o", "cpu-affinity=off"},
-                             {}},
-                            deployment, options);
+  EmittedCommand command{{},
+                         {"flux", "run"},
+                         {"-N", fmt::format("{}", nodes), "-n", number_of_ranks(deployment), "--exclusive",
+                          fmt::format("--requires=host:{}", hosts),
+                          fmt::format("--taskmap=hostfile:{}", options.path("hosts")), "-o", "cpu-affinity=off"},
+                         {}};
+  if (deployment.shape.cores > 1) command.options.push_back(fmt::format("-c{}", deployment.shape.cores));
+  return files_with_wrapper({host_of_each_rank(deployment)}, std::move(command), deployment, options);
 }
 
 }  // namespace

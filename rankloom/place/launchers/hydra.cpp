@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -39,12 +40,43 @@ std::string lines_of_hosts(const Deployment& deployment, const std::string& prog
   return text;
 }
 
-/// One line per rank, with its processing unit.
+/// Processing units as the mask of a domain of Intel MPI: "[F0]".
+std::string format_domain(std::span<const std::uint32_t> cpus) {
+  std::string digits;  // of the mask, the lowest first
+  for (std::uint32_t first = 0; first <= cpus.back(); first += 4) {
+    std::uint32_t digit = 0;
+    for (const std::uint32_t cpu : cpus) digit |= cpu / 4 == first / 4 ? 1U << (cpu % 4) : 0;
+    digits += "0123456789ABCDEF"[digit];
+  }
+  return fmt::format("[{}]", std::string(digits.rbegin(), digits.rend()));
+}
+
+/// Nothing if the text is not the mask of one domain.
+std::optional<std::vector<std::uint32_t>> parse_domain(std::string_view text) {
+  constexpr std::size_t max_digits = 1U << 16;
+  if (!text.starts_with('[') || !text.ends_with(']') || text.size() < 3 || text.size() > max_digits)
+    return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::vector<std::uint32_t> cpus;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::uint32_t digit = 0;
+    const char* const at = text.data() + text.size() - 1 - i;
+    if (std::from_chars(at, at + 1, digit, 16).ptr != at + 1) return std::nullopt;
+    for (std::uint32_t bit = 0; bit < 4; ++bit)
+      if ((digit >> bit & 1U) != 0) cpus.push_back(static_cast<std::uint32_t>(4 * i) + bit);
+  }
+  return cpus;
+}
+
+/// One line per rank, with its processing units. A list of processors pins a rank to one of them, so several of them
+/// are a domain.
 std::string lines_of_ranks(const Deployment& deployment, const std::string& program) {
   std::string text;
   for (const Rank rank : deployment.ranks()) {
-    fmt::format_to(std::back_inserter(text), "-n 1 -host {} -env I_MPI_PIN_PROCESSOR_LIST {}{}\n",
-                   deployment.host(rank), deployment.bindings[rank].cpu, program);
+    const auto cpus = deployment.cpus(rank);
+    const std::string pin = cpus.size() == 1 ? fmt::format("I_MPI_PIN_PROCESSOR_LIST {}", cpus[0])
+                                             : fmt::format("I_MPI_PIN_DOMAIN {}", format_domain(cpus));
+    fmt::format_to(std::back_inserter(text), "-n 1 -host {} -env {}{}\n", deployment.host(rank), pin, program);
   }
   return text;
 }
@@ -98,10 +130,16 @@ std::optional<ConfigLine> parse_config_line(std::string_view text) {
     } else if (option == "-env") {
       const std::string_view name = next();
       const std::string_view value = next();
+      std::optional<std::vector<std::uint32_t>> cpus;
       if (name == "I_MPI_PIN_PROCESSOR_LIST") {
-        line.binding.cpu = number(value);
-        if (!line.binding.cpu) return std::nullopt;
+        if (const auto cpu = number(value)) cpus = std::vector{*cpu};
+      } else if (name == "I_MPI_PIN_DOMAIN") {
+        cpus = parse_domain(value);
+      } else {
+        continue;
       }
+      if (!cpus || cpus->empty()) return std::nullopt;
+      line.binding.cpus = std::move(*cpus);
     } else {
       return std::nullopt;
     }
@@ -197,13 +235,26 @@ Result<void> check_mpich(const LaunchCommand& command, const LaunchContext& cont
               "launch with srun, or add: -launcher ssh -rmk user");
 }
 
-constexpr ConflictingOption binding_conflict{"bind-to map-by membind",
-                                             "is the same on every host and starts again at each repeated host",
-                                             "leave it out: rankloom-bind binds every rank"};
-constexpr ConflictingOption placement_conflict{"ppn rr order-nodes skip-launch-node", "requests another placement",
-                                               leave_it_out};
+constexpr PlacementOption placement_options{"bind-to map-by membind ppn rr order-nodes skip-launch-node"};
+constexpr std::array replaced_by_hydra{placement_options};
 
-constexpr std::array conflicts_of_hydra{binding_conflict, placement_conflict};
+/// "-bind-to core:4"
+JobShape read_shape(const LaunchedProgram& program) {
+  JobShape shape;
+  for (const LaunchOption& option : program.options) {
+    if (option.name != "bind-to" || option.values.empty()) continue;
+    const auto parts = split_lower(option.values[0], ":");
+    const std::string_view target = parts.empty() ? std::string_view() : std::string_view(parts[0]);
+    if (target == "core" || target == "hwthread") {
+      shape.width = parts.size() > 1 ? number_after(parts[1], "").value_or(1) : 0;
+      if (target == "hwthread") shape.unit = JobShape::Unit::hardware_thread;
+      if (target == "hwthread" && shape.width == 0) shape.threads_per_core = 1;
+    } else if (target != "user") {
+      shape.unbound_by = option.arguments[0] + " " + option.values[0];
+    }
+  }
+  return shape;
+}
 
 /// As mpiexec of MPICH 4.0 lists them.
 constexpr auto hydra_options = std::to_array<OptionSpec>({
@@ -314,8 +365,9 @@ constexpr LauncherSyntax mpich_command_line{
     .options = hydra_options,
     .program_options = options_of_one_program,
     .default_rank_count = DefaultRankCount::one,
-    .conflicts = conflicts_of_hydra,
+    .replaced = replaced_by_hydra,
     .check = check_mpich,
+    .read_shape = read_shape,
     .place = place_mpich,
     .pass_environment = pass_environment,
 };
@@ -328,7 +380,8 @@ constexpr LauncherSyntax intel_command_line{
     .options = intel_options,
     .program_options = options_of_one_program,
     .default_rank_count = DefaultRankCount::one_if_several_programs,
-    .conflicts = conflicts_of_hydra,
+    .replaced = replaced_by_hydra,
+    .read_shape = read_shape,
     .place = place_intel,
     .pass_environment = pass_environment,
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
 
 namespace rankloom {
@@ -64,17 +65,17 @@ Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& t
     }
     line.skip_blanks();
     if (!line.done()) return bad(line.token_for_message());
-    auto appended = append_ranks(file, number, ranks, {std::string(host), std::nullopt}, bindings);
+    auto appended = append_ranks(file, number, ranks, {std::string(host)}, bindings);
     if (!appended) return propagate(appended);
   }
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }
 
 LauncherFile binding_table(const Deployment& deployment) {
-  std::string text = "# rank host cpu\n";
+  std::string text = "# rank host cpus\n";
   for (const Rank rank : deployment.ranks())
     fmt::format_to(std::back_inserter(text), "{} {} {}\n", index(rank), deployment.host(rank),
-                   deployment.bindings[rank].cpu);
+                   format_number_ranges(deployment.cpus(rank)));
   return {"bind.txt", std::move(text)};
 }
 
@@ -113,6 +114,25 @@ EmittedLaunch files_with_wrapper(std::vector<LauncherFile> files, EmittedCommand
   command.program = wrapped_program(options);
   if (options.binds()) files.push_back(binding_table(deployment));
   return {std::move(files), {std::move(command)}};
+}
+
+std::vector<std::string> split_lower(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find_first_of(separators));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    std::string& lower = parts.emplace_back(part);
+    for (char& letter : lower) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
+  }
+  return parts;
+}
+
+std::optional<std::uint32_t> number_after(std::string_view text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [after, error] = std::from_chars(text.data() + prefix.size(), end, number);
+  return error == std::errc() && after == end && number > 0 ? std::optional(number) : std::nullopt;
 }
 
 void add_option(LaunchedProgram& program, Argv arguments) {

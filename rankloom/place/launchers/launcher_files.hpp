@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +27,7 @@ Result<void> append_ranks(const FileContents& file, std::uint64_t line, std::uin
 
 /// Reads a list of hosts; a line may also be "host:ranks".
 Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts);
-/// "bind.txt": lines of "rank host cpu", which rankloom-bind reads.
+/// "bind.txt": lines of "rank host cpus", which rankloom-bind reads.
 LauncherFile binding_table(const Deployment& deployment);
 
 /// The program, after rankloom-bind when it binds the ranks.
@@ -70,6 +72,9 @@ inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-inline constexpr std::string_view leave_it_out = "leave it out: the mapping places every rank";
+/// The parts of a text in lower case: "PE=4,core" → "pe=4", "core".
+std::vector<std::string> split_lower(std::string_view text, std::string_view separators);
+/// The number from 1 on that follows the prefix; nothing if the text is anything else.
+std::optional<std::uint32_t> number_after(std::string_view text, std::string_view prefix);
 
 }  // namespace rankloom

@@ -3,14 +3,17 @@
 // logical core number unless rmaps_rank_file_physical is set; then it is the operating system's number of a processing
 // unit. --bind-to is ignored when a rankfile is also given. "slot=*" binds to slot 0. If a slot does not exist, mpirun
 // exits with status 1 and prints no message.
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
 #include "rankloom/place/launchers/launcher_files.hpp"
 #include "rankloom/place/launchers/table.hpp"
@@ -24,11 +27,20 @@ enum class Numbering : std::uint8_t { physical, logical };
 LauncherFile rankfile(const Deployment& deployment, Numbering numbering) {
   std::string text;
   for (const Rank rank : deployment.ranks()) {
-    const Binding& binding = deployment.bindings[rank];
+    const auto units = numbering == Numbering::physical ? deployment.cpus(rank) : deployment.positions(rank);
     fmt::format_to(std::back_inserter(text), "rank {}={} slot={}\n", index(rank), deployment.host(rank),
-                   numbering == Numbering::physical ? binding.cpu : binding.core_in_node);
+                   format_number_ranges(units));
   }
   return {"rankfile", std::move(text)};
+}
+
+/// Whether every rank has consecutive leaves of its node.
+bool has_consecutive_slots(const Deployment& deployment) {
+  const auto ranks = deployment.ranks();
+  return std::all_of(ranks.begin(), ranks.end(), [&](Rank rank) {
+    const auto slot = deployment.slot(rank);
+    return index(slot.back()) - index(slot.front()) + 1 == slot.size();
+  });
 }
 
 /// The version up to the first dot; 0 when there is none.
@@ -66,10 +78,10 @@ bool cores_are_hardware_threads(const Topology& topology) {
 struct RankLine {
   std::uint64_t rank = 0;
   std::string host;
-  std::uint64_t slot = 0;
+  std::vector<std::uint32_t> units;
 };
 
-/// "rank 3=node1 slot=5"
+/// "rank 3=node1 slot=5" or "slot=0-3,8"
 std::optional<RankLine> parse_rank_line(std::string_view text) {
   RankLine line;
   Scanner in(text);
@@ -85,24 +97,30 @@ std::optional<RankLine> parse_rank_line(std::string_view text) {
   in.skip_blanks();
   std::string_view slot = in.take_token();
   if (!slot.starts_with("slot=") || !is_plain_host_name(line.host)) return std::nullopt;
-  Scanner slot_number(slot.substr(5));
-  if (!slot_number.take_integer(line.slot) || !slot_number.done()) return std::nullopt;
+  auto units = parse_number_ranges(slot.substr(5));
+  if (!units || units->empty()) return std::nullopt;
+  line.units = std::move(*units);
   in.skip_blanks();
   return in.done() ? std::optional(line) : std::nullopt;
 }
 
 Result<std::vector<std::optional<NamedBinding>>> read_rank_lines(const FileContents& file) {
   std::vector<std::optional<NamedBinding>> bindings;
+  std::size_t total_units = 0;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
     std::string_view text = in.take_line();
     text = text.substr(0, text.find('#'));
     if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
-    const auto line = parse_rank_line(text);
-    constexpr std::uint64_t max_slot = 1U << 26;
-    if (!line || line->slot >= max_slot) {
-      return fail(Code::bad_input, at(file.name(), number), "this is not a line of a rankfile with one slot",
-                  "write a line as: rank 3=node1 slot=5 (one slot, given as one number)");
+    auto line = parse_rank_line(text);
+    if (!line) {
+      return fail(Code::bad_input, at(file.name(), number), "this is not a line of a rankfile",
+                  "write a line as: rank 3=node1 slot=5, or slot=0-3,8 (sockets are not read)");
+    }
+    constexpr std::size_t max_total_units = 1U << 26;
+    if ((total_units += line->units.size()) > max_total_units) {
+      return fail(Code::bad_input, at(file.name(), number), "the ranks up to here have too many processing units",
+                  "correct the ranges");
     }
     if (line->rank >= file.view().size()) return missing_ranks(file, number, line->rank);
     if (line->rank >= bindings.size()) bindings.resize(line->rank + 1);
@@ -110,7 +128,7 @@ Result<std::vector<std::optional<NamedBinding>>> read_rank_lines(const FileConte
       return fail(Code::bad_input, at(file.name(), number), fmt::format("rank {} appears again", line->rank),
                   "give every rank exactly one line");
     }
-    bindings[line->rank] = NamedBinding{line->host, static_cast<std::uint32_t>(line->slot)};
+    bindings[line->rank] = NamedBinding{line->host, std::move(line->units)};
   }
   return bindings;
 }
@@ -120,12 +138,12 @@ Result<std::vector<NamedBinding>> read_rankfile(const FileContents& file) {
   auto lines = read_rank_lines(file);
   if (!lines) return propagate(lines);
   std::vector<NamedBinding> bindings;
-  for (const auto& binding : *lines) {
+  for (auto& binding : *lines) {
     if (!binding) {
       return fail(Code::bad_input, at(file.name()), fmt::format("rank {} is not in this file", bindings.size()),
                   "list every rank in the rankfile");
     }
-    bindings.push_back(*binding);
+    bindings.push_back(std::move(*binding));
   }
   return bindings;
 }
@@ -139,21 +157,22 @@ Result<std::vector<Core>> read_physical_rankfile(const FileContents& file, const
 Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
   auto bindings = read_rankfile(file);
   if (!bindings) return propagate(bindings);
-  // The host determines the node; the slot counts the cores of this node.
-  std::vector<NamedBinding> hosts_only = *bindings;
-  for (NamedBinding& binding : hosts_only) binding.cpu.reset();
+  // The host determines the node; the first number of the slot counts the cores of this node.
+  std::vector<NamedBinding> hosts_only;
+  for (const NamedBinding& binding : *bindings) hosts_only.push_back({binding.host});
   auto core_of = cores_of_bindings(hosts_only, topology, hosts, file.name());
   if (!core_of) return propagate(core_of);
   for (std::size_t rank = 0; rank < core_of->size(); ++rank) {
     const NamedBinding& binding = (*bindings)[rank];
     const auto node = index(topology.node_of((*core_of)[rank]));
-    const auto core = index(topology.first_core(topology.node_level(), node)) + *binding.cpu;
-    if (core >= index(topology.first_core(topology.node_level(), node + 1))) {
+    const auto first = index(topology.first_core(topology.node_level(), node));
+    const auto [lowest, highest] = std::minmax_element(binding.cpus.begin(), binding.cpus.end());
+    if (first + *highest >= index(topology.first_core(topology.node_level(), node + 1))) {
       return fail(Code::bad_input, at(file.name()),
-                  fmt::format("rank {} is on slot {} of {}, which has fewer cores", rank, *binding.cpu, binding.host),
+                  fmt::format("rank {} is on slot {} of {}, which has fewer cores", rank, *highest, binding.host),
                   "give the topology that the file was written for");
     }
-    (*core_of)[rank] = Core{core};
+    (*core_of)[rank] = Core{first + *lowest};
   }
   return core_of;
 }
@@ -176,6 +195,12 @@ Result<LaunchPlacement> place_5(const Deployment& deployment, const EmitOptions&
     return LaunchPlacement{
         .files = {host_of_each_rank(deployment)},
         .options = {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"}};
+  }
+  if (!has_consecutive_slots(deployment)) {
+    return LaunchPlacement{
+        .files = {host_of_each_rank(deployment)},
+        .options = {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"},
+        .needs_wrapper = true};
   }
   std::string policy = fmt::format("rankfile:file={}", options.path("rankfile"));
   if (cores_are_hardware_threads(deployment.topology)) policy += ":hwtcpus";
@@ -200,20 +225,56 @@ Result<void> pass_environment(std::vector<LaunchedProgram>& programs, const Envi
   return {};
 }
 
-constexpr auto conflicts = std::to_array<ConflictingOption>({
-    {"rankfile", "is another placement",
-     "leave it out, or give that file as the mapping with --from openmpi4 (Open MPI 5: --from openmpi5)"},
-    {"map-by rank-by", "is silently ignored when a rankfile is also given", leave_it_out},
-    {"bind-to bind-to-core bind-to-socket bind-to-none",
-     "is ignored when a rankfile is also given: Open MPI binds ranks to their slots anyway",
-     "leave it out; rankloom run --bind none leaves ranks unbound on their hosts"},
-    {"cpu-list cpu-set slot-list", "does not keep the order of its list", leave_it_out},
-    {"N pernode npersocket ppr bynode byslot bycore bysocket nolocal cpus-per-proc", "requests another placement",
-     leave_it_out},
-    {"mca", "requests another placement", leave_it_out,
-     "rmaps_base_mapping_policy rmaps_base_ranking_policy rmaps_base_cpus_per rmaps_rank_file orte_rankfile "
-     "hwloc_base_binding_policy hwloc_base_cpu hwloc_base_slot_list"},
+constexpr auto replaced = std::to_array<PlacementOption>({
+    {"rankfile map-by rank-by bind-to bind-to-core bind-to-socket bind-to-none cpu-list cpu-set slot-list N pernode "
+     "npersocket ppr bynode byslot bycore bysocket nolocal cpus-per-proc use-hwthread-cpus"},
+    {"mca prtemca",
+     "rmaps_base_mapping_policy rmaps_base_ranking_policy rmaps_base_cpus_per rmaps_rank_file rmaps_default_mapping "
+     "orte_rankfile hwloc_base_binding_policy hwloc_default_binding hwloc_base_cpu hwloc_base_slot_list "
+     "hwloc_base_use_hwthreads hwloc_use_hwthreads"},
 });
+
+/// "--map-by ppr:2:package:PE=4:HWTCPUS"
+void read_map_by(std::string_view value, JobShape& shape) {
+  for (const std::string& part : split_lower(value, ":")) {
+    if (const auto width = number_after(part, "pe=")) shape.width = *width;
+    if (part == "hwtcpus") shape.unit = JobShape::Unit::hardware_thread;
+  }
+}
+
+/// "--bind-to core:overload-allowed", or the parameter of that meaning.
+void read_bind_to(const LaunchOption& option, std::string_view value, JobShape& shape) {
+  const auto parts = split_lower(value, ":");
+  const std::string_view target = parts.empty() ? std::string_view() : std::string_view(parts[0]);
+  if (target.empty() || target == "core" || target == "cpu-list") return;
+  if (target == "hwthread") {
+    shape.threads_per_core = 1;
+  } else {
+    shape.unbound_by = fmt::format("{}", fmt::join(option.arguments, " "));
+  }
+}
+
+JobShape read_shape(const LaunchedProgram& program) {
+  JobShape shape;
+  for (const LaunchOption& option : program.options) {
+    const std::string value = option.values.empty() ? "" : option.values.back();
+    const bool parameter = option.values.size() == 2;
+    if (option.name == "map-by" || (parameter && contains(option.values[0], "mapping_policy"))) {
+      read_map_by(value, shape);
+    } else if (option.name == "bind-to" || (parameter && contains(option.values[0], "binding_policy"))) {
+      read_bind_to(option, value, shape);
+    } else if (option.name == "cpus-per-proc" || (parameter && option.values[0] == "rmaps_base_cpus_per_rank")) {
+      shape.width = number_after(value, "").value_or(shape.width);
+    } else if (option.name == "use-hwthread-cpus") {
+      shape.unit = JobShape::Unit::hardware_thread;
+    } else if (option.name == "bind-to-none" || option.name == "bind-to-socket") {
+      shape.unbound_by = option.arguments[0];
+    }
+  }
+  // A rank of a given width is bound to it.
+  if (shape.width > 0 && !contains(shape.unbound_by, "none")) shape.unbound_by.clear();
+  return shape;
+}
 
 /// As mpirun of Open MPI 4.1 lists them.
 constexpr auto options_of_4 = std::to_array<OptionSpec>({
@@ -428,7 +489,8 @@ constexpr LauncherSyntax command_line_4{
     .value_after_equals = false,
     .dashes_end_options = true,
     .program_options = options_of_one_program,
-    .conflicts = conflicts,
+    .replaced = replaced,
+    .read_shape = read_shape,
     .place = place_4,
     .pass_environment = pass_environment,
 };
@@ -441,7 +503,8 @@ constexpr LauncherSyntax command_line_5{
     .options = options_of_5,
     .dashes_end_options = true,
     .program_options = options_of_one_program,
-    .conflicts = conflicts,
+    .replaced = replaced,
+    .read_shape = read_shape,
     .place = place_5,
     .pass_environment = pass_environment,
 };

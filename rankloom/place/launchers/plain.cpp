@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/place/launchers/launcher_files.hpp"
@@ -30,7 +31,9 @@ Result<EmittedLaunch> write_wrapper(const Deployment& deployment, const EmitOpti
 }
 
 Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology& topology, HostNames hosts) {
+  constexpr std::size_t max_total_cpus = 1U << 26;
   std::vector<NamedBinding> bindings;
+  std::size_t total_cpus = 0;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
     const std::string_view text = in.take_line();
@@ -39,31 +42,33 @@ Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology&
     if (line.done()) continue;
     const auto bad = [&] {
       return fail(Code::bad_input, at(file.name(), number), fmt::format("unexpected \"{}\"", line.token_for_message()),
-                  "write a line as: rank host cpu, in the order of ranks");
+                  "write a line as: rank host cpus, in the order of ranks: 3 node1 0-3,8");
     };
     std::uint64_t rank = 0;
-    std::uint64_t cpu = 0;
     if (!line.take_integer(rank) || rank != bindings.size()) return bad();
     line.skip_blanks();
     const std::string host(line.take_token());
     line.skip_blanks();
-    if (host.empty() || !line.take_integer(cpu) || cpu > (1U << 24)) return bad();
-    bindings.push_back({host, static_cast<std::uint32_t>(cpu)});
+    auto cpus = parse_number_ranges(line.take_token());
+    if (host.empty() || !cpus || cpus->empty() || (total_cpus += cpus->size()) > max_total_cpus) return bad();
+    bindings.push_back({host, std::move(*cpus)});
   }
   return cores_of_bindings(bindings, topology, hosts, file.name());
 }
 
 Result<EmittedLaunch> write_plain(const Deployment& deployment, const EmitOptions&) {
   std::string text;
-  for (const Binding& binding : deployment.bindings) {
-    const Core first = deployment.topology.first_core(deployment.topology.node_level(), index(binding.node));
-    fmt::format_to(std::back_inserter(text), "{}\n", index(first) + binding.core_in_node);
-  }
+  if (const std::string options = option_text(deployment.shape); !options.empty())
+    text = fmt::format("# {}\n", options);
+  for (const Binding& binding : deployment.bindings)
+    fmt::format_to(std::back_inserter(text), "{}\n", index(binding.core));
   return EmittedLaunch{{{"mapping.txt", std::move(text)}}, {}};
 }
 
 Result<std::vector<Core>> read_plain(const FileContents& file, const Topology&, HostNames) {
-  return read_mapping(file);
+  auto mapping = read_mapping(file);
+  if (!mapping) return propagate(mapping);
+  return std::move(mapping->core_of);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
@@ -95,9 +96,8 @@ Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions
           "use --to slurm, whose file has one host per rank");
     }
     std::vector<Rank> in_order = ranks;
-    std::stable_sort(in_order.begin(), in_order.end(), [&](Rank a, Rank b) {
-      return deployment.bindings[a].core_in_node < deployment.bindings[b].core_in_node;
-    });
+    std::stable_sort(in_order.begin(), in_order.end(),
+                     [&](Rank a, Rank b) { return deployment.bindings[a].core < deployment.bindings[b].core; });
     for (std::size_t i = 0; i < in_order.size(); ++i)
       fmt::format_to(std::back_inserter(text), "{}{}", i > 0 ? "," : "", index(in_order[i]));
     text += "\n";
@@ -108,6 +108,9 @@ Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions
                          {"-n", number_of_ranks(deployment), fmt::format("--ntasks-per-node={}", per_node),
                           "--distribution=block:block", options.binds() ? "--cpu-bind=cores" : "--cpu-bind=none"},
                          options.program};
+  if (deployment.shape.cores > 1)
+    command.options.push_back(fmt::format("--cpus-per-task={}", deployment.slot(Rank{0}).size()));
+  if (deployment.shape.threads_per_core == 1) command.options.emplace_back("--hint=nomultithread");
   if (!options.directory.empty())
     command.environment.push_back(fmt::format("MPICH_RANK_REORDER_FILE={}", options.path("MPICH_RANK_ORDER")));
   return EmittedLaunch{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
@@ -152,12 +155,34 @@ Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& to
   return core_of;
 }
 
+/// The width -c stays, because Slurm reserves the processing units of ranks.
+constexpr auto replaced = std::to_array<PlacementOption>({
+    {"nodelist cpu-bind hint distribution ntasks-per-node ntasks-per-core ntasks-per-socket relative exact"},
+});
+
+/// "-c 4 --hint=nomultithread"
+JobShape read_shape(const LaunchedProgram& program) {
+  JobShape shape{.unit = JobShape::Unit::hardware_thread};
+  for (const LaunchOption& option : program.options) {
+    const std::string value = option.values.empty() ? "" : option.values[0];
+    if (option.name == "cpus-per-task") {
+      shape.width = number_after(value, "").value_or(0);
+    } else if (option.name == "threads-per-core") {
+      shape.threads_per_core = number_after(value, "").value_or(0);
+    } else if (option.name == "hint" && value == "nomultithread") {
+      shape.threads_per_core = 1;
+    } else if (option.name == "cpu-bind") {
+      const auto parts = split_lower(value, ",:");
+      const bool wide = std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+        return is_one_of("none no sockets ldoms boards", part);
+      });
+      if (wide) shape.unbound_by = fmt::format("{}", fmt::join(option.arguments, " "));
+    }
+  }
+  return shape;
+}
+
 constexpr auto conflicts = std::to_array<ConflictingOption>({
-    {"nodelist", "is a set: it does not order the ranks",
-     "leave it out, and request the nodes when you make the allocation (salloc, sbatch)"},
-    {"cpu-bind hint", "is the same on every node", "leave it out: rankloom-bind binds every rank"},
-    {"distribution ntasks-per-node ntasks-per-core ntasks-per-socket relative", "requests another placement",
-     leave_it_out},
     {"multi-prog", "names the programs in a file, where rankloom-bind cannot be added",
      "write the programs on the command line, separated by :"},
 });
@@ -301,7 +326,10 @@ constexpr LauncherSyntax srun_command_line{
     .options = srun_options,
     .getopt_letters = true,
     .dashes_end_options = true,
+    .replaced = replaced,
     .conflicts = conflicts,
+    .read_shape = read_shape,
+    .shapes_apply_to_all = false,
     .place = place_slurm,
     .pass_environment = pass_environment,
 };

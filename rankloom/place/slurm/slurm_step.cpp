@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
 
 namespace rankloom {
@@ -109,10 +110,10 @@ std::string write_placement(const StepPlacement& placement) {
         text += "-\n";
         break;
       case StepBinding::Unit::os_index:
-        text += fmt::format("{}\n", binding.cpu);
+        text += fmt::format("{}\n", format_number_ranges(binding.cpus));
         break;
       case StepBinding::Unit::position:
-        text += fmt::format("+{}\n", binding.cpu);
+        text += fmt::format("+{}\n", format_number_ranges(binding.cpus));
         break;
     }
   }

@@ -50,16 +50,16 @@ bool has_placement_options(const LaunchCommand& command);
 /// Fails if the command has options that determine the placement, which Slurm would prefer, or several programs.
 Result<SlurmStep> parse_step(const LaunchCommand& command, const SlurmVariables& variables);
 
-/// The host and the processing unit of one rank.
+/// The host and the processing units of one rank.
 struct StepBinding {
   enum class Unit : std::uint8_t {
     none,      ///< The rank is not bound by the plugin.
-    os_index,  ///< `cpu` is the number of the operating system, from the description of the machine.
-    position   ///< `cpu` is an index into the processing units of the job on the node.
+    os_index,  ///< `cpus` are numbers of the operating system, from the description of the machine.
+    position   ///< `cpus` are indices into the processing units of the job on the node.
   };
   std::string host;
   Unit unit = Unit::none;
-  std::uint32_t cpu = 0;
+  std::vector<std::uint32_t> cpus = {};
 };
 
 struct StepPlacement {
@@ -71,8 +71,8 @@ struct StepPlacement {
 /// does not fit the step or its job.
 Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network);
 
-/// "ranks 16", then one line "rank host cpu" per rank. The cpu is "7" for an OS index, "+7" for a position, "-" for
-/// none.
+/// "ranks 16", then one line "rank host cpus" per rank. The cpus are "0-3,8" for OS indices, "+0-3,8" for positions,
+/// "-" for none.
 std::string write_placement(const StepPlacement& placement);
 
 }  // namespace rankloom

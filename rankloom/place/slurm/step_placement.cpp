@@ -9,6 +9,7 @@
 
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
@@ -31,15 +32,14 @@ std::vector<StepBinding> bindings_of(const Deployment& deployment) {
   const bool numbered = has_os_indices(deployment.topology.spec().root);
   std::vector<StepBinding> bindings;
   for (const Rank rank : deployment.ranks()) {
-    const Binding& slot = deployment.bindings[rank];
     bindings.push_back({.host = deployment.host(rank),
                         .unit = numbered ? StepBinding::Unit::os_index : StepBinding::Unit::position,
-                        .cpu = numbered ? slot.cpu : slot.core_in_node});
+                        .cpus = numbered ? deployment.cpus(rank) : deployment.positions(rank)});
   }
   return bindings;
 }
 
-/// Whether the text has lines of "rank host cpu", as `rankloom emit --to slurm` writes them to bind.txt.
+/// Whether the text has lines of "rank host cpus", as `rankloom emit --to slurm` writes them to bind.txt.
 bool is_binding_list(std::string_view text) {
   Scanner in(text);
   for (in.skip_space(); in.next_is('#'); in.skip_space()) in.skip_line();
@@ -48,6 +48,8 @@ bool is_binding_list(std::string_view text) {
 }
 
 Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
+  constexpr std::size_t max_total_cpus = 1U << 26;
+  std::size_t total_cpus = 0;
   std::vector<StepBinding> bindings;
   Scanner in(file.view());
   for (in.skip_space(); !in.done(); in.skip_space()) {
@@ -56,16 +58,16 @@ Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
     if (text.starts_with('#')) continue;
     const std::size_t first = std::min(text.find(' '), text.size()), last = text.rfind(' ');
     const auto rank = parse_number(text.substr(0, first));
-    const auto cpu = parse_number(last < text.size() ? text.substr(last + 1) : "");
+    auto cpus = parse_number_ranges(last < text.size() ? text.substr(last + 1) : "");
     const std::string host(last > first && last < text.size() ? text.substr(first + 1, last - first - 1) : "");
-    const bool valid = rank && *rank == static_cast<double>(bindings.size()) && cpu && *cpu >= 0 && *cpu < 1e6 &&
-                       is_plain_host_name(host);
+    const bool valid = rank && *rank == static_cast<double>(bindings.size()) && cpus && !cpus->empty() &&
+                       (total_cpus += cpus->size()) <= max_total_cpus && is_plain_host_name(host);
     if (!valid) {
       return fail(Code::bad_input, at(file.name(), line),
-                  fmt::format("expected the host and the processing unit of rank {}", bindings.size()),
+                  fmt::format("expected the host and the processing units of rank {}", bindings.size()),
                   "use bind.txt as written by `rankloom emit --to slurm -o DIRECTORY`");
     }
-    bindings.push_back({.host = host, .unit = StepBinding::Unit::os_index, .cpu = static_cast<std::uint32_t>(*cpu)});
+    bindings.push_back({.host = host, .unit = StepBinding::Unit::os_index, .cpus = std::move(*cpus)});
   }
   return bindings;
 }
@@ -95,8 +97,8 @@ Result<Topology> mapping_machine(const StepRequest& request, const SlurmStep& st
 Result<std::vector<StepBinding>> bindings_of_mapping(const FileContents& file, const StepRequest& request,
                                                      const SlurmStep& step) {
   if (is_binding_list(file.view())) return read_binding_list(file);
-  auto core_of = read_mapping(file);
-  if (!core_of) return propagate(core_of);
+  auto mapping = read_mapping(file);
+  if (!mapping) return propagate(mapping);
   auto topology = mapping_machine(request, step);
   if (!topology) return propagate(topology);
   std::vector<std::string> hosts;
@@ -109,10 +111,10 @@ Result<std::vector<StepBinding>> bindings_of_mapping(const FileContents& file, c
     }
     hosts = node_names(step);
   }
-  const auto ranks = static_cast<std::uint32_t>(core_of->size());
-  auto checked = Mapping::create(*core_of, *topology, Capacities::unbounded(*topology, ranks), file.name());
+  const auto ranks = static_cast<std::uint32_t>(mapping->core_of.size());
+  auto checked = Mapping::create(mapping->core_of, *topology, Capacities::unbounded(*topology, ranks), file.name());
   if (!checked) return propagate(checked);
-  auto deployment = deploy(checked->cores(), *topology, hosts);
+  auto deployment = deploy(checked->cores(), *topology, hosts, mapping->shape);
   if (!deployment) return propagate(deployment);
   return bindings_of(*deployment);
 }

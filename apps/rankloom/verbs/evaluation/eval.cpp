@@ -68,7 +68,7 @@ class EvalVerb : public Verb {
     std::vector<Score> scores;
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = given_placement(name, *instance, problem_.fit, run_, progress);
+      auto placement = given_placement(name, *instance, problem_.fit(), run_, progress);
       if (!placement) return propagate(placement);
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));

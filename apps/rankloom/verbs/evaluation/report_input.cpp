@@ -85,7 +85,7 @@ std::string ReportArguments::command() const {
   } else if (!tuned_ && problem.topology.given()) {
     text += " " + problem.topology.text();
   }
-  if (!tuned_ && named && problem.fit.oversubscribe) text += " --oversubscribe";
+  if (!tuned_ && named && problem.oversubscribe) text += " --oversubscribe";
   return text + run.command_line();
 }
 
@@ -134,7 +134,7 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
   if (problem.topology.hierarchy.empty()) {
     if (auto found = use("machine.json", "topology", problem.topology.topology, "-t"); !found) return found;
   }
-  problem.fit.oversubscribe = true;  // as tune does if there are more ranks than cores
+  problem.oversubscribe = true;  // as tune does if there are more ranks than cores
   if (is_file(inside("mapping.txt"))) placements_.push_back(inside("mapping.txt"));
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {
@@ -231,7 +231,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   std::vector<MapperRow> rows{{"block", evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
                                std::nullopt, 1, false, "the launcher's default placement"}};
   for (const std::string& name : placements_) {
-    auto placement = given_placement(name, *instance, problem.fit, run, progress);
+    auto placement = given_placement(name, *instance, problem.fit(), run, progress);
     if (!placement) return propagate(placement);
     const double cost = evaluate(instance->graph, instance->topology, *placement, run.model);
     if (name != "block") rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});

@@ -144,14 +144,14 @@ Result<std::vector<Core>> place_job(const JobSpec& job, std::uint32_t ranks, con
   }
   auto file = read_file(job.placement);
   if (!file) return propagate(file);
-  auto core_of = read_mapping(*file);
-  if (!core_of) return propagate(core_of);
-  if (core_of->size() != ranks) {
+  auto mapping = read_mapping(*file);
+  if (!mapping) return propagate(mapping);
+  if (mapping->core_of.size() != ranks) {
     return fail(Code::bad_input, at(job.placement),
-                fmt::format("the mapping has {} ranks, but the profile has {}", core_of->size(), ranks),
+                fmt::format("the mapping has {} ranks, but the profile has {}", mapping->core_of.size(), ranks),
                 "use a mapping of this program");
   }
-  return core_of;
+  return std::move(mapping->core_of);
 }
 
 class SimulateVerb : public Verb {
@@ -223,7 +223,7 @@ class SimulateVerb : public Verb {
     if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
-      auto placement = given_placement(name, *instance, problem_.fit, run_, progress);
+      auto placement = given_placement(name, *instance, problem_.fit(), run_, progress);
       if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
       if (source->synthesised) requests.back().eager = SyntheticTrace::eager;

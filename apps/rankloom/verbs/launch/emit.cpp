@@ -44,7 +44,7 @@ class EmitVerb : public Verb {
   Result<int> run(const Session& session) override {
     auto deployment = input_.load();
     if (!deployment) return propagate(deployment);
-    options_.bind = input_.bind;
+    options_.bind = input_.binding();
     options_.directory = output_;
     if (!program_.empty()) options_.program = split_at_blanks(program_);
     auto made = launcher_->write(*deployment, options_);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/rankloom/arguments/deployment_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
@@ -45,13 +46,16 @@ class RunVerb : public Verb {
     if (lab_) {
       if (auto entered = enter_lab(); !entered) return propagate(entered);
     }
-    auto deployment = input_.load();
-    if (!deployment) return propagate(deployment);
-    if (auto named = require_host_names(*deployment, input_.names_hosts(*deployment)); !named) return propagate(named);
     auto command = parse_launch_command(command_, launcher_version(command_), program_);
     if (!command) return propagate(command);
+    auto shape = job_shape(*command);
+    if (!shape) return propagate(shape);
+    auto deployment = input_.load(*shape);
+    if (!deployment) return propagate(deployment);
+    if (auto named = require_host_names(*deployment, input_.names_hosts(*deployment)); !named) return propagate(named);
+    const EmitOptions::Bind bind = input_.binding(*shape);
     const auto plan_in = [&](const std::string& directory) {
-      return plan_launch(*command, *deployment, launch_context(directory, input_.bind));
+      return plan_launch(*command, *deployment, launch_context(directory, bind));
     };
     if (dry_run_) {
       auto plan = plan_in(output_.empty() ? "DIRECTORY" : output_);
@@ -64,7 +68,8 @@ class RunVerb : public Verb {
     if (auto created = directory.create(output_, existing(force_)); !created) return propagate(created);
     auto plan = plan_in(directory.path());
     if (!plan) return propagate(plan);
-    auto result = run_placed(*plan, *deployment, input_.bind, directory, ProgramStreams::ours(session.json));
+    if (!session.json) print_to_stderr(replacements(*plan));
+    auto result = run_placed(*plan, *deployment, bind, directory, ProgramStreams::ours(session.json));
     if (!result) return propagate(result);
     if (session.json) {
       print_json(to_json(*result, *plan));
@@ -98,6 +103,11 @@ class RunVerb : public Verb {
     return success;
   }
 
+  static std::string replacements(const LaunchPlan& plan) {
+    if (plan.replaced.empty()) return {};
+    return fmt::format("rankloom: {} instead of {}\n", plan.replacement, fmt::join(plan.replaced, ", "));
+  }
+
   static Json to_json(const PlacedRun& run, const LaunchPlan& plan) {
     const Verification& seen = run.verification;
     Json differences = Json::array();
@@ -107,7 +117,7 @@ class RunVerb : public Verb {
     }
     return {{"verified", seen.all()},        {"ranks", seen.ranks},        {"confirmed", seen.confirmed},
             {"unreported", seen.unreported}, {"differences", differences}, {"status", run.status},
-            {"command", plan.text()}};
+            {"command", plan.text()},        {"replaced", plan.replaced}};
   }
 
   static std::string to_text(const PlacedRun& run) {

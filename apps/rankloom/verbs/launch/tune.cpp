@@ -46,8 +46,15 @@ namespace fs = std::filesystem;
 /// Runs the steps. Every step writes a log into the output directory.
 class Tuner {
  public:
-  Tuner(const TuneArguments& arguments, const LaunchCommand& launch, OutputDirectory& directory, bool quiet)
-      : arguments_(arguments), launch_(launch), directory_(directory), commands_(arguments, launch), quiet_(quiet) {}
+  Tuner(const TuneArguments& arguments, const LaunchCommand& launch, const JobShape& shape, OutputDirectory& directory,
+        bool quiet)
+      : arguments_(arguments),
+        launch_(launch),
+        job_shape_(shape),
+        bind_(shape.unbound_by.empty() ? EmitOptions::Bind::core : EmitOptions::Bind::none),
+        directory_(directory),
+        commands_(arguments, launch),
+        quiet_(quiet) {}
 
   Result<TuneResult> tune() {
     result_.command = command_text(arguments_.command);
@@ -68,7 +75,7 @@ class Tuner {
             logged(load_machine_size(), {"rankloom", "topo", "show", commands_.machine(), "--json"}, "topo.log");
         !done)
       return propagate(done);
-    if (auto done = logged(map(), commands_.map(oversubscribes()), "map.log"); !done) return propagate(done);
+    if (auto done = logged(map(), commands_.map(oversubscribes(), slot_), "map.log"); !done) return propagate(done);
     if (!result_.reduces_cost() || !result_.can_gain()) return result_;
     print_progress(fmt::format("mapping    {} less communication cost than the default placement",
                                percent(100 * (1 - result_.cost / result_.cost_default))));
@@ -99,7 +106,7 @@ class Tuner {
   std::string conclusion() const { return result_.conclusion(commands_.mapping(), commands_.machine()); }
 
  private:
-  bool oversubscribes() const { return result_.ranks > result_.cores; }
+  bool oversubscribes() const { return result_.ranks > slots_; }
 
   void print_progress(std::string_view text) const {
     if (!quiet_) fmt::print(stderr, "{}\n", text);
@@ -228,6 +235,11 @@ class Tuner {
     if (!topology) return propagate(topology);
     result_.cores = topology->core_count();
     result_.nodes = topology->node_count();
+    slot_ = slot_shape(job_shape_, *topology).value_or(SlotShape{});
+    auto capacities =
+        Capacities::of(*topology, static_cast<std::uint32_t>(result_.ranks), {.oversubscribe = true, .shape = slot_});
+    if (!capacities) return propagate(capacities);
+    slots_ = capacities->slot_count(*topology);
     return {};
   }
 
@@ -235,7 +247,8 @@ class Tuner {
     ProblemArguments problem;
     problem.profile.profile = commands_.profile();
     problem.topology.topology = commands_.machine();
-    problem.fit.oversubscribe = oversubscribe;
+    problem.oversubscribe = oversubscribe;
+    problem.slot = {slot_.cores, slot_.threads_per_core > 0 ? std::optional(slot_.threads_per_core) : std::nullopt};
     return problem;
   }
 
@@ -254,7 +267,7 @@ class Tuner {
     result_.cost = mapped->cost;
     result_.cost_default = mapped->cost_default;
     return write_file(commands_.mapping(), [&](Sink& sink) -> Result<void> {
-      write_plain_mapping(mapped->mapping.cores(), sink);
+      write_plain_mapping(mapped->mapping.cores(), sink, slot_);
       return {};
     });
   }
@@ -291,7 +304,7 @@ class Tuner {
     DeploymentArguments arguments;
     arguments.mapping = commands_.mapping();
     arguments.topology.topology = commands_.machine();
-    auto deployment = arguments.load();
+    auto deployment = arguments.load();  // the mapping says what a rank occupies
     if (!deployment) return deployment;
     if (auto named = require_host_names(*deployment, arguments.names_hosts(*deployment)); !named)
       return propagate(named);
@@ -300,12 +313,12 @@ class Tuner {
 
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
   /// launched and timed by the same code.
-  static Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) {
-    const LaunchContext context = launch_context(directory, bind);
+  Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) const {
+    const LaunchContext context = launch_context(directory, bind_);
     auto command =
         rewrite(launch, {.wrapper = {context.wrapper, "--report", (fs::path(directory) / "report").string(), "-"}});
     if (!command) return propagate(command);
-    return LaunchPlan{{}, {}, *std::move(command), {}};
+    return LaunchPlan{{}, {}, *std::move(command), {}, {}};
   }
 
   Result<PlacedRun> run_once(const LaunchCommand& launch, const Deployment& deployment, bool mapped,
@@ -313,10 +326,10 @@ class Tuner {
     RunDirectory directory;
     const std::string name = mapped ? commands_.launch_directory() : commands_.default_directory();
     if (auto created = directory.create(name, existing(arguments_.force)); !created) return propagate(created);
-    auto plan = mapped ? plan_launch(launch, deployment, launch_context(directory.path(), bind))
+    auto plan = mapped ? plan_launch(launch, deployment, launch_context(directory.path(), bind_))
                        : plan_default(launch, directory.path());
     if (!plan) return propagate(plan);
-    return run_placed(*plan, deployment, bind, directory, ProgramStreams::to_log(log_file(log)));
+    return run_placed(*plan, deployment, bind_, directory, ProgramStreams::to_log(log_file(log)));
   }
 
   /// Runs the program; number 0 is the warm-up. Nothing: the program failed, and result_ says so.
@@ -405,7 +418,7 @@ class Tuner {
   Result<std::string> emit() const {
     auto placed = deployment();
     if (!placed) return propagate(placed);
-    LaunchContext context = launch_context(commands_.launch_directory(), EmitOptions::Bind::core);
+    LaunchContext context = launch_context(commands_.launch_directory(), bind_);
     context.report = false;
     auto plan = plan_launch(launch_, *placed, context);
     if (!plan) return propagate(plan);
@@ -416,9 +429,12 @@ class Tuner {
   }
 
   static constexpr double max_double = std::numeric_limits<double>::max();
-  static constexpr auto bind = EmitOptions::Bind::core;
   const TuneArguments& arguments_;
   const LaunchCommand& launch_;
+  const JobShape& job_shape_;
+  EmitOptions::Bind bind_;
+  SlotShape slot_;           // what a rank occupies on the machine
+  std::uint64_t slots_ = 0;  // of the machine
   OutputDirectory& directory_;
   TuneCommands commands_;
   bool quiet_;
@@ -474,6 +490,10 @@ class TuneVerb : public Verb {
       arguments_.output = (program.empty() ? "program" : fs::path(program[0]).filename().string()) + ".tune";
     ComparisonOptions& comparison = arguments_.comparison;
     comparison.max_pairs = arguments_.max_runs.value_or(std::max(comparison.max_pairs, comparison.min_pairs));
+    auto shape = job_shape(*launch);
+    if (!shape) return propagate(shape);
+    if (auto accepted = check_launch(*launch, launch_context("DIRECTORY", EmitOptions::Bind::core)); !accepted)
+      return propagate(accepted);
     if (dry_run_) {
       print(TuneCommands(arguments_, *launch).text());
       return success;
@@ -483,7 +503,7 @@ class TuneVerb : public Verb {
     if (arguments_.lab) {
       if (auto entered = enter_lab(); !entered) return propagate(entered);
     }
-    Tuner tuner(arguments_, *launch, *output, session.json);
+    Tuner tuner(arguments_, *launch, *shape, *output, session.json);
     auto result = tuner.tune();
     if (!result) return propagate(result);
     const Json json = result->json();

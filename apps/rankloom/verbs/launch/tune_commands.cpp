@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/rankloom/verbs/launch/tune_commands.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "rankloom/core/system/process.hpp"
+#include "rankloom/place/job_shape.hpp"
 
 namespace rankloom::app {
 
@@ -41,9 +43,12 @@ Argv TuneCommands::show() const {
   return {"rankloom", "show", profile(), "--json"};
 }
 
-Argv TuneCommands::map(bool oversubscribe) const {
+Argv TuneCommands::map(bool oversubscribe, SlotShape slot) const {
   Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
             arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
+  if (slot.cores != 1) argv.insert(argv.end(), {"--cores-per-rank", fmt::format("{}", slot.cores)});
+  if (slot.threads_per_core != 0)
+    argv.insert(argv.end(), {"--threads-per-core", fmt::format("{}", slot.threads_per_core)});
   if (oversubscribe) argv.emplace_back("--oversubscribe");
   return argv;
 }
@@ -75,7 +80,9 @@ std::string TuneCommands::text() const {
   if (arguments_.profile.empty()) add("record the communication pattern", record());
   if (arguments_.topology.empty()) add(arguments_.probe ? "measure the machine" : "discover the machine", discover());
   add("compute how much of the time a mapping can save", show());
-  add("map the ranks to cores", map(false));
+  // The machine is not known yet: a processing unit is taken for a core.
+  const JobShape shape = job_shape(launch_).value_or(JobShape{});
+  add("map the ranks to cores", map(false, {std::max(1U, shape.width), shape.threads_per_core}));
   if (arguments_.predict) add("simulate both placements", predict());
   if (!arguments_.profile.empty()) add("warm up", arguments_.command);
   add("warm up", run());

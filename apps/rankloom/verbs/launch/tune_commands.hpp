@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankloom/evaluate/statistics.hpp"
+#include "rankloom/model/machine/slots.hpp"
 #include "rankloom/place/launch_command.hpp"
 
 namespace rankloom::app {
@@ -45,7 +46,7 @@ class TuneCommands {
   Argv record() const;
   Argv discover() const;
   Argv show() const;
-  Argv map(bool oversubscribe) const;
+  Argv map(bool oversubscribe, SlotShape slot) const;
   Argv predict() const;
   Argv run() const;
   Argv emit() const;

@@ -128,7 +128,7 @@ class MapVerb : public Verb {
     if (to_file || !session.json) {
       auto written = as_json_ ? write_file(or_standard_output(output_), json)
                               : write_file(or_standard_output(output_), [&](Sink& sink) -> Result<void> {
-                                  write_plain_mapping(result.mapping.cores(), sink);
+                                  write_plain_mapping(result.mapping.cores(), sink, problem_.slot.shape());
                                   return {};
                                 });
       if (!written) return propagate(written);

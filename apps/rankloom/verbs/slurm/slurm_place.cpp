@@ -98,8 +98,8 @@ class SlurmPlace : public Verb {
     Json json{{"ranks", placement.bindings.size()}, {"bindings", Json::array()}};
     for (const StepBinding& binding : placement.bindings) {
       Json entry{{"host", binding.host}};
-      if (binding.unit == StepBinding::Unit::os_index) entry["cpu"] = binding.cpu;
-      if (binding.unit == StepBinding::Unit::position) entry["position"] = binding.cpu;
+      if (binding.unit == StepBinding::Unit::os_index) entry["cpus"] = binding.cpus;
+      if (binding.unit == StepBinding::Unit::position) entry["positions"] = binding.cpus;
       json["bindings"].push_back(std::move(entry));
     }
     if (placement.cost) {

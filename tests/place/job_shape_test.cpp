@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of place: the slot of a rank as the user's command gives it, and the processing units of slots.
+#include "rankloom/place/job_shape.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/place/deployment.hpp"
+#include "rankloom/place/launchers.hpp"
+#include "tests/support/instances.hpp"
+
+namespace rankloom {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::string_view open_mpi_4 = "mpirun (Open MPI) 4.1.4", open_mpi_5 = "mpirun (Open MPI) 5.0.7",
+                           mpich = "HYDRA build details:";
+
+LaunchCommand parse(const std::string& text, std::string_view version) {
+  Argv argv;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    argv.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return *parse_launch_command(argv, version);
+}
+
+/// "4 threads/1 unbound by ..."
+std::string shape_of(const std::string& text, std::string_view version = {}) {
+  const auto shape = job_shape(parse(text, version));
+  if (!shape) return to_string(shape.error());
+  std::string result = std::to_string(shape->width);
+  result += shape->unit == JobShape::Unit::core ? " cores" : " threads";
+  if (shape->threads_per_core > 0) result += "/" + std::to_string(shape->threads_per_core);
+  if (!shape->unbound_by.empty()) result += " unbound by " + shape->unbound_by;
+  return result;
+}
+
+TEST(JobShape, IsReadFromTheOptionsOfTheLauncher) {
+  EXPECT_EQ(shape_of("srun -n 2 app"), "0 threads");
+  EXPECT_EQ(shape_of("srun -n 2 -c 4 app"), "4 threads");
+  EXPECT_EQ(shape_of("srun -n 2 --cpus-per-task=4 --hint=nomultithread app"), "4 threads/1");
+  EXPECT_EQ(shape_of("srun -c2 --threads-per-core=2 --cpu-bind=cores app"), "2 threads/2");
+  EXPECT_EQ(shape_of("srun --cpu-bind=verbose,none app"), "0 threads unbound by --cpu-bind=verbose,none");
+  EXPECT_EQ(shape_of("mpirun --map-by slot:PE=4 -n 2 app", open_mpi_4), "4 cores");
+  EXPECT_EQ(shape_of("mpirun --map-by ppr:2:package:pe=8:HWTCPUS app", open_mpi_5), "8 threads");
+  EXPECT_EQ(shape_of("mpirun --cpus-per-rank 3 -n 2 app", open_mpi_4), "3 cores");
+  EXPECT_EQ(shape_of("mpirun --mca rmaps_base_mapping_policy node:PE=2 -n 2 app", open_mpi_4), "2 cores");
+  EXPECT_EQ(shape_of("mpirun --bind-to core -n 2 app", open_mpi_4), "0 cores");
+  EXPECT_EQ(shape_of("mpirun --bind-to hwthread -n 2 app", open_mpi_4), "0 cores/1");
+  EXPECT_EQ(shape_of("mpirun --bind-to none -n 2 app", open_mpi_4), "0 cores unbound by --bind-to none");
+  EXPECT_EQ(shape_of("mpirun --mca hwloc_base_binding_policy none -n 2 app", open_mpi_4),
+            "0 cores unbound by --mca hwloc_base_binding_policy none");
+  EXPECT_EQ(shape_of("mpirun --bind-to numa --map-by numa:PE=4 app", open_mpi_4), "4 cores");
+  EXPECT_EQ(shape_of("mpiexec -bind-to core:4 -n 2 app", mpich), "4 cores");
+  EXPECT_EQ(shape_of("mpiexec -bind-to hwthread -n 2 app", mpich), "0 threads/1");
+  EXPECT_EQ(shape_of("mpiexec -bind-to numa -n 2 app", mpich), "0 cores unbound by -bind-to numa");
+  EXPECT_EQ(shape_of("mpiexec -bind-to core:2 -n 2 a : -n 1 b", mpich), "2 cores");
+}
+
+TEST(JobShape, ProgramsOfDifferentWidthsAreRefused) {
+  EXPECT_THAT(shape_of("srun -n 2 -c 4 a : -n 1 -c 2 b"), HasSubstr("different widths"));
+}
+
+TEST(JobShape, SlurmCountsHardwareThreads) {
+  const Topology smt = testing::topology("package:2=3 core:4=2 pu:2=1"), plain = testing::topology("core:8=1");
+  const auto slot = [](const char* command, const Topology& machine) {
+    return slot_shape(*job_shape(parse(command, {})), machine);
+  };
+  EXPECT_EQ(slot("srun app", smt), std::nullopt);
+  EXPECT_EQ(slot("srun -c 4 app", smt), (SlotShape{.cores = 2}));
+  EXPECT_EQ(slot("srun -c 3 app", smt), (SlotShape{.cores = 2}));
+  EXPECT_EQ(slot("srun -c 4 --hint=nomultithread app", smt), (SlotShape{4, 1}));
+  EXPECT_EQ(slot("srun -c 4 app", plain), (SlotShape{.cores = 4}));
+  EXPECT_EQ(slot("srun -c 1 app", smt), SlotShape{});
+}
+
+/// The processing units of every rank, each as "0-3,8".
+std::vector<std::string> units(const std::vector<Core>& cores, const char* machine, SlotShape shape = {}) {
+  const auto deployment = deploy(cores, testing::topology(machine), std::vector<std::string>{"a", "b"}, shape);
+  if (!deployment) return {to_string(deployment.error())};
+  std::vector<std::string> result;
+  for (const Rank rank : deployment->ranks()) result.push_back(format_number_ranges(deployment->cpus(rank)));
+  return result;
+}
+
+TEST(Deploy, ARankHasAllHardwareThreadsOfItsCore) {
+  constexpr const char* machine = "package:2=3 core:2=2 pu:2=1";
+  EXPECT_THAT(units({Core{0}, Core{2}, Core{4}, Core{6}}, machine), ElementsAre("0-1", "2-3", "4-5", "6-7"));
+  EXPECT_THAT(units({Core{1}, Core{2}}, machine), ElementsAre("0-1", "2-3"));
+  EXPECT_THAT(units({Core{0}, Core{0}}, machine), ElementsAre("0-1", "0-1")) << "oversubscribed";
+  EXPECT_THAT(units({Core{0}, Core{1}, Core{2}}, machine), ElementsAre("0", "1", "2-3"))
+      << "a core whose threads have a rank each";
+  EXPECT_THAT(units({Core{0}, Core{3}}, "node:2=10 core:2=1"), ElementsAre("0", "1"));
+}
+
+TEST(Deploy, ARankHasTheCoresOfItsSlot) {
+  constexpr const char* machine = "node:2=10 package:2=3 core:2=2 pu:2=1";
+  EXPECT_THAT(units({Core{0}, Core{12}, Core{4}}, machine, {.cores = 2}), ElementsAre("0-3", "4-7", "4-7"));
+  EXPECT_THAT(units({Core{8}, Core{0}}, machine, {.cores = 4}), ElementsAre("0-7", "0-7"));
+  EXPECT_THAT(units({Core{4}}, machine, {.cores = 2, .threads_per_core = 1}), ElementsAre("4,6"));
+  EXPECT_THAT(units({Core{2}}, machine, {.cores = 2})[0],
+              HasSubstr("rank 0 is on core 2, where no slot of 2 cores begins"));
+  EXPECT_THAT(units({Core{2}}, machine, {.cores = 2})[0], HasSubstr("--cores-per-rank 2"));
+  EXPECT_THAT(units({Core{0}}, machine, {.cores = 5})[0], HasSubstr("does not fit on a node of 4"));
+}
+
+TEST(Deploy, FilesOfLaunchersReadBackToTheSameCores) {
+  const Topology machine = testing::topology("node:2=10 package:2=3 core:2=2 pu:2=1");
+  const std::vector<Core> cores{Core{12}, Core{0}, Core{4}};
+  const std::vector<std::string> hosts{"a", "b"};
+  for (const SlotShape shape : {SlotShape{}, SlotShape{.cores = 2}, SlotShape{.cores = 2, .threads_per_core = 1}}) {
+    const auto deployment = deploy(cores, machine, hosts, shape);
+    ASSERT_TRUE(deployment);
+    for (const char* const name : {"openmpi4", "openmpi5", "intelmpi", "wrapper", "plain"}) {
+      const Launcher& launcher = **find_launcher(name);
+      const auto written = launcher.write(*deployment, {});
+      ASSERT_TRUE(written) << name;
+      const LauncherFile& file = written->files[0];
+      // Open MPI 5 reads only consecutive numbers: otherwise its file has the hosts, and rankloom-bind binds.
+      if (file.name == "hosts") continue;
+      const auto read = launcher.read(FileContents(file.name, file.content), machine, hosts);
+      ASSERT_TRUE(read) << name << "\n" << file.content;
+      EXPECT_EQ(*read, cores) << name << "\n" << file.content;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rankloom
