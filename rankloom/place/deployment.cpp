@@ -61,6 +61,20 @@ class CoreFinder {
     return found == node_of_.end() ? std::nullopt : std::optional(found->second);
   }
 
+  /// How many cores these processing units belong to.
+  std::uint32_t width(Node node, std::span<const std::uint32_t> cpus) {
+    if (cpus.size() < 2) return 1;
+    const std::size_t last = topology_.levels().size() - 1;
+    const std::size_t level = has_hardware_threads(topology_) ? last - 1 : last;
+    std::set<std::uint32_t> cores;
+    for (const std::uint32_t cpu : cpus) {
+      const auto found = candidates_of(node).lower_bound(Candidate{cpu, 0, Core{0}});
+      if (found != candidates_of(node).end() && found->cpu == cpu)
+        cores.insert(topology_.object_of(level, found->core));
+    }
+    return static_cast<std::uint32_t>(std::max<std::size_t>(1, cores.size()));
+  }
+
   /// The first core of these processing units, or any core of the node. Nothing if the node lacks one of the units.
   std::optional<Core> core(Node node, std::span<const std::uint32_t> cpus) {
     Candidates& cores = candidates_of(node);
@@ -236,13 +250,14 @@ Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topolog
   return deployment;
 }
 
-Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
-                                            std::span<const std::string> hosts, const std::string& source) {
+Result<MappingFile> mapping_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
+                                        std::span<const std::string> hosts, const std::string& source) {
   auto names = host_names(topology, hosts);
   if (!names) return propagate(names);
   CoreFinder finder(topology);
   for (const Node node : topology.nodes()) finder.name((*names)[node], node);
-  std::vector<Core> core_of;
+  MappingFile mapping;
+  std::vector<Core>& core_of = mapping.core_of;
   for (const NamedBinding& binding : bindings) {
     const auto node = finder.node(binding.host);
     if (!node) {
@@ -259,9 +274,16 @@ Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindin
       return fail(Code::bad_input, at(source), fmt::format("rank {} is on {}", core_of.size(), where),
                   "give the topology that the file was written for");
     }
+    const std::uint32_t width = finder.width(*node, binding.cpus);
+    if (core_of.empty()) mapping.shape.cores = width;
+    if (width != mapping.shape.cores) {
+      return fail(Code::bad_input, at(source),
+                  fmt::format("rank 0 has {} cores, rank {} has {}", mapping.shape.cores, core_of.size(), width),
+                  "give all ranks the same number of cores");
+    }
     core_of.push_back(*core);
   }
-  return core_of;
+  return mapping;
 }
 
 }  // namespace rankloom

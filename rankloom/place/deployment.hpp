@@ -11,6 +11,7 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/machine/slots.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
@@ -63,8 +64,9 @@ struct NamedBinding {
 };
 
 /// The core of each rank: the first one of its processing units, in the order of the topology. Ranks without processing
-/// units get the cores of their host in turn. `source` is for messages.
-Result<std::vector<Core>> cores_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
-                                            std::span<const std::string> hosts, const std::string& source);
+/// units get the cores of their host in turn. The shape has the cores of the widest rank; fails if ranks differ in
+/// their number of cores. `source` is for messages.
+Result<MappingFile> mapping_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
+                                        std::span<const std::string> hosts, const std::string& source);
 
 }  // namespace rankloom

@@ -23,6 +23,11 @@ std::uint32_t threads_of_core(const Topology& topology) {
   return most;
 }
 
+std::uint64_t core_count(const Topology& topology) {
+  const std::size_t last = topology.levels().size() - 1;
+  return topology.levels()[has_hardware_threads(topology) ? last - 1 : last].objects;
+}
+
 }  // namespace
 
 Result<JobShape> job_shape(const LaunchCommand& command) {
@@ -38,13 +43,17 @@ Result<JobShape> job_shape(const LaunchCommand& command) {
   return first;
 }
 
-std::optional<SlotShape> slot_shape(const JobShape& shape, const Topology& topology) {
-  if (shape.width == 0 && shape.threads_per_core == 0) return std::nullopt;
-  SlotShape slot{.cores = std::max(1U, shape.width), .threads_per_core = shape.threads_per_core};
-  if (shape.unit == JobShape::Unit::hardware_thread && shape.width > 0) {
+SlotShape slot_shape(const JobShape& shape, const Topology& topology, std::uint32_t ranks, SlotShape otherwise) {
+  SlotShape slot = otherwise;
+  if (shape.threads_per_core > 0) slot.threads_per_core = shape.threads_per_core;
+  // With more ranks than cores, every hardware thread is a slot.
+  if (shape.one_thread && slot.cores == 1 && ranks <= core_count(topology)) slot.threads_per_core = 1;
+  if (shape.width == 0) return slot;
+  slot.cores = shape.width;
+  if (shape.unit == JobShape::Unit::hardware_thread) {
     const std::uint32_t all = threads_of_core(topology);
     const std::uint32_t threads = slot.threads_per_core == 0 ? all : std::min(slot.threads_per_core, all);
-    slot.cores = (shape.width + threads - 1) / threads;
+    slot.cores = shape.width / threads + (shape.width % threads != 0 ? 1 : 0);
   }
   return slot;
 }

@@ -21,6 +21,8 @@ struct JobShape {
   std::uint32_t width = 0;  ///< In units; 0: the command does not say.
   Unit unit = Unit::core;
   std::uint32_t threads_per_core = 0;  ///< Hardware threads of a core that a rank may use; 0: all.
+  bool one_thread = false;             ///< A rank has one hardware thread: "--bind-to hwthread".
+  bool oversubscribe = false;          ///< More ranks than slots are allowed: "--map-by :OVERSUBSCRIBE".
   std::string unbound_by =
       {};  ///< The option that lets ranks run on more than their cores: "--bind-to none"; empty: none.
   bool operator==(const JobShape&) const = default;
@@ -29,7 +31,7 @@ struct JobShape {
 /// Reads the options of the launcher. Fails if the programs of a command differ in their shape.
 Result<JobShape> job_shape(const LaunchCommand& command);
 
-/// The slot of a rank on this machine; nothing if the command does not say.
-std::optional<SlotShape> slot_shape(const JobShape& shape, const Topology& topology);
+/// The slot of a rank on this machine. What the command does not say is as in `otherwise`.
+SlotShape slot_shape(const JobShape& shape, const Topology& topology, std::uint32_t ranks, SlotShape otherwise = {});
 
 }  // namespace rankloom

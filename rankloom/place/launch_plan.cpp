@@ -85,6 +85,7 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   EmitOptions options;
   options.bind = context.bind;
   options.directory = context.directory;
+  if (const auto shape = job_shape(command)) options.oversubscribe = shape->oversubscribe;
   const LauncherSyntax& line = *command.launcher->command_line;
   auto placement = line.place(deployment, options);
   if (!placement) return propagate(placement);

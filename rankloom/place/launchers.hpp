@@ -25,9 +25,10 @@ struct EmitOptions {
     none,  ///< Every rank may run anywhere on its host.
   };
   Bind bind = Bind::core;
-  Argv program{"./app"};   ///< The program of the command, with its arguments.
-  std::string directory;   ///< Where the files will be, for the command; empty: the working directory.
-  std::string statistics;  ///< Intel MPI: also write the configuration that collects statistics into this file.
+  Argv program{"./app"};       ///< The program of the command, with its arguments.
+  std::string directory;       ///< Where the files will be, for the command; empty: the working directory.
+  std::string statistics;      ///< Intel MPI: also write the configuration that collects statistics into this file.
+  bool oversubscribe = false;  ///< More ranks than slots are allowed.
   std::string wrapper =
       "rankloom-bind";  ///< The program that binds its rank, for launchers that cannot bind each rank.
 
@@ -164,8 +165,7 @@ struct Launcher {
   /// Makes the files and a complete new command.
   Result<EmittedLaunch> (*write)(const Deployment& deployment, const EmitOptions& options);
   /// Reads the first of its files back; nullptr: the file does not contain enough for that.
-  Result<std::vector<Core>> (*read)(const FileContents& file, const Topology& topology,
-                                    std::span<const std::string> hosts);
+  Result<MappingFile> (*read)(const FileContents& file, const Topology& topology, std::span<const std::string> hosts);
   bool names_hosts = true;  ///< Its files or its command contain host names.
   /// nullptr: rankloom writes its files but does not parse its command line.
   const LauncherSyntax* command_line = nullptr;

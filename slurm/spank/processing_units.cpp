@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <iterator>
 
 #include <sched.h>
 
@@ -38,10 +39,10 @@ std::vector<std::uint32_t> find_units(const UnitChoice& choice, const std::vecto
                                       const std::vector<std::uint32_t>& cores) {
   if (choice.kind == UnitChoice::Kind::none || allowed.empty()) return {};
   if (choice.kind == UnitChoice::Kind::os_index) {
-    const bool all = std::all_of(choice.values.begin(), choice.values.end(), [&](std::uint32_t unit) {
-      return std::binary_search(allowed.begin(), allowed.end(), unit);
-    });
-    return all ? choice.values : std::vector<std::uint32_t>();
+    std::vector<std::uint32_t> units;
+    std::copy_if(choice.values.begin(), choice.values.end(), std::back_inserter(units),
+                 [&](std::uint32_t unit) { return std::binary_search(allowed.begin(), allowed.end(), unit); });
+    return units;
   }
   // If the step is confined to its cores, they are the allowed units. Otherwise Slurm's list tells which units belong
   // to the step, so that two jobs do not use the same unit.

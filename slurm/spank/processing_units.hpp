@@ -16,8 +16,9 @@ std::vector<std::uint32_t> parse_units(std::string_view list);
 /// The units that this process may run on, in increasing order.
 std::vector<std::uint32_t> allowed_units();
 
-/// The OS indices of the units of a rank; empty if this node lacks one of them. `cores` are the cores of the step in
-/// Slurm's numbering. On a node that is configured with more cores than it has, ranks share the units round-robin.
+/// The OS indices of those units of a rank that it may run on; empty if there are none. `cores` are the cores of the
+/// step in Slurm's numbering. On a node that is configured with more cores than it has, ranks share the units
+/// round-robin.
 std::vector<std::uint32_t> find_units(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
                                       const std::vector<std::uint32_t>& cores);
 

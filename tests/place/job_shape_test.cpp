@@ -2,6 +2,7 @@
 // Tests of place: the slot of a rank as the user's command gives it, and the processing units of slots.
 #include "rankloom/place/job_shape.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ std::string shape_of(const std::string& text, std::string_view version = {}) {
   std::string result = std::to_string(shape->width);
   result += shape->unit == JobShape::Unit::core ? " cores" : " threads";
   if (shape->threads_per_core > 0) result += "/" + std::to_string(shape->threads_per_core);
+  if (shape->one_thread) result += " one each";
+  if (shape->oversubscribe) result += " oversubscribed";
   if (!shape->unbound_by.empty()) result += " unbound by " + shape->unbound_by;
   return result;
 }
@@ -51,17 +54,24 @@ TEST(JobShape, IsReadFromTheOptionsOfTheLauncher) {
   EXPECT_EQ(shape_of("srun --cpu-bind=verbose,none app"), "0 threads unbound by --cpu-bind=verbose,none");
   EXPECT_EQ(shape_of("mpirun --map-by slot:PE=4 -n 2 app", open_mpi_4), "4 cores");
   EXPECT_EQ(shape_of("mpirun --map-by ppr:2:package:pe=8:HWTCPUS app", open_mpi_5), "8 threads");
+  EXPECT_EQ(shape_of("mpirun --map-by socket:PE=4,SPAN -n 2 app", open_mpi_4), "4 cores");
+  EXPECT_EQ(shape_of("mpirun --map-by :OVERSUBSCRIBE -n 2 app", open_mpi_4), "0 cores oversubscribed");
+  EXPECT_EQ(shape_of("mpirun --mca hwloc_base_use_hwthreads_as_cpus 1 --map-by slot:PE=4 app", open_mpi_4),
+            "4 threads");
   EXPECT_EQ(shape_of("mpirun --cpus-per-rank 3 -n 2 app", open_mpi_4), "3 cores");
   EXPECT_EQ(shape_of("mpirun --mca rmaps_base_mapping_policy node:PE=2 -n 2 app", open_mpi_4), "2 cores");
   EXPECT_EQ(shape_of("mpirun --bind-to core -n 2 app", open_mpi_4), "0 cores");
-  EXPECT_EQ(shape_of("mpirun --bind-to hwthread -n 2 app", open_mpi_4), "0 cores/1");
+  EXPECT_EQ(shape_of("mpirun --bind-to hwthread -n 2 app", open_mpi_4), "0 cores one each");
   EXPECT_EQ(shape_of("mpirun --bind-to none -n 2 app", open_mpi_4), "0 cores unbound by --bind-to none");
   EXPECT_EQ(shape_of("mpirun --mca hwloc_base_binding_policy none -n 2 app", open_mpi_4),
             "0 cores unbound by --mca hwloc_base_binding_policy none");
   EXPECT_EQ(shape_of("mpirun --bind-to numa --map-by numa:PE=4 app", open_mpi_4), "4 cores");
   EXPECT_EQ(shape_of("mpiexec -bind-to core:4 -n 2 app", mpich), "4 cores");
-  EXPECT_EQ(shape_of("mpiexec -bind-to hwthread -n 2 app", mpich), "0 threads/1");
+  EXPECT_EQ(shape_of("mpiexec -bind-to hwthread -n 2 app", mpich), "0 threads one each");
   EXPECT_EQ(shape_of("mpiexec -bind-to numa -n 2 app", mpich), "0 cores unbound by -bind-to numa");
+  EXPECT_EQ(shape_of("mpiexec -bind-to rr -n 2 app", mpich), "0 cores");
+  EXPECT_EQ(shape_of("mpiexec -bind-to user:0+1,2+3 -n 2 app", mpich), "0 cores unbound by -bind-to user:0+1,2+3");
+  EXPECT_EQ(shape_of("srun --cpu-bind=mask_cpu:0xf,0xf0 app"), "0 threads unbound by --cpu-bind=mask_cpu:0xf,0xf0");
   EXPECT_EQ(shape_of("mpiexec -bind-to core:2 -n 2 a : -n 1 b", mpich), "2 cores");
 }
 
@@ -71,15 +81,29 @@ TEST(JobShape, ProgramsOfDifferentWidthsAreRefused) {
 
 TEST(JobShape, SlurmCountsHardwareThreads) {
   const Topology smt = testing::topology("package:2=3 core:4=2 pu:2=1"), plain = testing::topology("core:8=1");
-  const auto slot = [](const char* command, const Topology& machine) {
-    return slot_shape(*job_shape(parse(command, {})), machine);
+  const auto slot = [](const char* command, const Topology& machine, SlotShape otherwise = {}) {
+    return slot_shape(*job_shape(parse(command, {})), machine, 2, otherwise);
   };
-  EXPECT_EQ(slot("srun app", smt), std::nullopt);
+  EXPECT_EQ(slot("srun app", smt), SlotShape{});
   EXPECT_EQ(slot("srun -c 4 app", smt), (SlotShape{.cores = 2}));
   EXPECT_EQ(slot("srun -c 3 app", smt), (SlotShape{.cores = 2}));
+  EXPECT_EQ(slot("srun -c 4294967295 app", smt), (SlotShape{.cores = 2147483648U}));
   EXPECT_EQ(slot("srun -c 4 --hint=nomultithread app", smt), (SlotShape{4, 1}));
   EXPECT_EQ(slot("srun -c 4 app", plain), (SlotShape{.cores = 4}));
   EXPECT_EQ(slot("srun -c 1 app", smt), SlotShape{});
+}
+
+TEST(JobShape, KeepsWhatTheCommandDoesNotSay) {
+  const Topology smt = testing::topology("package:2=3 core:4=2 pu:2=1");
+  const SlotShape wide{.cores = 4};
+  const auto slot = [&](const char* command, std::uint32_t ranks, SlotShape otherwise, std::string_view version = {}) {
+    return slot_shape(*job_shape(parse(command, version)), smt, ranks, otherwise);
+  };
+  EXPECT_EQ(slot("srun app", 2, wide), wide);
+  EXPECT_EQ(slot("srun --hint=nomultithread app", 2, wide), (SlotShape{4, 1}));
+  EXPECT_EQ(slot("mpirun --bind-to hwthread app", 2, wide, open_mpi_4), wide);
+  EXPECT_EQ(slot("mpirun --bind-to hwthread app", 8, {}, open_mpi_4), (SlotShape{1, 1}));
+  EXPECT_EQ(slot("mpirun --bind-to hwthread app", 9, {}, open_mpi_4), SlotShape{}) << "every hardware thread is a slot";
 }
 
 /// The processing units of every rank, each as "0-3,8".
@@ -119,18 +143,47 @@ TEST(Deploy, FilesOfLaunchersReadBackToTheSameCores) {
   for (const SlotShape shape : {SlotShape{}, SlotShape{.cores = 2}, SlotShape{.cores = 2, .threads_per_core = 1}}) {
     const auto deployment = deploy(cores, machine, hosts, shape);
     ASSERT_TRUE(deployment);
-    for (const char* const name : {"openmpi4", "openmpi5", "intelmpi", "wrapper", "plain"}) {
+    for (const char* const name : {"openmpi4", "openmpi5", "intelmpi", "plain"}) {
       const Launcher& launcher = **find_launcher(name);
       const auto written = launcher.write(*deployment, {});
       ASSERT_TRUE(written) << name;
       const LauncherFile& file = written->files[0];
-      // Open MPI 5 reads only consecutive numbers: otherwise its file has the hosts, and rankloom-bind binds.
-      if (file.name == "hosts") continue;
+      // Where a launcher cannot express the set, its file has only hosts, and rankloom-bind binds.
+      const bool wrapped = std::any_of(written->files.begin(), written->files.end(),
+                                       [](const LauncherFile& other) { return other.name == "bind.txt"; });
+      if (wrapped) continue;
       const auto read = launcher.read(FileContents(file.name, file.content), machine, hosts);
       ASSERT_TRUE(read) << name << "\n" << file.content;
-      EXPECT_EQ(*read, cores) << name << "\n" << file.content;
+      EXPECT_EQ(read->core_of, cores) << name << "\n" << file.content;
+      EXPECT_EQ(read->shape.cores, shape.cores) << name << "\n" << file.content;
     }
   }
+}
+
+TEST(Deploy, SetsThatALauncherCannotExpressAreBoundByTheWrapper) {
+  // 20 cores of which every second one is numbered: a list of more than 60 characters.
+  const Topology machine = testing::topology("node:1=10 core:40=2 pu:2=1");
+  const std::vector<Core> cores{Core{0}};
+  const auto deployment = deploy(cores, machine, std::vector<std::string>{"a"}, {.cores = 30, .threads_per_core = 1});
+  ASSERT_TRUE(deployment);
+  for (const char* const name : {"openmpi4", "openmpi5", "intelmpi"}) {
+    const auto written = (*find_launcher(name))->write(*deployment, {});
+    ASSERT_TRUE(written) << name;
+    EXPECT_EQ(written->files[0].content.find("slot="), std::string::npos) << name;
+    const auto table = std::find_if(written->files.begin(), written->files.end(),
+                                    [](const LauncherFile& file) { return file.name == "bind.txt"; });
+    ASSERT_NE(table, written->files.end()) << name;
+    EXPECT_THAT(table->content, HasSubstr("0 a 0,2,4,6"));
+  }
+}
+
+TEST(Deploy, RanksOfDifferentWidthsAreNotRead) {
+  const Topology machine = testing::topology("node:1=10 core:4=1");
+  const auto read = [&](const char* text) {
+    return (*find_launcher("openmpi4"))->read(FileContents("f", text), machine, std::vector<std::string>{"a"});
+  };
+  EXPECT_EQ(read("rank 0=a slot=0-1\nrank 1=a slot=2,3\n")->shape, (SlotShape{.cores = 2}));
+  EXPECT_THAT(read("rank 0=a slot=0-1\nrank 1=a slot=2\n").error().what, HasSubstr("rank 1 has 1"));
 }
 
 }  // namespace

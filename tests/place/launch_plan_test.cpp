@@ -92,7 +92,7 @@ TEST(LaunchPlan, ReplacesOptionsOfOtherPlacements) {
               "mpirun -f F/hosts -bind-to none -n 2 bind --report F/report F/bind.txt app")
         << options;
   }
-  for (const char* const options : {"-w a,b", "--cpu-bind=map_cpu:1,0", "-m cyclic", "--ntasks-per-node=1 --exact",
+  for (const char* const options : {"-w a,b", "--cpu-bind=map_cpu:1,0", "-m cyclic", "--ntasks-per-node=1",
                                     "--distribution=block:block --hint=nomultithread"}) {
     EXPECT_EQ(planned(fmt::format("srun {} -n 2 app", options), ""),
               "SLURM_HOSTFILE=F/hosts SLURM_PMIX_FENCE=ring srun --distribution=arbitrary --cpu-bind=none -n 2 bind "

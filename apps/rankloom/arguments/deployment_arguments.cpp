@@ -72,16 +72,12 @@ Result<Deployment> DeploymentArguments::load(const JobShape& by_command) const {
     if (!contents) return propagate(contents);
     read = std::move(*contents);
   } else {
-    auto core_of = (*find_launcher(from))->read(*file, *loaded, names);
-    if (!core_of) return propagate(core_of);
-    read.core_of = std::move(*core_of);
-  }
-  if (slot.given()) {
-    read.shape = slot.shape();
-  } else if (const auto shape = slot_shape(by_command, *loaded)) {
-    read.shape = *shape;
+    auto mapping_of_launcher = (*find_launcher(from))->read(*file, *loaded, names);
+    if (!mapping_of_launcher) return propagate(mapping_of_launcher);
+    read = std::move(*mapping_of_launcher);
   }
   const auto ranks = static_cast<std::uint32_t>(read.core_of.size());
+  read.shape = slot.shape(slot_shape(by_command, *loaded, ranks, read.shape));
   auto checked = Mapping::create(std::move(read.core_of), *loaded, Capacities::unbounded(*loaded, ranks), mapping);
   if (!checked) return propagate(checked);
   return deploy(checked->cores(), *loaded, names, read.shape);

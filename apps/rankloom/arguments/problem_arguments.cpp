@@ -199,7 +199,7 @@ ProblemId Instance::id(CostModel model) const {
 }
 
 Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
-  if (fit.shape != SlotShape{}) return capacities;
+  if (fit.shape != SlotShape{} && !fit.oversubscribe) return capacities;
   return fit.oversubscribe ? Capacities::unbounded(topology, graph.rank_count())
                            : Capacities::of_leaves(topology).relax_if_oversubscribed(topology, graph.rank_count());
 }

@@ -53,8 +53,10 @@ struct SlotArguments {
   std::optional<std::uint32_t> cores, threads_per_core;
 
   void describe(CLI::App& app);
-  bool given() const { return cores || threads_per_core; }
-  SlotShape shape() const { return {cores.value_or(1), threads_per_core.value_or(0)}; }
+  /// What the options do not say is as in `otherwise`.
+  SlotShape shape(SlotShape otherwise = {}) const {
+    return {cores.value_or(otherwise.cores), threads_per_core.value_or(otherwise.threads_per_core)};
+  }
 };
 
 /// A loaded mapping problem.

@@ -64,7 +64,7 @@ Result<EmittedLaunch> write_lsf(const Deployment& deployment, const EmitOptions&
 }
 
 /// The groups are the first nodes in order; the file does not contain the cores.
-Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_lsf(const FileContents& file, const Topology& topology, HostNames hosts) {
   const auto bad = [&](std::string what) {
     return fail(Code::bad_input, at(file.name()), std::move(what), "write a geometry as: {(2,5,7)(0,6)(1,3,4)}");
   };
@@ -97,7 +97,7 @@ Result<std::vector<Core>> read_lsf(const FileContents& file, const Topology& top
   const auto missing =
       std::find_if(bindings.begin(), bindings.end(), [](const NamedBinding& binding) { return binding.host.empty(); });
   if (missing != bindings.end()) return bad(fmt::format("rank {} is not in any group", missing - bindings.begin()));
-  return cores_of_bindings(bindings, topology, hosts, file.name());
+  return mapping_of_bindings(bindings, topology, hosts, file.name());
 }
 
 Result<EmittedLaunch> write_pbs(const Deployment& deployment, const EmitOptions& options) {
@@ -130,7 +130,7 @@ Result<EmittedLaunch> write_fujitsu(const Deployment& deployment, const EmitOpti
   return files_with_wrapper({{"vcoordfile", std::move(text)}}, std::move(command), deployment, options);
 }
 
-Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_fujitsu(const FileContents& file, const Topology& topology, HostNames hosts) {
   const auto sizes = dimensions(topology);
   std::vector<NamedBinding> bindings;
   Scanner in(file.view());
@@ -160,7 +160,7 @@ Result<std::vector<Core>> read_fujitsu(const FileContents& file, const Topology&
     const Node holder{static_cast<std::uint32_t>(node)};
     bindings.push_back({hosts.empty() ? topology.node_name(holder) : hosts[index(holder)]});
   }
-  return cores_of_bindings(bindings, topology, hosts, file.name());
+  return mapping_of_bindings(bindings, topology, hosts, file.name());
 }
 
 }  // namespace

@@ -18,10 +18,11 @@ namespace rankloom {
 
 namespace {
 
-/// Intel MPI splits a line of its configuration file at blanks and does not document quoting.
-Result<std::string> program_text(const EmitOptions& options) {
-  std::string text;
-  for (const std::string& argument : options.program) {
+/// Intel MPI splits a line of its configuration file at blanks and does not document quoting. `wrapped`: rankloom-bind
+/// binds the ranks.
+Result<std::string> program_text(const EmitOptions& options, bool wrapped) {
+  std::string text = wrapped ? " -env I_MPI_PIN off" : "";
+  for (const std::string& argument : wrapped ? wrapped_program(options) : options.program) {
     if (argument.empty() || argument.find_first_of(" \t\n\"'\\#") != std::string::npos) {
       return fail(Code::bad_input, at("program"),
                   fmt::format("\"{}\" cannot be written in a configuration file of Intel MPI", argument),
@@ -40,45 +41,20 @@ std::string lines_of_hosts(const Deployment& deployment, const std::string& prog
   return text;
 }
 
-/// Processing units as the mask of a domain of Intel MPI: "[F0]".
-std::string format_domain(std::span<const std::uint32_t> cpus) {
-  std::string digits;  // of the mask, the lowest first
-  for (std::uint32_t first = 0; first <= cpus.back(); first += 4) {
-    std::uint32_t digit = 0;
-    for (const std::uint32_t cpu : cpus) digit |= cpu / 4 == first / 4 ? 1U << (cpu % 4) : 0;
-    digits += "0123456789ABCDEF"[digit];
-  }
-  return fmt::format("[{}]", std::string(digits.rbegin(), digits.rend()));
-}
-
-/// Nothing if the text is not the mask of one domain.
-std::optional<std::vector<std::uint32_t>> parse_domain(std::string_view text) {
-  constexpr std::size_t max_digits = 1U << 16;
-  if (!text.starts_with('[') || !text.ends_with(']') || text.size() < 3 || text.size() > max_digits)
-    return std::nullopt;
-  text = text.substr(1, text.size() - 2);
-  std::vector<std::uint32_t> cpus;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    std::uint32_t digit = 0;
-    const char* const at = text.data() + text.size() - 1 - i;
-    if (std::from_chars(at, at + 1, digit, 16).ptr != at + 1) return std::nullopt;
-    for (std::uint32_t bit = 0; bit < 4; ++bit)
-      if ((digit >> bit & 1U) != 0) cpus.push_back(static_cast<std::uint32_t>(4 * i) + bit);
-  }
-  return cpus;
-}
-
-/// One line per rank, with its processing units. A list of processors pins a rank to one of them, so several of them
-/// are a domain.
+/// One line per rank, with its processing unit.
 std::string lines_of_ranks(const Deployment& deployment, const std::string& program) {
   std::string text;
   for (const Rank rank : deployment.ranks()) {
-    const auto cpus = deployment.cpus(rank);
-    const std::string pin = cpus.size() == 1 ? fmt::format("I_MPI_PIN_PROCESSOR_LIST {}", cpus[0])
-                                             : fmt::format("I_MPI_PIN_DOMAIN {}", format_domain(cpus));
-    fmt::format_to(std::back_inserter(text), "-n 1 -host {} -env {}{}\n", deployment.host(rank), pin, program);
+    fmt::format_to(std::back_inserter(text), "-n 1 -host {} -env I_MPI_PIN_PROCESSOR_LIST {}{}\n",
+                   deployment.host(rank), deployment.cpus(rank)[0], program);
   }
   return text;
+}
+
+/// Whether a list of processors can pin every rank: it pins a rank to one of them.
+bool has_single_units(const Deployment& deployment) {
+  const auto ranks = deployment.ranks();
+  return std::all_of(ranks.begin(), ranks.end(), [&](Rank rank) { return deployment.cpus(rank).size() == 1; });
 }
 
 /// Getmanskiy 2015, Figures 6 and 8: the hosts in order, each with as many ranks as it has cores.
@@ -130,16 +106,11 @@ std::optional<ConfigLine> parse_config_line(std::string_view text) {
     } else if (option == "-env") {
       const std::string_view name = next();
       const std::string_view value = next();
-      std::optional<std::vector<std::uint32_t>> cpus;
       if (name == "I_MPI_PIN_PROCESSOR_LIST") {
-        if (const auto cpu = number(value)) cpus = std::vector{*cpu};
-      } else if (name == "I_MPI_PIN_DOMAIN") {
-        cpus = parse_domain(value);
-      } else {
-        continue;
+        const auto cpu = number(value);
+        if (!cpu) return std::nullopt;
+        line.binding.cpus = {*cpu};
       }
-      if (!cpus || cpus->empty()) return std::nullopt;
-      line.binding.cpus = std::move(*cpus);
     } else {
       return std::nullopt;
     }
@@ -165,7 +136,7 @@ Result<LaunchPlacement> place_intel(const Deployment& deployment, const EmitOpti
   LaunchPlacement placement{.files = {host_of_each_rank(deployment)},
                             .options = {"-machinefile", options.path("hosts")},
                             .needs_wrapper = true};
-  if (options.binds()) placement.rank_environment.emplace_back("I_MPI_PIN", "off");
+  placement.rank_environment.emplace_back("I_MPI_PIN", "off");  // unbound ranks are not pinned either
   return placement;
 }
 
@@ -181,11 +152,13 @@ EmittedCommand mpirun_with(const std::string& configuration) {
 }
 
 Result<EmittedLaunch> write_intel(const Deployment& deployment, const EmitOptions& options) {
-  auto program = program_text(options);
+  const bool lists = options.binds() && has_single_units(deployment), wrapped = options.binds() && !lists;
+  auto program = program_text(options, wrapped);
   if (!program) return propagate(program);
   EmittedLaunch result;
   result.files.push_back(
-      {"config.txt", options.binds() ? lines_of_ranks(deployment, *program) : lines_of_hosts(deployment, *program)});
+      {"config.txt", lists ? lines_of_ranks(deployment, *program) : lines_of_hosts(deployment, *program)});
+  if (wrapped) result.files.push_back(binding_table(deployment));
   std::string machines;
   for (const HostRun& run : host_runs(deployment))
     fmt::format_to(std::back_inserter(machines), "{}:{}\n", run.host, run.ranks);
@@ -203,7 +176,7 @@ Result<EmittedLaunch> write_intel(const Deployment& deployment, const EmitOption
   return result;
 }
 
-Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_intel(const FileContents& file, const Topology& topology, HostNames hosts) {
   std::vector<NamedBinding> bindings;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
@@ -217,7 +190,7 @@ Result<std::vector<Core>> read_intel(const FileContents& file, const Topology& t
     auto appended = append_ranks(file, number, line->ranks, line->binding, bindings);
     if (!appended) return propagate(appended);
   }
-  return cores_of_bindings(bindings, topology, hosts, file.name());
+  return mapping_of_bindings(bindings, topology, hosts, file.name());
 }
 
 /// -genv applies to all programs.
@@ -248,8 +221,8 @@ JobShape read_shape(const LaunchedProgram& program) {
     if (target == "core" || target == "hwthread") {
       shape.width = parts.size() > 1 ? number_after(parts[1], "").value_or(1) : 0;
       if (target == "hwthread") shape.unit = JobShape::Unit::hardware_thread;
-      if (target == "hwthread" && shape.width == 0) shape.threads_per_core = 1;
-    } else if (target != "user") {
+      shape.one_thread = target == "hwthread" && shape.width == 0;
+    } else if (!is_one_of("rr l1cache l2cache", target) && (target != "user" || contains(option.values[0], "+"))) {
       shape.unbound_by = option.arguments[0] + " " + option.values[0];
     }
   }

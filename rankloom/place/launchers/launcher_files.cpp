@@ -43,7 +43,7 @@ Result<void> append_ranks(const FileContents& file, std::uint64_t line, std::uin
   return {};
 }
 
-Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts) {
   std::vector<NamedBinding> bindings;
   Scanner in(file.view());
   for (std::uint64_t number = 1; !in.done(); ++number) {
@@ -68,7 +68,7 @@ Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& t
     auto appended = append_ranks(file, number, ranks, {std::string(host)}, bindings);
     if (!appended) return propagate(appended);
   }
-  return cores_of_bindings(bindings, topology, hosts, file.name());
+  return mapping_of_bindings(bindings, topology, hosts, file.name());
 }
 
 LauncherFile binding_table(const Deployment& deployment) {

@@ -26,7 +26,7 @@ Result<void> append_ranks(const FileContents& file, std::uint64_t line, std::uin
                           const NamedBinding& binding, std::vector<NamedBinding>& bindings);
 
 /// Reads a list of hosts; a line may also be "host:ranks".
-Result<std::vector<Core>> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts);
+Result<MappingFile> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts);
 /// "bind.txt": lines of "rank host cpus", which rankloom-bind reads.
 LauncherFile binding_table(const Deployment& deployment);
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,6 +33,19 @@ LauncherFile rankfile(const Deployment& deployment, Numbering numbering) {
                    format_number_ranges(units));
   }
   return {"rankfile", std::move(text)};
+}
+
+/// One host per rank, for slots that a rankfile cannot express: rankloom-bind binds.
+LaunchPlacement place_by_hosts(const Deployment& deployment, Argv options) {
+  return {.files = {host_of_each_rank(deployment)}, .options = std::move(options), .needs_wrapper = true};
+}
+
+/// mpirun 4.1 cuts a list of slots after 64 characters.
+bool has_long_slots(const Deployment& deployment) {
+  constexpr std::size_t max_length = 60;
+  const auto ranks = deployment.ranks();
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [&](Rank rank) { return format_number_ranges(deployment.cpus(rank)).size() > max_length; });
 }
 
 /// Whether every rank has consecutive leaves of its node.
@@ -148,23 +162,25 @@ Result<std::vector<NamedBinding>> read_rankfile(const FileContents& file) {
   return bindings;
 }
 
-Result<std::vector<Core>> read_physical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_physical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
   auto bindings = read_rankfile(file);
   if (!bindings) return propagate(bindings);
-  return cores_of_bindings(*bindings, topology, hosts, file.name());
+  return mapping_of_bindings(*bindings, topology, hosts, file.name());
 }
 
-Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_logical_rankfile(const FileContents& file, const Topology& topology, HostNames hosts) {
   auto bindings = read_rankfile(file);
   if (!bindings) return propagate(bindings);
   // The host determines the node; the first number of the slot counts the cores of this node.
   std::vector<NamedBinding> hosts_only;
   for (const NamedBinding& binding : *bindings) hosts_only.push_back({binding.host});
-  auto core_of = cores_of_bindings(hosts_only, topology, hosts, file.name());
-  if (!core_of) return propagate(core_of);
-  for (std::size_t rank = 0; rank < core_of->size(); ++rank) {
+  auto mapping = mapping_of_bindings(hosts_only, topology, hosts, file.name());
+  if (!mapping) return propagate(mapping);
+  const std::size_t last = topology.levels().size() - 1;
+  const std::size_t core_level = has_hardware_threads(topology) ? last - 1 : last;
+  for (std::size_t rank = 0; rank < mapping->core_of.size(); ++rank) {
     const NamedBinding& binding = (*bindings)[rank];
-    const auto node = index(topology.node_of((*core_of)[rank]));
+    const auto node = index(topology.node_of(mapping->core_of[rank]));
     const auto first = index(topology.first_core(topology.node_level(), node));
     const auto [lowest, highest] = std::minmax_element(binding.cpus.begin(), binding.cpus.end());
     if (first + *highest >= index(topology.first_core(topology.node_level(), node + 1))) {
@@ -172,18 +188,32 @@ Result<std::vector<Core>> read_logical_rankfile(const FileContents& file, const 
                   fmt::format("rank {} is on slot {} of {}, which has fewer cores", rank, *highest, binding.host),
                   "give the topology that the file was written for");
     }
-    (*core_of)[rank] = Core{first + *lowest};
+    mapping->core_of[rank] = Core{first + *lowest};
+    std::set<std::uint32_t> cores;
+    for (const std::uint32_t unit : binding.cpus) cores.insert(topology.object_of(core_level, Core{first + unit}));
+    const auto width = static_cast<std::uint32_t>(cores.size());
+    if (rank == 0) mapping->shape.cores = width;
+    if (width != mapping->shape.cores) {
+      return fail(Code::bad_input, at(file.name()),
+                  fmt::format("rank 0 has {} cores, rank {} has {}", mapping->shape.cores, rank, width),
+                  "give all ranks the same number of cores");
+    }
   }
-  return core_of;
+  return mapping;
 }
 
 Result<LaunchPlacement> place_4(const Deployment& deployment, const EmitOptions& options) {
-  if (!options.binds()) {
-    return LaunchPlacement{.files = {host_of_each_rank(deployment)},
-                           .options = {"--hostfile", options.path("hosts"), "--map-by", "seq", "--bind-to", "none"}};
+  LaunchPlacement placement;
+  if (!options.binds() || has_long_slots(deployment)) {
+    placement =
+        place_by_hosts(deployment, {"--hostfile", options.path("hosts"), "--map-by", "seq", "--bind-to", "none"});
+    placement.needs_wrapper = options.binds();
+  } else {
+    placement.files = {rankfile(deployment, Numbering::physical)};
+    placement.options = {"--rankfile", options.path("rankfile"), "--mca", "rmaps_rank_file_physical", "1"};
   }
-  return LaunchPlacement{.files = {rankfile(deployment, Numbering::physical)},
-                         .options = {"--rankfile", options.path("rankfile"), "--mca", "rmaps_rank_file_physical", "1"}};
+  if (options.oversubscribe) placement.options.emplace_back("--oversubscribe");
+  return placement;
 }
 
 Result<LaunchPlacement> place_5(const Deployment& deployment, const EmitOptions& options) {
@@ -197,10 +227,8 @@ Result<LaunchPlacement> place_5(const Deployment& deployment, const EmitOptions&
         .options = {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"}};
   }
   if (!has_consecutive_slots(deployment)) {
-    return LaunchPlacement{
-        .files = {host_of_each_rank(deployment)},
-        .options = {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"},
-        .needs_wrapper = true};
+    return place_by_hosts(deployment,
+                          {"--map-by", fmt::format("seq:file={}", options.path("hosts")), "--bind-to", "none"});
   }
   std::string policy = fmt::format("rankfile:file={}", options.path("rankfile"));
   if (cores_are_hardware_threads(deployment.topology)) policy += ":hwtcpus";
@@ -236,9 +264,10 @@ constexpr auto replaced = std::to_array<PlacementOption>({
 
 /// "--map-by ppr:2:package:PE=4:HWTCPUS"
 void read_map_by(std::string_view value, JobShape& shape) {
-  for (const std::string& part : split_lower(value, ":")) {
+  for (const std::string& part : split_lower(value, ":,")) {  // version 4 separates modifiers by commas
     if (const auto width = number_after(part, "pe=")) shape.width = *width;
     if (part == "hwtcpus") shape.unit = JobShape::Unit::hardware_thread;
+    if (part == "oversubscribe") shape.oversubscribe = true;
   }
 }
 
@@ -246,9 +275,9 @@ void read_map_by(std::string_view value, JobShape& shape) {
 void read_bind_to(const LaunchOption& option, std::string_view value, JobShape& shape) {
   const auto parts = split_lower(value, ":");
   const std::string_view target = parts.empty() ? std::string_view() : std::string_view(parts[0]);
-  if (target.empty() || target == "core" || target == "cpu-list") return;
+  if (target.empty() || is_one_of("core cpu-list l1cache l2cache", target)) return;
   if (target == "hwthread") {
-    shape.threads_per_core = 1;
+    shape.one_thread = true;
   } else {
     shape.unbound_by = fmt::format("{}", fmt::join(option.arguments, " "));
   }
@@ -265,7 +294,7 @@ JobShape read_shape(const LaunchedProgram& program) {
       read_bind_to(option, value, shape);
     } else if (option.name == "cpus-per-proc" || (parameter && option.values[0] == "rmaps_base_cpus_per_rank")) {
       shape.width = number_after(value, "").value_or(shape.width);
-    } else if (option.name == "use-hwthread-cpus") {
+    } else if (option.name == "use-hwthread-cpus" || (parameter && contains(option.values[0], "use_hwthreads"))) {
       shape.unit = JobShape::Unit::hardware_thread;
     } else if (option.name == "bind-to-none" || option.name == "bind-to-socket") {
       shape.unbound_by = option.arguments[0];

@@ -30,7 +30,7 @@ Result<EmittedLaunch> write_wrapper(const Deployment& deployment, const EmitOpti
   return EmittedLaunch{{binding_table(deployment)}, {{{}, {}, {}, wrapped_program(bound)}}};
 }
 
-Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology& topology, HostNames hosts) {
+Result<MappingFile> read_wrapper(const FileContents& file, const Topology& topology, HostNames hosts) {
   constexpr std::size_t max_total_cpus = 1U << 26;
   std::vector<NamedBinding> bindings;
   std::size_t total_cpus = 0;
@@ -53,7 +53,7 @@ Result<std::vector<Core>> read_wrapper(const FileContents& file, const Topology&
     if (host.empty() || !cpus || cpus->empty() || (total_cpus += cpus->size()) > max_total_cpus) return bad();
     bindings.push_back({host, std::move(*cpus)});
   }
-  return cores_of_bindings(bindings, topology, hosts, file.name());
+  return mapping_of_bindings(bindings, topology, hosts, file.name());
 }
 
 Result<EmittedLaunch> write_plain(const Deployment& deployment, const EmitOptions&) {
@@ -65,10 +65,8 @@ Result<EmittedLaunch> write_plain(const Deployment& deployment, const EmitOption
   return EmittedLaunch{{{"mapping.txt", std::move(text)}}, {}};
 }
 
-Result<std::vector<Core>> read_plain(const FileContents& file, const Topology&, HostNames) {
-  auto mapping = read_mapping(file);
-  if (!mapping) return propagate(mapping);
-  return std::move(mapping->core_of);
+Result<MappingFile> read_plain(const FileContents& file, const Topology&, HostNames) {
+  return read_mapping(file);
 }
 
 }  // namespace

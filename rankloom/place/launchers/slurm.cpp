@@ -24,8 +24,11 @@ namespace {
 constexpr const char* pmix_ring = "SLURM_PMIX_FENCE=ring";
 
 Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOptions& options) {
+  Argv arguments{"--distribution=arbitrary", "--cpu-bind=none"};
+  // Otherwise -c counts all hardware threads.
+  if (deployment.shape.threads_per_core == 1) arguments.emplace_back("--threads-per-core=1");
   return LaunchPlacement{.files = {host_of_each_rank(deployment)},
-                         .options = {"--distribution=arbitrary", "--cpu-bind=none"},
+                         .options = std::move(arguments),
                          .launcher_environment = {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring},
                          .needs_wrapper = true};
 }
@@ -33,6 +36,8 @@ Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOpti
 Result<EmittedLaunch> write_slurm(const Deployment& deployment, const EmitOptions& options) {
   auto placement = place_slurm(deployment, options);
   if (!placement) return propagate(placement);
+  if (deployment.shape.cores > 1)
+    placement->options.push_back(fmt::format("--cpus-per-task={}", deployment.slot(Rank{0}).size()));
   return files_of_placement("srun", deployment, options, std::move(*placement));
 }
 
@@ -108,16 +113,16 @@ Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions
                          {"-n", number_of_ranks(deployment), fmt::format("--ntasks-per-node={}", per_node),
                           "--distribution=block:block", options.binds() ? "--cpu-bind=cores" : "--cpu-bind=none"},
                          options.program};
-  if (deployment.shape.cores > 1)
-    command.options.push_back(fmt::format("--cpus-per-task={}", deployment.slot(Rank{0}).size()));
-  if (deployment.shape.threads_per_core == 1) command.options.emplace_back("--hint=nomultithread");
+  if (const std::size_t units = deployment.slot(Rank{0}).size(); units > 1)
+    command.options.push_back(fmt::format("--cpus-per-task={}", units));
+  if (deployment.shape.threads_per_core == 1) command.options.emplace_back("--threads-per-core=1");
   if (!options.directory.empty())
     command.environment.push_back(fmt::format("MPICH_RANK_REORDER_FILE={}", options.path("MPICH_RANK_ORDER")));
   return EmittedLaunch{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
 }
 
 /// Slot i is the i-th core with a capacity. The file does not name nodes, so this is exact only for a full machine.
-Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& topology, HostNames) {
+Result<MappingFile> read_cray(const FileContents& file, const Topology& topology, HostNames) {
   std::vector<Core> slots;
   for (const Core core : topology.cores()) {
     if (topology.capacity(core) > 0) slots.push_back(core);
@@ -152,12 +157,12 @@ Result<std::vector<Core>> read_cray(const FileContents& file, const Topology& to
     }
     core_of[rank] = slots[slot];
   }
-  return core_of;
+  return MappingFile{std::move(core_of)};
 }
 
 /// The width -c stays, because Slurm reserves the processing units of ranks.
 constexpr auto replaced = std::to_array<PlacementOption>({
-    {"nodelist cpu-bind hint distribution ntasks-per-node ntasks-per-core ntasks-per-socket relative exact"},
+    {"nodelist cpu-bind hint distribution ntasks-per-node ntasks-per-core ntasks-per-socket relative"},
 });
 
 /// "-c 4 --hint=nomultithread"
@@ -174,7 +179,7 @@ JobShape read_shape(const LaunchedProgram& program) {
     } else if (option.name == "cpu-bind") {
       const auto parts = split_lower(value, ",:");
       const bool wide = std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
-        return is_one_of("none no sockets ldoms boards", part);
+        return is_one_of("none no sockets ldoms boards mask_cpu mask_ldom", part);
       });
       if (wide) shape.unbound_by = fmt::format("{}", fmt::join(option.arguments, " "));
     }

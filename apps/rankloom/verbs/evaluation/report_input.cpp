@@ -12,6 +12,7 @@
 #include "rankloom/core/system/sha256.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/model/files/json.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/report/document/describe.hpp"
 #include "rankloom/report/document/results.hpp"
 #include "rankloom/report/document/verdict.hpp"
@@ -31,10 +32,12 @@ bool is_mapper(const std::string& name) {
   return find_mapper(name.substr(0, name.find(':'))) != nullptr;
 }
 
-/// One number per line and nothing else.
+/// One number per line and nothing else but comments.
 bool is_plain_mapping(std::string_view text) {
-  bool in_number = false, number_ended = false, any = false;
+  bool in_number = false, number_ended = false, any = false, comment = false;
   for (const char c : text.substr(0, 4096)) {
+    comment = c != '\n' && (comment || (c == '#' && !in_number && !number_ended));
+    if (comment) continue;
     if (c >= '0' && c <= '9') {
       if (number_ended) return false;
       in_number = any = true;
@@ -135,7 +138,15 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
     if (auto found = use("machine.json", "topology", problem.topology.topology, "-t"); !found) return found;
   }
   problem.oversubscribe = true;  // as tune does if there are more ranks than cores
-  if (is_file(inside("mapping.txt"))) placements_.push_back(inside("mapping.txt"));
+  if (is_file(inside("mapping.txt"))) {
+    placements_.push_back(inside("mapping.txt"));
+    auto mapping_file = read_file(inside("mapping.txt"));
+    if (!mapping_file) return propagate(mapping_file);
+    auto mapping = read_mapping(*mapping_file);
+    if (!mapping) return propagate(mapping);
+    problem.slot.cores = mapping->shape.cores;
+    if (mapping->shape.threads_per_core > 0) problem.slot.threads_per_core = mapping->shape.threads_per_core;
+  }
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {
     document.verdict.commands.push_back(fmt::format("rankloom run {} -t {} -- {}", shell_quote(inside("mapping.txt")),

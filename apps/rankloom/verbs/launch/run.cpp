@@ -50,10 +50,11 @@ class RunVerb : public Verb {
     if (!command) return propagate(command);
     auto shape = job_shape(*command);
     if (!shape) return propagate(shape);
-    auto deployment = input_.load(*shape);
+    const EmitOptions::Bind bind = input_.binding(*shape);
+    // Ranks that are not bound need no slots.
+    auto deployment = input_.load(bind == EmitOptions::Bind::core ? *shape : JobShape{});
     if (!deployment) return propagate(deployment);
     if (auto named = require_host_names(*deployment, input_.names_hosts(*deployment)); !named) return propagate(named);
-    const EmitOptions::Bind bind = input_.binding(*shape);
     const auto plan_in = [&](const std::string& directory) {
       return plan_launch(*command, *deployment, launch_context(directory, bind));
     };
@@ -69,6 +70,8 @@ class RunVerb : public Verb {
     auto plan = plan_in(directory.path());
     if (!plan) return propagate(plan);
     if (!session.json) print_to_stderr(replacements(*plan));
+    if (!session.json && bind == EmitOptions::Bind::none && !input_.bind)
+      print_to_stderr(fmt::format("rankloom: ranks are not bound to cores, because of {}\n", shape->unbound_by));
     auto result = run_placed(*plan, *deployment, bind, directory, ProgramStreams::ours(session.json));
     if (!result) return propagate(result);
     if (session.json) {

@@ -235,9 +235,9 @@ class Tuner {
     if (!topology) return propagate(topology);
     result_.cores = topology->core_count();
     result_.nodes = topology->node_count();
-    slot_ = slot_shape(job_shape_, *topology).value_or(SlotShape{});
-    auto capacities =
-        Capacities::of(*topology, static_cast<std::uint32_t>(result_.ranks), {.oversubscribe = true, .shape = slot_});
+    const auto ranks = static_cast<std::uint32_t>(result_.ranks);
+    slot_ = slot_shape(job_shape_, *topology, ranks);
+    auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = true, .shape = slot_});
     if (!capacities) return propagate(capacities);
     slots_ = capacities->slot_count(*topology);
     return {};
