@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "apps/bind/thread_watcher.hpp"
 #include "rankloom/core/launcher_environment.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 
@@ -28,12 +30,15 @@ constexpr int environment_status = 5;
 
 constexpr const char* help =
     R"(rankloom-bind TABLE PROGRAM [ARGUMENT..]
-rankloom-bind --report DIRECTORY TABLE PROGRAM [ARGUMENT..]
+rankloom-bind --report DIRECTORY [--threads] TABLE PROGRAM [ARGUMENT..]
 
 Binds this rank to the processing units that TABLE assigns to it (lines of "rank host cpus" such as "3 node1 0-3,8", as
-written by `rankloom emit --to wrapper`), then executes PROGRAM. With - as TABLE it binds nothing. With --report it appends a line
-"rank host cpus" to a file in DIRECTORY that is named after the host. The rank is read from the environment variables of
-the launcher.
+written by `rankloom emit --to wrapper`), then executes PROGRAM. "threads 4" after the processing units sets
+OMP_NUM_THREADS, OMP_PLACES and OMP_PROC_BIND unless one of them is set; "gpus 0,1" sets the variables with which CUDA,
+ROCm and Level Zero choose devices. With - as TABLE it binds nothing. With --report it appends a line
+"rank host cpus" to a file in DIRECTORY that is named after the host, with --threads also lines "rank host cpus threads
+cpus:ticks .." while the program runs: where each thread may run, and its processor time. The rank is read from the
+environment variables of the launcher.
 )";
 
 using Mask = std::array<unsigned long, 16384 / (sizeof(unsigned long) * CHAR_BIT)>;
@@ -57,29 +62,71 @@ bool bind_to(const std::vector<std::uint32_t>& cpus) {
   return ::sched_setaffinity(0, sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
 }
 
-std::optional<std::vector<std::uint32_t>> cpus_in_table(const char* table, std::uint64_t rank) {
+/// What the table says about a rank.
+struct Slot {
+  std::vector<std::uint32_t> cpus;
+  std::string threads, gpus;  ///< Empty: not said.
+};
+
+std::optional<Slot> slot_in_table(const char* table, std::uint64_t rank) {
   std::ifstream file(table);
   std::string line;
   while (std::getline(file, line)) {
     char* end = nullptr;
     if (line.empty() || line[0] == '#' || std::strtoul(line.c_str(), &end, 10) != rank || end == line.c_str()) continue;
-    const std::size_t blank = line.find_last_of(' ');
-    if (blank == std::string::npos) return std::nullopt;
-    auto cpus = rankloom::parse_number_ranges(line.substr(blank + 1), mask_bits - 1);
-    return !cpus || cpus->empty() ? std::nullopt : cpus;
+    std::istringstream fields(line);
+    std::string number, host, list, name, value;
+    fields >> number >> host >> list;
+    auto cpus = rankloom::parse_number_ranges(list, mask_bits - 1);
+    if (!cpus || cpus->empty()) return std::nullopt;
+    Slot slot{std::move(*cpus), {}, {}};
+    while (fields >> name >> value) {
+      if (name == "threads") slot.threads = value;
+      if (name == "gpus") slot.gpus = value;
+    }
+    return slot;
   }
   return std::nullopt;
 }
 
+/// One variable of one vendor: with those of two, HIP would look for a device among those that ROCm has left.
+void set_gpus(const std::string& numbers) {
+  if (::access("/dev/kfd", F_OK) == 0) {
+    for (const char* const name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"}) ::unsetenv(name);
+    ::setenv("ROCR_VISIBLE_DEVICES", numbers.c_str(), 1);
+  } else if (::access("/dev/nvidiactl", F_OK) != 0 && ::access("/dev/dri", F_OK) == 0) {
+    ::setenv("ZE_AFFINITY_MASK", numbers.c_str(), 1);
+  } else {
+    ::setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);  // as the devices are numbered
+    ::setenv("CUDA_VISIBLE_DEVICES", numbers.c_str(), 1);
+  }
+}
+
+/// What the user has set stays, except the choice of GPUs, which is the mapping's.
+void set_environment(const Slot& slot) {
+  const std::array openmp{"OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"};
+  const bool given =
+      std::any_of(openmp.begin(), openmp.end(), [](const char* name) { return std::getenv(name) != nullptr; });
+  if (!slot.threads.empty() && !given) {
+    ::setenv("OMP_NUM_THREADS", slot.threads.c_str(), 1);
+    ::setenv("OMP_PLACES", "cores", 1);
+    ::setenv("OMP_PROC_BIND", "close", 1);
+  }
+  if (!slot.gpus.empty()) set_gpus(slot.gpus);
+}
+
 /// Appends the line with one write call, because the ranks of a host share the file.
-void report(const std::string& directory, std::uint64_t rank) {
+void report(const std::string& directory, std::uint64_t rank, bool threads) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  const std::string line = std::to_string(rank) + " " + host.data() + " " + allowed_cpus() + "\n";
-  const int file = ::open((directory + "/" + host.data()).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const std::string path = directory + "/" + host.data();
+  const std::string beginning = std::to_string(rank) + " " + host.data() + " " + allowed_cpus(),
+                    line = beginning + "\n";
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return;  // `rankloom run` notices that the report is missing
   if (::write(file, line.data(), line.size()) < 0) std::perror("rankloom-bind: report");
   ::close(file);
+  if (threads) rankloom::bind::start_thread_watcher(beginning, path);
 }
 
 int print_error(const std::string& message, int status) {
@@ -92,6 +139,7 @@ int print_error(const std::string& message, int status) {
 int main(int count, char** arguments) {
   int table_index = 1;
   std::string report_directory;
+  bool threads = false;
   if (count > 1 && (std::strcmp(arguments[1], "--help") == 0 || std::strcmp(arguments[1], "-h") == 0)) {
     std::fputs(help, stdout);
     return 0;
@@ -99,6 +147,8 @@ int main(int count, char** arguments) {
   if (count > 2 && std::strcmp(arguments[1], "--report") == 0) {
     report_directory = arguments[2];
     table_index = 3;
+    threads = count > 3 && std::strcmp(arguments[3], "--threads") == 0;
+    if (threads) ++table_index;
   }
   if (count < table_index + 2) {
     std::fputs(help, stderr);
@@ -115,20 +165,21 @@ int main(int count, char** arguments) {
         environment_status);
   }
   if (std::strcmp(table, "-") != 0) {
-    const auto cpus = cpus_in_table(table, *rank);
-    if (!cpus) {
+    const auto slot = slot_in_table(table, *rank);
+    if (!slot) {
       return print_error(
           "rank " + std::to_string(*rank) + " has no processing units in " + table +
               "\n  hint: check that the file exists on this host and was written for this number of ranks",
           environment_status);
     }
     // An unbound rank is slower than a bound one, but better than no run at all.
-    if (!bind_to(*cpus))
-      print_error("rank " + std::to_string(*rank) + " cannot be bound to " + rankloom::format_number_ranges(*cpus) +
-                      ": " + std::strerror(errno),
+    if (!bind_to(slot->cpus))
+      print_error("rank " + std::to_string(*rank) + " cannot be bound to " +
+                      rankloom::format_number_ranges(slot->cpus) + ": " + std::strerror(errno),
                   0);
+    set_environment(*slot);
   }
-  if (!report_directory.empty()) report(report_directory, *rank);
+  if (!report_directory.empty()) report(report_directory, *rank, threads);
   ::execvp(program[0], program);
   return print_error(std::string(program[0]) + ": " + std::strerror(errno), errno == ENOENT ? 127 : 126);
 }

@@ -273,13 +273,17 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# one mapper with its options\n"
      "rankloom list mappers pair-exchange",
      make_list},
-    {"doctor", "check that everything rankloom needs is installed",
+    {"doctor", "check what is installed, or where the ranks and threads of a command run",
      "Examines the machine and the programs that rankloom uses: which are present, which are missing, what they are "
-     "needed for and how to install them. The exit status is 5 if something essential is missing.",
+     "needed for and how to install them. The exit status is 5 if something essential is missing. With a command after "
+     "--, it runs the command as it is and shows where its ranks and threads run, with a remedy for ranks that share "
+     "cores, are not bound, or have more busy threads than processing units. The exit status is that of the program.",
      "# a list for the terminal\n"
      "rankloom doctor\n"
      "# the same for scripts\n"
-     "rankloom doctor --json",
+     "rankloom doctor --json\n"
+     "# where do my ranks and threads run?\n"
+     "rankloom doctor -- mpirun -n 4 ./app",
      make_doctor},
     {"completion", "print a completion script for bash, zsh or fish",
      "Prints a script with which the shell completes verbs, options and values.",

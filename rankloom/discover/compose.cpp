@@ -184,6 +184,7 @@ class Composer {
       const ObjectSpec& inside = interior != interiors_.end() ? interior->second : *default_interior_;
       node.between = inside.between;
       node.children = inside.children;
+      node.devices = inside.devices;
     });
     if (without.empty()) return {};
     return fail(Code::bad_input, at(machine_.text),

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/number_ranges.hpp"
+
 namespace rankloom {
 namespace {
 
@@ -115,6 +117,23 @@ Volume collective_volume(const Profile& profile, CollectiveModel model) {
   return {graph.total_bytes(), graph.total_messages()};
 }
 
+std::optional<LocationSummary> location_of(const Locations& locations) {
+  if (locations.of_ranks.empty()) return std::nullopt;
+  std::vector<std::uint32_t> sizes;
+  for (const std::string& cpus : locations.cpu_sets)
+    sizes.push_back(
+        static_cast<std::uint32_t>(parse_number_ranges(cpus).value_or(std::vector<std::uint32_t>()).size()));
+  const Locations::OfRank& first = locations.of_ranks[0];
+  LocationSummary summary{locations.hosts.size(), sizes[first.cpus], sizes[first.cpus], first.threads, first.threads};
+  for (const Locations::OfRank& rank : locations.of_ranks) {
+    summary.min_cpus = std::min(summary.min_cpus, sizes[rank.cpus]);
+    summary.max_cpus = std::max(summary.max_cpus, sizes[rank.cpus]);
+    summary.min_threads = std::min(summary.min_threads, rank.threads);
+    summary.max_threads = std::max(summary.max_threads, rank.threads);
+  }
+  return summary;
+}
+
 std::optional<TimeShare> time_of(const std::vector<RankActivity>& activity) {
   TimeShare time{.min_share = 1};
   for (const RankActivity& rank : activity) {
@@ -143,6 +162,7 @@ Result<ProfileSummary> summarise(const Profile& profile, CollectiveModel model, 
   summary.operations = operations_of(profile.collectives);
   summary.collectives = collective_volume(profile, model);
   summary.time = time_of(profile.activity);
+  summary.location = location_of(profile.locations);
   return summary;
 }
 
@@ -157,6 +177,7 @@ Result<Profile> extract_phase(const Profile& profile, const std::string& name) {
     part.point_to_point = phase.point_to_point;
     part.expanded_collectives = phase.expanded_collectives;
     part.communicators = profile.communicators;
+    part.locations = profile.locations;
     part.collectives = phase.collectives;
     part.self_traffic_counts = profile.self_traffic_counts;
     part.origin = profile.origin;

@@ -40,6 +40,13 @@ struct TimeShare {
   }
 };
 
+/// Where and how wide the ranks were.
+struct LocationSummary {
+  std::size_t hosts = 0;
+  std::uint32_t min_cpus = 0, max_cpus = 0;        ///< Processing units of a rank.
+  std::uint32_t min_threads = 0, max_threads = 0;  ///< Of a rank; 0: unknown.
+};
+
 struct ProfileSummary {
   std::uint32_t ranks = 0;
   Volume between_ranks;  ///< Point to point, without messages of a rank to itself.
@@ -53,6 +60,7 @@ struct ProfileSummary {
   CommGraph traffic;                  ///< The total traffic between pairs, as mappers use it.
   std::vector<PairTraffic> heaviest;  ///< In descending order of bytes, then by rank.
   std::optional<TimeShare> time;      ///< If it was recorded.
+  std::optional<LocationSummary> location;
 };
 
 /// O(edges log degree). Fails if the expanded collectives do not fit into memory.

@@ -56,7 +56,9 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
   const auto value = [&](std::span<const Core> core_of) {
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
-  auto default_placement = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
+  std::vector<Core> default_placement(options.default_placement.begin(), options.default_placement.end());
+  if (default_placement.empty())
+    default_placement = block_placement(problem.graph.rank_count(), problem.topology, problem.capacities);
   const double cost_default = value(default_placement);
   if (!std::isfinite(cost_default)) {
     return fail(Code::bad_input, at("cost"), "the cost of the default placement is not finite",
@@ -101,7 +103,8 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
     worse = cost_difference >= 0 && load_difference >= 0 && (cost_difference > 0 || load_difference > 0);
   }
   if (worse && !mapper.info->baseline && !options.keep_worse) {
-    auto fallback = Mapping::create(std::move(default_placement), problem.topology, problem.capacities, "block");
+    auto fallback =
+        Mapping::create(std::move(default_placement), problem.topology, problem.capacities, "default placement");
     if (!fallback) return invalid_result(mapper, std::move(fallback).error());
     result.mapping = std::move(*fallback);
     result.cost = result.cost_default;
@@ -121,11 +124,14 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
                              MapRunOptions options) {
   assert(problem.start.empty() || problem.start.size() == problem.graph.rank_count());
+  assert(options.default_placement.empty() || options.default_placement.size() == problem.graph.rank_count());
   const auto usable = usable_machine(problem);
   if (!usable) return run_on_usable(mapper, problem, run, options);
   const std::vector<Core> start = usable->from_original(problem.start);
   const MapProblem inner{problem.graph, usable->topology,      usable->capacities, problem.model,
                          start,         problem.migration_cost};
+  const std::vector<Core> default_placement = usable->from_original(options.default_placement);
+  options.default_placement = default_placement;
   auto result = run_on_usable(mapper, inner, run, options);
   if (!result) return result;
   auto mapping =

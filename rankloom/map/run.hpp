@@ -17,7 +17,7 @@ struct MapResult {
   CostModel model;
   Mapping mapping;
   double cost;                        ///< The value of the cost model for `mapping`.
-  double cost_default;                ///< The same for the block placement, the launcher's default.
+  double cost_default;                ///< The same for the default placement.
   std::optional<double> lower_bound;  ///< No placement has a better value of the cost model; empty: unknown, or too
                                       ///< weak to say anything.
   double time_ms;                     ///< Wall-clock time of the mapper alone.
@@ -28,6 +28,8 @@ struct MapResult {
 };
 
 struct MapRunOptions {
+  /// The default placement, which must be valid; empty: the block placement.
+  std::span<const Core> default_placement = {};
   bool keep_worse = false;  ///< Return a result that costs more than the default placement (to compare mappers).
   bool compute_lower_bound = false;  ///< Compute a lower bound even if the mapper has none; not with loads.
 };

@@ -146,7 +146,7 @@ class SlotFinder {
             fmt::format("rank {} is on core {}, where no slot of {} begins", rank, index(core), describe(shape)),
             fmt::format("compute the mapping with {}", option_text(shape)));
       }
-      add(core, slots->leaves(slot_at[core]), deployment);
+      add(core, slots->leaves(slot_at[core]), deployment, slots->gpus(slot_at[core]));
     }
     return {};
   }
@@ -158,6 +158,7 @@ class SlotFinder {
     std::string text = fmt::format("{} core{}", shape.cores, shape.cores == 1 ? "" : "s");
     if (shape.threads_per_core > 0)
       text += fmt::format(" with {} hardware thread{}", shape.threads_per_core, shape.threads_per_core == 1 ? "" : "s");
+    if (shape.gpus > 0) text += fmt::format(" and {} GPU{}", shape.gpus, shape.gpus == 1 ? "" : "s");
     return text;
   }
 
@@ -187,19 +188,25 @@ class SlotFinder {
   }
 
   /// Ranks on the same core of the mapping have the same slot, whose leaves are stored once.
-  void add(Core core, std::span<const Core> leaves, Deployment& deployment) {
-    if (stored_.empty()) stored_.resize(topology_.core_count(), no_slot);
-    if (stored_[core] == no_slot) {
-      stored_[core] = static_cast<std::uint32_t>(deployment.leaves.size());
-      deployment.leaves.insert(deployment.leaves.end(), leaves.begin(), leaves.end());
+  void add(Core core, std::span<const Core> leaves, Deployment& deployment, std::span<const std::uint32_t> gpus = {}) {
+    if (first_rank_.empty()) first_rank_.resize(topology_.core_count(), no_slot);
+    const auto rank = static_cast<std::uint32_t>(deployment.bindings.size());
+    if (first_rank_[core] != no_slot) {
+      deployment.bindings.push_back(deployment.bindings[Rank{first_rank_[core]}]);
+      return;
     }
-    const std::uint32_t begin = stored_[core], end = begin + static_cast<std::uint32_t>(leaves.size());
-    deployment.bindings.push_back({topology_.node_of(core), core, begin, end});
+    first_rank_[core] = rank;
+    const auto begin = static_cast<std::uint32_t>(deployment.leaves.size());
+    const auto end = begin + static_cast<std::uint32_t>(leaves.size());
+    const auto first_gpu = static_cast<std::uint32_t>(deployment.gpu_numbers.size());
+    deployment.leaves.insert(deployment.leaves.end(), leaves.begin(), leaves.end());
+    deployment.gpu_numbers.insert(deployment.gpu_numbers.end(), gpus.begin(), gpus.end());
+    deployment.bindings.push_back({topology_.node_of(core), core, begin, end, first_gpu});
   }
 
   const Topology& topology_;
   std::span<const Core> core_of_;
-  IdVector<Core, std::uint32_t> stored_;  // by core of the mapping: where its slot begins in Deployment::leaves
+  IdVector<Core, std::uint32_t> first_rank_;  // by core of the mapping
 };
 
 bool has_a_name(const ObjectSpec& object) {

@@ -22,6 +22,7 @@ struct Binding {
   Node node{};
   Core core{};                       ///< In the mapping: one of the leaves.
   std::uint32_t begin = 0, end = 0;  ///< In Deployment::leaves.
+  std::uint32_t first_gpu = 0;       ///< In Deployment::gpu_numbers.
 };
 
 struct Deployment {
@@ -30,6 +31,7 @@ struct Deployment {
   SlotShape shape;  ///< What every rank occupies.
   IdVector<Rank, Binding> bindings;
   std::vector<Core> leaves;  ///< Of the slots in use, each in ascending order. Ranks may share a slot.
+  std::vector<std::uint32_t> gpu_numbers = {};  ///< Of the slots in use.
 
   std::uint32_t rank_count() const { return static_cast<std::uint32_t>(bindings.size()); }
   IdRange<Rank> ranks() const { return IdRange<Rank>(bindings.size()); }
@@ -39,6 +41,12 @@ struct Deployment {
     const Binding& binding = bindings[rank];
     return std::span(leaves).subspan(binding.begin, binding.end - binding.begin);
   }
+  /// The numbers of the rank's GPUs on its node, in ascending order.
+  std::span<const std::uint32_t> gpus(Rank rank) const {
+    return std::span(gpu_numbers).subspan(bindings[rank].first_gpu, shape.gpus);
+  }
+  /// Whether ranks need settings besides their processing units: threads of OpenMP, or GPUs.
+  bool sets_environment() const { return shape.cores > 1 || shape.gpus > 0; }
   /// The operating system's numbers of the processing units of the rank, in ascending order.
   std::vector<std::uint32_t> cpus(Rank rank) const;
   /// The positions of its leaves in the node, in the order of the topology: the logical indices of hwloc.

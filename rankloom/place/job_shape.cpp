@@ -48,6 +48,11 @@ SlotShape slot_shape(const JobShape& shape, const Topology& topology, std::uint3
   if (shape.threads_per_core > 0) slot.threads_per_core = shape.threads_per_core;
   // With more ranks than cores, every hardware thread is a slot.
   if (shape.one_thread && slot.cores == 1 && ranks <= core_count(topology)) slot.threads_per_core = 1;
+  // On a machine without a description of its GPUs, the launcher gives ranks their GPUs as before.
+  const auto devices = topology.devices();
+  const bool has_gpus =
+      std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.kind == "gpu"; });
+  if (shape.gpus > 0 && has_gpus) slot.gpus = shape.gpus;
   if (shape.width == 0) return slot;
   slot.cores = shape.width;
   if (shape.unit == JobShape::Unit::hardware_thread) {

@@ -158,6 +158,9 @@ constexpr auto prefix_programs = std::to_array<PrefixProgram>({
     {"time", "apqv", "fo", "append portability quiet verbose", "format output"},
     {"stdbuf", "", "ioe", "", "input output error"},
     {"setsid", "cw", "", "ctty wait", ""},
+    {"taskset", "ac", "", "all-tasks cpu-list", "", 1},
+    {"numactl", "al", "iNCmpP", "all localalloc",
+     "interleave cpunodebind physcpubind membind preferred preferred-many"},
     {"timeout", "v", "ks", "foreground preserve-status verbose", "kill-after signal", 1},
 });
 
@@ -293,6 +296,12 @@ Argv LaunchCommand::argv() const {
     append(result, programs[i].arguments);
   }
   return result;
+}
+
+Argv launcher_argv(LaunchCommand command) {
+  command.programs.resize(1);
+  command.programs[0].arguments.clear();
+  return command.argv();
 }
 
 const LaunchOption* LaunchCommand::find(std::string_view name) const {

@@ -69,6 +69,9 @@ Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view ve
 Result<LaunchCommand> parse_launch_command(const Argv& argv, std::string_view version_text, std::string_view program,
                                            std::span<const Launcher* const> rows);
 
+/// The launcher with its options, without the program, to start other programs on the same hosts.
+Argv launcher_argv(LaunchCommand command);
+
 /// What to change in a command.
 struct LaunchChange {
   std::vector<std::string> removed_options = {};  ///< By name, in front of any program.

@@ -14,10 +14,10 @@ namespace rankloom {
 namespace {
 
 /// Whether the mapping replaces this option.
-bool is_replaced(const LauncherSyntax& line, const LaunchOption& option) {
+bool is_replaced(const LauncherSyntax& line, const LaunchOption& option, bool with_gpus) {
   if (option.spec != nullptr && option.spec->role == OptionRole::hosts) return true;
   return std::any_of(line.replaced.begin(), line.replaced.end(), [&](const PlacementOption& row) {
-    if (!is_one_of(row.options, option.name)) return false;
+    if (!is_one_of(row.options, option.name) || (row.with_gpus && !with_gpus)) return false;
     if (row.parameters.empty()) return true;
     return !option.values.empty() &&
            any_name(row.parameters, [&](std::string_view prefix) { return option.values[0].starts_with(prefix); });
@@ -48,12 +48,12 @@ Result<void> check_rank_count(const LaunchCommand& command, const Deployment& de
 }
 
 /// Removes the user's options that the mapping replaces, and returns them as written.
-std::vector<std::string> remove_replaced(LaunchCommand& command) {
+std::vector<std::string> remove_replaced(LaunchCommand& command, bool with_gpus) {
   std::vector<std::string> texts;
   const LauncherSyntax& line = *command.launcher->command_line;
   for (LaunchedProgram& program : command.programs) {
     std::erase_if(program.options, [&](const LaunchOption& option) {
-      if (!is_replaced(line, option)) return false;
+      if (!is_replaced(line, option, with_gpus)) return false;
       texts.push_back(fmt::format("{}", fmt::join(option.arguments, " ")));
       return true;
     });
@@ -91,16 +91,17 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   if (!placement) return propagate(placement);
 
   LaunchCommand kept = command;
-  std::vector<std::string> replaced = remove_replaced(kept);
+  std::vector<std::string> replaced = remove_replaced(kept, options.binds() && deployment.shape.gpus > 0);
   LaunchChange change;
   if (!gives_rank_count(command) && command.programs.size() == 1)
     change.options = {std::string(line.rank_count_option), number_of_ranks(deployment)};
   change.options.insert(change.options.end(), placement->options.begin(), placement->options.end());
   change.environment = std::move(placement->rank_environment);
-  const bool wrapper_binds = options.binds() && placement->needs_wrapper;
+  const bool wrapper_binds = options.binds() && (placement->needs_wrapper || deployment.sets_environment());
   if (context.report) {
-    change.wrapper = {context.wrapper, "--report", options.path("report"),
-                      wrapper_binds ? options.path("bind.txt") : "-"};
+    change.wrapper = {context.wrapper, "--report", options.path("report")};
+    if (context.threads) change.wrapper.emplace_back("--threads");
+    change.wrapper.push_back(wrapper_binds ? options.path("bind.txt") : "-");
   } else if (wrapper_binds) {
     change.wrapper = {context.wrapper, options.path("bind.txt")};
   }

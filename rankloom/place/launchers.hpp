@@ -90,6 +90,7 @@ struct OptionSpec {
 struct PlacementOption {
   std::string_view options;          ///< Their names, separated by blanks.
   std::string_view parameters = {};  ///< If given: only when the option's first value begins with one of these.
+  bool with_gpus = false;            ///< Only if ranks are bound to their cores and GPUs.
 };
 
 /// Options that contradict the mapping and cannot be replaced.
@@ -105,7 +106,8 @@ struct LaunchContext {
   std::string wrapper;    ///< rankloom-bind, by a path that exists on all hosts.
   EmitOptions::Bind bind = EmitOptions::Bind::core;
   bool in_slurm_job = false;
-  bool report = true;  ///< Every rank reports where it runs.
+  bool report = true;    ///< Every rank reports where it runs.
+  bool threads = false;  ///< Its threads are reported, too.
 };
 
 enum class DefaultRankCount : std::uint8_t {

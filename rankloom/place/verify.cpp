@@ -3,10 +3,12 @@
 #include "rankloom/place/verify.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
 
@@ -14,16 +16,33 @@ namespace rankloom {
 
 namespace {
 
-std::string_view short_host_name(std::string_view host) {
-  return host.substr(0, host.find('.'));
-}
-
 /// "node1" and "node1.cluster" are one host; "a.x" and "a.y" are two.
 bool same_host(std::string_view requested, std::string_view actual, std::string_view this_host) {
   if (requested == "localhost") requested = this_host;
   if (requested == actual) return true;
   const bool one_is_short = requested.find('.') == std::string_view::npos || actual.find('.') == std::string_view::npos;
   return one_is_short && short_host_name(requested) == short_host_name(actual);
+}
+
+constexpr const char* report_hint = "write a line as: 3 node1 0-3,8";
+
+/// "threads 0-3,8:120 1:4", or nothing at all.
+std::optional<std::vector<ThreadReport>> read_threads(Scanner& fields) {
+  std::vector<ThreadReport> threads;
+  fields.skip_blanks();
+  if (fields.done()) return threads;
+  if (fields.take_token() != "threads") return std::nullopt;
+  for (fields.skip_blanks(); !fields.done(); fields.skip_blanks()) {
+    const std::string_view token = fields.take_token();
+    const std::size_t colon = std::min(token.find(':'), token.size());
+    auto cpus = parse_number_ranges(token.substr(0, colon));
+    Scanner number(token.substr(std::min(token.size(), colon + 1)));
+    ThreadReport thread;
+    if (!cpus || cpus->empty() || !number.take_integer(thread.ticks) || !number.done()) return std::nullopt;
+    thread.cpus = std::move(*cpus);
+    threads.push_back(std::move(thread));
+  }
+  return threads;
 }
 
 class BindingChecker {
@@ -35,8 +54,9 @@ class BindingChecker {
     if (!same_host(deployment_.host(rank), report.host, this_host_)) return false;
     if (bind_ == EmitOptions::Bind::none) return true;
     const std::vector<std::uint32_t> wanted = deployment_.cpus(rank);
+    const Node node = deployment_.bindings[rank].node;
     return std::includes(report.cpus.begin(), report.cpus.end(), wanted.begin(), wanted.end()) &&
-           !reaches_other_cores(deployment_.bindings[rank].node, wanted, report);
+           !reaches_others(node, wanted, report.cpus) && first_stray(rank, report) == nullptr;
   }
 
   std::string requested(Rank rank) const {
@@ -44,8 +64,11 @@ class BindingChecker {
     return bind_ == EmitOptions::Bind::none ? host : describe(host, deployment_.cpus(rank));
   }
 
-  std::string actual(const BindingReport& report) const {
-    return bind_ == EmitOptions::Bind::none ? report.host : describe(report.host, report.cpus);
+  std::string actual(Rank rank, const BindingReport& report) const {
+    if (bind_ == EmitOptions::Bind::none) return report.host;
+    const ThreadReport* const stray = first_stray(rank, report);
+    const std::string text = describe(report.host, report.cpus);
+    return stray == nullptr ? text : fmt::format("{}, a thread {}", text, describe("on", stray->cpus));
   }
 
  private:
@@ -53,16 +76,24 @@ class BindingChecker {
     return fmt::format("{} cpu{} {}", host, cpus.size() == 1 ? "" : "s", format_number_ranges(cpus));
   }
 
-  /// Whether the rank may run on processing units of the topology that are not its own. A second hardware thread of its
-  /// own core, which the topology does not list, is not one of them.
-  bool reaches_other_cores(Node node, std::span<const std::uint32_t> wanted, const BindingReport& report) const {
-    if (report.cpus.size() == wanted.size()) return false;
+  /// A thread that may run outside of the slot of its rank; nullptr: there is none.
+  const ThreadReport* first_stray(Rank rank, const BindingReport& report) const {
+    const std::vector<std::uint32_t> wanted = deployment_.cpus(rank);
+    const auto found = std::find_if(report.threads.begin(), report.threads.end(), [&](const ThreadReport& thread) {
+      return reaches_others(deployment_.bindings[rank].node, wanted, thread.cpus);
+    });
+    return found == report.threads.end() ? nullptr : &*found;
+  }
+
+  /// Whether these are also processing units of the topology that are not wanted. A second hardware thread of a core,
+  /// which the topology does not list, is not one of them.
+  bool reaches_others(Node node, std::span<const std::uint32_t> wanted, std::span<const std::uint32_t> cpus) const {
+    if (std::includes(wanted.begin(), wanted.end(), cpus.begin(), cpus.end())) return false;
     const Topology& topology = deployment_.topology;
     const auto end = index(topology.first_core(topology.node_level(), index(node) + 1));
     for (auto core = index(topology.first_core(topology.node_level(), index(node))); core < end; ++core) {
       const std::uint32_t cpu = topology.os_index(Core{core});
-      if (!std::binary_search(wanted.begin(), wanted.end(), cpu) &&
-          std::binary_search(report.cpus.begin(), report.cpus.end(), cpu))
+      if (!std::binary_search(wanted.begin(), wanted.end(), cpu) && std::binary_search(cpus.begin(), cpus.end(), cpu))
         return true;
     }
     return false;
@@ -91,14 +122,17 @@ Result<std::vector<BindingReport>> read_reports(const FileContents& file) {
     fields.skip_blanks();
     const auto cpus = parse_number_ranges(fields.take_token());
     if (!numbered || host.empty() || !cpus) {
-      return fail(Code::bad_input, at(file.name(), line), "this is not a report of a rank",
-                  "write a line as: 3 node1 0-3,8");
+      return fail(Code::bad_input, at(file.name(), line), "this is not a report of a rank", report_hint);
     }
-    if ((total_cpus += cpus->size()) > max_total_cpus) {
+    total_cpus += cpus->size();
+    // A program may end while a line is written: without its threads it is still a report.
+    std::vector<ThreadReport> threads = read_threads(fields).value_or(std::vector<ThreadReport>());
+    for (const ThreadReport& thread : threads) total_cpus += thread.cpus.size();
+    if (total_cpus > max_total_cpus) {
       return fail(Code::bad_input, at(file.name(), line), "the ranks up to here report too many processing units",
                   "run the program again");
     }
-    reports.push_back({static_cast<std::uint32_t>(rank), host, *cpus});
+    reports.push_back({static_cast<std::uint32_t>(rank), host, *cpus, std::move(threads)});
   }
   return reports;
 }
@@ -120,7 +154,7 @@ Verification verify(const Deployment& deployment, EmitOptions::Bind bind, const 
     }
     if (report == nullptr) ++result.unreported;
     result.differences.push_back(
-        {rank, checker.requested(rank), report == nullptr ? "did not report" : checker.actual(*report)});
+        {rank, checker.requested(rank), report == nullptr ? "did not report" : checker.actual(rank, *report)});
   }
   return result;
 }

@@ -14,14 +14,22 @@
 
 namespace rankloom {
 
+/// A thread of a rank while the program ran.
+struct ThreadReport {
+  std::vector<std::uint32_t> cpus;  ///< On which it may run, increasing.
+  std::uint64_t ticks = 0;          ///< Its processor time.
+};
+
 /// What one rank reports about itself.
 struct BindingReport {
   std::uint32_t rank = 0;
   std::string host;
-  std::vector<std::uint32_t> cpus;  ///< On which it may run, increasing.
+  std::vector<std::uint32_t> cpus;    ///< On which it may run, increasing.
+  std::vector<ThreadReport> threads;  ///< Empty: they were not looked at.
 };
 
-/// Lines of "rank host cpus", as rankloom-bind writes them: "3 node1 0-3,8".
+/// Lines of "rank host cpus", as rankloom-bind writes them: "3 node1 0-3,8"; with the threads of a rank "3 node1 0-3,8
+/// threads 0-3,8:120 1:4". There may be several lines of a rank.
 Result<std::vector<BindingReport>> read_reports(const FileContents& file);
 
 /// A rank that does not run where the mapping places it.

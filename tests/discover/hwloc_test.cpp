@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rankloom/discover/hwloc/hwloc.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "discover_support.hpp"
@@ -80,6 +81,38 @@ TEST(Hwloc, NumaNodesAtDifferentDepthsAreOneLevel) {
     EXPECT_LT(topology.cost(Core{0}, Core{1}).inverse_bandwidth, topology.cost(Core{2}, Core{3}).inverse_bandwidth);
     EXPECT_LT(topology.cost(Core{2}, Core{3}).inverse_bandwidth, topology.cost(Core{0}, Core{2}).inverse_bandwidth);
   }
+}
+
+/// A bus with a GPU of NVIDIA, which NVML counts in another order than the bus does, a card of InfiniBand, and graphics
+/// of a service processor.
+std::string bus(int package, int gpu) {
+  const int first = 100 * (package + 1);
+  return fmt::format(
+      R"(<object type="Bridge" gp_index="{0}" bridge_type="0-1" depth="0" bridge_pci="0000:[{1}0-{1}f]">
+      <object type="PCIDev" gp_index="{2}" pci_busid="0000:{1}1:00.0" pci_type="0302 [10de:2335] [10de:18bf] a1" pci_link_speed="63.0">
+       <object type="OSDev" gp_index="{3}" name="nvml{5}" subtype="NVML" osdev_type="1"><info name="GPUModel" value="NVIDIA H200"/></object></object>
+      <object type="PCIDev" gp_index="{4}" pci_busid="0000:{1}2:00.0" pci_type="0207 [15b3:1021] [15b3:0041] 00" pci_link_speed="63.0">
+       <object type="OSDev" gp_index="{6}" name="mlx5_{7}" osdev_type="3"/></object>
+      <object type="PCIDev" gp_index="{8}" pci_busid="0000:{1}3:00.0" pci_type="0300 [1a03:2000] [1a03:2000] 41" pci_link_speed="0.0"/>
+     </object>)",
+      first, package + 1, first + 1, first + 2, first + 3, gpu, first + 4, package, first + 5);
+}
+
+TEST(Hwloc, DevicesAreNearTheirNumaNode) {
+  std::string text = of_version("2.0");
+  const std::size_t second = text.find("</object>\n </object>\n</topology>");
+  ASSERT_NE(second, std::string::npos);
+  text.insert(second, bus(1, 0));
+  text.insert(text.find("</object>\n  <object type=\"Package\" os_index=\"1\""), bus(0, 1));
+  const Topology topology = topology_of(machine_of(read_hwloc_xml, text));
+  EXPECT_EQ(shape_of(topology), "node 1, package 2, group 3, numa 3, core 4, pu 4") << "devices add no level";
+  std::vector<std::string> devices;
+  for (const Topology::Device& device : topology.devices())
+    devices.push_back(fmt::format("{} {} {} {} near {} to {}", device.kind, device.number, device.name, device.address,
+                                  index(device.first), index(device.end) - 1));
+  EXPECT_THAT(devices, ::testing::UnorderedElementsAre(
+                           "gpu 1 NVIDIA H200 0000:11:00.0 near 0 to 1", "nic 0 mlx5_0 0000:12:00.0 near 0 to 1",
+                           "gpu 0 NVIDIA H200 0000:21:00.0 near 2 to 3", "nic 1 mlx5_1 0000:22:00.0 near 2 to 3"));
 }
 
 TEST(Hwloc, BadFilesAreErrors) {

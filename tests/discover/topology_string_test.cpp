@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -280,6 +281,27 @@ TEST(TopologyString, RandomBytesAreAMachineOrAnError) {
     const auto machine = parse_topology_string(text);
     EXPECT_TRUE(machine || !machine.error().hint.empty()) << text;
   }
+}
+
+TEST(TopologyString, DevicesBelongToTheLevelBeforeThem) {
+  const auto machine = Topology::build(*parse_topology_string("node:2=10 nic:1 numa:2=3 GPU:2 core:4=1"));
+  ASSERT_TRUE(machine);
+  std::vector<std::string> devices;
+  for (const Topology::Device& device : machine->devices())
+    devices.push_back(fmt::format("{} {} of node {} near {} to {}", device.kind, device.number, index(device.node),
+                                  index(device.first), index(device.end) - 1));
+  EXPECT_THAT(devices, ::testing::UnorderedElementsAre(
+                           "nic 0 of node 0 near 0 to 7", "gpu 0 of node 0 near 0 to 3", "gpu 1 of node 0 near 0 to 3",
+                           "gpu 2 of node 0 near 4 to 7", "gpu 3 of node 0 near 4 to 7", "nic 0 of node 1 near 8 to 15",
+                           "gpu 0 of node 1 near 8 to 11", "gpu 1 of node 1 near 8 to 11",
+                           "gpu 2 of node 1 near 12 to 15", "gpu 3 of node 1 near 12 to 15"));
+  const auto torus = Topology::build(*parse_topology_string("torus:2x2 gpu:4 core:8"));
+  ASSERT_TRUE(torus);
+  EXPECT_EQ(torus->devices().size(), 16u);
+  for (const char* const text : {"gpu:2 core:4", "node:2 gpu:0 core:4", "node:2 gpu:2=3 core:4", "node:2 gpu core:4"})
+    EXPECT_FALSE(parse_topology_string(text)) << text;
+  EXPECT_FALSE(Topology::build(*parse_topology_string("switch:2 gpu:1 node:2 core:4"))) << "above the nodes";
+  EXPECT_FALSE(Topology::build(*parse_topology_string("node:1000000 gpu:1000 core:4"))) << "too many";
 }
 
 }  // namespace

@@ -71,6 +71,9 @@ Profile full_profile() {
                      {profile.collectives[1]}},
                     {"level 2", 1, 2.5, random_traffic(300, 0, true, false), {}, {}}};
   for (int r = 0; r < 300; ++r) profile.activity.push_back({r * 0.1, 1.0 / (r + 1), r * 1e9});
+  profile.locations.hosts = {"n1", "n2"};
+  profile.locations.cpu_sets = {"0-3,8", ""};
+  for (std::uint32_t r = 0; r < 300; ++r) profile.locations.of_ranks.push_back({r % 2, r % 3 == 0 ? 1U : 0U, r});
   profile.self_traffic_counts = true;
   profile.sizes = {{0, 12}, {1024, 7}, {std::uint64_t{1} << 40, 1}};
   profile.origin = {
@@ -97,6 +100,12 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(back->activity[5].seconds_in_mpi, profile.activity[5].seconds_in_mpi);
   EXPECT_EQ(back->activity[5].seconds_outside, profile.activity[5].seconds_outside);
   EXPECT_EQ(back->activity[5].instructions, profile.activity[5].instructions);
+  EXPECT_EQ(back->locations.hosts, profile.locations.hosts);
+  EXPECT_EQ(back->locations.cpu_sets, profile.locations.cpu_sets);
+  ASSERT_EQ(back->locations.of_ranks.size(), 300u);
+  EXPECT_EQ(back->locations.of_ranks[7].host, 1u);
+  EXPECT_EQ(back->locations.of_ranks[9].cpus, 1u);
+  EXPECT_EQ(back->locations.of_ranks[9].threads, 9u);
   ASSERT_EQ(back->phases.size(), 2u);
   EXPECT_EQ(back->phases[0].name, "0 s to 1 s");
   EXPECT_EQ(back->phases[1].begin, 1);
@@ -110,6 +119,21 @@ TEST(ProfileFile, ReadsBackEverythingInAProfile) {
   EXPECT_EQ(back->sizes, profile.sizes);
   EXPECT_EQ(back->origin, profile.origin);
   EXPECT_EQ(written(*back), written(profile));
+}
+
+TEST(ProfileFile, RejectsLocationsThatDoNotExist) {
+  const auto error_with = [](const auto& change) {
+    Profile profile = full_profile();
+    change(profile.locations);
+    const auto back = read(written(profile));
+    return back ? std::string("none") : back.error().what;
+  };
+  EXPECT_EQ(error_with([](Locations&) {}), "none");
+  EXPECT_THAT(error_with([](Locations& locations) { locations.of_ranks.pop_back(); }),
+              HasSubstr("299 have a location"));
+  EXPECT_THAT(error_with([](Locations& locations) { locations.of_ranks[3].host = 2; }), HasSubstr("do not exist"));
+  EXPECT_THAT(error_with([](Locations& locations) { locations.of_ranks[3].cpus = 2; }), HasSubstr("do not exist"));
+  EXPECT_THAT(error_with([](Locations& locations) { locations.cpu_sets[0] = "3-x"; }), HasSubstr("not a list"));
 }
 
 TEST(ProfileFile, TrafficOfARankWithItselfCountsOnlyIfTheProfileSaysSo) {

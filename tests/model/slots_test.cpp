@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,6 +17,7 @@
 namespace rankloom {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::topology;
 
@@ -142,6 +144,102 @@ TEST(Capacities, OnlyTheFirstLeafOfASlotTakesARank) {
   ASSERT_TRUE(shared);
   const std::vector<Core> pairs{Core{0}, Core{0}, Core{4}, Core{4}};
   EXPECT_EQ(block_placement(4, machine, *shared), pairs);
+}
+
+/// The GPUs of each slot and its first core: "0 1@16".
+std::vector<std::string> gpu_slots(const Topology& machine, SlotShape shape) {
+  const auto slots = Slots::cut(machine, 1, shape);
+  EXPECT_TRUE(slots) << to_string(slots.error());
+  std::vector<std::string> list;
+  for (std::size_t slot = 0; slots && slot < slots->count(); ++slot)
+    list.push_back(fmt::format("{}@{}", fmt::join(slots->gpus(slot), " "), index(slots->leaves(slot)[0])));
+  return list;
+}
+
+TEST(GpuSlots, HaveCoresNearTheirGpus) {
+  const auto machine = topology("node:2 numa:2 gpu:2 core:8");
+  EXPECT_THAT(gpu_slots(machine, {.cores = 4, .gpus = 1}),
+              ElementsAre("0@0", "1@4", "2@8", "3@12", "0@16", "1@20", "2@24", "3@28"));
+  EXPECT_THAT(gpu_slots(machine, {.cores = 8, .gpus = 2}), ElementsAre("0 1@0", "2 3@8", "0 1@16", "2 3@24"));
+  EXPECT_THAT(gpu_slots(machine, {.cores = 1, .gpus = 1}),
+              ElementsAre("0@0", "1@4", "2@8", "3@12", "0@16", "1@20", "2@24", "3@28"))
+      << "few cores are spread over those near the GPUs";
+  EXPECT_THAT(gpu_slots(machine, {.cores = 2, .gpus = 4}), ElementsAre("0 1 2 3@0", "0 1 2 3@16"));
+}
+
+TEST(GpuSlots, FollowTheNumbersOfTheMachine) {
+  // As on nodes with four MI250X: two GPUs per NUMA node, in another order than the NUMA nodes.
+  MachineSpec spec = topology("numa:4 l3:2 core:8 pu:2").spec();
+  const auto with_gpus = [&](ObjectSpec numa, std::uint32_t first) {
+    numa.repeat = 1;
+    for (const std::uint32_t number : {first, first + 1}) numa.devices.push_back({.kind = "gpu", .number = number});
+    return numa;
+  };
+  ObjectSpec& parent = spec.root.children[0].kind == "numa" ? spec.root : spec.root.children[0];
+  const ObjectSpec numa = parent.children[0];
+  parent.children.clear();
+  for (const std::uint32_t first : {4U, 2U, 6U, 0U}) parent.children.push_back(with_gpus(numa, first));
+  const auto machine = Topology::build(spec);
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  EXPECT_THAT(gpu_slots(*machine, {.cores = 8, .gpus = 1}),
+              ElementsAre("4@0", "5@16", "2@32", "3@48", "6@64", "7@80", "0@96", "1@112"));
+}
+
+TEST(GpuSlots, TakeOtherCoresIfTooFewAreNear) {
+  const auto machine = topology("node:1 numa:2 core:2");
+  MachineSpec spec = machine.spec();
+  spec.root.children[0].repeat = 1;
+  ObjectSpec& node = spec.root.children[0];
+  const ObjectSpec numa = node.children[0];
+  node.children = {numa, numa};
+  for (ObjectSpec& part : node.children) part.repeat = 1;
+  node.children[1].devices.assign(3, {.kind = "gpu"});
+  EXPECT_THAT(gpu_slots(*Topology::build(spec), {.cores = 1, .gpus = 1}), ElementsAre("2@0", "0@2", "1@3"));
+}
+
+TEST(GpuSlots, OfRandomMachinesUseEveryGpuOnceAndCoresNearIt) {
+  Random random(19);
+  for (int instance = 0; instance < 1000; ++instance) {
+    const auto pick = [&](std::uint64_t max) { return static_cast<std::uint32_t>(1 + random.below(max)); };
+    const std::uint32_t domains = pick(4), cores = pick(8), gpus = pick(4), nodes = pick(3), threads = pick(2);
+    const Topology machine =
+        topology(fmt::format("node:{} numa:{} gpu:{} l3:2 core:{} pu:{}", nodes, domains, gpus, cores, threads));
+    const SlotShape shape{.cores = pick(4), .threads_per_core = 0, .gpus = pick(4)};
+    const auto slots = Slots::cut(machine, 1, shape);
+    SCOPED_TRACE(fmt::format("instance {}: {} with {}", instance, machine.spec().text, option_text(shape)));
+    if (!slots) {
+      EXPECT_TRUE(shape.gpus > gpus * domains || shape.cores > 2 * cores * domains) << to_string(slots.error());
+      continue;
+    }
+    std::set<std::pair<Node, std::uint32_t>> used;
+    std::set<Core> leaves;
+    const std::size_t domain_level = machine.node_level() + 1;
+    for (std::size_t slot = 0; slot < slots->count(); ++slot) {
+      const Node node = machine.node_of(slots->leaves(slot)[0]);
+      ASSERT_EQ(slots->gpus(slot).size(), shape.gpus);
+      for (const std::uint32_t gpu : slots->gpus(slot)) ASSERT_TRUE(used.emplace(node, gpu).second);
+      for (const Core leaf : slots->leaves(slot)) {
+        ASSERT_TRUE(leaves.insert(leaf).second);
+        ASSERT_EQ(machine.node_of(leaf), node);
+      }
+      // One GPU, and room for all slots of the domain in its caches: the cores are in the domain of the GPU.
+      const bool room = shape.gpus == 1 && 2 * (cores / shape.cores) >= gpus;
+      if (room) {
+        ASSERT_EQ(machine.object_of(domain_level, slots->leaves(slot)[0]) % domains, slots->gpus(slot)[0] / gpus);
+      }
+    }
+    const std::uint32_t expected = gpus * domains / shape.gpus;
+    ASSERT_LE(slots->count(), std::size_t{expected} * nodes);
+    if (2 * (cores / shape.cores) * domains >= expected) {
+      ASSERT_EQ(slots->count(), std::size_t{expected} * nodes);
+    }
+  }
+}
+
+TEST(GpuSlots, NeedGpus) {
+  const auto slots = Slots::cut(topology("node:2 gpu:2 core:8"), 2, {.gpus = 3});
+  ASSERT_FALSE(slots);
+  EXPECT_THAT(slots.error().what, HasSubstr("no node of the machine has 3 GPUs"));
 }
 
 }  // namespace

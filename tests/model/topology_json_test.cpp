@@ -7,6 +7,7 @@
 #include "rankloom/core/random.hpp"
 #include "rankloom/model/machine/machine_spec.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
 namespace {
@@ -280,6 +281,51 @@ TEST(TopologyJson, DamagedFilesAreErrorsAndNeverCrash) {
     const std::string what = problem(damaged);
     EXPECT_THAT(what, Not(HasSubstr("[json.exception"))) << damaged;
   }
+}
+
+TEST(TopologyJson, KeepsDevices) {
+  const std::string text = R"({
+  "rankloom": "topology",
+  "version": 1,
+  "text": "a host",
+  "machine": {
+    "kind": "machine",
+    "children": [
+      {
+        "kind": "node",
+        "devices": [{"kind": "nic", "name": "mlx5_0", "number": 0, "address": "0000:01:00.0"}],
+        "children": [
+          {
+            "kind": "numa",
+            "devices": [{"kind": "gpu", "number": 1}, {"kind": "gpu", "name": "A \"100\"", "number": 0}],
+            "children": [{"kind": "core", "repeat": 4}]
+          }
+        ]
+      }
+    ]
+  }
+}
+)";
+  const auto machine = read_machine_json(FileContents("m.json", text));
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  EXPECT_EQ(write_machine_json(*read_machine_json(FileContents("again", write_machine_json(*machine)))),
+            write_machine_json(*machine));
+  const auto topology = Topology::build(*machine);
+  ASSERT_TRUE(topology) << to_string(topology.error());
+  std::vector<std::string> devices;
+  for (const Topology::Device& device : topology->devices())
+    devices.push_back(device.kind + " " + std::to_string(device.number) + " " + device.name);
+  EXPECT_THAT(devices, ::testing::UnorderedElementsAre("nic 0 mlx5_0", "gpu 1 ", "gpu 0 A \"100\""));
+  const auto error_with = [&](const char* from, const char* to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), std::string_view(from).size(), to);
+    auto read = read_machine_json(FileContents("m.json", changed));
+    if (!read) return read.error().what;
+    auto built = Topology::build(*read);
+    return built ? std::string("none") : built.error().what;
+  };
+  EXPECT_THAT(error_with("\"gpu\"", "\"fpga\""), ::testing::HasSubstr("unknown kind of device"));
+  EXPECT_THAT(error_with("\"number\": 1", "\"number\": 0"), ::testing::HasSubstr("have the number 0"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace rankloom {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view open_mpi = "mpirun.openmpi (OpenRTE) 4.1.4\n\nReport bugs to http://www.open-mpi.org/";
 constexpr std::string_view open_mpi_5 = "mpirun (Open MPI) 5.0.3\n\nReport bugs to https://www.open-mpi.org/";

@@ -55,6 +55,13 @@ TEST(Verify, ComparesAllProcessingUnitsOfASlot) {
   EXPECT_EQ(verification.differences[0].requested, "a cpus 0-3");
 }
 
+TEST(Verify, AThreadOutsideOfTheSlotIsADifference) {
+  EXPECT_TRUE(verify(two_ranks(), core, reports("0 a 1\n1 b 0\n0 a 1 threads 1:10 1:0\n"), "x").all());
+  const auto verification = verify(two_ranks(), core, reports("0 a 1 threads 1:10 0:7\n1 b 0\n"), "x");
+  ASSERT_EQ(verification.differences.size(), 1);
+  EXPECT_EQ(verification.differences[0].actual, "a cpu 1, a thread on cpu 0");
+}
+
 TEST(Verify, CountsRanksThatDidNotReport) {
   const auto verification = verify(two_ranks(), core, reports("0 a 1\n"), "x");
   EXPECT_EQ(verification.confirmed, 1);
@@ -72,6 +79,8 @@ TEST(Verify, TreatsLocalhostAsThisHost) {
 TEST(Verify, RefusesDamagedReports) {
   for (const char* const text : {"x a 0\n", "0\n", "0 a 3-1\n", "0 a 0,x\n", "0 a 99999999\n"})
     EXPECT_FALSE(read_reports(FileContents("report", text))) << text;
+  for (const char* const text : {"0 a 0 thread\n", "0 a 0 threads 1\n", "0 a 0 threads 1:x\n", "0 a 0 threads 1:2 3"})
+    EXPECT_TRUE(reports(text)[0].threads.empty()) << text;
   EXPECT_EQ(reports("0 a 0-2,5,7-8\n")[0].cpus, (std::vector<std::uint32_t>{0, 1, 2, 5, 7, 8}));
 }
 

@@ -183,6 +183,12 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
                                           const Capacities& capacities, const RunArguments& arguments,
                                           Progress& progress) {
   std::error_code ignored;
+  if (name == "recorded" && !std::filesystem::exists(name, ignored)) {
+    if (!instance.recorded.empty()) return check_placement(instance.recorded, instance, capacities, name);
+    return fail(
+        Code::bad_input, at(name), instance.not_recorded,
+        "record the program on the hosts of the machine, and give the machine that `rankloom topo discover` finds");
+  }
   const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
   if (is_file || find_mapper(name.substr(0, name.find(':'))) == nullptr) {
     auto read = read_placement(name, instance, capacities);

@@ -16,6 +16,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/place/recorded_placement.hpp"
 
 namespace rankloom::app {
 
@@ -134,6 +135,8 @@ void SlotArguments::describe(CLI::App& app) {
   add({"--threads-per-core", "T",
        "how many hardware threads of its cores a rank uses; by default all, unless ranks outnumber cores", "input"},
       max_threads_per_core, threads_per_core);
+  add({"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
+      max_gpus_per_rank, gpus);
 }
 
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
@@ -180,6 +183,7 @@ Json ProblemArguments::json(const Instance& instance, CostModel model) const {
             {"model", id.model}};
   if (slot.cores) json["cores_per_rank"] = *slot.cores;
   if (slot.threads_per_core) json["threads_per_core"] = *slot.threads_per_core;
+  if (slot.gpus) json["gpus_per_rank"] = *slot.gpus;
   return json;
 }
 
@@ -196,6 +200,10 @@ ProblemId Instance::id(CostModel model) const {
           .machine = sha256(machine).substr(0, 16),
           .slots = capacities.total(),
           .model = std::string(info(model).name)};
+}
+
+std::vector<Core> Instance::default_placement() const {
+  return recorded.empty() ? block_placement(graph.rank_count(), topology, capacities) : recorded;
 }
 
 Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
@@ -232,11 +240,18 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   if (!capacities) return propagate(capacities);
   if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return propagate(fits);
   progress.report("adding up the traffic", -1);
+  auto recorded = recorded_placement(imported->profile.locations, *machine, *capacities);
   std::optional<Profile> profile_copy;
   if (keep_profile) profile_copy = imported->profile;
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
-  return Instance{std::move(graph), std::move(*machine),     std::move(*capacities), profile_watch.seconds(),
-                  topology_seconds, std::move(profile_copy), imported->format};
+  Instance instance{std::move(graph), *std::move(machine),     *std::move(capacities), profile_watch.seconds(),
+                    topology_seconds, std::move(profile_copy), imported->format};
+  if (recorded) {
+    instance.recorded = *std::move(recorded);
+  } else {
+    instance.not_recorded = recorded.error().what;
+  }
+  return instance;
 }
 
 }  // namespace rankloom::app

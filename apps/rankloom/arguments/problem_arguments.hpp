@@ -50,12 +50,13 @@ struct TopologyArguments {
 
 /// What a rank occupies, as options.
 struct SlotArguments {
-  std::optional<std::uint32_t> cores, threads_per_core;
+  std::optional<std::uint32_t> cores = {}, threads_per_core = {}, gpus = {};
 
   void describe(CLI::App& app);
   /// What the options do not say is as in `otherwise`.
   SlotShape shape(SlotShape otherwise = {}) const {
-    return {cores.value_or(otherwise.cores), threads_per_core.value_or(otherwise.threads_per_core)};
+    return {cores.value_or(otherwise.cores), threads_per_core.value_or(otherwise.threads_per_core),
+            gpus.value_or(otherwise.gpus)};
   }
 };
 
@@ -68,6 +69,13 @@ struct Instance {
   double topology_seconds = 0;
   std::optional<Profile> profile = {};  ///< The profile that `graph` was computed from, if the caller asked for it.
   std::string_view format = {};         ///< The row of `rankloom list formats` that read it.
+  /// Where the launcher placed the ranks when the profile was recorded; empty: unknown on this machine, and why.
+  std::vector<Core> recorded = {};
+  std::string not_recorded = {};
+
+  /// What mappings are compared with: the recorded placement, or the block placement.
+  std::vector<Core> default_placement() const;
+  std::string_view default_name() const { return recorded.empty() ? "block" : "recorded"; }
 
   /// What identifies the problem. O(edges).
   ProblemId id(CostModel model) const;

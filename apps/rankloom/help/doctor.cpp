@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/rankloom/arguments/options.hpp"
+#include "apps/rankloom/help/launch_doctor.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
@@ -258,9 +260,17 @@ Json to_json(const std::vector<Finding>& findings) {
 
 class DoctorVerb : public Verb {
  public:
-  void describe(CLI::App&) override {}
+  void describe(CLI::App& app) override {
+    add_repeated(app,
+                 {"COMMAND", "COMMAND",
+                  "after --: run this command as it is, and show where its ranks and threads run, with a remedy for "
+                  "ranks that share cores, are not bound, or have more threads than processing units",
+                  "input"},
+                 command_);
+  }
 
   Result<int> run(const Session& session) override {
+    if (!command_.empty()) return examine_launch(session, command_);
     const std::vector<Finding> findings = examine_environment();
     if (session.json) {
       print_json(to_json(findings));
@@ -269,6 +279,9 @@ class DoctorVerb : public Verb {
     }
     return is_healthy(findings) ? success : static_cast<int>(Code::environment);
   }
+
+ private:
+  std::vector<std::string> command_;
 };
 
 }  // namespace

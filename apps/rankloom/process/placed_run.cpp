@@ -120,6 +120,28 @@ LaunchContext launch_context(const std::string& directory, EmitOptions::Bind bin
           std::getenv("SLURM_JOB_ID") != nullptr};
 }
 
+Result<LaunchPlan> plan_unchanged(const LaunchCommand& command, const LaunchContext& context) {
+  Argv wrapper{context.wrapper, "--report", (fs::path(context.directory) / "report").string()};
+  if (context.threads) wrapper.emplace_back("--threads");
+  wrapper.emplace_back("-");
+  auto changed = rewrite(command, {.wrapper = std::move(wrapper)});
+  if (!changed) return propagate(changed);
+  return LaunchPlan{{}, {}, *std::move(changed), {}, {}};
+}
+
+Result<std::vector<BindingReport>> read_rank_reports(const RunDirectory& directory) {
+  auto all = read_all_reports(fs::path(directory.path()) / "report");
+  if (!all) return all;
+  std::stable_sort(all->begin(), all->end(),
+                   [](const BindingReport& a, const BindingReport& b) { return a.rank < b.rank; });
+  std::vector<BindingReport> last;
+  for (BindingReport& report : *all) {
+    if (!last.empty() && last.back().rank == report.rank) last.pop_back();
+    last.push_back(std::move(report));
+  }
+  return last;
+}
+
 Result<PlacedRun> run_placed(const LaunchPlan& plan, const Deployment& deployment, EmitOptions::Bind bind,
                              RunDirectory& directory, const ProgramStreams& streams) {
   if (auto written = directory.write(plan.files); !written) return propagate(written);
@@ -127,9 +149,9 @@ Result<PlacedRun> run_placed(const LaunchPlan& plan, const Deployment& deploymen
   PlacedRun run;
   run.status = run_program(plan.command.argv(), plan.environment, streams);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  auto reports = read_all_reports(fs::path(directory.path()) / "report");
-  if (!reports) return propagate(reports);
-  run.verification = verify(deployment, bind, *reports, host_name());
+  // Damaged reports are like missing ones: they must not hide the status of the program.
+  const auto reports = read_all_reports(fs::path(directory.path()) / "report");
+  run.verification = verify(deployment, bind, reports.value_or(std::vector<BindingReport>()), host_name());
   return run;
 }
 

@@ -42,6 +42,12 @@ Result<void> require_host_names(Deployment& deployment, bool named);
 /// For a launch from this process with files in this directory.
 LaunchContext launch_context(const std::string& directory, EmitOptions::Bind bind);
 
+/// The user's command as it is, except that every rank reports where it runs into a directory.
+Result<LaunchPlan> plan_unchanged(const LaunchCommand& command, const LaunchContext& context);
+
+/// The reports of the last run in this directory. The last report of a rank counts.
+Result<std::vector<BindingReport>> read_rank_reports(const RunDirectory& directory);
+
 struct PlacedRun {
   int status = 0;      ///< Of the program.
   double seconds = 0;  ///< From the start of the launcher to its end.

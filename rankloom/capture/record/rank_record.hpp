@@ -11,7 +11,8 @@
 namespace rankloom::record {
 
 inline constexpr char rank_record_magic[8] = {'R', 'K', 'L', 'M', 'R', 'A', 'N', 'K'};
-inline constexpr std::uint32_t rank_record_version = 3;
+inline constexpr std::uint32_t rank_record_version = 4;
+inline constexpr std::size_t max_recorded_cpus = 4096;
 inline constexpr std::size_t size_buckets = 65;  ///< Messages of 0, 1, 2 to 3, 4 to 7, … bytes.
 
 /// An open-addressing hash table. A slot whose count is 0 is free.
@@ -105,6 +106,9 @@ struct RankRecord {
   char job[96]{};                ///< As JobIdentity.
   LastSendCache last_send;
   char host[64]{};
+  std::uint64_t cpus[max_recorded_cpus / 64]{};  ///< On which the rank may run after MPI_Init: one bit each.
+  std::uint32_t first_threads = 0;  ///< Threads of the process after MPI_Init: those of the MPI library, and one.
+  std::uint32_t last_threads = 0;   ///< Before MPI_Finalize; 0: unknown.
   char program[256]{};
   char mpi[128]{};
 };

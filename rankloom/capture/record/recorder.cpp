@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "rankloom/capture/record/call_timer.hpp"
@@ -190,6 +192,32 @@ void copy(char (&to)[size], const char* from) {
   to[length] = '\0';
 }
 
+/// The number of threads of this process; 0 if it is unknown. Allocates nothing: it is called while a program ends.
+std::uint32_t count_threads() {
+  const int folder = ::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return 0;
+  struct Entry {  // as the kernel returns it
+    std::uint64_t inode, offset;
+    std::uint16_t length;
+    std::uint8_t type;
+    char name[1];
+  };
+  alignas(Entry) char buffer[4096];
+  std::uint32_t threads = 0;
+  for (;;) {
+    const long size = ::syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+    if (size <= 0) break;
+    for (long at = 0; at < size;) {
+      Entry entry;
+      std::memcpy(&entry, buffer + at, sizeof entry);
+      if (entry.name[0] != '.') ++threads;
+      at += entry.length;
+    }
+  }
+  ::close(folder);
+  return threads;
+}
+
 void describe(RankRecord& record) {
   record.rank = static_cast<std::uint32_t>(recorder.rank);
   record.process = static_cast<std::uint32_t>(::getpid());
@@ -197,6 +225,8 @@ void describe(RankRecord& record) {
   record.started_ns = nanoseconds(CLOCK_REALTIME);  // tells runs apart; words: ok
   copy(record.job, piece.job().text);
   ::gethostname(record.host, sizeof record.host - 1);
+  ::sched_getaffinity(0, sizeof record.cpus, reinterpret_cast<cpu_set_t*>(record.cpus));
+  record.first_threads = count_threads();
   copy(record.program, program_invocation_name);
   copy(record.mpi, mpi_version);
   if (char* const line = std::strpbrk(record.mpi, ",\n")) *line = '\0';
@@ -308,6 +338,7 @@ void finish_session() {
 void finish() {
   if (recorder.state.load() != State::on) return;
   recorder.state.store(State::off);
+  recorder.counters.arena().head().last_threads = count_threads();
   close_record(Ending::finalized);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/discover/default_costs.hpp"
+#include "rankloom/discover/hwloc/devices.hpp"
 
 namespace rankloom {
 
@@ -27,14 +29,19 @@ struct Destroy {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
 
-/// Keeps processors, caches and memory; ranks cannot run on devices.
-HwlocTopology make_topology() {
+/// Keeps processors, caches and memory. Devices are only kept for list_devices(), because hwloc may add groups of
+/// processors that are near a device.
+HwlocTopology make_topology(bool with_devices = false) {
   hwloc_topology* raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   HwlocTopology topology(raw);
   hwloc_topology_set_cache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_io_types_filter(raw,
+                                     with_devices ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
+  // They load libraries of drivers and open windows, and say nothing that the PCI bus does not say.
+  for (const char* const component : {"opencl", "gl"})
+    if (with_devices) hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
   hwloc_topology_set_type_filter(raw, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
   return topology;
 }
@@ -80,7 +87,8 @@ bool is_numa_level(hwloc_obj_t object) {
 
 class HostReader {
  public:
-  explicit HostReader(hwloc_topology_t topology) : topology_(topology), root_(hwloc_get_root_obj(topology)) {
+  HostReader(hwloc_topology_t topology, std::vector<HostDevice> devices)
+      : topology_(topology), root_(hwloc_get_root_obj(topology)), devices_(std::move(devices)) {
     find_numa_depths(root_);
     single_numa_level_ = fits_single_level(root_);
     name_levels();
@@ -202,14 +210,33 @@ class HostReader {
     }
     std::vector<ObjectSpec> children;
     for_each_child(object, [&](hwloc_obj_t child) { children.push_back(read_object(child)); });
+    spec.devices = devices_near(object);
     if (is_numa_level(object)) {
       ObjectSpec numa = make(numa_depth(object), true);
       numa.children = std::move(children);
+      numa.devices = std::exchange(spec.devices, {});
       spec.children.push_back(std::move(numa));
     } else {
       spec.children = std::move(children);
     }
     return spec;
+  }
+
+  /// The devices whose processing units are in this object, but not all in one object below; of the root, also those
+  /// that are near no processing unit that may be used.
+  std::vector<DeviceSpec> devices_near(hwloc_obj_t object) const {
+    std::vector<DeviceSpec> near;
+    for (const HostDevice& device : devices_) {
+      const bool known = hwloc_bitmap_intersects(device.near.get(), root_->cpuset) != 0;
+      const auto contains = [&](hwloc_obj_t other) {
+        return known && hwloc_bitmap_isincluded(device.near.get(), other->cpuset) != 0;
+      };
+      bool below = false;
+      for_each_child(object,
+                     [&](hwloc_obj_t child) { below = below || (child->type != HWLOC_OBJ_PU && contains(child)); });
+      if (object == root_ ? !below : contains(object) && !below) near.push_back(device.spec);
+    }
+    return near;
   }
 
   /// Fast and slow cores in one package: the cores differ in more than their distances.
@@ -239,6 +266,7 @@ class HostReader {
 
   hwloc_topology_t topology_;
   hwloc_obj_t root_;
+  std::vector<HostDevice> devices_;
   int deepest_numa_ = -1;
   bool single_numa_level_ = true;
   bool os_order_is_logical_ = true;  // the OS numbers the processing units in hwloc order
@@ -268,26 +296,35 @@ bool nested_too_deep(std::string_view xml) {
   return false;
 }
 
-Result<MachineSpec> read_loaded(hwloc_topology_t topology, const std::string& source) {
+Result<MachineSpec> read_loaded(hwloc_topology_t topology, std::vector<HostDevice> devices, const std::string& source) {
   if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0) {
     return fail(Code::bad_input, at(source), "describes a machine without processing units",
                 "export it again on that machine: lstopo machine.xml");
   }
-  MachineSpec machine = HostReader(topology).read();
+  MachineSpec machine = HostReader(topology, std::move(devices)).read();
   machine.text = source;
   return machine;
 }
 
+/// The topology of an XML file; nullptr if hwloc cannot read it.
+HwlocTopology load_buffer(const std::string& text, bool with_devices) {
+  HwlocTopology topology = make_topology(with_devices);
+  const bool loaded =
+      topology && hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) == 0 &&
+      hwloc_topology_load(topology.get()) == 0;
+  return loaded ? std::move(topology) : nullptr;
+}
+
 Result<MachineSpec> load_xml(const std::string& text, const std::string& source) {
-  const HwlocTopology topology = make_topology();
-  if (!topology || text.size() > 0x4000'0000 || nested_too_deep(text) ||
-      hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0 ||
-      hwloc_topology_load(topology.get()) != 0) {
+  const bool readable = text.size() <= 0x4000'0000 && !nested_too_deep(text);
+  const HwlocTopology topology = readable ? load_buffer(text, false) : nullptr;
+  const HwlocTopology with_devices = topology ? load_buffer(text, true) : nullptr;
+  if (!topology || !with_devices) {
     return fail(Code::bad_input, at(source), "hwloc cannot read this XML",
                 fmt::format("the file may be incomplete; export it again with lstopo of hwloc {} or earlier",
                             HWLOC_API_VERSION >> 16));
   }
-  return read_loaded(topology.get(), source);
+  return read_loaded(topology.get(), list_devices(with_devices.get()), source);
 }
 
 /// libhwloc trusts its XML: objects without the attributes that lstopo writes crash it. So another process reads the
@@ -325,14 +362,18 @@ Result<MachineSpec> read_hwloc_xml(const FileContents& file) {
 }
 
 Result<MachineSpec> discover_host(const HostOptions& options) {
-  const HwlocTopology topology = make_topology();
+  const HwlocTopology topology = make_topology(), with_devices = make_topology(true);
   const unsigned long flags =
       options.bound ? HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING : 0UL;
   if (!topology || hwloc_topology_set_flags(topology.get(), flags) != 0 || hwloc_topology_load(topology.get()) != 0) {
     return fail(Code::environment, at("this host"), "hwloc cannot read the topology of this host",
                 "check that /sys is mounted");
   }
-  return read_loaded(topology.get(), "this host");
+  const bool devices_known = options.devices && with_devices &&
+                             hwloc_topology_set_flags(with_devices.get(), flags) == 0 &&
+                             hwloc_topology_load(with_devices.get()) == 0;
+  return read_loaded(topology.get(), devices_known ? list_devices(with_devices.get()) : std::vector<HostDevice>(),
+                     "this host");
 }
 
 }  // namespace rankloom

@@ -25,7 +25,8 @@ inline bool is_hwloc_xml(std::string_view text) {
 Result<MachineSpec> read_hwloc_xml(const FileContents& file);
 
 struct HostOptions {
-  bool bound = false;  ///< Only the processing units that this process is bound to, not all units of its cgroup.
+  bool bound = false;    ///< Only the processing units that this process is bound to, not all units of its cgroup.
+  bool devices = false;  ///< Also GPUs and network cards. Libraries of drivers may be loaded for that.
 };
 /// This host, within the limits of the cgroup of this process.
 Result<MachineSpec> discover_host(const HostOptions& options);

@@ -23,6 +23,7 @@ class LevelBuilder {
     const LevelSpec::Count count = spec.counts.size() == 1 ? spec.counts[0] : spec.counts[parent];
     ObjectSpec child{
         .kind = spec.kind, .name = {}, .repeat = count.objects, .between = {}, .os_index = {}, .children = {}};
+    child.devices = spec.devices;
     if (level + 1 == levels_.size()) {
       child.capacity = count.capacity;
       return {child};

@@ -50,6 +50,17 @@ Result<LevelSpec> parse_level(std::string_view token) {
   return level;
 }
 
+constexpr std::uint32_t max_devices = 1024;  // of an object
+
+/// The devices of a token such as "gpu:4".
+Result<std::vector<DeviceSpec>> parse_devices(std::string_view token) {
+  const auto colon = std::min(token.find(':'), token.size());
+  const auto count = parse_size(token.substr(std::min(token.size(), colon + 1)));
+  if (!count || *count > max_devices)
+    return bad_token(token, fmt::format("devices have a number from 1 to {}, and no cost", max_devices));
+  return std::vector<DeviceSpec>(*count, DeviceSpec{.kind = lower_case(token.substr(0, colon))});
+}
+
 /// The objects that a token such as "!core:5,17-19" excludes.
 struct HoleSpec {
   std::string kind;
@@ -74,6 +85,7 @@ struct ParsedString {
   std::string_view network;  // empty: a plain hierarchy
   std::vector<LevelSpec> levels;
   std::vector<HoleSpec> holes;
+  std::vector<DeviceSpec> devices_of_nodes;  // of the nodes of the network
 };
 
 Result<ParsedString> parse_tokens(std::string_view text) {
@@ -83,6 +95,15 @@ Result<ParsedString> parse_tokens(std::string_view text) {
       auto hole = parse_hole(token);
       if (!hole) return propagate(hole);
       parsed.holes.push_back(std::move(*hole));
+    } else if (is_device_kind(lower_case(token.substr(0, token.find(':'))))) {
+      auto devices = parse_devices(token);
+      if (!devices) return propagate(devices);
+      if (parsed.levels.empty() && parsed.network.empty())
+        return bad_token(token, "devices belong to the level before them");
+      auto& all = parsed.levels.empty() ? parsed.devices_of_nodes : parsed.levels.back().devices;
+      all.insert(all.end(), devices->begin(), devices->end());
+      if (all.size() > max_devices)
+        return bad_token(token, fmt::format("an object has more than {} devices", max_devices));
     } else if (is_network_token(token)) {
       if (!parsed.network.empty() || !parsed.levels.empty())
         return bad_token(token, "only one network is allowed, and it must come first");
@@ -171,6 +192,7 @@ Result<MachineSpec> parse_topology_string(std::string_view text) {
   if (!parsed->network.empty()) {
     auto network = parse_network_token(parsed->network, default_per_hop(levels));
     if (!network) return propagate(network);
+    network->levels.back().devices = std::move(parsed->devices_of_nodes);
     levels.insert(levels.begin(), network->levels.begin(), network->levels.end());
     machine.network = std::move(network->network);
   }

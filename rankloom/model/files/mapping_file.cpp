@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view cores_option = "--cores-per-rank", threads_option = "--threads-per-core";
+constexpr std::string_view cores_option = "--cores-per-rank", threads_option = "--threads-per-core",
+                           gpus_option = "--gpus-per-rank";
 constexpr std::uint64_t max_core = std::numeric_limits<std::uint32_t>::max();
 
 Failure not_a_core(Where where, std::string_view token) {
@@ -49,6 +50,7 @@ Result<MappingFile> read_plain(const FileContents& file) {
       if (const auto cores = number_after(cores_option, comment, max_cores_per_rank)) mapping.shape.cores = *cores;
       if (const auto threads = number_after(threads_option, comment, max_threads_per_core))
         mapping.shape.threads_per_core = *threads;
+      if (const auto gpus = number_after(gpus_option, comment, max_gpus_per_rank)) mapping.shape.gpus = *gpus;
       continue;
     }
     std::uint64_t core = 0;
@@ -94,7 +96,9 @@ Result<MappingFile> read_json(const FileContents& file) {
     if (!cores) return propagate(cores);
     auto threads = read_count(file, parsed, "threads_per_core", 0, max_threads_per_core);
     if (!threads) return propagate(threads);
-    mapping.shape = {*cores, *threads};
+    auto gpus = read_count(file, parsed, "gpus_per_rank", 0, max_gpus_per_rank);
+    if (!gpus) return propagate(gpus);
+    mapping.shape = {*cores, *threads, *gpus};
   }
   std::vector<Core>& core_of = mapping.core_of;
   core_of.reserve(list.size());

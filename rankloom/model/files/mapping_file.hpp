@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // model/files: mapping files: plain text (one core number per line, line i for rank i), or the JSON result of
-// `rankloom map`, of which the keys "mapping", "cores_per_rank" and "threads_per_core" are read.
+// `rankloom map`, of which the keys "mapping", "cores_per_rank", "threads_per_core" and "gpus_per_rank" are read.
 #pragma once
 
 #include <span>

@@ -25,7 +25,8 @@ constexpr std::uint64_t version = 1;
 constexpr std::size_t chunk_target = std::size_t{1} << 20;  // lists are split into chunks of about this size
 
 constexpr std::string_view origin_tag = "ORIG", communicators_tag = "COMM", collectives_tag = "COLL",
-                           activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG", phase_tag = "PHAS";
+                           activity_tag = "ACTV", sizes_tag = "SIZE", flags_tag = "FLAG", phase_tag = "PHAS",
+                           hosts_tag = "HOST", cpu_sets_tag = "CPUS", locations_tag = "LOCA";
 constexpr std::uint32_t flag_self_traffic_counts = 1;
 
 /// Appends values to the content of a chunk.
@@ -154,6 +155,25 @@ ItemError take_activity(Reader& in, Profile& profile) {
   return nullptr;
 }
 
+ItemError take_host(Reader& in, Profile& profile) {
+  profile.locations.hosts.push_back(in.take_text());
+  return nullptr;
+}
+
+ItemError take_cpu_set(Reader& in, Profile& profile) {
+  profile.locations.cpu_sets.push_back(in.take_text());
+  return nullptr;
+}
+
+ItemError take_location(Reader& in, Profile& profile) {
+  Locations::OfRank rank;
+  rank.host = in.take<std::uint32_t>();
+  rank.cpus = in.take<std::uint32_t>();
+  rank.threads = in.take<std::uint32_t>();
+  profile.locations.of_ranks.push_back(rank);
+  return nullptr;
+}
+
 ItemError take_size(Reader& in, Profile& profile) {
   const auto size = in.take<std::uint64_t>();
   profile.sizes[size] = in.take<std::uint64_t>();
@@ -174,6 +194,9 @@ constexpr ChunkKind kinds[] = {{origin_tag, take_origin, 16},
                                {communicators_tag, take_communicator, 24},
                                {collectives_tag, take_collective, 3},
                                {activity_tag, take_activity, 3},
+                               {hosts_tag, take_host, 20},
+                               {cpu_sets_tag, take_cpu_set, 20},
+                               {locations_tag, take_location, 3},
                                {sizes_tag, take_size, 4},
                                {phase_tag, take_phase, 16},
                                {flags_tag, take_flags, 1}};
@@ -346,6 +369,14 @@ Result<void> write_profile(const Profile& profile, Sink& sink) {
     out.put(activity.seconds_in_mpi);
     out.put(activity.seconds_outside);
     out.put(activity.instructions);
+  });
+  const auto put_text = [](Writer& out, const std::string& text) { out.put(text); };
+  write_list(hosts_tag, profile.locations.hosts, sink, put_text);
+  write_list(cpu_sets_tag, profile.locations.cpu_sets, sink, put_text);
+  write_list(locations_tag, profile.locations.of_ranks, sink, [](Writer& out, const Locations::OfRank& rank) {
+    out.put(rank.host);
+    out.put(rank.cpus);
+    out.put(rank.threads);
   });
   write_list(sizes_tag, profile.sizes, sink, [](Writer& out, const auto& entry) {
     out.put(entry.first);

@@ -41,8 +41,21 @@ static void read(const JsonCursor& cursor, Cost& cost) {
   if (!is_valid_cost(cost)) cursor.report_error("is not a valid cost", cost_limits);
 }
 
+static void read(const JsonCursor& cursor, DeviceSpec& device) {
+  cursor.expect_keys({"kind", "name", "number", "address"});
+  cursor.read_required("kind", device.kind);
+  cursor.read_optional("name", device.name);
+  cursor.read_optional("number", device.number);
+  cursor.read_optional("address", device.address);
+  constexpr std::size_t max_length = 64;
+  if (cursor.failed()) return;
+  if (!is_device_kind(device.kind)) cursor.report_error("unknown kind of device", "use gpu or nic");
+  if (device.name.size() > max_length || device.address.size() > max_length)
+    cursor.report_error("the name or the address of a device is too long", "use at most 64 bytes");
+}
+
 static void read(const JsonCursor& cursor, ObjectSpec& object) {
-  cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children"});
+  cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children", "devices"});
   if (cursor.depth() > 2 * max_levels)
     cursor.report_error("is nested too deep", fmt::format("use at most {} levels", max_levels));
   std::uint32_t repeat = 1;
@@ -53,6 +66,7 @@ static void read(const JsonCursor& cursor, ObjectSpec& object) {
   cursor.read_optional("capacity", object.capacity);
   cursor.read_optional("os_index", object.os_index);
   cursor.read_optional("children", object.children);
+  cursor.read_optional("devices", object.devices);
   if (cursor.failed()) return;
   object.repeat = repeat;
   if (object.kind.empty()) cursor.report_error("the kind is empty", "give the kind, such as \"node\" or \"core\"");
@@ -205,6 +219,13 @@ Json to_json(const ObjectSpec& object) {
   if (!object.name.empty()) json["name"] = object.name;
   if (object.repeat != 1) json["repeat"] = object.repeat;
   if (object.between) json["between"] = to_json(*object.between);
+  for (const DeviceSpec& device : object.devices) {
+    Json entry{{"kind", device.kind}};
+    if (!device.name.empty()) entry["name"] = device.name;
+    if (device.number) entry["number"] = *device.number;
+    if (!device.address.empty()) entry["address"] = device.address;
+    json["devices"].push_back(std::move(entry));
+  }
   if (object.children.empty()) {
     if (object.capacity != 1) json["capacity"] = object.capacity;
     if (object.os_index) json["os_index"] = *object.os_index;

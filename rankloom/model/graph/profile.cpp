@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/number_ranges.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -22,6 +24,7 @@ class ProfileCheck {
     if (auto valid = check_communicators(); !valid) return valid;
     if (auto valid = check_collectives(profile_.collectives); !valid) return valid;
     if (auto valid = check_activity(); !valid) return valid;
+    if (auto valid = check_locations(); !valid) return valid;
     for (const Phase& phase : profile_.phases) {
       if (!is_amount(phase.begin) || !is_amount(phase.end)) return bad_amount("the time of a phase");
       if (phase.point_to_point.rank_count() != ranks())
@@ -80,6 +83,27 @@ class ProfileCheck {
         return damaged("the root of a collective is not a member of its communicator");
       if (!is_amount(call.bytes)) return bad_amount("the size of a collective");
       if (!is_amount(call.count)) return bad_amount("the number of calls of a collective");
+    }
+    return {};
+  }
+
+  Result<void> check_locations() const {
+    const Locations& locations = profile_.locations;
+    if (!locations.of_ranks.empty() && locations.of_ranks.size() != ranks())
+      return mismatch("have a location", locations.of_ranks.size());
+    for (const Locations::OfRank& rank : locations.of_ranks) {
+      if (rank.host >= locations.hosts.size() || rank.cpus >= locations.cpu_sets.size())
+        return damaged("the host or the processing units of a rank do not exist");
+    }
+    constexpr std::uint32_t max_cpu = 65535;
+    constexpr std::size_t max_total_cpus = 1U << 26;
+    if (locations.cpu_sets.size() > ranks() || locations.hosts.size() > ranks())
+      return damaged("there are more hosts or sets of processing units than ranks");
+    std::size_t total = 0;
+    for (const std::string& text : locations.cpu_sets) {
+      const auto cpus = parse_number_ranges(text, max_cpu);
+      if (!cpus) return damaged("a set of processing units is not a list such as 0-3,8");
+      if ((total += cpus->size()) > max_total_cpus) return damaged("there are too many processing units");
     }
     return {};
   }

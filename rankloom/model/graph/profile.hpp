@@ -40,6 +40,18 @@ struct RankActivity {
   double instructions = 0;
 };
 
+/// Where the launcher placed the ranks. Ranks refer to tables, because hosts and sets of processing units repeat.
+struct Locations {
+  struct OfRank {
+    std::uint32_t host = 0;     ///< Index into `hosts`.
+    std::uint32_t cpus = 0;     ///< Index into `cpu_sets`.
+    std::uint32_t threads = 0;  ///< Of the program, without those of the MPI library; 0: unknown.
+  };
+  std::vector<std::string> hosts;
+  std::vector<std::string> cpu_sets;  ///< Processing units on which a rank may run: "0-3,8".
+  std::vector<OfRank> of_ranks;       ///< One entry per rank, or empty.
+};
+
 /// A part of the run with its own traffic: a time window, or the part between two calls of MPI_Pcontrol.
 struct Phase {
   std::string name;  ///< "0 s to 1 s", "level 2", or a name from the program.
@@ -60,6 +72,7 @@ struct Profile {
   std::vector<Collective> collectives;
   std::vector<Phase> phases;           ///< In order of their begin; together the complete run. May be empty.
   std::vector<RankActivity> activity;  ///< One entry per rank, or empty.
+  Locations locations;
   std::map<std::uint64_t, std::uint64_t>
       sizes;  ///< Histogram of message sizes: largest power of two not above the size → count.
   std::map<std::string, std::string> origin;  ///< Provenance: "program", "source", "date", …

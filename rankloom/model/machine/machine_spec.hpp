@@ -37,6 +37,22 @@ inline bool is_valid_cost(Cost cost) {
 }
 
 /// One object of the hierarchy, or `repeat` equal siblings.
+/// A device of a node: a GPU ("gpu") or a network card ("nic").
+struct DeviceSpec {
+  std::string kind;
+  std::string name = {};  ///< "NVIDIA H200", "mlx5_0"; may be empty.
+  /// As programs count the devices of this kind on a node; none: in the order of the machine. All devices of a kind on
+  /// a node have one, or none has.
+  std::optional<std::uint32_t> number = {};
+  std::string address = {};  ///< On the PCI bus: "0000:07:00.0"; may be empty.
+  bool operator==(const DeviceSpec&) const = default;
+};
+
+/// Whether a level of a topology string is a kind of devices.
+inline bool is_device_kind(std::string_view kind) {
+  return kind == "gpu" || kind == "nic";
+}
+
 struct ObjectSpec {
   std::string kind;  ///< "switch", "node", "package", "core", …: names the level.
   std::string name;  ///< The name of a host; empty: numbered. Only with repeat = 1.
@@ -46,7 +62,8 @@ struct ObjectSpec {
   std::uint32_t capacity = 1;  ///< Leaves only: how many ranks fit; 0: the core must not be used.
   /// Leaves only: the number that the operating system of the node gives to the processing unit.
   std::optional<std::uint32_t> os_index;
-  std::vector<ObjectSpec> children;  ///< Empty: this is a leaf, that is, a core.
+  std::vector<ObjectSpec> children;      ///< Empty: this is a leaf, that is, a core.
+  std::vector<DeviceSpec> devices = {};  ///< Near all cores of this object, and not nearer to some of them.
 };
 
 /// A warning about the input of a topology source, which `topo check` prints. It is not an error.

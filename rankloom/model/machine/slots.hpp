@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/machine: slots, the parts of a machine that a rank occupies: some cores of one node, with their hardware
-// threads.
+// model/machine: slots, the parts of a machine that a rank occupies: some cores of one node with their hardware
+// threads, and GPUs near them.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,18 @@ struct SlotShape {
   std::uint32_t cores = 1;
   /// Hardware threads of each core. 0: all of them; if there are more ranks than cores, and a rank has one core, one.
   std::uint32_t threads_per_core = 0;
+  std::uint32_t gpus = 0;
   bool operator==(const SlotShape&) const = default;
 };
 
-constexpr std::uint32_t max_cores_per_rank = 1U << 16, max_threads_per_core = 1U << 10;
+constexpr std::uint32_t max_cores_per_rank = 1U << 16, max_threads_per_core = 1U << 10, max_gpus_per_rank = 1U << 10;
 
 /// The options of a shape that is not the default: "--cores-per-rank 4 --threads-per-core 1".
 std::string option_text(SlotShape shape);
 
 /// The slots of a machine for ranks of one shape. They do not overlap. A slot contains cores of two caches, NUMA nodes
-/// or packages only if it is larger than each of them, or if there are too few slots for all ranks otherwise.
+/// or packages only if it is larger than each of them, or if there are too few slots for all ranks otherwise. The cores
+/// of a slot with GPUs are near its GPUs, unless there are too few of them.
 class Slots {
  public:
   /// O(cores x levels). Fails if a rank is larger than every node.
@@ -43,10 +45,17 @@ class Slots {
     const std::uint32_t begin = slot == 0 ? 0 : ends_[slot - 1];
     return std::span(leaves_).subspan(begin, ends_[slot] - begin);
   }
+  /// The numbers of its GPUs on its node, in ascending order; empty if a rank needs none.
+  std::span<const std::uint32_t> gpus(std::size_t slot) const {
+    return std::span(gpus_).subspan(slot * gpus_per_slot_, gpus_per_slot_);
+  }
 
  private:
+  friend class GpuSlots;
   std::vector<std::uint32_t> ends_;
   std::vector<Core> leaves_;
+  std::vector<std::uint32_t> gpus_;
+  std::uint32_t gpus_per_slot_ = 0;
 };
 
 /// Whether the leaves of the machine are hardware threads, and the level above them contains the cores.

@@ -36,6 +36,15 @@ class Topology {
     bool is_private() const { return max_arity == 1; }  ///< Every parent has one child: no cores diverge here.
   };
 
+  /// A device of a node.
+  struct Device {
+    std::string kind;  ///< "gpu" or "nic"
+    std::string name, address;
+    Node node{};
+    std::uint32_t number = 0;  ///< Among the devices of its kind on the node.
+    Core first{}, end{};       ///< The cores near it.
+  };
+
   /// Fails if the machine is empty, too large for 32-bit core numbers, or has contradictory levels.
   static Result<Topology> build(MachineSpec spec);
   /// A machine given by a square distance matrix in row-major order, for quadratic assignment problems. This is the
@@ -72,6 +81,9 @@ class Topology {
   /// How many ranks fit on the core; 0: the core must not be used.
   std::uint32_t capacity(Core core) const { return data_->capacity.empty() ? 1 : data_->capacity[index(core)]; }
 
+  /// By node, then in the order of the machine.
+  std::span<const Device> devices() const { return data_->devices; }
+
   /// The network between the nodes. For a hierarchy it is the tree of the levels above the nodes.
   const Network& network() const { return *data_->network; }
   /// Whether a routed network connects the nodes, instead of a tree of levels; levels()[node_level()] has no cost then.
@@ -101,6 +113,7 @@ class Topology {
     std::vector<std::uint32_t> capacity;     // by core; empty: all 1
     std::vector<std::uint32_t> os_index;     // by core; empty: the index in the node
     std::vector<std::string> node_names;     // empty: numbered
+    std::vector<Device> devices;
     std::shared_ptr<const Network> network;
     bool routed = false;
     bool symmetric = true;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,8 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_number = std::numeric_limits<std::uint32_t>::max();
+constexpr double max_devices = 1 << 20;
 
 /// Kinds of levels inside a node, for machines that do not name their nodes.
 bool is_inside_node(const std::string& kind) {
@@ -78,12 +81,24 @@ class TopologyBuilder {
     if (root.children.empty() || count < 1)
       return bad("the machine has no cores", "name at least one level, such as core:4");
     if (root.repeat != 1) return bad("the machine itself is repeated", "repeat a level below the machine");
+    const std::function<double(const ObjectSpec&)> devices = [&](const ObjectSpec& object) -> double {
+      auto sum = static_cast<double>(object.devices.size());
+      for (const ObjectSpec& child : object.children) sum += devices(child);
+      return sum * static_cast<double>(object.repeat);
+    };
+    const double device_count = devices(root);
+    if (device_count > max_devices) {
+      return bad(fmt::format("{:.4g} devices are too many: the maximum is {:.4g}", device_count, max_devices),
+                 "give nodes fewer devices");
+    }
     if (count > static_cast<double>(max_cores)) {
       return bad(fmt::format("{:.4g} cores are too many: the maximum is {}", count, max_cores),
                  "make the levels smaller");
     }
-    constexpr double bytes_per_core = 24;  // path, levels above, attributes
-    if (auto fits = check_memory({}, "a machine of this size", count * bytes_per_core, {}); !fits) {
+    constexpr double bytes_per_core = 24;     // path, levels above, attributes
+    constexpr double bytes_per_device = 512;  // while they are sorted
+    const double bytes = count * bytes_per_core + device_count * bytes_per_device;
+    if (auto fits = check_memory({}, "a machine of this size", bytes, {}); !fits) {
       return bad(fits.error().what, "make the levels smaller");
     }
     core_count_ = static_cast<std::uint32_t>(count);
@@ -237,19 +252,55 @@ class TopologyBuilder {
           data_.node_names.resize(data_.levels[level].objects - 1);
           data_.node_names.push_back(child.name);
         }
+        const Core first{static_cast<std::uint32_t>(data_.path.size())};
         if (!leaves) {
-          data_.first_core[level].push_back(static_cast<std::uint32_t>(data_.path.size()));
+          data_.first_core[level].push_back(index(first));
           visit(child, level + 1, below);
+          add_devices(child, level, first);
           continue;
         }
         data_.path.push_back(below);
         if (any_capacity_) data_.capacity.push_back(child.capacity);
         if (any_os_index_) data_.os_index.push_back(child.os_index.value_or(no_os_index));
+        add_devices(child, level, first);
       }
     }
   }
 
+  void add_devices(const ObjectSpec& object, std::size_t level, Core first) {
+    const Core end{static_cast<std::uint32_t>(data_.path.size())};
+    if (level < data_.node_level) devices_above_nodes_ |= !object.devices.empty();
+    const Node node{static_cast<std::uint32_t>(data_.levels[data_.node_level].objects - 1)};
+    for (const DeviceSpec& device : object.devices) {
+      data_.devices.push_back(
+          {device.kind, device.name, device.address, node, device.number.value_or(no_number), first, end});
+    }
+  }
+
+  /// Orders the devices of each node, and numbers those without a number.
+  Result<void> number_devices() {
+    if (devices_above_nodes_ || !machine_.devices.empty())
+      return bad("a device is above the level of nodes", "give devices to nodes or to parts of nodes");
+    std::stable_sort(data_.devices.begin(), data_.devices.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.node, a.first) < std::tie(b.node, b.first);
+    });
+    for (std::size_t begin = 0, end = 0; begin < data_.devices.size(); begin = end) {
+      while (end < data_.devices.size() && data_.devices[end].node == data_.devices[begin].node) ++end;
+      std::map<std::string, std::set<std::uint32_t>> used;
+      std::map<std::string, std::uint32_t> next;
+      for (std::size_t at = begin; at < end; ++at) {
+        Topology::Device& device = data_.devices[at];
+        if (device.number == no_number) device.number = next[device.kind]++;
+        if (!used[device.kind].insert(device.number).second)
+          return bad(fmt::format("two devices of kind {} on a node have the number {}", device.kind, device.number),
+                     "give all of them different numbers, or none");
+      }
+    }
+    return {};
+  }
+
   Result<void> check_attributes() {
+    if (auto numbered = number_devices(); !numbered) return numbered;
     if (std::count(data_.os_index.begin(), data_.os_index.end(), no_os_index) > 0) {
       return bad("some cores have an os_index and others have none", "give an os_index to all cores or to none");
     }
@@ -353,7 +404,7 @@ class TopologyBuilder {
   std::uint32_t core_count_ = 0;
   std::vector<int> shift_;          // by level: position of its bits in a path
   std::vector<bool> uneven_costs_;  // by level: whether parents have different costs between their children
-  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false;
+  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false, devices_above_nodes_ = false;
 };
 
 Result<Topology> Topology::build(MachineSpec spec) {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
@@ -73,9 +74,14 @@ Result<MappingFile> read_hosts(const FileContents& file, const Topology& topolog
 
 LauncherFile binding_table(const Deployment& deployment) {
   std::string text = "# rank host cpus\n";
-  for (const Rank rank : deployment.ranks())
-    fmt::format_to(std::back_inserter(text), "{} {} {}\n", index(rank), deployment.host(rank),
+  for (const Rank rank : deployment.ranks()) {
+    fmt::format_to(std::back_inserter(text), "{} {} {}", index(rank), deployment.host(rank),
                    format_number_ranges(deployment.cpus(rank)));
+    if (deployment.shape.cores > 1) fmt::format_to(std::back_inserter(text), " threads {}", deployment.shape.cores);
+    if (deployment.shape.gpus > 0)
+      fmt::format_to(std::back_inserter(text), " gpus {}", fmt::join(deployment.gpus(rank), ","));
+    text += "\n";
+  }
   return {"bind.txt", std::move(text)};
 }
 
@@ -105,7 +111,8 @@ EmittedLaunch files_of_placement(std::string_view launcher, const Deployment& de
   launcher_options.insert(launcher_options.end(), placement.options.begin(), placement.options.end());
   EmittedCommand command{
       std::move(placement.launcher_environment), {std::string(launcher)}, std::move(launcher_options), options.program};
-  if (!placement.needs_wrapper) return {std::move(placement.files), {std::move(command)}};
+  const bool wrapped = placement.needs_wrapper || deployment.sets_environment();
+  if (!wrapped) return {std::move(placement.files), {std::move(command)}};
   return files_with_wrapper(std::move(placement.files), std::move(command), deployment, options);
 }
 

@@ -27,7 +27,8 @@ Result<void> append_ranks(const FileContents& file, std::uint64_t line, std::uin
 
 /// Reads a list of hosts; a line may also be "host:ranks".
 Result<MappingFile> read_hosts(const FileContents& file, const Topology& topology, HostNames hosts);
-/// "bind.txt": lines of "rank host cpus", which rankloom-bind reads.
+/// "bind.txt": lines of "rank host cpus", which rankloom-bind reads; with several cores or GPUs per rank "rank host
+/// cpus threads 4 gpus 0,1".
 LauncherFile binding_table(const Deployment& deployment);
 
 /// The program, after rankloom-bind when it binds the ranks.

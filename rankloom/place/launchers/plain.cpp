@@ -52,6 +52,13 @@ Result<MappingFile> read_wrapper(const FileContents& file, const Topology& topol
     auto cpus = parse_number_ranges(line.take_token());
     if (host.empty() || !cpus || cpus->empty() || (total_cpus += cpus->size()) > max_total_cpus) return bad();
     bindings.push_back({host, std::move(*cpus)});
+    line.skip_blanks();
+    while (!line.done()) {  // "threads 4 gpus 0,1"
+      const std::string_view name = line.take_token();
+      line.skip_blanks();
+      if ((name != "threads" && name != "gpus") || line.take_token().empty()) return bad();
+      line.skip_blanks();
+    }
   }
   return mapping_of_bindings(bindings, topology, hosts, file.name());
 }

@@ -27,6 +27,8 @@ Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOpti
   Argv arguments{"--distribution=arbitrary", "--cpu-bind=none"};
   // Otherwise -c counts all hardware threads.
   if (deployment.shape.threads_per_core == 1) arguments.emplace_back("--threads-per-core=1");
+  // Otherwise a rank sees only the GPUs that Slurm has chosen for it. rankloom-bind chooses those of bound ranks.
+  if (deployment.shape.gpus > 0 && options.binds()) arguments.emplace_back("--gpu-bind=none");
   return LaunchPlacement{.files = {host_of_each_rank(deployment)},
                          .options = std::move(arguments),
                          .launcher_environment = {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring},
@@ -163,6 +165,7 @@ Result<MappingFile> read_cray(const FileContents& file, const Topology& topology
 /// The width -c stays, because Slurm reserves the processing units of ranks.
 constexpr auto replaced = std::to_array<PlacementOption>({
     {"nodelist cpu-bind hint distribution ntasks-per-node ntasks-per-core ntasks-per-socket relative"},
+    {.options = "gpu-bind", .with_gpus = true},
 });
 
 /// "-c 4 --hint=nomultithread"
@@ -172,6 +175,8 @@ JobShape read_shape(const LaunchedProgram& program) {
     const std::string value = option.values.empty() ? "" : option.values[0];
     if (option.name == "cpus-per-task") {
       shape.width = number_after(value, "").value_or(0);
+    } else if (option.name == "gpus-per-task") {
+      shape.gpus = number_after(value.substr(value.rfind(':') + 1), "").value_or(0);  // also "a100:1"
     } else if (option.name == "threads-per-core") {
       shape.threads_per_core = number_after(value, "").value_or(0);
     } else if (option.name == "hint" && value == "nomultithread") {

@@ -44,7 +44,7 @@ bool is_binding_list(std::string_view text) {
   Scanner in(text);
   for (in.skip_space(); in.next_is('#'); in.skip_space()) in.skip_line();
   const std::string_view line = in.take_line();
-  return line.starts_with("0 ") && std::count(line.begin(), line.end(), ' ') == 2;
+  return line.starts_with("0 ") && std::count(line.begin(), line.end(), ' ') >= 2;
 }
 
 Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
@@ -56,10 +56,12 @@ Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
     const std::uint64_t line = in.line();
     std::string_view text = in.take_line();
     if (text.starts_with('#')) continue;
-    const std::size_t first = std::min(text.find(' '), text.size()), last = text.rfind(' ');
-    const auto rank = parse_number(text.substr(0, first));
-    auto cpus = parse_number_ranges(last < text.size() ? text.substr(last + 1) : "");
-    const std::string host(last > first && last < text.size() ? text.substr(first + 1, last - first - 1) : "");
+    Scanner fields(text);
+    const auto rank = parse_number(fields.take_token());
+    fields.skip_blanks();
+    const std::string host(fields.take_token());
+    fields.skip_blanks();
+    auto cpus = parse_number_ranges(fields.take_token());  // Slurm sets threads and GPUs, which may follow
     const bool valid = rank && *rank == static_cast<double>(bindings.size()) && cpus && !cpus->empty() &&
                        (total_cpus += cpus->size()) <= max_total_cpus && is_plain_host_name(host);
     if (!valid) {

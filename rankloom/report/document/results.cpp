@@ -137,8 +137,11 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
     // Without the profile, only these figures can be compared: those of the default placement, or of the first mapping,
     // and those of the best other mapping.
     std::size_t first = 0;
-    while (first + 1 < mappings.size() && mappings[first].at("name") != "block") ++first;
-    const bool has_default = mappings[first].at("name") == "block";
+    const auto is_default = [](const auto& mapping) {
+      return mapping.at("name") == "block" || mapping.at("name") == "recorded";
+    };
+    while (first + 1 < mappings.size() && !is_default(mappings[first])) ++first;
+    const bool has_default = is_default(mappings[first]);
     if (!has_default) first = 0;
     std::size_t best = first == 0 ? 1 : 0;
     for (std::size_t other = best + 1; other < mappings.size(); ++other) {

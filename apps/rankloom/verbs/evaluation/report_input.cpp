@@ -235,17 +235,19 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   }
   if (auto fits = add_problem(instance->id(run.model), source, document); !fits) return propagate(fits);
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
-  ComparedPlacements placements{
-      block_placement(instance->graph.rank_count(), instance->topology, instance->capacities), {}, {}, run.model};
+  ComparedPlacements placements{instance->default_placement(), {}, {}, run.model};
+  const std::string before(instance->default_name());
   // The cheapest placement is shown as the proposal; the table lists all of them.
   double best = 0;
-  std::vector<MapperRow> rows{{"block", evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
-                               std::nullopt, 1, false, "the launcher's default placement"}};
+  std::vector<MapperRow> rows{{before, evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
+                               std::nullopt, 1, false,
+                               instance->recorded.empty() ? "the launcher's default placement"
+                                                          : "the launcher's placement when the program was recorded"}};
   for (const std::string& name : placements_) {
     auto placement = given_placement(name, *instance, problem.fit(), run, progress);
     if (!placement) return propagate(placement);
     const double cost = evaluate(instance->graph, instance->topology, *placement, run.model);
-    if (name != "block") rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
+    if (name != before) rows.push_back({name, cost, 0, std::nullopt, 1, false, {}});
     if (!placements.after.empty() && objective(run.model, cost) >= best) continue;
     best = objective(run.model, cost);
     placements.after = std::move(*placement);
@@ -256,7 +258,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     const auto known = std::find_if(document.mappers.begin(), document.mappers.end(),
                                     [&](const MapperRow& other) { return other.name == row.name; });
     MapperRow& shown = known != document.mappers.end() ? *known : document.mappers.emplace_back(row);
-    shown.chosen = row.name == (gains ? placements.after_label : "block");
+    shown.chosen = row.name == (gains ? placements.after_label : before);
   }
   if (!document.lower_bound) {
     const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};

@@ -56,7 +56,9 @@ class RunVerb : public Verb {
     if (!deployment) return propagate(deployment);
     if (auto named = require_host_names(*deployment, input_.names_hosts(*deployment)); !named) return propagate(named);
     const auto plan_in = [&](const std::string& directory) {
-      return plan_launch(*command, *deployment, launch_context(directory, bind));
+      LaunchContext context = launch_context(directory, bind);
+      context.threads = true;
+      return plan_launch(*command, *deployment, context);
     };
     if (dry_run_) {
       auto plan = plan_in(output_.empty() ? "DIRECTORY" : output_);

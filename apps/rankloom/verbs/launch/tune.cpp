@@ -103,7 +103,9 @@ class Tuner {
     return logged(write(), commands_.report(), "report.log").has_value();
   }
 
-  std::string conclusion() const { return result_.conclusion(commands_.mapping(), commands_.machine()); }
+  std::string conclusion() const {
+    return result_.conclusion(commands_.mapping(), commands_.machine(), bind_ == EmitOptions::Bind::none);
+  }
 
  private:
   bool oversubscribes() const { return result_.ranks > slots_; }
@@ -227,6 +229,7 @@ class Tuner {
     result_.ranks = summary->ranks;
     result_.collectives_share = point_to_point + collectives > 0 ? collectives / (point_to_point + collectives) : 0;
     if (summary->time) result_.share_in_mpi = summary->time->share();
+    location_ = summary->location;
     return {};
   }
 
@@ -237,10 +240,28 @@ class Tuner {
     result_.nodes = topology->node_count();
     const auto ranks = static_cast<std::uint32_t>(result_.ranks);
     slot_ = slot_shape(job_shape_, *topology, ranks);
+    const bool threads = location_ && location_->min_threads > 1;
+    if (job_shape_.width == 0 && threads && bind_ == EmitOptions::Bind::core) make_room_for_threads(*topology);
     auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = true, .shape = slot_});
     if (!capacities) return propagate(capacities);
     slots_ = capacities->slot_count(*topology);
     return {};
+  }
+
+  /// The command does not say how many cores a rank needs, but all ranks were recorded with several threads, which must
+  /// not share a core because of the mapping. If the launcher gave them one core, there is nothing to lose.
+  void make_room_for_threads(const Topology& topology) {
+    const std::uint32_t threads = location_->min_threads;
+    SlotShape wide = slot_;
+    wide.cores = threads;
+    if (Capacities::of(topology, static_cast<std::uint32_t>(result_.ranks), {.shape = wide})) {
+      slot_ = wide;
+      print_progress(fmt::format("threads    {} per rank: every rank gets {} cores", threads, threads));
+    } else if (location_->max_cpus > 1) {
+      bind_ = EmitOptions::Bind::none;
+      print_progress(fmt::format(
+          "threads    {} per rank, more than there are cores: ranks are not bound on their hosts", threads));
+    }
   }
 
   ProblemArguments problem(bool oversubscribe) const {
@@ -248,7 +269,8 @@ class Tuner {
     problem.profile.profile = commands_.profile();
     problem.topology.topology = commands_.machine();
     problem.oversubscribe = oversubscribe;
-    problem.slot = {slot_.cores, slot_.threads_per_core > 0 ? std::optional(slot_.threads_per_core) : std::nullopt};
+    const auto given = [](std::uint32_t number) { return number > 0 ? std::optional(number) : std::nullopt; };
+    problem.slot = {slot_.cores, given(slot_.threads_per_core), given(slot_.gpus)};
     return problem;
   }
 
@@ -261,7 +283,8 @@ class Tuner {
     if (!instance) return propagate(instance);
     const RunArguments run;
     const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
-    auto mapped = run_mapper(*mapper, map_problem, run.run(run.seed, Progress::none()), {.compute_lower_bound = true});
+    auto mapped = run_mapper(*mapper, map_problem, run.run(run.seed, Progress::none()),
+                             {.default_placement = instance->recorded, .compute_lower_bound = true});
     if (!mapped) return propagate(mapped);
     result_.mapper = mapped->mapper;
     result_.cost = mapped->cost;
@@ -282,7 +305,7 @@ class Tuner {
     auto source = simulation.replay_source(arguments.profile, *instance->profile, instance->format);
     if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
-    for (const std::string& name : {std::string("block"), commands_.mapping()}) {
+    for (const std::string& name : {std::string(instance->default_name()), commands_.mapping()}) {
       auto placement = named_placement(name, *instance, instance->capacities, {}, Progress::none());
       if (!placement) return propagate(placement);
       requests.push_back(simulation.request(instance->topology));
@@ -314,11 +337,7 @@ class Tuner {
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
   /// launched and timed by the same code.
   Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) const {
-    const LaunchContext context = launch_context(directory, bind_);
-    auto command =
-        rewrite(launch, {.wrapper = {context.wrapper, "--report", (fs::path(directory) / "report").string(), "-"}});
-    if (!command) return propagate(command);
-    return LaunchPlan{{}, {}, *std::move(command), {}, {}};
+    return plan_unchanged(launch, launch_context(directory, bind_));
   }
 
   Result<PlacedRun> run_once(const LaunchCommand& launch, const Deployment& deployment, bool mapped,
@@ -433,8 +452,9 @@ class Tuner {
   const LaunchCommand& launch_;
   const JobShape& job_shape_;
   EmitOptions::Bind bind_;
-  SlotShape slot_;           // what a rank occupies on the machine
-  std::uint64_t slots_ = 0;  // of the machine
+  SlotShape slot_;                           // what a rank occupies on the machine
+  std::uint64_t slots_ = 0;                  // of the machine
+  std::optional<LocationSummary> location_;  // of the recorded ranks
   OutputDirectory& directory_;
   TuneCommands commands_;
   bool quiet_;

@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/core/system/process.hpp"
+#include "apps/rankloom/process/processes.hpp"
 #include "rankloom/place/job_shape.hpp"
+#include "rankloom/place/launchers.hpp"
 
 namespace rankloom::app {
 
@@ -18,10 +19,7 @@ std::string TuneCommands::file(const std::string& name) const {
 }
 
 Argv TuneCommands::launcher() const {
-  LaunchCommand command = launch_;
-  command.programs.resize(1);
-  command.programs[0].arguments.clear();
-  return command.argv();
+  return launcher_argv(launch_);
 }
 
 Argv TuneCommands::doctor() const {
@@ -49,6 +47,7 @@ Argv TuneCommands::map(bool oversubscribe, SlotShape slot) const {
   if (slot.cores != 1) argv.insert(argv.end(), {"--cores-per-rank", fmt::format("{}", slot.cores)});
   if (slot.threads_per_core != 0)
     argv.insert(argv.end(), {"--threads-per-core", fmt::format("{}", slot.threads_per_core)});
+  if (slot.gpus != 0) argv.insert(argv.end(), {"--gpus-per-rank", fmt::format("{}", slot.gpus)});
   if (oversubscribe) argv.emplace_back("--oversubscribe");
   return argv;
 }
@@ -82,7 +81,7 @@ std::string TuneCommands::text() const {
   add("compute how much of the time a mapping can save", show());
   // The machine is not known yet: a processing unit is taken for a core.
   const JobShape shape = job_shape(launch_).value_or(JobShape{});
-  add("map the ranks to cores", map(false, {std::max(1U, shape.width), shape.threads_per_core}));
+  add("map the ranks to cores", map(false, {std::max(1U, shape.width), shape.threads_per_core, shape.gpus}));
   if (arguments_.predict) add("simulate both placements", predict());
   if (!arguments_.profile.empty()) add("warm up", arguments_.command);
   add("warm up", run());

@@ -224,7 +224,7 @@ Json TuneResult::json() const {
   return json;
 }
 
-std::string TuneResult::conclusion(const std::string& mapping, const std::string& machine) const {
+std::string TuneResult::conclusion(const std::string& mapping, const std::string& machine, bool unbound) const {
   if (!measurement) return fmt::format("no gain expected; keep the default placement\n  reason: {}\n", reason());
   const PairedComparison& comparison = measurement->comparison;
   const auto interval = [&](double low, double high) {
@@ -238,8 +238,8 @@ std::string TuneResult::conclusion(const std::string& mapping, const std::string
                           interval(attributed(comparison.low), attributed(comparison.high)));
       text += outliers_text(*measurement);
       if (!use.empty()) text += fmt::format("from now on, use:\n  {}\n", use);
-      return text +
-             fmt::format("(or: rankloom run {} -t {} -- {})\n", shell_quote(mapping), shell_quote(machine), command);
+      return text + fmt::format("(or: rankloom run {} -t {}{} -- {})\n", shell_quote(mapping), shell_quote(machine),
+                                unbound ? " --bind none" : "", command);
     case TuneVerdict::not_by_placement:
     case TuneVerdict::faster_start:
       text += fmt::format("faster, but not because of the placement ({}); keep the default placement\n",

@@ -96,7 +96,7 @@ struct TuneResult {
   /// result.json
   Json json() const;
   /// For people. `mapping` and `machine` are the files for `rankloom run`.
-  std::string conclusion(const std::string& mapping, const std::string& machine) const;
+  std::string conclusion(const std::string& mapping, const std::string& machine, bool unbound = false) const;
 };
 
 }  // namespace rankloom::app

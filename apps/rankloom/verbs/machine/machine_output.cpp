@@ -2,6 +2,8 @@
 // apps/verbs/machine: prints a machine for users and for scripts.
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "rankloom/core/text/units.hpp"
@@ -24,6 +26,38 @@ std::uint64_t count_slots(const Topology& topology) {
   std::uint64_t slots = 0;
   for (const Core core : topology.cores()) slots += topology.capacity(core);
   return slots;
+}
+
+std::uint64_t count_devices(const Topology& topology, std::string_view kind) {
+  const auto devices = topology.devices();
+  return static_cast<std::uint64_t>(std::count_if(devices.begin(), devices.end(),
+                                                  [&](const Topology::Device& device) { return device.kind == kind; }));
+}
+
+/// "  numa 0 of node0: GPUs 4, 5; network card 0 (mlx5_0)", one line per group of devices with the same cores near
+/// them.
+std::string device_lines(const Topology& topology) {
+  constexpr std::size_t max_lines = 16;
+  std::string text;
+  const auto devices = topology.devices();
+  std::size_t lines = 0;
+  for (std::size_t begin = 0, end = 0; begin < devices.size(); begin = end) {
+    const Topology::Device& first = devices[begin];
+    const auto same = [&](const Topology::Device& other) {
+      return other.kind == first.kind && other.first == first.first && other.end == first.end;
+    };
+    while (end < devices.size() && same(devices[end])) ++end;
+    if (++lines > max_lines) continue;
+    std::string names;
+    for (const Topology::Device& device : devices.subspan(begin, end - begin)) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", device.number);
+      if (!device.name.empty()) names += fmt::format(" ({})", device.name);
+    }
+    text += fmt::format("  {} {} of {}: near cores {} to {}\n", first.kind, names, topology.node_name(first.node),
+                        index(first.first), index(first.end) - 1);
+  }
+  if (lines > max_lines) text += fmt::format("  and {} more groups of devices\n", lines - max_lines);
+  return text.empty() ? text : "\n" + text;
 }
 
 Json network_json(const Topology& topology) {
@@ -62,6 +96,10 @@ Json machine_json(const Topology& topology) {
   json["symmetric"] = topology.symmetric();
   json["routed"] = topology.routed();
   if (topology.routed()) json["network"] = network_json(topology);
+  for (const std::string_view kind : {"gpu", "nic"}) {
+    if (const std::uint64_t devices = count_devices(topology, kind); devices > 0)
+      json[fmt::format("{}s", kind)] = devices;
+  }
   return json;
 }
 
@@ -70,12 +108,14 @@ std::string machine_headline(const Topology& topology) {
       fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));
   const std::uint64_t slots = count_slots(topology);
   if (slots != topology.core_count()) text += fmt::format(", {}", counted(slots, "slot"));
+  if (const std::uint64_t gpus = count_devices(topology, "gpu"); gpus > 0)
+    text += fmt::format(", {}", counted(gpus, "GPU"));
   return text;
 }
 
 std::string machine_drawing(const Topology& topology, bool ascii) {
   return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
-         draw_outline(outline_machine(topology), {.ascii = ascii});
+         draw_outline(outline_machine(topology), {.ascii = ascii}) + device_lines(topology);
 }
 
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,

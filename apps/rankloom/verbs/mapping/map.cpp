@@ -103,7 +103,7 @@ class MapVerb : public Verb {
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
     return run_mapper(mapper, problem, run_.run(run_.seed, progress),
-                      {.keep_worse = raw_, .compute_lower_bound = true});
+                      {.default_placement = instance.recorded, .keep_worse = raw_, .compute_lower_bound = true});
   }
 
   double migration_cost(const Instance& instance, const std::vector<Core>& start) const {
@@ -113,8 +113,7 @@ class MapVerb : public Verb {
   }
 
   static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {
-    const auto block = block_placement(instance.graph.rank_count(), instance.topology, instance.capacities);
-    const auto before = level_traffic(instance.graph, instance.topology, block);
+    const auto before = level_traffic(instance.graph, instance.topology, instance.default_placement());
     const auto after = level_traffic(instance.graph, instance.topology, result.mapping.cores());
     std::vector<LevelChange> levels;
     for (std::size_t level = 0; level < before.size(); ++level) levels.push_back({before[level], after[level]});
@@ -148,6 +147,7 @@ class MapVerb : public Verb {
     json.update(problem_.json(instance, result.model));
     json["cost"] = result.cost;
     json["cost_default"] = result.cost_default;
+    json["default_placement"] = instance.default_name();
     json["gain_percent"] = gain(result);
     json["lower_bound"] = result.lower_bound ? Json(*result.lower_bound) : Json();
     json["gap_percent"] = result.lower_bound ? Json(gap_percent(result.cost, *result.lower_bound)) : Json();
@@ -178,7 +178,10 @@ class MapVerb : public Verb {
     std::string text = fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
                                    counted(instance.topology.core_count(), "core"), result.mapper,
                                    format_seconds(result.time_ms / 1000));
-    Table table({{""}, {"default placement", Table::Align::right}, {"mapped", Table::Align::right}, {""}});
+    Table table({{""},
+                 {instance.recorded.empty() ? "default placement" : "recorded placement", Table::Align::right},
+                 {"mapped", Table::Align::right},
+                 {""}});
     table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
                cost_number(result.cost), change(result.cost_default, result.cost)});
     for (const auto& [before, after] : levels) {
@@ -190,8 +193,8 @@ class MapVerb : public Verb {
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     text += "\n" + remarks(result);
-    text += fmt::format("next: rankloom eval {} block {}{}\n",
-                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_),
+    text += fmt::format("next: rankloom eval {} {} {}{}\n",
+                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name(),
                         problem_.command_line("--profile "), run_.command_line());
     text += fmt::format("      rankloom compare {}{}\n", problem_.command_line(""), run_.command_line());
     return text;

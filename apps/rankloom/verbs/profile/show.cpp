@@ -100,7 +100,21 @@ class ShowVerb : public Verb {
       const auto found = profile.origin.find(key);
       if (found != profile.origin.end()) text += fmt::format("  ranks that {}: {}\n", what, found->second);
     }
+    if (summary.location) text += location(*summary.location);
     return text;
+  }
+
+  static std::string location(const LocationSummary& location) {
+    const auto range = [](std::uint32_t min, std::uint32_t max) {
+      return min == max ? fmt::format("{}", min) : fmt::format("{} to {}", min, max);
+    };
+    std::string text = fmt::format("  recorded on {}; a rank could run on {} {}", counted(location.hosts, "host"),
+                                   range(location.min_cpus, location.max_cpus),
+                                   location.max_cpus == 1 ? "processing unit" : "processing units");
+    if (location.min_threads > 0)
+      text += fmt::format(" and had {} {}", range(location.min_threads, location.max_threads),
+                          location.max_threads == 1 ? "thread" : "threads");
+    return text + "\n";
   }
 
   std::string volumes(const ProfileSummary& summary) const {
@@ -191,6 +205,12 @@ class ShowVerb : public Verb {
     json["partners"] = {{"mean", summary.mean_partners},
                         {"max", summary.max_partners},
                         {"ranks_without_partners", summary.ranks_without_partners}};
+    if (summary.location) {
+      const LocationSummary& location = *summary.location;
+      json["location"] = {{"hosts", location.hosts},
+                          {"cpus", {location.min_cpus, location.max_cpus}},
+                          {"threads", {location.min_threads, location.max_threads}}};
+    }
     json["heaviest"] = Json::array();
     for (const PairTraffic& pair : summary.heaviest) {
       json["heaviest"].push_back({{"ranks", {index(pair.a), index(pair.b)}},

@@ -19,6 +19,7 @@
 #include "rankloom/capture/import/formats.hpp"
 #include "rankloom/capture/record/rank_record.hpp"
 #include "rankloom/core/job_identity.hpp"
+#include "rankloom/core/text/number_ranges.hpp"
 
 namespace rankloom {
 
@@ -238,6 +239,7 @@ class Reader {
     if (auto plausible = check_phases(file); !plausible) return propagate(plausible);
     build_phases();
     build_totals();
+    build_locations();
     describe();
     return std::move(profile_);
   }
@@ -350,6 +352,40 @@ class Reader {
     if (!totals.expanded.empty()) profile_.expanded_collectives = totals.expanded.build(ranks_);
     profile_.collectives = totals.list_collectives();
     profile_.sizes = sizes_.sizes();
+  }
+
+  /// Nothing if a rank has no record.
+  void build_locations() {
+    if (records_.size() != ranks_) return;
+    Locations& locations = profile_.locations;
+    locations.of_ranks.resize(ranks_);
+    std::map<std::string, std::uint32_t> hosts, cpu_sets;
+    const auto number_of = [](std::map<std::string, std::uint32_t>& known, std::vector<std::string>& table,
+                              std::string text) {
+      const auto [found, added] = known.try_emplace(std::move(text), static_cast<std::uint32_t>(table.size()));
+      if (added) table.push_back(found->first);
+      return found->second;
+    };
+    for (const auto& [rank, record] : records_) {
+      const RankRecord& head = record.head();
+      locations.of_ranks[rank] = {.host = number_of(hosts, locations.hosts, text_of(head.host)),
+                                  .cpus = number_of(cpu_sets, locations.cpu_sets, cpus_of(head)),
+                                  .threads = threads_of(head)};
+    }
+  }
+
+  static std::string cpus_of(const RankRecord& head) {
+    std::vector<std::uint32_t> cpus;
+    for (std::uint32_t cpu = 0; cpu < record::max_recorded_cpus; ++cpu) {
+      if ((head.cpus[cpu / 64] >> (cpu % 64) & 1U) != 0) cpus.push_back(cpu);
+    }
+    return format_number_ranges(cpus);
+  }
+
+  /// Without the threads that the MPI library has started.
+  static std::uint32_t threads_of(const RankRecord& head) {
+    if (head.first_threads == 0 || head.last_threads == 0) return 0;
+    return 1 + (std::max(head.first_threads, head.last_threads) - head.first_threads);
   }
 
   static RankActivity activity_of(const RankRecordView& record) {
