@@ -109,6 +109,7 @@ class CommandLine {
   CLI::App app_;
   std::vector<Command> commands_;
   Session session_;
+  bool has_dashes_ = false;  // "--" separates our options from a command of the user
 };
 
 CommandLine::CommandLine() : app_(fmt::format("maps ranks of parallel programs to cores\n\n{}", about), "rankloom") {
@@ -127,6 +128,7 @@ CommandLine::CommandLine() : app_(fmt::format("maps ranks of parallel programs t
 }
 
 int CommandLine::run(int argc, const char* const* argv) {
+  has_dashes_ = std::any_of(argv, argv + argc, [](std::string_view argument) { return argument == "--"; });
   session_.json = requests_json(argc, argv);
   try {
     app_.parse(takes_all(argc, argv) ? 2 : argc, argv);
@@ -202,6 +204,14 @@ Error CommandLine::explain_unexpected(const std::string& argument) const {
   const std::string help = fmt::format("{} --help", page.name());
   if (argument.starts_with("-") && argument.size() > 1) {
     const std::string flag = argument.substr(0, argument.find('='));
+    const bool takes_command = std::any_of(page.arguments.begin(), page.arguments.end(),
+                                           [](const OptionPage& option) { return option.name == "COMMAND"; });
+    if (takes_command && !has_dashes_) {
+      return usage_error(
+          page, fmt::format("'{}' is not an option of {}", flag, page.name()),
+          fmt::format("if it belongs to your command, write -- before the command: {} .. -- mpirun -n 4 ./app",
+                      page.name()));
+    }
     std::vector<std::string_view> known;
     for (const OptionGroup& group : page.groups) {
       for (const OptionPage& option : group.options)

@@ -18,7 +18,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      "# tune a program\n"
      "rankloom tune -- mpirun -n 4 ./app\n"
      "# only show the commands that it would run\n"
-     "rankloom tune --dry-run -- mpirun -n 4 ./app",
+     "rankloom tune --dry-run -- mpirun -n 4 ./app\n"
+     "# write a job script that measures the program of your own job script\n"
+     "printf '#!/bin/sh\\nmpirun -n 4 ./app\\n' > job.sh && rankloom tune --script job.sh",
      make_tune},
     {"map", "compute a mapping of ranks to cores",
      "Reads the communication pattern (a profile) and the machine, and writes the core of every rank: one core number "
@@ -81,12 +83,14 @@ constexpr auto table = std::to_array<VerbInfo>({
     {"run", "run a program with a mapping and verify the placement",
      "Rewrites a command of mpirun, mpiexec or srun so that the launcher (Open MPI, MPICH, Intel MPI or Slurm) follows "
      "the mapping, runs it, and compares the host and processing units that every rank reports with the mapping. "
-     "Options that would make the launcher silently ignore the mapping are errors, with a remedy. The exit status is "
+     "Options of another placement are replaced. With --auto it computes the mapping first. The exit status is "
      "that of the program; with --strict it is 5 if a rank is misplaced.",
      "# two ranks on this machine, the first one on the second core\n"
      "printf '1\\n0\\n' > swap.txt && rankloom run swap.txt -t core:2 -- mpirun -n 2 hostname\n"
      "# only show the command and the files that it would use\n"
-     "rankloom run swap.txt -t core:2 --dry-run -- mpirun -n 2 hostname",
+     "rankloom run swap.txt -t core:2 --dry-run -- mpirun -n 2 hostname\n"
+     "# in a job script: with the profile that was recorded earlier, on the hosts of this job\n"
+     "rankloom run --auto -- mpirun -n 4 ./app",
      make_run},
     {"topo", "discover, measure, draw and check machines",
      "Discovers a machine (this host, hosts that a launcher reaches, or files that describe the network and the "

@@ -26,7 +26,7 @@ constexpr std::array table{
                .takes_start = false,
                .make = make_block},
     MapperInfo{.name = "round-robin",
-               .summary = "one rank per node in turn",
+               .summary = "one rank per node, package or NUMA node in turn",
                .reference = "Wang 2015, 4.4.1",
                .baseline = true,
                .takes_start = false,

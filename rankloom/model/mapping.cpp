@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -53,6 +55,14 @@ Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks,
   capacities.common_ = scaled(capacities.common_);
   for (std::uint32_t& capacity : capacities.by_core_) capacity = scaled(capacity);
   capacities.total_ = capacities.sum(topology);
+  return capacities;
+}
+
+Capacities Capacities::of_slots(IdVector<Core, std::uint32_t> slots) {
+  Capacities capacities;
+  capacities.total_ = std::accumulate(slots.begin(), slots.end(), std::uint64_t{0});
+  capacities.by_core_ = std::move(slots);
+  capacities.are_slots_ = true;
   return capacities;
 }
 

@@ -32,6 +32,9 @@ class Capacities {
   /// What the machine says of every leaf, whatever the ranks occupy.
   static Capacities of_leaves(const Topology& topology);
 
+  /// These numbers of ranks, of a machine without oversubscription.
+  static Capacities of_slots(IdVector<Core, std::uint32_t> slots);
+
   /// Any number of ranks on every usable core, for mappers that limit the load of a core instead of the number of
   /// ranks.
   static Capacities unbounded(const Topology& topology, std::uint32_t ranks);
@@ -45,6 +48,7 @@ class Capacities {
 
   /// How many ranks the core takes if it is not oversubscribed.
   std::uint32_t slots(const Topology& topology, Core core) const {
+    if (are_slots_) return by_core_[core];
     return has_slots_ ? std::min(by_core_[core], 1U) : topology.capacity(core);
   }
   std::uint64_t total() const { return total_; }
@@ -60,6 +64,7 @@ class Capacities {
   std::uint32_t common_ = 1;
   std::uint64_t total_ = 0;
   bool has_slots_ = false;  // only the first leaves of slots have a capacity
+  bool are_slots_ = false;  // by_core_ contains the slots, whatever the machine says
 };
 
 /// The hint of a mapping that exceeds the capacity of a core.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -236,6 +237,44 @@ std::vector<std::uint32_t> Deployment::positions(Rank rank) const {
   return positions;
 }
 
+IdVector<Rank, std::string_view> Deployment::nearest_network_cards() const {
+  struct Card {
+    const Topology::Device* device;
+    std::uint32_t ranks = 0;
+  };
+  IdVector<Node, std::vector<Card>> cards(topology.node_count());
+  for (const Topology::Device& device : topology.devices()) {
+    if (device.kind == "nic") cards[device.node].push_back({&device});
+  }
+  IdVector<Rank, std::string_view> names(bindings.size());
+  for (const Rank rank : ranks()) {
+    std::vector<Card>& of_node = cards[bindings[rank].node];
+    if (of_node.size() < 2) continue;
+    const Core core = slot(rank)[0];
+    // A card near the core is near a part of the machine that contains the core; the smaller the part, the nearer.
+    const auto distance = [&](const Card& card) {
+      const bool near = card.device->first <= core && core < card.device->end;
+      return std::tuple(!near, near ? index(card.device->end) - index(card.device->first) : 0, card.ranks);
+    };
+    Card& nearest = *std::min_element(of_node.begin(), of_node.end(),
+                                      [&](const Card& a, const Card& b) { return distance(a) < distance(b); });
+    ++nearest.ranks;
+    names[rank] = nearest.device->name;
+  }
+  return names;
+}
+
+std::string_view name(RankSettings::Memory memory) {
+  switch (memory) {
+    case RankSettings::Memory::local:
+      return "local";
+    case RankSettings::Memory::interleave:
+      return "interleave";
+    default:
+      return "unchanged";
+  }
+}
+
 bool names_its_hosts(const Topology& topology) {
   return has_a_name(topology.spec().root);
 }
@@ -251,7 +290,7 @@ Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topolog
                             topology.core_count() - 1),
                 "give the topology that the mapping was computed for");
   }
-  Deployment deployment{topology, std::move(*names), shape, {}, {}};
+  Deployment deployment{.topology = topology, .hosts = std::move(*names), .shape = shape, .bindings = {}, .leaves = {}};
   deployment.bindings.reserve(core_of.size());
   if (auto added = SlotFinder(topology, core_of).add_slots(shape, deployment); !added) return propagate(added);
   return deployment;

@@ -25,10 +25,26 @@ struct Binding {
   std::uint32_t first_gpu = 0;       ///< In Deployment::gpu_numbers.
 };
 
+/// What rankloom-bind does for a rank besides binding it.
+struct RankSettings {
+  enum class Memory : std::uint8_t {
+    unchanged,   ///< As the launcher and the system do it.
+    local,       ///< From the NUMA node of the processing unit that asks for it.
+    interleave,  ///< From all NUMA nodes of the slot in turn.
+  };
+  Memory memory = Memory::unchanged;
+  bool variables = true;      ///< Sets the variables of OpenMP and of the GPUs.
+  std::uint32_t threads = 0;  ///< Of OpenMP; 0: as many as the slot has processing units.
+  bool network_card = false;  ///< Restricts the rank to the nearest network card.
+};
+
+std::string_view name(RankSettings::Memory memory);
+
 struct Deployment {
   Topology topology;
   IdVector<Node, std::string> hosts;
-  SlotShape shape;  ///< What every rank occupies.
+  SlotShape shape;             ///< What every rank occupies.
+  RankSettings settings = {};  ///< Of every rank.
   IdVector<Rank, Binding> bindings;
   std::vector<Core> leaves;  ///< Of the slots in use, each in ascending order. Ranks may share a slot.
   std::vector<std::uint32_t> gpu_numbers = {};  ///< Of the slots in use.
@@ -45,8 +61,14 @@ struct Deployment {
   std::span<const std::uint32_t> gpus(Rank rank) const {
     return std::span(gpu_numbers).subspan(bindings[rank].first_gpu, shape.gpus);
   }
-  /// Whether ranks need settings besides their processing units: threads of OpenMP, or GPUs.
-  bool sets_environment() const { return shape.cores > 1 || shape.gpus > 0; }
+  /// Whether ranks need settings besides their processing units: threads of OpenMP, GPUs, memory, network cards.
+  bool sets_environment() const {
+    return (settings.variables && (shape.cores > 1 || shape.gpus > 0)) || settings.network_card ||
+           settings.memory != RankSettings::Memory::unchanged;
+  }
+  /// The name of the nearest network card of each rank; empty: its node has at most one. Ranks that are equally near to
+  /// several cards share them evenly.
+  IdVector<Rank, std::string_view> nearest_network_cards() const;
   /// The operating system's numbers of the processing units of the rank, in ascending order.
   std::vector<std::uint32_t> cpus(Rank rank) const;
   /// The positions of its leaves in the node, in the order of the topology: the logical indices of hwloc.

@@ -33,10 +33,16 @@ std::uint64_t core_count(const Topology& topology) {
 Result<JobShape> job_shape(const LaunchCommand& command) {
   const LauncherSyntax& syntax = *command.launcher->command_line;
   if (syntax.read_shape == nullptr) return JobShape{};
-  const JobShape first = syntax.read_shape(command.programs.front());
+  if (command.programs.size() == 1) return syntax.read_shape(command.programs.front());
+  const auto read = [&](const LaunchedProgram& program) {
+    JobShape shape = syntax.read_shape(program);
+    shape.ranks_per_node = 0;  // of each program
+    return shape;
+  };
+  const JobShape first = read(command.programs.front());
   for (const LaunchedProgram& program : command.programs) {
-    const JobShape shape = syntax.read_shape(program);
-    if (shape == first || (syntax.shapes_apply_to_all && shape == syntax.read_shape({}))) continue;
+    const JobShape shape = read(program);
+    if (shape == first || (syntax.shapes_apply_to_all && shape == read({}))) continue;
     return fail(Code::usage, at(command.executable), "the programs of the command have ranks of different widths",
                 "give all of them the same number of cores per rank");
   }

@@ -22,8 +22,9 @@ struct JobShape {
   Unit unit = Unit::core;
   std::uint32_t threads_per_core = 0;  ///< Hardware threads of a core that a rank may use; 0: all.
   std::uint32_t gpus = 0;
-  bool one_thread = false;     ///< A rank has one hardware thread: "--bind-to hwthread".
-  bool oversubscribe = false;  ///< More ranks than slots are allowed: "--map-by :OVERSUBSCRIBE".
+  std::uint32_t ranks_per_node = 0;  ///< At most; 0: the command does not say.
+  bool one_thread = false;           ///< A rank has one hardware thread: "--bind-to hwthread".
+  bool oversubscribe = false;        ///< More ranks than slots are allowed: "--map-by :OVERSUBSCRIBE".
   std::string unbound_by =
       {};  ///< The option that lets ranks run on more than their cores: "--bind-to none"; empty: none.
   bool operator==(const JobShape&) const = default;

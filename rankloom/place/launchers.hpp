@@ -169,6 +169,9 @@ struct Launcher {
   /// Reads the first of its files back; nullptr: the file does not contain enough for that.
   Result<MappingFile> (*read)(const FileContents& file, const Topology& topology, std::span<const std::string> hosts);
   bool names_hosts = true;  ///< Its files or its command contain host names.
+  /// The mapper that places ranks as this launcher does without options.
+  std::string_view default_placement = "block";
+  std::uint32_t max_block_ranks = 0;  ///< Up to this number of ranks, it is "block".
   /// nullptr: rankloom writes its files but does not parse its command line.
   const LauncherSyntax* command_line = nullptr;
 };

@@ -47,6 +47,26 @@ class NodeSlots {
   std::map<std::uint32_t, std::vector<Core>> slots_of_;  // by the number of the unit
 };
 
+/// Ranks with the same processing units, and the slots among which they had the choice.
+struct Choice {
+  std::uint64_t ranks = 0, placed = 0;
+  std::vector<Core> slots;
+
+  /// The operating system spreads ranks over the cores on which they may run. Which rank is where is not known:
+  /// neighbours are taken to be next to each other.
+  std::optional<Core> next(const IdVector<Core, std::uint32_t>& ranks_on) {
+    if (slots.empty()) return std::nullopt;
+    const std::size_t first = ranks <= slots.size() ? placed * slots.size() / ranks : 0;
+    ++placed;
+    std::size_t best = first;
+    for (std::size_t i = 1; i < slots.size() && ranks_on[slots[best]] > 0; ++i) {
+      const std::size_t slot = (first + i) % slots.size();
+      if (ranks_on[slots[slot]] < ranks_on[slots[best]]) best = slot;
+    }
+    return slots[best];
+  }
+};
+
 Failure unknown(std::string what) {
   return fail(Code::bad_input, at("profile"), std::move(what), "the default placement is used instead");
 }
@@ -81,7 +101,10 @@ Result<std::vector<Core>> recorded_placement(const Locations& locations, const T
   for (const std::string& text : locations.cpu_sets)
     cpus.push_back(parse_number_ranges(text).value_or(std::vector<std::uint32_t>()));
   std::map<Node, NodeSlots> slots_of_node;
-  std::map<std::pair<Node, std::uint32_t>, std::vector<Core>> candidates;  // of a node and a set of units
+  std::map<std::pair<Node, std::uint32_t>, Choice> choices;  // of a node and a set of units
+  for (const Locations::OfRank& rank : locations.of_ranks) {
+    if (const auto node = node_of_host[rank.host]) ++choices[{*node, rank.cpus}].ranks;
+  }
   IdVector<Core, std::uint32_t> ranks_on(topology.core_count(), 0);
   std::vector<Core> core_of;
   core_of.reserve(locations.of_ranks.size());
@@ -90,12 +113,11 @@ Result<std::vector<Core>> recorded_placement(const Locations& locations, const T
     if (!node)
       return unknown(fmt::format("rank {} was on {}, which is not a node of the machine", core_of.size(),
                                  locations.hosts[rank.host].empty() ? "an unknown host" : locations.hosts[rank.host]));
-    const auto [entry, added] = candidates.try_emplace({*node, rank.cpus});
-    if (added)
-      entry->second = slots_of_node.try_emplace(*node, topology, capacities, *node).first->second.find(cpus[rank.cpus]);
-    const auto best = std::min_element(entry->second.begin(), entry->second.end(),
-                                       [&](Core a, Core b) { return ranks_on[a] < ranks_on[b]; });
-    if (best == entry->second.end())
+    Choice& choice = choices[{*node, rank.cpus}];
+    if (choice.placed == 0)
+      choice.slots = slots_of_node.try_emplace(*node, topology, capacities, *node).first->second.find(cpus[rank.cpus]);
+    const auto best = choice.next(ranks_on);
+    if (!best)
       return unknown(fmt::format("rank {} was on processing units {} of {}, which the machine does not have",
                                  core_of.size(), locations.cpu_sets[rank.cpus], locations.hosts[rank.host]));
     if (++ranks_on[*best] > capacities[*best])

@@ -10,7 +10,7 @@
 
 namespace rankloom {
 
-/// The slot of each rank. A rank that could run on several slots gets the first one with the fewest ranks. Fails if the
+/// The slot of each rank. Ranks that could run on several slots are spread evenly over them, in order. Fails if the
 /// locations are not recorded, if the machine lacks one of the hosts or its processing units, or if a slot would have
 /// more ranks than its capacity.
 Result<std::vector<Core>> recorded_placement(const Locations& locations, const Topology& topology,

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
@@ -26,12 +27,16 @@ bool same_host(std::string_view requested, std::string_view actual, std::string_
 
 constexpr const char* report_hint = "write a line as: 3 node1 0-3,8";
 
-/// "threads 0-3,8:120 1:4", or nothing at all.
-std::optional<std::vector<ThreadReport>> read_threads(Scanner& fields) {
+/// "memory local gpus 0,1 threads 0-3,8:120 1:4", or nothing at all. Nothing: the line is not complete.
+std::optional<std::vector<ThreadReport>> read_settings(Scanner& fields, BindingReport& report) {
   std::vector<ThreadReport> threads;
-  fields.skip_blanks();
-  if (fields.done()) return threads;
-  if (fields.take_token() != "threads") return std::nullopt;
+  for (fields.skip_blanks(); !fields.done(); fields.skip_blanks()) {
+    const std::string_view key = fields.take_token();
+    if (key == "threads") break;
+    if (key != "memory" && key != "gpus") return std::nullopt;
+    fields.skip_blanks();
+    (key == "memory" ? report.memory : report.gpus) = std::string(fields.take_token());
+  }
   for (fields.skip_blanks(); !fields.done(); fields.skip_blanks()) {
     const std::string_view token = fields.take_token();
     const std::size_t colon = std::min(token.find(':'), token.size());
@@ -56,24 +61,40 @@ class BindingChecker {
     const std::vector<std::uint32_t> wanted = deployment_.cpus(rank);
     const Node node = deployment_.bindings[rank].node;
     return std::includes(report.cpus.begin(), report.cpus.end(), wanted.begin(), wanted.end()) &&
-           !reaches_others(node, wanted, report.cpus) && first_stray(rank, report) == nullptr;
+           !reaches_others(node, wanted, report.cpus) && first_stray(rank, report) == nullptr &&
+           report.memory == memory() && report.gpus == gpus(rank);
   }
 
   std::string requested(Rank rank) const {
     const std::string& host = deployment_.host(rank);
-    return bind_ == EmitOptions::Bind::none ? host : describe(host, deployment_.cpus(rank));
+    if (bind_ == EmitOptions::Bind::none) return host;
+    return describe(host, deployment_.cpus(rank)) + describe_settings(memory(), gpus(rank));
   }
 
   std::string actual(Rank rank, const BindingReport& report) const {
     if (bind_ == EmitOptions::Bind::none) return report.host;
     const ThreadReport* const stray = first_stray(rank, report);
-    const std::string text = describe(report.host, report.cpus);
+    const std::string text = describe(report.host, report.cpus) + describe_settings(report.memory, report.gpus);
     return stray == nullptr ? text : fmt::format("{}, a thread {}", text, describe("on", stray->cpus));
   }
 
  private:
   static std::string describe(const std::string& host, std::span<const std::uint32_t> cpus) {
     return fmt::format("{} cpu{} {}", host, cpus.size() == 1 ? "" : "s", format_number_ranges(cpus));
+  }
+
+  static std::string describe_settings(const std::string& memory, const std::string& gpus) {
+    return (memory.empty() ? "" : ", memory " + memory) + (gpus.empty() ? "" : ", GPUs " + gpus);
+  }
+
+  /// What the rank should report; empty: rankloom-bind does not set it.
+  std::string memory() const {
+    const bool unchanged = deployment_.settings.memory == RankSettings::Memory::unchanged;
+    return unchanged ? std::string() : std::string(name(deployment_.settings.memory));
+  }
+  std::string gpus(Rank rank) const {
+    const bool set = deployment_.settings.variables && deployment_.shape.gpus > 0;
+    return set ? fmt::format("{}", fmt::join(deployment_.gpus(rank), ",")) : std::string();
   }
 
   /// A thread that may run outside of the slot of its rank; nullptr: there is none.
@@ -125,14 +146,15 @@ Result<std::vector<BindingReport>> read_reports(const FileContents& file) {
       return fail(Code::bad_input, at(file.name(), line), "this is not a report of a rank", report_hint);
     }
     total_cpus += cpus->size();
+    BindingReport report{static_cast<std::uint32_t>(rank), host, *cpus, {}};
     // A program may end while a line is written: without its threads it is still a report.
-    std::vector<ThreadReport> threads = read_threads(fields).value_or(std::vector<ThreadReport>());
-    for (const ThreadReport& thread : threads) total_cpus += thread.cpus.size();
+    report.threads = read_settings(fields, report).value_or(std::vector<ThreadReport>());
+    for (const ThreadReport& thread : report.threads) total_cpus += thread.cpus.size();
     if (total_cpus > max_total_cpus) {
       return fail(Code::bad_input, at(file.name(), line), "the ranks up to here report too many processing units",
                   "run the program again");
     }
-    reports.push_back({static_cast<std::uint32_t>(rank), host, *cpus, std::move(threads)});
+    reports.push_back(std::move(report));
   }
   return reports;
 }

@@ -24,12 +24,13 @@ struct ThreadReport {
 struct BindingReport {
   std::uint32_t rank = 0;
   std::string host;
-  std::vector<std::uint32_t> cpus;    ///< On which it may run, increasing.
-  std::vector<ThreadReport> threads;  ///< Empty: they were not looked at.
+  std::vector<std::uint32_t> cpus;     ///< On which it may run, increasing.
+  std::vector<ThreadReport> threads;   ///< Empty: they were not looked at.
+  std::string memory = {}, gpus = {};  ///< Its memory policy and its GPUs "0,1"; empty: not set by rankloom-bind.
 };
 
-/// Lines of "rank host cpus", as rankloom-bind writes them: "3 node1 0-3,8"; with the threads of a rank "3 node1 0-3,8
-/// threads 0-3,8:120 1:4". There may be several lines of a rank.
+/// Lines of "rank host cpus", as rankloom-bind writes them: "3 node1 0-3,8"; with other settings and the threads of a
+/// rank "3 node1 0-3,8 memory local gpus 0,1 threads 0-3,8:120 1:4". There may be several lines of a rank.
 Result<std::vector<BindingReport>> read_reports(const FileContents& file);
 
 /// A rank that does not run where the mapping places it.

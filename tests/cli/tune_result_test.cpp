@@ -120,6 +120,26 @@ TEST(TuneResult, AProgramThatHardlyCommunicatesCannotGain) {
   EXPECT_THAT(result.reason(), HasSubstr("the program hardly communicates; 0.5 % of the time is spent in MPI"));
 }
 
+TEST(TuneResult, AMetricIsTheLastTimeThatTheProgramPrints) {
+  const std::string output = "step 1: 5 ms\nstep 2: 12.5ms\nstep x: fast\ntotal: 3\n";
+  EXPECT_DOUBLE_EQ(last_metric(output, "step [0-9x]+: (.*)").value_or(0), 0.0125);
+  EXPECT_DOUBLE_EQ(last_metric(output, "total: ([0-9.]+)").value_or(0), 3);
+  EXPECT_DOUBLE_EQ(last_metric("time per step:   5 ms \n", "time per step:(.*)").value_or(0), 0.005);
+  EXPECT_FALSE(last_metric(output, "energy: ([0-9.]+)"));
+  EXPECT_FALSE(last_metric("", "(.*)"));
+  EXPECT_FALSE(last_metric(std::string(100000, 'a') + " time: 5", "time: (.*)"))
+      << "only the beginning of a line counts";
+}
+
+/// The share of MPI in the whole program says nothing about a part of it.
+TEST(TuneResult, AMetricIsNotBoundedByTheShareOfMpi) {
+  TuneResult result = measured(1.5, 0.1);
+  EXPECT_EQ(result.verdict(), TuneVerdict::not_by_placement);
+  result.metric = "step: (.*)";
+  EXPECT_EQ(result.verdict(), TuneVerdict::gain);
+  EXPECT_EQ(result.json()["metric"], "step: (.*)");
+}
+
 TEST(TuneResult, AFailedRunIsNamedWithItsStatusAndItsLastLines) {
   TuneResult result;
   result.command = "mpirun -n 4 ./app";

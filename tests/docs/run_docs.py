@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"  # part of programs that mpicc builds
 FENCE = re.compile(r"^\s*```\s*(\w*)")
 LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|python):\s*\S.*-->")
 
@@ -75,7 +76,7 @@ def run_page(page, program, python):
     env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                PYTHONPATH=str(program.parent.parent / "python"), PYTHONDONTWRITEBYTECODE="1",
-               PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"))
+               PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"), OMPI_LDFLAGS=str(KEEP_LOADED))
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:
         for line, commands in blocks(page.read_text(), program, python):
             done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", commands], cwd=folder, env=env, stdin=subprocess.DEVNULL,

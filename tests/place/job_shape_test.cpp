@@ -40,6 +40,7 @@ std::string shape_of(const std::string& text, std::string_view version = {}) {
   std::string result = std::to_string(shape->width);
   result += shape->unit == JobShape::Unit::core ? " cores" : " threads";
   if (shape->threads_per_core > 0) result += "/" + std::to_string(shape->threads_per_core);
+  if (shape->ranks_per_node > 0) result += " " + std::to_string(shape->ranks_per_node) + " per node";
   if (shape->one_thread) result += " one each";
   if (shape->oversubscribe) result += " oversubscribed";
   if (!shape->unbound_by.empty()) result += " unbound by " + shape->unbound_by;
@@ -52,6 +53,11 @@ TEST(JobShape, IsReadFromTheOptionsOfTheLauncher) {
   EXPECT_EQ(shape_of("srun -n 2 --cpus-per-task=4 --hint=nomultithread app"), "4 threads/1");
   EXPECT_EQ(shape_of("srun -c2 --threads-per-core=2 --cpu-bind=cores app"), "2 threads/2");
   EXPECT_EQ(shape_of("srun --cpu-bind=verbose,none app"), "0 threads unbound by --cpu-bind=verbose,none");
+  EXPECT_EQ(shape_of("srun --ntasks-per-node=2 -c 4 app"), "4 threads 2 per node");
+  EXPECT_EQ(shape_of("mpirun -N 2 app", open_mpi_4), "0 cores 2 per node");
+  EXPECT_EQ(shape_of("mpirun -pernode app", open_mpi_4), "0 cores 1 per node");
+  EXPECT_EQ(shape_of("mpirun --map-by ppr:2:node:PE=3 app", open_mpi_5), "3 cores 2 per node");
+  EXPECT_EQ(shape_of("mpiexec -ppn 2 -n 4 app", mpich), "0 cores 2 per node");
   EXPECT_EQ(shape_of("mpirun --map-by slot:PE=4 -n 2 app", open_mpi_4), "4 cores");
   EXPECT_EQ(shape_of("mpirun --map-by ppr:2:package:pe=8:HWTCPUS app", open_mpi_5), "8 threads");
   EXPECT_EQ(shape_of("mpirun --map-by socket:PE=4,SPAN -n 2 app", open_mpi_4), "4 cores");
@@ -184,6 +190,38 @@ TEST(Deploy, RanksOfDifferentWidthsAreNotRead) {
   };
   EXPECT_EQ(read("rank 0=a slot=0-1\nrank 1=a slot=2,3\n")->shape, (SlotShape{.cores = 2}));
   EXPECT_THAT(read("rank 0=a slot=0-1\nrank 1=a slot=2\n").error().what, HasSubstr("rank 1 has 1"));
+}
+
+/// One node with two NUMA nodes of two cores; cards of the node and of each NUMA node.
+Topology machine_with_cards(std::vector<DeviceSpec> of_node, std::vector<DeviceSpec> first,
+                            std::vector<DeviceSpec> second) {
+  const auto object = [](const char* kind, std::vector<ObjectSpec> children, std::vector<DeviceSpec> devices) {
+    ObjectSpec result{.kind = kind, .name = {}, .between = Cost{1, 0}, .os_index = {}, .children = std::move(children)};
+    result.devices = std::move(devices);
+    return result;
+  };
+  const std::vector<ObjectSpec> cores{object("core", {}, {}), object("core", {}, {})};
+  const ObjectSpec node = object(
+      "node", {object("numa", cores, std::move(first)), object("numa", cores, std::move(second))}, std::move(of_node));
+  return *Topology::build({.root = object("machine", {node}, {}), .network = {}, .text = {}, .remarks = {}});
+}
+
+std::vector<std::string> cards_of(const Topology& machine, const std::vector<Core>& core_of) {
+  const std::vector<std::string> hosts{"a"};
+  const Deployment deployment = *deploy(core_of, machine, hosts);
+  const auto cards = deployment.nearest_network_cards();
+  return {cards.begin(), cards.end()};
+}
+
+TEST(Deployment, RanksGetTheNearestNetworkCard) {
+  const auto machine = machine_with_cards({}, {{.kind = "nic", .name = "mlx5_0"}}, {{.kind = "nic", .name = "mlx5_1"}});
+  EXPECT_THAT(cards_of(machine, {Core{0}, Core{3}, Core{1}}), ElementsAre("mlx5_0", "mlx5_1", "mlx5_0"));
+}
+
+TEST(Deployment, RanksShareNetworkCardsThatAreEquallyNear) {
+  const DeviceSpec a{.kind = "nic", .name = "a"}, b{.kind = "nic", .name = "b"};
+  EXPECT_THAT(cards_of(machine_with_cards({a, b}, {}, {}), {Core{0}, Core{1}, Core{2}}), ElementsAre("a", "b", "a"));
+  EXPECT_THAT(cards_of(machine_with_cards({a}, {}, {}), {Core{0}}), ElementsAre("")) << "there is nothing to choose";
 }
 
 }  // namespace

@@ -30,6 +30,32 @@ rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 echo "$rank $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status)"
 """
 
+# Every rank prints its memory policy, its network card and its number of threads.
+POLICY = """#!/usr/bin/env python3
+import ctypes, os, platform
+policy = ctypes.c_int(-1)
+number = {"aarch64": 236, "x86_64": 239}[platform.machine()]
+ctypes.CDLL(None).syscall(number, ctypes.byref(policy), None, 0, None, 0)
+line = ["policy", str(policy.value), os.environ.get("FI_CXI_DEVICE_NAME", "-"), "threads", os.environ.get("OMP_NUM_THREADS", "-")]
+os.write(1, (" ".join(line) + "\\n").encode())
+"""
+
+# Rank r communicates with rank r + ranks / 2.
+PAIRS = """
+#include <mpi.h>
+static char buffer[1000000];
+int main(int argc, char** argv) {
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int peer = (rank + ranks / 2) % ranks;
+  for (int step = 0; step < 3; ++step)
+    MPI_Sendrecv_replace(buffer, sizeof buffer, MPI_CHAR, peer, 0, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return MPI_Finalize();
+}
+"""
+
 
 def missing_requirements():
     """What the tests need and this machine does not have."""
@@ -185,6 +211,50 @@ class Run(VirtualClusterTest):
             done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--json", "--", launcher, "-n", "2", "./where", ":", "-n", "4", "sleep", "0.2")
             self.assertTrue(json.loads(done.stdout)["verified"], done.stderr)
 
+    def test_sets_memory_policy_and_variables(self):
+        script = pathlib.Path(self.directory.name, "policy")
+        script.write_text(POLICY)
+        script.chmod(0o755)
+        machine = json.loads(pathlib.Path(self.directory.name, "lab.json").read_text())
+
+        def add_cards(thing):
+            for part in thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list) else ():
+                add_cards(part)
+            if isinstance(thing, dict) and thing.get("kind") == "node":
+                thing["devices"] = [{"kind": "nic", "name": "hsn0"}, {"kind": "nic", "name": "hsn1"}]
+
+        add_cards(machine)
+        pathlib.Path(self.directory.name, "lab.json").write_text(json.dumps(machine))
+        for launcher in (OPEN_MPI, MPICH):
+            for policy, number in (("local", 4), ("interleave", 3)):
+                with self.subTest(launcher=launcher, policy=policy):
+                    result, output = self.launch_and_verify(launcher, "core", "--membind", policy, "--nic", "nearest", "--strict", program=("./policy",))
+                    self.assertEqual(result["confirmed"], 6, output)
+                    lines = sorted(line for line in output.split("\n") if line.startswith("policy"))
+                    self.assertEqual(lines, 3 * [f"policy {number} cxi0 threads -"] + 3 * [f"policy {number} cxi1 threads -"])
+        self.rankloom("map", "gen:ring:ranks=3", "-t", "lab.json", "--cores-per-rank", "2", "-o", "wide")
+        for options, threads in (([], "2"), (["--keep-env"], "-")):
+            done = self.inside("rankloom", "run", "wide", "-t", "lab.json", "--strict", *options, "--", MPICH, "-n", "3", "./policy")
+            self.assertEqual(sorted(line for line in done.stdout.split("\n") if line.startswith("policy")), 3 * [f"policy 0 - threads {threads}"])
+
+    def test_auto_finds_the_profile_of_the_program(self):
+        self.env["RANKLOOM_STORE"] = str(pathlib.Path(self.directory.name, "store"))
+        pathlib.Path(self.directory.name, "pairs.c").write_text(PAIRS)
+        self.run_command("mpicc.openmpi", "pairs.c", str(KEEP_LOADED), "-o", "pairs")
+        auto = ["rankloom", "run", "--auto", "--json", "--", OPEN_MPI, "-n"]
+        unknown = json.loads(self.inside(*auto, "6", "./pairs").stdout)
+        self.assertFalse(unknown["mapped"])
+        self.assertIn("no profile with 6 ranks", unknown["reason"])
+        self.assertEqual(unknown["status"], 0)
+        recorded = json.loads(self.inside("rankloom", "record", "-o", "pairs.prof", "--json", "--", OPEN_MPI, "-n", "6", "./pairs").stdout)
+        self.assertTrue(pathlib.Path(recorded["stored"]).is_file())
+        done = self.inside(*auto, "6", "./pairs")
+        result = json.loads(done.stdout)
+        self.assertEqual((result["status"], result["confirmed"]), (0, 6), done.stdout + done.stderr)
+        other = json.loads(self.inside(*auto, "6", "./pairs", "other", "arguments").stdout)
+        self.assertEqual((other["status"], other["confirmed"]), (0, 6))
+        plain = json.loads(self.inside(*auto, "4", "sh", "-c", "exit 7", status=7).stdout)
+        self.assertEqual((plain["mapped"], plain["status"]), (False, 7))
 
     def test_binds_ranks_to_several_cores(self):
         """With the options with which users of hybrid programs start them."""
@@ -347,8 +417,9 @@ class VirtualCluster(TemporaryDirectoryTest):
     def test_kills_its_processes_when_it_is_stopped(self):
         name = f"d{os.getpid()}"
         self.rankloom("lab", "up", "--name", name, "--hosts", "2")
-        inside = [str(PROGRAM), "lab", "exec", "--name", name, "--on", f"{name}2", "--", "sleep", "60"]
-        with subprocess.Popen(inside, env=self.env) as process:
+        inside = [str(PROGRAM), "lab", "exec", "--name", name, "--on", f"{name}2", "--", "sh", "-c", "echo ready; exec sleep 60"]
+        with subprocess.Popen(inside, env=self.env, stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
             self.rankloom("lab", "down", "--name", name)
             self.assertEqual(process.wait(60), -9)
         self.assertEqual(self.running_clusters(), [])

@@ -2,6 +2,7 @@
 // Tests of place: the placement of a launcher, from what its ranks reported when they were recorded.
 #include "rankloom/place/recorded_placement.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,12 +47,14 @@ Topology two_hosts() {
 Result<std::vector<Core>> placement_of(const std::vector<std::pair<std::string, std::string>>& ranks,
                                        Capacities::Options fit = {}) {
   Locations locations;
-  for (const auto& [host, cpus] : ranks) {
-    locations.of_ranks.push_back(
-        {static_cast<std::uint32_t>(locations.hosts.size()), static_cast<std::uint32_t>(locations.cpu_sets.size()), 1});
-    locations.hosts.push_back(host);
-    locations.cpu_sets.push_back(cpus);
-  }
+  const auto number_in = [](std::vector<std::string>& texts, const std::string& text) {
+    const auto found = std::find(texts.begin(), texts.end(), text);
+    const auto number = static_cast<std::uint32_t>(found - texts.begin());
+    if (found == texts.end()) texts.push_back(text);
+    return number;
+  };
+  for (const auto& [host, cpus] : ranks)
+    locations.of_ranks.push_back({number_in(locations.hosts, host), number_in(locations.cpu_sets, cpus), 1});
   const Topology topology = two_hosts();
   return recorded_placement(locations, topology,
                             *Capacities::of(topology, static_cast<std::uint32_t>(ranks.size()), fit));
@@ -65,6 +68,10 @@ TEST(RecordedPlacement, IsTheFirstHardwareThreadOfTheCoreOfARank) {
 TEST(RecordedPlacement, RanksThatMayRunOnSeveralCoresGetOneEach) {
   EXPECT_THAT(*placement_of({{"a", "0-7"}, {"a", "2-3,6-7"}, {"a", "0-7"}, {"a", "0-7"}}),
               ElementsAre(Core{0}, Core{4}, Core{2}, Core{6}));
+}
+
+TEST(RecordedPlacement, SpreadsRanksThatAreNotBound) {
+  EXPECT_THAT(*placement_of({{"a", "0-7"}, {"a", "0-7"}, {"b", "0-7"}}), ElementsAre(Core{0}, Core{4}, Core{8}));
 }
 
 TEST(RecordedPlacement, FollowsSlotsOfSeveralCores) {

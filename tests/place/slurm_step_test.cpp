@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
+#include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
 #include "rankloom/place/slurm/slurm_network.hpp"
 #include "tests/support/instances.hpp"
@@ -91,6 +93,21 @@ TEST(SlurmStep, NamesTheVariableThatIsInvalid) {
   const auto step = step_of("srun app", broken);
   ASSERT_FALSE(step);
   EXPECT_THAT(to_string(step.error()), HasSubstr("SLURM_JOB_NODELIST"));
+}
+
+TEST(SlurmNetwork, IsThatOfTheConfigurationFile) {
+  const auto directory = *TemporaryDirectory::make();
+  const std::string torus = write_machine_json(testing::topology("torus:2x2=1 core:1").spec());
+  ASSERT_TRUE(write_file(directory.file("machine.json"), torus));
+  ASSERT_TRUE(write_file(directory.file("rankloom.conf"), "topology = machine.json\nnodes = n[5-8]\n"));
+  const auto machine = SlurmNetwork{.config = directory.file("rankloom.conf")}.load();
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  ASSERT_TRUE(*machine);
+  EXPECT_EQ(Topology::build(**machine)->node_name(Node{3}), "n8");
+  ASSERT_TRUE(write_file(directory.file("rankloom.conf"), "topology = missing.json\n"));
+  EXPECT_FALSE(SlurmNetwork{.config = directory.file("rankloom.conf")}.load());
+  EXPECT_FALSE(SlurmNetwork{.config = directory.file("no.conf")}.load());
+  EXPECT_FALSE(*SlurmNetwork{}.load()) << "no network is described";
 }
 
 TEST(SlurmNetwork, NamesTheSettingThatIsInvalid) {

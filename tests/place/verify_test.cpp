@@ -55,6 +55,23 @@ TEST(Verify, ComparesAllProcessingUnitsOfASlot) {
   EXPECT_EQ(verification.differences[0].requested, "a cpus 0-3");
 }
 
+TEST(Verify, ComparesMemoryAndGpus) {
+  Deployment deployment =
+      *deploy(std::vector<Core>{Core{0}, Core{2}}, rankloom::testing::topology("numa:2=3 gpu:1 core:2=1"),
+              std::vector<std::string>{"a"}, {.cores = 2, .gpus = 1});
+  deployment.settings.memory = RankSettings::Memory::local;
+  const std::string good = "0 a 0-1 memory local gpus 0\n1 a 2-3 memory local gpus 1 threads 2-3:5\n";
+  EXPECT_TRUE(verify(deployment, core, reports(good), "x").all());
+  const auto verification =
+      verify(deployment, core, reports("0 a 0-1 memory ? gpus 0\n1 a 2-3 memory local gpus 0\n"), "x");
+  EXPECT_EQ(verification.confirmed, 0);
+  EXPECT_EQ(verification.differences[0].requested, "a cpus 0-1, memory local, GPUs 0");
+  EXPECT_EQ(verification.differences[0].actual, "a cpus 0-1, memory ?, GPUs 0");
+  EXPECT_EQ(verification.differences[1].actual, "a cpus 2-3, memory local, GPUs 0");
+  deployment.settings = {.variables = false};
+  EXPECT_TRUE(verify(deployment, core, reports("0 a 0-1\n1 a 2-3\n"), "x").all());
+}
+
 TEST(Verify, AThreadOutsideOfTheSlotIsADifference) {
   EXPECT_TRUE(verify(two_ranks(), core, reports("0 a 1\n1 b 0\n0 a 1 threads 1:10 1:0\n"), "x").all());
   const auto verification = verify(two_ranks(), core, reports("0 a 1 threads 1:10 0:7\n1 b 0\n"), "x");

@@ -30,6 +30,25 @@ WHERE = """#!/bin/sh
 echo "$SLURM_PROCID $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status) $(env | grep -c RANKLOOM_CPUS)${SLURM_HOSTFILE}"
 """
 
+# Rank r communicates with rank r + ranks / 2, and rank 0 prints the time.
+PAIRS = """
+#include <mpi.h>
+#include <stdio.h>
+static char buffer[1000000];
+int main(int argc, char** argv) {
+  int rank, ranks;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int peer = (rank + ranks / 2) % ranks;
+  const double start = MPI_Wtime();
+  for (int step = 0; step < 20; ++step)
+    MPI_Sendrecv_replace(buffer, sizeof buffer, MPI_CHAR, peer, 0, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 0) printf("step: %.6f s\\n", (MPI_Wtime() - start) / 20);
+  return MPI_Finalize();
+}
+"""
+
 
 def missing_requirements():
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
@@ -206,6 +225,19 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         self.assertEqual(self.bindings((self.directory / "bindings").read_text()), [self.binding(core) for core in cores])
         proof = json.loads((self.directory / "proof.json").read_text())
         self.assertEqual((proof["verified"], proof["confirmed"]), (True, 16))
+
+
+    def test_tune_measures_the_program_of_a_job_script(self):
+        self.write("pairs.c", PAIRS)
+        subprocess.run(["mpicc.openmpi", "pairs.c", KEEP_LOADED, "-o", "pairs"], cwd=self.directory, check=True)
+        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 4 -n 8 --time=5\nsrun --mpi=pmix ./pairs\n")
+        made = json.loads(self.run_command(PROGRAM, "tune", "--script", "job.sh", "--runs", "3", "--max-runs", "3", "--metric", "step: (.*)", "--json").stdout)
+        self.assertEqual((made["line"], made["min_runs"], made["max_seconds"]), (3, 8, 8 * 300))
+        done = self.run_command("sbatch", "--wait", "--parsable", "-o", "job.out", "job.tune.sh", timeout=200)
+        output = (self.directory / "job.out").read_text()
+        result = json.loads((self.directory / f"job.tune-{done.stdout.strip()}" / "result.json").read_text())
+        self.assertEqual((result["ranks"], len(result["before_seconds"]), result["verified"]), (8, 3, True), output)
+        self.assertTrue(all(0 < seconds < 60 for seconds in result["before_seconds"]), output)
 
 
 class MappingInTheJob(InSlurm):

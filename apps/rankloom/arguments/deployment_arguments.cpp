@@ -27,10 +27,10 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 
 }  // namespace
 
-void DeploymentArguments::describe(CLI::App& app) {
+void DeploymentArguments::describe(CLI::App& app, bool mapping_required) {
   add_text(app,
            {"MAPPING", "FILE", "the mapping: one core number per line, or the JSON of `rankloom map --format json`",
-            "input", "", true},
+            "input", "", mapping_required},
            mapping);
   topology.describe(app);
   slot.describe(app);
@@ -46,14 +46,23 @@ void DeploymentArguments::describe(CLI::App& app) {
               from = std::string(value);
               return {};
             });
-  add_value(
+  add_choice<EmitOptions::Bind>(
       app,
       {"--bind", "core|none", "bind every rank to its cores, or let it run anywhere on its host", "placement", "core"},
-      [this](std::string_view value) -> Result<void> {
-        if (value != "core" && value != "none") return bad_value("--bind", value, "one of: core, none");
-        bind = value == "core" ? EmitOptions::Bind::core : EmitOptions::Bind::none;
-        return {};
-      });
+      {{"core", EmitOptions::Bind::core}, {"none", EmitOptions::Bind::none}}, bind);
+  using Memory = RankSettings::Memory;
+  add_choice<Memory>(app,
+                     {"--membind", "none|local|interleave",
+                      "where a bound rank gets its memory: on the NUMA node of the core that asks for it, or on the "
+                      "NUMA nodes of all its cores in turn; none: as without rankloom",
+                      "placement", "none"},
+                     {{"none", Memory::unchanged}, {"local", Memory::local}, {"interleave", Memory::interleave}},
+                     settings.memory);
+  add_choice<bool>(app,
+                   {"--nic", "any|nearest", "the network card of a bound rank: as its MPI chooses, or the nearest one",
+                    "placement", "any"},
+                   {{"any", false}, {"nearest", true}}, settings.network_card);
+  add_switch(app, "--keep-env", "do not set variables for the threads and the GPUs of ranks", keep_env, "placement");
 }
 
 Result<Deployment> DeploymentArguments::load(const JobShape& by_command) const {
@@ -80,7 +89,10 @@ Result<Deployment> DeploymentArguments::load(const JobShape& by_command) const {
   read.shape = slot.shape(slot_shape(by_command, *loaded, ranks, read.shape));
   auto checked = Mapping::create(std::move(read.core_of), *loaded, Capacities::unbounded(*loaded, ranks), mapping);
   if (!checked) return propagate(checked);
-  return deploy(checked->cores(), *loaded, names, read.shape);
+  auto deployment = deploy(checked->cores(), *loaded, names, read.shape);
+  if (!deployment) return deployment;
+  deployment->settings = rank_settings();
+  return deployment;
 }
 
 }  // namespace rankloom::app

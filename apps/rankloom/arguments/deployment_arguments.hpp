@@ -25,13 +25,20 @@ struct DeploymentArguments {
   SlotArguments slot;
   std::optional<MachineSpec> machine;  ///< The machine if no topology is given.
   std::optional<EmitOptions::Bind> bind;
+  RankSettings settings = {};
+  bool keep_env = false;  ///< Ranks get no variables.
 
-  void describe(CLI::App& app);
+  void describe(CLI::App& app, bool mapping_required = true);
   /// Without options of the slot, `by_command` says what a rank occupies; without both, the mapping does.
   Result<Deployment> load(const JobShape& by_command = {}) const;
   /// How ranks are bound: as the user asks, or else as the command does.
   EmitOptions::Bind binding(const JobShape& by_command = {}) const {
     return bind.value_or(by_command.unbound_by.empty() ? EmitOptions::Bind::core : EmitOptions::Bind::none);
+  }
+  RankSettings rank_settings() const {
+    RankSettings chosen = settings;
+    chosen.variables = !keep_env;
+    return chosen;
   }
   /// Whether the hosts have names, given by the user or by the topology.
   bool names_hosts(const Deployment& deployment) const {

@@ -184,7 +184,7 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
                                           Progress& progress) {
   std::error_code ignored;
   if (name == "recorded" && !std::filesystem::exists(name, ignored)) {
-    if (!instance.recorded.empty()) return check_placement(instance.recorded, instance, capacities, name);
+    if (instance.has_recorded()) return check_placement(instance.default_placement, instance, capacities, name);
     return fail(
         Code::bad_input, at(name), instance.not_recorded,
         "record the program on the hosts of the machine, and give the machine that `rankloom topo discover` finds");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rankloom/core/options.hpp"
@@ -59,5 +60,23 @@ bool was_called(const CLI::App& app);
 
 /// The error for an invalid value of an option.
 Failure bad_value(std::string_view option, std::string_view value, std::string hint);
+
+/// One of some names, each with the value that it stands for. text.value_name lists the names as "a|b".
+template <class Value, class Field>
+void add_choice(CLI::App& app, const OptionText& text, std::vector<std::pair<std::string_view, Value>> choices,
+                Field& field) {
+  add_value(app, text,
+            [name = text.names, names = text.value_name, choices = std::move(choices),
+             &field](std::string_view value) -> Result<void> {
+              for (const auto& [choice, meaning] : choices) {
+                if (choice != value) continue;
+                field = meaning;
+                return {};
+              }
+              std::string list = names;
+              for (std::size_t bar = 0; (bar = list.find('|', bar)) != std::string::npos;) list.replace(bar, 1, ", ");
+              return bad_value(name, value, "one of: " + list);
+            });
+}
 
 }  // namespace rankloom::app

@@ -2,8 +2,11 @@
 // apps/arguments: the input options that many verbs share.
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +18,7 @@
 #include "rankloom/core/system/sha256.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/map/mapper.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/recorded_placement.hpp"
 
@@ -36,11 +40,32 @@ std::string collective_names(std::string_view separator) {
   return fmt::format("{}", fmt::join(names, separator));
 }
 
+constexpr std::uint32_t max_ranks_per_node = 1U << 20;
+
+constexpr std::array<std::pair<std::string_view, Spread>, 3> spreads{
+    {{"recorded", Spread::as_recorded}, {"even", Spread::even}, {"pack", Spread::pack}}};
+
+bool obeys(RankLimits numbers, RankLimits limits) {
+  const auto within = [](std::uint32_t number, std::uint32_t limit) { return limit == 0 || number <= limit; };
+  return within(numbers.per_node, limits.per_node) && within(numbers.per_package, limits.per_package) &&
+         within(numbers.per_numa, limits.per_numa);
+}
+
 std::string collective_name(CollectiveModel model) {
   for (const auto& row : collective_models()) {
     if (row.model == model) return std::string(row.name);
   }
   return {};
+}
+
+void add_number(CLI::App& app, const OptionText& text, std::uint32_t max, std::optional<std::uint32_t>& number) {
+  add_value(app, text, [name = text.names, max, &number](std::string_view value) -> Result<void> {
+    const auto parsed = parse_number(value);
+    if (!parsed || *parsed < 1 || *parsed > max || *parsed != std::floor(*parsed))
+      return bad_value(name, value, fmt::format("a number from 1 to {}", max));
+    number = static_cast<std::uint32_t>(*parsed);
+    return {};
+  });
 }
 
 }  // namespace
@@ -121,22 +146,15 @@ Result<Topology> TopologyArguments::load() const {
 }
 
 void SlotArguments::describe(CLI::App& app) {
-  const auto add = [&app](const OptionText& text, std::uint32_t max, std::optional<std::uint32_t>& number) {
-    add_value(app, text, [name = text.names, max, &number](std::string_view value) -> Result<void> {
-      const auto parsed = parse_number(value);
-      if (!parsed || *parsed < 1 || *parsed > max || *parsed != std::floor(*parsed))
-        return bad_value(name, value, fmt::format("a number from 1 to {}", max));
-      number = static_cast<std::uint32_t>(*parsed);
-      return {};
-    });
-  };
-  add({"--cores-per-rank", "K", "how many cores a rank occupies, for programs with threads", "input", "1"},
-      max_cores_per_rank, cores);
-  add({"--threads-per-core", "T",
+  add_number(app, {"--cores-per-rank", "K", "how many cores a rank occupies, for programs with threads", "input", "1"},
+             max_cores_per_rank, cores);
+  add_number(
+      app,
+      {"--threads-per-core", "T",
        "how many hardware threads of its cores a rank uses; by default all, unless ranks outnumber cores", "input"},
       max_threads_per_core, threads_per_core);
-  add({"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
-      max_gpus_per_rank, gpus);
+  add_number(app, {"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
+             max_gpus_per_rank, gpus);
 }
 
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
@@ -156,6 +174,26 @@ void ProblemArguments::describe(CLI::App& app, const std::string& profile_names,
               imbalance = *parsed;
               return {};
             });
+  add_value(app,
+            {"--launcher", "LAUNCHER",
+             "compare with the default placement of this launcher (`rankloom list launchers`), if the profile does not "
+             "contain where its ranks ran",
+             "input"},
+            [this](std::string_view value) -> Result<void> {
+              auto row = find_launcher(value);
+              if (!row) return propagate(row);
+              launcher = *row;
+              return {};
+            });
+  add_number(app, {"--ranks-per-node", "N", "how many ranks may be on one node", "input"}, max_ranks_per_node,
+             ranks_per_node);
+  add_choice<Spread>(
+      app,
+      {"--spread", "recorded|even|pack",
+       "with fewer ranks than slots: as many ranks per NUMA node as when the profile was recorded, as few "
+       "as possible, or as many as reduce the cost",
+       "input", "recorded"},
+      {spreads.begin(), spreads.end()}, spread);
 }
 
 std::string ProblemArguments::command_line(const std::string& before_profile) const {
@@ -165,6 +203,11 @@ std::string ProblemArguments::command_line(const std::string& before_profile) co
     text += " --collectives " + collective_name(profile.collectives);
   if (topology.given()) text += " " + topology.text();
   if (const std::string options = option_text(slot.shape()); !options.empty()) text += " " + options;
+  if (launcher != nullptr) text += fmt::format(" --launcher {}", launcher->name);
+  if (ranks_per_node) text += fmt::format(" --ranks-per-node {}", *ranks_per_node);
+  for (const auto& [name, meaning] : spreads) {
+    if (meaning == spread) text += fmt::format(" --spread {}", name);
+  }
   if (oversubscribe) text += " --oversubscribe";
   if (imbalance > 0) text += " --imbalance " + format_value(imbalance);
   return text;
@@ -184,6 +227,9 @@ Json ProblemArguments::json(const Instance& instance, CostModel model) const {
   if (slot.cores) json["cores_per_rank"] = *slot.cores;
   if (slot.threads_per_core) json["threads_per_core"] = *slot.threads_per_core;
   if (slot.gpus) json["gpus_per_rank"] = *slot.gpus;
+  if (instance.limits.per_node > 0) json["ranks_per_node"] = instance.limits.per_node;
+  if (instance.limits.per_package > 0) json["ranks_per_package"] = instance.limits.per_package;
+  if (instance.limits.per_numa > 0) json["ranks_per_numa"] = instance.limits.per_numa;
   return json;
 }
 
@@ -202,12 +248,9 @@ ProblemId Instance::id(CostModel model) const {
           .model = std::string(info(model).name)};
 }
 
-std::vector<Core> Instance::default_placement() const {
-  return recorded.empty() ? block_placement(graph.rank_count(), topology, capacities) : recorded;
-}
-
 Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
-  if (fit.shape != SlotShape{} && !fit.oversubscribe) return capacities;
+  if (fit.shape != SlotShape{} && !fit.oversubscribe)
+    return Capacities::of(topology, graph.rank_count(), fit).value_or(capacities);
   return fit.oversubscribe ? Capacities::unbounded(topology, graph.rank_count())
                            : Capacities::of_leaves(topology).relax_if_oversubscribed(topology, graph.rank_count());
 }
@@ -246,12 +289,45 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
   Instance instance{std::move(graph), *std::move(machine),     *std::move(capacities), profile_watch.seconds(),
                     topology_seconds, std::move(profile_copy), imported->format};
-  if (recorded) {
-    instance.recorded = *std::move(recorded);
-  } else {
-    instance.not_recorded = recorded.error().what;
-  }
+  if (auto set = set_default(instance, std::move(recorded)); !set) return propagate(set);
   return instance;
+}
+
+Result<void> ProblemArguments::set_default(Instance& instance, Result<std::vector<Core>> recorded) const {
+  const std::uint32_t ranks = instance.graph.rank_count();
+  std::vector<Core> keep = recorded.value_or(std::vector<Core>());
+  if (!recorded) instance.not_recorded = recorded.error().what;
+  const RankLimits of_recorded = limits_of(keep, instance.topology);
+  RankLimits limits;
+  const Spread chosen = spread.value_or(ranks_per_node ? Spread::pack : Spread::as_recorded);
+  if (chosen == Spread::even) limits = even_limits(ranks, instance.topology, instance.capacities);
+  if (chosen == Spread::as_recorded) limits = of_recorded;
+  // An explicit number is the limit of the node, except that a job stays as spread as it was.
+  const bool stays = chosen == Spread::as_recorded && of_recorded.per_node > 0;
+  if (ranks_per_node) limits.per_node = stays ? std::min(of_recorded.per_node, *ranks_per_node) : *ranks_per_node;
+  if (recorded && !obeys(of_recorded, limits)) {
+    keep.clear();
+    instance.not_recorded = "the recorded placement has more ranks on a node than the options allow";
+  }
+  const std::uint64_t all = instance.capacities.total();
+  auto limited = limit_ranks(instance.capacities, instance.topology, limits, ranks, keep);
+  if (!limited) return propagate(limited);
+  instance.capacities = *std::move(limited);
+  if (instance.capacities.total() < all) instance.limits = limits;
+  if (instance.has_recorded()) {
+    instance.default_name = "recorded";
+    instance.default_placement = std::move(keep);
+    return {};
+  }
+  if (launcher != nullptr && ranks > launcher->max_block_ranks)
+    instance.default_name = std::string(launcher->default_placement);
+  auto mapper = make_mapper(instance.default_name);
+  if (!mapper) return propagate(mapper);
+  const MapProblem problem{instance.graph, instance.topology, instance.capacities, CostModel::bytes, {}};
+  auto placed = mapper->mapper->place(problem, {.seed = 0, .deadline = Deadline(), .progress = Progress::none()});
+  if (!placed) return propagate(placed);
+  instance.default_placement = std::move(placed->core_of);
+  return {};
 }
 
 }  // namespace rankloom::app

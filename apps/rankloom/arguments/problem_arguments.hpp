@@ -15,6 +15,8 @@
 #include "rankloom/model/graph/profile.hpp"
 #include "rankloom/model/machine/topology.hpp"
 #include "rankloom/model/mapping.hpp"
+#include "rankloom/model/rank_limits.hpp"
+#include "rankloom/place/launchers.hpp"
 
 namespace CLI {
 class App;
@@ -69,18 +71,26 @@ struct Instance {
   double topology_seconds = 0;
   std::optional<Profile> profile = {};  ///< The profile that `graph` was computed from, if the caller asked for it.
   std::string_view format = {};         ///< The row of `rankloom list formats` that read it.
-  /// Where the launcher placed the ranks when the profile was recorded; empty: unknown on this machine, and why.
-  std::vector<Core> recorded = {};
-  std::string not_recorded = {};
+  /// What mappings are compared with: the placement when the profile was recorded, or that of the mapper with this
+  /// name, which places ranks as a launcher does by default.
+  std::vector<Core> default_placement = {};
+  std::string default_name = "block";
+  std::string not_recorded = {};  ///< Why the recorded placement is not known; empty: it is.
+  RankLimits limits = {};         ///< With which `capacities` are fewer than the slots of the machine.
 
-  /// What mappings are compared with: the recorded placement, or the block placement.
-  std::vector<Core> default_placement() const;
-  std::string_view default_name() const { return recorded.empty() ? "block" : "recorded"; }
+  bool has_recorded() const { return not_recorded.empty(); }
 
   /// What identifies the problem. O(edges).
   ProblemId id(CostModel model) const;
   /// For mappings that are read, not computed: any number of ranks on a core, if --oversubscribe allows several.
   Capacities capacities_of_given(const Capacities::Options& fit) const;
+};
+
+/// How ranks are spread over nodes, packages and NUMA nodes if there are fewer ranks than slots.
+enum class Spread : std::uint8_t {
+  as_recorded,  ///< At most as many ranks per NUMA node as when the profile was recorded; pack if that is not known.
+  even,         ///< Over all of them.
+  pack,         ///< As the traffic says.
 };
 
 /// Profile, machine, what a rank occupies, and whether cores may be oversubscribed.
@@ -90,6 +100,9 @@ struct ProblemArguments {
   SlotArguments slot;
   bool oversubscribe = false;
   double imbalance = 0;
+  const Launcher* launcher = nullptr;  ///< Whose default placement counts if none is recorded; nullptr: block.
+  std::optional<std::uint32_t> ranks_per_node = {};
+  std::optional<Spread> spread = {};  ///< By default as recorded, unless the number of ranks per node is given.
 
   void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
   /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".
@@ -101,6 +114,10 @@ struct ProblemArguments {
   /// The part of every result that says what it is about: the version of the program, the profile and the machine as
   /// given, their sizes, and their digests.
   Json json(const Instance& instance, CostModel model) const;
+
+ private:
+  /// Limits the capacities, and sets the default placement. A recorded one that exceeds the limits is not used.
+  Result<void> set_default(Instance& instance, Result<std::vector<Core>> recorded) const;
 };
 
 }  // namespace rankloom::app

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/process/profile_store.hpp"
 #include "apps/rankloom/process/trace_directory.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/capture/record/reading/recording.hpp"
@@ -96,6 +97,20 @@ Result<void> write_profiles(RecordResult& result, const std::string& output, con
     result.profiles.push_back({file, std::move(profile)});
   }
   return {};
+}
+
+/// Keeps copies for `rankloom run --auto`, if the store can be written.
+void store_profiles(const ProgramCommand& command, std::vector<RecordedProfile>& profiles) {
+  const auto store = ProfileStore::of_user();
+  if (!store) return;
+  for (RecordedProfile& recorded : profiles) {
+    const std::uint32_t ranks = recorded.profile.rank_count();
+    const auto name = recorded.profile.origin.find("program");
+    const bool known = command.launch && profiles.size() == 1;
+    if (ranks < 2 || (!known && name == recorded.profile.origin.end())) continue;
+    const StoredProgram program = known ? stored_program(*command.launch, ranks) : stored_program(name->second, ranks);
+    if (!program.path.empty()) recorded.stored = store->add(program, recorded.profile).value_or(std::string());
+  }
 }
 
 Result<void> publish_trace(TraceDirectory& trace, const RecordResult& result) {
@@ -216,6 +231,7 @@ Result<RecordResult> record_program(const RecordArguments& arguments) {
     result.error = directory.keep(written.error());
     if (directory.is_kept()) result.kept = directory.path().string();
   }
+  if (result.status == 0) store_profiles(command, result.profiles);
   if (!result.trace.empty()) {
     if (auto published = publish_trace(trace, result); !published) result.trace_error = published.error();
   }

@@ -61,6 +61,7 @@ struct RecordArguments {
 struct RecordedProfile {
   std::string output;  ///< The file.
   Profile profile;
+  std::string stored = {};  ///< The copy for `rankloom run --auto`; empty: there is none.
 };
 
 /// The result after the program has run, even if a profile cannot be read or written.

@@ -10,9 +10,16 @@
 
 namespace rankloom {
 
-/// One rank per node in turn; full nodes are skipped. Inside a node the cores take turns too: no core gets a second
-/// rank before every usable core of its node has one. O(ranks + cores).
-std::vector<Core> round_robin_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities);
+enum class RoundRobinLevel : std::uint8_t {
+  node,
+  package,  ///< Nodes are filled one after the other; their packages take turns.
+  numa,     ///< The same with NUMA nodes; with packages if the machine has no NUMA nodes, as block if it has neither.
+};
+
+/// One rank per node, package or NUMA node in turn; full ones are skipped. Their cores take turns too: no core gets a
+/// second rank before every usable core has one. O(ranks + cores).
+std::vector<Core> round_robin_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities,
+                                        RoundRobinLevel level = RoundRobinLevel::node);
 
 /// Every assignment of the ranks to distinct slots is equally likely. O(ranks + cores).
 std::vector<Core> random_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities,

@@ -215,7 +215,9 @@ constexpr std::array replaced_by_hydra{placement_options};
 JobShape read_shape(const LaunchedProgram& program) {
   JobShape shape;
   for (const LaunchOption& option : program.options) {
-    if (option.name != "bind-to" || option.values.empty()) continue;
+    if (option.values.empty()) continue;
+    if (option.name == "ppn") shape.ranks_per_node = number_after(option.values[0], "").value_or(0);
+    if (option.name != "bind-to") continue;
     const auto parts = split_lower(option.values[0], ":");
     const std::string_view target = parts.empty() ? std::string_view() : std::string_view(parts[0]);
     if (target == "core" || target == "hwthread") {

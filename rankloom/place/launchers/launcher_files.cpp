@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -74,12 +75,19 @@ Result<MappingFile> read_hosts(const FileContents& file, const Topology& topolog
 
 LauncherFile binding_table(const Deployment& deployment) {
   std::string text = "# rank host cpus\n";
+  const RankSettings& settings = deployment.settings;
+  const auto cards = settings.network_card ? deployment.nearest_network_cards() : IdVector<Rank, std::string_view>();
   for (const Rank rank : deployment.ranks()) {
-    fmt::format_to(std::back_inserter(text), "{} {} {}", index(rank), deployment.host(rank),
-                   format_number_ranges(deployment.cpus(rank)));
-    if (deployment.shape.cores > 1) fmt::format_to(std::back_inserter(text), " threads {}", deployment.shape.cores);
-    if (deployment.shape.gpus > 0)
-      fmt::format_to(std::back_inserter(text), " gpus {}", fmt::join(deployment.gpus(rank), ","));
+    const auto add = [&text]<class... Values>(fmt::format_string<Values...> format, Values&&... values) {
+      fmt::format_to(std::back_inserter(text), format, std::forward<Values>(values)...);
+    };
+    const std::vector<std::uint32_t> cpus = deployment.cpus(rank);
+    add("{} {} {}", index(rank), deployment.host(rank), format_number_ranges(cpus));
+    if (settings.variables && deployment.shape.cores > 1)
+      add(" threads {}", settings.threads > 0 ? settings.threads : cpus.size());
+    if (settings.variables && deployment.shape.gpus > 0) add(" gpus {}", fmt::join(deployment.gpus(rank), ","));
+    if (settings.memory != RankSettings::Memory::unchanged) add(" memory {}", name(settings.memory));
+    if (settings.network_card && !cards[rank].empty()) add(" nic {}", cards[rank]);
     text += "\n";
   }
   return {"bind.txt", std::move(text)};

@@ -264,7 +264,10 @@ constexpr auto replaced = std::to_array<PlacementOption>({
 
 /// "--map-by ppr:2:package:PE=4:HWTCPUS"
 void read_map_by(std::string_view value, JobShape& shape) {
-  for (const std::string& part : split_lower(value, ":,")) {  // version 4 separates modifiers by commas
+  const std::vector<std::string> parts = split_lower(value, ":,");  // version 4 separates modifiers by commas
+  if (parts.size() > 2 && parts[0] == "ppr" && parts[2] == "node")
+    shape.ranks_per_node = number_after(parts[1], "").value_or(0);
+  for (const std::string& part : parts) {
     if (const auto width = number_after(part, "pe=")) shape.width = *width;
     if (part == "hwtcpus") shape.unit = JobShape::Unit::hardware_thread;
     if (part == "oversubscribe") shape.oversubscribe = true;
@@ -296,6 +299,10 @@ JobShape read_shape(const LaunchedProgram& program) {
       shape.width = number_after(value, "").value_or(shape.width);
     } else if (option.name == "use-hwthread-cpus" || (parameter && contains(option.values[0], "use_hwthreads"))) {
       shape.unit = JobShape::Unit::hardware_thread;
+    } else if (option.name == "N") {
+      shape.ranks_per_node = number_after(value, "").value_or(0);
+    } else if (option.name == "pernode") {
+      shape.ranks_per_node = 1;
     } else if (option.name == "bind-to-none" || option.name == "bind-to-socket") {
       shape.unbound_by = option.arguments[0];
     }
@@ -548,6 +555,8 @@ constinit const Launcher launcher_rows::openmpi4{
     .checked = "launched and verified with 4.1.4",
     .write = write<place_4>,
     .read = read_physical_rankfile,
+    .default_placement = "round-robin:level=numa",
+    .max_block_ranks = 2,
     .command_line = &command_line_4,
 };
 
@@ -559,6 +568,8 @@ constinit const Launcher launcher_rows::openmpi5{
     .checked = "written according to its manual; not launched",
     .write = write<place_5>,
     .read = read_logical_rankfile,
+    .default_placement = "round-robin:level=numa",
+    .max_block_ranks = 2,
     .command_line = &command_line_5,
 };
 

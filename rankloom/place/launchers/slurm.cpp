@@ -90,6 +90,10 @@ Result<void> pass_environment(std::vector<LaunchedProgram>& programs, const Envi
 
 /// The ranks in the order of their slots: node by node, and on each node in the order of its cores.
 Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions& options) {
+  if (deployment.settings.network_card || deployment.settings.memory != RankSettings::Memory::unchanged) {
+    return fail(Code::infeasible, at("--to cray"), "Cray's files do not set the memory or the network card of a rank",
+                "use --to slurm, or srun --mem-bind and MPICH_OFI_NIC_POLICY");
+  }
   std::string text;
   std::size_t per_node = 0;
   for (auto& ranks : deployment.ranks_of_nodes()) {
@@ -177,6 +181,8 @@ JobShape read_shape(const LaunchedProgram& program) {
       shape.width = number_after(value, "").value_or(0);
     } else if (option.name == "gpus-per-task") {
       shape.gpus = number_after(value.substr(value.rfind(':') + 1), "").value_or(0);  // also "a100:1"
+    } else if (option.name == "ntasks-per-node") {
+      shape.ranks_per_node = number_after(value, "").value_or(0);
     } else if (option.name == "threads-per-core") {
       shape.threads_per_core = number_after(value, "").value_or(0);
     } else if (option.name == "hint" && value == "nomultithread") {
@@ -354,6 +360,7 @@ constinit const Launcher launcher_rows::slurm{
     .checked = "launched and verified with 22.05",
     .write = write_slurm,
     .read = read_hosts,
+    .default_placement = "round-robin:level=package",
     .command_line = &srun_command_line,
 };
 

@@ -71,5 +71,23 @@ TEST(RandomPlacement, DependsOnTheSeed) {
   EXPECT_NE(testing::place_with("random", problem, 1).core_of, testing::place_with("random", problem, 2).core_of);
 }
 
+TEST(Baselines, PackagesOfANodeTakeTurns) {
+  const auto cores = [](const char* machine_text, std::uint32_t ranks, RoundRobinLevel level) {
+    const Topology machine = testing::topology(machine_text);
+    const auto placement =
+        round_robin_placement(ranks, machine, *Capacities::of(machine, ranks, {.oversubscribe = true}), level);
+    std::vector<std::uint32_t> numbers;
+    for (const Core core : placement) numbers.push_back(index(core));
+    return numbers;
+  };
+  using Numbers = std::vector<std::uint32_t>;
+  EXPECT_EQ(cores("node:2 package:2 core:2", 6, RoundRobinLevel::package), (Numbers{0, 2, 1, 3, 4, 6}));
+  EXPECT_EQ(cores("node:2 package:1 numa:2 core:2", 5, RoundRobinLevel::numa), (Numbers{0, 2, 1, 3, 4}));
+  EXPECT_EQ(cores("node:2 package:2 core:2", 3, RoundRobinLevel::numa), (Numbers{0, 2, 1})) << "packages instead";
+  EXPECT_EQ(cores("node:2 core:2", 4, RoundRobinLevel::package), (Numbers{0, 1, 2, 3})) << "there are no packages";
+  EXPECT_EQ(cores("node:2 package:2 core:1", 6, RoundRobinLevel::package), (Numbers{0, 1, 0, 2, 3, 2}))
+      << "more ranks than cores are shared by all nodes";
+}
+
 }  // namespace
 }  // namespace rankloom

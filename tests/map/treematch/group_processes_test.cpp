@@ -127,10 +127,38 @@ TEST(ListCandidates, ListsEveryConnectedGroupOnce) {
   EXPECT_FALSE(list_candidates(affinity, is_free, 3, 1));
 }
 
+TEST(GrowCandidates, GrowOneGroupFromEachFreeElement) {
+  const Affinity affinity(testing::random_graph(14, 0.3, 9));
+  std::vector<bool> is_free(14, true);
+  is_free[3] = false;
+  const auto between = [&](std::uint32_t a, std::uint32_t b) {
+    const auto neighbours = affinity.neighbours(a);
+    const auto position = std::find(neighbours.begin(), neighbours.end(), b);
+    return position == neighbours.end() ? 0.0
+                                        : affinity.weights(a)[static_cast<std::size_t>(position - neighbours.begin())];
+  };
+  const CandidateGroups candidates = grow_candidates(affinity, is_free, 3);
+  ASSERT_GT(candidates.count(), 0U);
+  EXPECT_LE(candidates.count(), 13U);
+  for (std::uint32_t at = 0; at < candidates.count(); ++at) {
+    double inside = 0, outside = 0;
+    for (const std::uint32_t member : candidates[at]) {
+      EXPECT_TRUE(is_free[member]);
+      for (std::uint32_t other = 0; other < affinity.size(); ++other) {
+        const auto members = candidates[at];
+        const bool is_member = std::find(members.begin(), members.end(), other) != members.end();
+        (is_member ? inside : outside) += between(member, other);
+      }
+    }
+    EXPECT_DOUBLE_EQ(candidates.inside(at), inside / 2);
+    EXPECT_NEAR(candidates.outside(at), outside, 1e-9 * outside);
+  }
+}
+
 TEST(GroupProcesses, FindsPlantedGroupsOfAnySizeInEveryOrder) {
   for (const std::uint32_t size : {2, 3, 4, 5, 7, 11, 40}) {
     for (const GroupOrder order : all_orders) {
-      for (const std::uint64_t candidates : {100'000, 10}) {
+      for (const std::uint64_t candidates : {100'000, 2}) {  // all groups are listed, or one is grown from each rank
         const Affinity affinity(testing::shuffled_groups(6, size, size));
         const Groups grouping = group(affinity, size, 6, order, candidates);
         expect_partition(grouping, 6 * size);

@@ -235,14 +235,14 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   }
   if (auto fits = add_problem(instance->id(run.model), source, document); !fits) return propagate(fits);
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
-  ComparedPlacements placements{instance->default_placement(), {}, {}, run.model};
-  const std::string before(instance->default_name());
+  ComparedPlacements placements{instance->default_placement, {}, {}, run.model};
+  const std::string& before = instance->default_name;
   // The cheapest placement is shown as the proposal; the table lists all of them.
   double best = 0;
   std::vector<MapperRow> rows{{before, evaluate(instance->graph, instance->topology, placements.before, run.model), 0,
                                std::nullopt, 1, false,
-                               instance->recorded.empty() ? "the launcher's default placement"
-                                                          : "the launcher's placement when the program was recorded"}};
+                               !instance->has_recorded() ? "the launcher's default placement"
+                                                         : "the launcher's placement when the program was recorded"}};
   for (const std::string& name : placements_) {
     auto placement = given_placement(name, *instance, problem.fit(), run, progress);
     if (!placement) return propagate(placement);
@@ -261,7 +261,10 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
     shown.chosen = row.name == (gains ? placements.after_label : before);
   }
   if (!document.lower_bound) {
-    const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
+    // Given placements need not obey the limits of computed ones.
+    const Capacities capacities =
+        instance->limits.any() ? instance->capacities_of_given(problem.fit()) : instance->capacities;
+    const MapProblem map_problem{instance->graph, instance->topology, capacities, run.model, {}};
     const auto bound = lower_bound(map_problem);
     if (bound) document.lower_bound = objective(run.model, *bound);
   }

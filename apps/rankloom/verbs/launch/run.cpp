@@ -3,6 +3,11 @@
 // rank.
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +17,8 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/process/placed_run.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/launch/automatic_mapping.hpp"
+#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
@@ -22,9 +29,13 @@ namespace {
 class RunVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    input_.describe(app);
-    add_repeated(app, {"COMMAND", "COMMAND", "after --: the launcher, its options, the program", "input", "", true},
-                 command_);
+    input_.describe(app, false);
+    add_switch(
+        app, "--auto",
+        "without MAPPING: use the profile that `record` or `tune` stored for this program and number of ranks, on "
+        "the hosts of this job; run COMMAND as it is if there is none",
+        auto_, "input");
+    add_repeated(app, {"COMMAND", "COMMAND", "after --: the launcher, its options, the program", "input"}, command_);
     add_text(app,
              {"--program", "PROGRAM",
               "the program in COMMAND; needed if the launcher has options that rankloom does not know", "input"},
@@ -33,7 +44,7 @@ class RunVerb : public Verb {
                "placement");
     add_switch(app, "--lab", "launch on the hosts of `rankloom lab up`, which are the machine unless -t names another",
                lab_, "placement");
-    add_switch(app, "--dry-run", "print what would be run, and run nothing", dry_run_, "output");
+    add_switch(app, "--dry-run", "print what would be run, and do not run the program", dry_run_, "output");
     add_text(
         app,
         {"-o,--output", "DIRECTORY",
@@ -46,6 +57,11 @@ class RunVerb : public Verb {
     if (lab_) {
       if (auto entered = enter_lab(); !entered) return propagate(entered);
     }
+    if (auto_) return run_automatically(session);
+    if (input_.mapping.empty() || command_.empty()) {
+      return fail(Code::usage, at("run"), input_.mapping.empty() ? "MAPPING is missing" : "COMMAND is missing",
+                  "usage: rankloom run MAPPING -t TOPOLOGY -- COMMAND, or rankloom run --auto -- COMMAND");
+    }
     auto command = parse_launch_command(command_, launcher_version(command_), program_);
     if (!command) return propagate(command);
     auto shape = job_shape(*command);
@@ -55,26 +71,109 @@ class RunVerb : public Verb {
     auto deployment = input_.load(bind == EmitOptions::Bind::core ? *shape : JobShape{});
     if (!deployment) return propagate(deployment);
     if (auto named = require_host_names(*deployment, input_.names_hosts(*deployment)); !named) return propagate(named);
-    const auto plan_in = [&](const std::string& directory) {
-      LaunchContext context = launch_context(directory, bind);
-      context.threads = true;
-      return plan_launch(*command, *deployment, context);
+    RunDirectory directory;
+    if (!dry_run_) {
+      // A command that is refused must not create a directory.
+      if (auto plan = plan_in("DIRECTORY", *command, *deployment, bind); !plan) return propagate(plan);
+      if (auto created = directory.create(output_, existing(force_)); !created) return propagate(created);
+    }
+    return launch(session, *command, *deployment, bind, shape->unbound_by, directory);
+  }
+
+ private:
+  /// Falls back to the command as it is: a job must not fail because its mapping is missing.
+  Result<int> run_automatically(const Session& session) {
+    Argv argv = command_;
+    // The arguments after -- begin with the place of MAPPING.
+    if (!input_.mapping.empty()) argv.insert(argv.begin(), std::exchange(input_.mapping, {}));
+    if (argv.empty()) {
+      return fail(Code::usage, at("run --auto"), "COMMAND is missing", "rankloom run --auto -- mpirun -n 4 ./app");
+    }
+    const auto begins_with_launcher = [](std::span<const std::string> words) {
+      const std::size_t position = launcher_position(words);
+      return position < words.size() && is_launcher_name(std::filesystem::path(words[position]).filename().string());
     };
+    if (!begins_with_launcher(argv) && begins_with_launcher(std::span(argv).subspan(1))) {
+      return fail(Code::usage, at("run --auto"),
+                  fmt::format("\"{}\" is not a launcher, and --auto takes no MAPPING", argv[0]),
+                  "rankloom run --auto -- mpirun -n 4 ./app");
+    }
+    // Up to the start of the program, every failure ends in the command as it is.
+    RunDirectory directory;
+    std::optional<AutomaticMapping> mapped;
+    try {
+      auto prepared = prepare(argv, directory);
+      if (!prepared) return run_unchanged(session, argv, prepared.error());
+      mapped = *std::move(prepared);
+    } catch (const std::exception& exception) {
+      return run_unchanged(session, argv, {Code::environment, at("run --auto"), exception.what(), {}});
+    }
+    if (!session.json)
+      print_note(fmt::format("{:.0f} % less communication cost than the default placement, with {}{}",
+                             mapped->gain_percent, mapped->profile,
+                             mapped->same_arguments ? "" : ", recorded with other arguments"));
+    return launch(session, mapped->command, mapped->deployment, mapped->bind, mapped->unbound_by, directory);
+  }
+
+  /// Maps, and writes the launcher's files.
+  Result<AutomaticMapping> prepare(const Argv& argv, RunDirectory& directory) const {
+    auto intermediate = TemporaryDirectory::make();
+    if (!intermediate) return propagate(intermediate);
+    auto mapped = map_automatically(argv, program_, input_, intermediate->path());
+    if (!mapped) return mapped;
+    if (!dry_run_) {
+      if (auto created = directory.create(output_, existing(force_)); !created) return propagate(created);
+    }
+    auto plan = plan_in(dry_run_ ? "DIRECTORY" : directory.path(), mapped->command, mapped->deployment, mapped->bind);
+    if (!plan) return propagate(plan);
+    if (!dry_run_) {
+      if (auto written = directory.write(plan->files); !written) return propagate(written);
+    }
+    return mapped;
+  }
+
+  static Result<LaunchPlan> plan_in(const std::string& directory, const LaunchCommand& command,
+                                    const Deployment& deployment, EmitOptions::Bind bind) {
+    LaunchContext context = launch_context(directory, bind);
+    context.threads = true;
+    return plan_launch(command, deployment, context);
+  }
+
+  Result<int> run_unchanged(const Session& session, const Argv& argv, const Error& reason) const {
+    const std::string why = to_string({reason.code, reason.where, reason.what, {}});
+    if (!session.json) {
+      print_note(fmt::format("the command is run without a mapping: {}{}", why,
+                             reason.hint.empty() ? "" : fmt::format("\n  hint: {}", reason.hint)));
+    }
     if (dry_run_) {
-      auto plan = plan_in(output_.empty() ? "DIRECTORY" : output_);
+      if (session.json) {
+        print_json(Json{{"command", command_text(argv)}, {"mapped", false}, {"reason", why}});
+      } else {
+        print(command_text(argv) + "\n");
+      }
+      return success;
+    }
+    const int status = run_program(argv, {}, ProgramStreams::ours(session.json));
+    if (session.json)
+      print_json(Json{{"command", command_text(argv)}, {"mapped", false}, {"reason", why}, {"status", status}});
+    return status;
+  }
+
+  /// `directory` exists, unless nothing is run.
+  Result<int> launch(const Session& session, const LaunchCommand& command, const Deployment& deployment,
+                     EmitOptions::Bind bind, const std::string& unbound_by, RunDirectory& directory) {
+    if (dry_run_) {
+      auto plan = plan_in(output_.empty() ? "DIRECTORY" : output_, command, deployment, bind);
       if (!plan) return propagate(plan);
       return show(session, *plan);
     }
-    // A command that is refused must not create a directory.
-    if (auto plan = plan_in("DIRECTORY"); !plan) return propagate(plan);
-    RunDirectory directory;
-    if (auto created = directory.create(output_, existing(force_)); !created) return propagate(created);
-    auto plan = plan_in(directory.path());
+    auto plan = plan_in(directory.path(), command, deployment, bind);
     if (!plan) return propagate(plan);
     if (!session.json) print_to_stderr(replacements(*plan));
     if (!session.json && bind == EmitOptions::Bind::none && !input_.bind)
-      print_to_stderr(fmt::format("rankloom: ranks are not bound to cores, because of {}\n", shape->unbound_by));
-    auto result = run_placed(*plan, *deployment, bind, directory, ProgramStreams::ours(session.json));
+      print_to_stderr(fmt::format("rankloom: ranks are not bound to cores{}\n",
+                                  unbound_by.empty() ? "" : ", because of " + unbound_by));
+    auto result = run_placed(*plan, deployment, bind, directory, ProgramStreams::ours(session.json));
     if (!result) return propagate(result);
     if (session.json) {
       print_json(to_json(*result, *plan));
@@ -85,7 +184,6 @@ class RunVerb : public Verb {
     return result->status;
   }
 
- private:
   /// Moves this process to the first host of the virtual cluster.
   Result<void> enter_lab() {
     const char* const inside = std::getenv("RANKLOOM_LAB");
@@ -122,7 +220,7 @@ class RunVerb : public Verb {
     }
     return {{"verified", seen.all()},        {"ranks", seen.ranks},        {"confirmed", seen.confirmed},
             {"unreported", seen.unreported}, {"differences", differences}, {"status", run.status},
-            {"command", plan.text()},        {"replaced", plan.replaced}};
+            {"command", plan.text()},        {"replaced", plan.replaced},  {"mapped", true}};
   }
 
   static std::string to_text(const PlacedRun& run) {
@@ -154,6 +252,7 @@ class RunVerb : public Verb {
   std::string program_;
   std::string output_;
   bool force_ = false;
+  bool auto_ = false;
   bool strict_ = false;
   bool lab_ = false;
   bool dry_run_ = false;

@@ -10,30 +10,30 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <regex>
 
 #include <fmt/format.h>
 
-#include "apps/rankloom/arguments/deployment_arguments.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/arguments/simulation_arguments.hpp"
 #include "apps/rankloom/help/doctor.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/process/job_mapping.hpp"
 #include "apps/rankloom/process/placed_run.hpp"
 #include "apps/rankloom/process/recording_run.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/evaluation/report.hpp"
 #include "apps/rankloom/verbs/launch/tune_commands.hpp"
 #include "apps/rankloom/verbs/launch/tune_result.hpp"
+#include "apps/rankloom/verbs/launch/tune_script.hpp"
 #include "apps/rankloom/verbs/machine/topo_discover.hpp"
 #include "apps/rankloom/verbs/machine/topo_probe.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/evaluate/profile_summary.hpp"
 #include "rankloom/evaluate/statistics.hpp"
-#include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/virtual_cluster/virtual_cluster.hpp"
 
@@ -50,10 +50,9 @@ class Tuner {
         bool quiet)
       : arguments_(arguments),
         launch_(launch),
-        job_shape_(shape),
-        bind_(shape.unbound_by.empty() ? EmitOptions::Bind::core : EmitOptions::Bind::none),
         directory_(directory),
         commands_(arguments, launch),
+        job_(*launch.launcher, shape, commands_.profile(), commands_.machine()),
         quiet_(quiet) {}
 
   Result<TuneResult> tune() {
@@ -61,6 +60,7 @@ class Tuner {
     result_.directory = arguments_.output;
     result_.profile = arguments_.profile;
     result_.topology = arguments_.topology;
+    result_.metric = arguments_.metric;
     remove_logs();
     append_to_log("doctor.log", to_text(examine_environment()));
     if (arguments_.profile.empty()) {
@@ -71,11 +71,10 @@ class Tuner {
       if (auto done = logged(discover(), commands_.discover(), "machine.log"); !done) return propagate(done);
     }
     if (auto done = logged(summarise_profile(), commands_.show(), "show.log"); !done) return propagate(done);
-    if (auto done =
-            logged(load_machine_size(), {"rankloom", "topo", "show", commands_.machine(), "--json"}, "topo.log");
-        !done)
+    if (auto done = logged(fit(), {"rankloom", "topo", "show", commands_.machine(), "--json"}, "topo.log"); !done)
       return propagate(done);
-    if (auto done = logged(map(), commands_.map(oversubscribes(), slot_), "map.log"); !done) return propagate(done);
+    if (auto done = logged(map(), commands_.map(job_.oversubscribes(), job_.slot()), "map.log"); !done)
+      return propagate(done);
     if (!result_.reduces_cost() || !result_.can_gain()) return result_;
     print_progress(fmt::format("mapping    {} less communication cost than the default placement",
                                percent(100 * (1 - result_.cost / result_.cost_default))));
@@ -104,12 +103,10 @@ class Tuner {
   }
 
   std::string conclusion() const {
-    return result_.conclusion(commands_.mapping(), commands_.machine(), bind_ == EmitOptions::Bind::none);
+    return result_.conclusion(commands_.mapping(), commands_.machine(), job_.bind() == EmitOptions::Bind::none);
   }
 
  private:
-  bool oversubscribes() const { return result_.ranks > slots_; }
-
   void print_progress(std::string_view text) const {
     if (!quiet_) fmt::print(stderr, "{}\n", text);
   }
@@ -218,94 +215,43 @@ class Tuner {
   }
 
   Result<void> summarise_profile() {
-    ProfileArguments arguments;
-    arguments.profile = commands_.profile();
-    auto imported = arguments.load();
-    if (!imported) return propagate(imported);
-    imported->profile.phases.clear();
-    auto summary = summarise(imported->profile, arguments.collectives, 0);
+    auto summary = job_.summarise();
     if (!summary) return propagate(summary);
     const double point_to_point = summary->between_ranks.bytes, collectives = summary->collectives.bytes;
     result_.ranks = summary->ranks;
     result_.collectives_share = point_to_point + collectives > 0 ? collectives / (point_to_point + collectives) : 0;
     if (summary->time) result_.share_in_mpi = summary->time->share();
-    location_ = summary->location;
     return {};
   }
 
-  Result<void> load_machine_size() {
-    auto topology = load_topology(commands_.machine());
-    if (!topology) return propagate(topology);
-    result_.cores = topology->core_count();
-    result_.nodes = topology->node_count();
-    const auto ranks = static_cast<std::uint32_t>(result_.ranks);
-    slot_ = slot_shape(job_shape_, *topology, ranks);
-    const bool threads = location_ && location_->min_threads > 1;
-    if (job_shape_.width == 0 && threads && bind_ == EmitOptions::Bind::core) make_room_for_threads(*topology);
-    auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = true, .shape = slot_});
-    if (!capacities) return propagate(capacities);
-    slots_ = capacities->slot_count(*topology);
+  Result<void> fit() {
+    if (auto fitted = job_.fit(); !fitted) return fitted;
+    result_.cores = job_.cores();
+    result_.nodes = job_.nodes();
+    if (!job_.threads_remark().empty()) print_progress("threads    " + job_.threads_remark());
     return {};
-  }
-
-  /// The command does not say how many cores a rank needs, but all ranks were recorded with several threads, which must
-  /// not share a core because of the mapping. If the launcher gave them one core, there is nothing to lose.
-  void make_room_for_threads(const Topology& topology) {
-    const std::uint32_t threads = location_->min_threads;
-    SlotShape wide = slot_;
-    wide.cores = threads;
-    if (Capacities::of(topology, static_cast<std::uint32_t>(result_.ranks), {.shape = wide})) {
-      slot_ = wide;
-      print_progress(fmt::format("threads    {} per rank: every rank gets {} cores", threads, threads));
-    } else if (location_->max_cpus > 1) {
-      bind_ = EmitOptions::Bind::none;
-      print_progress(fmt::format(
-          "threads    {} per rank, more than there are cores: ranks are not bound on their hosts", threads));
-    }
-  }
-
-  ProblemArguments problem(bool oversubscribe) const {
-    ProblemArguments problem;
-    problem.profile.profile = commands_.profile();
-    problem.topology.topology = commands_.machine();
-    problem.oversubscribe = oversubscribe;
-    const auto given = [](std::uint32_t number) { return number > 0 ? std::optional(number) : std::nullopt; };
-    problem.slot = {slot_.cores, given(slot_.threads_per_core), given(slot_.gpus)};
-    return problem;
   }
 
   Result<void> map() {
-    MapperArguments arguments;
-    arguments.spec = arguments_.mapper;
-    auto mapper = arguments.make();
-    if (!mapper) return propagate(mapper);
-    auto instance = problem(oversubscribes()).load(Progress::none());
-    if (!instance) return propagate(instance);
-    const RunArguments run;
-    const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
-    auto mapped = run_mapper(*mapper, map_problem, run.run(run.seed, Progress::none()),
-                             {.default_placement = instance->recorded, .compute_lower_bound = true});
+    auto mapped = job_.map(arguments_.mapper, commands_.mapping());
     if (!mapped) return propagate(mapped);
     result_.mapper = mapped->mapper;
     result_.cost = mapped->cost;
     result_.cost_default = mapped->cost_default;
-    return write_file(commands_.mapping(), [&](Sink& sink) -> Result<void> {
-      write_plain_mapping(mapped->mapping.cores(), sink, slot_);
-      return {};
-    });
+    return {};
   }
 
   /// Simulates the recorded messages with the default placement and with the mapping.
   Result<void> predict() {
     SimulationArguments simulation;
     if (auto prepared = simulation.prepare(); !prepared) return prepared;
-    const ProblemArguments arguments = problem(true);
+    const ProblemArguments arguments = job_.problem(true);
     auto instance = arguments.load(Progress::none(), true);
     if (!instance) return propagate(instance);
     auto source = simulation.replay_source(arguments.profile, *instance->profile, instance->format);
     if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
-    for (const std::string& name : {std::string(instance->default_name()), commands_.mapping()}) {
+    for (const std::string& name : {std::string(instance->default_name), commands_.mapping()}) {
       auto placement = named_placement(name, *instance, instance->capacities, {}, Progress::none());
       if (!placement) return propagate(placement);
       requests.push_back(simulation.request(instance->topology));
@@ -323,21 +269,15 @@ class Tuner {
     return {};
   }
 
+  /// Both placements have the same number of threads.
   Result<Deployment> deployment() const {
-    DeploymentArguments arguments;
-    arguments.mapping = commands_.mapping();
-    arguments.topology.topology = commands_.machine();
-    auto deployment = arguments.load();  // the mapping says what a rank occupies
-    if (!deployment) return deployment;
-    if (auto named = require_host_names(*deployment, arguments.names_hosts(*deployment)); !named)
-      return propagate(named);
-    return deployment;
+    return deployment_of(commands_.mapping(), commands_.machine(), {.threads = job_.threads()});
   }
 
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
   /// launched and timed by the same code.
   Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) const {
-    return plan_unchanged(launch, launch_context(directory, bind_));
+    return plan_unchanged(launch, launch_context(directory, job_.bind()));
   }
 
   Result<PlacedRun> run_once(const LaunchCommand& launch, const Deployment& deployment, bool mapped,
@@ -345,10 +285,10 @@ class Tuner {
     RunDirectory directory;
     const std::string name = mapped ? commands_.launch_directory() : commands_.default_directory();
     if (auto created = directory.create(name, existing(arguments_.force)); !created) return propagate(created);
-    auto plan = mapped ? plan_launch(launch, deployment, launch_context(directory.path(), bind_))
+    auto plan = mapped ? plan_launch(launch, deployment, launch_context(directory.path(), job_.bind()))
                        : plan_default(launch, directory.path());
     if (!plan) return propagate(plan);
-    return run_placed(*plan, deployment, bind_, directory, ProgramStreams::to_log(log_file(log)));
+    return run_placed(*plan, deployment, job_.bind(), directory, ProgramStreams::to_log(log_file(log)));
   }
 
   /// Runs the program; number 0 is the warm-up. Nothing: the program failed, and result_ says so.
@@ -357,12 +297,29 @@ class Tuner {
     const std::string log = fmt::format("{}-{}.log", mapped ? "after" : "before", name);
     auto run = logged(run_once(launch_, deployment, mapped, log), commands_.run(), log);
     if (!run) return propagate(run);
-    if (run->status == 0) return *std::move(run);
+    if (run->status == 0) {
+      if (auto measured = measure_time(*run, commands_.file(log)); !measured) return propagate(measured);
+      return *std::move(run);
+    }
     set_failed(fmt::format("{} with the {}", number == 0 ? "the warm-up run" : "run " + name,
                            mapped ? "mapping" : "default placement"),
                run->status, commands_.file(log));
     result_.failed->mapped = mapped;
     return std::nullopt;
+  }
+
+  /// With --metric, the last time that the program printed.
+  Result<void> measure_time(PlacedRun& run, const std::string& log) const {
+    if (arguments_.metric.empty()) return {};
+    auto output = read_file(log);
+    if (!output) return propagate(output);
+    const auto seconds = last_metric(output->view(), arguments_.metric);
+    if (!seconds) {
+      return fail(Code::bad_input, at(log), "no line of the program's output has a time that matches --metric",
+                  "the first group of the expression must match a time such as 1.5, 1.5s or 12ms");
+    }
+    run.seconds = *seconds;
+    return {};
   }
 
   /// The time from the start to the end of the launcher with a program that does nothing, the minimum of three runs
@@ -396,7 +353,7 @@ class Tuner {
       if (!*run) return {};
     }
     TuneMeasurement measurement;
-    measurement.start = measure_start(*placed);
+    if (arguments_.metric.empty()) measurement.start = measure_start(*placed);
     PairedComparison& comparison = measurement.comparison;
     const auto begin = std::chrono::steady_clock::now();
     comparison = compare_pairs({}, {}, arguments_.comparison);
@@ -437,7 +394,7 @@ class Tuner {
   Result<std::string> emit() const {
     auto placed = deployment();
     if (!placed) return propagate(placed);
-    LaunchContext context = launch_context(commands_.launch_directory(), bind_);
+    LaunchContext context = launch_context(commands_.launch_directory(), job_.bind());
     context.report = false;
     auto plan = plan_launch(launch_, *placed, context);
     if (!plan) return propagate(plan);
@@ -450,16 +407,20 @@ class Tuner {
   static constexpr double max_double = std::numeric_limits<double>::max();
   const TuneArguments& arguments_;
   const LaunchCommand& launch_;
-  const JobShape& job_shape_;
-  EmitOptions::Bind bind_;
-  SlotShape slot_;                           // what a rank occupies on the machine
-  std::uint64_t slots_ = 0;                  // of the machine
-  std::optional<LocationSummary> location_;  // of the recorded ranks
   OutputDirectory& directory_;
   TuneCommands commands_;
+  JobMapping job_;
   bool quiet_;
   TuneResult result_;
 };
+
+bool is_metric(const std::string& text) {
+  try {
+    return std::regex(text).mark_count() > 0;
+  } catch (const std::regex_error&) {
+    return false;
+  }
+}
 
 class TuneVerb : public Verb {
  public:
@@ -489,6 +450,17 @@ class TuneVerb : public Verb {
           arguments_.max_seconds = *time / 1e9;
           return {};
         });
+    add_value(
+        app,
+        {"--metric", "REGEX",
+         "compare a time that the program prints, instead of the time of the whole program: the first group of this "
+         "regular expression, in the last line that matches",
+         "measuring"},
+        [this](std::string_view text) -> Result<void> {
+          arguments_.metric = std::string(text);
+          if (is_metric(arguments_.metric)) return {};
+          return bad_value("--metric", text, "a regular expression with a group, such as 'time per step: (.*) s'");
+        });
     add_switch(app, "--predict",
                "simulate both placements first, print the predicted speedup, and stop if there is none",
                arguments_.predict, "measuring");
@@ -498,11 +470,26 @@ class TuneVerb : public Verb {
               "PROGRAM.tune"},
              arguments_.output);
     add_force(app, arguments_.force, "replace the results of another run and other files in the directory");
-    add_repeated(app, {"COMMAND", "COMMAND", "after --: how you start the program", "input", "", true},
-                 arguments_.command);
+    add_text(
+        app,
+        {"--script", "FILE",
+         "write a copy of this job script that measures the program of its launch line, instead of running COMMAND",
+         "job script"},
+        script_.script);
+    add_count(app, {"--line", "N", "with --script: the line that starts the program", "job script"},
+              [this](std::size_t line) { script_.line = line; });
+    add_switch(app, "--submit", "with --script: submit the copy with sbatch", script_.submit, "job script");
+    need(app, "--line", "--script");
+    need(app, "--submit", "--script");
+    add_repeated(app, {"COMMAND", "COMMAND", "after --: how you start the program", "input"}, arguments_.command);
   }
 
   Result<int> run(const Session& session) override {
+    if (!script_.script.empty()) return write_tune_script(script_, arguments_, session);
+    if (arguments_.command.empty()) {
+      return fail(Code::usage, at("tune"), "COMMAND is missing",
+                  "usage: rankloom tune -- mpirun -n 4 ./app, or rankloom tune --script job.sh");
+    }
     auto launch = parse_launch_command(arguments_.command, launcher_version(arguments_.command));
     if (!launch) return propagate(launch);
     const Argv& program = launch->programs.front().arguments;
@@ -592,6 +579,7 @@ class TuneVerb : public Verb {
   }
 
   TuneArguments arguments_;
+  TuneScriptArguments script_;
   bool dry_run_ = false;
 };
 

@@ -48,6 +48,8 @@ Argv TuneCommands::map(bool oversubscribe, SlotShape slot) const {
   if (slot.threads_per_core != 0)
     argv.insert(argv.end(), {"--threads-per-core", fmt::format("{}", slot.threads_per_core)});
   if (slot.gpus != 0) argv.insert(argv.end(), {"--gpus-per-rank", fmt::format("{}", slot.gpus)});
+  if (const auto shape = job_shape(launch_); shape && shape->ranks_per_node > 0)
+    argv.insert(argv.end(), {"--ranks-per-node", fmt::format("{}", shape->ranks_per_node)});
   if (oversubscribe) argv.emplace_back("--oversubscribe");
   return argv;
 }

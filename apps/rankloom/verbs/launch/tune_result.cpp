@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,6 +76,24 @@ Error FailedRun::error(const std::string& command) const {
                       log)};
 }
 
+std::optional<double> last_metric(std::string_view output, const std::string& expression) {
+  constexpr std::size_t max_line = 4096;  // matching takes a stack that grows with the line
+  const std::regex pattern(expression);
+  std::optional<double> seconds;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    const std::string line(output.substr(0, std::min(end, max_line)));
+    output.remove_prefix(std::min(output.size(), end + 1));
+    std::smatch match;
+    if (!std::regex_search(line, match, pattern) || match.size() < 2) continue;
+    std::string time = match[1].str();
+    std::erase_if(time, [](char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; });
+    const auto nanoseconds = parse_nanoseconds(time, 1e9);
+    if (nanoseconds && *nanoseconds > 0) seconds = *nanoseconds / 1e9;
+  }
+  return seconds;
+}
+
 bool TuneResult::reduces_cost() const {
   constexpr double min_reduction = 0.005;
   return cost < cost_default * (1 - min_reduction);
@@ -91,7 +110,8 @@ bool TuneResult::can_gain() const {
 }
 
 std::optional<double> TuneResult::max_speedup() const {
-  if (!share_in_mpi || *share_in_mpi >= 1) return std::nullopt;
+  // A part of the program may spend a larger share of its time in MPI than the whole.
+  if (!share_in_mpi || *share_in_mpi >= 1 || !metric.empty()) return std::nullopt;
   return 1 / (1 - *share_in_mpi);
 }
 
@@ -161,7 +181,7 @@ std::string TuneResult::reason() const {
   } else if (!measurement) {
     text = fmt::format("in a simulation the mapped program is {:.2f} times as fast", prediction->speedup());
   }
-  if (share_in_mpi)
+  if (share_in_mpi && metric.empty())
     text +=
         fmt::format("; {} of the time is spent in MPI, and a mapping cannot save more", percent(100 * *share_in_mpi));
   if (collectives_share > 0.5)
@@ -213,6 +233,7 @@ Json TuneResult::json() const {
   if (!gain() && !failed) json["reason"] = reason();
   if (gain()) json["use"] = use;
   if (!profile.empty()) json["profile"] = profile;
+  if (!metric.empty()) json["metric"] = metric;
   if (!topology.empty()) json["topology"] = topology;
   if (failed) {
     json["reason"] = fmt::format("the program exited with status {} in {}", failed->status, failed->run);

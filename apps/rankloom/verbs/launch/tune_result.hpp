@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/rankloom/output.hpp"
@@ -56,11 +57,15 @@ enum class TuneVerdict : std::uint8_t {
   not_measured,
 };
 
+/// The time in seconds that the first group of a regular expression matches, in the last line where it does.
+std::optional<double> last_metric(std::string_view output, const std::string& expression);
+
 struct TuneResult {
-  std::string command;    ///< As it is typed into a shell.
-  std::string directory;  ///< Contains everything that was recorded, computed and measured.
-  std::string profile;    ///< The file that was given instead of recording; empty: recorded.
-  std::string topology;   ///< The file that was given instead of discovering; empty: discovered.
+  std::string command;      ///< As it is typed into a shell.
+  std::string directory;    ///< Contains everything that was recorded, computed and measured.
+  std::string profile;      ///< The file that was given instead of recording; empty: recorded.
+  std::string topology;     ///< The file that was given instead of discovering; empty: discovered.
+  std::string metric = {};  ///< The regular expression of the measured time; empty: the time of the whole program.
 
   std::uint64_t ranks = 0, cores = 0, nodes = 0;
   double collectives_share = 0;        ///< Of the traffic.

@@ -110,7 +110,8 @@ class CompareVerb : public Verb {
     for (std::uint64_t run = 0; run < runs_; ++run) {
       progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
       const MapRun map_run{.seed = run_.seed + run, .deadline = deadline(mapper), .progress = progress};
-      auto result = run_mapper(mapper, problem, map_run, {.default_placement = instance.recorded, .keep_worse = true});
+      auto result =
+          run_mapper(mapper, problem, map_run, {.default_placement = instance.default_placement, .keep_worse = true});
       if (!result) return propagate(result);
       row.costs.push_back(result->cost);
       row.times_ms.push_back(result->time_ms);

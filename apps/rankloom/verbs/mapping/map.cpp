@@ -70,6 +70,8 @@ class MapVerb : public Verb {
                   "add --start MAPPING");
     }
 
+    // The initial mapping need not obey the limits of the recorded placement.
+    if (!start_.empty() && !problem_.spread && !problem_.ranks_per_node) problem_.spread = Spread::pack;
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto instance = problem_.load(progress);
@@ -102,8 +104,9 @@ class MapVerb : public Verb {
     progress.report("mapping", -1);
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
-    return run_mapper(mapper, problem, run_.run(run_.seed, progress),
-                      {.default_placement = instance.recorded, .keep_worse = raw_, .compute_lower_bound = true});
+    return run_mapper(
+        mapper, problem, run_.run(run_.seed, progress),
+        {.default_placement = instance.default_placement, .keep_worse = raw_, .compute_lower_bound = true});
   }
 
   double migration_cost(const Instance& instance, const std::vector<Core>& start) const {
@@ -113,7 +116,7 @@ class MapVerb : public Verb {
   }
 
   static std::vector<LevelChange> compare_levels(const Instance& instance, const MapResult& result) {
-    const auto before = level_traffic(instance.graph, instance.topology, instance.default_placement());
+    const auto before = level_traffic(instance.graph, instance.topology, instance.default_placement);
     const auto after = level_traffic(instance.graph, instance.topology, result.mapping.cores());
     std::vector<LevelChange> levels;
     for (std::size_t level = 0; level < before.size(); ++level) levels.push_back({before[level], after[level]});
@@ -147,7 +150,7 @@ class MapVerb : public Verb {
     json.update(problem_.json(instance, result.model));
     json["cost"] = result.cost;
     json["cost_default"] = result.cost_default;
-    json["default_placement"] = instance.default_name();
+    json["default_placement"] = instance.default_name;
     json["gain_percent"] = gain(result);
     json["lower_bound"] = result.lower_bound ? Json(*result.lower_bound) : Json();
     json["gap_percent"] = result.lower_bound ? Json(gap_percent(result.cost, *result.lower_bound)) : Json();
@@ -179,7 +182,7 @@ class MapVerb : public Verb {
                                    counted(instance.topology.core_count(), "core"), result.mapper,
                                    format_seconds(result.time_ms / 1000));
     Table table({{""},
-                 {instance.recorded.empty() ? "default placement" : "recorded placement", Table::Align::right},
+                 {instance.has_recorded() ? "recorded placement" : "default placement", Table::Align::right},
                  {"mapped", Table::Align::right},
                  {""}});
     table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
@@ -192,12 +195,26 @@ class MapVerb : public Verb {
     }
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
-    text += "\n" + remarks(result);
+    text += "\n" + limits_remark(instance) + remarks(result);
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
-                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name(),
+                        shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name,
                         problem_.command_line("--profile "), run_.command_line());
     text += fmt::format("      rankloom compare {}{}\n", problem_.command_line(""), run_.command_line());
     return text;
+  }
+
+  std::string limits_remark(const Instance& instance) const {
+    if (!instance.limits.any()) return {};
+    std::string text;
+    const auto add = [&text](std::uint32_t limit, std::string_view where) {
+      if (limit > 0) text += fmt::format("{}{} per {}", text.empty() ? "" : ", ", limit, where);
+    };
+    add(instance.limits.per_node, "node");
+    add(instance.limits.per_package, "package");
+    add(instance.limits.per_numa, "NUMA node");
+    const bool recorded = !problem_.spread && !problem_.ranks_per_node;
+    return fmt::format("  limit of ranks: {}{}\n", text,
+                       recorded ? ", as recorded; --spread pack places them without it" : "");
   }
 
   static std::string remarks(const MapResult& result) {

@@ -91,7 +91,8 @@ class RecordVerb : public Verb {
             {"bytes", profile.point_to_point.total_bytes()},
             {"messages", profile.point_to_point.total_messages()},
             {"collectives", profile.collectives.size()},
-            {"phases", profile.phases.size()}};
+            {"phases", profile.phases.size()},
+            {"stored", recorded.stored.empty() ? Json() : Json(recorded.stored)}};
   }
 
   /// The values of the first profile, and a list of all.

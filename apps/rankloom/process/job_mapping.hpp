@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/process: maps the ranks of a user's command: its profile, the machine of its hosts, and what the command says
+// about cores per rank and ranks per node. The function of `rankloom tune` and of `rankloom run --auto`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "apps/rankloom/arguments/problem_arguments.hpp"
+#include "rankloom/core/result.hpp"
+#include "rankloom/evaluate/profile_summary.hpp"
+#include "rankloom/map/run.hpp"
+#include "rankloom/place/deployment.hpp"
+#include "rankloom/place/job_shape.hpp"
+#include "rankloom/place/launchers.hpp"
+
+namespace rankloom::app {
+
+class JobMapping {
+ public:
+  /// `profile` and `machine` are files.
+  JobMapping(const Launcher& launcher, const JobShape& shape, std::string profile, std::string machine)
+      : launcher_(&launcher),
+        shape_(shape),
+        profile_(std::move(profile)),
+        machine_(std::move(machine)),
+        bind_(shape.unbound_by.empty() ? EmitOptions::Bind::core : EmitOptions::Bind::none) {}
+
+  /// Reads the profile without its phases.
+  Result<ProfileSummary> summarise();
+  /// Reads the machine and decides what a rank occupies; after summarise().
+  Result<void> fit();
+  /// Writes the mapping to a file; after fit().
+  Result<MapResult> map(const std::string& mapper, const std::string& output) const;
+
+  std::uint64_t cores() const { return cores_; }
+  std::uint64_t nodes() const { return nodes_; }
+  bool oversubscribes() const { return ranks_ > slots_; }
+  SlotShape slot() const { return slot_; }
+  /// How many threads every rank had when it was recorded; 0: not known, or they differ.
+  std::uint32_t threads() const {
+    return location_ && location_->min_threads == location_->max_threads ? location_->min_threads : 0;
+  }
+  EmitOptions::Bind bind() const { return bind_; }
+  /// What the recorded threads changed; empty: nothing.
+  const std::string& threads_remark() const { return threads_remark_; }
+  ProblemArguments problem(bool oversubscribe) const;
+
+ private:
+  void make_room_for_threads(const Topology& topology);
+
+  const Launcher* launcher_;
+  JobShape shape_;
+  std::string profile_, machine_;
+  EmitOptions::Bind bind_;
+  std::uint32_t ranks_ = 0;
+  std::uint64_t cores_ = 0, nodes_ = 0, slots_ = 0;
+  SlotShape slot_;
+  std::optional<LocationSummary> location_;  // of the recorded ranks
+  std::string threads_remark_;
+};
+
+/// The deployment of a mapping file on a machine file, with names of its hosts.
+Result<Deployment> deployment_of(const std::string& mapping, const std::string& machine, RankSettings settings);
+
+}  // namespace rankloom::app
