@@ -206,9 +206,11 @@ class Host(TuneTest):
         self.compile(SLEEP)
         result = json.loads(self.rankloom("tune", "--json", "-t", TWO_CORES, "--runs", 3, "--max-runs", 6, "--", "mpirun.openmpi", "-n", 4, "./app"))
         self.assertLess(result["cost"], result["cost_default"])
-        self.assertFalse(result["gain"], result)
-        self.assertNotIn("use", result)
         self.assertLessEqual(result["speedup"] or 1, result["max_speedup"])
+        # On a busy machine the ranks wait for each other in MPI, and bound ranks can be faster.
+        if result["share_in_mpi"] < 0.1:
+            self.assertFalse(result["gain"], result)
+            self.assertNotIn("use", result)
 
 
 if __name__ == "__main__":
