@@ -40,22 +40,6 @@ line = ["policy", str(policy.value), os.environ.get("FI_CXI_DEVICE_NAME", "-"), 
 os.write(1, (" ".join(line) + "\\n").encode())
 """
 
-# Rank r communicates with rank r + ranks / 2.
-PAIRS = """
-#include <mpi.h>
-static char buffer[1000000];
-int main(int argc, char** argv) {
-  int rank, ranks;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int peer = (rank + ranks / 2) % ranks;
-  for (int step = 0; step < 3; ++step)
-    MPI_Sendrecv_replace(buffer, sizeof buffer, MPI_CHAR, peer, 0, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  return MPI_Finalize();
-}
-"""
-
 
 def missing_requirements():
     """What the tests need and this machine does not have."""
@@ -239,8 +223,7 @@ class Run(VirtualClusterTest):
 
     def test_auto_finds_the_profile_of_the_program(self):
         self.env["RANKLOOM_STORE"] = str(pathlib.Path(self.directory.name, "store"))
-        pathlib.Path(self.directory.name, "pairs.c").write_text(PAIRS)
-        self.run_command("mpicc.openmpi", "pairs.c", str(KEEP_LOADED), "-o", "pairs")
+        self.run_command("mpicc.openmpi", str(KEEP_LOADED.with_name("pairs.c")), str(KEEP_LOADED), "-o", "pairs")
         auto = ["rankloom", "run", "--auto", "--json", "--", OPEN_MPI, "-n"]
         unknown = json.loads(self.inside(*auto, "6", "./pairs").stdout)
         self.assertFalse(unknown["mapped"])

@@ -30,25 +30,6 @@ WHERE = """#!/bin/sh
 echo "$SLURM_PROCID $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status) $(env | grep -c RANKLOOM_CPUS)${SLURM_HOSTFILE}"
 """
 
-# Rank r communicates with rank r + ranks / 2, and rank 0 prints the time.
-PAIRS = """
-#include <mpi.h>
-#include <stdio.h>
-static char buffer[1000000];
-int main(int argc, char** argv) {
-  int rank, ranks;
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int peer = (rank + ranks / 2) % ranks;
-  const double start = MPI_Wtime();
-  for (int step = 0; step < 20; ++step)
-    MPI_Sendrecv_replace(buffer, sizeof buffer, MPI_CHAR, peer, 0, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (rank == 0) printf("step: %.6f s\\n", (MPI_Wtime() - start) / 20);
-  return MPI_Finalize();
-}
-"""
-
 
 def missing_requirements():
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
@@ -228,8 +209,7 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
 
 
     def test_tune_measures_the_program_of_a_job_script(self):
-        self.write("pairs.c", PAIRS)
-        subprocess.run(["mpicc.openmpi", "pairs.c", KEEP_LOADED, "-o", "pairs"], cwd=self.directory, check=True)
+        subprocess.run(["mpicc.openmpi", KEEP_LOADED.with_name("pairs.c"), KEEP_LOADED, "-o", "pairs"], cwd=self.directory, check=True)
         self.write("job.sh", "#!/bin/sh\n#SBATCH -N 4 -n 8 --time=5\nsrun --mpi=pmix ./pairs\n")
         made = json.loads(self.run_command(PROGRAM, "tune", "--script", "job.sh", "--runs", "3", "--max-runs", "3", "--metric", "step: (.*)", "--json").stdout)
         self.assertEqual((made["line"], made["min_runs"], made["max_seconds"]), (3, 8, 8 * 300))

@@ -32,7 +32,7 @@ StoredProgram stored_program(const std::string& program, std::uint32_t ranks);
 class ProfileStore {
  public:
   /// The directory in RANKLOOM_STORE, or "rankloom/profiles" in XDG_DATA_HOME or ~/.local/share. Nothing if
-  /// RANKLOOM_STORE is empty or there is no home directory.
+  /// RANKLOOM_STORE is empty, or if neither it nor a home directory is set.
   static std::optional<ProfileStore> of_user();
   explicit ProfileStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 

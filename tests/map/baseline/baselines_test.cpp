@@ -84,7 +84,7 @@ TEST(Baselines, PackagesOfANodeTakeTurns) {
   EXPECT_EQ(cores("node:2 package:2 core:2", 6, RoundRobinLevel::package), (Numbers{0, 2, 1, 3, 4, 6}));
   EXPECT_EQ(cores("node:2 package:1 numa:2 core:2", 5, RoundRobinLevel::numa), (Numbers{0, 2, 1, 3, 4}));
   EXPECT_EQ(cores("node:2 package:2 core:2", 3, RoundRobinLevel::numa), (Numbers{0, 2, 1})) << "packages instead";
-  EXPECT_EQ(cores("node:2 core:2", 4, RoundRobinLevel::package), (Numbers{0, 1, 2, 3})) << "there are no packages";
+  EXPECT_EQ(cores("node:2 core:2", 4, RoundRobinLevel::package), (Numbers{0, 1, 2, 3})) << "a machine without packages";
   EXPECT_EQ(cores("node:2 package:2 core:1", 6, RoundRobinLevel::package), (Numbers{0, 1, 0, 2, 3, 2}))
       << "more ranks than cores are shared by all nodes";
 }
