@@ -9,6 +9,7 @@
 
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/map/local_search/migration_cost.hpp"
+#include "rankloom/map/machine/mixed_run.hpp"
 #include "rankloom/map/machine/usable_machine.hpp"
 
 namespace rankloom {
@@ -125,6 +126,7 @@ Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& p
                              MapRunOptions options) {
   assert(problem.start.empty() || problem.start.size() == problem.graph.rank_count());
   assert(options.default_placement.empty() || options.default_placement.size() == problem.graph.rank_count());
+  if (problem.capacities.mixed_shapes() != nullptr) return run_on_mixed_slots(mapper, problem, run, options);
   const auto usable = usable_machine(problem);
   if (!usable) return run_on_usable(mapper, problem, run, options);
   const std::vector<Core> start = usable->from_original(problem.start);

@@ -38,7 +38,8 @@ struct MapRunOptions {
 /// placement replaces its result only if the default placement is at least as good in cost and in load (of the heaviest
 /// core), and better in one. With a migration cost, mappers search as without it; then only those moves of the result
 /// are kept that reduce the cost including migration. This cost is at most that of the mapper's result and at most that
-/// of the start. Results of mappers that balance loads are not changed.
+/// of the start. Results of mappers that balance loads are not changed. Slots of several shapes: see
+/// map/machine/mixed_run.hpp.
 Result<MapResult> run_mapper(const ConfiguredMapper& mapper, const MapProblem& problem, const MapRun& run,
                              MapRunOptions options = {});
 

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/model/machine/mixed_slots.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -32,7 +34,10 @@ Capacities Capacities::of_leaves(const Topology& topology) {
 }
 
 Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks, Options options) {
-  auto slots = Slots::cut(topology, ranks, options.shape);
+  if (auto named = options.shapes.check(ranks); !named) return propagate(named);
+  const SlotShapes shapes = options.shapes.of_first(ranks);
+  if (shapes.differ()) return of_mixed(topology, ranks, shapes);
+  auto slots = Slots::cut(topology, ranks, shapes.common());
   if (!slots) return propagate(slots);
   Capacities capacities = of_leaves(topology);
   if (!slots->are_leaves()) {
@@ -55,6 +60,26 @@ Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks,
   capacities.common_ = scaled(capacities.common_);
   for (std::uint32_t& capacity : capacities.by_core_) capacity = scaled(capacity);
   capacities.total_ = capacities.sum(topology);
+  return capacities;
+}
+
+Result<Capacities> Capacities::of_mixed(const Topology& topology, std::uint32_t ranks, const SlotShapes& shapes) {
+  if (topology.is_matrix()) {
+    return fail(Code::usage, at(option_text(shapes)), "a distance matrix has no cores that could form a slot",
+                "leave it out, or give a machine with levels");
+  }
+  const MixedSlots slots(topology, shapes, ranks);
+  if (slots.layouts().empty()) {
+    return fail(Code::infeasible, at("topology"),
+                fmt::format("{} ranks with {} do not fit onto the machine", ranks, option_text(shapes)),
+                "use a larger machine, or give each rank fewer cores");
+  }
+  Capacities capacities;
+  capacities.by_core_.assign(topology.core_count(), 0);
+  for (const Core core : slots.first_leaves()) capacities.by_core_[core] = 1;
+  capacities.has_slots_ = true;
+  capacities.total_ = ranks;
+  capacities.mixed_shapes_ = std::make_shared<const SlotShapes>(shapes);
   return capacities;
 }
 
@@ -124,10 +149,18 @@ Result<Mapping> Mapping::create(std::vector<Core> core_of, const Topology& topol
           move_rank_hint);
     }
   }
+  if (const SlotShapes* const shapes = capacities.mixed_shapes()) {
+    const MixedSlots slots(topology, *shapes, static_cast<std::uint32_t>(core_of.size()));
+    if (auto valid = slots.check(core_of, source); !valid) return propagate(valid);
+  }
   return Mapping(std::move(core_of));
 }
 
 std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities) {
+  if (const SlotShapes* const shapes = capacities.mixed_shapes()) {
+    auto layouts = MixedSlots(topology, *shapes, ranks).layouts();
+    return std::move(layouts.front());
+  }
   std::vector<Core> core_of;
   core_of.reserve(ranks);
   const std::uint64_t slots = capacities.slot_count(topology);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,13 +18,14 @@ namespace rankloom {
 
 /// The capacity of each core: the maximum number of ranks on it. A rank that occupies several leaves of the machine is
 /// on the first leaf of its slot; the others have capacity 0. `total()` is the sum, more than the slots of the machine
-/// if oversubscribed.
+/// if oversubscribed. If ranks occupy slots of several shapes, a slot may begin at any core (see MixedSlots); mappers
+/// get the slots of one layout instead (see run_mapper).
 class Capacities {
  public:
   struct Options {
     bool oversubscribe = false;  ///< Allow more ranks than slots.
     double imbalance = 0.0;      ///< With more ranks than slots: a core takes up to (1 + imbalance) x the average.
-    SlotShape shape = {};        ///< What a rank occupies.
+    SlotShapes shapes = {};      ///< What a rank occupies.
   };
 
   /// Fails (infeasible) if there are more ranks than slots and the options do not allow this.
@@ -54,10 +56,13 @@ class Capacities {
   std::uint64_t total() const { return total_; }
   /// The number of slots of the machine.
   std::uint64_t slot_count(const Topology& topology) const;
+  /// What the ranks occupy, if their slots have several shapes; nullptr: one shape.
+  const SlotShapes* mixed_shapes() const { return mixed_shapes_.get(); }
   /// Whether the capacity of every core is 1.
   bool is_one_each() const { return by_core_.empty() && common_ == 1; }
 
  private:
+  static Result<Capacities> of_mixed(const Topology& topology, std::uint32_t ranks, const SlotShapes& shapes);
   std::uint64_t sum(const Topology& topology) const;
 
   IdVector<Core, std::uint32_t> by_core_;  // empty: all equal
@@ -65,6 +70,7 @@ class Capacities {
   std::uint64_t total_ = 0;
   bool has_slots_ = false;  // only the first leaves of slots have a capacity
   bool are_slots_ = false;  // by_core_ contains the slots, whatever the machine says
+  std::shared_ptr<const SlotShapes> mixed_shapes_;
 };
 
 /// The hint of a mapping that exceeds the capacity of a core.
@@ -88,7 +94,8 @@ class Mapping {
 };
 
 /// The launchers' default placement (block): fills the cores in topology order, each up to its capacity. With more
-/// ranks than slots, consecutive ranks share a core and every slot gets the same number of ranks, or one more.
+/// ranks than slots, consecutive ranks share a core and every slot gets the same number of ranks, or one more. With
+/// slots of several shapes, it fills the nodes with one shape after the other.
 std::vector<Core> block_placement(std::uint32_t ranks, const Topology& topology, const Capacities& capacities);
 
 }  // namespace rankloom

@@ -12,6 +12,8 @@
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/model/machine/mixed_slots.hpp"
+#include "rankloom/model/machine/slots.hpp"
 
 namespace rankloom {
 
@@ -62,9 +64,13 @@ class CoreFinder {
     return found == node_of_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// How many cores these processing units belong to.
-  std::uint32_t width(Node node, std::span<const std::uint32_t> cpus) {
-    if (cpus.size() < 2) return 1;
+  /// The cores that these processing units belong to.
+  struct Cores {
+    std::uint32_t count = 1;
+    bool consecutive = true;
+  };
+  Cores cores(Node node, std::span<const std::uint32_t> cpus) {
+    if (cpus.size() < 2) return {};
     const std::size_t last = topology_.levels().size() - 1;
     const std::size_t level = has_hardware_threads(topology_) ? last - 1 : last;
     std::set<std::uint32_t> cores;
@@ -73,7 +79,8 @@ class CoreFinder {
       if (found != candidates_of(node).end() && found->cpu == cpu)
         cores.insert(topology_.object_of(level, found->core));
     }
-    return static_cast<std::uint32_t>(std::max<std::size_t>(1, cores.size()));
+    if (cores.empty()) return {};
+    return {static_cast<std::uint32_t>(cores.size()), *cores.rbegin() - *cores.begin() + 1 == cores.size()};
   }
 
   /// The first core of these processing units, or any core of the node. Nothing if the node lacks one of the units.
@@ -126,7 +133,9 @@ class SlotFinder {
  public:
   SlotFinder(const Topology& topology, std::span<const Core> core_of) : topology_(topology), core_of_(core_of) {}
 
-  Result<void> add_slots(SlotShape shape, Deployment& deployment) {
+  Result<void> add_slots(Deployment& deployment) {
+    if (deployment.shapes.differ()) return add_mixed_slots(deployment);
+    const SlotShape& shape = deployment.shapes.common();
     if (shape == SlotShape{}) {
       add_cores(deployment);
       return {};
@@ -161,6 +170,18 @@ class SlotFinder {
       text += fmt::format(" with {} hardware thread{}", shape.threads_per_core, shape.threads_per_core == 1 ? "" : "s");
     if (shape.gpus > 0) text += fmt::format(" and {} GPU{}", shape.gpus, shape.gpus == 1 ? "" : "s");
     return text;
+  }
+
+  Result<void> add_mixed_slots(Deployment& deployment) {
+    if (topology_.is_matrix())
+      return fail(Code::usage, at(option_text(deployment.shapes)), "a distance matrix has no cores that form a slot",
+                  "give a machine with levels");
+    const MixedSlots slots(topology_, deployment.shapes, static_cast<std::uint32_t>(core_of_.size()));
+    if (auto valid = slots.check(core_of_, "mapping"); !valid) return valid;
+    const auto gpus = slots.gpus(core_of_);
+    for (std::uint32_t rank = 0; rank < core_of_.size(); ++rank)
+      add(core_of_[rank], slots.leaves(Rank{rank}, core_of_[rank]), deployment, gpus[Rank{rank}]);
+    return {};
   }
 
   void add_leaves(Deployment& deployment) {
@@ -275,12 +296,26 @@ std::string_view name(RankSettings::Memory memory) {
   }
 }
 
+Result<void> check_widths(MappingFile& mapping, std::optional<std::size_t> apart, const std::string& source) {
+  mapping.shapes = mapping.shapes.of_first(static_cast<std::uint32_t>(mapping.core_of.size()));
+  if (!mapping.shapes.differ()) return {};
+  if (apart) {
+    return fail(Code::bad_input, at(source), fmt::format("the cores of rank {} are not next to each other", *apart),
+                "give every rank a row of cores, or all ranks the same number of cores");
+  }
+  if (mapping.shapes.parts().size() > SlotShapes::max_parts) {
+    return fail(Code::bad_input, at(source), "the number of cores per rank changes too often",
+                fmt::format("give at most {} groups of ranks different numbers of cores", SlotShapes::max_parts));
+  }
+  return {};
+}
+
 bool names_its_hosts(const Topology& topology) {
   return has_a_name(topology.spec().root);
 }
 
 Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology, std::span<const std::string> hosts,
-                          SlotShape shape) {
+                          const SlotShapes& shapes) {
   auto names = host_names(topology, hosts);
   if (!names) return propagate(names);
   for (std::size_t rank = 0; rank < core_of.size(); ++rank) {
@@ -290,9 +325,12 @@ Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topolog
                             topology.core_count() - 1),
                 "give the topology that the mapping was computed for");
   }
-  Deployment deployment{.topology = topology, .hosts = std::move(*names), .shape = shape, .bindings = {}, .leaves = {}};
+  const auto ranks = static_cast<std::uint32_t>(core_of.size());
+  if (auto named = shapes.check(ranks); !named) return propagate(named);
+  Deployment deployment{
+      .topology = topology, .hosts = std::move(*names), .shapes = shapes.of_first(ranks), .bindings = {}, .leaves = {}};
   deployment.bindings.reserve(core_of.size());
-  if (auto added = SlotFinder(topology, core_of).add_slots(shape, deployment); !added) return propagate(added);
+  if (auto added = SlotFinder(topology, core_of).add_slots(deployment); !added) return propagate(added);
   return deployment;
 }
 
@@ -304,6 +342,7 @@ Result<MappingFile> mapping_of_bindings(std::span<const NamedBinding> bindings, 
   for (const Node node : topology.nodes()) finder.name((*names)[node], node);
   MappingFile mapping;
   std::vector<Core>& core_of = mapping.core_of;
+  std::optional<std::size_t> apart;
   for (const NamedBinding& binding : bindings) {
     const auto node = finder.node(binding.host);
     if (!node) {
@@ -320,15 +359,12 @@ Result<MappingFile> mapping_of_bindings(std::span<const NamedBinding> bindings, 
       return fail(Code::bad_input, at(source), fmt::format("rank {} is on {}", core_of.size(), where),
                   "give the topology that the file was written for");
     }
-    const std::uint32_t width = finder.width(*node, binding.cpus);
-    if (core_of.empty()) mapping.shape.cores = width;
-    if (width != mapping.shape.cores) {
-      return fail(Code::bad_input, at(source),
-                  fmt::format("rank 0 has {} cores, rank {} has {}", mapping.shape.cores, core_of.size(), width),
-                  "give all ranks the same number of cores");
-    }
+    const CoreFinder::Cores cores = finder.cores(*node, binding.cpus);
+    if (!cores.consecutive && !apart) apart = core_of.size();
+    mapping.shapes.append(1, {.cores = cores.count});
     core_of.push_back(*core);
   }
+  if (auto valid = check_widths(mapping, apart, source); !valid) return propagate(valid);
   return mapping;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slot_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
@@ -43,7 +44,7 @@ std::string_view name(RankSettings::Memory memory);
 struct Deployment {
   Topology topology;
   IdVector<Node, std::string> hosts;
-  SlotShape shape;             ///< What every rank occupies.
+  SlotShapes shapes;           ///< What every rank occupies.
   RankSettings settings = {};  ///< Of every rank.
   IdVector<Rank, Binding> bindings;
   std::vector<Core> leaves;  ///< Of the slots in use, each in ascending order. Ranks may share a slot.
@@ -59,12 +60,12 @@ struct Deployment {
   }
   /// The numbers of the rank's GPUs on its node, in ascending order.
   std::span<const std::uint32_t> gpus(Rank rank) const {
-    return std::span(gpu_numbers).subspan(bindings[rank].first_gpu, shape.gpus);
+    return std::span(gpu_numbers).subspan(bindings[rank].first_gpu, shapes.of(rank).gpus);
   }
   /// Whether ranks need settings besides their processing units: threads of OpenMP, GPUs, memory, network cards.
   bool sets_environment() const {
-    return (settings.variables && (shape.cores > 1 || shape.gpus > 0)) || settings.network_card ||
-           settings.memory != RankSettings::Memory::unchanged;
+    const bool wide = shapes.any([](const SlotShape& shape) { return shape.cores > 1 || shape.gpus > 0; });
+    return (settings.variables && wide) || settings.network_card || settings.memory != RankSettings::Memory::unchanged;
   }
   /// The name of the nearest network card of each rank; empty: its node has at most one. Ranks that are equally near to
   /// several cards share them evenly.
@@ -80,9 +81,9 @@ struct Deployment {
 /// Finds the host and the processing units of each rank. `hosts` names the nodes in order and overrides the names of
 /// the topology; empty: the names of the topology. A rank of the default shape gets all hardware threads of its core,
 /// unless another rank is on another one of them. Fails when a core does not exist or does not begin a slot of the
-/// given shape, when there are fewer names than nodes, or when a name cannot be written in a launcher's file.
+/// rank's shape, when there are fewer names than nodes, or when a name cannot be written in a launcher's file.
 Result<Deployment> deploy(std::span<const Core> core_of, const Topology& topology,
-                          std::span<const std::string> hosts = {}, SlotShape shape = {});
+                          std::span<const std::string> hosts = {}, const SlotShapes& shapes = {});
 
 /// Whether the topology names its nodes rather than only numbering them.
 bool names_its_hosts(const Topology& topology);
@@ -94,9 +95,13 @@ struct NamedBinding {
 };
 
 /// The core of each rank: the first one of its processing units, in the order of the topology. Ranks without processing
-/// units get the cores of their host in turn. The shape has the cores of the widest rank; fails if ranks differ in
-/// their number of cores. `source` is for messages.
+/// units get the cores of their host in turn. The shapes have the number of cores of each rank. `source` is for
+/// messages.
 Result<MappingFile> mapping_of_bindings(std::span<const NamedBinding> bindings, const Topology& topology,
                                         std::span<const std::string> hosts, const std::string& source);
+
+/// Completes a mapping that was read with the number of cores of each rank. If ranks differ, every one must have a row
+/// of cores; `apart` is a rank that has not.
+Result<void> check_widths(MappingFile& mapping, std::optional<std::size_t> apart, const std::string& source);
 
 }  // namespace rankloom

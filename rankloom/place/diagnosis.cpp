@@ -11,6 +11,7 @@
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/model/machine/slots.hpp"
 
 namespace rankloom {
 

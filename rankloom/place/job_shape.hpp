@@ -3,17 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/topology.hpp"
 #include "rankloom/place/launch_command.hpp"
 
 namespace rankloom {
 
-/// What every rank of a command occupies, as far as the options say so.
-struct JobShape {
+/// What the ranks of a program occupy, as far as the options say so.
+struct ProgramShape {
   enum class Unit : std::uint8_t {
     core,
     hardware_thread,  ///< What Slurm calls a CPU. On a machine without hardware threads it is a core.
@@ -22,18 +24,28 @@ struct JobShape {
   Unit unit = Unit::core;
   std::uint32_t threads_per_core = 0;  ///< Hardware threads of a core that a rank may use; 0: all.
   std::uint32_t gpus = 0;
+  bool one_thread = false;  ///< A rank has one hardware thread: "--bind-to hwthread".
+  bool operator==(const ProgramShape&) const = default;
+};
+
+/// What a command says about the places of its ranks.
+struct JobShape : ProgramShape {
   std::uint32_t ranks_per_node = 0;  ///< At most; 0: the command does not say.
-  bool one_thread = false;           ///< A rank has one hardware thread: "--bind-to hwthread".
   bool oversubscribe = false;        ///< More ranks than slots are allowed: "--map-by :OVERSUBSCRIBE".
-  std::string unbound_by =
-      {};  ///< The option that lets ranks run on more than their cores: "--bind-to none"; empty: none.
+  /// The option that lets ranks run on more than their cores: "--bind-to none"; empty: none.
+  std::string unbound_by = {};
+  /// The ranks and the shape of each program, if there are several with numbers of ranks; then the shape of the job is
+  /// that of the first one.
+  std::vector<std::pair<std::uint32_t, ProgramShape>> programs = {};
   bool operator==(const JobShape&) const = default;
 };
 
-/// Reads the options of the launcher. Fails if the programs of a command differ in their shape.
+/// Reads the options of the launcher. Fails if the programs of a command differ in their shape, and one of them has no
+/// number of ranks.
 Result<JobShape> job_shape(const LaunchCommand& command);
 
-/// The slot of a rank on this machine. What the command does not say is as in `otherwise`.
-SlotShape slot_shape(const JobShape& shape, const Topology& topology, std::uint32_t ranks, SlotShape otherwise = {});
+/// The slots of the ranks on this machine. What the command does not say is as in `otherwise`.
+SlotShapes slot_shapes(const JobShape& shape, const Topology& topology, std::uint32_t ranks,
+                       const SlotShapes& otherwise = {});
 
 }  // namespace rankloom

@@ -315,24 +315,29 @@ const LaunchOption* LaunchCommand::find(std::string_view name) const {
 }
 
 std::optional<std::uint32_t> LaunchCommand::rank_count() const {
-  const DefaultRankCount by_default = launcher->command_line->default_rank_count;
-  const bool one_by_default = by_default == DefaultRankCount::one ||
-                              (by_default == DefaultRankCount::one_if_several_programs && programs.size() > 1);
   std::uint64_t total = 0;
   for (const LaunchedProgram& program : programs) {
-    const LaunchOption* const count = rank_count_option(program);
-    std::uint32_t number = 1;
-    if (count == nullptr) {
-      if (!one_by_default) return std::nullopt;
-    } else {
-      const std::string text = count->values.empty() ? std::string() : count->values[0];
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    }
-    total += number;
+    const auto number = rank_count(program);
+    if (!number) return std::nullopt;
+    total += *number;
   }
   if (total > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
   return static_cast<std::uint32_t>(total);
+}
+
+std::optional<std::uint32_t> LaunchCommand::rank_count(const LaunchedProgram& program) const {
+  const LaunchOption* const count = rank_count_option(program);
+  if (count == nullptr) {
+    const DefaultRankCount by_default = launcher->command_line->default_rank_count;
+    const bool one = by_default == DefaultRankCount::one ||
+                     (by_default == DefaultRankCount::one_if_several_programs && programs.size() > 1);
+    return one ? std::optional(1U) : std::nullopt;
+  }
+  const std::string text = count->values.empty() ? std::string() : count->values[0];
+  std::uint32_t number = 1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 std::size_t launcher_position(std::span<const std::string> argv) {

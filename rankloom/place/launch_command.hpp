@@ -51,6 +51,8 @@ struct LaunchCommand {
   const LaunchOption* find(std::string_view name) const;
   /// How many ranks the command starts; nothing when it leaves that to the launcher.
   std::optional<std::uint32_t> rank_count() const;
+  /// The same of one of its programs.
+  std::optional<std::uint32_t> rank_count(const LaunchedProgram& program) const;
 };
 
 /// The index of the launcher in a command line: it follows programs that only prepare its start, such as "env A=b",

@@ -91,7 +91,7 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   if (!placement) return propagate(placement);
 
   LaunchCommand kept = command;
-  std::vector<std::string> replaced = remove_replaced(kept, options.binds() && deployment.shape.gpus > 0);
+  std::vector<std::string> replaced = remove_replaced(kept, options.binds() && uses_gpus(deployment));
   LaunchChange change;
   if (!gives_rank_count(command) && command.programs.size() == 1)
     change.options = {std::string(line.rank_count_option), number_of_ranks(deployment)};

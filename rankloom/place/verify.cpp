@@ -93,7 +93,7 @@ class BindingChecker {
     return unchanged ? std::string() : std::string(name(deployment_.settings.memory));
   }
   std::string gpus(Rank rank) const {
-    const bool set = deployment_.settings.variables && deployment_.shape.gpus > 0;
+    const bool set = deployment_.settings.variables && deployment_.shapes.of(rank).gpus > 0;
     return set ? fmt::format("{}", fmt::join(deployment_.gpus(rank), ",")) : std::string();
   }
 

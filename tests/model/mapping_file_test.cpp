@@ -40,12 +40,17 @@ TEST(MappingFile, ReadsTheKeyMappingOfAResult) {
 }
 
 TEST(MappingFile, SaysWhatARankOccupies) {
-  const auto shape = [](const std::string& text) { return read_mapping(FileContents("map.txt", text))->shape; };
+  const auto shape = [](const std::string& text) { return read_mapping(FileContents("map.txt", text))->shapes; };
   EXPECT_EQ(shape("0\n4\n"), SlotShape{});
   EXPECT_EQ(shape("# --cores-per-rank 4\n0\n4\n"), (SlotShape{.cores = 4}));
   EXPECT_EQ(shape("# made by hand\n#--threads-per-core 1 --cores-per-rank 2\n0\n4"), (SlotShape{2, 1}));
   EXPECT_EQ(shape("# --cores-per-rank 0\n0\n# --cores-per-rank 4\n4\n"), SlotShape{});
   EXPECT_EQ(shape(R"({"cores_per_rank": 4, "threads_per_core": 1, "mapping": [0, 4]})"), (SlotShape{4, 1}));
+  SlotShapes differ;
+  differ.append(1, {.cores = 4, .gpus = 1});
+  differ.append(2, {});
+  EXPECT_EQ(shape("# --cores-per-rank 1x4,2x1 --gpus-per-rank 1x1,2x0\n0\n4\n5\n"), differ);
+  EXPECT_EQ(shape(R"({"cores_per_rank": "1x4,2x1", "gpus_per_rank": "1x1", "mapping": [0, 4, 5]})"), differ);
   EXPECT_THAT(error_of(R"({"cores_per_rank": 0, "mapping": [0, 4]})").what, HasSubstr("cores_per_rank"));
   EXPECT_THAT(error_of(R"({"threads_per_core": "two", "mapping": [0]})").what, HasSubstr("threads_per_core"));
 }
@@ -57,7 +62,7 @@ TEST(MappingFile, ReadsBackWhatItWrote) {
   std::size_t size = 0;
   std::FILE* const memory = open_memstream(&text, &size);
   Sink sink(memory);
-  write_plain_mapping(cores, sink, {.cores = 4, .threads_per_core = 1});
+  write_plain_mapping(cores, sink, SlotShape{.cores = 4, .threads_per_core = 1});
   std::fclose(memory);
   EXPECT_EQ(read(std::string(text, size)), cores);
   std::free(text);

@@ -25,7 +25,7 @@ std::string text_of(const Capacities& capacities, const Topology& machine) {
 
 std::string limited(const Topology& machine, RankLimits limits, std::uint32_t ranks, std::vector<Core> keep = {},
                     SlotShape shape = {}) {
-  const auto all = Capacities::of(machine, ranks, {.shape = shape});
+  const auto all = Capacities::of(machine, ranks, {.shapes = shape});
   EXPECT_TRUE(all) << to_string(all.error());
   const auto capacities = limit_ranks(*all, machine, limits, ranks, keep);
   return capacities ? text_of(*capacities, machine) : capacities.error().what;

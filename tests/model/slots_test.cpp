@@ -139,8 +139,8 @@ TEST(Capacities, OnlyTheFirstLeafOfASlotTakesARank) {
   EXPECT_EQ(block_placement(4, machine, *capacities), expected);
   EXPECT_EQ(Capacities::of(machine, 8, {})->total(), 8U);
   EXPECT_FALSE(Capacities::of(machine, 9, {}));
-  EXPECT_FALSE(Capacities::of(machine, 3, {.shape = {.cores = 2}}));
-  const auto shared = Capacities::of(machine, 4, {.oversubscribe = true, .shape = {.cores = 2}});
+  EXPECT_FALSE(Capacities::of(machine, 3, {.shapes = SlotShape{.cores = 2}}));
+  const auto shared = Capacities::of(machine, 4, {.oversubscribe = true, .shapes = SlotShape{.cores = 2}});
   ASSERT_TRUE(shared);
   const std::vector<Core> pairs{Core{0}, Core{0}, Core{4}, Core{4}};
   EXPECT_EQ(block_placement(4, machine, *shared), pairs);

@@ -81,14 +81,28 @@ TEST(JobShape, IsReadFromTheOptionsOfTheLauncher) {
   EXPECT_EQ(shape_of("mpiexec -bind-to core:2 -n 2 a : -n 1 b", mpich), "2 cores");
 }
 
-TEST(JobShape, ProgramsOfDifferentWidthsAreRefused) {
-  EXPECT_THAT(shape_of("srun -n 2 -c 4 a : -n 1 -c 2 b"), HasSubstr("different widths"));
+TEST(JobShape, ProgramsMayDiffer) {
+  const Topology machine = testing::topology("node:2 core:8");
+  const auto slots = [&](const char* command, std::string_view version, const SlotShapes& otherwise = {}) {
+    return option_text(slot_shapes(*job_shape(parse(command, version)), machine, 6, otherwise).of_first(6));
+  };
+  EXPECT_EQ(slots("srun -n 2 -c 4 a : -n 4 -c 2 b", {}), "--cores-per-rank 2x4,4x2");
+  EXPECT_EQ(slots("srun -n 2 -c 4 a : -n 4 b", {}), "--cores-per-rank 2x4,4x1");
+  EXPECT_EQ(slots("mpirun -n 4 --map-by slot:PE=1 a : -n 2 --map-by slot:PE=3 b", open_mpi_4),
+            "--cores-per-rank 4x1,2x3");
+  EXPECT_EQ(slots("mpirun --map-by slot:PE=3 -n 4 a : -n 2 b", open_mpi_4), "--cores-per-rank 3") << "for all programs";
+  SlotShapes of_mapping;
+  of_mapping.append(2, {.cores = 4});
+  of_mapping.append(4, {.cores = 2});
+  EXPECT_EQ(slots("mpirun -n 2 a : -n 4 b", open_mpi_4, of_mapping), "--cores-per-rank 2x4,4x2");
+  EXPECT_EQ(slots("mpirun -n 6 a", open_mpi_4, of_mapping), "--cores-per-rank 2x4,4x2");
+  EXPECT_THAT(shape_of("srun -c 4 a : -n 1 -c 2 b"), HasSubstr("no number of ranks"));
 }
 
 TEST(JobShape, SlurmCountsHardwareThreads) {
   const Topology smt = testing::topology("package:2=3 core:4=2 pu:2=1"), plain = testing::topology("core:8=1");
   const auto slot = [](const char* command, const Topology& machine, SlotShape otherwise = {}) {
-    return slot_shape(*job_shape(parse(command, {})), machine, 2, otherwise);
+    return slot_shapes(*job_shape(parse(command, {})), machine, 2, otherwise);
   };
   EXPECT_EQ(slot("srun app", smt), SlotShape{});
   EXPECT_EQ(slot("srun -c 4 app", smt), (SlotShape{.cores = 2}));
@@ -103,7 +117,7 @@ TEST(JobShape, KeepsWhatTheCommandDoesNotSay) {
   const Topology smt = testing::topology("package:2=3 core:4=2 pu:2=1");
   const SlotShape wide{.cores = 4};
   const auto slot = [&](const char* command, std::uint32_t ranks, SlotShape otherwise, std::string_view version = {}) {
-    return slot_shape(*job_shape(parse(command, version)), smt, ranks, otherwise);
+    return slot_shapes(*job_shape(parse(command, version)), smt, ranks, otherwise);
   };
   EXPECT_EQ(slot("srun app", 2, wide), wide);
   EXPECT_EQ(slot("srun --hint=nomultithread app", 2, wide), (SlotShape{4, 1}));
@@ -161,7 +175,7 @@ TEST(Deploy, FilesOfLaunchersReadBackToTheSameCores) {
       const auto read = launcher.read(FileContents(file.name, file.content), machine, hosts);
       ASSERT_TRUE(read) << name << "\n" << file.content;
       EXPECT_EQ(read->core_of, cores) << name << "\n" << file.content;
-      EXPECT_EQ(read->shape.cores, shape.cores) << name << "\n" << file.content;
+      EXPECT_EQ(read->shapes.common().cores, shape.cores) << name << "\n" << file.content;
     }
   }
 }
@@ -170,7 +184,8 @@ TEST(Deploy, SetsThatALauncherCannotExpressAreBoundByTheWrapper) {
   // 20 cores of which every second one is numbered: a list of more than 60 characters.
   const Topology machine = testing::topology("node:1=10 core:40=2 pu:2=1");
   const std::vector<Core> cores{Core{0}};
-  const auto deployment = deploy(cores, machine, std::vector<std::string>{"a"}, {.cores = 30, .threads_per_core = 1});
+  const auto deployment = deploy(cores, machine, std::vector<std::string>{"a"},
+                                 SlotShape{.cores = 30, .threads_per_core = 1});
   ASSERT_TRUE(deployment);
   for (const char* const name : {"openmpi4", "openmpi5", "intelmpi"}) {
     const auto written = (*find_launcher(name))->write(*deployment, {});
@@ -183,13 +198,39 @@ TEST(Deploy, SetsThatALauncherCannotExpressAreBoundByTheWrapper) {
   }
 }
 
-TEST(Deploy, RanksOfDifferentWidthsAreNotRead) {
+TEST(Deploy, RanksMayHaveSlotsOfSeveralShapes) {
+  const std::vector<std::string> hosts{"a", "b"};
+  SlotShapes shapes;
+  shapes.append(1, {.cores = 2});
+  shapes.append(3, {});
+  const Topology machine = testing::topology("node:2=10 core:4=1");
+  const auto deployment = deploy(std::vector<Core>{Core{1}, Core{0}, Core{3}, Core{6}}, machine, hosts, shapes);
+  ASSERT_TRUE(deployment) << to_string(deployment.error());
+  std::vector<std::string> cpus;
+  for (const Rank rank : deployment->ranks()) cpus.push_back(format_number_ranges(deployment->cpus(rank)));
+  EXPECT_THAT(cpus, ElementsAre("1-2", "0", "3", "2"));
+  for (const char* const name : {"openmpi4", "openmpi5", "mpich", "wrapper", "plain"}) {
+    const Launcher& launcher = **find_launcher(name);
+    const auto written = launcher.write(*deployment, {});
+    ASSERT_TRUE(written) << name;
+    if (name == std::string_view("mpich")) continue;  // its file names hosts alone
+    const auto read = launcher.read(FileContents("f", written->files[0].content), machine, hosts);
+    ASSERT_TRUE(read) << name << to_string(read.error());
+    EXPECT_EQ(read->shapes, deployment->shapes) << name;
+    EXPECT_THAT(read->core_of, ElementsAre(Core{1}, Core{0}, Core{3}, Core{6})) << name;
+  }
+  EXPECT_THAT(to_string(deploy(std::vector<Core>{Core{1}, Core{2}}, machine, hosts, shapes.of_first(2)).error()),
+              HasSubstr("rank 1 has core 2, which is also that of rank 0"));
+}
+
+TEST(Deploy, RanksOfDifferentWidthsHaveRowsOfCores) {
   const Topology machine = testing::topology("node:1=10 core:4=1");
   const auto read = [&](const char* text) {
     return (*find_launcher("openmpi4"))->read(FileContents("f", text), machine, std::vector<std::string>{"a"});
   };
-  EXPECT_EQ(read("rank 0=a slot=0-1\nrank 1=a slot=2,3\n")->shape, (SlotShape{.cores = 2}));
-  EXPECT_THAT(read("rank 0=a slot=0-1\nrank 1=a slot=2\n").error().what, HasSubstr("rank 1 has 1"));
+  EXPECT_EQ(read("rank 0=a slot=0-1\nrank 1=a slot=2,3\n")->shapes, (SlotShape{.cores = 2}));
+  EXPECT_EQ(option_text(read("rank 0=a slot=0-1\nrank 1=a slot=2\n")->shapes), "--cores-per-rank 1x2,1x1");
+  EXPECT_THAT(read("rank 0=a slot=0,2\nrank 1=a slot=1\n").error().what, HasSubstr("the cores of rank 0 are not next"));
 }
 
 /// One node with two NUMA nodes of two cores; cards of the node and of each NUMA node.

@@ -75,7 +75,8 @@ TEST(RecordedPlacement, SpreadsRanksThatAreNotBound) {
 }
 
 TEST(RecordedPlacement, FollowsSlotsOfSeveralCores) {
-  EXPECT_THAT(*placement_of({{"a", "2-3,6-7"}, {"b", "0-1"}}, {.shape = {.cores = 2}}), ElementsAre(Core{4}, Core{8}));
+  EXPECT_THAT(*placement_of({{"a", "2-3,6-7"}, {"b", "0-1"}}, {.shapes = SlotShape{.cores = 2}}),
+              ElementsAre(Core{4}, Core{8}));
 }
 
 TEST(RecordedPlacement, IsUnknownIfTheMachineIsAnotherOne) {

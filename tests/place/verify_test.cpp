@@ -48,7 +48,7 @@ TEST(Verify, NamesEveryMisplacedRank) {
 TEST(Verify, ComparesAllProcessingUnitsOfASlot) {
   const auto deployment =
       *deploy(std::vector<Core>{Core{0}, Core{4}}, rankloom::testing::topology("package:2=3 core:2=2 pu:2=1"),
-              std::vector<std::string>{"a"}, {.cores = 2});
+              std::vector<std::string>{"a"}, SlotShape{.cores = 2});
   EXPECT_TRUE(verify(deployment, core, reports("0 a 0-3\n1 a 4-7\n"), "x").all());
   const auto verification = verify(deployment, core, reports("0 a 0\n1 a 3-7\n"), "x");
   EXPECT_EQ(verification.confirmed, 0) << "fewer units than the slot, and units of another slot";
@@ -58,7 +58,7 @@ TEST(Verify, ComparesAllProcessingUnitsOfASlot) {
 TEST(Verify, ComparesMemoryAndGpus) {
   Deployment deployment =
       *deploy(std::vector<Core>{Core{0}, Core{2}}, rankloom::testing::topology("numa:2=3 gpu:1 core:2=1"),
-              std::vector<std::string>{"a"}, {.cores = 2, .gpus = 1});
+              std::vector<std::string>{"a"}, SlotShape{.cores = 2, .gpus = 1});
   deployment.settings.memory = RankSettings::Memory::local;
   const std::string good = "0 a 0-1 memory local gpus 0\n1 a 2-3 memory local gpus 1 threads 2-3:5\n";
   EXPECT_TRUE(verify(deployment, core, reports(good), "x").all());

@@ -86,10 +86,10 @@ Result<Deployment> DeploymentArguments::load(const JobShape& by_command) const {
     read = std::move(*mapping_of_launcher);
   }
   const auto ranks = static_cast<std::uint32_t>(read.core_of.size());
-  read.shape = slot.shape(slot_shape(by_command, *loaded, ranks, read.shape));
+  read.shapes = slot.shapes(slot_shapes(by_command, *loaded, ranks, read.shapes));
   auto checked = Mapping::create(std::move(read.core_of), *loaded, Capacities::unbounded(*loaded, ranks), mapping);
   if (!checked) return propagate(checked);
-  auto deployment = deploy(checked->cores(), *loaded, names, read.shape);
+  auto deployment = deploy(checked->cores(), *loaded, names, read.shapes);
   if (!deployment) return deployment;
   deployment->settings = rank_settings();
   return deployment;

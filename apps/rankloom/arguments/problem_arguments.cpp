@@ -146,15 +146,23 @@ Result<Topology> TopologyArguments::load() const {
 }
 
 void SlotArguments::describe(CLI::App& app) {
-  add_number(app, {"--cores-per-rank", "K", "how many cores a rank occupies, for programs with threads", "input", "1"},
-             max_cores_per_rank, cores);
-  add_number(
-      app,
-      {"--threads-per-core", "T",
+  const auto add = [&app](const OptionText& text, std::uint32_t max, std::optional<RankNumbers>& numbers) {
+    add_value(app, text, [name = text.names, max, &numbers](std::string_view value) -> Result<void> {
+      numbers = RankNumbers::parse(value, max);
+      if (numbers) return {};
+      return bad_value(name, value,
+                       fmt::format("a number from 1 to {}, or RANKSxNUMBER for groups of ranks: 4x8,16x1", max));
+    });
+  };
+  add({"--cores-per-rank", "K",
+       "how many cores a rank occupies, for programs with threads; 4x8,16x1: 8 for the first four ranks, 1 for 16 more",
+       "input", "1"},
+      max_cores_per_rank, cores);
+  add({"--threads-per-core", "T",
        "how many hardware threads of its cores a rank uses; by default all, unless ranks outnumber cores", "input"},
       max_threads_per_core, threads_per_core);
-  add_number(app, {"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
-             max_gpus_per_rank, gpus);
+  add({"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
+      max_gpus_per_rank, gpus);
 }
 
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
@@ -202,7 +210,7 @@ std::string ProblemArguments::command_line(const std::string& before_profile) co
   if (profile.collectives != ProfileArguments().collectives)
     text += " --collectives " + collective_name(profile.collectives);
   if (topology.given()) text += " " + topology.text();
-  if (const std::string options = option_text(slot.shape()); !options.empty()) text += " " + options;
+  if (const std::string options = option_text(slot.shapes()); !options.empty()) text += " " + options;
   if (launcher != nullptr) text += fmt::format(" --launcher {}", launcher->name);
   if (ranks_per_node) text += fmt::format(" --ranks-per-node {}", *ranks_per_node);
   for (const auto& [name, meaning] : spreads) {
@@ -224,9 +232,12 @@ Json ProblemArguments::json(const Instance& instance, CostModel model) const {
             {"graph_digest", id.graph},
             {"machine_digest", id.machine},
             {"model", id.model}};
-  if (slot.cores) json["cores_per_rank"] = *slot.cores;
-  if (slot.threads_per_core) json["threads_per_core"] = *slot.threads_per_core;
-  if (slot.gpus) json["gpus_per_rank"] = *slot.gpus;
+  const auto add = [&json](const char* key, const std::optional<RankNumbers>& numbers) {
+    if (numbers) json[key] = numbers->for_all() ? Json(numbers->parts[0].number) : Json(numbers->text());
+  };
+  add("cores_per_rank", slot.cores);
+  add("threads_per_core", slot.threads_per_core);
+  add("gpus_per_rank", slot.gpus);
   if (instance.limits.per_node > 0) json["ranks_per_node"] = instance.limits.per_node;
   if (instance.limits.per_package > 0) json["ranks_per_package"] = instance.limits.per_package;
   if (instance.limits.per_numa > 0) json["ranks_per_numa"] = instance.limits.per_numa;
@@ -249,7 +260,7 @@ ProblemId Instance::id(CostModel model) const {
 }
 
 Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
-  if (fit.shape != SlotShape{} && !fit.oversubscribe)
+  if (capacities.mixed_shapes() != nullptr || (fit.shapes != SlotShapes{} && !fit.oversubscribe))
     return Capacities::of(topology, graph.rank_count(), fit).value_or(capacities);
   return fit.oversubscribe ? Capacities::unbounded(topology, graph.rank_count())
                            : Capacities::of_leaves(topology).relax_if_oversubscribed(topology, graph.rank_count());
@@ -284,6 +295,9 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   if (auto fits = check_traffic_fits(imported->profile, profile.collectives); !fits) return propagate(fits);
   progress.report("adding up the traffic", -1);
   auto recorded = recorded_placement(imported->profile.locations, *machine, *capacities);
+  if (recorded && capacities->mixed_shapes() != nullptr) {
+    if (auto valid = Mapping::create(*recorded, *machine, *capacities, "recorded"); !valid) recorded = propagate(valid);
+  }
   std::optional<Profile> profile_copy;
   if (keep_profile) profile_copy = imported->profile;
   CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
@@ -297,6 +311,16 @@ Result<void> ProblemArguments::set_default(Instance& instance, Result<std::vecto
   const std::uint32_t ranks = instance.graph.rank_count();
   std::vector<Core> keep = recorded.value_or(std::vector<Core>());
   if (!recorded) instance.not_recorded = recorded.error().what;
+  if (instance.capacities.mixed_shapes() != nullptr) {
+    if (spread == Spread::even || ranks_per_node) {
+      return fail(Code::usage, at(ranks_per_node ? "--ranks-per-node" : "--spread"),
+                  "ranks with slots of several shapes have no limit per node", "leave this option out");
+    }
+    instance.default_name = instance.has_recorded() ? "recorded" : "block";
+    instance.default_placement =
+        instance.has_recorded() ? std::move(keep) : block_placement(ranks, instance.topology, instance.capacities);
+    return {};
+  }
   const RankLimits of_recorded = limits_of(keep, instance.topology);
   RankLimits limits;
   const Spread chosen = spread.value_or(ranks_per_node ? Spread::pack : Spread::as_recorded);

@@ -52,13 +52,15 @@ struct TopologyArguments {
 
 /// What a rank occupies, as options.
 struct SlotArguments {
-  std::optional<std::uint32_t> cores = {}, threads_per_core = {}, gpus = {};
+  std::optional<RankNumbers> cores = {}, threads_per_core = {}, gpus = {};
 
   void describe(CLI::App& app);
   /// What the options do not say is as in `otherwise`.
-  SlotShape shape(SlotShape otherwise = {}) const {
-    return {cores.value_or(otherwise.cores), threads_per_core.value_or(otherwise.threads_per_core),
-            gpus.value_or(otherwise.gpus)};
+  SlotShapes shapes(const SlotShapes& otherwise = {}) const {
+    return SlotShapes::combine(cores, threads_per_core, gpus, otherwise);
+  }
+  static SlotArguments of(const SlotShapes& shapes) {
+    return {shapes.cores(), shapes.threads_per_core(), shapes.gpus()};
   }
 };
 
@@ -108,7 +110,7 @@ struct ProblemArguments {
   /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".
   std::string command_line(const std::string& before_profile) const;
   Capacities::Options fit() const {
-    return {.oversubscribe = oversubscribe, .imbalance = imbalance, .shape = slot.shape()};
+    return {.oversubscribe = oversubscribe, .imbalance = imbalance, .shapes = slot.shapes()};
   }
   Result<Instance> load(Progress& progress, bool keep_profile = false) const;
   /// The part of every result that says what it is about: the version of the program, the profile and the machine as

@@ -2,6 +2,8 @@
 // apps/process: maps the ranks of a user's command.
 #include "apps/rankloom/process/job_mapping.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "apps/rankloom/arguments/deployment_arguments.hpp"
@@ -23,7 +25,21 @@ Result<ProfileSummary> JobMapping::summarise() {
   if (!summary) return summary;
   ranks_ = summary->ranks;
   location_ = summary->location;
+  std::size_t rank = 0;
+  const auto& of_ranks = imported->profile.locations.of_ranks;
+  for (const auto& [count, shape] : shape_.programs) {
+    std::uint32_t fewest = 0;
+    for (const std::size_t end = std::min<std::size_t>(rank + count, of_ranks.size()); rank < end; ++rank)
+      fewest = fewest == 0 ? of_ranks[rank].threads : std::min(fewest, of_ranks[rank].threads);
+    threads_of_programs_.push_back(fewest);
+  }
   return summary;
+}
+
+/// Whether the command says how many cores a rank has.
+bool JobMapping::says_width() const {
+  return shape_.width > 0 || std::any_of(shape_.programs.begin(), shape_.programs.end(),
+                                         [](const auto& program) { return program.second.width > 0; });
 }
 
 Result<void> JobMapping::fit() {
@@ -33,28 +49,51 @@ Result<void> JobMapping::fit() {
   nodes_ = topology->node_count();
   // Launchers begin with the first node again if there are more ranks.
   if (ranks_ > std::uint64_t{shape_.ranks_per_node} * nodes_) shape_.ranks_per_node = 0;
-  slot_ = slot_shape(shape_, *topology, ranks_);
-  const bool threads = location_ && location_->min_threads > 1;
-  if (shape_.width == 0 && threads && bind_ == EmitOptions::Bind::core) make_room_for_threads(*topology);
-  auto capacities = Capacities::of(*topology, ranks_, {.oversubscribe = true, .shape = slot_});
+  slots_of_ranks_ = slot_shapes(shape_, *topology, ranks_).of_first(ranks_);
+  const bool threads = location_ && location_->max_threads > 1;
+  if (!says_width() && threads && bind_ == EmitOptions::Bind::core) make_room_for_threads(*topology);
+  auto capacities = Capacities::of(*topology, ranks_, {.oversubscribe = true, .shapes = slots_of_ranks_});
+  if (!capacities && slots_of_ranks_.differ()) {
+    // Ranks of several widths cannot share cores: only their hosts are chosen.
+    slots_of_ranks_ = {};
+    bind_ = EmitOptions::Bind::none;
+    threads_remark_ = "there are too few cores for all ranks: ranks are not bound on their hosts";
+    capacities = Capacities::of(*topology, ranks_, {.oversubscribe = true});
+  }
   if (!capacities) return propagate(capacities);
   slots_ = capacities->slot_count(*topology);
   return {};
 }
 
-/// The command does not say how many cores a rank needs, but all ranks were recorded with several threads, which must
-/// not share a core because of the mapping. If the launcher gave them one core, there is nothing to lose.
+/// The command does not say how many cores a rank needs, but ranks were recorded with several threads, which must not
+/// share a core because of the mapping. If the launcher gave them one core, there is nothing to lose.
 void JobMapping::make_room_for_threads(const Topology& topology) {
+  const auto fewest_and_most = std::minmax_element(threads_of_programs_.begin(), threads_of_programs_.end());
+  const bool programs_differ =
+      !threads_of_programs_.empty() && *fewest_and_most.first<*fewest_and_most.second&& * fewest_and_most.first> 0;
   const std::uint32_t threads = location_->min_threads;
-  SlotShape wide = slot_;
-  wide.cores = threads;
-  if (Capacities::of(topology, ranks_, {.shape = wide})) {
-    slot_ = wide;
-    threads_remark_ = fmt::format("{} per rank: every rank gets {} cores", threads, threads);
+  if (!programs_differ && threads < 2) return;
+  SlotShapes wide;
+  std::string of_rank = fmt::format("{} per rank", threads);
+  if (programs_differ) {
+    for (std::size_t i = 0; i < threads_of_programs_.size(); ++i) {
+      SlotShape slot = slots_of_ranks_.common();
+      slot.cores = threads_of_programs_[i];
+      wide.append(shape_.programs[i].first, slot);
+    }
+    of_rank = fmt::format("{} to {} per rank", *fewest_and_most.first, *fewest_and_most.second);
+  } else {
+    SlotShape slot = slots_of_ranks_.common();
+    slot.cores = threads;
+    wide = slot;
+  }
+  if (Capacities::of(topology, ranks_, {.shapes = wide})) {
+    slots_of_ranks_ = wide.of_first(ranks_);
+    threads_remark_ = programs_differ ? of_rank + ": every rank gets as many cores"
+                                      : fmt::format("{}: every rank gets {} cores", of_rank, threads);
   } else if (location_->max_cpus > 1) {
     bind_ = EmitOptions::Bind::none;
-    threads_remark_ =
-        fmt::format("{} per rank, more than there are cores: ranks are not bound on their hosts", threads);
+    threads_remark_ = of_rank + ", more than there are cores: ranks are not bound on their hosts";
   }
 }
 
@@ -67,7 +106,7 @@ ProblemArguments JobMapping::problem(bool oversubscribe) const {
   const auto given = [](std::uint32_t number) { return number > 0 ? std::optional(number) : std::nullopt; };
   problem.ranks_per_node = given(shape_.ranks_per_node);
   problem.spread = Spread::as_recorded;
-  problem.slot = {slot_.cores, given(slot_.threads_per_core), given(slot_.gpus)};
+  problem.slot = SlotArguments::of(slots_of_ranks_);
   return problem;
 }
 
@@ -84,7 +123,7 @@ Result<MapResult> JobMapping::map(const std::string& mapper, const std::string& 
                            {.default_placement = instance->default_placement, .compute_lower_bound = true});
   if (!mapped) return mapped;
   auto written = write_file(output, [&](Sink& sink) -> Result<void> {
-    write_plain_mapping(mapped->mapping.cores(), sink, slot_);
+    write_plain_mapping(mapped->mapping.cores(), sink, slots_of_ranks_);
     return {};
   });
   if (!written) return propagate(written);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "rankloom/core/result.hpp"
@@ -37,7 +38,7 @@ class JobMapping {
   std::uint64_t cores() const { return cores_; }
   std::uint64_t nodes() const { return nodes_; }
   bool oversubscribes() const { return ranks_ > slots_; }
-  SlotShape slot() const { return slot_; }
+  const SlotShapes& slots() const { return slots_of_ranks_; }
   /// How many threads every rank had when it was recorded; 0: not known, or they differ.
   std::uint32_t threads() const {
     return location_ && location_->min_threads == location_->max_threads ? location_->min_threads : 0;
@@ -48,6 +49,7 @@ class JobMapping {
   ProblemArguments problem(bool oversubscribe) const;
 
  private:
+  bool says_width() const;
   void make_room_for_threads(const Topology& topology);
 
   const Launcher* launcher_;
@@ -56,8 +58,9 @@ class JobMapping {
   EmitOptions::Bind bind_;
   std::uint32_t ranks_ = 0;
   std::uint64_t cores_ = 0, nodes_ = 0, slots_ = 0;
-  SlotShape slot_;
-  std::optional<LocationSummary> location_;  // of the recorded ranks
+  SlotShapes slots_of_ranks_;
+  std::optional<LocationSummary> location_;         // of the recorded ranks
+  std::vector<std::uint32_t> threads_of_programs_;  // of the recorded rank with the fewest
   std::string threads_remark_;
 };
 

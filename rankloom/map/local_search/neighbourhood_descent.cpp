@@ -16,9 +16,11 @@ std::size_t hub_degree(const PlacementState& state) {
 
 }  // namespace
 
-NeighbourhoodDescent::NeighbourhoodDescent(PlacementState& state, LoadLimit* limit)
+NeighbourhoodDescent::NeighbourhoodDescent(PlacementState& state, LoadLimit* limit,
+                                           std::span<const std::uint32_t> part_of)
     : state_(state),
       limit_(limit),
+      part_of_(part_of),
       neighbourhood_(state.problem().topology),
       hub_degree_(hub_degree(state)),
       queue_(state.rank_count()),
@@ -91,6 +93,7 @@ void NeighbourhoodDescent::evaluate_region(Rank rank, const Neighbourhood::Regio
     std::uint32_t tried = 0;
     for (auto other = state_.first_on(core); other && tried < max_ranks_per_core; other = state_.next_on_core(*other)) {
       if (limit_ != nullptr && !limit_->admits_exchange(rank, *other, state_)) continue;
+      if (!may_exchange(rank, *other)) continue;
       ++tried;
       if (!is_hub(*other)) offer(state_.try_exchange(rank, *other));
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rankloom/map/local_search/neighbourhood.hpp"
@@ -22,8 +23,10 @@ namespace rankloom {
 /// start and takes no part in exchanges of others, so that the total time stays near-linear in the edges.
 class NeighbourhoodDescent {
  public:
-  /// With a limit, changes that would overload a core are skipped, and the limit's loads are kept up to date.
-  explicit NeighbourhoodDescent(PlacementState& state, LoadLimit* limit = nullptr);
+  /// With a limit, changes that would overload a core are skipped, and the limit's loads are kept up to date. With
+  /// parts, by rank, only ranks of the same part are exchanged; then there must be no free slots.
+  explicit NeighbourhoodDescent(PlacementState& state, LoadLimit* limit = nullptr,
+                                std::span<const std::uint32_t> part_of = {});
   void run(StopCondition& stop_condition);
 
  private:
@@ -41,10 +44,12 @@ class NeighbourhoodDescent {
   void evaluate_region(Rank rank, const Neighbourhood::Region& region, Change& best);
   void requeue_around(Rank rank);
   void enqueue(Rank rank);
+  bool may_exchange(Rank a, Rank b) const { return part_of_.empty() || part_of_[index(a)] == part_of_[index(b)]; }
   bool is_hub(Rank rank) const { return state_.neighbours(rank).size() > hub_degree_; }
 
   PlacementState& state_;
   LoadLimit* limit_;
+  std::span<const std::uint32_t> part_of_;
   Neighbourhood neighbourhood_;
   std::size_t hub_degree_;
   std::uint64_t turn_ = 0;

@@ -34,7 +34,12 @@ class SpecCopy {
         if (!first) first = begin;
         if (*first != begin && !result.between && !is_network(object))
           result.between = problem_.topology.cost(*first, begin);
-        const bool usable = child.children.empty() ? part.capacity > 0 : !part.children.empty();
+        bool usable = child.children.empty() ? part.capacity > 0 : !part.children.empty();
+        if (!usable && is_network(object)) {  // a network without one of its nodes is another network
+          part = first_leaf(child);
+          usable_.push_back(begin);
+          usable = true;
+        }
         if (usable) append_with_repeat(result.children, std::move(part));
       }
     }
@@ -44,6 +49,18 @@ class SpecCopy {
   std::vector<Core> take_usable() { return std::move(usable_); }
 
  private:
+  /// The object with its first leaf alone, which must not be used.
+  static ObjectSpec first_leaf(const ObjectSpec& object) {
+    ObjectSpec result{.kind = object.kind, .name = {}, .between = {}, .os_index = {}, .children = {}};
+    if (object.children.empty()) {
+      result.kind = "slot";
+      result.capacity = 0;
+    } else {
+      result.children.push_back(first_leaf(object.children.front()));
+    }
+    return result;
+  }
+
   bool is_network(const ObjectSpec& object) const {
     return problem_.topology.routed() && &object == &problem_.topology.spec().root;
   }
@@ -87,7 +104,6 @@ std::optional<UsableMachine> usable_machine(const MapProblem& problem) {
   std::vector<Core> original = copy.take_usable();
   auto built = Topology::build(std::move(spec));
   if (!built || built->core_count() != original.size()) return std::nullopt;
-  if (topology.routed() && built->node_count() != topology.node_count()) return std::nullopt;
   Capacities capacities = problem.capacities.of_cores(original);
   return UsableMachine{*std::move(built), std::move(capacities), std::move(original)};
 }

@@ -28,15 +28,13 @@ Failure not_a_core(Where where, std::string_view token) {
               "a mapping contains one core number per rank, counted from 0");
 }
 
-/// The number after an option in a comment, "# --cores-per-rank 4". Nothing if there is none within the limits.
-std::optional<std::uint32_t> number_after(std::string_view option, std::string_view comment, std::uint32_t max) {
+/// The numbers after an option in a comment, "# --cores-per-rank 4". Nothing if there are none within the limits.
+std::optional<RankNumbers> numbers_after(std::string_view option, std::string_view comment, std::uint32_t max) {
   const std::size_t begin = comment.find(option);
   if (begin == std::string_view::npos) return std::nullopt;
   Scanner in(comment.substr(begin + option.size()));
   in.skip_blanks();
-  std::uint64_t number = 0;
-  if (!in.take_integer(number) || number == 0 || number > max) return std::nullopt;
-  return static_cast<std::uint32_t>(number);
+  return RankNumbers::parse(in.take_token(), max);
 }
 
 Result<MappingFile> read_plain(const FileContents& file) {
@@ -47,10 +45,9 @@ Result<MappingFile> read_plain(const FileContents& file) {
     if (in.next_is('#')) {
       const std::string_view comment = in.take_line();
       if (!core_of.empty()) continue;
-      if (const auto cores = number_after(cores_option, comment, max_cores_per_rank)) mapping.shape.cores = *cores;
-      if (const auto threads = number_after(threads_option, comment, max_threads_per_core))
-        mapping.shape.threads_per_core = *threads;
-      if (const auto gpus = number_after(gpus_option, comment, max_gpus_per_rank)) mapping.shape.gpus = *gpus;
+      mapping.shapes = SlotShapes::combine(numbers_after(cores_option, comment, max_cores_per_rank),
+                                           numbers_after(threads_option, comment, max_threads_per_core),
+                                           numbers_after(gpus_option, comment, max_gpus_per_rank), mapping.shapes);
       continue;
     }
     std::uint64_t core = 0;
@@ -68,16 +65,19 @@ Result<MappingFile> read_plain(const FileContents& file) {
   return mapping;
 }
 
-/// A number of the JSON object, or the default if it is absent.
-Result<std::uint32_t> read_count(const FileContents& file, const Json& object, const char* key, std::uint32_t absent,
-                                 std::uint32_t max) {
+/// Numbers of ranks in the JSON object: 4, or "4x8,16x1". Nothing if the key is absent.
+Result<std::optional<RankNumbers>> read_numbers(const FileContents& file, const Json& object, const char* key,
+                                                std::uint32_t max) {
   const auto found = object.find(key);
-  if (found == object.end()) return absent;
-  if (!found->is_number_unsigned() || found->get<std::uint64_t>() == 0 || found->get<std::uint64_t>() > max) {
-    return fail(Code::bad_input, at(file.name()), fmt::format("\"{}\" is not a number from 1 to {}", key, max),
-                "use the JSON output of `rankloom map --format json`");
-  }
-  return found->get<std::uint32_t>();
+  if (found == object.end()) return std::nullopt;
+  std::optional<RankNumbers> numbers;
+  if (found->is_string()) numbers = RankNumbers::parse(found->get<std::string>(), max);
+  if (found->is_number_unsigned() && found->get<std::uint64_t>() > 0 && found->get<std::uint64_t>() <= max)
+    numbers = RankNumbers(found->get<std::uint32_t>());
+  if (numbers) return numbers;
+  return fail(Code::bad_input, at(file.name()),
+              fmt::format("\"{}\" is not a number from 1 to {}, or a list such as \"4x8,16x1\"", key, max),
+              "use the JSON output of `rankloom map --format json`");
 }
 
 Result<MappingFile> read_json(const FileContents& file) {
@@ -92,13 +92,13 @@ Result<MappingFile> read_json(const FileContents& file) {
   }
   MappingFile mapping;
   if (has_key) {
-    auto cores = read_count(file, parsed, "cores_per_rank", 1, max_cores_per_rank);
+    auto cores = read_numbers(file, parsed, "cores_per_rank", max_cores_per_rank);
     if (!cores) return propagate(cores);
-    auto threads = read_count(file, parsed, "threads_per_core", 0, max_threads_per_core);
+    auto threads = read_numbers(file, parsed, "threads_per_core", max_threads_per_core);
     if (!threads) return propagate(threads);
-    auto gpus = read_count(file, parsed, "gpus_per_rank", 0, max_gpus_per_rank);
+    auto gpus = read_numbers(file, parsed, "gpus_per_rank", max_gpus_per_rank);
     if (!gpus) return propagate(gpus);
-    mapping.shape = {*cores, *threads, *gpus};
+    mapping.shapes = SlotShapes::combine(*cores, *threads, *gpus, {});
   }
   std::vector<Core>& core_of = mapping.core_of;
   core_of.reserve(list.size());
@@ -126,9 +126,9 @@ Result<MappingFile> read_mapping(const FileContents& file) {
   return mapping;
 }
 
-void write_plain_mapping(std::span<const Core> core_of, Sink& sink, SlotShape shape) {
+void write_plain_mapping(std::span<const Core> core_of, Sink& sink, const SlotShapes& shapes) {
   fmt::memory_buffer text;
-  if (const std::string options = option_text(shape); !options.empty())
+  if (const std::string options = option_text(shapes); !options.empty())
     fmt::format_to(std::back_inserter(text), "# {}\n", options);
   for (const Core core : core_of) {
     fmt::format_to(std::back_inserter(text), "{}\n", index(core));

@@ -234,15 +234,6 @@ class GpuSlots {
   std::vector<std::vector<std::uint32_t>> gpus_of_;  // by slot
 };
 
-std::string option_text(SlotShape shape) {
-  std::string text;
-  if (shape.cores != 1) text += fmt::format("--cores-per-rank {}", shape.cores);
-  if (shape.threads_per_core != 0)
-    text += fmt::format("{}--threads-per-core {}", text.empty() ? "" : " ", shape.threads_per_core);
-  if (shape.gpus != 0) text += fmt::format("{}--gpus-per-rank {}", text.empty() ? "" : " ", shape.gpus);
-  return text;
-}
-
 bool has_hardware_threads(const Topology& topology) {
   const auto levels = topology.levels();
   if (topology.is_matrix() || levels.size() < 2) return false;

@@ -5,28 +5,14 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/machine/slot_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
-
-/// What one rank occupies.
-struct SlotShape {
-  std::uint32_t cores = 1;
-  /// Hardware threads of each core. 0: all of them; if there are more ranks than cores, and a rank has one core, one.
-  std::uint32_t threads_per_core = 0;
-  std::uint32_t gpus = 0;
-  bool operator==(const SlotShape&) const = default;
-};
-
-constexpr std::uint32_t max_cores_per_rank = 1U << 16, max_threads_per_core = 1U << 10, max_gpus_per_rank = 1U << 10;
-
-/// The options of a shape that is not the default: "--cores-per-rank 4 --threads-per-core 1".
-std::string option_text(SlotShape shape);
 
 /// The slots of a machine for ranks of one shape. They do not overlap. A slot contains cores of two caches, NUMA nodes
 /// or packages only if it is larger than each of them, or if there are too few slots for all ranks otherwise. The cores

@@ -46,7 +46,10 @@ Result<EmittedLaunch> write_lsf(const Deployment& deployment, const EmitOptions&
   for (const auto& ranks : deployment.ranks_of_nodes()) {
     if (ranks.empty()) continue;
     ++groups;
-    largest = std::max(largest, ranks.size());
+    // If ranks differ, a slot of LSF is a core instead of a rank.
+    std::size_t slots = deployment.shapes.differ() ? 0 : ranks.size();
+    for (const Rank rank : ranks) slots += deployment.shapes.differ() ? deployment.shapes.of(rank).cores : 0;
+    largest = std::max(largest, slots);
     geometry += "(";
     for (std::size_t i = 0; i < ranks.size(); ++i)
       fmt::format_to(std::back_inserter(geometry), "{}{}", i > 0 ? "," : "", index(ranks[i]));
@@ -54,7 +57,8 @@ Result<EmittedLaunch> write_lsf(const Deployment& deployment, const EmitOptions&
   }
   geometry += "}";
   std::string requirement = fmt::format("span[ptile={}]", largest);
-  if (deployment.shape.cores > 1) requirement += fmt::format(" affinity[core({})]", deployment.shape.cores);
+  if (const SlotShapes& shapes = deployment.shapes; !shapes.differ() && shapes.common().cores > 1)
+    requirement += fmt::format(" affinity[core({})]", shapes.common().cores);
   EmittedCommand command{{fmt::format("LSB_TASK_GEOMETRY={}", geometry)},
                          {"bsub"},
                          {"-n", fmt::format("{}", groups * largest), "-R", std::move(requirement), "mpirun", "-n",
@@ -102,10 +106,14 @@ Result<MappingFile> read_lsf(const FileContents& file, const Topology& topology,
 
 Result<EmittedLaunch> write_pbs(const Deployment& deployment, const EmitOptions& options) {
   std::string select = "select=";
+  std::uint32_t first = 0;
   for (const HostRun& run : host_runs(deployment)) {
-    const std::uint32_t cores = deployment.shape.cores;
+    std::uint64_t cores = 0;
+    for (std::uint32_t rank = first; rank < first + run.ranks; ++rank) cores += deployment.shapes.of(Rank{rank}).cores;
+    first += run.ranks;
+    const std::uint64_t of_rank = deployment.shapes.differ() ? 1 : deployment.shapes.common().cores;
     fmt::format_to(std::back_inserter(select), "{}1:ncpus={}:mpiprocs={}{}:host={}", select.ends_with('=') ? "" : "+",
-                   run.ranks * cores, run.ranks, cores > 1 ? fmt::format(":ompthreads={}", cores) : "", run.host);
+                   cores, run.ranks, of_rank > 1 ? fmt::format(":ompthreads={}", of_rank) : "", run.host);
   }
   EmittedLaunch result{{host_of_each_rank(deployment), {"job.sh", pbs_script(deployment, options)}},
                        {{{}, {"qsub"}, {"-l", select, "-l", "place=free"}, {options.path("job.sh")}}}};

@@ -29,7 +29,9 @@ Result<EmittedLaunch> write_flux(const Deployment& deployment, const EmitOptions
                           fmt::format("--requires=host:{}", hosts),
                           fmt::format("--taskmap=hostfile:{}", options.path("hosts")), "-o", "cpu-affinity=off"},
                          {}};
-  if (deployment.shape.cores > 1) command.options.push_back(fmt::format("-c{}", deployment.shape.cores));
+  // If ranks differ, no number holds for all; their nodes are exclusive anyway.
+  if (const SlotShapes& shapes = deployment.shapes; !shapes.differ() && shapes.common().cores > 1)
+    command.options.push_back(fmt::format("-c{}", shapes.common().cores));
   return files_with_wrapper({host_of_each_rank(deployment)}, std::move(command), deployment, options);
 }
 

@@ -82,10 +82,11 @@ LauncherFile binding_table(const Deployment& deployment) {
       fmt::format_to(std::back_inserter(text), format, std::forward<Values>(values)...);
     };
     const std::vector<std::uint32_t> cpus = deployment.cpus(rank);
+    const SlotShape& shape = deployment.shapes.of(rank);
     add("{} {} {}", index(rank), deployment.host(rank), format_number_ranges(cpus));
-    if (settings.variables && deployment.shape.cores > 1)
+    if (settings.variables && shape.cores > 1)
       add(" threads {}", settings.threads > 0 ? settings.threads : cpus.size());
-    if (settings.variables && deployment.shape.gpus > 0) add(" gpus {}", fmt::join(deployment.gpus(rank), ","));
+    if (settings.variables && shape.gpus > 0) add(" gpus {}", fmt::join(deployment.gpus(rank), ","));
     if (settings.memory != RankSettings::Memory::unchanged) add(" memory {}", name(settings.memory));
     if (settings.network_card && !cards[rank].empty()) add(" nic {}", cards[rank]);
     text += "\n";

@@ -35,6 +35,10 @@ LauncherFile binding_table(const Deployment& deployment);
 Argv wrapped_program(const EmitOptions& options);
 std::string number_of_ranks(const Deployment& deployment);
 
+inline bool uses_gpus(const Deployment& deployment) {
+  return deployment.shapes.any([](const SlotShape& shape) { return shape.gpus > 0; });
+}
+
 /// Consecutive ranks on one host: "2 on node1, 2 on node4, …".
 struct HostRun {
   std::string host;

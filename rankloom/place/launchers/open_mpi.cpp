@@ -16,6 +16,7 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
+#include "rankloom/model/machine/slots.hpp"
 #include "rankloom/place/launchers/launcher_files.hpp"
 #include "rankloom/place/launchers/table.hpp"
 
@@ -178,6 +179,8 @@ Result<MappingFile> read_logical_rankfile(const FileContents& file, const Topolo
   if (!mapping) return propagate(mapping);
   const std::size_t last = topology.levels().size() - 1;
   const std::size_t core_level = has_hardware_threads(topology) ? last - 1 : last;
+  mapping->shapes = {};
+  std::optional<std::size_t> apart;
   for (std::size_t rank = 0; rank < mapping->core_of.size(); ++rank) {
     const NamedBinding& binding = (*bindings)[rank];
     const auto node = index(topology.node_of(mapping->core_of[rank]));
@@ -191,14 +194,10 @@ Result<MappingFile> read_logical_rankfile(const FileContents& file, const Topolo
     mapping->core_of[rank] = Core{first + *lowest};
     std::set<std::uint32_t> cores;
     for (const std::uint32_t unit : binding.cpus) cores.insert(topology.object_of(core_level, Core{first + unit}));
-    const auto width = static_cast<std::uint32_t>(cores.size());
-    if (rank == 0) mapping->shape.cores = width;
-    if (width != mapping->shape.cores) {
-      return fail(Code::bad_input, at(file.name()),
-                  fmt::format("rank 0 has {} cores, rank {} has {}", mapping->shape.cores, rank, width),
-                  "give all ranks the same number of cores");
-    }
+    if (*cores.rbegin() - *cores.begin() + 1 != cores.size() && !apart) apart = rank;
+    mapping->shapes.append(1, {.cores = static_cast<std::uint32_t>(cores.size())});
   }
+  if (auto valid = check_widths(*mapping, apart, file.name()); !valid) return propagate(valid);
   return mapping;
 }
 

@@ -65,7 +65,7 @@ Result<MappingFile> read_wrapper(const FileContents& file, const Topology& topol
 
 Result<EmittedLaunch> write_plain(const Deployment& deployment, const EmitOptions&) {
   std::string text;
-  if (const std::string options = option_text(deployment.shape); !options.empty())
+  if (const std::string options = option_text(deployment.shapes); !options.empty())
     text = fmt::format("# {}\n", options);
   for (const Binding& binding : deployment.bindings)
     fmt::format_to(std::back_inserter(text), "{}\n", index(binding.core));

@@ -23,12 +23,16 @@ namespace {
 /// does not (18 of 18 starts succeeded).
 constexpr const char* pmix_ring = "SLURM_PMIX_FENCE=ring";
 
+bool uses_one_thread_per_core(const Deployment& deployment) {
+  return !deployment.shapes.any([](const SlotShape& shape) { return shape.threads_per_core != 1; });
+}
+
 Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOptions& options) {
   Argv arguments{"--distribution=arbitrary", "--cpu-bind=none"};
   // Otherwise -c counts all hardware threads.
-  if (deployment.shape.threads_per_core == 1) arguments.emplace_back("--threads-per-core=1");
+  if (uses_one_thread_per_core(deployment)) arguments.emplace_back("--threads-per-core=1");
   // Otherwise a rank sees only the GPUs that Slurm has chosen for it. rankloom-bind chooses those of bound ranks.
-  if (deployment.shape.gpus > 0 && options.binds()) arguments.emplace_back("--gpu-bind=none");
+  if (uses_gpus(deployment) && options.binds()) arguments.emplace_back("--gpu-bind=none");
   return LaunchPlacement{.files = {host_of_each_rank(deployment)},
                          .options = std::move(arguments),
                          .launcher_environment = {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring},
@@ -38,7 +42,8 @@ Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOpti
 Result<EmittedLaunch> write_slurm(const Deployment& deployment, const EmitOptions& options) {
   auto placement = place_slurm(deployment, options);
   if (!placement) return propagate(placement);
-  if (deployment.shape.cores > 1)
+  // If ranks differ, no number holds for all: without one, the step has all processors of the job on its nodes.
+  if (!deployment.shapes.differ() && deployment.shapes.common().cores > 1)
     placement->options.push_back(fmt::format("--cpus-per-task={}", deployment.slot(Rank{0}).size()));
   return files_of_placement("srun", deployment, options, std::move(*placement));
 }
@@ -94,6 +99,10 @@ Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions
     return fail(Code::infeasible, at("--to cray"), "Cray's files do not set the memory or the network card of a rank",
                 "use --to slurm, or srun --mem-bind and MPICH_OFI_NIC_POLICY");
   }
+  if (deployment.shapes.differ()) {
+    return fail(Code::infeasible, at("--to cray"), "Cray's rank order needs the same number of cores for all ranks",
+                "use --to slurm, whose wrapper binds each rank");
+  }
   std::string text;
   std::size_t per_node = 0;
   for (auto& ranks : deployment.ranks_of_nodes()) {
@@ -121,7 +130,7 @@ Result<EmittedLaunch> write_cray(const Deployment& deployment, const EmitOptions
                          options.program};
   if (const std::size_t units = deployment.slot(Rank{0}).size(); units > 1)
     command.options.push_back(fmt::format("--cpus-per-task={}", units));
-  if (deployment.shape.threads_per_core == 1) command.options.emplace_back("--threads-per-core=1");
+  if (uses_one_thread_per_core(deployment)) command.options.emplace_back("--threads-per-core=1");
   if (!options.directory.empty())
     command.environment.push_back(fmt::format("MPICH_RANK_REORDER_FILE={}", options.path("MPICH_RANK_ORDER")));
   return EmittedLaunch{{{"MPICH_RANK_ORDER", std::move(text)}}, {std::move(command)}};
@@ -174,7 +183,8 @@ constexpr auto replaced = std::to_array<PlacementOption>({
 
 /// "-c 4 --hint=nomultithread"
 JobShape read_shape(const LaunchedProgram& program) {
-  JobShape shape{.unit = JobShape::Unit::hardware_thread};
+  JobShape shape;
+  shape.unit = JobShape::Unit::hardware_thread;
   for (const LaunchOption& option : program.options) {
     const std::string value = option.values.empty() ? "" : option.values[0];
     if (option.name == "cpus-per-task") {

@@ -116,7 +116,7 @@ Result<std::vector<StepBinding>> bindings_of_mapping(const FileContents& file, c
   const auto ranks = static_cast<std::uint32_t>(mapping->core_of.size());
   auto checked = Mapping::create(mapping->core_of, *topology, Capacities::unbounded(*topology, ranks), file.name());
   if (!checked) return propagate(checked);
-  auto deployment = deploy(checked->cores(), *topology, hosts, mapping->shape);
+  auto deployment = deploy(checked->cores(), *topology, hosts, mapping->shapes);
   if (!deployment) return propagate(deployment);
   return bindings_of(*deployment);
 }

@@ -31,6 +31,24 @@ TEST(UsableMachine, KeepsTheDistancesBetweenItsLeaves) {
   }
 }
 
+TEST(UsableMachine, KeepsAllNodesOfANetwork) {
+  auto problem = make_problem(testing::random_graph(3, 0.5, 1), topology("torus:2x2=7 numa:2=2 core:2=1"));
+  IdVector<Core, std::uint32_t> slots(16, 0);
+  for (const Core core : {Core{1}, Core{9}, Core{14}}) slots[core] = 1;
+  problem.capacities = Capacities::of_slots(slots);
+  const auto usable = usable_machine(problem.view());
+  ASSERT_TRUE(usable);
+  EXPECT_EQ(usable->original, (std::vector<Core>{Core{1}, Core{4}, Core{9}, Core{14}}));
+  EXPECT_EQ(usable->capacities[Core{1}], 0U) << "a node without slots";
+  EXPECT_EQ(usable->topology.cost(Core{0}, Core{3}), problem.topology.cost(Core{1}, Core{14}));
+  for (const MapperInfo& row : mappers()) {
+    SCOPED_TRACE(row.name);
+    const auto result = run_mapper(*make_mapper(row.name), problem.view(), MapRun{});
+    if (!result) continue;  // a mapper that this build does not have
+    for (const Core core : result->mapping.cores()) EXPECT_EQ(slots[core], 1U);
+  }
+}
+
 TEST(UsableMachine, IsNotNeededIfAllLeavesAreUsed) {
   EXPECT_FALSE(usable_machine(make_problem(testing::random_graph(4, 0.5, 1), topology("node:2 core:2")).view()));
   EXPECT_FALSE(usable_machine(make_problem(testing::random_graph(8, 0.5, 1), topology("core:4 pu:2")).view()));
@@ -54,7 +72,7 @@ TEST(UsableMachine, EveryMapperUsesOneHardwareThreadPerCoreAsLongAsCoresSuffice)
 TEST(UsableMachine, RanksOfSeveralCoresAreMappedAsOnAMachineOfSlots) {
   const auto graph = testing::shuffled_grid(4, 4, 1);
   const auto wide =
-      make_problem(graph, topology("node:4=10 numa:2=5 core:8=1"), CostModel::bytes, {.shape = {.cores = 4}});
+      make_problem(graph, topology("node:4=10 numa:2=5 core:8=1"), CostModel::bytes, {.shapes = SlotShape{.cores = 4}});
   const auto slots = make_problem(graph, topology("node:4=10 numa:2=5 core:2=1"));
   const auto mapper = *make_mapper("auto");
   const auto on_cores = run_mapper(mapper, wide.view(), MapRun{});

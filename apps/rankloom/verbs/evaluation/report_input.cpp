@@ -144,8 +144,7 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
     if (!mapping_file) return propagate(mapping_file);
     auto mapping = read_mapping(*mapping_file);
     if (!mapping) return propagate(mapping);
-    problem.slot.cores = mapping->shape.cores;
-    if (mapping->shape.threads_per_core > 0) problem.slot.threads_per_core = mapping->shape.threads_per_core;
+    problem.slot = SlotArguments::of(mapping->shapes);
   }
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {

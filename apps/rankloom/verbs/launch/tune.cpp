@@ -73,7 +73,7 @@ class Tuner {
     if (auto done = logged(summarise_profile(), commands_.show(), "show.log"); !done) return propagate(done);
     if (auto done = logged(fit(), {"rankloom", "topo", "show", commands_.machine(), "--json"}, "topo.log"); !done)
       return propagate(done);
-    if (auto done = logged(map(), commands_.map(job_.oversubscribes(), job_.slot()), "map.log"); !done)
+    if (auto done = logged(map(), commands_.map(job_.oversubscribes(), job_.slots()), "map.log"); !done)
       return propagate(done);
     if (!result_.reduces_cost() || !result_.can_gain()) return result_;
     print_progress(fmt::format("mapping    {} less communication cost than the default placement",

@@ -41,13 +41,15 @@ Argv TuneCommands::show() const {
   return {"rankloom", "show", profile(), "--json"};
 }
 
-Argv TuneCommands::map(bool oversubscribe, SlotShape slot) const {
+Argv TuneCommands::map(bool oversubscribe, const SlotShapes& slots) const {
   Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
             arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
-  if (slot.cores != 1) argv.insert(argv.end(), {"--cores-per-rank", fmt::format("{}", slot.cores)});
-  if (slot.threads_per_core != 0)
-    argv.insert(argv.end(), {"--threads-per-core", fmt::format("{}", slot.threads_per_core)});
-  if (slot.gpus != 0) argv.insert(argv.end(), {"--gpus-per-rank", fmt::format("{}", slot.gpus)});
+  const auto add = [&argv](const char* option, const std::optional<RankNumbers>& numbers) {
+    if (numbers) argv.insert(argv.end(), {option, numbers->text()});
+  };
+  add("--cores-per-rank", slots.cores());
+  add("--threads-per-core", slots.threads_per_core());
+  add("--gpus-per-rank", slots.gpus());
   if (const auto shape = job_shape(launch_); shape && shape->ranks_per_node > 0)
     argv.insert(argv.end(), {"--ranks-per-node", fmt::format("{}", shape->ranks_per_node)});
   if (oversubscribe) argv.emplace_back("--oversubscribe");
@@ -83,7 +85,13 @@ std::string TuneCommands::text() const {
   add("compute how much of the time a mapping can save", show());
   // The machine is not known yet: a processing unit is taken for a core.
   const JobShape shape = job_shape(launch_).value_or(JobShape{});
-  add("map the ranks to cores", map(false, {std::max(1U, shape.width), shape.threads_per_core, shape.gpus}));
+  const auto slot_of = [](const ProgramShape& program) {
+    return SlotShape{std::max(1U, program.width), program.threads_per_core, program.gpus};
+  };
+  SlotShapes slots = slot_of(shape);
+  if (!shape.programs.empty()) slots = {};
+  for (const auto& [ranks, program] : shape.programs) slots.append(ranks, slot_of(program));
+  add("map the ranks to cores", map(false, slots));
   if (arguments_.predict) add("simulate both placements", predict());
   if (!arguments_.profile.empty()) add("warm up", arguments_.command);
   add("warm up", run());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankloom/evaluate/statistics.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slot_shapes.hpp"
 #include "rankloom/place/launch_command.hpp"
 
 namespace rankloom::app {
@@ -47,7 +47,7 @@ class TuneCommands {
   Argv record() const;
   Argv discover() const;
   Argv show() const;
-  Argv map(bool oversubscribe, SlotShape slot) const;
+  Argv map(bool oversubscribe, const SlotShapes& slots) const;
   Argv predict() const;
   Argv run() const;
   Argv emit() const;

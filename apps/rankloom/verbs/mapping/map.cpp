@@ -130,7 +130,7 @@ class MapVerb : public Verb {
     if (to_file || !session.json) {
       auto written = as_json_ ? write_file(or_standard_output(output_), json)
                               : write_file(or_standard_output(output_), [&](Sink& sink) -> Result<void> {
-                                  write_plain_mapping(result.mapping.cores(), sink, problem_.slot.shape());
+                                  write_plain_mapping(result.mapping.cores(), sink, problem_.slot.shapes());
                                   return {};
                                 });
       if (!written) return propagate(written);
