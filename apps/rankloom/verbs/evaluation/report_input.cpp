@@ -146,6 +146,7 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
     if (!mapping) return propagate(mapping);
     problem.slot.cores = mapping->shape.cores;
     if (mapping->shape.threads_per_core > 0) problem.slot.threads_per_core = mapping->shape.threads_per_core;
+    if (mapping->shape.gpus > 0) problem.slot.gpus = mapping->shape.gpus;
   }
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {
@@ -235,7 +236,7 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   }
   if (auto fits = add_problem(instance->id(run.model), source, document); !fits) return propagate(fits);
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
-  ComparedPlacements placements{instance->default_placement, {}, {}, run.model};
+  ComparedPlacements placements{instance->default_placement, {}, {}, run.model, problem.slot.shape()};
   const std::string& before = instance->default_name;
   // The cheapest placement is shown as the proposal; the table lists all of them.
   double best = 0;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// report/layout: the slots of the ranks of a placement, which pictures of the machine show.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankloom/core/ids.hpp"
+#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/topology.hpp"
+
+namespace rankloom {
+
+/// The slot of every rank, if a rank occupies more than one leaf of the machine or uses GPUs; empty otherwise.
+struct RankSlots {
+  std::vector<std::uint32_t> slot_of;  ///< By rank; ranks may share a slot.
+  std::vector<std::uint32_t> ends;     ///< By slot: the end of its leaves in `leaves`.
+  std::vector<Core> leaves;
+  std::uint32_t gpus_per_slot = 0;
+  std::vector<std::uint32_t> gpus;  ///< The numbers of the GPUs on their nodes, one slot after the other.
+
+  bool empty() const { return slot_of.empty(); }
+  /// The leaves of a slot, in ascending order.
+  std::span<const Core> leaves_of(std::uint32_t slot) const {
+    const std::uint32_t begin = slot == 0 ? 0 : ends[slot - 1];
+    return std::span(leaves).subspan(begin, ends[slot] - begin);
+  }
+  /// The numbers of the GPUs of a slot on its node, in ascending order.
+  std::span<const std::uint32_t> gpus_of(std::uint32_t slot) const {
+    return std::span(gpus).subspan(std::size_t{slot} * gpus_per_slot, gpus_per_slot);
+  }
+};
+
+/// What the launcher's files give to each rank of the placement. Empty if a rank is on a core where no slot of this
+/// shape begins, as --oversubscribe allows. O(cores).
+RankSlots rank_slots(std::span<const Core> core_of, const Topology& topology, SlotShape shape);
+
+}  // namespace rankloom
