@@ -101,6 +101,36 @@ TEST(MachineOutline, LeavesCostsBetweenNodesToTheNetwork) {
   EXPECT_EQ(tree.children[0].children[0].sibling_cost->inverse_bandwidth, 1);
 }
 
+TEST(MachineOutline, CountsDevicesWhereTheyAreNear) {
+  const MachineOutline tree = outline_machine(topology("node:2=10 nic:1 package:1 numa:2=3 gpu:2 core:4=1"));
+  ASSERT_EQ(tree.children.size(), 1U);
+  const MachineOutline& node = tree.children[0];
+  EXPECT_EQ(node.devices, (DeviceCounts{.gpus = 0, .network_cards = 1}));
+  const MachineOutline& package = node.children[0];
+  EXPECT_EQ(package.devices, DeviceCounts{});
+  ASSERT_EQ(package.children.size(), 1U);
+  EXPECT_EQ(package.children[0].devices, (DeviceCounts{.gpus = 2, .network_cards = 0}));
+}
+
+TEST(MachineOutline, KeepsNodesWithDifferentDevicesApart) {
+  MachineSpec spec;
+  spec.root.kind = "machine";
+  for (const std::size_t gpus : {std::size_t{1}, std::size_t{1}, std::size_t{4}}) {
+    ObjectSpec core;
+    core.kind = "core";
+    core.repeat = 2;
+    ObjectSpec node;
+    node.kind = "node";
+    node.children.push_back(core);
+    node.devices.assign(gpus, {.kind = "gpu"});
+    spec.root.children.push_back(node);
+  }
+  const MachineOutline tree = outline_machine(testing::built(std::move(spec)));
+  ASSERT_EQ(tree.children.size(), 2U);
+  EXPECT_EQ(tree.children[0].count, 2U);
+  EXPECT_EQ(tree.children[1].devices.gpus, 4U);
+}
+
 TEST(MachineOutline, TellsCoresOfDifferentCapacityApart) {
   const MachineOutline tree = outline_machine(topology("core:4=1 !core:1"));
   const MachineOutline& node = tree.children[0];
@@ -122,6 +152,14 @@ TEST(TreeDrawing, ShowsKindsNumbersAndCosts) {
             "  └─ switch ×2       cost 4.1\n"
             "     └─ node ×6      cost 3.7, latency 2.5 µs\n"
             "        └─ core ×16  cost 1\n");
+}
+
+TEST(TreeDrawing, ShowsDevices) {
+  EXPECT_EQ(draw_outline(outline_machine(topology("node:2=10 nic:1 numa:2=3 gpu:2 core:4=1"))),
+            "  machine\n"
+            "  └─ node ×2        cost 10, 1 network card each\n"
+            "     └─ numa ×2     cost 3, 2 GPUs each\n"
+            "        └─ core ×4  cost 1\n");
 }
 
 TEST(TreeDrawing, ContinuesTheLinesOfUnequalSiblings) {

@@ -1,13 +1,14 @@
 // The page without eyes, without mouse, without colours: axe's rules, the browser's accessibility tree, a table for every picture.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
+import { devices_document } from "./fixtures/make.mjs";
 import { check, fixture, module_of_web, run } from "./harness.mjs";
 
 const axe = module_of_web("axe-core").source;
 
 check("axe finds nothing, light and dark, wide and narrow", async (browser) => {
-  for (const [name, options] of [["tune", {}], ["tune", { dark: true, width: 390 }], ["allocation", { dark: true }], ["online", {}]]) {
-    const page = await browser.open(fixture(name), options);
+  for (const [name, options] of [["tune", {}], ["tune", { dark: true, width: 390 }], ["devices", { dark: true }], ["allocation", { dark: true }], ["online", {}]]) {
+    const page = await browser.open(name === "devices" ? devices_document() : fixture(name), options);
     // Tables and panels are part of the page, too.
     await page.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
     const rank = page.getByLabel("Rank", { exact: true });
@@ -66,6 +67,11 @@ check("The browser's accessibility tree holds landmarks, controls and pictures b
   const named = nodes.filter((node) => !node.ignored).map((node) => `${node.role?.value}: ${node.name?.value ?? ""}`);
   for (const expected of [/^main: /, /^navigation: Sections$/, /^banner: /, /^contentinfo: /, /^link: Skip to the report$/, /^heading: Traffic between ranks$/, /^[Aa]pplication: Before: default placement \(block\)\. 192 rows, 3,072 pairs with traffic/, /^[Aa]pplication: The machine: 12 nodes, 192 cores, 192 ranks/, /^radio: Before$/, /^button: Copy: mpirun/, /^(image|img): Bytes at each level/, /^region: Partners of the chosen rank$/])
     assert.ok(named.some((entry) => expected.test(entry)), `nothing matches ${expected}`);
+});
+
+check("The name of the machine counts its devices", async (browser) => {
+  const page = await browser.open(devices_document());
+  assert.match(await page.locator("#machine canvas").getAttribute("aria-label"), /^The machine: 2 nodes, 16 cores, 8 GPUs, 2 network cards, 8 ranks\./);
 });
 
 check("By Tab alone: the skip link comes first and works, every stop is seen", async (browser) => {

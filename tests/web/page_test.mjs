@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deflateSync } from "node:zlib";
+import { devices_document, GPU_OF_SLOT } from "./fixtures/make.mjs";
 import { check, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -34,6 +35,16 @@ async function chip_point(page, order, rank) {
     x: box.x + (box.width - wide * scale) / 2 + (node.x + inner.x + inner.w / 2) * scale,
     y: box.y + (box.height - high * scale) / 2 + (node.y + inner.y + inner.h / 2) * scale,
   };
+}
+
+/** A point of the layout of the whole machine, on its canvas and in the window. */
+async function layout_point(page, machine, x, y) {
+  const canvas = page.locator("#machine canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox(), [wide, high] = machine.size;
+  const scale = Math.min((box.width - 20) / wide, (box.height - 20) / high);
+  const inside = { x: (box.width - wide * scale) / 2 + x * scale, y: (box.height - high * scale) / 2 + y * scale };
+  return { x: box.x + inside.x, y: box.y + inside.y, inside };
 }
 
 const where = (order, rank) => {
@@ -301,6 +312,68 @@ check("Nodes that are small are folded, and a click unfolds them", async (browse
   }
   assert.deepEqual([...seen], ["rank N"]);
   assert.deepEqual(folded.trouble, []);
+});
+
+check("Devices are drawn where they are near, named by a tooltip, and listed in a table", async (browser) => {
+  const document = devices_document(), { machine } = document, [template] = machine.templates, nodes = machine.boxes.filter((box) => box.kind === "node");
+  const page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  const point = (node, box) => layout_point(page, machine, node.x + box.x + box.w / 2, node.y + box.y + box.h / 2);
+  const tooltip = async (node, box) => {
+    const { x, y } = await point(node, box);
+    await page.mouse.move(x, y);
+    return (await page.locator(".tooltip").innerText()).trim();
+  };
+  const gpu = template.devices.find((device) => device.label === "GPU 2"), card = template.devices.find((device) => device.kind === "nic");
+  // GPU 2 belongs to slot 4 on the second node, where rank 5 is after the mapping.
+  assert.match(await tooltip(nodes[1], gpu), /^GPU 2\s+name\s+NVIDIA H200\s+address\s+0000:27:00\.0\s+is near\s+node 1 · package 0\s+is used by\s+rank 5$/);
+  assert.match(await tooltip(nodes[0], card), /^mlx5_0\s+address\s+0000:f1:00\.0\s+is near\s+node 0$/);
+  const { x, y } = await point(nodes[1], gpu);
+  await page.mouse.click(x, y);
+  assert.equal(await page.locator("#machine .panel h3").textContent(), "Rank 5");
+  await page.getByText("Table: devices of each node").click();
+  const rows = await page.locator("#machine details table tbody tr").allInnerTexts();
+  assert.equal(rows.length, 10);
+  assert.match(rows[0], /node 0\s+GPU 2\s+NVIDIA H200\s+0000:27:00\.0\s+node 0 · package 0\s+rank 0\s+rank 1/);
+  assert.deepEqual(page.trouble, []);
+});
+
+check("A rank of several cores is on all of them and on its GPU, in one colour, and the panel names them", async (browser) => {
+  const document = devices_document(), { machine } = document, [template] = machine.templates, [node] = machine.boxes.filter((box) => box.kind === "node");
+  const page = await browser.open(document);
+  const cores = template.boxes.filter((box) => box.kind === "core");
+  for (const core of cores.slice(0, 2)) {
+    const { x, y } = await layout_point(page, machine, node.x + core.x + core.w / 2, node.y + core.y + core.h / 2);
+    await page.mouse.move(x, y);
+    assert.match(await page.locator(".tooltip").innerText(), /^rank 1\s[\s\S]*occupies\s+cores 0, 1 and GPU 2/);
+  }
+  await page.mouse.move(2, 2);
+  await drawn(page);
+  // The colour above the text.
+  const colour = async (box) => {
+    const { inside } = await layout_point(page, machine, node.x + box.x + box.w / 2, node.y + box.y + 0.2 * box.h);
+    return page.locator("#machine canvas").evaluate((canvas, { x, y }) => [...canvas.getContext("2d").getImageData(Math.round(x), Math.round(y), 1, 1).data].join(), inside);
+  };
+  const gpu = template.devices.find((device) => device.number === GPU_OF_SLOT[0] && device.kind === "gpu");
+  assert.equal(await colour(cores[1]), await colour(cores[0]));
+  assert.equal(await colour(gpu), await colour(cores[0]));
+  assert.notEqual(await colour(gpu), await colour(template.devices.find((device) => device.kind === "nic")), "a device without ranks has no colour");
+  const panel = page.locator("#machine .panel");
+  await page.getByLabel("Rank", { exact: true }).fill("6");
+  await page.keyboard.press("Enter");
+  assert.match(await panel.innerText(), /node 1 · package 1 · core 6[\s\S]*Occupies cores 6, 7 and GPU 1\./);
+  await page.locator("#machine canvas").focus();
+  await page.keyboard.press("ArrowRight");
+  assert.match(await voice(page), /^rank \d: is on node \d.*; occupies cores \d, \d and GPU \d;/);
+  assert.deepEqual(page.trouble, []);
+});
+
+check("Without devices and with ranks of one core, nothing speaks of them", async (browser) => {
+  const page = await browser.open(tune);
+  await page.getByLabel("Rank", { exact: true }).fill("7");
+  await page.keyboard.press("Enter");
+  assert.doesNotMatch(await page.locator("#machine").innerText(), /GPU|device|Occupies|slot/i);
+  assert.equal(await page.locator("#machine details").count(), 1);
 });
 
 check("Tables sort by their heads, both ways, and say so", async (browser) => {

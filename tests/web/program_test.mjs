@@ -38,6 +38,23 @@ check("A profile on a machine: sentence, maps, machine and mappers", async (brow
   for (const level of document.levels) assert.ok(levels.includes(level.label), level.label);
 });
 
+check("Ranks of several cores with GPUs: the slots of the program are drawn and named", async (browser) => {
+  const words = ["report", "gen:ring:ranks=8", "-t", "node:2=10 nic:1 numa:2=3 gpu:2 core:4=1 pu:2=0.5", "--cores-per-rank", "2", "--gpus-per-rank", "1"];
+  rankloom(browser.folder, ...words, "-o", "gpus.html");
+  rankloom(browser.folder, ...words, "-o", "gpus.json");
+  const document = JSON.parse(readFileSync(join(browser.folder, "gpus.json"), "utf8"));
+  assert.deepEqual(document.machine.templates.map((template) => template.devices.map((device) => device.label).join()), ["GPU 0,GPU 1,GPU 2,GPU 3,NIC 0"]);
+  const page = await browser.open_file(join(browser.folder, "gpus.html"));
+  assert.deepEqual(page.trouble, []);
+  const order = document.orders.at(-1), rank = 3, slot = unpack(order.slots.slot_of)[rank], ends = unpack(order.slots.ends);
+  const leaves = [...unpack(order.slots.leaves).slice(slot > 0 ? ends[slot - 1] : 0, ends[slot])].map((leaf) => leaf % 16);
+  assert.equal(leaves.length, 4);
+  await page.getByLabel("Rank", { exact: true }).fill(String(rank));
+  await page.keyboard.press("Enter");
+  const text = await page.locator("#machine .panel").innerText();
+  assert.ok(text.includes(`Occupies processing units ${leaves[0]}–${leaves[3]} and GPU ${unpack(order.slots.gpus)[slot]}.`), text);
+});
+
 check("A profile alone: one map, no machine", async (browser) => {
   rankloom(browser.folder, "gen", "groups", "--groups", "3", "--per-group", "4", "-o", "alone.prof");
   rankloom(browser.folder, "report", "alone.prof", "-o", "alone.html");

@@ -117,10 +117,12 @@ void describe_placements(CommGraph graph, const Topology& topology, ComparedPlac
     document.links = hottest_links(graph, topology, placements);
     predict_times(graph, topology, placements, document);
   }
+  const bool draws_nodes = !document.machine->templates.empty();
   const auto add = [&](std::string id, std::string label, std::vector<Core>& core_of) {
     document.heat_orders.push_back(heat_order(id, topology, core_of));
     const double cost = evaluate(graph, topology, core_of, placements.model);
-    document.orders.push_back({std::move(id), std::move(label), std::move(core_of), cost});
+    RankSlots slots = draws_nodes ? rank_slots(core_of, topology, placements.shapes) : RankSlots();
+    document.orders.push_back({std::move(id), std::move(label), std::move(core_of), cost, std::move(slots)});
   };
   const bool compared = !placements.after.empty();
   add("before", default_placement, placements.before);

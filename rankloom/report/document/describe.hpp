@@ -9,6 +9,7 @@
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/model/graph/profile.hpp"
+#include "rankloom/model/machine/slot_shapes.hpp"
 #include "rankloom/report/document/document.hpp"
 
 namespace rankloom {
@@ -22,6 +23,7 @@ struct ComparedPlacements {
   std::vector<Core> after;  ///< Empty: no comparison.
   std::string after_label;  ///< "auto", "mapping.txt"
   CostModel model = CostModel::bytes;
+  SlotShapes shapes = {};  ///< What every rank occupies.
 };
 
 /// Only the traffic, with ranks in numerical order. Consumes the graph.

@@ -13,6 +13,7 @@
 #include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
 #include "rankloom/report/layout/machine_layout.hpp"
+#include "rankloom/report/layout/rank_slots.hpp"
 
 namespace rankloom {
 
@@ -45,6 +46,7 @@ struct PlacementRow {
   std::string id, label;
   std::vector<Core> core_of;
   double cost = 0;
+  RankSlots slots = {};  ///< Only if the nodes of the machine are drawn.
 };
 
 struct LevelRow {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,19 @@ constexpr double unit_x = 8, unit_y = 16;
 Json box_json(const MachineBox& box) {
   return {{"kind", box.kind},        {"label", box.label},       {"x", box.x * unit_x},          {"y", box.y * unit_y},
           {"w", box.width * unit_x}, {"h", box.height * unit_y}, {"first_core", box.first_core}, {"cores", box.cores}};
+}
+
+Json device_json(const DeviceBox& device) {
+  Json json{{"kind", device.kind}, {"number", device.number}, {"label", device.label}};
+  if (!device.name.empty()) json["name"] = device.name;
+  if (!device.address.empty()) json["address"] = device.address;
+  json["x"] = device.x * unit_x;
+  json["y"] = device.y * unit_y;
+  json["w"] = device.width * unit_x;
+  json["h"] = device.height * unit_y;
+  json["first_core"] = device.first_core;
+  json["cores"] = device.cores;
+  return json;
 }
 
 /// The number of nodes in use, at each time when it changes.
@@ -97,8 +111,9 @@ Json machine_json(const MachineLayout& machine) {
   for (const MachineTemplate& shape : machine.templates) {
     Json boxes = Json::array();
     for (const MachineBox& box : shape.boxes) boxes.push_back(box_json(box));
-    json["templates"].push_back(
-        {{"w", shape.width * unit_x}, {"h", shape.height * unit_y}, {"boxes", std::move(boxes)}});
+    Json row{{"w", shape.width * unit_x}, {"h", shape.height * unit_y}, {"boxes", std::move(boxes)}};
+    for (const DeviceBox& device : shape.devices) row["devices"].push_back(device_json(device));
+    json["templates"].push_back(std::move(row));
   }
   if (!machine.wires.empty()) json["wires"] = machine.wires;
   json["cores"] = machine.cores;
@@ -205,13 +220,28 @@ Json heat_json(const ReportDocument& document) {
   return json;
 }
 
+Json packed_cores(std::span<const Core> cores) {
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(cores.size());
+  for (const Core core : cores) numbers.push_back(index(core));
+  return packed(numbers);
+}
+
+Json slots_json(const RankSlots& slots) {
+  Json json{{"slot_of", packed(slots.slot_of)}, {"ends", packed(slots.ends)}, {"leaves", packed_cores(slots.leaves)}};
+  if (!slots.gpu_ends.empty()) {
+    json["gpu_ends"] = packed(slots.gpu_ends);
+    json["gpus"] = packed(slots.gpus);
+  }
+  return json;
+}
+
 Json orders_json(const std::vector<PlacementRow>& orders) {
   Json json = Json::array();
   for (const PlacementRow& order : orders) {
-    std::vector<std::uint32_t> cores;
-    cores.reserve(order.core_of.size());
-    for (const Core core : order.core_of) cores.push_back(index(core));
-    json.push_back({{"id", order.id}, {"label", order.label}, {"core_of", packed(cores)}, {"cost", order.cost}});
+    json.push_back(
+        {{"id", order.id}, {"label", order.label}, {"core_of", packed_cores(order.core_of)}, {"cost", order.cost}});
+    if (!order.slots.empty()) json.back()["slots"] = slots_json(order.slots);
   }
   return json;
 }

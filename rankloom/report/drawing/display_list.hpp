@@ -17,9 +17,10 @@ enum class Meaning : std::uint8_t {
   note,       ///< A less important text.
   container,  ///< A part of a machine that contains others: switch, group, package.
   node,
-  core,  ///< `value` is 1 when a rank is placed on the core.
-  wire,  ///< A link between nodes of a network.
-  heat,  ///< Traffic; `value` from 0, very little, to 1, the maximum.
+  core,    ///< `value` is 1 when a rank is placed on the core.
+  device,  ///< A GPU or a network card; `value` is 1 when a rank uses it.
+  wire,    ///< A link between nodes of a network.
+  heat,    ///< Traffic; `value` from 0, very little, to 1, the maximum.
   border,
   before,      ///< A value of the default placement.
   after,       ///< A value of the mapping.

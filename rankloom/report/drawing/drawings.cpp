@@ -39,9 +39,9 @@ void add_heat_maps(const ReportDocument& document, DrawingOptions options, std::
 void add_machine(const ReportDocument& document, const MachineLayout& machine, std::vector<Drawing>& drawings) {
   if (machine.boxes.empty()) return;
   for (const PlacementRow& order : document.orders) {
-    if (!order.core_of.empty())
-      drawings.push_back(
-          draw_machine(machine, order.core_of, "machine-" + order.id, "placement of the ranks: " + order.label));
+    if (order.core_of.empty()) continue;
+    drawings.push_back(draw_machine(machine, order.core_of, "machine-" + order.id,
+                                    "placement of the ranks: " + order.label, order.slots));
   }
 }
 

@@ -27,9 +27,9 @@ std::vector<Drawing> draw(const ReportDocument& document, const Topology* topolo
 // Single pictures.
 Drawing draw_heat_map(const DisplayedTraffic& traffic, const HeatOrder& order, std::string title,
                       const DrawingOptions& options);
-/// The machine with the ranks on their cores; without ranks when `core_of` is empty.
+/// The machine with the ranks on the cores of their slots; without ranks when `core_of` is empty.
 Drawing draw_machine(const MachineLayout& machine, const std::vector<Core>& core_of, std::string name,
-                     std::string title);
+                     std::string title, const RankSlots& slots = {});
 Drawing draw_policy(const PolicyRow& policy, std::uint32_t nodes, double begin, double end,
                     const DrawingOptions& options);
 Drawing draw_online(const OnlineNode& node, const DrawingOptions& options);

@@ -30,6 +30,8 @@ std::string_view class_of(Meaning meaning) {
       return "node";
     case Meaning::core:
       return "core";
+    case Meaning::device:
+      return "device";
     case Meaning::wire:
       return "wire";
     case Meaning::heat:
@@ -61,6 +63,9 @@ constexpr std::string_view style =
     ".heat.none{fill:#fbfbfb;stroke:#ccc}.border{stroke:#444;stroke-width:.5}.before{fill:#9aa5b1}.after{fill:#1f77b4}"
     ".neutral{fill:#5b8a72}.job,.shared{stroke:#fff;stroke-width:.6}.shared{fill:#d62728}.mark{fill:#d62728}";
 
+/// For pictures with devices.
+constexpr std::string_view device_style = ".device{fill:#fff;stroke:#52606d}.device.taken{fill:#bcd7f0}";
+
 /// Pale yellow over red to nearly black: also apart when printed without colours.
 std::string heat_colour(double value) {
   struct Colour {
@@ -86,9 +91,9 @@ std::string rectangle(const DisplayItem& item, double x, double y) {
   if (item.meaning == Meaning::heat && item.value < 0) classes += " none";
   if (item.meaning == Meaning::heat && item.value >= 0) fill = heat_colour(item.value);
   if (item.meaning == Meaning::job || item.meaning == Meaning::phase) fill = hue(item.value);
-  if (item.meaning == Meaning::core) {
+  if (item.meaning == Meaning::core || item.meaning == Meaning::device) {
     if (item.value > 0) classes += " taken";
-    gap = 0.5;
+    gap = item.meaning == Meaning::core ? 0.5 : 1.5;
   }
   if (item.meaning == Meaning::before || item.meaning == Meaning::after || item.meaning == Meaning::neutral) gap = 1;
   std::string text = fmt::format("<rect class=\"{}\" x=\"{:.4g}\" y=\"{:.6g}\" width=\"{:.5g}\" height=\"{:.5g}\"{}",
@@ -96,7 +101,8 @@ std::string rectangle(const DisplayItem& item, double x, double y) {
                                  fill.empty() ? "" : fmt::format(" fill=\"{}\"", fill));
   text += item.about.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", escaped(item.about));
   if (item.text.empty()) return text;
-  const bool inside = item.meaning == Meaning::core || item.meaning == Meaning::phase;
+  const bool inside =
+      item.meaning == Meaning::core || item.meaning == Meaning::device || item.meaning == Meaning::phase;
   return text + (inside ? fmt::format("<text class=\"in\" x=\"{:.6g}\" y=\"{:.6g}\">{}</text>\n",
                                       x + item.width * column / 2, y + 12, escaped(item.text))
                         : fmt::format("<text class=\"note\" x=\"{:.6g}\" y=\"{:.6g}\">{}</text>\n", x + 4, y + 12,
@@ -138,17 +144,22 @@ std::string body_of(const Drawing& drawing) {
   return body;
 }
 
-std::string file_of(const Size& size, const std::string& body) {
+bool has_devices(const Drawing& drawing) {
+  return std::any_of(drawing.list.items.begin(), drawing.list.items.end(),
+                     [](const DisplayItem& item) { return item.meaning == Meaning::device; });
+}
+
+std::string file_of(const Size& size, const std::string& body, bool devices) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.6g}\" height=\"{1:.6g}\" viewBox=\"0 0 {0:.6g} "
-      "{1:.6g}\">\n<style>{2}</style>\n<rect width=\"{0:.6g}\" height=\"{1:.6g}\" fill=\"#fff\"/>\n{3}</svg>\n",
-      size.width, size.height, style, body);
+      "{1:.6g}\">\n<style>{2}{3}</style>\n<rect width=\"{0:.6g}\" height=\"{1:.6g}\" fill=\"#fff\"/>\n{4}</svg>\n",
+      size.width, size.height, style, devices ? device_style : std::string_view(), body);
 }
 
 }  // namespace
 
 std::string to_svg(const Drawing& drawing) {
-  return file_of(size_of(drawing), body_of(drawing));
+  return file_of(size_of(drawing), body_of(drawing), has_devices(drawing));
 }
 
 std::string to_svg(std::span<const Drawing> drawings) {
@@ -159,7 +170,7 @@ std::string to_svg(std::span<const Drawing> drawings) {
     body += fmt::format("<g transform=\"translate(0,{:.6g})\">\n{}</g>\n", all.height, body_of(drawing));
     all = {std::max(all.width, size.width), all.height + size.height};
   }
-  return file_of(all, body);
+  return file_of(all, body, std::any_of(drawings.begin(), drawings.end(), has_devices));
 }
 
 }  // namespace rankloom

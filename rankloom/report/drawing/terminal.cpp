@@ -127,6 +127,8 @@ void rectangle(Canvas& canvas, const DisplayItem& item) {
       return canvas.write(rounded(item.x + item.width) - static_cast<std::ptrdiff_t>(code_points(text)),
                           rounded(item.y), text);
     }
+    case Meaning::device:
+      return canvas.write(rounded(item.x), rounded(item.y), item.text);
     case Meaning::before:
       return fill(canvas, item, "▒");
     case Meaning::job:

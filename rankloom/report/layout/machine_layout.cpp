@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,6 +28,11 @@ namespace {
 /// The margin between a box and its contents, in rows and columns.
 inline constexpr double box_frame = 1;
 
+/// If nodes with different names of devices need more templates, the names are omitted.
+inline constexpr std::size_t max_templates_with_names = 32;
+/// Longer names of devices are shown by tooltips only.
+inline constexpr std::size_t max_device_label = 16;
+
 struct NodeTemplates {
   std::vector<MachineTemplate> templates;
   std::vector<std::int32_t> of_node;  ///< By node.
@@ -41,7 +49,8 @@ inline std::uint32_t end_core(const Topology& topology, std::size_t level, std::
 
 class TemplateMaker {
  public:
-  explicit TemplateMaker(const Topology& topology) : topology_(topology), levels_(topology.levels()) {
+  TemplateMaker(const Topology& topology, bool device_names)
+      : topology_(topology), levels_(topology.levels()), device_names_(device_names) {
     // The box of a core shows a rank number; with more ranks than cores it may need one more digit than core numbers.
     chip_ = static_cast<double>(std::max<std::size_t>(3, std::to_string(topology.core_count() - 1).size() + 1));
   }
@@ -51,9 +60,9 @@ class TemplateMaker {
     std::map<std::string, std::int32_t> known;
     const std::size_t level = topology_.node_level();
     for (const Node node : topology_.nodes()) {
-      const auto [entry, fresh] =
-          known.try_emplace(shape_of(level, index(node)), static_cast<std::int32_t>(made.templates.size()));
-      if (fresh) made.templates.push_back(make_template(level, index(node)));
+      const auto [entry, fresh] = known.try_emplace(shape_of(level, index(node)) + text_of_devices(parts_of(node)),
+                                                    static_cast<std::int32_t>(made.templates.size()));
+      if (fresh) made.templates.push_back(make_template(node));
       made.of_node.push_back(entry->second);
     }
     return made;
@@ -63,19 +72,31 @@ class TemplateMaker {
   struct Size {
     double width = 0, height = 0;
   };
+  struct NodeParts {
+    std::uint32_t first_core = 0;
+    std::span<const Topology::Device> devices;  // by the first core near them
+  };
 
-  MachineTemplate make_template(std::size_t level, std::uint32_t node) const {
+  NodeParts parts_of(Node node) const {
+    const std::span<const Topology::Device> all = topology_.devices();
+    const auto begin = std::partition_point(all.begin(), all.end(), [&](const auto& one) { return one.node < node; });
+    const auto end = std::partition_point(begin, all.end(), [&](const auto& one) { return one.node == node; });
+    return {first_core(topology_.node_level(), index(node)), {begin, end}};
+  }
+
+  MachineTemplate make_template(Node node) const {
     MachineTemplate made;
-    const std::uint32_t offset = first_core(level, node);
-    const Size size = add_inside(made.boxes, level, node, box_frame, box_frame, offset);
+    const Size size = add_inside(made, topology_.node_level(), index(node), box_frame, box_frame, parts_of(node));
     made.width = std::max(size.width + 2 * box_frame, 12.0);  // minimum width for the name of a node
     made.height = size.height + 2 * box_frame;
     return made;
   }
 
   /// Adds the inside of an object at a position and returns its size.
-  Size add_inside(std::vector<MachineBox>& boxes, std::size_t level, std::uint32_t object, double x, double y,
-                  std::uint32_t offset) const {
+  Size add_inside(MachineTemplate& made, std::size_t level, std::uint32_t object, double x, double y,
+                  const NodeParts& node) const {
+    std::vector<MachineBox>& boxes = made.boxes;
+    const std::uint32_t offset = node.first_core;
     const std::uint32_t begin = first_core(level, object), end = end_core(level, object);
     const std::size_t next = level + 1 < levels_.size() ? below(level) : levels_.size() - 1;
     if (next + 1 >= levels_.size()) {
@@ -85,7 +106,9 @@ class TemplateMaker {
         boxes.push_back({-1, levels_.back().kind, fmt::format("{} {}", levels_.back().kind, core - offset),
                          x + chip_ * (at % grid.columns), y + at / grid.columns, chip_, 1, core - offset, 1});
       }
-      return {chip_ * grid.columns, static_cast<double>(grid.rows)};
+      const Size cores{chip_ * grid.columns, static_cast<double>(grid.rows)};
+      const auto inside = [](const Topology::Device&) { return true; };
+      return add_devices(made, node, begin, end, x, y, cores, inside);
     }
     // Children in a grid; the height of a row is the height of its highest child.
     std::vector<std::uint32_t> children;
@@ -96,11 +119,11 @@ class TemplateMaker {
     Flow flow(x, y, 0);
     std::optional<BoxGrid> grid;
     for (std::size_t i = 0; i < children.size(); ++i) {
-      const std::size_t at = boxes.size();
+      const std::size_t at = boxes.size(), first_device = made.devices.size();
       const std::uint32_t first = first_core(next, children[i]) - offset;
       boxes.push_back({-1, levels_[next].kind, fmt::format("{} {}", levels_[next].kind, i), 0, 0, 0, 0, first,
                        end_core(next, children[i]) - offset - first});
-      const Size inner = add_inside(boxes, next, children[i], box_frame, box_frame, offset);
+      const Size inner = add_inside(made, next, children[i], box_frame, box_frame, node);
       const Size outer{std::max(inner.width + 2 * box_frame, static_cast<double>(boxes[at].label.size()) + 3),
                        inner.height + 2 * box_frame};
       if (!grid) {
@@ -114,8 +137,59 @@ class TemplateMaker {
         boxes[inside].x += left;
         boxes[inside].y += top;
       }
+      for (std::size_t inside = first_device; inside < made.devices.size(); ++inside) {
+        made.devices[inside].x += left;
+        made.devices[inside].y += top;
+      }
     }
-    return {flow.width() - x, flow.height() - y};
+    // Devices that are near one child are in the box of the child.
+    const auto across = [&](const Topology::Device& device) {
+      return topology_.object_of(next, device.first) != topology_.object_of(next, Core{index(device.end) - 1});
+    };
+    return add_devices(made, node, begin, end, x, y, {flow.width() - x, flow.height() - y}, across);
+  }
+
+  /// Adds those devices near the cores [begin, end) of an object that `belongs` accepts, below the other contents of
+  /// the object, and returns the size of both.
+  template <class Belongs>
+  Size add_devices(MachineTemplate& made, const NodeParts& node, std::uint32_t begin, std::uint32_t end, double x,
+                   double y, Size contents, const Belongs& belongs) const {
+    Flow flow(x, y + contents.height, contents.width);
+    auto device = std::partition_point(node.devices.begin(), node.devices.end(),
+                                       [&](const auto& one) { return index(one.first) < begin; });
+    for (; device != node.devices.end() && index(device->first) < end; ++device) {
+      if (index(device->end) > end || !belongs(*device)) continue;
+      DeviceBox box{.kind = device->kind, .number = device->number, .label = label_of(*device)};
+      if (device_names_) {
+        box.name = device->name;
+        box.address = device->address;
+      }
+      // A GPU also shows its rank: "GPU 4: 12".
+      box.width = static_cast<double>(box.label.size()) + 1 + (box.kind == "gpu" ? 1 + chip_ : 0);
+      std::tie(box.x, box.y) = flow.next(box.width, box.height);
+      box.first_core = index(device->first) - node.first_core;
+      box.cores = index(device->end) - index(device->first);
+      made.devices.push_back(std::move(box));
+    }
+    return {std::max(contents.width, flow.width() - x), flow.height() - y};
+  }
+
+  std::string label_of(const Topology::Device& device) const {
+    if (device.kind == "gpu") return fmt::format("GPU {}", device.number);
+    if (device_names_ && !device.name.empty() && device.name.size() <= max_device_label) return device.name;
+    return fmt::format("{} {}", device.kind == "nic" ? "NIC" : device.kind.c_str(), device.number);
+  }
+
+  /// Nodes of one shape with equal texts have equal devices.
+  std::string text_of_devices(const NodeParts& node) const {
+    std::string text;
+    for (const Topology::Device& device : node.devices) {
+      text += fmt::format(" {} {} {}-{}", device.kind, device.number, index(device.first) - node.first_core,
+                          index(device.end) - node.first_core);
+      if (device_names_)
+        text += fmt::format(" {}:{} {}:{}", device.name.size(), device.name, device.address.size(), device.address);
+    }
+    return text;
   }
 
   /// The next level below with more than one object per parent; the level of the cores always counts.
@@ -148,12 +222,17 @@ class TemplateMaker {
 
   const Topology& topology_;
   std::span<const Topology::Level> levels_;
+  bool device_names_;
   double chip_ = 3;
 };
 
 /// O(cores).
 NodeTemplates node_templates(const Topology& topology) {
-  return TemplateMaker(topology).make();
+  NodeTemplates named = TemplateMaker(topology, true).make();
+  if (topology.devices().empty() || named.templates.size() <= max_templates_with_names) return named;
+  NodeTemplates numbered = TemplateMaker(topology, false).make();
+  if (numbered.templates.size() < named.templates.size()) return numbered;
+  return named;
 }
 
 class MachineLayouter {

@@ -23,10 +23,21 @@ struct MachineBox {
   std::int32_t template_index = -1;  ///< In MachineLayout::templates; -1 for objects that are not nodes.
 };
 
-/// The inside of nodes of one shape.
+/// A device in a node, below the cores that it is near.
+struct DeviceBox {
+  std::string kind;                            ///< "gpu" or "nic"
+  std::uint32_t number = 0;                    ///< Among the devices of its kind on the node.
+  std::string label;                           ///< "GPU 4", "mlx5_0"
+  std::string name = {}, address = {};         ///< Empty: not known, or omitted.
+  double x = 0, y = 0, width = 0, height = 1;  ///< Relative to the node.
+  std::uint32_t first_core = 0, cores = 0;     ///< The cores near it; relative to the node.
+};
+
+/// The inside of nodes of one shape with the same devices.
 struct MachineTemplate {
   double width = 0, height = 0;
   std::vector<MachineBox> boxes;
+  std::vector<DeviceBox> devices = {};
 };
 
 struct MachineLayout {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,7 @@ struct Shape {
   Cost sibling_cost;  ///< Between the children.
   std::uint32_t capacity = 1;
   std::uint64_t cores = 1;
+  DeviceCounts devices = {};
 };
 
 bool has_names(const ObjectSpec& object) {
@@ -57,8 +59,9 @@ std::vector<Run> put_together(const std::vector<Run>& runs) {
 
 class Folder {
  public:
-  explicit Folder(const Topology& topology)
-      : topology_(topology), levels_(topology.levels()), shapes_(levels_.size()) {}
+  explicit Folder(const Topology& topology) : topology_(topology), levels_(topology.levels()), shapes_(levels_.size()) {
+    for (const Topology::Device& device : topology.devices()) count(device);
+  }
 
   MachineOutline fold() {
     std::vector<ShapeNumber> below = fold_cores();
@@ -71,6 +74,25 @@ class Folder {
   }
 
  private:
+  /// Adds a device to the smallest object above the cores that contains all cores near it; of several, the outermost.
+  void count(const Topology::Device& device) {
+    std::size_t level = topology_.node_level();
+    std::uint32_t object = index(device.node);
+    for (std::size_t inner_level = level + 1; inner_level + 1 < levels_.size(); ++inner_level) {
+      const std::uint32_t inner = topology_.object_of(inner_level, device.first);
+      if (topology_.first_core(inner_level, inner + 1) < device.end) break;
+      if (core_count(inner_level, inner) == core_count(level, object)) continue;
+      level = inner_level;
+      object = inner;
+    }
+    DeviceCounts& devices = devices_[{level, object}];
+    ++(device.kind == "gpu" ? devices.gpus : devices.network_cards);
+  }
+
+  std::uint32_t core_count(std::size_t level, std::uint32_t object) const {
+    return index(topology_.first_core(level, object + 1)) - index(topology_.first_core(level, object));
+  }
+
   std::vector<ShapeNumber> fold_cores() {
     const std::size_t last = levels_.size() - 1;
     std::map<std::uint32_t, ShapeNumber> known;
@@ -85,7 +107,7 @@ class Folder {
 
   /// The shape numbers of the objects of a level, computed from those of the level below.
   std::vector<ShapeNumber> fold_level(std::size_t level, const std::vector<ShapeNumber>& below) {
-    using Key = std::tuple<std::vector<Run>, double, double>;
+    using Key = std::tuple<std::vector<Run>, double, double, DeviceCounts>;
     std::map<Key, ShapeNumber> known;
     const auto objects = static_cast<std::uint32_t>(levels_[level].objects);
     std::vector<ShapeNumber> numbers(objects);
@@ -93,9 +115,11 @@ class Folder {
       const std::size_t first = first_child(level, object);
       const std::size_t end = object + 1 < objects ? first_child(level, object + 1) : below.size();
       Shape shape = shape_of(level + 1, below, first, end);
-      const auto [entry, fresh] =
-          known.try_emplace(Key{shape.children, shape.sibling_cost.inverse_bandwidth, shape.sibling_cost.latency},
-                            static_cast<ShapeNumber>(known.size()));
+      if (const auto devices = devices_.find({level, object}); devices != devices_.end())
+        shape.devices = devices->second;
+      const auto [entry, fresh] = known.try_emplace(
+          Key{shape.children, shape.sibling_cost.inverse_bandwidth, shape.sibling_cost.latency, shape.devices},
+          static_cast<ShapeNumber>(known.size()));
       if (fresh) shapes_[level].push_back(std::move(shape));
       numbers[object] = entry->second;
     }
@@ -134,6 +158,7 @@ class Folder {
     MachineOutline tree;
     tree.cores = shape.cores;
     tree.capacity = shape.capacity;
+    tree.devices = shape.devices;
     if (level == levels_.size()) return tree;
     const auto child_of = [&](std::uint32_t parent) { return level == 0 ? 0 : first_child(level - 1, parent); };
     for (const Run& run : put_together(shape.children)) {
@@ -158,7 +183,8 @@ class Folder {
 
   const Topology& topology_;
   std::span<const Topology::Level> levels_;
-  std::vector<std::vector<Shape>> shapes_;  // by level
+  std::vector<std::vector<Shape>> shapes_;                                 // by level
+  std::map<std::pair<std::size_t, std::uint32_t>, DeviceCounts> devices_;  // by level and object
   bool named_ = false;
 };
 
@@ -209,6 +235,9 @@ class Drawing {
     const auto add = [&](const std::string& note) { notes += (notes.empty() ? "" : ", ") + note; };
     if (object.children.empty() && object.capacity == 0) add("not used");
     if (object.children.empty() && object.capacity > 1) add(fmt::format("{} ranks each", object.capacity));
+    const std::string each = object.count > 1 ? " each" : "";
+    if (object.devices.gpus > 0) add(counted(object.devices.gpus, "GPU") + each);
+    if (object.devices.network_cards > 0) add(counted(object.devices.network_cards, "network card") + each);
     table_.row({prefix + label, names(object), notes});
   }
 

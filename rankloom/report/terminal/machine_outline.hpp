@@ -2,6 +2,7 @@
 // report/terminal: a machine as an indented tree. Equal siblings are shown once, with their number.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,12 @@
 
 namespace rankloom {
 
+/// The number of devices near all cores of an object.
+struct DeviceCounts {
+  std::uint32_t gpus = 0, network_cards = 0;
+  auto operator<=>(const DeviceCounts&) const = default;
+};
+
 /// Equal objects with the same parent, shown once.
 struct MachineOutline {
   std::string kind;
@@ -21,6 +28,7 @@ struct MachineOutline {
   std::optional<Cost> sibling_cost;  ///< Between cores of two siblings; none: no siblings, or a network defines it.
   std::vector<std::string> names;  ///< Names of hosts: all of them when they are few, otherwise the first and the last.
   bool names_omitted = false;      ///< Names between the two are omitted.
+  DeviceCounts devices = {};       ///< Of each of them.
   std::vector<MachineOutline> children;
 };
 

@@ -12,6 +12,7 @@
 namespace rankloom {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::topology;
@@ -109,6 +110,38 @@ TEST(Document, HasTheSectionsOfTheSchema) {
   EXPECT_EQ(json["heatmap"]["scale"]["max"], 1000);
   EXPECT_EQ(json["machine"]["cores"], 4);
   EXPECT_EQ(json["machine"]["templates"].size(), 1);
+}
+
+TEST(Document, SaysWhatEveryRankOccupies) {
+  ReportDocument document;
+  CommGraphBuilder builder(2);
+  builder.add(Rank{0}, Rank{1}, 1000, 10);
+  describe_placements(std::move(builder).build(true), topology("node:1=10 numa:2=3 gpu:1 core:2=1"),
+                      {cores({0, 2}), cores({2, 0}), "mapping.txt", CostModel::bytes, SlotShape{.cores = 2, .gpus = 1}},
+                      document);
+  ASSERT_EQ(document.orders.size(), 2);
+  const RankSlots& slots = document.orders[1].slots;
+  EXPECT_THAT(slots.leaves_of(slots.slot_of[0]), ElementsAre(Core{2}, Core{3}));
+  EXPECT_THAT(slots.gpus_of(slots.slot_of[0]), ElementsAre(1));
+  EXPECT_THAT(slots.leaves_of(slots.slot_of[1]), ElementsAre(Core{0}, Core{1}));
+  EXPECT_THAT(slots.gpus_of(slots.slot_of[1]), ElementsAre(0));
+  const auto json = to_json(document);
+  EXPECT_EQ(json["orders"][1]["slots"]["slot_of"]["length"], 2);
+  EXPECT_EQ(json["orders"][1]["slots"]["leaves"]["length"], 4);
+  EXPECT_EQ(json["orders"][1]["slots"]["gpu_ends"]["length"], 2);
+  const auto& devices = json["machine"]["templates"][0]["devices"];
+  ASSERT_EQ(devices.size(), 2);
+  EXPECT_EQ(devices[1]["kind"], "gpu");
+  EXPECT_EQ(devices[1]["label"], "GPU 1");
+  EXPECT_EQ(devices[1]["first_core"], 2);
+  EXPECT_EQ(devices[1]["cores"], 2);
+  EXPECT_FALSE(devices[1].contains("address"));
+}
+
+TEST(Document, RanksOfOneCoreHaveNoSlotsAndMachinesWithoutDevicesHaveNone) {
+  const auto json = to_json(described(cores({0, 2, 1, 3})));
+  EXPECT_FALSE(json["orders"][0].contains("slots"));
+  EXPECT_FALSE(json["machine"]["templates"][0].contains("devices"));
 }
 
 TEST(Document, ProfilesTellSizesCollectivesAndTime) {

@@ -37,6 +37,38 @@ TEST(Drawing, TheMachineShowsItsRanks) {
   EXPECT_THAT(svg, HasSubstr(">node1</text>"));
 }
 
+TEST(Drawing, TheMachineShowsTheCoresAndGpusOfEveryRank) {
+  const Topology machine = topology("node:1=10 numa:2=3 gpu:1 core:2=1");
+  const std::vector<Core> core_of{Core{2}, Core{0}};
+  const RankSlots slots = rank_slots(core_of, machine, SlotShape{.cores = 2, .gpus = 1});
+  const Drawing drawing = draw_machine(lay_out_machine(machine), core_of, "machine", "ranks", slots);
+  EXPECT_EQ(to_text(drawing),
+            "ranks\n"
+            "  ┌node0────────────────────┐\n"
+            "  │┌numa 0────┐ ┌numa 1────┐│\n"
+            "  ││  1  1    │ │  0  0    ││\n"
+            "  ││GPU 0: 1  │ │GPU 1: 0  ││\n"
+            "  │└──────────┘ └──────────┘│\n"
+            "  └─────────────────────────┘\n");
+  const std::string svg = to_svg(drawing);
+  EXPECT_THAT(svg, HasSubstr("<title>core 1: rank 1</title>"));
+  EXPECT_THAT(svg, HasSubstr("<title>GPU 1, near cores 2 to 3: rank 0</title>"));
+  EXPECT_THAT(svg, HasSubstr("class=\"device taken\""));
+  EXPECT_THAT(svg, HasSubstr(".device{"));
+}
+
+TEST(Drawing, DevicesThatNoRankUsesShowTheirNames) {
+  const MachineLayout machine = lay_out_machine(topology("node:1=10 nic:1 core:4=1"));
+  const Drawing drawing = draw_machine(machine, {Core{0}}, "machine", "ranks");
+  EXPECT_THAT(to_text(drawing), HasSubstr("│NIC 0"));
+  EXPECT_THAT(to_svg(drawing), HasSubstr("<title>NIC 0, near cores 0 to 3</title>"));
+}
+
+TEST(Drawing, APictureWithoutDevicesHasNoStyleForThem) {
+  const MachineLayout machine = lay_out_machine(topology("node:2=10 core:2=1"));
+  EXPECT_THAT(to_svg(draw_machine(machine, {Core{1}}, "machine", "ranks")), Not(HasSubstr("device")));
+}
+
 TEST(Drawing, TheHeatMapNamesItsNodes) {
   CommGraphBuilder builder(4);
   builder.add(Rank{0}, Rank{1}, 1000);

@@ -1,13 +1,19 @@
 // data: the position of a core in the machine, as boxes and as text, and the level between two cores.
 // SPDX-License-Identifier: Apache-2.0
-import { plural } from "../ui/format";
-import type { MachineBox, MachineDocument, MachineLevel, TemplateBox } from "./schema";
+import { plural, ranges } from "../ui/format";
+import type { DeviceBox, MachineBox, MachineDocument, MachineLevel, MachineTemplate, TemplateBox } from "./schema";
 
 export interface Rectangle {
   x: number;
   y: number;
   w: number;
   h: number;
+}
+
+/** A device at its position in the machine; its cores are numbered over the whole machine. */
+export interface PlacedDevice extends DeviceBox {
+  /** Index into Places.units. */
+  unit: number;
 }
 
 // Layout units.
@@ -21,6 +27,8 @@ export class Places {
   readonly units: MachineBox[];
   /** Index into units of each core; -1: none. */
   readonly unit_of_core: Int32Array;
+  /** The devices of each unit. */
+  readonly devices: PlacedDevice[][];
   private readonly by_id: Map<number, MachineBox>;
   /** x, y, w, h of each core in layout units. */
   private readonly rectangles: Float32Array;
@@ -38,6 +46,7 @@ export class Places {
     machine.boxes.forEach((box, index) => this.cover(this.box_of_core, box, index));
     this.units.forEach((box, index) => this.cover(this.unit_of_core, box, index));
     for (const box of leaves) this.place_cores(box);
+    this.devices = this.units.map((box, unit) => this.place_devices(box, unit));
   }
 
   private cover(into: Int32Array, box: TemplateBox, value: number): void {
@@ -57,6 +66,21 @@ export class Places {
     }
   }
 
+  private place_devices(box: MachineBox, unit: number): PlacedDevice[] {
+    const template = this.template_of(box);
+    if (!template?.devices) return [];
+    const sx = box.w / template.w, sy = box.h / template.h;
+    return template.devices.map((device) => ({
+      ...device,
+      unit,
+      x: box.x + device.x * sx,
+      y: box.y + device.y * sy,
+      w: device.w * sx,
+      h: device.h * sy,
+      first_core: box.first_core + device.first_core,
+    }));
+  }
+
   /** Divides a box without contents into a grid of equal parts for its cores. */
   private split(box: Rectangle, first: number, cores: number): void {
     const columns = Math.min(cores, Math.max(1, Math.ceil(Math.sqrt((cores * box.w) / box.h))));
@@ -70,7 +94,7 @@ export class Places {
     }
   }
 
-  template_of(box: MachineBox): { w: number; h: number; boxes: TemplateBox[] } | undefined {
+  template_of(box: MachineBox): MachineTemplate | undefined {
     return box.template !== undefined && box.template >= 0 ? this.machine.templates?.[box.template] : undefined;
   }
 
@@ -106,6 +130,27 @@ export class Places {
   /** The label of the node around a core. */
   unit_label(core: number): string {
     return this.units[this.unit_of_core[core]]?.label ?? `core ${core}`;
+  }
+
+  /** The part of a node whose cores are near a device: "node 3 · numa 1". */
+  near_words(device: PlacedDevice): string {
+    const unit = this.units[device.unit], end = device.first_core + device.cores;
+    const around = this.path(device.first_core).filter((box) => box.cores <= unit.cores && box.first_core + box.cores >= end);
+    return around.map((box) => box.label).join(" · ") || unit.label;
+  }
+
+  /** ["4 GPUs", "1 network card"] */
+  devices_words(): string[] {
+    const all = this.devices.flat(), gpus = all.filter((device) => device.kind === "gpu").length;
+    return [...(gpus > 0 ? [plural(gpus, "GPU")] : []), ...(all.length > gpus ? [plural(all.length - gpus, "network card")] : [])];
+  }
+
+  /** "cores 0–7": leaves of one node, numbered as its boxes are. */
+  leaves_words(leaves: ArrayLike<number>): string {
+    const unit = this.units[this.unit_of_core[leaves[0]]], kind = this.machine.levels?.at(-1)?.kind ?? "core";
+    const first = unit && this.template_of(unit) ? unit.first_core : 0;
+    const noun = kind === "pu" || kind === "thread" ? "processing unit" : kind;
+    return `${noun}${leaves.length > 1 ? "s" : ""} ${ranges(Array.from(leaves, (leaf) => leaf - first))}`;
   }
 
   /** The level between two cores; undefined on the same core, or where the layout does not contain it. */

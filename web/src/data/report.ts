@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { decode_f32, decode_u32 } from "./decode";
 import { Places } from "./places";
-import type { ReportDocument, TrafficDocument } from "./schema";
+import type { ReportDocument, SlotsDocument, TrafficDocument } from "./schema";
 
 /** The communication graph as rows of (sorted or unsorted) columns. */
 export interface Traffic {
@@ -16,11 +16,24 @@ export interface Traffic {
   blocks_note?: string;
 }
 
+/** The slot of every rank: the leaves of the machine and the GPUs that it occupies. */
+export interface RankSlots {
+  slot_of: Uint32Array;
+  /** By slot: the end of its leaves. */
+  ends: Uint32Array;
+  leaves: Uint32Array;
+  /** By slot: the end of its GPUs. */
+  gpu_ends: Uint32Array;
+  gpus: Uint32Array;
+}
+
 export interface Order {
   id: string;
   label: string;
   core_of?: Uint32Array;
   cost?: number;
+  /** Undefined: every rank occupies its core alone. */
+  slots?: RankSlots;
 }
 
 /** The layout of one heat map. */
@@ -55,6 +68,17 @@ async function decode_traffic(packed: TrafficDocument): Promise<Traffic> {
   return { ranks: packed.ranks, rows, columns, bytes, messages, block: packed.block ?? 1, blocks_note: packed.blocks_note };
 }
 
+async function decode_slots(packed: SlotsDocument): Promise<RankSlots> {
+  const [slot_of, ends, leaves, gpu_ends, gpus] = await Promise.all([
+    decode_u32(packed.slot_of),
+    decode_u32(packed.ends),
+    decode_u32(packed.leaves),
+    packed.gpu_ends ? decode_u32(packed.gpu_ends) : new Uint32Array(0),
+    packed.gpus ? decode_u32(packed.gpus) : new Uint32Array(0),
+  ]);
+  return { slot_of, ends, leaves, gpu_ends, gpus };
+}
+
 function identity(count: number): Uint32Array {
   return Uint32Array.from({ length: count }, (_, i) => i);
 }
@@ -65,7 +89,11 @@ export async function decode_report(document: ReportDocument): Promise<Report> {
     document.traffic_mapped && decode_traffic(document.traffic_mapped),
   ]);
   const orders: Order[] = await Promise.all(
-    (document.orders ?? []).map(async (order) => ({ ...order, core_of: order.core_of && (await decode_u32(order.core_of)) })),
+    (document.orders ?? []).map(async (order) => ({
+      ...order,
+      core_of: order.core_of && (await decode_u32(order.core_of)),
+      slots: order.slots && (await decode_slots(order.slots)),
+    })),
   );
   const label_of = (id: string) => orders.find((order) => order.id === id)?.label ?? id;
   const heat: HeatOrder[] = [];

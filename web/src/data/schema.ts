@@ -37,11 +37,25 @@ export interface TrafficDocument {
   undirected?: boolean;
 }
 
+/** What the ranks occupy, if it is more than one core each. */
+export interface SlotsDocument {
+  /** By rank; ranks may share a slot. */
+  slot_of: PackedArray;
+  /** By slot: the end of its leaves. */
+  ends: PackedArray;
+  leaves: PackedArray;
+  /** By slot: the end of its GPUs; undefined: no rank uses GPUs. */
+  gpu_ends?: PackedArray;
+  /** The numbers of the GPUs on their nodes, one slot after the other. */
+  gpus?: PackedArray;
+}
+
 export interface OrderDocument {
   id: string;
   label: string;
   core_of?: PackedArray;
   cost?: number;
+  slots?: SlotsDocument;
 }
 
 export interface HeatMapDocument {
@@ -67,6 +81,29 @@ export interface MachineBox extends TemplateBox {
   template?: number;
 }
 
+/** A GPU or a network card in a node, below the cores that it is near. */
+export interface DeviceBox {
+  kind: string;
+  number: number;
+  label: string;
+  name?: string;
+  address?: string;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  /** The cores near it. */
+  first_core: number;
+  cores: number;
+}
+
+export interface MachineTemplate {
+  w: number;
+  h: number;
+  boxes: TemplateBox[];
+  devices?: DeviceBox[];
+}
+
 export interface MachineLevel {
   kind: string;
   count?: number;
@@ -79,7 +116,7 @@ export interface MachineDocument {
   size: [number, number];
   levels?: MachineLevel[];
   boxes: MachineBox[];
-  templates?: { w: number; h: number; boxes: TemplateBox[] }[];
+  templates?: MachineTemplate[];
   wires?: [number, number][];
   note?: string;
   cores: number;

@@ -1,6 +1,7 @@
-// Machine, first step: the ranks of each core in a placement, and the share of each rank's traffic that leaves its node.
+// Machine, first step: the ranks of each core and GPU in a placement, and the share of each rank's traffic that leaves its node.
 // SPDX-License-Identifier: Apache-2.0
-import type { Places, Rectangle } from "../data/places";
+import type { PlacedDevice, Places, Rectangle } from "../data/places";
+import { ranges } from "../ui/format";
 import type { Order, Traffic } from "../data/report";
 
 export interface Partner {
@@ -16,6 +17,8 @@ export class Occupants {
   readonly ranks: Uint32Array;
   /** The index of a rank among the ranks on its core. */
   private readonly slot: Uint32Array;
+  /** The ranks of each GPU, by unit and number. */
+  private readonly users = new Map<string, number[]>();
 
   constructor(
     readonly order: Order,
@@ -32,11 +35,53 @@ export class Occupants {
       this.slot[rank] = next[core] - this.starts[core];
       this.ranks[next[core]++] = rank;
     });
+    core_of.forEach((core, rank) => {
+      for (const gpu of this.gpus(rank)) {
+        const key = `${places.unit_of_core[core]} ${gpu}`, known = this.users.get(key);
+        if (known) known.push(rank);
+        else this.users.set(key, [rank]);
+      }
+    });
   }
 
-  /** The box of a rank in layout units: ranks on the same core share the box of the core. */
-  chip(rank: number): Rectangle {
-    const core = this.core_of[rank], box = this.places.rectangle(core);
+  /** The number of leaves of the machine that a rank occupies. */
+  leaf_count(rank: number): number {
+    const { slots } = this.order;
+    if (!slots) return 1;
+    const slot = slots.slot_of[rank];
+    return slots.ends[slot] - (slot > 0 ? slots.ends[slot - 1] : 0);
+  }
+
+  private leaf(rank: number, at: number): number {
+    const { slots } = this.order;
+    if (!slots) return this.core_of[rank];
+    const slot = slots.slot_of[rank];
+    return slots.leaves[(slot > 0 ? slots.ends[slot - 1] : 0) + at];
+  }
+
+  /** The numbers of the GPUs of a rank on its node. */
+  gpus(rank: number): number[] {
+    const { slots } = this.order;
+    if (!slots || slots.gpus.length === 0) return [];
+    const slot = slots.slot_of[rank];
+    return [...slots.gpus.subarray(slot > 0 ? slots.gpu_ends[slot - 1] : 0, slots.gpu_ends[slot])];
+  }
+
+  /** The ranks that use a device. */
+  users_of(device: PlacedDevice): number[] {
+    return (device.kind === "gpu" && this.users.get(`${device.unit} ${device.number}`)) || [];
+  }
+
+  /** "cores 0–7 and GPU 4"; empty: the rank occupies its core alone. */
+  slot_words(rank: number): string {
+    if (!this.order.slots) return "";
+    const leaves = Array.from({ length: this.leaf_count(rank) }, (_, at) => this.leaf(rank, at)), gpus = this.gpus(rank);
+    return this.places.leaves_words(leaves) + (gpus.length > 0 ? ` and GPU${gpus.length > 1 ? "s" : ""} ${ranges(gpus)}` : "");
+  }
+
+  /** The box of one leaf of a rank in layout units: ranks on the same core share the box of the core. */
+  chip(rank: number, at = 0): Rectangle {
+    const core = this.core_of[rank], box = this.places.rectangle(this.leaf(rank, at));
     const sharing = this.starts[core + 1] - this.starts[core];
     if (sharing <= 1) return box;
     const columns = Math.ceil(Math.sqrt(sharing)), rows = Math.ceil(sharing / columns), slot = this.slot[rank];

@@ -1,7 +1,7 @@
-// Machine, second step: draws boxes, collapsed nodes, ranks and the lines to the partners of a rank.
+// Machine, second step: draws boxes, collapsed nodes, ranks, devices and the lines to the partners of a rank.
 // SPDX-License-Identifier: Apache-2.0
 import { css, ink_on, log_share, soft_heat, type Rgb } from "../ui/colour";
-import type { Rectangle } from "../data/places";
+import type { PlacedDevice, Rectangle } from "../data/places";
 import type { MachineBox } from "../data/schema";
 import { is_dark, token } from "../ui/theme";
 import type { Camera } from "./camera";
@@ -76,6 +76,7 @@ export class MachinePainter {
     // Below the ranks, so that their numbers stay readable.
     this.draw_lines();
     this.draw_chips();
+    this.draw_devices();
   }
 
   private draw_wires(): void {
@@ -225,26 +226,32 @@ export class MachinePainter {
     return core >= box.first_core && core < box.first_core + box.cores;
   }
 
-  /** The current position of a rank on the screen. */
-  private chip(rank: number): Rectangle {
+  /** The current position of one leaf of a rank on the screen. */
+  private chip(rank: number, at = 0): Rectangle {
     const { from, to, progress, camera } = this.scene;
-    return camera.to_screen(progress >= 1 ? to.chip(rank) : mixed(from.chip(rank), to.chip(rank), progress));
+    if (progress >= 1) return camera.to_screen(to.chip(rank, at));
+    return camera.to_screen(mixed(from.chip(rank, Math.min(at, from.leaf_count(rank) - 1)), to.chip(rank, at), progress));
+  }
+
+  /** The colour of a rank: its traffic with the chosen rank, otherwise the share of its traffic that leaves the node. */
+  private colour_of(rank: number): Rgb | undefined {
+    const { scene } = this;
+    if (scene.chosen !== undefined) {
+      const amount = this.amounts.get(rank);
+      return amount === undefined ? undefined : soft_heat(0.2 + 0.8 * log_share(amount, this.least, this.most), this.dark);
+    }
+    const before = scene.leaving.get(scene.from), now = scene.leaving.get(scene.to), t = scene.progress;
+    return before && now ? soft_heat((1 - t) * before[rank] + t * now[rank], this.dark) : undefined;
   }
 
   private draw_chips(): void {
     const { context, scene } = this;
     const units = scene.to.places.units;
     if (units.length > 0 && is_folded(units[0], scene)) return;
-    const old_leaving = scene.leaving.get(scene.from), new_leaving = scene.leaving.get(scene.to), t = scene.progress;
     const late: number[] = [];
     const digits = String(scene.to.core_of.length - 1).length;
     const paint = (rank: number, r: Rectangle) => {
-      const amount = this.amounts.get(rank);
-      let colour: Rgb | undefined;
-      if (scene.chosen === undefined) {
-        if (old_leaving && new_leaving) colour = soft_heat((1 - t) * old_leaving[rank] + t * new_leaving[rank], this.dark);
-      } else if (amount !== undefined) colour = soft_heat(0.2 + 0.8 * log_share(amount, this.least, this.most), this.dark);
-      const chosen = rank === scene.chosen;
+      const colour = this.colour_of(rank), chosen = rank === scene.chosen;
       const inset = Math.min(1, r.w * 0.06);
       rounded(context, { x: r.x + inset, y: r.y + inset, w: r.w - 2 * inset, h: r.h - 2 * inset }, 3);
       context.fillStyle = chosen ? this.accent : colour ? css(colour) : this.well;
@@ -268,15 +275,50 @@ export class MachinePainter {
       context.textBaseline = "middle";
       context.fillText(text, r.x + r.w / 2, r.y + r.h / 2 + 0.5);
     };
-    for (const rank of scene.to.ranks) {
-      if (rank === scene.chosen || rank === scene.cursor) {
-        late.push(rank);
-        continue;
+    const paint_leaves = (rank: number) => {
+      for (let at = 0; at < scene.to.leaf_count(rank); ++at) {
+        const r = this.chip(rank, at);
+        if (scene.camera.sees(r)) paint(rank, r);
       }
-      const r = this.chip(rank);
-      if (scene.camera.sees(r)) paint(rank, r);
-    }
-    for (const rank of late) paint(rank, this.chip(rank));
+    };
+    for (const rank of scene.to.ranks)
+      if (rank === scene.chosen || rank === scene.cursor) late.push(rank);
+      else paint_leaves(rank);
+    for (const rank of late) paint_leaves(rank);
+  }
+
+  /** The devices of all nodes that are not collapsed; a GPU has the colour and the number of its rank. */
+  private draw_devices(): void {
+    const { scene } = this, { places } = scene.to;
+    places.devices.forEach((devices, unit) => {
+      const box = places.units[unit];
+      if (devices.length === 0 || is_folded(box, scene) || !scene.camera.sees(scene.camera.to_screen(box))) return;
+      for (const device of devices) this.draw_device(device);
+    });
+  }
+
+  private draw_device(device: PlacedDevice): void {
+    const { context, scene } = this, r = scene.camera.to_screen(device);
+    const users = scene.to.users_of(device), chosen = users.some((rank) => rank === scene.chosen);
+    const colour = users.length > 0 ? this.colour_of(users[0]) : undefined;
+    const inset = Math.min(1.5, r.h * 0.1);
+    rounded(context, { x: r.x + inset, y: r.y + inset, w: r.w - 2 * inset, h: r.h - 2 * inset }, r.h / 3);
+    context.fillStyle = chosen ? this.accent : colour ? css(colour) : this.panel;
+    context.fill();
+    context.strokeStyle = this.soft;
+    context.lineWidth = 1;
+    context.stroke();
+    const text = users.length > 0 ? `${device.label}: ${users[0]}${users.length > 1 ? "+" : ""}` : device.label;
+    let size = Math.min(12, r.h * 0.55);
+    context.font = `${size}px ${this.font}`;
+    const wide = context.measureText(text).width, room = r.w - 2 * inset - 4;
+    if (wide > room) size *= room / wide;
+    if (size < 6) return;
+    context.font = `${size}px ${this.font}`;
+    context.fillStyle = chosen ? token("--accent-ink") : colour ? ink_on(colour) : this.soft;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(text, r.x + r.w / 2, r.y + r.h / 2 + 0.5);
   }
 
   private draw_lines(): void {

@@ -25,13 +25,14 @@ export function partner_panel(
       );
       return;
     }
-    const occupants = order(), partners = book.of(rank), core = occupants.core_of[rank];
+    const occupants = order(), partners = book.of(rank), core = occupants.core_of[rank], occupied = occupants.slot_words(rank);
     const total = partners.reduce((sum, p) => sum + p.sent + p.received, 0);
     const most = partners.length > 0 ? partners[0].sent + partners[0].received : 1;
     const inside = partners.filter((p) => places.unit_of_core[occupants.core_of[p.rank]] === places.unit_of_core[core]).reduce((sum, p) => sum + p.sent + p.received, 0);
     root.replaceChildren(
       element("div", { class: "panel-head" }, element("h3", {}, `Rank ${rank}`), button("Deselect this rank", () => choose(undefined), { class: "quiet" }, "×")),
       element("p", { class: "soft" }, `${places.words(core)} · ${occupants.order.label}`),
+      ...(occupied === "" ? [] : [element("p", {}, `Occupies ${occupied}.`)]),
       element(
         "p",
         {},

@@ -3,8 +3,9 @@
 import { css, soft_heat } from "../ui/colour";
 import { button, choice, element, fresh_id } from "../ui/dom";
 import { figure, section } from "../ui/figure";
-import { bytes, count, percent, plural } from "../ui/format";
+import { bytes, count, percent, plural, ranges } from "../ui/format";
 import { attach_gestures } from "../ui/gestures";
+import type { PlacedDevice, Rectangle } from "../data/places";
 import type { Report } from "../data/report";
 import type { MachineBox } from "../data/schema";
 import type { Selection } from "../ui/selection";
@@ -13,22 +14,15 @@ import { folded_table, make_table } from "../ui/table";
 import { is_dark, on_theme } from "../ui/theme";
 import { hide_tooltip, say, show_tooltip } from "../ui/tooltip";
 import { Camera } from "./camera";
+import { device_lines, device_table } from "./devices";
 import { Occupants, PartnerBook, type Partner } from "./occupants";
 import { is_folded, MachinePainter, type MachineScene } from "./painter";
 import { partner_panel } from "./panel";
 
 const MOVE_MS = 700;
 
-/** "0–15, 32" */
-export function ranges(values: number[]): string {
-  const sorted = [...values].sort((a, b) => a - b), parts: string[] = [];
-  for (let i = 0; i < sorted.length; ) {
-    let j = i;
-    while (j + 1 < sorted.length && sorted[j + 1] === sorted[j] + 1) ++j;
-    parts.push(j > i + 1 ? `${sorted[i]}–${sorted[j]}` : sorted.slice(i, j + 1).join(", "));
-    i = j + 1;
-  }
-  return parts.join(", ");
+function contains(box: Rectangle, at: { x: number; y: number }): boolean {
+  return at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h;
 }
 
 /** The values of the colours: bytes exchanged with the chosen rank, otherwise the share of traffic that leaves the node. */
@@ -67,7 +61,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     tabindex: 0,
     role: "application",
     "aria-roledescription": "picture of the machine",
-    "aria-label": `The machine: ${places.units_words()}, ${plural(places.machine.cores, "core")}, ${plural(traffic.ranks, "rank")}. Arrow keys go from rank to rank, Enter chooses one and lists its partners, Escape lets go, plus and minus zoom, 0 shows all.`,
+    "aria-label": `The machine: ${[places.units_words(), plural(places.machine.cores, "core"), ...places.devices_words(), plural(traffic.ranks, "rank")].join(", ")}. Arrow keys go from rank to rank, Enter chooses one and lists its partners, Escape lets go, plus and minus zoom, 0 shows all.`,
   });
   const wrapper = element("div", { class: "canvas-box" }, canvas);
   const [wide, high] = places.machine.size;
@@ -121,17 +115,23 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
 
   const unit_at = (x: number, y: number): MachineBox | undefined => {
     const at = scene.camera.from_screen(x, y);
-    return places.units.find((box) => at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h);
+    return places.units.find((box) => contains(box, at));
   };
   const rank_at = (x: number, y: number): number | undefined => {
     const unit = unit_at(x, y);
     if (!unit || is_folded(unit, scene)) return undefined;
     const at = scene.camera.from_screen(x, y);
     for (let i = scene.to.starts[unit.first_core]; i < scene.to.starts[unit.first_core + unit.cores]; ++i) {
-      const box = scene.to.chip(scene.to.ranks[i]);
-      if (at.x >= box.x && at.y >= box.y && at.x < box.x + box.w && at.y < box.y + box.h) return scene.to.ranks[i];
+      const rank = scene.to.ranks[i];
+      for (let leaf = 0; leaf < scene.to.leaf_count(rank); ++leaf) if (contains(scene.to.chip(rank, leaf), at)) return rank;
     }
     return undefined;
+  };
+  const device_at = (x: number, y: number): PlacedDevice | undefined => {
+    const unit = unit_at(x, y);
+    if (!unit || is_folded(unit, scene)) return undefined;
+    const at = scene.camera.from_screen(x, y);
+    return places.devices[places.unit_of_core[unit.first_core]].find((device) => contains(device, at));
   };
   const ranks_in = (box: MachineBox, o: Occupants) => [...o.ranks.subarray(o.starts[box.first_core], o.starts[box.first_core + box.cores])];
   const leaving_of = (ranks: number[], o: Occupants) => (ranks.length === 0 ? 0 : ranks.reduce((sum, rank) => sum + scene.leaving.get(o)![rank], 0) / ranks.length);
@@ -141,6 +141,8 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
       { name: "is on", text: places.words(scene.to.core_of[rank]) },
       { name: `leaves its ${places.unit_word}`, text: percent(scene.leaving.get(scene.to)![rank]) },
     ];
+    const occupied = scene.to.slot_words(rank);
+    if (occupied !== "") lines.splice(1, 0, { name: "occupies", text: occupied });
     if (scene.chosen !== undefined && scene.chosen !== rank) {
       const partner = scene.partners.find((p) => p.rank === rank);
       lines.push({ name: `with rank ${scene.chosen}`, text: partner ? bytes(partner.sent + partner.received) : "no traffic" });
@@ -150,9 +152,10 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
 
   attach_gestures(canvas, {
     point: (x, y) => {
-      const rank = rank_at(x, y), unit = unit_at(x, y);
-      canvas.style.cursor = rank !== undefined || (unit && is_folded(unit, scene)) ? "pointer" : scene.camera.whole ? "default" : "grab";
+      const rank = rank_at(x, y), unit = unit_at(x, y), device = device_at(x, y);
+      canvas.style.cursor = rank !== undefined || (device && scene.to.users_of(device).length > 0) || (unit && is_folded(unit, scene)) ? "pointer" : scene.camera.whole ? "default" : "grab";
       if (rank !== undefined) show_tooltip(canvas, x, y, `rank ${rank}`, describe_rank(rank));
+      else if (device) show_tooltip(canvas, x, y, device.label, device_lines(device, scene.to));
       else if (unit && is_folded(unit, scene)) {
         const inside = ranks_in(unit, scene.to);
         show_tooltip(canvas, x, y, unit.label, [
@@ -165,7 +168,7 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
     leave: hide_tooltip,
     press: (x, y) => {
       canvas.focus({ preventScroll: true });
-      const rank = rank_at(x, y);
+      const device = device_at(x, y), rank = rank_at(x, y) ?? (device && scene.to.users_of(device)[0]);
       if (rank !== undefined) {
         selection.select(rank === scene.chosen ? undefined : rank);
         return;
@@ -281,11 +284,14 @@ export function machine_section(report: Report, selection: Selection): HTMLEleme
       ),
     false,
   );
+  const devices = device_table(occupants);
+  const has_gpus = orders.some((order) => order.slots?.gpus.length);
+  const notes = [places.machine.note, orders.some((order) => order.slots) && `A rank has its number on every core${has_gpus ? " and GPU" : ""} that it occupies.`];
   return section(
     "machine",
     "The machine",
     `${count(traffic.ranks)} ranks on ${places.units_words()}. Choose a rank to see whom it talks to, and how far they are.`,
     tools,
-    element("div", { class: "machine" }, figure("Ranks on their cores", places.machine.note ?? "", wrapper, table, { class: "card" }), panel.root),
+    element("div", { class: "machine" }, figure("Ranks on their cores", notes.filter(Boolean).join(". "), wrapper, devices ? element("div", {}, table, devices) : table, { class: "card" }), panel.root),
   );
 }

@@ -85,6 +85,18 @@ function plural_of(noun: string): string {
   return noun + (/(s|x|ch|sh)$/.test(noun) ? "es" : "s");
 }
 
+/** "0–15, 32" */
+export function ranges(values: ArrayLike<number>): string {
+  const sorted = Array.from(values).sort((a, b) => a - b), parts: string[] = [];
+  for (let i = 0; i < sorted.length; ) {
+    let j = i;
+    while (j + 1 < sorted.length && sorted[j + 1] === sorted[j] + 1) ++j;
+    parts.push(j > i + 1 ? `${sorted[i]}–${sorted[j]}` : sorted.slice(i, j + 1).join(", "));
+    i = j + 1;
+  }
+  return parts.join(", ");
+}
+
 /** How many times: "2.43", "35.1", "50,001". */
 export function factor(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : number(Math.round(value));
