@@ -6,6 +6,7 @@
 // In srun, the plugin obtains the placement before srun reads its environment variables, and passes it to srun by
 // SLURM_HOSTFILE and SLURM_DISTRIBUTION. On the nodes, slurmstepd reads the processing units from the environment of
 // the step, removes them from it, and binds each rank after Slurm's own task plugins have bound it.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -63,6 +64,7 @@ struct State {
   std::map<std::string, std::unique_ptr<std::string>> before;  ///< Original values of changed variables; null: not set.
   std::vector<UnitChoice> units;                               ///< On a node: by rank.
   std::vector<std::uint32_t> allowed, cores;
+  std::uint32_t cpus_per_task = 1;
 };
 
 State& state() {
@@ -249,6 +251,14 @@ void prepare_srun(const Settings& settings) {
   }
 }
 
+/// Where a rank is bound; empty: nowhere, because it may not use its units, or would have fewer than the user asked
+/// for.
+std::vector<std::uint32_t> units_of(const UnitChoice& choice) {
+  auto units = rankloom::spank::find_units(choice, state().allowed, state().cores);
+  if (units.size() < std::min<std::size_t>(state().cpus_per_task, choice.values.size())) units.clear();
+  return units;
+}
+
 /// On a node, before its ranks are created: reads the units of the ranks and logs one line if some ranks cannot be
 /// bound.
 void prepare_node(spank_t handle) {
@@ -263,6 +273,7 @@ void prepare_node(spank_t handle) {
   char* cores = nullptr;
   if (spank_get_item(handle, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores != nullptr)
     node.cores = rankloom::spank::parse_units(cores);
+  if (spank_get_item(handle, S_STEP_CPUS_PER_TASK, &node.cpus_per_task) != ESPANK_SUCCESS) node.cpus_per_task = 1;
 
   std::uint32_t tasks = 0, unbound = 0;
   std::string first;
@@ -272,14 +283,13 @@ void prepare_node(spank_t handle) {
     if (spank_get_item(handle, S_JOB_LOCAL_TO_GLOBAL_ID, task, &rank) != ESPANK_SUCCESS || rank >= node.units.size())
       continue;
     const UnitChoice& choice = node.units[rank];
-    if (choice.kind == UnitChoice::Kind::none || !rankloom::spank::find_units(choice, node.allowed, node.cores).empty())
-      continue;
+    if (choice.kind == UnitChoice::Kind::none || !units_of(choice).empty()) continue;
     if (unbound++ == 0) first = "rank " + std::to_string(rank) + " to " + format_number_ranges(choice.values);
   }
   if (unbound == 0) return;
   std::array<char, HOST_NAME_MAX + 1> host{};
   ::gethostname(host.data(), host.size() - 1);
-  slurm_spank_log("rankloom: %u of %u ranks on %s are not bound, because their processing units do not exist (%s)",
+  slurm_spank_log("rankloom: %u of %u ranks on %s are not bound, because they may not use their processing units (%s)",
                   unbound, tasks, host.data(), first.c_str());
 }
 
@@ -288,7 +298,7 @@ void bind_task(spank_t handle) {
   std::uint32_t rank = 0;
   if (node.units.empty() || spank_get_item(handle, S_TASK_GLOBAL_ID, &rank) != ESPANK_SUCCESS) return;
   if (rank >= node.units.size()) return;
-  const auto units = rankloom::spank::find_units(node.units[rank], node.allowed, node.cores);
+  const auto units = units_of(node.units[rank]);
   if (!units.empty() && !rankloom::spank::bind_to_units(units))
     slurm_spank_log("rankloom: rank %u cannot be bound to the processing units %s: %s", rank,
                     format_number_ranges(units).c_str(), std::strerror(errno));

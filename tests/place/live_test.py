@@ -195,6 +195,24 @@ class Run(VirtualClusterTest):
             done = self.inside("rankloom", "run", "mapping", "-t", "lab.json", "--json", "--", launcher, "-n", "2", "./where", ":", "-n", "4", "sleep", "0.2")
             self.assertTrue(json.loads(done.stdout)["verified"], done.stderr)
 
+    def test_programs_may_differ_in_cores_per_rank(self):
+        """One rank with both cores of a host, and four ranks with one core each."""
+        if len(self.cpus) < 2:
+            self.skipTest("one processing unit")
+        self.rankloom("map", "gen:ring:ranks=5", "-t", "lab.json", "--cores-per-rank", "1x2,4x1", "-o", "several")
+        for launcher, options in ((OPEN_MPI, []), (OPEN_MPI, ["--map-by", "slot:PE=2"]), (MPICH, []), (MPICH, ["-bind-to", "core:2"])):
+            with self.subTest(launcher=launcher, options=options):
+                narrow = [options[0], options[1].replace("2", "1")] if options else []
+                done = self.inside("rankloom", "run", "several", "-t", "lab.json", "--strict", "--json", "--",
+                                   launcher, *options, "-n", "1", "./where", ":", *narrow, "-n", "4", "./where")
+                self.assertEqual(json.loads(done.stdout)["confirmed"], 5, done.stderr)
+                lines = sorted(line.split() for line in done.stderr.split("\n") if len(line.split()) == 3 and line.split()[0].isdigit())
+                self.assertEqual([cpus for _, _, cpus in lines][0], "0-1", done.stderr)
+                self.assertEqual(sorted(cpus for _, _, cpus in lines[1:]), ["0", "0", "1", "1"], done.stderr)
+                self.assertNotIn(lines[0][1], {host for _, host, _ in lines[1:]}, "the wide rank has a host of its own")
+        refused = self.inside("rankloom", "run", "several", "-t", "lab.json", "--", MPICH, "-n", "2", "./where", ":", "-bind-to", "core:2", "-n", "3", "./where", status=3)
+        self.assertIn("rank", refused.stderr + refused.stdout)
+
     def test_sets_memory_policy_and_variables(self):
         script = pathlib.Path(self.directory.name, "policy")
         script.write_text(POLICY)
@@ -358,6 +376,12 @@ class Slurm(VirtualClusterTest):
             with self.subTest(options=options):
                 done = self.launch_and_verify("srun", "-n", "8", *options, "sleep", "0.2")
                 self.assertEqual(json.loads(done.stdout)["confirmed"], 8, done.stderr)
+
+    def test_ranks_may_differ_in_cores(self):
+        self.rankloom("map", "gen:ring:ranks=8", "-t", "lab.json", "--cores-per-rank", "2x3,6x1", "-o", "mapping")
+        self.cores = list(range(8))
+        done = self.launch_and_verify("srun", "-n", "8", "sleep", "0.2")
+        self.assertEqual(json.loads(done.stdout)["confirmed"], 8, done.stderr)
 
     def test_records_programs_started_by_srun(self):
         programs = pathlib.Path(__file__).resolve().parent.parent / "record" / "programs"

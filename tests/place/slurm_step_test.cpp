@@ -70,7 +70,10 @@ TEST(SlurmStep, IsParsedFromItsCommandAndItsJob) {
   ASSERT_TRUE(step);
   EXPECT_EQ(step->ranks, 4);
   EXPECT_EQ(step->nodes[0].tasks, 2);
-  EXPECT_FALSE(step->may_bind) << "Slurm binds ranks with two processing units";
+  for (const char* const gpus :
+       {"--gpus-per-task=1", "-G 4", "--gres=gpu:2", "--tres-per-task=gres/gpu:1", "--cpus-per-gpu=4"})
+    EXPECT_FALSE(step_of(fmt::format("srun {} app", gpus), two_nodes())->may_bind) << gpus;
+  EXPECT_TRUE(step_of("srun --gres=license:1 app", two_nodes())->may_bind);
   EXPECT_FALSE(step_of("srun --cpu-bind=cores app", two_nodes())->may_bind);
   EXPECT_TRUE(step_of("srun --cpu-bind=none app", two_nodes())->may_bind);
   EXPECT_TRUE(step_of("srun app", {})->nodes.empty());
@@ -208,6 +211,26 @@ TEST_F(PlaceStep, UsesTheNamesAndProcessingUnitsOfAMachine) {
   // A machine with node names also works outside of a job.
   EXPECT_EQ(place(map + ",topology=" + machine, "srun -n 2 app", {}), "n1:2 n2:1");
   EXPECT_EQ(place(write("bind.txt", "# rank host cpu\n0 n2 1\n1 n1 0\n"), "srun -n 2 app", two_nodes()), "n2:1 n1:0");
+}
+
+TEST_F(PlaceStep, RanksOfSeveralUnitsGetSlotsOfDescribedNodes) {
+  // Ranks 0 and 3, 1 and 2 exchange data.
+  const auto profile =
+      "map:" + write("four.mtx", "%%MatrixMarket matrix coordinate integer general\n4 4 2\n1 4 1000000\n2 3 1000000\n");
+  const SlurmNetwork described{.topology = "node:2=10 numa:2=3 core:2=1"};
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), described), "n1:+0-1 n2:+0-1 n2:+2-3 n1:+2-3");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes()), "n1:- n2:- n2:- n1:-") << "the inside is not known";
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 app", two_nodes(), described), "n1:- n2:- n2:- n1:-");
+  const SlurmNetwork smaller{.topology = "node:2=10 numa:2=3 core:1=1"};
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), smaller), "n1:- n2:- n2:- n1:-");
+  const SlurmNetwork threads{.topology = "node:2=10 core:2=1 pu:2=0.1"};
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), threads), "n1:- n2:- n2:- n1:-")
+      << "numbers of hardware threads are not known";
+  const auto wide = write("wide.map", "# --cores-per-rank 2\n4\n0\n6\n2\n");
+  EXPECT_EQ(place(wide + ",topology=node:2 core:4", "srun -n 4 -c 2 app", two_nodes()),
+            "n2:+0-1 n1:+0-1 n2:+2-3 n1:+2-3");
+  EXPECT_EQ(place(write("one.map", "4\n0\n6\n2\n"), "srun -n 4 -c 2 app", two_nodes()), "n2:- n1:- n2:- n1:-")
+      << "one unit each is less than the user asked for";
 }
 
 TEST_F(PlaceStep, RejectsMappingsThatDoNotFit) {

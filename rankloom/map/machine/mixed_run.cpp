@@ -33,7 +33,7 @@ class MixedRun {
     const MapProblem equal{problem_.graph, problem_.topology, capacities, problem_.model, {}};
     auto mapped = run_mapper(mapper_, equal, run_, {.keep_worse = true});
     if (!mapped) return propagate(mapped);
-    note_ = mapped->note;
+    if (mapped->note == stopped_note) note_ = mapped->note;  // other notes are about equal slots
     std::vector<Core> core_of = by_shape(mapped->mapping.cores(), layout);
     if (!mapper_.info->baseline) refine(equal, core_of);
     return core_of;

@@ -167,6 +167,25 @@ Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names
               "name the level of the hosts node: node:16 core:8");
 }
 
+bool fills_described_nodes(const SlurmStep& step, const MachineSpec& network) {
+  std::map<std::string, std::uint64_t> cores_of;  // by short name; nodes without names have an empty one
+  const auto visit = [&](const auto& self, const ObjectSpec& object) -> void {
+    if (is_node(object)) {
+      const std::uint64_t cores = core_count(object) / object.repeat;
+      const auto known = cores_of.emplace(short_host_name(object.name), cores).first;
+      if (known->second != cores) known->second = 0;  // they differ
+    }
+    for (const ObjectSpec& child : object.children) self(self, child);
+  };
+  visit(visit, network.root);
+  return std::all_of(step.nodes.begin(), step.nodes.end(), [&](const JobNode& node) {
+    auto found = cores_of.find(std::string(short_host_name(node.name)));
+    if (found == cores_of.end()) found = cores_of.find("");
+    return found != cores_of.end() && found->second == node.cpus &&
+           std::uint64_t{node.tasks} * step.cpus_per_task == node.cpus;
+  });
+}
+
 Result<MachineSpec> job_machine(const SlurmStep& step, const std::optional<MachineSpec>& network) {
   if (!network) return flat_machine(step);
   MachineSpec machine = *network;

@@ -19,6 +19,9 @@ namespace rankloom {
 /// nodes have the same distance.
 Result<MachineSpec> job_machine(const SlurmStep& step, const std::optional<MachineSpec>& network);
 
+/// Whether the network describes all processing units of the job's nodes, and the ranks of the step use all of them.
+bool fills_described_nodes(const SlurmStep& step, const MachineSpec& network);
+
 /// Gives the nodes these names in order and expands repeated nodes. Fails if the number of nodes differs.
 Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names);
 

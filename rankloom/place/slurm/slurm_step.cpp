@@ -45,6 +45,16 @@ const LaunchOption* find_placement_option(const LaunchCommand& command) {
   return nullptr;
 }
 
+/// Slurm gives each rank GPUs together with cores near them.
+bool requests_gpus(const LaunchCommand& command) {
+  const auto& options = command.programs.front().options;
+  return std::any_of(options.begin(), options.end(), [](const LaunchOption& option) {
+    if (option.name.starts_with("gpu") || option.name.ends_with("-gpu")) return true;
+    const bool generic = option.name == "gres" || option.name.starts_with("tres-");
+    return generic && !option.values.empty() && option.values[0].find("gpu") != std::string::npos;
+  });
+}
+
 Result<std::vector<JobNode>> parse_job_nodes(const SlurmVariables& variables, const SlurmStep& step) {
   if (variables.nodes.empty()) return std::vector<JobNode>{};
   auto names = expand_hostlist(variables.nodes);
@@ -93,7 +103,7 @@ Result<SlurmStep> parse_step(const LaunchCommand& command, const SlurmVariables&
   step.overcommit = command.find("overcommit") != nullptr;
   const LaunchOption* const bind = command.find("cpu-bind");
   const bool bound_by_user = bind != nullptr && !bind->values.empty() && !bind->values[0].ends_with("none");
-  step.may_bind = step.cpus_per_task == 1 && !bound_by_user;
+  step.may_bind = !bound_by_user && !requests_gpus(command);
   auto nodes = parse_job_nodes(variables, step);
   if (!nodes) return propagate(nodes);
   step.nodes = std::move(*nodes);

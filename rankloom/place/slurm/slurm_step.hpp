@@ -39,7 +39,7 @@ struct SlurmStep {
   bool sets_task_count = false;        ///< The command contains the number of ranks.
   std::uint32_t cpus_per_task = 1;
   std::optional<std::uint32_t> node_count;  ///< srun -N
-  bool may_bind = true;     ///< False if the user sets --cpu-bind or a rank has several processing units.
+  bool may_bind = true;     ///< False if the user sets --cpu-bind, or Slurm chooses GPUs, which it does next to cores.
   bool overcommit = false;  ///< More ranks than processing units on a node are allowed.
 };
 

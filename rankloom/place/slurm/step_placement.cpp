@@ -16,7 +16,9 @@
 #include "rankloom/map/run.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/files/profile_file.hpp"
+#include "rankloom/model/machine/slots.hpp"
 #include "rankloom/place/deployment.hpp"
+#include "rankloom/place/job_shape.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
 #include "rankloom/place/slurm/slurm_step.hpp"
 
@@ -30,11 +32,15 @@ bool has_os_indices(const ObjectSpec& object) {
 
 std::vector<StepBinding> bindings_of(const Deployment& deployment) {
   const bool numbered = has_os_indices(deployment.topology.spec().root);
+  // Without numbers it is not known which units are hardware threads of the same core.
+  const bool threads = has_hardware_threads(deployment.topology);
   std::vector<StepBinding> bindings;
   for (const Rank rank : deployment.ranks()) {
-    bindings.push_back({.host = deployment.host(rank),
+    StepBinding binding{.host = deployment.host(rank),
                         .unit = numbered ? StepBinding::Unit::os_index : StepBinding::Unit::position,
-                        .cpus = numbered ? deployment.cpus(rank) : deployment.positions(rank)});
+                        .cpus = numbered ? deployment.cpus(rank) : deployment.positions(rank)};
+    if (!numbered && threads && binding.cpus.size() > 1) binding.unit = StepBinding::Unit::none;
+    bindings.push_back(std::move(binding));
   }
   return bindings;
 }
@@ -146,11 +152,19 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   const SlurmNetwork requested{.topology = request.topology};
   auto loaded = (request.topology.empty() ? network : requested).load();
   if (!loaded) return propagate(loaded);
-  auto machine = job_machine(step, *loaded);
+  // Ranks of several processing units get slots of the nodes if their inside is known. Otherwise Slurm binds them.
+  const bool wide = step.cpus_per_task > 1 && step.may_bind && *loaded && fills_described_nodes(step, **loaded);
+  SlurmStep whole = step;
+  for (JobNode& node : whole.nodes) node.tasks = node.cpus;
+  auto machine = job_machine(wide ? whole : step, *loaded);
   if (!machine) return propagate(machine);
   auto topology = Topology::build(std::move(*machine));
   if (!topology) return propagate(topology);
-  auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = step.overcommit});
+  JobShape shape;
+  if (wide) shape.width = step.cpus_per_task;
+  shape.unit = JobShape::Unit::hardware_thread;
+  const SlotShapes slots = slot_shapes(shape, *topology, ranks);
+  auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = step.overcommit, .shapes = slots});
   if (!capacities) return propagate(capacities);
   constexpr auto collectives = CollectiveModel::tree;
   if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return propagate(fits);
@@ -158,9 +172,10 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   const MapProblem problem{graph, *topology, *capacities, CostModel::bytes, {}, 0};
   auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)});
   if (!result) return propagate(result);
-  auto deployment = deploy(result->mapping.cores(), *topology);
+  auto deployment = deploy(result->mapping.cores(), *topology, {}, slots);
   if (!deployment) return propagate(deployment);
   StepPlacement placement{bindings_of(*deployment), result->cost, result->cost_default};
+  if (wide) return placement;
   // On a node with fewer ranks than processing units, Slurm binds: the first units could all belong to one socket.
   std::set<std::string> partly_used;
   for (const JobNode& node : step.nodes) {
@@ -232,8 +247,10 @@ Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& st
   }
   if (placement.bindings.empty() || is_for_other_step(request, step, placement.bindings.size())) return StepPlacement{};
   if (auto fits = check_bindings(request.file, step, placement.bindings); !fits) return propagate(fits);
-  if (!step.may_bind || request.bind == EmitOptions::Bind::none) {
-    for (StepBinding& binding : placement.bindings) binding.unit = StepBinding::Unit::none;
+  const bool bind = step.may_bind && request.bind == EmitOptions::Bind::core;
+  for (StepBinding& binding : placement.bindings) {
+    // A rank keeps all processing units that the user gave it.
+    if (!bind || binding.cpus.size() < step.cpus_per_task) binding.unit = StepBinding::Unit::none;
   }
   return placement;
 }

@@ -63,6 +63,7 @@ TEST(MixedRun, EveryMapperIsValidAndNotWorseThanTheDefault) {
         EXPECT_LE(result->cost, result->cost_default);
       }
       EXPECT_FALSE(result->lower_bound);
+      EXPECT_EQ(result->note, "") << "a proof for equal slots is none for these";
     }
   }
 }
