@@ -98,6 +98,7 @@ std::string section(std::string_view text, std::string_view title) {
   bool inside = false;
   for (const std::string_view line : split(text, '\n')) {
     if (line.starts_with("==")) {
+      if (inside) break;
       inside = line.find(title) != std::string_view::npos;
     } else if (inside) {
       lines += line;

@@ -6,6 +6,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -169,13 +170,13 @@ class DeviceCosts {
 
   /// The mean over the pairs of GPUs that two ranks below different parts may use; `own` is the cost without links.
   static Cost mean_cost(const std::vector<Part>& parts, Cost own, const Above& above) {
-    constexpr std::size_t several = static_cast<std::size_t>(-1), none = several - 1;
+    constexpr auto many_parts = std::numeric_limits<std::size_t>::max(), no_part = many_parts - 1;
     std::array<std::size_t, max_linked_gpus> part_of{};  // by GPU: the only part whose ranks may use it
-    part_of.fill(none);
+    part_of.fill(no_part);
     for (std::size_t part = 0; part < parts.size(); ++part) {
       for (std::size_t gpu = 0; gpu < above.gpus->count(); ++gpu) {
         if (!parts[part].available[gpu]) continue;
-        part_of[gpu] = part_of[gpu] == none && parts[part].copies == 1 ? part : several;
+        part_of[gpu] = part_of[gpu] == no_part && parts[part].copies == 1 ? part : many_parts;
       }
     }
     // Counted by cost: equal costs have exactly this mean, and objects with the same pairs get exactly the same one.
@@ -183,7 +184,8 @@ class DeviceCosts {
     std::uint64_t pair_count = 0;
     for (std::size_t a = 0; a < above.gpus->count(); ++a) {
       for (std::size_t b = a + 1; b < above.gpus->count(); ++b) {
-        if (part_of[a] == none || part_of[b] == none || (part_of[a] == part_of[b] && part_of[a] != several)) continue;
+        if (part_of[a] == no_part || part_of[b] == no_part) continue;
+        if (part_of[a] == part_of[b] && part_of[a] != many_parts) continue;
         const std::optional<Cost>& link = above.gpus->link(a, b);
         const Cost cost = link ? cheaper(own, *link) : own;
         ++pairs[{cost.inverse_bandwidth, cost.latency}];
