@@ -44,7 +44,7 @@ std::string problem_of_table(const Result<GpuLinkTable>& table) {
   return table ? "none" : to_string(table.error());
 }
 
-/// As `nvidia-smi topo -m` prints it: the header is underlined, columns are separated by tabs.
+/// Written by hand in the format of `nvidia-smi topo -m`: the header is underlined, columns are separated by tabs.
 constexpr const char* four_a100 =
     "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"
     "GPU0\t X \tNV4\tNV4\tNV4\tSYS\t24-31\t3\t\tN/A\n"
