@@ -185,6 +185,7 @@ class Composer {
       node.between = inside.between;
       node.children = inside.children;
       node.devices = inside.devices;
+      node.gpu_links = inside.gpu_links;
     });
     if (without.empty()) return {};
     return fail(Code::bad_input, at(machine_.text),

@@ -3,6 +3,7 @@
 #include "rankloom/report/topology_findings.hpp"
 
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -100,6 +101,29 @@ void find_capacities(const Topology& topology, Findings& findings) {
   }
 }
 
+/// --device-traffic changes nothing if no link is cheaper than the path between the cores near its GPUs.
+void find_expensive_links(const Topology& topology, Findings& findings) {
+  const Topology::GpuLink* expensive = nullptr;
+  std::map<std::pair<Node, std::uint32_t>, Core> core_near;
+  for (const Topology::Device& device : topology.devices()) {
+    if (device.kind == "gpu") core_near[{device.node, device.number}] = device.first;
+  }
+  for (const Topology::GpuLink& link : topology.gpu_links()) {
+    for (std::size_t a = 0; a < link.gpus.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        const Core p = core_near[{link.node, link.gpus[a]}], q = core_near[{link.node, link.gpus[b]}];
+        // GPUs near the same cores: no path between cores to compare with.
+        if (p == q || link.cost.inverse_bandwidth < topology.cost(p, q).inverse_bandwidth) return;
+        expensive = &link;
+      }
+    }
+  }
+  if (expensive == nullptr) return;
+  findings.push_back({fmt::format("no link between GPUs (cost {}) is cheaper than the path between the cores near them",
+                                  cost_text(expensive->cost)),
+                      "give links and levels costs in one unit; as they are, --device-traffic changes nothing"});
+}
+
 }  // namespace
 
 std::vector<TopologyFinding> check_topology(const Topology& topology) {
@@ -109,6 +133,7 @@ std::vector<TopologyFinding> check_topology(const Topology& topology) {
     find_cheap_levels(topology, findings);
     find_cheap_network(topology, findings);
     find_unequal_nodes(topology, findings);
+    find_expensive_links(topology, findings);
   }
   find_capacities(topology, findings);
   if (!topology.is_matrix()) find_private_levels(topology, findings);

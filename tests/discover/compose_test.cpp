@@ -37,6 +37,15 @@ TEST(Compose, EveryNodeGetsTheInterior) {
   EXPECT_EQ(topology.node_name(Node{5}), "n5");
 }
 
+TEST(Compose, TheInteriorContainsDevicesAndLinks) {
+  const auto machine = compose(cluster(), std::vector{inside("node:1 gpu-link=0.01 numa:2=0.3 gpu:2 core:8=0.1")}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  const Topology topology = topology_of(*machine);
+  EXPECT_EQ(topology.devices().size(), 32U);
+  ASSERT_EQ(topology.gpu_links().size(), 8U);
+  EXPECT_EQ(topology.gpu_links()[7].gpus, (std::vector<std::uint32_t>{0, 1, 2, 3}));
+}
+
 TEST(Compose, NodesMayDiffer) {
   const auto machine =
       compose(cluster(), std::vector{inside("core:8"), inside("package:2 core:32", {"n1", "n5.cluster.example"})}, {});

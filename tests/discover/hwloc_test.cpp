@@ -115,6 +115,54 @@ TEST(Hwloc, DevicesAreNearTheirNumaNode) {
                            "gpu 0 NVIDIA H200 0000:21:00.0 near 2 to 3", "nic 1 mlx5_1 0000:22:00.0 near 2 to 3"));
 }
 
+/// An element of a matrix; hwloc checks the length.
+std::string matrix_part(const char* element, const std::string& content) {
+  return fmt::format("<{0} length=\"{1}\">{2}</{0}>", element, content.size(), content);
+}
+
+/// The machine with two GPUs, NVML's numbers 1 and 0, at gp_index 102 and 202, and a matrix after its objects.
+std::string with_matrix(const std::string& matrix, const std::string& more_devices = "") {
+  std::string text = of_version("2.0");
+  text.insert(text.find("</object>\n </object>\n</topology>"), bus(1, 0) + more_devices);
+  text.insert(text.find("</object>\n  <object type=\"Package\" os_index=\"1\""), bus(0, 1));
+  text.insert(text.find("</topology>"), matrix);
+  return text;
+}
+
+std::vector<Topology::GpuLink> links_of_xml(const std::string& text) {
+  const Topology topology = topology_of(machine_of(read_hwloc_xml, text));
+  return {topology.gpu_links().begin(), topology.gpu_links().end()};
+}
+
+TEST(Hwloc, LinksBetweenGpusComeFromTheMatrixOfBandwidths) {
+  EXPECT_TRUE(links_of_xml(with_matrix("")).empty());
+  const auto links = links_of_xml(
+      with_matrix("<distances2 type=\"OSDev\" nbobjs=\"2\" kind=\"9\" name=\"NVLinkBandwidth\" indexing=\"gp\">" +
+                  matrix_part("indexes", "102 202 ") + matrix_part("u64values", "1000000 100000 100000 1000000 ") +
+                  "</distances2>"));
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0].gpus, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_DOUBLE_EQ(links[0].cost.inverse_bandwidth, 0.01) << "100 GB/s";
+  EXPECT_DOUBLE_EQ(links[0].cost.latency, 50) << "as between the processing units of a core";
+}
+
+TEST(Hwloc, GpusThatAreLinkedToSwitchesAreLinkedToEachOther) {
+  // Two switches on the bus of the second package; 50 GB/s from each GPU to each of them.
+  const std::string switches =
+      R"(<object type="Bridge" gp_index="300" bridge_type="0-1" depth="0" bridge_pci="0000:[30-3f]">
+      <object type="PCIDev" gp_index="301" subtype="NVSwitch" pci_busid="0000:31:00.0" pci_type="0680 [10de:1ac2] [0000:0000] a1" pci_link_speed="1.0"/>
+      <object type="PCIDev" gp_index="302" subtype="NVSwitch" pci_busid="0000:32:00.0" pci_type="0680 [10de:1ac2] [0000:0000] a1" pci_link_speed="1.0"/>
+     </object>)";
+  const auto links = links_of_xml(
+      with_matrix("<distances2hetero nbobjs=\"4\" kind=\"25\" name=\"NVLinkBandwidth\">" +
+                      matrix_part("indexes", "OSDev:102 OSDev:202 PCIDev:301 PCIDev:302 ") +
+                      matrix_part("u64values", "0 0 50000 50000 0 0 50000 50000 50000 50000 0 0 50000 50000 0 0 ") +
+                      "</distances2hetero>",
+                  switches));
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_DOUBLE_EQ(links[0].cost.inverse_bandwidth, 0.01) << "100 GB/s";
+}
+
 TEST(Hwloc, BadFilesAreErrors) {
   const std::string text = of_version("2.0");
   EXPECT_THAT(problem_of(read_hwloc_xml, "<topology></topology>"), HasSubstr("hwloc cannot read this XML"));

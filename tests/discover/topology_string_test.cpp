@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -302,6 +303,24 @@ TEST(TopologyString, DevicesBelongToTheLevelBeforeThem) {
     EXPECT_FALSE(parse_topology_string(text)) << text;
   EXPECT_FALSE(Topology::build(*parse_topology_string("switch:2 gpu:1 node:2 core:4"))) << "above the nodes";
   EXPECT_FALSE(Topology::build(*parse_topology_string("node:1000000 gpu:1000 core:4"))) << "too many";
+}
+
+TEST(TopologyString, ALinkConnectsAllGpusBelowTheLevelBeforeIt) {
+  const Topology machine = built("node:2=10 GPU-Link=25GB/s,1us numa:2=3 gpu:2 gpu-link=0.005 core:4=1");
+  std::vector<std::string> links;
+  for (const Topology::GpuLink& link : machine.gpu_links())
+    links.push_back(fmt::format("node {}: {} at {},{}", index(link.node), fmt::join(link.gpus, " "),
+                                link.cost.inverse_bandwidth, link.cost.latency));
+  EXPECT_THAT(links, ElementsAre("node 0: 0 1 at 0.005,0", "node 0: 2 3 at 0.005,0", "node 0: 0 1 2 3 at 0.04,1000",
+                                 "node 1: 0 1 at 0.005,0", "node 1: 2 3 at 0.005,0", "node 1: 0 1 2 3 at 0.04,1000"));
+  EXPECT_EQ(built("torus:2x2 gpu-link=0.1 gpu:4 core:8").gpu_links().size(), 4U);
+  EXPECT_EQ(built("tree:2,2 gpu:4 gpu-link=0.1 core:8").gpu_links().size(), 4U);
+  EXPECT_THAT(problem("gpu-link=0.1 node:2 gpu:2 core:4"), HasSubstr("belongs to the level before it"));
+  EXPECT_THAT(problem("node:2 gpu-link=0.1 gpu-link=0.2 gpu:2 core:4"), HasSubstr("has a link between its GPUs"));
+  for (const char* const text : {"node:2 gpu-link gpu:2 core:4", "node:2 gpu-link:2 gpu:2 core:4"})
+    EXPECT_THAT(problem(text), HasSubstr("a link between GPUs has a cost, and no number: gpu-link=0.02"));
+  EXPECT_THAT(problem("node:2 gpu-link= gpu:2 core:4"), HasSubstr("\"\" is neither a time per byte"));
+  EXPECT_THAT(problem("node:2 gpu-link=0 gpu:2 core:4"), HasSubstr("\"gpu-link=0\": \"0\" is neither"));
 }
 
 }  // namespace

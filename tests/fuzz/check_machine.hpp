@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/machine/device_costs.hpp"
 #include "rankloom/model/machine/topology.hpp"
 #include "tests/fuzz/fuzz_target.hpp"
 
@@ -54,6 +55,9 @@ inline std::optional<Topology> check_machine(const MachineSpec& spec) {
     (void)topology->node_name(topology->node_of(Core{p}));
     (void)topology->os_index(Core{p});
   }
+  const auto devices = with_gpu_links(*topology);
+  if (!devices) expect(false, "a machine with links between GPUs has costs between GPUs: " + devices.error().what);
+  expect(devices->core_count() == cores, "costs between GPUs do not change the cores");
   return topology;
 }
 

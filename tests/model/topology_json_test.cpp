@@ -328,5 +328,70 @@ TEST(TopologyJson, KeepsDevices) {
   EXPECT_THAT(error_with("\"number\": 1", "\"number\": 0"), ::testing::HasSubstr("have the number 0"));
 }
 
+TEST(TopologyJson, LinksBetweenGpusAreRestored) {
+  const std::string text = R"({
+  "rankloom": "topology",
+  "version": 1,
+  "machine": {
+    "kind": "machine",
+    "children": [
+      {
+        "kind": "node",
+        "repeat": 2,
+        "gpu_links": [{"cost": 0.04}, {"gpus": [0, 2], "cost": {"inverse_bandwidth": 0.02, "latency": 1000}}],
+        "children": [
+          {
+            "kind": "numa",
+            "devices": [{"kind": "gpu", "number": 2}, {"kind": "gpu", "number": 0}, {"kind": "gpu", "number": 1}],
+            "children": [{"kind": "core", "repeat": 4}]
+          }
+        ]
+      }
+    ]
+  }
+})";
+  const auto machine = read_machine_json(FileContents("m.json", text));
+  ASSERT_TRUE(machine) << to_string(machine.error());
+  const auto again = read_machine_json(FileContents("again", write_machine_json(*machine)));
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_TRUE(equal_except_repeat(machine->root, again->root));
+  EXPECT_EQ(again->root.children[0].gpu_links, machine->root.children[0].gpu_links);
+  const auto topology = Topology::build(*machine);
+  ASSERT_TRUE(topology) << to_string(topology.error());
+  ASSERT_EQ(topology->gpu_links().size(), 4U);
+  EXPECT_EQ(topology->gpu_links()[0].gpus, (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(topology->gpu_links()[0].cost, (Cost{0.04, 0}));
+  EXPECT_EQ(topology->gpu_links()[3].node, Node{1});
+  EXPECT_EQ(topology->gpu_links()[3].gpus, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(topology->gpu_links()[3].cost, (Cost{0.02, 1000}));
+  const auto error_with = [&](const char* from, const char* to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), std::string_view(from).size(), to);
+    auto read = read_machine_json(FileContents("m.json", changed));
+    return read ? std::string("none") : read.error().what;
+  };
+  EXPECT_THAT(error_with("{\"cost\": 0.04}", "{}"), HasSubstr("gpu_links[0]: the key \"cost\" is missing"));
+  EXPECT_THAT(error_with("\"cost\": 0.04", "\"cost\": 0"), HasSubstr("gpu_links[0].cost: is not a valid cost"));
+  EXPECT_THAT(error_with("[0, 2]", "[0]"), HasSubstr("gpu_links[1]: connects fewer than two GPUs"));
+  EXPECT_THAT(error_with("[0, 2]", "[]"), HasSubstr("gpu_links[1]: connects fewer than two GPUs"));
+  EXPECT_THAT(error_with("[0, 2]", "[0, -2]"), HasSubstr("gpu_links[1].gpus[1]: -2 is not a whole number"));
+  EXPECT_THAT(error_with("\"gpus\": [0, 2]", "\"gpu\": [0, 2]"), HasSubstr("gpu_links[1]: unknown key \"gpu\""));
+}
+
+TEST(TopologyJson, NodesWithDifferentLinksAreNotEqual) {
+  MachineSpec spec;
+  spec.root.kind = "machine";
+  ObjectSpec node{.kind = "node", .name = {}, .between = {}, .os_index = {}, .children = {}};
+  node.children.push_back({.kind = "core", .name = {}, .between = {}, .os_index = {}, .children = {}});
+  node.devices.assign(2, {.kind = "gpu"});
+  for (const double cost : {0.1, 0.1, 0.2}) {
+    node.gpu_links = {{.cost = {cost, 0}}};
+    spec.root.children.push_back(node);
+  }
+  const ObjectSpec folded = fold_repeats(spec.root);
+  ASSERT_EQ(folded.children.size(), 2U);
+  EXPECT_EQ(folded.children[0].repeat, 2U);
+}
+
 }  // namespace
 }  // namespace rankloom

@@ -20,6 +20,7 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/machine/device_costs.hpp"
 #include "rankloom/place/recorded_placement.hpp"
 
 namespace rankloom::app {
@@ -56,6 +57,16 @@ std::string collective_name(CollectiveModel model) {
     if (row.model == model) return std::string(row.name);
   }
   return {};
+}
+
+/// The machine with the costs between GPUs.
+Result<Topology> device_costs(const Topology& machine) {
+  if (machine.gpu_links().empty()) {
+    return fail(Code::usage, at("--device-traffic"), "the machine has no links between GPUs",
+                "describe them (\"node:4=10 gpu-link=0.02 numa:4=3 gpu:1 core:16=1\", or gpu_links in the topology "
+                "JSON), discover them (rankloom topo discover), or leave out --device-traffic");
+  }
+  return with_gpu_links(machine);
 }
 
 void add_number(CLI::App& app, const OptionText& text, std::uint32_t max, std::optional<std::uint32_t>& number) {
@@ -202,6 +213,10 @@ void ProblemArguments::describe(CLI::App& app, const std::string& profile_names,
        "as possible, or as many as reduce the cost",
        "input", "recorded"},
       {spreads.begin(), spreads.end()}, spread);
+  add_switch(app, "--device-traffic",
+             "ranks exchange the memory of their GPUs (GPU-aware MPI, NCCL): costs inside nodes are those of the links "
+             "between GPUs",
+             device_traffic, "input");
 }
 
 std::string ProblemArguments::command_line(const std::string& before_profile) const {
@@ -216,6 +231,7 @@ std::string ProblemArguments::command_line(const std::string& before_profile) co
   for (const auto& [name, meaning] : spreads) {
     if (meaning == spread) text += fmt::format(" --spread {}", name);
   }
+  if (device_traffic) text += " --device-traffic";
   if (oversubscribe) text += " --oversubscribe";
   if (imbalance > 0) text += " --imbalance " + format_value(imbalance);
   return text;
@@ -238,6 +254,7 @@ Json ProblemArguments::json(const Instance& instance, CostModel model) const {
   add("cores_per_rank", slot.cores);
   add("threads_per_core", slot.threads_per_core);
   add("gpus_per_rank", slot.gpus);
+  if (device_traffic) json[\"device_traffic\"] = true;
   if (instance.limits.per_node > 0) json["ranks_per_node"] = instance.limits.per_node;
   if (instance.limits.per_package > 0) json["ranks_per_package"] = instance.limits.per_package;
   if (instance.limits.per_numa > 0) json["ranks_per_numa"] = instance.limits.per_numa;
@@ -289,6 +306,11 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   if (!imported) return propagate(imported);
   if (!machine) machine = std::move(imported->topology);
   if (!machine) return no_topology();
+  if (device_traffic) {
+    auto between_gpus = device_costs(*machine);
+    if (!between_gpus) return propagate(between_gpus);
+    machine = std::move(*between_gpus);
+  }
   const std::uint32_t ranks = imported->profile.rank_count();
   auto capacities = Capacities::of(*machine, ranks, fit());
   if (!capacities) return propagate(capacities);

@@ -105,6 +105,7 @@ struct ProblemArguments {
   const Launcher* launcher = nullptr;  ///< Whose default placement counts if none is recorded; nullptr: block.
   std::optional<std::uint32_t> ranks_per_node = {};
   std::optional<Spread> spread = {};  ///< By default as recorded, unless the number of ranks per node is given.
+  bool device_traffic = false;        ///< Ranks exchange the memory of their GPUs: costs are those of with_gpu_links.
 
   void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
   /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".

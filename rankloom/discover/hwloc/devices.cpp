@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover/hwloc: GPUs and network cards of a host.
+// discover/hwloc: GPUs and network cards of a host, and the links between GPUs.
 #include "rankloom/discover/hwloc/devices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <set>
@@ -102,9 +103,64 @@ void number_gpus(std::vector<HostDevice>& gpus) {
   for (std::size_t i = 0; i < gpus.size(); ++i) gpus[i].spec.number = static_cast<std::uint32_t>(i);
 }
 
+bool is_nvswitch(hwloc_obj_t object) {
+  return object != nullptr && object->subtype != nullptr && std::string_view(object->subtype) == "NVSwitch";
+}
+
+/// The number of the GPU that an object of a matrix belongs to: a device of the operating system below its PCI device.
+std::optional<std::uint32_t> gpu_of(hwloc_obj_t object, const std::vector<HostDevice>& devices) {
+  while (object != nullptr && object->type != HWLOC_OBJ_PCI_DEVICE) object = object->parent;
+  if (object == nullptr) return std::nullopt;
+  const std::string address = pci_address(object);
+  for (const HostDevice& device : devices) {
+    if (device.spec.kind == "gpu" && device.spec.address == address) return device.spec.number;
+  }
+  return std::nullopt;
+}
+
+/// Bandwidths in MB/s. Of GPUs that are linked to switches, the matrix contains only the way to the switches.
+void add_links(const hwloc_distances_s& matrix, const std::vector<HostDevice>& devices, GpuLinkTable& links) {
+  const std::size_t size = matrix.nbobjs;
+  const auto bandwidth = [&](std::size_t from, std::size_t to) {
+    return static_cast<double>(matrix.values[from * size + to]);
+  };
+  std::vector<std::optional<std::uint32_t>> gpus(size);
+  std::vector<double> to_switches(size);
+  for (std::size_t to = 0; to < size; ++to) {
+    gpus[to] = gpu_of(matrix.objs[to], devices);
+    if (!is_nvswitch(matrix.objs[to])) continue;
+    for (std::size_t from = 0; from < size; ++from) to_switches[from] += bandwidth(from, to);
+  }
+  for (std::size_t from = 0; from < size; ++from) {
+    for (std::size_t to = 0; to < size; ++to) {
+      if (from == to || !gpus[from] || !gpus[to]) continue;
+      links.add(*gpus[from], *gpus[to], bandwidth(from, to) + std::min(to_switches[from], to_switches[to]));
+    }
+  }
+}
+
+GpuLinkTable list_links(hwloc_topology_t topology, const std::vector<HostDevice>& devices) {
+  GpuLinkTable links;
+  for (const HostDevice& device : devices) {
+    if (device.spec.kind == "gpu" && device.spec.number) links.gpus.push_back(*device.spec.number);
+  }
+  std::sort(links.gpus.begin(), links.gpus.end());
+  for (const char* const name : {"NVLinkBandwidth", "XGMIBandwidth", "XeLinkBandwidth"}) {
+    std::array<hwloc_distances_s*, 4> matrices{};
+    auto count = static_cast<unsigned>(matrices.size());
+    if (hwloc_distances_get_by_name(topology, name, &count, matrices.data(), 0) != 0) continue;
+    for (hwloc_distances_s* const matrix : matrices) {
+      if (matrix == nullptr) continue;
+      add_links(*matrix, devices, links);
+      hwloc_distances_release(topology, matrix);
+    }
+  }
+  return links;
+}
+
 }  // namespace
 
-std::vector<HostDevice> list_devices(hwloc_topology_t topology) {
+HostDevices list_devices(hwloc_topology_t topology) {
   std::vector<HostDevice> devices;
   for (hwloc_obj_t pci = hwloc_get_next_pcidev(topology, nullptr); pci != nullptr;
        pci = hwloc_get_next_pcidev(topology, pci)) {
@@ -124,7 +180,8 @@ std::vector<HostDevice> list_devices(hwloc_topology_t topology) {
                             .number = cards++,
                             .address = on_bus ? pci_address(device->parent) : std::string()}));
   }
-  return devices;
+  GpuLinkTable links = list_links(topology, devices);
+  return {.list = std::move(devices), .links = std::move(links)};
 }
 
 }  // namespace rankloom

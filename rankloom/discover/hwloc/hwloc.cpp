@@ -18,6 +18,7 @@
 
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/discover/default_costs.hpp"
+#include "rankloom/discover/gpu_links.hpp"
 #include "rankloom/discover/hwloc/devices.hpp"
 
 namespace rankloom {
@@ -87,7 +88,7 @@ bool is_numa_level(hwloc_obj_t object) {
 
 class HostReader {
  public:
-  HostReader(hwloc_topology_t topology, std::vector<HostDevice> devices)
+  HostReader(hwloc_topology_t topology, HostDevices devices)
       : topology_(topology), root_(hwloc_get_root_obj(topology)), devices_(std::move(devices)) {
     find_numa_depths(root_);
     single_numa_level_ = fits_single_level(root_);
@@ -105,6 +106,7 @@ class HostReader {
     machine.root.kind = "machine";
     ObjectSpec node = read_object(root_);
     if (const char* const host = hwloc_obj_get_info_by_name(root_, "HostName"); host != nullptr) node.name = host;
+    node.gpu_links = group_links(devices_.links, link_latency());
     machine.root.children.push_back(std::move(node));
     add_cpu_kind_remark(machine);
     return machine;
@@ -226,7 +228,7 @@ class HostReader {
   /// that are near no processing unit that may be used.
   std::vector<DeviceSpec> devices_near(hwloc_obj_t object) const {
     std::vector<DeviceSpec> near;
-    for (const HostDevice& device : devices_) {
+    for (const HostDevice& device : devices_.list) {
       const bool known = hwloc_bitmap_intersects(device.near.get(), root_->cpuset) != 0;
       const auto contains = [&](hwloc_obj_t other) {
         return known && hwloc_bitmap_isincluded(device.near.get(), other->cpuset) != 0;
@@ -238,6 +240,11 @@ class HostReader {
     }
     return near;
   }
+
+  /// The default costs do not contain the time that a GPU needs to start a message, which is the same on every path. So
+  /// links have the lowest latency inside the node, that between the processing units of a core, and differ from other
+  /// paths in their bandwidth.
+  double link_latency() const { return costs_[costs_.size() > 1 ? costs_.size() - 2 : 0].latency; }
 
   /// Fast and slow cores in one package: the cores differ in more than their distances.
   void add_cpu_kind_remark(MachineSpec& machine) const {
@@ -266,7 +273,7 @@ class HostReader {
 
   hwloc_topology_t topology_;
   hwloc_obj_t root_;
-  std::vector<HostDevice> devices_;
+  HostDevices devices_;
   int deepest_numa_ = -1;
   bool single_numa_level_ = true;
   bool os_order_is_logical_ = true;  // the OS numbers the processing units in hwloc order
@@ -296,7 +303,7 @@ bool nested_too_deep(std::string_view xml) {
   return false;
 }
 
-Result<MachineSpec> read_loaded(hwloc_topology_t topology, std::vector<HostDevice> devices, const std::string& source) {
+Result<MachineSpec> read_loaded(hwloc_topology_t topology, HostDevices devices, const std::string& source) {
   if (hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU) <= 0) {
     return fail(Code::bad_input, at(source), "describes a machine without processing units",
                 "export it again on that machine: lstopo machine.xml");
@@ -372,8 +379,14 @@ Result<MachineSpec> discover_host(const HostOptions& options) {
   const bool devices_known = options.devices && with_devices &&
                              hwloc_topology_set_flags(with_devices.get(), flags) == 0 &&
                              hwloc_topology_load(with_devices.get()) == 0;
-  return read_loaded(topology.get(), devices_known ? list_devices(with_devices.get()) : std::vector<HostDevice>(),
-                     "this host");
+  HostDevices devices = devices_known ? list_devices(with_devices.get()) : HostDevices();
+  HostGpuLinks links;
+  // hwloc of most distributions does not use the libraries of the vendors.
+  if (devices.links.bandwidth.empty()) links = query_gpu_links(devices.links.gpus);
+  if (!links.table.bandwidth.empty()) devices.links = std::move(links.table);
+  auto machine = read_loaded(topology.get(), std::move(devices), "this host");
+  if (machine) machine->remarks.insert(machine->remarks.end(), links.remarks.begin(), links.remarks.end());
+  return machine;
 }
 
 }  // namespace rankloom

@@ -25,8 +25,10 @@ inline bool is_hwloc_xml(std::string_view text) {
 Result<MachineSpec> read_hwloc_xml(const FileContents& file);
 
 struct HostOptions {
-  bool bound = false;    ///< Only the processing units that this process is bound to, not all units of its cgroup.
-  bool devices = false;  ///< Also GPUs and network cards. Libraries of drivers may be loaded for that.
+  bool bound = false;  ///< Only the processing units that this process is bound to, not all units of its cgroup.
+  /// Also GPUs, the links between them, and network cards. Libraries of drivers may be loaded for that, and on a host
+  /// with several GPUs nvidia-smi or rocm-smi is run.
+  bool devices = false;
 };
 /// This host, within the limits of the cgroup of this process.
 Result<MachineSpec> discover_host(const HostOptions& options);

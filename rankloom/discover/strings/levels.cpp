@@ -24,6 +24,7 @@ class LevelBuilder {
     ObjectSpec child{
         .kind = spec.kind, .name = {}, .repeat = count.objects, .between = {}, .os_index = {}, .children = {}};
     child.devices = spec.devices;
+    child.gpu_links = spec.gpu_links;
     if (level + 1 == levels_.size()) {
       child.capacity = count.capacity;
       return {child};

@@ -23,10 +23,11 @@ struct LevelSpec {
     std::uint32_t capacity = 1;
   };
   std::string kind;
-  std::vector<Count> counts;             ///< One for all parents, or one per parent in order.
-  std::optional<Cost> cost;              ///< Between cores whose paths diverge at this level.
-  std::string token;                     ///< As it was written, for messages.
-  std::vector<DeviceSpec> devices = {};  ///< Of each object.
+  std::vector<Count> counts;                ///< One for all parents, or one per parent in order.
+  std::optional<Cost> cost;                 ///< Between cores whose paths diverge at this level.
+  std::string token;                        ///< As it was written, for messages.
+  std::vector<DeviceSpec> devices = {};     ///< Of each object.
+  std::vector<GpuLinkSpec> gpu_links = {};  ///< Of each object.
 };
 
 /// The number of objects of each level. Fails if a list of counts does not match the number of parents or the machine

@@ -61,6 +61,21 @@ Result<std::vector<DeviceSpec>> parse_devices(std::string_view token) {
   return std::vector<DeviceSpec>(*count, DeviceSpec{.kind = lower_case(token.substr(0, colon))});
 }
 
+constexpr std::string_view gpu_link_name = "gpu-link";
+
+bool is_gpu_link(std::string_view token) {
+  return lower_case(token.substr(0, token.find_first_of(":="))) == gpu_link_name;
+}
+
+/// A token such as "gpu-link=25GB/s,1us".
+Result<GpuLinkSpec> parse_gpu_link(std::string_view token) {
+  if (token.size() == gpu_link_name.size() || token[gpu_link_name.size()] != '=')
+    return bad_token(token, "a link between GPUs has a cost, and no number: gpu-link=0.02");
+  auto cost = parse_cost(token, token.substr(gpu_link_name.size() + 1));
+  if (!cost) return propagate(cost);
+  return GpuLinkSpec{.cost = *cost};
+}
+
 /// The objects that a token such as "!core:5,17-19" excludes.
 struct HoleSpec {
   std::string kind;
@@ -86,6 +101,7 @@ struct ParsedString {
   std::vector<LevelSpec> levels;
   std::vector<HoleSpec> holes;
   std::vector<DeviceSpec> devices_of_nodes;  // of the nodes of the network
+  std::vector<GpuLinkSpec> links_of_nodes;   // the same
 };
 
 Result<ParsedString> parse_tokens(std::string_view text) {
@@ -104,6 +120,14 @@ Result<ParsedString> parse_tokens(std::string_view text) {
       all.insert(all.end(), devices->begin(), devices->end());
       if (all.size() > max_devices)
         return bad_token(token, fmt::format("an object has more than {} devices", max_devices));
+    } else if (is_gpu_link(token)) {
+      auto link = parse_gpu_link(token);
+      if (!link) return propagate(link);
+      if (parsed.levels.empty() && parsed.network.empty())
+        return bad_token(token, "a link between GPUs belongs to the level before it");
+      auto& links = parsed.levels.empty() ? parsed.links_of_nodes : parsed.levels.back().gpu_links;
+      if (!links.empty()) return bad_token(token, "the level before it has a link between its GPUs already");
+      links.push_back(std::move(*link));
     } else if (is_network_token(token)) {
       if (!parsed.network.empty() || !parsed.levels.empty())
         return bad_token(token, "only one network is allowed, and it must come first");
@@ -193,6 +217,7 @@ Result<MachineSpec> parse_topology_string(std::string_view text) {
     auto network = parse_network_token(parsed->network, default_per_hop(levels));
     if (!network) return propagate(network);
     network->levels.back().devices = std::move(parsed->devices_of_nodes);
+    network->levels.back().gpu_links = std::move(parsed->links_of_nodes);
     levels.insert(levels.begin(), network->levels.begin(), network->levels.end());
     machine.network = std::move(network->network);
   }

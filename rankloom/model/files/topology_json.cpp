@@ -54,8 +54,17 @@ static void read(const JsonCursor& cursor, DeviceSpec& device) {
     cursor.report_error("the name or the address of a device is too long", "use at most 64 bytes");
 }
 
+static void read(const JsonCursor& cursor, GpuLinkSpec& link) {
+  cursor.expect_keys({"gpus", "cost"});
+  cursor.read_optional("gpus", link.gpus);
+  cursor.read_required("cost", link.cost);
+  if (cursor.failed() || !cursor.has("gpus")) return;
+  if (link.gpus.size() < 2)
+    cursor.report_error("connects fewer than two GPUs", "name two GPUs or more; without \"gpus\", all are linked");
+}
+
 static void read(const JsonCursor& cursor, ObjectSpec& object) {
-  cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children", "devices"});
+  cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children", "devices", "gpu_links"});
   if (cursor.depth() > 2 * max_levels)
     cursor.report_error("is nested too deep", fmt::format("use at most {} levels", max_levels));
   std::uint32_t repeat = 1;
@@ -67,6 +76,7 @@ static void read(const JsonCursor& cursor, ObjectSpec& object) {
   cursor.read_optional("os_index", object.os_index);
   cursor.read_optional("children", object.children);
   cursor.read_optional("devices", object.devices);
+  cursor.read_optional("gpu_links", object.gpu_links);
   if (cursor.failed()) return;
   object.repeat = repeat;
   if (object.kind.empty()) cursor.report_error("the kind is empty", "give the kind, such as \"node\" or \"core\"");
@@ -225,6 +235,12 @@ Json to_json(const ObjectSpec& object) {
     if (device.number) entry["number"] = *device.number;
     if (!device.address.empty()) entry["address"] = device.address;
     json["devices"].push_back(std::move(entry));
+  }
+  for (const GpuLinkSpec& link : object.gpu_links) {
+    Json entry = Json::object();
+    if (!link.gpus.empty()) entry["gpus"] = link.gpus;
+    entry["cost"] = to_json(link.cost);
+    json["gpu_links"].push_back(std::move(entry));
   }
   if (object.children.empty()) {
     if (object.capacity != 1) json["capacity"] = object.capacity;

@@ -3,10 +3,12 @@
 // returns a MachineSpec, and Topology::build() compiles it for fast queries. Equal parts are described once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankloom/core/ids.hpp"
@@ -36,7 +38,6 @@ inline bool is_valid_cost(Cost cost) {
          cost.latency <= max_valid_cost;
 }
 
-/// One object of the hierarchy, or `repeat` equal siblings.
 /// A device of a node: a GPU ("gpu") or a network card ("nic").
 struct DeviceSpec {
   std::string kind;
@@ -53,6 +54,18 @@ inline bool is_device_kind(std::string_view kind) {
   return kind == "gpu" || kind == "nic";
 }
 
+/// A link between GPUs of a node that bypasses the processors: NVLink, xGMI, Xe Link.
+struct GpuLinkSpec {
+  /// The numbers of the GPUs on the node, each linked to all others; empty: all GPUs below the object.
+  std::vector<std::uint32_t> gpus = {};
+  Cost cost = {};
+  bool operator==(const GpuLinkSpec&) const = default;
+};
+
+/// A node with links has at most this many GPUs.
+inline constexpr std::size_t max_linked_gpus = 256;
+
+/// One object of the hierarchy, or `repeat` equal siblings.
 struct ObjectSpec {
   std::string kind;  ///< "switch", "node", "package", "core", …: names the level.
   std::string name;  ///< The name of a host; empty: numbered. Only with repeat = 1.
@@ -62,8 +75,9 @@ struct ObjectSpec {
   std::uint32_t capacity = 1;  ///< Leaves only: how many ranks fit; 0: the core must not be used.
   /// Leaves only: the number that the operating system of the node gives to the processing unit.
   std::optional<std::uint32_t> os_index;
-  std::vector<ObjectSpec> children;      ///< Empty: this is a leaf, that is, a core.
-  std::vector<DeviceSpec> devices = {};  ///< Near all cores of this object, and not nearer to some of them.
+  std::vector<ObjectSpec> children;         ///< Empty: this is a leaf, that is, a core.
+  std::vector<DeviceSpec> devices = {};     ///< Near all cores of this object, and not nearer to some of them.
+  std::vector<GpuLinkSpec> gpu_links = {};  ///< Between GPUs of this object and of those below it.
 };
 
 /// A warning about the input of a topology source, which `topo check` prints. It is not an error.

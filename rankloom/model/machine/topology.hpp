@@ -45,6 +45,13 @@ class Topology {
     Core first{}, end{};       ///< The cores near it.
   };
 
+  /// A link between GPUs of a node.
+  struct GpuLink {
+    Node node{};
+    std::vector<std::uint32_t> gpus;  ///< Their numbers on the node, in ascending order; each is linked to all others.
+    Cost cost;
+  };
+
   /// Fails if the machine is empty, too large for 32-bit core numbers, or has contradictory levels.
   static Result<Topology> build(MachineSpec spec);
   /// A machine given by a square distance matrix in row-major order, for quadratic assignment problems. This is the
@@ -83,6 +90,8 @@ class Topology {
 
   /// By node, then in the order of the machine.
   std::span<const Device> devices() const { return data_->devices; }
+  /// By node. If several links connect two GPUs, the cheapest one counts.
+  std::span<const GpuLink> gpu_links() const { return data_->gpu_links; }
 
   /// The network between the nodes. For a hierarchy it is the tree of the levels above the nodes.
   const Network& network() const { return *data_->network; }
@@ -114,6 +123,7 @@ class Topology {
     std::vector<std::uint32_t> os_index;     // by core; empty: the index in the node
     std::vector<std::string> node_names;     // empty: numbered
     std::vector<Device> devices;
+    std::vector<GpuLink> gpu_links;
     std::shared_ptr<const Network> network;
     bool routed = false;
     bool symmetric = true;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t no_number = std::numeric_limits<std::uint32_t>::max();
-constexpr double max_devices = 1 << 20;
+constexpr double max_devices = 1 << 20, max_link_ends = 1 << 22;
 
 /// Kinds of levels inside a node, for machines that do not name their nodes.
 bool is_inside_node(const std::string& kind) {
@@ -81,15 +82,30 @@ class TopologyBuilder {
     if (root.children.empty() || count < 1)
       return bad("the machine has no cores", "name at least one level, such as core:4");
     if (root.repeat != 1) return bad("the machine itself is repeated", "repeat a level below the machine");
-    const std::function<double(const ObjectSpec&)> devices = [&](const ObjectSpec& object) -> double {
-      auto sum = static_cast<double>(object.devices.size());
-      for (const ObjectSpec& child : object.children) sum += devices(child);
-      return sum * static_cast<double>(object.repeat);
+    struct DeviceCount {
+      double devices, link_ends;
     };
-    const double device_count = devices(root);
+    const std::function<DeviceCount(const ObjectSpec&)> devices = [&](const ObjectSpec& object) -> DeviceCount {
+      DeviceCount sum{static_cast<double>(object.devices.size()), 0};
+      for (const ObjectSpec& child : object.children) {
+        const DeviceCount below = devices(child);
+        sum.devices += below.devices;
+        sum.link_ends += below.link_ends;
+      }
+      for (const GpuLinkSpec& link : object.gpu_links)
+        sum.link_ends += 1 + (link.gpus.empty() ? sum.devices : static_cast<double>(link.gpus.size()));
+      const auto repeat = static_cast<double>(object.repeat);
+      return {sum.devices * repeat, sum.link_ends * repeat};
+    };
+    const auto [device_count, link_ends] = devices(root);
     if (device_count > max_devices) {
       return bad(fmt::format("{:.4g} devices are too many: the maximum is {:.4g}", device_count, max_devices),
                  "give nodes fewer devices");
+    }
+    if (link_ends > max_link_ends) {
+      return bad(fmt::format("links between GPUs with {:.4g} ends are too many: the maximum is {:.4g}", link_ends,
+                             max_link_ends),
+                 "give nodes fewer links, each between more GPUs");
     }
     if (count > static_cast<double>(max_cores)) {
       return bad(fmt::format("{:.4g} cores are too many: the maximum is {}", count, max_cores),
@@ -97,7 +113,8 @@ class TopologyBuilder {
     }
     constexpr double bytes_per_core = 24;     // path, levels above, attributes
     constexpr double bytes_per_device = 512;  // while they are sorted
-    const double bytes = count * bytes_per_core + device_count * bytes_per_device;
+    constexpr double bytes_per_link_end = 64;
+    const double bytes = count * bytes_per_core + device_count * bytes_per_device + link_ends * bytes_per_link_end;
     if (auto fits = check_memory({}, "a machine of this size", bytes, {}); !fits) {
       return bad(fits.error().what, "make the levels smaller");
     }
@@ -269,12 +286,16 @@ class TopologyBuilder {
 
   void add_devices(const ObjectSpec& object, std::size_t level, Core first) {
     const Core end{static_cast<std::uint32_t>(data_.path.size())};
-    if (level < data_.node_level) devices_above_nodes_ |= !object.devices.empty();
+    if (level < data_.node_level) {
+      devices_above_nodes_ |= !object.devices.empty();
+      links_above_nodes_ |= !object.gpu_links.empty();
+    }
     const Node node{static_cast<std::uint32_t>(data_.levels[data_.node_level].objects - 1)};
     for (const DeviceSpec& device : object.devices) {
       data_.devices.push_back(
           {device.kind, device.name, device.address, node, device.number.value_or(no_number), first, end});
     }
+    for (const GpuLinkSpec& link : object.gpu_links) links_.push_back({&object, &link, node, first, end});
   }
 
   /// Orders the devices of each node, and numbers those without a number.
@@ -299,8 +320,75 @@ class TopologyBuilder {
     return {};
   }
 
+  /// A link of an object, and the cores of the object.
+  struct LinkPosition {
+    const ObjectSpec* object;
+    const GpuLinkSpec* spec;
+    Node node;
+    Core first, end;
+  };
+
+  /// Finds the GPUs of every link.
+  Result<void> resolve_links() {
+    if (links_above_nodes_ || !machine_.gpu_links.empty())
+      return bad("a link between GPUs is above the level of nodes", "give links to nodes or to parts of nodes");
+    auto device = data_.devices.cbegin();
+    std::optional<Node> node;
+    std::vector<const Topology::Device*> gpus;  // of the node
+    for (const LinkPosition& link : links_) {   // one node after the other
+      if (node != link.node) {
+        node = link.node;
+        gpus.clear();
+        while (device != data_.devices.cend() && device->node < link.node) ++device;
+        for (; device != data_.devices.cend() && device->node == link.node; ++device)
+          if (device->kind == "gpu") gpus.push_back(&*device);
+        if (gpus.size() > max_linked_gpus) {
+          return bad(fmt::format("a node with links between GPUs has {} GPUs: the maximum is {}", gpus.size(),
+                                 max_linked_gpus),
+                     "give the node fewer GPUs, or no links");
+        }
+      }
+      auto linked = gpus_of(link, gpus);
+      if (!linked) return propagate(linked);
+      data_.gpu_links.push_back({link.node, std::move(*linked), link.spec->cost});
+    }
+    return {};
+  }
+
+  /// The numbers of the GPUs of a link, sorted.
+  Result<std::vector<std::uint32_t>> gpus_of(const LinkPosition& link,
+                                             const std::vector<const Topology::Device*>& gpus) const {
+    const auto [inverse_bandwidth, latency] = link.spec->cost;
+    const std::string& kind = link.object->kind;
+    if (!is_valid_cost(link.spec->cost)) {
+      return bad(
+          fmt::format("the cost {},{} of a link between GPUs of level {} is invalid", inverse_bandwidth, latency, kind),
+          cost_limits);
+    }
+    std::vector<std::uint32_t> below;
+    for (const Topology::Device* const gpu : gpus) {
+      if (link.first <= gpu->first && gpu->end <= link.end) below.push_back(gpu->number);
+    }
+    std::sort(below.begin(), below.end());
+    std::vector<std::uint32_t> linked = link.spec->gpus.empty() ? below : link.spec->gpus;
+    std::sort(linked.begin(), linked.end());
+    for (const std::uint32_t number : linked) {
+      if (std::binary_search(below.begin(), below.end(), number)) continue;
+      return bad(fmt::format("a link of level {} names GPU {}, which is not below it", kind, number),
+                 "use the numbers of the GPUs on their node, and give the link to the node");
+    }
+    if (const auto twice = std::adjacent_find(linked.begin(), linked.end()); twice != linked.end())
+      return bad(fmt::format("a link of level {} names GPU {} twice", kind, *twice), "name every GPU once");
+    if (linked.size() < 2) {
+      return bad(fmt::format("a link of level {} connects fewer than two GPUs", kind),
+                 "describe the GPUs (\"node:4 gpu-link=0.02 numa:4 gpu:1 core:16\"), or remove the link");
+    }
+    return linked;
+  }
+
   Result<void> check_attributes() {
     if (auto numbered = number_devices(); !numbered) return numbered;
+    if (auto resolved = resolve_links(); !resolved) return resolved;
     if (std::count(data_.os_index.begin(), data_.os_index.end(), no_os_index) > 0) {
       return bad("some cores have an os_index and others have none", "give an os_index to all cores or to none");
     }
@@ -404,7 +492,9 @@ class TopologyBuilder {
   std::uint32_t core_count_ = 0;
   std::vector<int> shift_;          // by level: position of its bits in a path
   std::vector<bool> uneven_costs_;  // by level: whether parents have different costs between their children
-  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false, devices_above_nodes_ = false;
+  std::vector<LinkPosition> links_;
+  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false;
+  bool devices_above_nodes_ = false, links_above_nodes_ = false;
 };
 
 Result<Topology> Topology::build(MachineSpec spec) {

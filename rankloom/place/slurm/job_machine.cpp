@@ -63,6 +63,7 @@ void set_cores(ObjectSpec& node, std::uint32_t cores, Cost interior) {
   if (!node.children.empty() && core_count(node) == cores) return;
   if (!node.between || core_count(node) == 1) node.between = interior;
   node.children = {{.kind = "core", .name = {}, .repeat = cores, .between = {}, .os_index = {}, .children = {}}};
+  node.gpu_links.clear();  // of GPUs that belonged to parts of the node
 }
 
 MachineSpec flat_machine(const SlurmStep& step) {

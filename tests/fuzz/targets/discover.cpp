@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/discover/compose.hpp"
+#include "rankloom/discover/gpu_links.hpp"
 #include "rankloom/discover/hwloc/host_report.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
@@ -53,13 +54,26 @@ void read_probe(std::string_view bytes) {
   if (has_value(calibrated)) check_machine(calibrated->machine);
 }
 
+/// The output of nvidia-smi or rocm-smi.
+void read_gpu_links(std::string_view bytes) {
+  for (const auto parse : {parse_nvidia_topology, parse_rocm_topology}) {
+    const auto table = parse(bytes);
+    if (!has_value(table)) continue;
+    for (const GpuLinkSpec& link : group_links(*table, 0)) {
+      expect(is_valid_cost(link.cost), "the cost of a link is valid");
+      expect(link.gpus.empty() || link.gpus.size() > 1, "a link has two ends");
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> fuzz_targets() {
   std::vector<FuzzTarget> targets{{"hierarchy", read_hierarchy},
                                   {"slurm-allocation", read_allocation, 3000},
                                   {"host-report", collect_reports},
-                                  {"probe-table", read_probe}};
+                                  {"probe-table", read_probe},
+                                  {"gpu-links", read_gpu_links}};
   for (const TopologySourceInfo& source : topology_sources()) {
     targets.push_back({fmt::format("topology-{}", source.name),
                        [&source](std::string_view bytes) {

@@ -3,8 +3,13 @@
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/topology_json.hpp"
@@ -60,6 +65,46 @@ std::string device_lines(const Topology& topology) {
   return text.empty() ? text : "\n" + text;
 }
 
+/// A link that the same GPUs of several nodes have.
+struct LinkOfNodes {
+  const Topology::GpuLink* link;  // of the first of these nodes
+  std::uint64_t nodes = 0;
+};
+
+std::vector<LinkOfNodes> links_of_nodes(const Topology& topology) {
+  std::vector<LinkOfNodes> links;
+  using Key = std::tuple<std::vector<std::uint32_t>, double, double>;
+  std::map<Key, std::size_t> known;
+  for (const Topology::GpuLink& link : topology.gpu_links()) {
+    const auto [position, is_new] =
+        known.try_emplace(Key{link.gpus, link.cost.inverse_bandwidth, link.cost.latency}, links.size());
+    if (is_new) links.push_back({&link});
+    ++links[position->second].nodes;
+  }
+  return links;
+}
+
+/// "  link between gpu 0, 1, 2, 3 of 4 nodes: cost 0.02", one line per link.
+std::string link_lines(const Topology& topology) {
+  constexpr std::size_t max_lines = 32;
+  const std::vector<LinkOfNodes> links = links_of_nodes(topology);
+  std::string text;
+  for (const LinkOfNodes& entry : std::span(links).first(std::min(links.size(), max_lines))) {
+    text += fmt::format("  link between gpu {} of {}: cost {}\n", fmt::join(entry.link->gpus, ", "),
+                        entry.nodes == 1 ? topology.node_name(entry.link->node) : counted(entry.nodes, "node"),
+                        cost_text(entry.link->cost));
+  }
+  if (links.size() > max_lines) text += fmt::format("  and {} more links between GPUs\n", links.size() - max_lines);
+  return text;
+}
+
+Json link_json(const LinkOfNodes& entry) {
+  return {{"gpus", entry.link->gpus},
+          {"nodes", entry.nodes},
+          {"inverse_bandwidth", entry.link->cost.inverse_bandwidth},
+          {"latency", entry.link->cost.latency}};
+}
+
 Json network_json(const Topology& topology) {
   const Network& network = topology.network();
   return {{"text", network.text()},
@@ -100,6 +145,7 @@ Json machine_json(const Topology& topology) {
     if (const std::uint64_t devices = count_devices(topology, kind); devices > 0)
       json[fmt::format("{}s", kind)] = devices;
   }
+  for (const LinkOfNodes& entry : links_of_nodes(topology)) json["gpu_links"].push_back(link_json(entry));
   return json;
 }
 
@@ -115,7 +161,7 @@ std::string machine_headline(const Topology& topology) {
 
 std::string machine_drawing(const Topology& topology, bool ascii) {
   return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
-         draw_outline(outline_machine(topology), {.ascii = ascii}) + device_lines(topology);
+         draw_outline(outline_machine(topology), {.ascii = ascii}) + device_lines(topology) + link_lines(topology);
 }
 
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
