@@ -43,16 +43,16 @@ TEST(DeviceTraffic, PairsWithMuchTrafficGetLinkedGpus) {
   const auto devices = with_gpu_links(nodes_with_linked_pairs());
   ASSERT_TRUE(devices) << to_string(devices.error());
   const testing::OwnedProblem problem =
-      testing::make_problem(std::move(builder).build(false), *devices, CostModel::bytes, {.shape = one_gpu_each});
-  const Placement placement = testing::place_with("auto", problem);
-  ASSERT_EQ(placement.core_of.size(), 2 * pairs);
-  EXPECT_DOUBLE_EQ(problem.cost(placement.core_of), heavy_pairs * 1000 * 0.125 + (pairs - heavy_pairs) * 1.0);
+      testing::make_problem(std::move(builder).build(false), *devices, CostModel::bytes, {.shapes = one_gpu_each});
+  const auto result = run_mapper(testing::mapper("auto"), problem.view(), MapRun{});
+  ASSERT_TRUE(result) << to_string(result.error());
+  EXPECT_DOUBLE_EQ(result->cost, heavy_pairs * 1000 * 0.125 + (pairs - heavy_pairs) * 1.0);
   const auto slots = Slots::cut(*devices, 2 * pairs, one_gpu_each);
   ASSERT_TRUE(slots) << to_string(slots.error());
   for (std::uint32_t pair = 0; pair < heavy_pairs; ++pair) {
     std::set<std::uint32_t> gpus;
     for (const Rank rank : {ranks[2 * pair], ranks[2 * pair + 1]})
-      gpus.insert(gpu_of_core(*slots, placement.core_of[index(rank)]));
+      gpus.insert(gpu_of_core(*slots, result->mapping[rank]));
     EXPECT_TRUE(gpus == (std::set<std::uint32_t>{2, 3}) || gpus == (std::set<std::uint32_t>{6, 7})) << "pair " << pair;
   }
 }
@@ -61,7 +61,7 @@ TEST(DeviceTraffic, WithLinksBetweenAllGpusThePlaceInsideANodeDoesNotMatter) {
   const auto devices = with_gpu_links(testing::topology("node:2=10 gpu-link=0.02 numa:4=3 gpu:1 core:16=1"));
   ASSERT_TRUE(devices) << to_string(devices.error());
   const testing::OwnedProblem problem =
-      testing::make_problem(testing::shuffled_groups(2, 4, 5), *devices, CostModel::bytes, {.shape = one_gpu_each});
+      testing::make_problem(testing::shuffled_groups(2, 4, 5), *devices, CostModel::bytes, {.shapes = one_gpu_each});
   const Placement placement = testing::place_with("auto", problem);
   // Two groups of four ranks, each with 12 messages of 1000 bytes inside.
   EXPECT_DOUBLE_EQ(problem.cost(placement.core_of), 24 * 1000 * 0.02);

@@ -218,13 +218,13 @@ TEST_F(PlaceStep, RanksOfSeveralUnitsGetSlotsOfDescribedNodes) {
   const auto profile =
       "map:" + write("four.mtx", "%%MatrixMarket matrix coordinate integer general\n4 4 2\n1 4 1000000\n2 3 1000000\n");
   const SlurmNetwork described{.topology = "node:2=10 numa:2=3 core:2=1"};
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), described), "n1:+0-1 n2:+0-1 n2:+2-3 n1:+2-3");
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes()), "n1:- n2:- n2:- n1:-") << "the inside is not known";
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 app", two_nodes(), described), "n1:- n2:- n2:- n1:-");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), described), "n2:+0-1 n1:+2-3 n1:+0-1 n2:+2-3");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes()), "n2:- n1:- n1:- n2:-") << "the inside is not known";
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 app", two_nodes(), described), "n2:- n1:- n1:- n2:-");
   const SlurmNetwork smaller{.topology = "node:2=10 numa:2=3 core:1=1"};
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), smaller), "n1:- n2:- n2:- n1:-");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), smaller), "n2:- n1:- n1:- n2:-");
   const SlurmNetwork threads{.topology = "node:2=10 core:2=1 pu:2=0.1"};
-  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), threads), "n1:- n2:- n2:- n1:-")
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), threads), "n2:- n1:- n1:- n2:-")
       << "numbers of hardware threads are not known";
   const auto wide = write("wide.map", "# --cores-per-rank 2\n4\n0\n6\n2\n");
   EXPECT_EQ(place(wide + ",topology=node:2 core:4", "srun -n 4 -c 2 app", two_nodes()),

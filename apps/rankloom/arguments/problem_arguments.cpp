@@ -59,16 +59,6 @@ std::string collective_name(CollectiveModel model) {
   return {};
 }
 
-/// The machine with the costs between GPUs.
-Result<Topology> device_costs(const Topology& machine) {
-  if (machine.gpu_links().empty()) {
-    return fail(Code::usage, at("--device-traffic"), "the machine has no links between GPUs",
-                "describe them (\"node:4=10 gpu-link=0.02 numa:4=3 gpu:1 core:16=1\", or gpu_links in the topology "
-                "JSON), discover them (rankloom topo discover), or leave out --device-traffic");
-  }
-  return with_gpu_links(machine);
-}
-
 void add_number(CLI::App& app, const OptionText& text, std::uint32_t max, std::optional<std::uint32_t>& number) {
   add_value(app, text, [name = text.names, max, &number](std::string_view value) -> Result<void> {
     const auto parsed = parse_number(value);
@@ -254,7 +244,7 @@ Json ProblemArguments::json(const Instance& instance, CostModel model) const {
   add("cores_per_rank", slot.cores);
   add("threads_per_core", slot.threads_per_core);
   add("gpus_per_rank", slot.gpus);
-  if (device_traffic) json[\"device_traffic\"] = true;
+  if (device_traffic) json["device_traffic"] = true;
   if (instance.limits.per_node > 0) json["ranks_per_node"] = instance.limits.per_node;
   if (instance.limits.per_package > 0) json["ranks_per_package"] = instance.limits.per_package;
   if (instance.limits.per_numa > 0) json["ranks_per_numa"] = instance.limits.per_numa;
@@ -283,6 +273,22 @@ Capacities Instance::capacities_of_given(const Capacities::Options& fit) const {
                            : Capacities::of_leaves(topology).relax_if_oversubscribed(topology, graph.rank_count());
 }
 
+Result<Topology> ProblemArguments::load_machine() const {
+  auto machine = topology.load();
+  if (!machine) return machine;
+  return apply_device_traffic(*machine);
+}
+
+Result<Topology> ProblemArguments::apply_device_traffic(const Topology& machine) const {
+  if (!device_traffic) return machine;
+  if (machine.gpu_links().empty()) {
+    return fail(Code::usage, at("--device-traffic"), "the machine has no links between GPUs",
+                "describe them (\"node:4=10 gpu-link=0.02 numa:4=3 gpu:1 core:16=1\", or gpu_links in the topology "
+                "JSON), discover them (rankloom topo discover), or leave out --device-traffic");
+  }
+  return with_gpu_links(machine);
+}
+
 Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) const {
   const auto no_topology = [] {
     return fail(Code::usage, at("-t"), "the machine is missing",
@@ -294,7 +300,7 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   std::optional<Topology> machine;
   if (topology.given()) {
     progress.report("building the machine", -1);
-    auto loaded = topology.load();
+    auto loaded = load_machine();
     if (!loaded) return propagate(loaded);
     machine = std::move(*loaded);
   }
@@ -304,13 +310,12 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   progress.report(profile.is_pattern() ? "generating the pattern" : "reading the profile", -1);
   auto imported = profile.load();
   if (!imported) return propagate(imported);
-  if (!machine) machine = std::move(imported->topology);
-  if (!machine) return no_topology();
-  if (device_traffic) {
-    auto between_gpus = device_costs(*machine);
-    if (!between_gpus) return propagate(between_gpus);
-    machine = std::move(*between_gpus);
+  if (!machine && imported->topology) {
+    auto with_costs = apply_device_traffic(*imported->topology);
+    if (!with_costs) return propagate(with_costs);
+    machine = std::move(*with_costs);
   }
+  if (!machine) return no_topology();
   const std::uint32_t ranks = imported->profile.rank_count();
   auto capacities = Capacities::of(*machine, ranks, fit());
   if (!capacities) return propagate(capacities);

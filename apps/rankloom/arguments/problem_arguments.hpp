@@ -113,12 +113,15 @@ struct ProblemArguments {
   Capacities::Options fit() const {
     return {.oversubscribe = oversubscribe, .imbalance = imbalance, .shapes = slot.shapes()};
   }
+  /// The given machine, with the costs between GPUs if ranks exchange their memory.
+  Result<Topology> load_machine() const;
   Result<Instance> load(Progress& progress, bool keep_profile = false) const;
   /// The part of every result that says what it is about: the version of the program, the profile and the machine as
   /// given, their sizes, and their digests.
   Json json(const Instance& instance, CostModel model) const;
 
  private:
+  Result<Topology> apply_device_traffic(const Topology& machine) const;
   /// Limits the capacities, and sets the default placement. A recorded one that exceeds the limits is not used.
   Result<void> set_default(Instance& instance, Result<std::vector<Core>> recorded) const;
 };

@@ -298,7 +298,7 @@ class SimulateVerb : public Verb {
       return fail(Code::usage, at("--trace"), "--trace applies to mappings, not to jobs",
                   "name the trace of a job instead of its profile: --job app.trace@nodes:0-3");
     }
-    auto topology = problem_.topology.load();
+    auto topology = problem_.load_machine();
     if (!topology) return propagate(topology);
     auto specs = job_specs();
     if (!specs) return propagate(specs);
@@ -371,7 +371,7 @@ class SimulateVerb : public Verb {
     if (!problem_.topology.given())
       return fail(Code::usage, at("-t"), "the machine is missing",
                   "add -t FILE, or a string such as -t \"node:4=10 core:8=1\"");
-    auto topology = problem_.topology.load();
+    auto topology = problem_.load_machine();
     if (!topology) return propagate(topology);
     auto calibration = calibrate(*topology, simulation_.platform, simulation_.options, progress);
     if (!calibration) return propagate(calibration);
