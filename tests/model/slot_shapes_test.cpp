@@ -28,6 +28,17 @@ TEST(RankNumbers, AreReadAndWritten) {
   EXPECT_FALSE(RankNumbers::parse(many, 64)) << "too many parts";
 }
 
+TEST(RankNumbers, OfTheLargestNumberOfPartsAreReadBack) {
+  std::string cores = "1x2";
+  for (std::size_t part = 1; part < RankNumbers::max_parts; ++part) cores += part % 2 == 0 ? ",1x2" : ",1x3";
+  const SlotShapes shapes =
+      SlotShapes::combine(RankNumbers::parse(cores, 64), std::nullopt, RankNumbers::parse("100x1", 64), {});
+  ASSERT_TRUE(shapes.differ());
+  const auto again = RankNumbers::parse(shapes.cores()->text(), 64);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(SlotShapes::combine(again, std::nullopt, shapes.gpus(), {}), shapes);
+}
+
 TEST(SlotShapes, GiveRanksNumbersByRange) {
   const SlotShapes shapes = shapes_of("4x8,16x1", "2x1");
   EXPECT_TRUE(shapes.differ());

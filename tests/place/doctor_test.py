@@ -22,18 +22,34 @@ PROGRAM = r"""
 #include <sys/wait.h>
 #include <time.h>
 
-static double now(void) {
+static double seconds(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-/* Every thread is busy for a moment. A rank has no child that it did not start. */
+/* All threads are busy until each has used some time of a processor, however many programs share it, and until some time
+   has passed. A rank has no child that it did not start. */
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const double end = now() + atof(argv[1]);
+  const double least = atof(argv[1]), end = seconds(CLOCK_MONOTONIC) + least;
+  int waiting = 0;
 #pragma omp parallel
-  while (now() < end) {}
+  {
+#pragma omp atomic
+    ++waiting;
+#pragma omp barrier
+    int used = 0, left = 1;
+    while (left > 0 || seconds(CLOCK_MONOTONIC) < end) {
+      if (!used && seconds(CLOCK_THREAD_CPUTIME_ID) > least / 4) {
+        used = 1;
+#pragma omp atomic
+        --waiting;
+      }
+#pragma omp atomic read
+      left = waiting;
+    }
+  }
   const int child = waitpid(-1, NULL, 0);
   if (child != -1 || errno != ECHILD) puts("an unknown child");
   MPI_Finalize();

@@ -379,7 +379,6 @@ class Slurm(VirtualClusterTest):
 
     def test_ranks_may_differ_in_cores(self):
         self.rankloom("map", "gen:ring:ranks=8", "-t", "lab.json", "--cores-per-rank", "2x3,6x1", "-o", "mapping")
-        self.cores = list(range(8))
         done = self.launch_and_verify("srun", "-n", "8", "sleep", "0.2")
         self.assertEqual(json.loads(done.stdout)["confirmed"], 8, done.stderr)
 

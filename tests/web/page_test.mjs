@@ -352,7 +352,11 @@ check("A rank of several cores is on all of them and on its GPU, in one colour, 
   // The colour above the text.
   const colour = async (box) => {
     const { inside } = await layout_point(page, machine, node.x + box.x + box.w / 2, node.y + box.y + 0.2 * box.h);
-    return page.locator("#machine canvas").evaluate((canvas, { x, y }) => [...canvas.getContext("2d").getImageData(Math.round(x), Math.round(y), 1, 1).data].join(), inside);
+    return page.locator("#machine canvas").evaluate((canvas, { x, y }) => {
+      const pixel = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+      pixel.drawImage(canvas, -Math.round(x), -Math.round(y));
+      return pixel.getImageData(0, 0, 1, 1).data.join();
+    }, inside);
   };
   const gpu = template.devices.find((device) => device.number === GPU_OF_SLOT[0] && device.kind === "gpu");
   assert.equal(await colour(cores[1]), await colour(cores[0]));

@@ -24,7 +24,7 @@ using Part = MachineTree::Part;
 
 enum class Method : std::uint8_t { automatic, recursive, kway };
 
-struct Options {
+struct MetisOptions {
   Method method = Method::automatic;
   std::uint64_t cuts = 4;
   bool pack = false;
@@ -34,7 +34,7 @@ struct Options {
 
 class Multisection {
  public:
-  Multisection(const MapProblem& problem, const MapRun& run, const Options& options)
+  Multisection(const MapProblem& problem, const MapRun& run, const MetisOptions& options)
       : problem_(problem),
         options_(options),
         tree_(problem.topology, problem.capacities),
@@ -193,7 +193,7 @@ class Multisection {
   }
 
   const MapProblem& problem_;
-  const Options& options_;
+  const MetisOptions& options_;
   MachineTree tree_;
   StopCondition stop_condition_;
   std::uint64_t seed_;
@@ -223,7 +223,7 @@ class Metis final : public Mapper {
   }
 
  private:
-  Options options_;
+  MetisOptions options_;
 };
 
 }  // namespace

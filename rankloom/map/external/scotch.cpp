@@ -38,7 +38,7 @@ ScotchNumber flags_of(Strategy strategy) {
   }
 }
 
-struct Options {
+struct ScotchOptions {
   Strategy strategy = Strategy::normal;
   bool pack = false;
   bool load = false;
@@ -47,7 +47,7 @@ struct Options {
 
 class ScotchMapping {
  public:
-  ScotchMapping(const MapProblem& problem, const MapRun& run, const Options& options)
+  ScotchMapping(const MapProblem& problem, const MapRun& run, const ScotchOptions& options)
       : problem_(problem),
         options_(options),
         tree_(problem.topology, problem.capacities),
@@ -164,7 +164,7 @@ class ScotchMapping {
   }
 
   const MapProblem& problem_;
-  const Options& options_;
+  const ScotchOptions& options_;
   MachineTree tree_;
   Affinity affinity_;
   StopCondition stop_condition_;
@@ -193,7 +193,7 @@ class Scotch final : public Mapper {
   }
 
  private:
-  Options options_;
+  ScotchOptions options_;
 };
 
 }  // namespace

@@ -57,8 +57,7 @@ std::optional<RankNumbers> RankNumbers::parse(std::string_view text, std::uint32
     const auto count = read_number(part.substr(0, times)), number = read_number(part.substr(times + 1));
     if (!count || *count == 0 || !number || *number > max) return std::nullopt;
     ranks += *count;
-    if (ranks > std::numeric_limits<std::uint32_t>::max() || numbers.parts.size() == SlotShapes::max_parts / 4)
-      return std::nullopt;
+    if (ranks > std::numeric_limits<std::uint32_t>::max() || numbers.parts.size() == max_parts) return std::nullopt;
     numbers.parts.push_back({*count, *number});
   }
   return numbers;
@@ -143,6 +142,8 @@ std::optional<RankNumbers> SlotShapes::numbers(std::uint32_t SlotShape::*number)
       numbers.parts.push_back({ranks, value});
   }
   if (numbers.parts.size() == 1 && numbers.parts[0].number == by_default) return std::nullopt;
+  if (numbers.parts.size() > RankNumbers::max_parts && numbers.parts.back().number == by_default)
+    numbers.parts.pop_back();  // ranks without a number have the default
   return numbers;
 }
 

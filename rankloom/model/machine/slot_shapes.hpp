@@ -34,6 +34,7 @@ struct RankNumbers {
     bool operator==(const Part&) const = default;
   };
   std::vector<Part> parts;
+  static constexpr std::size_t max_parts = 64;
 
   RankNumbers() = default;
   explicit RankNumbers(std::uint32_t for_all) : parts{{0, for_all}} {}
@@ -52,8 +53,8 @@ class SlotShapes {
     SlotShape shape = {};
     bool operator==(const Part&) const = default;
   };
-  /// The largest number of parts.
-  static constexpr std::size_t max_parts = 256;
+  /// The largest number of parts: those of three numbers of a rank.
+  static constexpr std::size_t max_parts = 3 * RankNumbers::max_parts + 1;
 
   SlotShapes() : SlotShapes(SlotShape{}) {}
   SlotShapes(SlotShape for_all) : parts_{{0, for_all}} {}  // NOLINT(google-explicit-constructor): usually all are equal
@@ -61,7 +62,8 @@ class SlotShapes {
   static SlotShapes combine(const std::optional<RankNumbers>& cores, const std::optional<RankNumbers>& threads_per_core,
                             const std::optional<RankNumbers>& gpus, const SlotShapes& otherwise);
 
-  bool operator==(const SlotShapes&) const = default;
+  /// Whether all ranks have the same shapes, however many were named.
+  bool operator==(const SlotShapes& other) const { return parts_ == other.parts_; }
   /// Whether ranks may have different shapes.
   bool differ() const { return parts_.size() > 1; }
   /// The shape of all ranks, if they do not differ.

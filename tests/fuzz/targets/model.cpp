@@ -56,9 +56,9 @@ void read_repaired_profile(std::string_view bytes) {
 void read_any_mapping(std::string_view bytes) {
   const auto mapping = read_mapping(file_of(bytes));
   if (!has_value(mapping)) return;
-  const std::string text = written([&](Sink& sink) { write_plain_mapping(mapping->core_of, sink, mapping->shape); });
+  const std::string text = written([&](Sink& sink) { write_plain_mapping(mapping->core_of, sink, mapping->shapes); });
   const auto again = read_mapping(file_of(text));
-  expect(again && again->core_of == mapping->core_of && again->shape == mapping->shape,
+  expect(again && again->core_of == mapping->core_of && again->shapes == mapping->shapes,
          "a mapping reads back to the same cores and shape");
 }
 

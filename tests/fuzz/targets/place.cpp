@@ -191,7 +191,7 @@ void read_launcher_file(const Launcher& launcher, std::string_view bytes) {
   const FileContents file = file_of(bytes);
   const auto read = launcher.read(file, machine(), host_names());
   if (!has_value(read) || read->core_of.size() > 1000) return;
-  const auto deployment = deploy(read->core_of, machine(), host_names(), read->shape);
+  const auto deployment = deploy(read->core_of, machine(), host_names(), read->shapes);
   if (!has_value(deployment) || deployment->rank_count() == 0) return;
   const auto written = launcher.write(*deployment, {});
   if (has_value(written)) expect(!written->files.empty(), "a launcher has a file");
