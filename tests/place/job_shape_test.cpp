@@ -184,8 +184,8 @@ TEST(Deploy, SetsThatALauncherCannotExpressAreBoundByTheWrapper) {
   // 20 cores of which every second one is numbered: a list of more than 60 characters.
   const Topology machine = testing::topology("node:1=10 core:40=2 pu:2=1");
   const std::vector<Core> cores{Core{0}};
-  const auto deployment = deploy(cores, machine, std::vector<std::string>{"a"},
-                                 SlotShape{.cores = 30, .threads_per_core = 1});
+  const auto deployment =
+      deploy(cores, machine, std::vector<std::string>{"a"}, SlotShape{.cores = 30, .threads_per_core = 1});
   ASSERT_TRUE(deployment);
   for (const char* const name : {"openmpi4", "openmpi5", "intelmpi"}) {
     const auto written = (*find_launcher(name))->write(*deployment, {});

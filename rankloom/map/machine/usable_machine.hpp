@@ -20,9 +20,9 @@ struct UsableMachine {
   std::vector<Core> from_original(std::span<const Core> core_of) const;
 };
 
-/// Nothing if all leaves may be used, if ranks have to share slots (the quality of their traffic depends on the smallest
-/// cost of the whole machine), if the start uses other leaves, or if the machine is a matrix. In a routed network, a node
-/// without usable leaves keeps one with capacity 0. O(leaves).
+/// Nothing if all leaves may be used, if ranks have to share slots (the quality of their traffic depends on the
+/// smallest cost of the whole machine), if the start uses other leaves, or if the machine is a matrix. In a routed
+/// network, a node without usable leaves keeps one with capacity 0. O(leaves).
 std::optional<UsableMachine> usable_machine(const MapProblem& problem);
 
 }  // namespace rankloom
