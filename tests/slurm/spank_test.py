@@ -213,9 +213,13 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         self.write("job.sh", "#!/bin/sh\n#SBATCH -N 4 -n 8 --time=5\nsrun --mpi=pmix ./pairs\n")
         made = json.loads(self.run_command(PROGRAM, "tune", "--script", "job.sh", "--runs", "3", "--max-runs", "3", "--metric", "step: (.*)", "--json").stdout)
         self.assertEqual((made["line"], made["min_runs"], made["max_seconds"]), (3, 8, 8 * 300))
-        done = self.run_command("sbatch", "--wait", "--parsable", "-o", "job.out", "job.tune.sh", timeout=200)
+        job = self.run_command("sbatch", "--parsable", "-o", "job.out", "job.tune.sh").stdout.strip()
+        end = time.monotonic() + 240
+        while self.run_command("squeue", "-h", "-j", job).stdout and time.monotonic() < end:  # sbatch --wait looks every 32 s only
+            time.sleep(0.3)
         output = (self.directory / "job.out").read_text()
-        result = json.loads((self.directory / f"job.tune-{done.stdout.strip()}" / "result.json").read_text())
+        self.assertLess(time.monotonic(), end, output)
+        result = json.loads((self.directory / f"job.tune-{job}" / "result.json").read_text())
         self.assertEqual((result["ranks"], len(result["before_seconds"]), result["verified"]), (8, 3, True), output)
         self.assertTrue(all(0 < seconds < 60 for seconds in result["before_seconds"]), output)
 
