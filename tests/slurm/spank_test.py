@@ -210,9 +210,10 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
 
     def test_tune_measures_the_program_of_a_job_script(self):
         subprocess.run(["mpicc.openmpi", KEEP_LOADED.with_name("pairs.c"), KEEP_LOADED, "-o", "pairs"], cwd=self.directory, check=True)
-        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 4 -n 8 --time=5\nsrun --mpi=pmix ./pairs\n")
+        # Over its default tree, PMIx of Slurm 22.05 loses messages now and then, also without rankloom, and the program hangs.
+        self.write("job.sh", "#!/bin/sh\n#SBATCH -N 4 -n 8 --time=5\nexport SLURM_PMIX_FENCE=ring\nsrun --mpi=pmix ./pairs\n")
         made = json.loads(self.run_command(PROGRAM, "tune", "--script", "job.sh", "--runs", "3", "--max-runs", "3", "--metric", "step: (.*)", "--json").stdout)
-        self.assertEqual((made["line"], made["min_runs"], made["max_seconds"]), (3, 8, 8 * 300))
+        self.assertEqual((made["line"], made["min_runs"], made["max_seconds"]), (4, 8, 8 * 300))
         job = self.run_command("sbatch", "--parsable", "-o", "job.out", "job.tune.sh").stdout.strip()
         end = time.monotonic() + 240
         while self.run_command("squeue", "-h", "-j", job).stdout and time.monotonic() < end:  # sbatch --wait looks every 32 s only
