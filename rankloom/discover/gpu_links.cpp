@@ -86,7 +86,7 @@ Result<PairTable> parse_pair_table(std::string_view text, const std::string& sou
     for (std::size_t i = 0; i < table.gpus.size(); ++i)
       table.entries.emplace(GpuPair{*first, table.gpus[i]}, std::string(tokens[i + 1]));
   }
-  if (table.gpus.empty()) return bad_table("there is no table of GPUs");
+  if (table.gpus.empty()) return bad_table("the output has no table of GPUs");
   if (rows.size() < table.gpus.size())
     return bad_table(fmt::format("there are rows for {} of {} GPUs", rows.size(), table.gpus.size()));
   return table;

@@ -33,7 +33,7 @@ struct DeviceBox {
   std::uint32_t first_core = 0, cores = 0;     ///< The cores near it; relative to the node.
 };
 
-/// The inside of nodes of one shape with the same devices.
+/// What is drawn in every node of one shape with the same devices.
 struct MachineTemplate {
   double width = 0, height = 0;
   std::vector<MachineBox> boxes;

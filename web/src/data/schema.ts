@@ -81,20 +81,11 @@ export interface MachineBox extends TemplateBox {
   template?: number;
 }
 
-/** A GPU or a network card in a node, below the cores that it is near. */
-export interface DeviceBox {
-  kind: string;
+/** A GPU or a network card in a node, below the cores that it is near; these are its cores. */
+export interface DeviceBox extends TemplateBox {
   number: number;
-  label: string;
   name?: string;
   address?: string;
-  x: number;
-  y: number;
-  w: number;
-  h: number;
-  /** The cores near it. */
-  first_core: number;
-  cores: number;
 }
 
 export interface MachineTemplate {

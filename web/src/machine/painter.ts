@@ -269,11 +269,7 @@ export class MachinePainter {
       const text = String(rank);
       const size = Math.min(12, r.h * 0.55, (r.w * 1.5) / Math.max(2, digits));
       if (size < 6) return;
-      context.font = `${size}px ${this.font}`;
-      context.fillStyle = chosen ? token("--accent-ink") : colour ? ink_on(colour) : this.soft;
-      context.textAlign = "center";
-      context.textBaseline = "middle";
-      context.fillText(text, r.x + r.w / 2, r.y + r.h / 2 + 0.5);
+      this.write_inside(text, r, size, chosen, colour);
     };
     const paint_leaves = (rank: number) => {
       for (let at = 0; at < scene.to.leaf_count(rank); ++at) {
@@ -314,6 +310,12 @@ export class MachinePainter {
     const wide = context.measureText(text).width, room = r.w - 2 * inset - 4;
     if (wide > room) size *= room / wide;
     if (size < 6) return;
+    this.write_inside(text, r, size, chosen, colour);
+  }
+
+  /** The text of a rank or device in its box, readable on its colour. */
+  private write_inside(text: string, r: Rectangle, size: number, chosen: boolean, colour: Rgb | undefined): void {
+    const { context } = this;
     context.font = `${size}px ${this.font}`;
     context.fillStyle = chosen ? token("--accent-ink") : colour ? ink_on(colour) : this.soft;
     context.textAlign = "center";
