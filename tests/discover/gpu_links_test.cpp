@@ -114,7 +114,8 @@ TEST(NvidiaTopology, AHybridCubeMeshConsistsOfPairsAndGroups) {
 }
 
 TEST(NvidiaTopology, MalformedOutputIsAnError) {
-  EXPECT_THAT(problem_of_table(parse_nvidia_topology("")), HasSubstr("nvidia-smi topo -m: the output has no table of GPUs"));
+  EXPECT_THAT(problem_of_table(parse_nvidia_topology("")),
+              HasSubstr("nvidia-smi topo -m: the output has no table of GPUs"));
   EXPECT_THAT(problem_of_table(parse_nvidia_topology("\tGPU0\tGPU1\n")), HasSubstr("there are rows for 0 of 2 GPUs"));
   EXPECT_THAT(problem_of_table(parse_nvidia_topology("\tGPU0\tGPU1\nGPU0\tX\n")),
               HasSubstr("the row of GPU 0 has 1 of 2 columns"));
@@ -166,7 +167,8 @@ TEST(RocmTopology, APathOverPciExpressIsNotALink) {
   const std::string text = rocm_section("Weight between two GPUs", {"0  40", "40  0"}) +
                            rocm_section("Link Type between two GPUs", {"0  PCIE", "PCIE  0"});
   EXPECT_THAT(links_of(parse_rocm_topology(text)), IsEmpty());
-  EXPECT_THAT(problem_of_table(parse_rocm_topology("")), HasSubstr("rocm-smi --showtopo: the output has no table of GPUs"));
+  EXPECT_THAT(problem_of_table(parse_rocm_topology("")),
+              HasSubstr("rocm-smi --showtopo: the output has no table of GPUs"));
 }
 
 TEST(GpuLinks, CoverEveryPairOfARandomTableAtItsBandwidth) {
