@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/model/machine/mixed_slots.hpp"
+#include "rankloom/model/machine/slots/mixed_slots.hpp"
 
 namespace rankloom {
 
@@ -50,7 +50,9 @@ Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks,
   if (ranks > total) {
     if (total == 0 || (!options.oversubscribe && options.imbalance <= 0)) {
       return fail(Code::infeasible, at("topology"), fmt::format("{} ranks do not fit into {} slots", ranks, total),
-                  total == 0 ? "all cores have capacity 0" : "use a larger machine, or --oversubscribe");
+                  total == 0                 ? "all cores have capacity 0"
+                  : shapes.common().gpus > 0 ? "use a larger machine, or let ranks share GPUs: --ranks-per-gpu"
+                                             : "use a larger machine, or --oversubscribe");
     }
     scale = std::floor((1 + options.imbalance) * std::ceil(static_cast<double>(ranks) / static_cast<double>(total)));
   }
@@ -67,6 +69,10 @@ Result<Capacities> Capacities::of_mixed(const Topology& topology, std::uint32_t 
   if (topology.is_matrix()) {
     return fail(Code::usage, at(option_text(shapes)), "a distance matrix has no cores that could form a slot",
                 "leave it out, or give a machine with levels");
+  }
+  if (shapes.any([](const SlotShape& shape) { return shape.ranks_per_gpu > 1; })) {
+    return fail(Code::usage, at("--ranks-per-gpu"), "ranks with different numbers of cores or GPUs cannot share GPUs",
+                "give all ranks the same numbers, or leave it out");
   }
   const MixedSlots slots(topology, shapes, ranks);
   if (slots.layouts().empty()) {

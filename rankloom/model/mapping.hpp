@@ -11,7 +11,7 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {

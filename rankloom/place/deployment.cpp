@@ -12,8 +12,8 @@
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
-#include "rankloom/model/machine/mixed_slots.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/mixed_slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 
 namespace rankloom {
 
@@ -71,8 +71,7 @@ class CoreFinder {
   };
   Cores cores(Node node, std::span<const std::uint32_t> cpus) {
     if (cpus.size() < 2) return {};
-    const std::size_t last = topology_.levels().size() - 1;
-    const std::size_t level = has_hardware_threads(topology_) ? last - 1 : last;
+    const std::size_t level = core_level(topology_);
     std::set<std::uint32_t> cores;
     for (const std::uint32_t cpu : cpus) {
       const auto found = candidates_of(node).lower_bound(Candidate{cpu, 0, Core{0}});
@@ -191,7 +190,7 @@ class SlotFinder {
   /// Whole cores, but single hardware threads of a core whose ranks are on several of them.
   void add_cores(Deployment& deployment) {
     if (!has_hardware_threads(topology_)) return add_leaves(deployment);
-    const std::size_t level = topology_.levels().size() - 2;
+    const std::size_t level = core_level(topology_);
     constexpr Core several{no_slot}, none{no_slot - 1};
     std::vector<Core> used(topology_.levels()[level].objects, none);  // by core: its leaf with ranks
     for (const Core leaf : core_of_) {

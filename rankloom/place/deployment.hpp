@@ -13,7 +13,7 @@
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {

@@ -11,7 +11,7 @@
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 
 namespace rankloom {
 
@@ -31,13 +31,13 @@ struct HostUnits {
 std::map<std::string, HostUnits> units_of_hosts(const Topology& topology) {
   std::map<std::string, HostUnits> hosts;
   const auto levels = topology.levels();
-  const std::size_t last = levels.size() - 1, core_level = has_hardware_threads(topology) ? last - 1 : last;
+  const std::size_t level_of_cores = core_level(topology);
   const auto domain =
       std::find_if(levels.begin(), levels.end(), [](const auto& level) { return level.kind == "numa"; });
   for (const Core leaf : topology.cores()) {
     HostUnits& host = hosts[std::string(short_host_name(topology.node_name(topology.node_of(leaf))))];
     const std::uint32_t cpu = topology.os_index(leaf);
-    host.core_of[cpu] = topology.object_of(core_level, leaf);
+    host.core_of[cpu] = topology.object_of(level_of_cores, leaf);
     if (domain == levels.end()) continue;
     const std::uint32_t object = topology.object_of(static_cast<std::size_t>(domain - levels.begin()), leaf);
     host.domain_of[cpu] = object;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "rankloom/place/launchers.hpp"
 
 namespace rankloom {
@@ -15,8 +15,7 @@ namespace {
 
 /// The largest number of hardware threads of a core.
 std::uint32_t threads_of_core(const Topology& topology) {
-  if (!has_hardware_threads(topology)) return 1;
-  const std::size_t level = topology.levels().size() - 2;
+  const std::size_t level = core_level(topology);
   const auto cores = static_cast<std::uint32_t>(topology.levels()[level].objects);
   std::uint32_t most = 1;
   for (std::uint32_t core = 0; core < cores; ++core)
@@ -25,8 +24,7 @@ std::uint32_t threads_of_core(const Topology& topology) {
 }
 
 std::uint64_t core_count(const Topology& topology) {
-  const std::size_t last = topology.levels().size() - 1;
-  return topology.levels()[has_hardware_threads(topology) ? last - 1 : last].objects;
+  return topology.levels()[core_level(topology)].objects;
 }
 
 /// The slot of a rank. What the options do not say is as in `slot`.
@@ -38,7 +36,10 @@ SlotShape slot_shape(const ProgramShape& shape, const Topology& topology, std::u
   const auto devices = topology.devices();
   const bool has_gpus =
       std::any_of(devices.begin(), devices.end(), [](const auto& device) { return device.kind == "gpu"; });
-  if (shape.gpus > 0 && has_gpus) slot.gpus = shape.gpus;
+  if (shape.gpus > 0 && has_gpus) {
+    slot.gpus = shape.gpus;
+    slot.ranks_per_gpu = std::max(slot.ranks_per_gpu, shape.ranks_per_gpu);
+  }
   if (shape.width == 0) return slot;
   slot.cores = shape.width;
   if (shape.unit == ProgramShape::Unit::hardware_thread) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 #include "rankloom/place/launch_command.hpp"
 
@@ -23,7 +23,7 @@ struct ProgramShape {
   std::uint32_t width = 0;  ///< In units; 0: the command does not say.
   Unit unit = Unit::core;
   std::uint32_t threads_per_core = 0;  ///< Hardware threads of a core that a rank may use; 0: all.
-  std::uint32_t gpus = 0;
+  std::uint32_t gpus = 0, ranks_per_gpu = 1;
   bool one_thread = false;  ///< A rank has one hardware thread: "--bind-to hwthread".
   bool operator==(const ProgramShape&) const = default;
 };

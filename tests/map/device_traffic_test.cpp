@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/model/machine/device_costs.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {

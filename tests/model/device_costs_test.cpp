@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/random.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/model/machine/mixed_slots.hpp"
+#include "rankloom/model/machine/slots/mixed_slots.hpp"
 
 #include <set>
 
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/random.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "rankloom/model/mapping.hpp"
 #include "tests/support/instances.hpp"
 
@@ -21,7 +21,7 @@ using testing::topology;
 
 SlotShapes shapes_of(const char* cores, const char* gpus = nullptr) {
   const auto parsed_gpus = gpus == nullptr ? std::nullopt : RankNumbers::parse(gpus, 8);
-  return SlotShapes::combine(RankNumbers::parse(cores, 64), std::nullopt, parsed_gpus, {});
+  return SlotShapes::combine({RankNumbers::parse(cores, 64), std::nullopt, parsed_gpus}, {});
 }
 
 std::vector<Core> cores(std::initializer_list<std::uint32_t> numbers) {

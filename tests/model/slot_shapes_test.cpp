@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 SlotShapes shapes_of(const char* cores, const char* gpus = nullptr) {
   const auto parsed_gpus = gpus == nullptr ? std::nullopt : RankNumbers::parse(gpus, 8);
-  return SlotShapes::combine(RankNumbers::parse(cores, 64), std::nullopt, parsed_gpus, {});
+  return SlotShapes::combine({RankNumbers::parse(cores, 64), std::nullopt, parsed_gpus}, {});
 }
 
 TEST(RankNumbers, AreReadAndWritten) {
@@ -32,11 +32,12 @@ TEST(RankNumbers, OfTheLargestNumberOfPartsAreReadBack) {
   std::string cores = "1x2";
   for (std::size_t part = 1; part < RankNumbers::max_parts; ++part) cores += part % 2 == 0 ? ",1x2" : ",1x3";
   const SlotShapes shapes =
-      SlotShapes::combine(RankNumbers::parse(cores, 64), std::nullopt, RankNumbers::parse("100x1", 64), {});
+      SlotShapes::combine({RankNumbers::parse(cores, 64), std::nullopt, RankNumbers::parse("100x1", 64)}, {});
   ASSERT_TRUE(shapes.differ());
-  const auto again = RankNumbers::parse(shapes.cores()->text(), 64);
-  ASSERT_TRUE(again);
-  EXPECT_EQ(SlotShapes::combine(again, std::nullopt, shapes.gpus(), {}), shapes);
+  SlotNumbers numbers = shapes.numbers();
+  numbers[0] = RankNumbers::parse(numbers[0]->text(), 64);
+  ASSERT_TRUE(numbers[0]);
+  EXPECT_EQ(SlotShapes::combine(numbers, {}), shapes);
 }
 
 TEST(SlotShapes, GiveRanksNumbersByRange) {
@@ -48,7 +49,7 @@ TEST(SlotShapes, GiveRanksNumbersByRange) {
   EXPECT_EQ(shapes.of(Rank{4}), SlotShape{});
   EXPECT_EQ(shapes.of(Rank{4000000000U}), SlotShape{});
   EXPECT_EQ(option_text(shapes), "--cores-per-rank 4x8,16x1 --gpus-per-rank 2x1,18x0");
-  EXPECT_EQ(SlotShapes::combine(shapes.cores(), shapes.threads_per_core(), shapes.gpus(), {}), shapes);
+  EXPECT_EQ(SlotShapes::combine(shapes.numbers(), {}), shapes);
 }
 
 TEST(SlotShapes, OfEqualRanksDoNotDiffer) {
@@ -79,10 +80,16 @@ TEST(SlotShapes, WhatOptionsDoNotSayIsAsBefore) {
   SlotShapes before;
   before.append(2, {.cores = 4, .gpus = 1});
   before.append(2, {.cores = 2});
-  const SlotShapes combined = SlotShapes::combine(std::nullopt, RankNumbers(1), std::nullopt, before);
+  const SlotShapes combined = SlotShapes::combine({std::nullopt, RankNumbers(1)}, before);
   EXPECT_EQ(combined.of(Rank{1}), (SlotShape{4, 1, 1}));
   EXPECT_EQ(combined.of(Rank{2}), (SlotShape{2, 1, 0}));
-  EXPECT_EQ(SlotShapes::combine(RankNumbers(3), std::nullopt, std::nullopt, before).of(Rank{3}).cores, 3U);
+  EXPECT_EQ(SlotShapes::combine({RankNumbers(3)}, before).of(Rank{3}).cores, 3U);
+}
+
+TEST(SlotShapes, RanksThatShareGpusHaveOne) {
+  const SlotShapes shapes = SlotShapes::combine({std::nullopt, std::nullopt, std::nullopt, RankNumbers(4)}, {});
+  EXPECT_EQ(shapes.common(), (SlotShape{.gpus = 1, .ranks_per_gpu = 4}));
+  EXPECT_EQ(option_text(shapes), "--gpus-per-rank 1 --ranks-per-gpu 4");
 }
 
 TEST(SlotShapes, MustNotNameMoreRanksThanThereAre) {

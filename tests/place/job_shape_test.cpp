@@ -111,6 +111,10 @@ TEST(JobShape, SlurmCountsHardwareThreads) {
   EXPECT_EQ(slot("srun -c 4 --hint=nomultithread app", smt), (SlotShape{4, 1}));
   EXPECT_EQ(slot("srun -c 4 app", plain), (SlotShape{.cores = 4}));
   EXPECT_EQ(slot("srun -c 1 app", smt), SlotShape{});
+  const Topology gpus = testing::topology("numa:2=3 gpu:2 core:4=1");
+  EXPECT_EQ(slot("srun --gpus-per-task=a100:2 app", gpus), (SlotShape{.gpus = 2}));
+  EXPECT_EQ(slot("srun --ntasks-per-gpu=4 app", gpus), (SlotShape{.gpus = 1, .ranks_per_gpu = 4}));
+  EXPECT_EQ(slot("srun --ntasks-per-gpu=4 app", plain), SlotShape{}) << "the machine is described without GPUs";
 }
 
 TEST(JobShape, KeepsWhatTheCommandDoesNotSay) {

@@ -147,23 +147,26 @@ Result<Topology> TopologyArguments::load() const {
 }
 
 void SlotArguments::describe(CLI::App& app) {
-  const auto add = [&app](const OptionText& text, std::uint32_t max, std::optional<RankNumbers>& numbers) {
-    add_value(app, text, [name = text.names, max, &numbers](std::string_view value) -> Result<void> {
-      numbers = RankNumbers::parse(value, max);
-      if (numbers) return {};
-      return bad_value(name, value,
-                       fmt::format("a number from 1 to {}, or RANKSxNUMBER for groups of ranks: 4x8,16x1", max));
+  const auto texts = std::to_array<OptionText>(
+      {{"--cores-per-rank", "K",
+        "how many cores a rank occupies, for programs with threads; 4x8,16x1: 8 for the first four ranks, 1 for 16 "
+        "more",
+        "input", "1"},
+       {"--threads-per-core", "T",
+        "how many hardware threads of its cores a rank uses; by default all, unless ranks outnumber cores", "input"},
+       {"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
+       {"--ranks-per-gpu", "R",
+        "how many ranks may share a GPU, if there are more ranks than GPUs; each has at least one", "input", "1"}});
+  static_assert(texts.size() == slot_numbers.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    add_value(app, texts[i], [this, i](std::string_view value) -> Result<void> {
+      numbers[i] = RankNumbers::parse(value, slot_numbers[i].max);
+      if (numbers[i]) return {};
+      return bad_value(
+          slot_numbers[i].option, value,
+          fmt::format("a number from 1 to {}, or RANKSxNUMBER for groups of ranks: 4x8,16x1", slot_numbers[i].max));
     });
-  };
-  add({"--cores-per-rank", "K",
-       "how many cores a rank occupies, for programs with threads; 4x8,16x1: 8 for the first four ranks, 1 for 16 more",
-       "input", "1"},
-      max_cores_per_rank, cores);
-  add({"--threads-per-core", "T",
-       "how many hardware threads of its cores a rank uses; by default all, unless ranks outnumber cores", "input"},
-      max_threads_per_core, threads_per_core);
-  add({"--gpus-per-rank", "G", "how many GPUs a rank uses; its cores are chosen near them", "input", "0"},
-      max_gpus_per_rank, gpus);
+  }
 }
 
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
@@ -238,12 +241,10 @@ Json ProblemArguments::json(const Instance& instance, CostModel model) const {
             {"graph_digest", id.graph},
             {"machine_digest", id.machine},
             {"model", id.model}};
-  const auto add = [&json](const char* key, const std::optional<RankNumbers>& numbers) {
-    if (numbers) json[key] = numbers->for_all() ? Json(numbers->parts[0].number) : Json(numbers->text());
-  };
-  add("cores_per_rank", slot.cores);
-  add("threads_per_core", slot.threads_per_core);
-  add("gpus_per_rank", slot.gpus);
+  for (std::size_t i = 0; i < slot_numbers.size(); ++i) {
+    if (const auto& numbers = slot.numbers[i])
+      json[slot_numbers[i].key] = numbers->for_all() ? Json(numbers->parts[0].number) : Json(numbers->text());
+  }
   if (device_traffic) json["device_traffic"] = true;
   if (instance.limits.per_node > 0) json["ranks_per_node"] = instance.limits.per_node;
   if (instance.limits.per_package > 0) json["ranks_per_package"] = instance.limits.per_package;

@@ -52,16 +52,12 @@ struct TopologyArguments {
 
 /// What a rank occupies, as options.
 struct SlotArguments {
-  std::optional<RankNumbers> cores = {}, threads_per_core = {}, gpus = {};
+  SlotNumbers numbers = {};
 
   void describe(CLI::App& app);
   /// What the options do not say is as in `otherwise`.
-  SlotShapes shapes(const SlotShapes& otherwise = {}) const {
-    return SlotShapes::combine(cores, threads_per_core, gpus, otherwise);
-  }
-  static SlotArguments of(const SlotShapes& shapes) {
-    return {shapes.cores(), shapes.threads_per_core(), shapes.gpus()};
-  }
+  SlotShapes shapes(const SlotShapes& otherwise = {}) const { return SlotShapes::combine(numbers, otherwise); }
+  static SlotArguments of(const SlotShapes& shapes) { return {shapes.numbers()}; }
 };
 
 /// A loaded mapping problem.

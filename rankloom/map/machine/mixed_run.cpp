@@ -11,7 +11,7 @@
 #include "rankloom/map/local_search/migration_cost.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/machine/usable_machine.hpp"
-#include "rankloom/model/machine/mixed_slots.hpp"
+#include "rankloom/model/machine/slots/mixed_slots.hpp"
 
 namespace rankloom {
 

@@ -19,8 +19,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view cores_option = "--cores-per-rank", threads_option = "--threads-per-core",
-                           gpus_option = "--gpus-per-rank";
 constexpr std::uint64_t max_core = std::numeric_limits<std::uint32_t>::max();
 
 Failure not_a_core(Where where, std::string_view token) {
@@ -45,9 +43,10 @@ Result<MappingFile> read_plain(const FileContents& file) {
     if (in.next_is('#')) {
       const std::string_view comment = in.take_line();
       if (!core_of.empty()) continue;
-      mapping.shapes = SlotShapes::combine(numbers_after(cores_option, comment, max_cores_per_rank),
-                                           numbers_after(threads_option, comment, max_threads_per_core),
-                                           numbers_after(gpus_option, comment, max_gpus_per_rank), mapping.shapes);
+      SlotNumbers numbers;
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = numbers_after(slot_numbers[i].option, comment, slot_numbers[i].max);
+      mapping.shapes = SlotShapes::combine(numbers, mapping.shapes);
       continue;
     }
     std::uint64_t core = 0;
@@ -66,17 +65,16 @@ Result<MappingFile> read_plain(const FileContents& file) {
 }
 
 /// Numbers of ranks in the JSON object: 4, or "4x8,16x1". Nothing if the key is absent.
-Result<std::optional<RankNumbers>> read_numbers(const FileContents& file, const Json& object, const char* key,
-                                                std::uint32_t max) {
-  const auto found = object.find(key);
+Result<std::optional<RankNumbers>> read_numbers(const FileContents& file, const Json& object, const SlotNumber& kind) {
+  const auto found = object.find(kind.key);
   if (found == object.end()) return std::nullopt;
   std::optional<RankNumbers> numbers;
-  if (found->is_string()) numbers = RankNumbers::parse(found->get<std::string>(), max);
-  if (found->is_number_unsigned() && found->get<std::uint64_t>() > 0 && found->get<std::uint64_t>() <= max)
+  if (found->is_string()) numbers = RankNumbers::parse(found->get<std::string>(), kind.max);
+  if (found->is_number_unsigned() && found->get<std::uint64_t>() > 0 && found->get<std::uint64_t>() <= kind.max)
     numbers = RankNumbers(found->get<std::uint32_t>());
   if (numbers) return numbers;
   return fail(Code::bad_input, at(file.name()),
-              fmt::format("\"{}\" is not a number from 1 to {}, or a list such as \"4x8,16x1\"", key, max),
+              fmt::format("\"{}\" is not a number from 1 to {}, or a list such as \"4x8,16x1\"", kind.key, kind.max),
               "use the JSON output of `rankloom map --format json`");
 }
 
@@ -92,13 +90,13 @@ Result<MappingFile> read_json(const FileContents& file) {
   }
   MappingFile mapping;
   if (has_key) {
-    auto cores = read_numbers(file, parsed, "cores_per_rank", max_cores_per_rank);
-    if (!cores) return propagate(cores);
-    auto threads = read_numbers(file, parsed, "threads_per_core", max_threads_per_core);
-    if (!threads) return propagate(threads);
-    auto gpus = read_numbers(file, parsed, "gpus_per_rank", max_gpus_per_rank);
-    if (!gpus) return propagate(gpus);
-    mapping.shapes = SlotShapes::combine(*cores, *threads, *gpus, {});
+    SlotNumbers numbers;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      auto read = read_numbers(file, parsed, slot_numbers[i]);
+      if (!read) return propagate(read);
+      numbers[i] = std::move(*read);
+    }
+    mapping.shapes = SlotShapes::combine(numbers, {});
   }
   std::vector<Core>& core_of = mapping.core_of;
   core_of.reserve(list.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // model/files: mapping files: plain text (one core number per line, line i for rank i), or the JSON result of
-// `rankloom map`, of which the keys "mapping", "cores_per_rank", "threads_per_core" and "gpus_per_rank" are read.
+// `rankloom map`, of which the key "mapping" and those of `slot_numbers` are read.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 
 namespace rankloom {
 

@@ -16,7 +16,7 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/scanner.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "rankloom/place/launchers/launcher_files.hpp"
 #include "rankloom/place/launchers/table.hpp"
 
@@ -177,8 +177,7 @@ Result<MappingFile> read_logical_rankfile(const FileContents& file, const Topolo
   for (const NamedBinding& binding : *bindings) hosts_only.push_back({binding.host});
   auto mapping = mapping_of_bindings(hosts_only, topology, hosts, file.name());
   if (!mapping) return propagate(mapping);
-  const std::size_t last = topology.levels().size() - 1;
-  const std::size_t core_level = has_hardware_threads(topology) ? last - 1 : last;
+  const std::size_t level = core_level(topology);
   mapping->shapes = {};
   std::optional<std::size_t> apart;
   for (std::size_t rank = 0; rank < mapping->core_of.size(); ++rank) {
@@ -193,7 +192,7 @@ Result<MappingFile> read_logical_rankfile(const FileContents& file, const Topolo
     }
     mapping->core_of[rank] = Core{first + *lowest};
     std::set<std::uint32_t> cores;
-    for (const std::uint32_t unit : binding.cpus) cores.insert(topology.object_of(core_level, Core{first + unit}));
+    for (const std::uint32_t unit : binding.cpus) cores.insert(topology.object_of(level, Core{first + unit}));
     if (*cores.rbegin() - *cores.begin() + 1 != cores.size() && !apart) apart = rank;
     mapping->shapes.append(1, {.cores = static_cast<std::uint32_t>(cores.size())});
   }

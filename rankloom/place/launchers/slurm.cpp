@@ -191,6 +191,9 @@ JobShape read_shape(const LaunchedProgram& program) {
       shape.width = number_after(value, "").value_or(0);
     } else if (option.name == "gpus-per-task") {
       shape.gpus = number_after(value.substr(value.rfind(':') + 1), "").value_or(0);  // also "a100:1"
+    } else if (option.name == "ntasks-per-gpu") {
+      shape.gpus = 1;
+      shape.ranks_per_gpu = std::max(1U, number_after(value, "").value_or(1));
     } else if (option.name == "ntasks-per-node") {
       shape.ranks_per_node = number_after(value, "").value_or(0);
     } else if (option.name == "threads-per-core") {

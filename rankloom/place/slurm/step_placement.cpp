@@ -16,7 +16,7 @@
 #include "rankloom/map/run.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/files/profile_file.hpp"
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "rankloom/place/deployment.hpp"
 #include "rankloom/place/job_shape.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"

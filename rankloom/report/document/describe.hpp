@@ -9,7 +9,7 @@
 #include "rankloom/core/result.hpp"
 #include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/model/graph/profile.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 #include "rankloom/report/document/document.hpp"
 
 namespace rankloom {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 #include "rankloom/place/deployment.hpp"
 
 namespace rankloom {

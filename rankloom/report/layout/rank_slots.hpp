@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rankloom/core/ids.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {

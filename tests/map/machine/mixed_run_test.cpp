@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/model/machine/mixed_slots.hpp"
+#include "rankloom/model/machine/slots/mixed_slots.hpp"
 #include "tests/map/map_support.hpp"
 
 namespace rankloom {
@@ -16,7 +16,7 @@ using testing::make_problem;
 using testing::topology;
 
 SlotShapes shapes_of(const char* cores) {
-  return SlotShapes::combine(RankNumbers::parse(cores, 64), std::nullopt, std::nullopt, {});
+  return SlotShapes::combine({RankNumbers::parse(cores, 64)}, {});
 }
 
 /// Every wide rank sends to the narrow ranks that read its results.

@@ -44,12 +44,9 @@ Argv TuneCommands::show() const {
 Argv TuneCommands::map(bool oversubscribe, const SlotShapes& slots) const {
   Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
             arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
-  const auto add = [&argv](const char* option, const std::optional<RankNumbers>& numbers) {
-    if (numbers) argv.insert(argv.end(), {option, numbers->text()});
-  };
-  add("--cores-per-rank", slots.cores());
-  add("--threads-per-core", slots.threads_per_core());
-  add("--gpus-per-rank", slots.gpus());
+  const SlotNumbers numbers = slots.numbers();
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i]) argv.insert(argv.end(), {slot_numbers[i].option, numbers[i]->text()});
   if (const auto shape = job_shape(launch_); shape && shape->ranks_per_node > 0)
     argv.insert(argv.end(), {"--ranks-per-node", fmt::format("{}", shape->ranks_per_node)});
   if (oversubscribe) argv.emplace_back("--oversubscribe");
@@ -86,7 +83,7 @@ std::string TuneCommands::text() const {
   // The machine is not known yet: a processing unit is taken for a core.
   const JobShape shape = job_shape(launch_).value_or(JobShape{});
   const auto slot_of = [](const ProgramShape& program) {
-    return SlotShape{std::max(1U, program.width), program.threads_per_core, program.gpus};
+    return SlotShape{std::max(1U, program.width), program.threads_per_core, program.gpus, program.ranks_per_gpu};
   };
   SlotShapes slots = slot_of(shape);
   if (!shape.programs.empty()) slots = {};

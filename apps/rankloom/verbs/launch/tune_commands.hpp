@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankloom/evaluate/statistics.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 #include "rankloom/place/launch_command.hpp"
 
 namespace rankloom::app {

@@ -195,7 +195,7 @@ class MapVerb : public Verb {
     }
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
-    text += "\n" + limits_remark(instance) + remarks(result);
+    text += "\n" + limits_remark(instance) + slots_remark(instance) + remarks(result);
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
                         shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name,
                         problem_.command_line("--profile "), run_.command_line());
@@ -215,6 +215,16 @@ class MapVerb : public Verb {
     const bool recorded = !problem_.spread && !problem_.ranks_per_node;
     return fmt::format("  limit of ranks: {}{}\n", text,
                        recorded ? ", as recorded; --spread pack places them without it" : "");
+  }
+
+  std::string slots_remark(const Instance& instance) const {
+    const SlotShapes shapes = problem_.slot.shapes().of_first(instance.graph.rank_count());
+    if (shapes.differ() || shapes.common().cores == 1 || instance.topology.is_matrix()) return {};
+    const std::uint32_t cores = cores_of_one_memory(instance.topology, instance.graph.rank_count(), shapes.common());
+    if (cores == 0 || cores == shapes.common().cores) return {};
+    const std::string& kind = instance.topology.levels()[memory_level(instance.topology)].kind;
+    return fmt::format("  some ranks have cores of several {}; with --cores-per-rank {} none has\n",
+                       kind == "numa" ? "NUMA nodes" : plural(kind), cores);
   }
 
   static std::string remarks(const MapResult& result) {

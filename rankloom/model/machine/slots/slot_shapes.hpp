@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/machine: what the ranks of a job occupy: usually the same for all, but the programs of one job may differ.
+// model/machine/slots: what the ranks of a job occupy: usually the same for all, but the programs of one job may
+// differ.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,10 +22,24 @@ struct SlotShape {
   /// Hardware threads of each core. 0: all of them; if there are more ranks than cores, and a rank has one core, one.
   std::uint32_t threads_per_core = 0;
   std::uint32_t gpus = 0;
+  /// How many ranks at most share the same GPUs. They do only if there are more ranks than GPUs for them.
+  std::uint32_t ranks_per_gpu = 1;
   bool operator==(const SlotShape&) const = default;
 };
 
-constexpr std::uint32_t max_cores_per_rank = 1U << 16, max_threads_per_core = 1U << 10, max_gpus_per_rank = 1U << 10;
+/// A number of a shape: its option, its key in JSON, and the largest one that is accepted.
+struct SlotNumber {
+  const char* option;
+  const char* key;
+  std::uint32_t SlotShape::*member;
+  std::uint32_t max;
+};
+constexpr auto slot_numbers = std::to_array<SlotNumber>({
+    {"--cores-per-rank", "cores_per_rank", &SlotShape::cores, 1U << 16},
+    {"--threads-per-core", "threads_per_core", &SlotShape::threads_per_core, 1U << 10},
+    {"--gpus-per-rank", "gpus_per_rank", &SlotShape::gpus, 1U << 10},
+    {"--ranks-per-gpu", "ranks_per_gpu", &SlotShape::ranks_per_gpu, 1U << 10},
+});
 
 /// A number for every rank, as options and files write it: "8" for all ranks, or "4x8,16x1": 8 for the first four
 /// ranks, 1 for the next sixteen. Ranks after those have the default.
@@ -45,6 +61,9 @@ struct RankNumbers {
   std::string text() const;
 };
 
+/// The numbers of all ranks, in the order of `slot_numbers`, as far as they are given.
+using SlotNumbers = std::array<std::optional<RankNumbers>, slot_numbers.size()>;
+
 /// The shapes of all ranks, by ranges of ranks.
 class SlotShapes {
  public:
@@ -53,14 +72,13 @@ class SlotShapes {
     SlotShape shape = {};
     bool operator==(const Part&) const = default;
   };
-  /// The largest number of parts: those of three numbers of a rank.
-  static constexpr std::size_t max_parts = 3 * RankNumbers::max_parts + 1;
+  /// The largest number of parts: those of all numbers of a rank.
+  static constexpr std::size_t max_parts = slot_numbers.size() * RankNumbers::max_parts + 1;
 
   SlotShapes() : SlotShapes(SlotShape{}) {}
   SlotShapes(SlotShape for_all) : parts_{{0, for_all}} {}  // NOLINT(google-explicit-constructor): usually all are equal
-  /// What is not given is as in `otherwise`.
-  static SlotShapes combine(const std::optional<RankNumbers>& cores, const std::optional<RankNumbers>& threads_per_core,
-                            const std::optional<RankNumbers>& gpus, const SlotShapes& otherwise);
+  /// What is not given is as in `otherwise`. Ranks that may share GPUs have at least one.
+  static SlotShapes combine(const SlotNumbers& numbers, const SlotShapes& otherwise);
 
   /// Whether all ranks have the same shapes, however many were named.
   bool operator==(const SlotShapes& other) const { return parts_ == other.parts_; }
@@ -86,16 +104,14 @@ class SlotShapes {
     return false;
   }
 
-  /// The numbers of one kind; nothing if all ranks have the default.
-  std::optional<RankNumbers> cores() const { return numbers(&SlotShape::cores); }
-  std::optional<RankNumbers> threads_per_core() const { return numbers(&SlotShape::threads_per_core); }
-  std::optional<RankNumbers> gpus() const { return numbers(&SlotShape::gpus); }
+  /// The numbers that are not the default of all ranks.
+  SlotNumbers numbers() const;
 
   /// Fails if more ranks were named than there are.
   Result<void> check(std::uint32_t ranks) const;
 
  private:
-  std::optional<RankNumbers> numbers(std::uint32_t SlotShape::*number) const;
+  std::optional<RankNumbers> numbers_of(std::uint32_t SlotShape::*member) const;
 
   std::vector<Part> parts_;  // in ascending order of ranks; neighbours differ
   std::uint32_t named_ranks_ = 0;

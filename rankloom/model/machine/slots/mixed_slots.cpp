@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/machine: slots of several shapes on one machine.
-#include "rankloom/model/machine/mixed_slots.hpp"
+// model/machine/slots: slots of several shapes on one machine.
+#include "rankloom/model/machine/slots/mixed_slots.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "rankloom/model/machine/slots.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 
 namespace rankloom {
 
@@ -17,7 +17,7 @@ MixedSlots::MixedSlots(const Topology& topology, SlotShapes shapes, std::uint32_
     : topology_(topology),
       shapes_(std::move(shapes)),
       ranks_(ranks),
-      core_level_(topology.levels().size() - (has_hardware_threads(topology) ? 2 : 1)),
+      core_level_(core_level(topology)),
       unit_of_(topology.core_count(), no_unit) {
   const auto objects = static_cast<std::uint32_t>(topology.levels()[core_level_].objects);
   node_begin_.reserve(topology.node_count() + 1);

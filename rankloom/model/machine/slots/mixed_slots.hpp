@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/machine: slots of several shapes on one machine, for jobs whose programs differ in cores or GPUs per rank.
+// model/machine/slots: slots of several shapes on one machine, for jobs whose programs differ in cores or GPUs per
+// rank.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 #include "rankloom/core/ids.hpp"
 #include "rankloom/core/result.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {

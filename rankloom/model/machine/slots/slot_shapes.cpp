@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model/machine: what the ranks of a job occupy.
-#include "rankloom/model/machine/slot_shapes.hpp"
+// model/machine/slots: what the ranks of a job occupy.
+#include "rankloom/model/machine/slots/slot_shapes.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -70,32 +70,29 @@ std::string RankNumbers::text() const {
   return text;
 }
 
-SlotShapes SlotShapes::combine(const std::optional<RankNumbers>& cores,
-                               const std::optional<RankNumbers>& threads_per_core,
-                               const std::optional<RankNumbers>& gpus, const SlotShapes& otherwise) {
-  const auto named = [](const std::optional<RankNumbers>& numbers) {
-    std::uint64_t ranks = 0;
-    if (numbers)
-      for (const RankNumbers::Part& part : numbers->parts) ranks += part.ranks;
-    return static_cast<std::uint32_t>(ranks);
-  };
+SlotShapes SlotShapes::combine(const SlotNumbers& numbers, const SlotShapes& otherwise) {
   SlotShapes shapes;
   shapes.parts_.clear();
-  shapes.named_ranks_ = std::max({named(cores), named(threads_per_core), named(gpus), otherwise.named_ranks_});
+  shapes.named_ranks_ = otherwise.named_ranks_;
+  for (const auto& given : numbers) {
+    std::uint64_t named = 0;
+    if (given)
+      for (const RankNumbers::Part& part : given->parts) named += part.ranks;
+    shapes.named_ranks_ = std::max(shapes.named_ranks_, static_cast<std::uint32_t>(named));
+  }
   for (std::uint64_t rank = 0; rank != no_end;) {
     const std::size_t part = otherwise.part_of(Rank{static_cast<std::uint32_t>(rank)});
     std::uint64_t end = part + 1 < otherwise.parts_.size() ? otherwise.parts_[part + 1].begin : no_end;
     SlotShape shape = otherwise.parts_[part].shape;
-    const auto set = [&](const std::optional<RankNumbers>& numbers, std::uint32_t& number, std::uint32_t by_default) {
-      if (!numbers) return;
-      const Run run = run_at(*numbers, rank);
-      number = run.number.value_or(by_default);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (!numbers[i]) continue;
+      const auto member = slot_numbers[i].member;
+      const Run run = run_at(*numbers[i], rank);
+      const std::uint32_t number = run.number.value_or(0);
+      shape.*member = number == 0 ? SlotShape{}.*member : number;
       end = std::min(end, run.end);
-    };
-    set(cores, shape.cores, SlotShape{}.cores);
-    set(threads_per_core, shape.threads_per_core, SlotShape{}.threads_per_core);
-    set(gpus, shape.gpus, SlotShape{}.gpus);
-    if (shape.cores == 0) shape.cores = SlotShape{}.cores;
+    }
+    if (shape.ranks_per_gpu > 1) shape.gpus = std::max(1U, shape.gpus);
     if (shapes.parts_.empty() || shapes.parts_.back().shape != shape)
       shapes.parts_.push_back({static_cast<std::uint32_t>(rank), shape});
     rank = end > std::numeric_limits<std::uint32_t>::max() ? no_end : end;
@@ -125,16 +122,22 @@ SlotShapes SlotShapes::of_first(std::uint32_t ranks) const {
   return shapes;
 }
 
-std::optional<RankNumbers> SlotShapes::numbers(std::uint32_t SlotShape::*number) const {
-  const std::uint32_t by_default = SlotShape{}.*number;
+SlotNumbers SlotShapes::numbers() const {
+  SlotNumbers all;
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = numbers_of(slot_numbers[i].member);
+  return all;
+}
+
+std::optional<RankNumbers> SlotShapes::numbers_of(std::uint32_t SlotShape::*member) const {
+  const std::uint32_t by_default = SlotShape{}.*member;
   if (!differ()) {
-    const std::uint32_t common = parts_.front().shape.*number;
+    const std::uint32_t common = parts_.front().shape.*member;
     return common == by_default ? std::nullopt : std::optional(RankNumbers(common));
   }
   RankNumbers numbers;
   for (std::size_t at = 0; at < parts_.size(); ++at) {
     const std::uint32_t end = at + 1 < parts_.size() ? parts_[at + 1].begin : std::max(named_ranks_, parts_[at].begin);
-    const std::uint32_t ranks = end - parts_[at].begin, value = parts_[at].shape.*number;
+    const std::uint32_t ranks = end - parts_[at].begin, value = parts_[at].shape.*member;
     if (ranks == 0) continue;
     if (!numbers.parts.empty() && numbers.parts.back().number == value)
       numbers.parts.back().ranks += ranks;
@@ -156,12 +159,10 @@ Result<void> SlotShapes::check(std::uint32_t ranks) const {
 
 std::string option_text(const SlotShapes& shapes) {
   std::string text;
-  const auto add = [&text](const char* option, const std::optional<RankNumbers>& numbers) {
-    if (numbers) text += fmt::format("{}{} {}", text.empty() ? "" : " ", option, numbers->text());
-  };
-  add("--cores-per-rank", shapes.cores());
-  add("--threads-per-core", shapes.threads_per_core());
-  add("--gpus-per-rank", shapes.gpus());
+  const SlotNumbers numbers = shapes.numbers();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i]) text += fmt::format("{}{} {}", text.empty() ? "" : " ", slot_numbers[i].option, numbers[i]->text());
+  }
   return text;
 }
 
