@@ -130,14 +130,21 @@ std::vector<Look> planned_looks(const ComparisonOptions& options) {
   return looks;
 }
 
-bool after_runs_first(std::size_t pair) {
-  // Of all orders of ten blocks, one for which the fewest disturbances with a period of 2 to 12 runs look like a
-  // difference at a look.
+std::vector<std::size_t> run_order(std::size_t round, std::size_t variants) {
+  // For two variants, of all orders of ten blocks, one for which the fewest disturbances with a period of 2 to 12 runs
+  // look like a difference at a look.
   static constexpr std::array<bool, 10> first_blocks{false, false, true, false, true, true, true, false, true, false};
   constexpr std::uint64_t seed = 1;
-  const std::size_t block = pair / 2;
-  const bool swapped = block < first_blocks.size() ? first_blocks[block] : Random(seed, block).next() >> 63 != 0;
-  return swapped != (pair % 2 == 1);
+  const std::size_t block = round / 2;
+  std::vector<std::size_t> order(variants);
+  std::iota(order.begin(), order.end(), 0);
+  if (variants > 2) {
+    Random(seed, block).shuffle(std::span(order));
+  } else if (block < first_blocks.size() ? first_blocks[block] : Random(seed, block).next() >> 63 != 0) {
+    std::reverse(order.begin(), order.end());
+  }
+  if (round % 2 == 1) std::reverse(order.begin(), order.end());
+  return order;
 }
 
 PairedComparison compare_pairs(std::span<const double> before, std::span<const double> after,

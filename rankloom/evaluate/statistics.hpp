@@ -39,6 +39,14 @@ struct ComparisonOptions {
   double error = 0.01;
   double min_difference = 0.01;  ///< A smaller relative difference is called none.
   double precision = 0.02;  ///< No pairs are added if the interval is narrower than this on each side of the ratio.
+
+  /// For each of several comparisons with the same variant "before", so that the error probability holds for all of
+  /// them together (Bonferroni).
+  ComparisonOptions for_one_of(std::size_t comparisons) const {
+    ComparisonOptions options = *this;
+    options.error /= static_cast<double>(comparisons);
+    return options;
+  }
 };
 
 /// A look at the times: a test after this number of pairs.
@@ -53,9 +61,10 @@ struct Look {
 /// less than 3.
 std::vector<Look> planned_looks(const ComparisonOptions& options);
 
-/// Which run of a pair comes first. Two consecutive pairs have opposite orders, so that a linear drift cancels out;
-/// which of the two comes first (ABBA or BAAB) has no period, so that periodic disturbances do not meet one variant.
-bool after_runs_first(std::size_t pair);
+/// The order in which the variants of a program run in a round, one run of each; 0 is "before". Two consecutive rounds
+/// have opposite orders, so that a linear drift cancels out; which of the two comes first (ABBA or BAAB) has no period,
+/// so that periodic disturbances do not meet one variant.
+std::vector<std::size_t> run_order(std::size_t round, std::size_t variants);
 
 /// The comparison after the last look that the pairs reach.
 struct PairedComparison {

@@ -13,16 +13,6 @@ namespace rankloom {
 
 namespace {
 
-/// The largest number of hardware threads of a core.
-std::uint32_t threads_of_core(const Topology& topology) {
-  const std::size_t level = core_level(topology);
-  const auto cores = static_cast<std::uint32_t>(topology.levels()[level].objects);
-  std::uint32_t most = 1;
-  for (std::uint32_t core = 0; core < cores; ++core)
-    most = std::max(most, index(topology.first_core(level, core + 1)) - index(topology.first_core(level, core)));
-  return most;
-}
-
 std::uint64_t core_count(const Topology& topology) {
   return topology.levels()[core_level(topology)].objects;
 }
@@ -51,6 +41,16 @@ SlotShape slot_shape(const ProgramShape& shape, const Topology& topology, std::u
 }
 
 }  // namespace
+
+std::uint32_t threads_of_core(const Topology& topology) {
+  if (!has_hardware_threads(topology)) return 1;
+  const std::size_t level = core_level(topology);
+  const auto cores = static_cast<std::uint32_t>(topology.levels()[level].objects);
+  std::uint32_t most = 1;
+  for (std::uint32_t core = 0; core < cores; ++core)
+    most = std::max(most, index(topology.first_core(level, core + 1)) - index(topology.first_core(level, core)));
+  return most;
+}
 
 Result<JobShape> job_shape(const LaunchCommand& command) {
   const LauncherSyntax& syntax = *command.launcher->command_line;

@@ -40,6 +40,9 @@ struct JobShape : ProgramShape {
   bool operator==(const JobShape&) const = default;
 };
 
+/// The largest number of hardware threads of a core.
+std::uint32_t threads_of_core(const Topology& topology);
+
 /// Reads the options of the launcher. Fails if the programs of a command differ in their shape, and one of them has no
 /// number of ranks.
 Result<JobShape> job_shape(const LaunchCommand& command);

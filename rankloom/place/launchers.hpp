@@ -147,6 +147,9 @@ struct LauncherSyntax {
   Result<void> (*check)(const LaunchCommand& command, const LaunchContext& context) = nullptr;
   /// What the options in front of a program say about the processing units of its ranks; nullptr: nothing.
   JobShape (*read_shape)(const LaunchedProgram& program) = nullptr;
+  /// Changes the options so that the launcher reserves this many processing units per rank; nullptr: it reserves none.
+  /// `place` adds what limits the hardware threads of a core.
+  void (*reserve)(LaunchedProgram& program, std::uint32_t processing_units) = nullptr;
   bool shapes_apply_to_all = true;  ///< Those options in front of the first program are those of all programs.
   /// Makes additions to the user's command, which replace its options of role `hosts` and those of other placements.
   Result<LaunchPlacement> (*place)(const Deployment& deployment, const EmitOptions& options) = nullptr;

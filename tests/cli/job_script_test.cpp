@@ -30,7 +30,7 @@ TEST(JobScript, FindsTheLineOfTheLauncher) {
   EXPECT_EQ(job.seconds(), 1800);
   EXPECT_EQ(job.nodes(), 4U);
   EXPECT_EQ(job.with_prefix(*launch, "rankloom tune -- ", 7200),
-            "#!/bin/bash\n# Written by rankloom tune --script job.sh: line 5 runs with two placements in turn.\n"
+            "#!/bin/bash\n# Written by rankloom tune --script job.sh: line 5 runs with several placements in turn.\n"
             "#SBATCH --nodes=4 --time=02:00:00\n# srun is below\nmodule load x\n"
             "OMP_NUM_THREADS=4 rankloom tune -- srun -n 8 \\\n  ./app input\necho done\n");
 }
@@ -70,7 +70,7 @@ TEST(JobScript, OnlyTheTimeOfADirectiveChanges) {
 TEST(JobScript, AScriptWithoutAShellLineGetsOne) {
   const auto job = script("srun -n 4 \\\n  ./app\n");
   EXPECT_EQ(job.with_prefix(*job.choose(std::nullopt), "tune ", std::nullopt),
-            "#!/bin/bash\n# Written by rankloom tune --script job.sh: line 1 runs with two placements in turn.\n"
+            "#!/bin/bash\n# Written by rankloom tune --script job.sh: line 1 runs with several placements in turn.\n"
             "tune srun -n 4 \\\n  ./app\n");
 }
 

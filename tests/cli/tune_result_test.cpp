@@ -32,8 +32,8 @@ TEST(TuneResult, AGainHasAnIntervalAndACommand) {
   TuneResult result = measured(1.5, 0.6);
   result.use = "mpirun --rankfile f ./app";
   EXPECT_EQ(result.verdict(), TuneVerdict::gain);
-  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("1.50 times faster than the default placement (1.4"));
-  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("with 98 % confidence, 5 runs each)"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("1.50 times faster than the default placement (1.4"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("with 98 % confidence, 5 runs each)"));
   const Json json = result.json();
   EXPECT_TRUE(json["gain"]);
   EXPECT_EQ(json["verdict"], "faster");
@@ -56,7 +56,7 @@ TEST(TuneResult, AGainIsNeverLargerThanTheTimeInMpiAllows) {
   }
   const TuneResult sleeping = measured(1.56, 0.019);
   EXPECT_EQ(sleeping.verdict(), TuneVerdict::not_by_placement);
-  EXPECT_THAT(sleeping.conclusion("m", "t"), HasSubstr("faster, but not because of the placement"));
+  EXPECT_THAT(sleeping.conclusion("rankloom run m"), HasSubstr("faster, but not because of the placement"));
   EXPECT_THAT(
       sleeping.reason(),
       HasSubstr("1.9 % of the time is spent in MPI, so that a placement can make the program at most 1.02 times"));
@@ -70,7 +70,7 @@ TEST(TuneResult, AFasterStartOfTheLauncherIsNotAGainOfTheMapping) {
   EXPECT_EQ(result.verdict(), TuneVerdict::faster_start);
   EXPECT_FALSE(result.json()["gain"]);
   EXPECT_EQ(result.json()["verdict"], "faster_start");
-  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("faster, but not because of the placement"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("faster, but not because of the placement"));
   EXPECT_THAT(result.reason(), HasSubstr("starts the ranks 200 ms faster with the mapping"));
 
   // What remains of a larger gain is 1.5 / 1.2.
@@ -86,9 +86,9 @@ TEST(TuneResult, AFasterStartOfTheLauncherIsNotAGainOfTheMapping) {
 }
 
 TEST(TuneResult, ASlowdownAndNoDifferenceAreSaid) {
-  EXPECT_THAT(measured(0.8, 0.5).conclusion("m", "t"), HasSubstr("slower, not faster (0.80 times as fast"));
+  EXPECT_THAT(measured(0.8, 0.5).conclusion("rankloom run m"), HasSubstr("slower, not faster (0.80 times as fast"));
   EXPECT_TRUE(measured(0.8, 0.5).json()["slower"]);
-  EXPECT_THAT(measured(1, 0.5).conclusion("m", "t"), HasSubstr("no measurable difference (1.00 times as fast"));
+  EXPECT_THAT(measured(1, 0.5).conclusion("rankloom run m"), HasSubstr("no measurable difference (1.00 times as fast"));
   EXPECT_FALSE(measured(1, 0.5).gain());
 }
 
@@ -99,14 +99,14 @@ TEST(TuneResult, TwoRunsAreNoVerdict) {
   result.measurement->comparison = compare_pairs(result.measurement->before_seconds, result.measurement->after_seconds,
                                                  {.min_pairs = 1, .max_pairs = 2});
   EXPECT_FALSE(result.gain());
-  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("no verdict: a verdict needs at least 3 runs"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("no verdict: a verdict needs at least 3 runs"));
   EXPECT_TRUE(result.json()["speedup"].is_null());
 }
 
 TEST(TuneResult, OutliersAreNamed) {
   TuneResult result = measured(1.5, 0.6);
   result.measurement->after_seconds[2] = 8;
-  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("outlier: run 3 with the mapping took 8 s, the median is"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("outlier: run 3 with the mapping took 8 s, the median is"));
   const Json outliers = result.json()["outliers"];
   ASSERT_EQ(outliers.size(), 1U);
   EXPECT_EQ(outliers[0]["placement"], "mapping");
@@ -116,8 +116,48 @@ TEST(TuneResult, AProgramThatHardlyCommunicatesCannotGain) {
   TuneResult result = measured(1, 0.005);
   result.measurement.reset();
   EXPECT_FALSE(result.can_gain());
-  EXPECT_THAT(result.conclusion("m", "t"), HasSubstr("no gain expected"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("no gain expected"));
   EXPECT_THAT(result.reason(), HasSubstr("the program hardly communicates; 0.5 % of the time is spent in MPI"));
+}
+
+/// The measurement of a gain; threads_per_core 0 is the mapping.
+TuneMeasurement candidate(double gain, std::uint32_t threads_per_core) {
+  TuneMeasurement measurement = *measured(gain, std::nullopt).measurement;
+  measurement.threads_per_core = threads_per_core;
+  return measurement;
+}
+
+TEST(TuneResult, TheMappingWithTheLargestGainIsChosen) {
+  TuneResult result = measured(1, 0.5);
+  result.choose({candidate(1.2, 0), candidate(1.5, 1)});
+  EXPECT_THAT(result.conclusion("rankloom run m"),
+              HasSubstr("with 1 hardware thread per core: 1.50 times faster than the default placement (1.4"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("  with the mapping: 1.20 times as fast (1.1"));
+  Json json = result.json();
+  EXPECT_EQ(json["threads_per_core"], 1);
+  EXPECT_EQ(json["other_placements"][0]["verdict"], "faster");
+
+  result.choose({candidate(1.5, 0), candidate(1.2, 2)});
+  EXPECT_FALSE(result.json().contains("threads_per_core"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("\n1.50 times faster than the default placement"));
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("  with 2 hardware threads per core: 1.20 times as fast"));
+}
+
+TEST(TuneResult, WithoutAGainTheMappingIsReported) {
+  TuneResult result = measured(1, 0.5);
+  result.choose({candidate(0.8, 0), candidate(1, 1)});
+  EXPECT_EQ(result.verdict(), TuneVerdict::slower);
+  EXPECT_EQ(result.json()["other_placements"][0]["verdict"], "same");
+  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("keep the default placement"));
+}
+
+/// Hardware threads change the time outside of MPI.
+TEST(TuneResult, OtherHardwareThreadsAreNotBoundedByTheShareOfMpi) {
+  TuneResult result = measured(1, 0.1);
+  result.choose({candidate(1.5, 0), candidate(1.4, 1)});
+  EXPECT_EQ(result.json()["threads_per_core"], 1);
+  EXPECT_TRUE(result.gain());
+  EXPECT_EQ(result.json()["other_placements"][0]["verdict"], "faster_not_by_placement");
 }
 
 TEST(TuneResult, AMetricIsTheLastTimeThatTheProgramPrints) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -64,12 +65,27 @@ TEST(PlannedLooks, SpendTheErrorProbabilityOnceForAnyNumberOfPairs) {
 TEST(RunOrder, IsBalancedInEveryTwoPairsAndNotPeriodic) {
   std::vector<bool> blocks;
   for (std::size_t pair = 0; pair < 200; pair += 2) {
-    EXPECT_NE(after_runs_first(pair), after_runs_first(pair + 1));
-    blocks.push_back(after_runs_first(pair));
+    EXPECT_NE(run_order(pair, 2), run_order(pair + 1, 2));
+    blocks.push_back(run_order(pair, 2)[0] == 1);
   }
   const auto swapped = std::count(blocks.begin(), blocks.end(), true);
   EXPECT_GT(swapped, 30);
   EXPECT_LT(swapped, 70);
+}
+
+TEST(RunOrder, OfThreeVariantsIsReversedInEverySecondRoundAndContainsEachOnce) {
+  std::map<std::vector<std::size_t>, int> orders;
+  for (std::size_t round = 0; round < 1200; round += 2) {
+    std::vector<std::size_t> order = run_order(round, 3);
+    ++orders[order];
+    std::vector<std::size_t> next = run_order(round + 1, 3);
+    std::reverse(next.begin(), next.end());
+    EXPECT_EQ(next, order);
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2}));
+  }
+  ASSERT_EQ(orders.size(), 6U);
+  for (const auto& [order, times] : orders) EXPECT_GT(times, 60);
 }
 
 /// The times of all runs of a tuning with max_pairs pairs, in the order in which they run.
@@ -156,15 +172,45 @@ std::vector<Distribution> distributions() {
   };
 }
 
-/// One tuning: the runs are in the order of after_runs_first(), and those after the change take 1 / gain of the time.
+/// One tuning: the runs are in the order of run_order(), and those after the change take 1 / gain of the time.
 PairedComparison tune(const std::vector<double>& times, const ComparisonOptions& options, double gain = 1) {
   std::vector<double> before, after;
   for (std::size_t pair = 0; pair < options.max_pairs; ++pair) {
-    const bool swapped = after_runs_first(pair);
+    const bool swapped = run_order(pair, 2)[0] == 1;
     before.push_back(times[2 * pair + (swapped ? 1 : 0)]);
     after.push_back(times[2 * pair + (swapped ? 0 : 1)] / gain);
   }
   return compare_pairs(before, after, options);
+}
+
+/// One tuning with two placements that are compared with the default one. A placement runs until its comparison is
+/// over.
+std::vector<PairedComparison> tune_two(const std::vector<double>& times, const ComparisonOptions& options) {
+  const ComparisonOptions each_options = options.for_one_of(2);
+  std::vector<std::vector<double>> before(2), after(2);
+  std::vector<PairedComparison> comparisons(2, compare_pairs({}, {}, each_options));
+  std::size_t run = 0;
+  for (std::size_t round = 0; round < options.max_pairs; ++round) {
+    std::vector<std::size_t> running;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (comparisons[i].next_pairs > 0) running.push_back(i);
+    if (running.empty()) break;
+    double time_before = 0;
+    for (const std::size_t variant : run_order(round, 1 + running.size())) {
+      const double time = times[run++];
+      if (variant == 0) {
+        time_before = time;
+      } else {
+        after[running[variant - 1]].push_back(time);
+      }
+    }
+    for (const std::size_t i : running) {
+      before[i].push_back(time_before);
+      if (before[i].size() == comparisons[i].next_pairs)
+        comparisons[i] = compare_pairs(before[i], after[i], each_options);
+    }
+  }
+  return comparisons;
 }
 
 struct Claims {
@@ -199,6 +245,30 @@ TEST_P(Simulated, TunesOfEqualPlacementsClaimADifferenceInAtMostOnePercentOnEach
     const double limit = min_pairs == 5 ? 0.01 : 0.025;
     EXPECT_LE(claims.faster, limit * tunes) << distribution.name << ", first look after " << min_pairs;
     EXPECT_LE(claims.slower, limit * tunes) << distribution.name << ", first look after " << min_pairs;
+  }
+}
+
+TEST_P(Simulated, TunesOfThreeEqualPlacementsClaimADifferenceInAtMostOnePercentOnEachSide) {
+  const Distribution distribution = distributions()[GetParam()];
+  constexpr int tunes = 10'000;
+  for (const std::size_t min_pairs : {5, 3}) {
+    if (min_pairs == 3 && distribution.name == "periodic") continue;
+    const ComparisonOptions options{.min_pairs = min_pairs};
+    int faster = 0, slower = 0;
+    Random random(18);
+    for (int i = 0; i < tunes; ++i) {
+      const auto results = tune_two(distribution.times(random, 3 * options.max_pairs), options);
+      const auto any = [&](Outcome outcome) {
+        return std::any_of(results.begin(), results.end(), [&](const auto& one) { return one.outcome == outcome; });
+      };
+      faster += any(Outcome::faster) ? 1 : 0;
+      slower += any(Outcome::slower) ? 1 : 0;
+    }
+    std::printf("%-32s three placements, first look after %zu: %.2f %% faster, %.2f %% slower\n",
+                distribution.name.c_str(), min_pairs, 100.0 * faster / tunes, 100.0 * slower / tunes);
+    const double limit = min_pairs == 5 ? 0.01 : 0.025;
+    EXPECT_LE(faster, limit * tunes) << distribution.name << ", first look after " << min_pairs;
+    EXPECT_LE(slower, limit * tunes) << distribution.name << ", first look after " << min_pairs;
   }
 }
 

@@ -47,6 +47,18 @@ std::string shape_of(const std::string& text, std::string_view version = {}) {
   return result;
 }
 
+TEST(JobShape, IsChangedForAnotherNumberOfHardwareThreads) {
+  const auto reserved = [](const std::string& text) {
+    LaunchCommand command = parse(text, {});
+    command.launcher->command_line->reserve(command.programs.front(), 4);
+    return shell_text({}, command.argv());
+  };
+  EXPECT_EQ(reserved("srun -n 2 -c 8 app -c 8"), "srun -n 2 --cpus-per-task=4 app -c 8");
+  EXPECT_EQ(reserved("srun -c2 --threads-per-core=1 --hint=nomultithread -n 2 -- app"),
+            "srun -n 2 --cpus-per-task=4 -- app");
+  EXPECT_EQ(reserved("srun app"), "srun --cpus-per-task=4 app");
+}
+
 TEST(JobShape, IsReadFromTheOptionsOfTheLauncher) {
   EXPECT_EQ(shape_of("srun -n 2 app"), "0 threads");
   EXPECT_EQ(shape_of("srun -n 2 -c 4 app"), "4 threads");

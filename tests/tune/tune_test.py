@@ -67,6 +67,27 @@ int main(int argc, char** argv) {
 }
 """
 
+THREADS = """
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const double begin = MPI_Wtime();
+  double sum = 0;
+  int threads = 1;
+#pragma omp parallel reduction(+ : sum)
+  {
+#pragma omp single
+    threads = omp_get_num_threads();
+#pragma omp for
+    for (int i = 0; i < 20000000; ++i) sum += 1.0 / (i + 1);
+  }
+  printf("%d threads, time: %.6f s (%g)\\n", threads, MPI_Wtime() - begin, sum);
+  return MPI_Finalize();
+}
+"""
+
 
 class TuneTest(unittest.TestCase):
     def setUp(self):
@@ -81,9 +102,9 @@ class TuneTest(unittest.TestCase):
         self.err = done.stderr
         return done.stdout
 
-    def compile(self, text):
+    def compile(self, text, *options):
         (self.folder / "app.c").write_text(text)
-        subprocess.run(["mpicc.openmpi", "-O2", "app.c", KEEP_LOADED, "-o", "app"], cwd=self.folder, check=True)
+        subprocess.run(["mpicc.openmpi", "-O2", *options, "app.c", KEEP_LOADED, "-o", "app"], cwd=self.folder, check=True)
 
 
 class VirtualCluster(TuneTest):
@@ -168,6 +189,42 @@ class Host(TuneTest):
         for block in range(0, 8, 4):
             self.assertIn("".join(order[block:block + 4]), ("dmmd", "mddm"))
         self.assertIn("at most 20 with each placement", text)
+
+    def tune_smt(self, *command, options=()):
+        """Both processors of this machine count as hardware threads of one core."""
+        return json.loads(self.rankloom("tune", "--json", "--try-smt", "--force", "-o", "kept", "-t", "core:1=1 pu:2=0.5", "--runs", 3, "--max-runs", 3,
+                                        *options, "--", "mpirun.openmpi", "-n", 1, *command))
+
+    def threads_of(self, placement):
+        return [(self.folder / "kept" / f"{placement}-{run}.log").read_text().split()[0] for run in (1, 2, 3)]
+
+    def test_another_number_of_hardware_threads_is_measured(self):
+        if os.cpu_count() < 2:
+            self.skipTest("needs two processors")
+        self.compile(THREADS, "-fopenmp")
+        result = self.tune_smt("--bind-to", "hwthread", "./app", options=("--metric", "time: (.*)"))
+        self.assertEqual((self.threads_of("before"), self.threads_of("smt")), (["1"] * 3, ["2"] * 3))
+        self.assertEqual((result["threads_per_core"], result["verified"], result["confirmed"]), (2, True, 1))
+        self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
+        if result["gain"]:
+            self.assertIn("--rankfile kept/launch-smt/rankfile", result["use"])
+        # Ranks that use both hardware threads of their core are compared with those that use one.
+        self.tune_smt("--map-by", "slot:PE=1", "./app")
+        self.assertEqual(self.threads_of("smt"), ["1"] * 3)
+
+    def test_the_threads_of_the_user_stay(self):
+        self.compile(THREADS, "-fopenmp")
+        result = self.tune_smt("-x", "OMP_NUM_THREADS=2", "./app")
+        self.assertIn("OMP_NUM_THREADS=2 is set", result["smt_not_tried"])
+        self.assertEqual(result["verdict"], "not_measured")
+        self.tune_smt("-x", "OMP_NUM_THREADS=1", "--bind-to", "hwthread", "./app")
+        self.assertEqual(self.threads_of("smt"), ["1"] * 3)
+
+    def test_dry_run_prints_the_runs_with_other_hardware_threads(self):
+        text = self.rankloom("tune", "--dry-run", "--try-smt", "--max-runs", 3, "--", "mpirun.openmpi", "-n", 2, "./app")
+        for name in ("the default placement", "the mapping", "the other hardware threads"):
+            self.assertEqual(text.count(f"# run with {name}\n"), 3)
+        self.assertIn("rankloom run app.tune/mapping-smt.txt -t app.tune/machine.json --cores-per-rank 1 --threads-per-core 1 -- mpirun.openmpi -n 2 ./app", text)
 
     def test_a_program_that_cannot_be_started_is_an_error(self):
         self.rankloom("tune", "--", "mpirun.openmpi", "-n", 2, "./nothing-here", status=self.status_of("mpirun.openmpi", "-n", 2, "./nothing-here"))

@@ -47,6 +47,7 @@ Result<void> JobMapping::fit() {
   if (!topology) return propagate(topology);
   cores_ = topology->core_count();
   nodes_ = topology->node_count();
+  threads_of_core_ = threads_of_core(*topology);
   // Launchers begin with the first node again if there are more ranks.
   if (ranks_ > std::uint64_t{shape_.ranks_per_node} * nodes_) shape_.ranks_per_node = 0;
   slots_of_ranks_ = slot_shapes(shape_, *topology, ranks_).of_first(ranks_);
@@ -95,6 +96,34 @@ void JobMapping::make_room_for_threads(const Topology& topology) {
     bind_ = EmitOptions::Bind::none;
     threads_remark_ = of_rank + ", more than there are cores: ranks are not bound on their hosts";
   }
+}
+
+Result<JobMapping> JobMapping::with_other_threads_per_core(std::uint32_t openmp_threads) const {
+  const auto none = [](std::string why) {
+    return fail(Code::infeasible, at("--try-smt"), std::move(why), "leave this option out");
+  };
+  if (threads_of_core_ < 2) return none("the cores of the machine have one hardware thread each");
+  if (bind_ == EmitOptions::Bind::none) return none("the ranks are not bound to cores");
+  const bool limited = slots_of_ranks_.any([&](const SlotShape& shape) {
+    return shape.threads_per_core > 0 && shape.threads_per_core < threads_of_core_;
+  });
+  const bool too_many = slots_of_ranks_.any([&](const SlotShape& shape) { return openmp_threads > shape.cores; });
+  if (!limited && too_many) {
+    return none(fmt::format("OMP_NUM_THREADS={} is set, which is more threads than a rank has cores; without this "
+                            "variable, every number of hardware threads has its own number of threads",
+                            openmp_threads));
+  }
+  JobMapping other = *this;
+  other.slots_of_ranks_ =
+      SlotShapes::combine({}, RankNumbers(limited ? threads_of_core_ : 1), {}, slots_of_ranks_).of_first(ranks_);
+  auto topology = load_topology(machine_);
+  if (!topology) return propagate(topology);
+  auto capacities = Capacities::of(*topology, ranks_, {.shapes = other.slots_of_ranks_});
+  if (!capacities) return none("there are too few cores for all ranks");
+  other.slots_ = capacities->slot_count(*topology);
+  const bool fills_cores = !slots_of_ranks_.any([&](const SlotShape& shape) { return threads() < shape.cores; });
+  if (fills_cores) other.location_.reset();  // the threads are those of the other slots
+  return other;
 }
 
 ProblemArguments JobMapping::problem(bool oversubscribe) const {

@@ -3,6 +3,7 @@
 // about cores per rank and ranks per node. The function of `rankloom tune` and of `rankloom run --auto`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,11 +35,21 @@ class JobMapping {
   Result<void> fit();
   /// Writes the mapping to a file; after fit().
   Result<MapResult> map(const std::string& mapper, const std::string& output) const;
+  /// The same job with another number of hardware threads per core: one if its ranks use all of them, all if the
+  /// command limits them; after fit(). The ranks keep their number of cores. `openmp_threads` is the user's own number
+  /// of threads, which stays; 0: there is none, and OpenMP gets as many threads as a slot has processing units. An
+  /// error says why there is no other number.
+  Result<JobMapping> with_other_threads_per_core(std::uint32_t openmp_threads) const;
 
   std::uint64_t cores() const { return cores_; }
   std::uint64_t nodes() const { return nodes_; }
   bool oversubscribes() const { return ranks_ > slots_; }
   const SlotShapes& slots() const { return slots_of_ranks_; }
+  /// How many hardware threads of a core every rank uses.
+  std::uint32_t threads_per_core() const {
+    const std::uint32_t limit = slots_of_ranks_.common().threads_per_core;
+    return limit == 0 ? threads_of_core_ : std::min(limit, threads_of_core_);
+  }
   /// How many threads every rank had when it was recorded; 0: not known, or they differ.
   std::uint32_t threads() const {
     return location_ && location_->min_threads == location_->max_threads ? location_->min_threads : 0;
@@ -58,6 +69,7 @@ class JobMapping {
   EmitOptions::Bind bind_;
   std::uint32_t ranks_ = 0;
   std::uint64_t cores_ = 0, nodes_ = 0, slots_ = 0;
+  std::uint32_t threads_of_core_ = 1;
   SlotShapes slots_of_ranks_;
   std::optional<LocationSummary> location_;         // of the recorded ranks
   std::vector<std::uint32_t> threads_of_programs_;  // of the recorded rank with the fewest

@@ -211,6 +211,15 @@ JobShape read_shape(const LaunchedProgram& program) {
   return shape;
 }
 
+void reserve(LaunchedProgram& program, std::uint32_t processing_units) {
+  std::erase_if(program.options, [](const LaunchOption& option) {
+    return is_one_of("cpus-per-task threads-per-core hint", option.name);
+  });
+  const std::string units = fmt::format("{}", processing_units);
+  append_option(program,
+                {.name = "cpus-per-task", .values = {units}, .arguments = {"--cpus-per-task=" + units}});
+}
+
 constexpr auto conflicts = std::to_array<ConflictingOption>({
     {"multi-prog", "names the programs in a file, where rankloom-bind cannot be added",
      "write the programs on the command line, separated by :"},
@@ -358,6 +367,7 @@ constexpr LauncherSyntax srun_command_line{
     .replaced = replaced,
     .conflicts = conflicts,
     .read_shape = read_shape,
+    .reserve = reserve,
     .shapes_apply_to_all = false,
     .place = place_slurm,
     .pass_environment = pass_environment,

@@ -198,10 +198,13 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
                             json.at("speedup_high").get<double>(), 100 * json.at("confidence").get<double>(), runs)
               : fmt::format("± {:.2f}, {}", measured.spread, runs);
       const std::string verdict_name = json.value("verdict", json.value("slower", false) ? "slower" : "same");
+      const unsigned threads = json.value("threads_per_core", 0U);
+      const std::string with =
+          threads == 0 ? "" : fmt::format("With {} hardware thread{} per core: ", threads, threads == 1 ? "" : "s");
       verdict.sentence =
-          gain ? fmt::format("{:.2f} times faster than the default placement ({}){}.", measured.speedup, range,
+          gain ? fmt::format("{}{:.2f} times faster than the default placement ({}){}.", with, measured.speedup, range,
                              predicted)
-               : fmt::format("{} ({:.2f} times as fast: {}){}: keep the default placement.",
+               : fmt::format("{}{} ({:.2f} times as fast: {}){}: keep the default placement.", with,
                              verdict_name == "slower"              ? "Slower, not faster"
                              : verdict_name.starts_with("faster_") ? "Faster, but not because of the placement"
                                                                    : "No measurable difference",

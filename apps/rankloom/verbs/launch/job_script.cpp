@@ -197,7 +197,7 @@ Result<JobScript::Launch> JobScript::choose(std::optional<std::size_t> line) con
 std::string JobScript::with_prefix(const Launch& launch, const std::string& prefix,
                                    std::optional<double> seconds) const {
   const std::string remark =
-      fmt::format("{}{}: line {} runs with two placements in turn.\n", marker, name_, launch.line);
+      fmt::format("{}{}: line {} runs with several placements in turn.\n", marker, name_, launch.line);
   const bool has_shell = !lines_.empty() && lines_[0].starts_with("#!");
   std::string text = has_shell ? "" : "#!/bin/bash\n" + remark;
   for (std::size_t line = 0; line < lines_.size(); ++line) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/launch: `rankloom tune`: records a program, discovers the machine, maps, measures both placements in turn,
-// and prints the faster command. Each step calls the function of another verb; --dry-run prints the equivalent
+// apps/verbs/launch: `rankloom tune`: records a program, discovers the machine, maps, measures the placements in turn,
+// and prints the fastest command. Each step calls the function of another verb; --dry-run prints the equivalent
 // commands.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <regex>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -42,6 +44,34 @@ namespace rankloom::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A mapping that is compared with the default placement.
+struct Candidate {
+  JobMapping job;
+  LaunchCommand launch;  ///< How the user starts the program; with other hardware threads, Slurm reserves others.
+  bool smt = false;      ///< With another number of hardware threads per core.
+  Deployment deployment;
+  TuneMeasurement measurement = {};
+
+  /// The beginning of the names of its logs.
+  const char* log() const { return smt ? "smt" : "after"; }
+};
+
+/// The number of threads of OpenMP that the user has chosen, in front of the launcher, in its options or in the
+/// environment; 0: none.
+std::uint32_t chosen_openmp_threads(const Argv& command) {
+  const std::string name = "OMP_NUM_THREADS";
+  const char* const in_environment = std::getenv(name.c_str());
+  std::string value = in_environment != nullptr ? in_environment : "";
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (const std::size_t at = command[i].find(name + "="); at != std::string::npos)
+      value = command[i].substr(at + name.size() + 1);
+    if (command[i] == name && i + 1 < command.size()) value = command[i + 1];  // mpiexec -genv NAME VALUE
+  }
+  std::uint32_t threads = 0;
+  std::from_chars(value.data(), value.data() + value.size(), threads);
+  return threads;
+}
 
 /// Runs the steps. Every step writes a log into the output directory.
 class Tuner {
@@ -75,16 +105,16 @@ class Tuner {
       return propagate(done);
     if (auto done = logged(map(), commands_.map(job_.oversubscribes(), job_.slots()), "map.log"); !done)
       return propagate(done);
-    if (!result_.reduces_cost() || !result_.can_gain()) return result_;
-    print_progress(fmt::format("mapping    {} less communication cost than the default placement",
-                               percent(100 * (1 - result_.cost / result_.cost_default))));
-    if (arguments_.predict) {
-      if (auto done = logged(predict(), commands_.predict(), "predict.log"); !done) return propagate(done);
-      if (!result_.predicts_gain()) return result_;
+    if (result_.reduces_cost() && result_.can_gain()) {
+      if (auto added = add_mapping(); !added) return propagate(added);
     }
+    if (arguments_.try_smt) {
+      if (auto added = add_other_threads(); !added) return propagate(added);
+    }
+    if (candidates_.empty()) return result_;
     if (auto done = measure(); !done) return propagate(done);
     if (result_.gain()) {
-      auto use = logged(emit(), commands_.emit(), "emit.log");
+      auto use = logged(emit(), commands_.emit(chosen().smt), "emit.log");
       if (use) result_.use = *use;
     }
     return result_;
@@ -103,7 +133,14 @@ class Tuner {
   }
 
   std::string conclusion() const {
-    return result_.conclusion(commands_.mapping(), commands_.machine(), job_.bind() == EmitOptions::Bind::none);
+    if (!result_.measurement) return result_.conclusion({});
+    const Candidate& candidate = chosen();
+    if (candidate.smt)
+      return result_.conclusion(command_text(commands_.run_smt(candidate.job.slots(), candidate.launch.argv())));
+    return result_.conclusion(fmt::format("rankloom run {} -t {}{} -- {}", shell_quote(commands_.mapping()),
+                                          shell_quote(commands_.machine()),
+                                          job_.bind() == EmitOptions::Bind::none ? " --bind none" : "",
+                                          result_.command));
   }
 
  private:
@@ -269,9 +306,55 @@ class Tuner {
     return {};
   }
 
-  /// Both placements have the same number of threads.
-  Result<Deployment> deployment() const {
-    return deployment_of(commands_.mapping(), commands_.machine(), {.threads = job_.threads()});
+  Result<void> add_mapping() {
+    print_progress(fmt::format("mapping    {} less communication cost than the default placement",
+                               percent(100 * (1 - result_.cost / result_.cost_default))));
+    if (arguments_.predict) {
+      if (auto done = logged(predict(), commands_.predict(), "predict.log"); !done) return done;
+      if (!result_.predicts_gain()) return {};
+    }
+    return add_candidate(job_, false);
+  }
+
+  Result<void> add_other_threads() {
+    auto other = job_.with_other_threads_per_core(chosen_openmp_threads(arguments_.command));
+    if (!other) {
+      result_.smt_not_tried = other.error().what;
+      return {};
+    }
+    const std::string log = "map-smt.log";
+    auto mapped = logged(other->map(arguments_.mapper, commands_.mapping(true)),
+                         commands_.map(other->oversubscribes(), other->slots(), true), log);
+    if (!mapped) return propagate(mapped);
+    return add_candidate(*std::move(other), true);
+  }
+
+  /// OpenMP has as many threads with a mapping as with the default placement, unless ranks use other hardware threads.
+  Result<void> add_candidate(JobMapping job, bool smt) {
+    auto deployment = logged(deployment_of(commands_.mapping(smt), commands_.machine(), {.threads = job.threads()}),
+                             run_command(job, smt), "run.log");
+    if (!deployment) return propagate(deployment);
+    Candidate candidate{std::move(job), launch_, smt, *std::move(deployment)};
+    if (smt) {
+      candidate.measurement.threads_per_core = candidate.job.threads_per_core();
+      const auto reserve = launch_.launcher->command_line->reserve;
+      if (reserve != nullptr)
+        reserve(candidate.launch.programs.front(),
+                static_cast<std::uint32_t>(candidate.deployment.slot(Rank{0}).size()));
+    }
+    candidates_.push_back(std::move(candidate));
+    return {};
+  }
+
+  /// The equivalent of a run with a candidate.
+  Argv run_command(const JobMapping& job, bool smt) const {
+    return smt ? commands_.run_smt(job.slots(), arguments_.command) : commands_.run();
+  }
+
+  const Candidate& chosen() const {
+    return *std::find_if(candidates_.begin(), candidates_.end(), [this](const Candidate& candidate) {
+      return candidate.measurement.threads_per_core == result_.measurement->threads_per_core;
+    });
   }
 
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
@@ -280,31 +363,35 @@ class Tuner {
     return plan_unchanged(launch, launch_context(directory, job_.bind()));
   }
 
-  Result<PlacedRun> run_once(const LaunchCommand& launch, const Deployment& deployment, bool mapped,
-                             const std::string& log) const {
+  /// nullptr: the default placement.
+  Result<PlacedRun> run_once(const Candidate* candidate, const LaunchCommand& launch, const std::string& log) const {
     RunDirectory directory;
-    const std::string name = mapped ? commands_.launch_directory() : commands_.default_directory();
+    const std::string name =
+        candidate != nullptr ? commands_.launch_directory(candidate->smt) : commands_.default_directory();
     if (auto created = directory.create(name, existing(arguments_.force)); !created) return propagate(created);
-    auto plan = mapped ? plan_launch(launch, deployment, launch_context(directory.path(), job_.bind()))
-                       : plan_default(launch, directory.path());
+    const Deployment& deployment = (candidate != nullptr ? *candidate : candidates_.front()).deployment;
+    auto plan = candidate != nullptr ? plan_launch(launch, deployment, launch_context(directory.path(), job_.bind()))
+                                     : plan_default(launch, directory.path());
     if (!plan) return propagate(plan);
     return run_placed(*plan, deployment, job_.bind(), directory, ProgramStreams::to_log(log_file(log)));
   }
 
-  /// Runs the program; number 0 is the warm-up. Nothing: the program failed, and result_ says so.
-  Result<std::optional<PlacedRun>> run_placement(const Deployment& deployment, bool mapped, std::size_t number) {
+  /// Runs the program with a candidate, or with the default placement (nullptr); number 0 is the warm-up. Nothing: the
+  /// program failed, and result_ says so.
+  Result<std::optional<PlacedRun>> run_placement(const Candidate* candidate, std::size_t number) {
     const std::string name = number == 0 ? "warm-up" : fmt::format("{}", number);
-    const std::string log = fmt::format("{}-{}.log", mapped ? "after" : "before", name);
-    auto run = logged(run_once(launch_, deployment, mapped, log), commands_.run(), log);
+    const std::string log = fmt::format("{}-{}.log", candidate != nullptr ? candidate->log() : "before", name);
+    auto run = logged(run_once(candidate, candidate != nullptr ? candidate->launch : launch_, log),
+                      candidate != nullptr ? run_command(candidate->job, candidate->smt) : commands_.run(), log);
     if (!run) return propagate(run);
     if (run->status == 0) {
       if (auto measured = measure_time(*run, commands_.file(log)); !measured) return propagate(measured);
       return *std::move(run);
     }
-    set_failed(fmt::format("{} with the {}", number == 0 ? "the warm-up run" : "run " + name,
-                           mapped ? "mapping" : "default placement"),
+    set_failed(fmt::format("{} with {}", number == 0 ? "the warm-up run" : "run " + name,
+                           candidate != nullptr ? candidate->measurement.placement() : "the default placement"),
                run->status, commands_.file(log));
-    result_.failed->mapped = mapped;
+    result_.failed->mapped = candidate != nullptr;
     return std::nullopt;
   }
 
@@ -325,80 +412,129 @@ class Tuner {
   /// The time from the start to the end of the launcher with a program that does nothing, the minimum of three runs
   /// with each placement: launchers start ranks faster or slower with a rankfile. Nothing if such a program cannot be
   /// run.
-  std::optional<StartTimes> measure_start(const Deployment& deployment) const {
-    LaunchCommand nothing = launch_;
-    for (auto& program : nothing.programs) program.arguments = {"true"};
-    StartTimes times{.before_seconds = max_double, .after_seconds = max_double};
+  void measure_start() {
+    const auto time = [this](const Candidate* candidate) -> std::optional<double> {
+      LaunchCommand nothing = candidate != nullptr ? candidate->launch : launch_;
+      for (auto& program : nothing.programs) program.arguments = {"true"};
+      const auto run = run_once(candidate, nothing, "start.log");
+      return run && run->status == 0 ? std::optional(run->seconds) : std::nullopt;
+    };
+    double before = max_double;
+    std::vector<double> after(candidates_.size(), max_double);
     for (int round = 0; round < 3; ++round) {
-      for (const bool mapped : {false, true}) {
-        const auto run = run_once(nothing, deployment, mapped, "start.log");
-        if (!run || run->status != 0) return std::nullopt;
-        double& seconds = mapped ? times.after_seconds : times.before_seconds;
-        seconds = std::min(seconds, run->seconds);
+      const auto seconds = time(nullptr);
+      if (!seconds) return;
+      before = std::min(before, *seconds);
+      for (std::size_t i = 0; i < candidates_.size(); ++i) {
+        const auto with_mapping = time(&candidates_[i]);
+        if (!with_mapping) return;
+        after[i] = std::min(after[i], *with_mapping);
       }
     }
-    return times;
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      candidates_[i].measurement.start = StartTimes{.before_seconds = before, .after_seconds = after[i]};
   }
 
-  Result<void> measure() {
-    auto placed = logged(deployment(), commands_.run(), "run.log");
-    if (!placed) return propagate(placed);
-    // The first run of a placement is slower, because files are read from disk. The recording was the first run with
-    // the default placement.
+  /// The first run of a placement is slower, because files are read from disk. The recording was the first run with the
+  /// default placement. A launcher may refuse other hardware threads: then they are not compared.
+  Result<void> warm_up() {
     print_progress("warm-up    once before the times count");
-    for (const bool mapped : {false, true}) {
-      if (!mapped && arguments_.profile.empty()) continue;
-      auto run = run_placement(*placed, mapped, 0);
+    if (!arguments_.profile.empty()) {
+      auto run = run_placement(nullptr, 0);
       if (!run) return propagate(run);
       if (!*run) return {};
     }
-    TuneMeasurement measurement;
-    if (arguments_.metric.empty()) measurement.start = measure_start(*placed);
-    PairedComparison& comparison = measurement.comparison;
-    const auto begin = std::chrono::steady_clock::now();
-    comparison = compare_pairs({}, {}, arguments_.comparison);
-    while (comparison.next_pairs > 0) {
-      const std::size_t pairs = measurement.before_seconds.size();
-      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      const double expected =
-          pairs == 0 ? 0 : elapsed / static_cast<double>(pairs) * static_cast<double>(comparison.next_pairs);
-      measurement.out_of_time = expected > arguments_.max_seconds;
-      if (measurement.out_of_time) break;
-      for (std::size_t pair = pairs; pair < comparison.next_pairs; ++pair) {
-        if (auto done = run_pair(*placed, pair, measurement); !done) return done;
-        if (result_.failed) return {};
+    for (std::size_t i = 0; i < candidates_.size();) {
+      auto run = run_placement(&candidates_[i], 0);
+      if (!run) return propagate(run);
+      if (!*run && !candidates_[i].smt) return {};
+      if (*run) {
+        ++i;
+        continue;
       }
-      comparison = compare_pairs(measurement.before_seconds, measurement.after_seconds, arguments_.comparison);
+      result_.smt_not_tried = fmt::format("the program exited with status {} with {}; its output is in {}",
+                                          result_.failed->status, candidates_[i].measurement.placement(),
+                                          result_.failed->log);
+      result_.failed.reset();
+      candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    result_.measurement = std::move(measurement);
     return {};
   }
 
-  Result<void> run_pair(const Deployment& placed, std::size_t pair, TuneMeasurement& measurement) {
-    for (const bool mapped : {after_runs_first(pair), !after_runs_first(pair)}) {
-      auto run = run_placement(placed, mapped, pair + 1);
+  /// A candidate runs until its comparison with the default placement is over. The probability of a false claim holds
+  /// for all comparisons together.
+  Result<void> measure() {
+    if (auto done = warm_up(); !done) return done;
+    if (result_.failed || candidates_.empty()) return {};
+    if (arguments_.metric.empty()) measure_start();
+    const ComparisonOptions options = arguments_.comparison.for_one_of(candidates_.size());
+    for (Candidate& candidate : candidates_) candidate.measurement.comparison = compare_pairs({}, {}, options);
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<Candidate*> running;
+    for (std::size_t rounds = 0;;) {
+      running.clear();
+      for (Candidate& candidate : candidates_)
+        if (candidate.measurement.comparison.next_pairs > 0) running.push_back(&candidate);
+      if (running.empty()) break;
+      const std::size_t next = running.front()->measurement.comparison.next_pairs;
+      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double expected =
+          rounds == 0 ? 0 : elapsed / static_cast<double>(rounds) * static_cast<double>(next);
+      if (expected > arguments_.max_seconds) {
+        for (Candidate* const candidate : running) candidate->measurement.out_of_time = true;
+        break;
+      }
+      for (; rounds < next; ++rounds) {
+        if (auto done = run_round(rounds, running); !done) return done;
+        if (result_.failed) return {};
+      }
+      for (Candidate* const candidate : running) {
+        TuneMeasurement& measurement = candidate->measurement;
+        measurement.comparison = compare_pairs(measurement.before_seconds, measurement.after_seconds, options);
+      }
+    }
+    std::vector<TuneMeasurement> measurements;
+    for (const Candidate& candidate : candidates_) measurements.push_back(candidate.measurement);
+    result_.choose(std::move(measurements));
+    return {};
+  }
+
+  /// One run with each placement.
+  Result<void> run_round(std::size_t round, std::span<Candidate* const> running) {
+    double before_seconds = 0;
+    for (const std::size_t variant : run_order(round, 1 + running.size())) {
+      Candidate* const candidate = variant == 0 ? nullptr : running[variant - 1];
+      auto run = run_placement(candidate, round + 1);
       if (!run) return propagate(run);
       if (!*run) return {};
-      (mapped ? measurement.after_seconds : measurement.before_seconds).push_back((*run)->seconds);
-      if (!mapped) continue;
+      if (candidate == nullptr) {
+        before_seconds = (*run)->seconds;
+        continue;
+      }
+      TuneMeasurement& measurement = candidate->measurement;
+      measurement.after_seconds.push_back((*run)->seconds);
       measurement.verified = measurement.verified && (*run)->verification.all();
       measurement.confirmed = (*run)->verification.confirmed;
     }
-    print_progress(fmt::format("run {}  {} default placement, {} with the mapping", pair + 1,
-                               format_seconds(measurement.before_seconds.back()),
-                               format_seconds(measurement.after_seconds.back())));
+    std::string text = fmt::format("run {}  {} default placement", round + 1, format_seconds(before_seconds));
+    for (Candidate* const candidate : running) {
+      TuneMeasurement& measurement = candidate->measurement;
+      measurement.before_seconds.push_back(before_seconds);
+      text += fmt::format(", {} with {}", format_seconds(measurement.after_seconds.back()), measurement.placement());
+    }
+    print_progress(text);
     return {};
   }
 
   /// Writes the launcher's files. The value is the command to type: the user's own, with the placement added.
   Result<std::string> emit() const {
-    auto placed = deployment();
-    if (!placed) return propagate(placed);
-    LaunchContext context = launch_context(commands_.launch_directory(), job_.bind());
+    const Candidate& candidate = chosen();
+    const std::string name = commands_.launch_directory(candidate.smt);
+    LaunchContext context = launch_context(name, job_.bind());
     context.report = false;
-    auto plan = plan_launch(launch_, *placed, context);
+    auto plan = plan_launch(candidate.launch, candidate.deployment, context);
     if (!plan) return propagate(plan);
-    auto directory = OutputDirectory::open(commands_.launch_directory(), existing(arguments_.force));
+    auto directory = OutputDirectory::open(name, existing(arguments_.force));
     if (!directory) return propagate(directory);
     if (auto done = write_launcher_files(plan->files, *directory); !done) return propagate(done);
     return plan->text();
@@ -411,6 +547,7 @@ class Tuner {
   TuneCommands commands_;
   JobMapping job_;
   bool quiet_;
+  std::vector<Candidate> candidates_;
   TuneResult result_;
 };
 
@@ -464,6 +601,10 @@ class TuneVerb : public Verb {
     add_switch(app, "--predict",
                "simulate both placements first, print the predicted speedup, and stop if there is none",
                arguments_.predict, "measuring");
+    add_switch(app, "--try-smt",
+               "on cores with several hardware threads (SMT): also measure ranks that use one of them per core, or all "
+               "of them if COMMAND limits them",
+               arguments_.try_smt, "measuring");
     add_switch(app, "--dry-run", "print the equivalent commands, and run nothing", dry_run_, "output");
     add_text(app,
              {"-o,--output", "DIRECTORY", "the directory for all results; all hosts must share it", "output",
@@ -557,6 +698,7 @@ class TuneVerb : public Verb {
     }
     std::vector<std::string> files = results;
     files.emplace_back("mapping.txt");
+    if (arguments_.try_smt) files.emplace_back("mapping-smt.txt");
     if (arguments_.profile.empty()) files.emplace_back("app.prof");
     if (arguments_.topology.empty()) files.emplace_back("machine.json");
     if (auto reserved = output->reserve(files); !reserved) return propagate(reserved);

@@ -41,9 +41,9 @@ Argv TuneCommands::show() const {
   return {"rankloom", "show", profile(), "--json"};
 }
 
-Argv TuneCommands::map(bool oversubscribe, const SlotShapes& slots) const {
-  Argv argv{"rankloom",        "map",      profile(), "-t", machine(), "-a",
-            arguments_.mapper, "--format", "plain",   "-o", mapping(), "--json"};
+Argv TuneCommands::map(bool oversubscribe, const SlotShapes& slots, bool smt) const {
+  Argv argv{"rankloom",        "map",      profile(), "-t", machine(),    "-a",
+            arguments_.mapper, "--format", "plain",   "-o", mapping(smt), "--json"};
   const SlotNumbers numbers = slots.numbers();
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i]) argv.insert(argv.end(), {slot_numbers[i].option, numbers[i]->text()});
@@ -62,9 +62,32 @@ Argv TuneCommands::run() const {
   return with_command({"rankloom", "run", mapping(), "-t", machine(), "--json", "-o", launch_directory()});
 }
 
-Argv TuneCommands::emit() const {
-  return {"rankloom",         "emit",  mapping(), "-t", machine(), "--to", std::string(launch_.launcher->name), "-o",
-          launch_directory(), "--json"};
+Argv TuneCommands::run_smt(const SlotShapes& slots, const Argv& command) const {
+  Argv argv{"rankloom",
+            "run",
+            mapping(true),
+            "-t",
+            machine(),
+            "--cores-per-rank",
+            slots.cores().value_or(RankNumbers(1)).text(),
+            "--threads-per-core",
+            slots.threads_per_core().value_or(RankNumbers(1)).text(),
+            "--"};
+  argv.insert(argv.end(), command.begin(), command.end());
+  return argv;
+}
+
+Argv TuneCommands::emit(bool smt) const {
+  return {"rankloom",
+          "emit",
+          mapping(smt),
+          "-t",
+          machine(),
+          "--to",
+          std::string(launch_.launcher->name),
+          "-o",
+          launch_directory(smt),
+          "--json"};
 }
 
 Argv TuneCommands::report() const {
@@ -89,23 +112,44 @@ std::string TuneCommands::text() const {
   if (!shape.programs.empty()) slots = {};
   for (const auto& [ranks, program] : shape.programs) slots.append(ranks, slot_of(program));
   add("map the ranks to cores", map(false, slots));
+  // If the command says nothing, ranks use all hardware threads.
+  const bool limited = slots.any([](const SlotShape& slot) { return slot.threads_per_core > 0; });
+  const SlotShapes other = SlotShapes::combine({}, RankNumbers(limited ? 2 : 1), {}, slots);
+  if (arguments_.try_smt)
+    add(fmt::format("map them with {} of each core, if the cores of the machine have several",
+                    limited ? "all hardware threads" : "one hardware thread"),
+        map(false, other, true));
   if (arguments_.predict) add("simulate both placements", predict());
-  if (!arguments_.profile.empty()) add("warm up", arguments_.command);
-  add("warm up", run());
+  add_measurement(other, lines);
+  add("write the launcher's files", emit());
+  add("write the report", report());
+  return lines;
+}
+
+void TuneCommands::add_measurement(const SlotShapes& other, std::string& lines) const {
+  struct Variant {
+    std::string name;
+    Argv command;
+  };
+  std::vector<Variant> variants{{"the default placement", arguments_.command}, {"the mapping", run()}};
+  if (arguments_.try_smt) variants.push_back({"the other hardware threads", run_smt(other, arguments_.command)});
+  const auto add = [&](const std::string& comment, const Argv& argv) {
+    lines += fmt::format("# {}\n{}\n", comment, command_text(argv));
+  };
+  // The recording warms up the default placement.
+  for (std::size_t i = arguments_.profile.empty() ? 1 : 0; i < variants.size(); ++i)
+    add("warm up", variants[i].command);
   Argv nothing = launcher();
   nothing.emplace_back("true");
   add("time the launcher alone, three times with each placement", nothing);
   const std::vector<Look> looks = planned_looks(arguments_.comparison);
-  for (std::size_t pair = 0; pair < first_runs(looks); ++pair) {
-    for (const bool mapped : {after_runs_first(pair), !after_runs_first(pair)})
-      add(mapped ? "run with the mapping" : "run with the default placement", mapped ? run() : arguments_.command);
+  for (std::size_t round = 0; round < first_runs(looks); ++round) {
+    for (const std::size_t i : run_order(round, variants.size()))
+      add("run with " + variants[i].name, variants[i].command);
   }
   if (looks.size() > 1)
     lines += fmt::format("# until the difference is clear: more such runs, at most {} with each placement\n",
                          arguments_.comparison.max_pairs);
-  add("write the launcher's files", emit());
-  add("write the report", report());
-  return lines;
 }
 
 std::size_t TuneCommands::first_runs(const std::vector<Look>& looks) const {

@@ -24,10 +24,12 @@ struct TuneArguments {
   double max_seconds = 30 * 60;         ///< Beyond --runs, no run is started that would end later.
   std::string metric;                   ///< A regular expression for a time in the program's output; empty: wall time.
   bool probe = false, lab = false, predict = false;
+  bool try_smt = false;  ///< Also measure another number of hardware threads per core.
   bool force = false;  ///< Replace the results of another run.
 };
 
-/// The commands of rankloom that do the same as the steps of `tune`.
+/// The commands of rankloom that do the same as the steps of `tune`. `smt`: of the mapping with another number of
+/// hardware threads per core.
 class TuneCommands {
  public:
   TuneCommands(const TuneArguments& arguments, const LaunchCommand& launch) : arguments_(arguments), launch_(launch) {}
@@ -36,8 +38,8 @@ class TuneCommands {
   std::string file(const std::string& name) const;
   std::string profile() const { return arguments_.profile.empty() ? file("app.prof") : arguments_.profile; }
   std::string machine() const { return arguments_.topology.empty() ? file("machine.json") : arguments_.topology; }
-  std::string mapping() const { return file("mapping.txt"); }
-  std::string launch_directory() const { return file("launch"); }
+  std::string mapping(bool smt = false) const { return file(smt ? "mapping-smt.txt" : "mapping.txt"); }
+  std::string launch_directory(bool smt = false) const { return file(smt ? "launch-smt" : "launch"); }
   std::string default_directory() const { return file("default"); }
 
   /// The launcher with its options, without the program, to start other programs on the same hosts.
@@ -47,16 +49,19 @@ class TuneCommands {
   Argv record() const;
   Argv discover() const;
   Argv show() const;
-  Argv map(bool oversubscribe, const SlotShapes& slots) const;
+  Argv map(bool oversubscribe, const SlotShapes& slots, bool smt = false) const;
   Argv predict() const;
   Argv run() const;
-  Argv emit() const;
+  /// `slots` override what the command says about them.
+  Argv run_smt(const SlotShapes& slots, const Argv& command) const;
+  Argv emit(bool smt = false) const;
   Argv report() const;
 
   /// Every command, each after a comment.
   std::string text() const;
 
  private:
+  void add_measurement(const SlotShapes& other, std::string& lines) const;
   std::size_t first_runs(const std::vector<Look>& looks) const;
   Argv with_command(Argv argv) const;
 

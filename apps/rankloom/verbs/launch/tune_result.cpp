@@ -94,6 +94,33 @@ std::optional<double> last_metric(std::string_view output, const std::string& ex
   return seconds;
 }
 
+std::string TuneMeasurement::placement() const {
+  if (threads_per_core == 0) return "the mapping";
+  return fmt::format("{} hardware thread{} per core", threads_per_core, threads_per_core == 1 ? "" : "s");
+}
+
+TuneResult TuneResult::with(TuneMeasurement candidate) const {
+  TuneResult result = *this;
+  result.measurement = std::move(candidate);
+  result.others.clear();
+  return result;
+}
+
+void TuneResult::choose(std::vector<TuneMeasurement> candidates) {
+  std::size_t best = 0;
+  double speedup = 0;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const TuneResult chosen = with(candidates[i]);
+    const double ratio = chosen.attributed(candidates[i].comparison.ratio);
+    if (!chosen.gain() || ratio <= speedup) continue;
+    best = i;
+    speedup = ratio;
+  }
+  measurement = std::move(candidates[best]);
+  candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(best));
+  others = std::move(candidates);
+}
+
 bool TuneResult::reduces_cost() const {
   constexpr double min_reduction = 0.005;
   return cost < cost_default * (1 - min_reduction);
@@ -112,6 +139,7 @@ bool TuneResult::can_gain() const {
 std::optional<double> TuneResult::max_speedup() const {
   // A part of the program may spend a larger share of its time in MPI than the whole.
   if (!share_in_mpi || *share_in_mpi >= 1 || !metric.empty()) return std::nullopt;
+  if (measurement && measurement->threads_per_core > 0) return std::nullopt;
   return 1 / (1 - *share_in_mpi);
 }
 
@@ -154,6 +182,7 @@ std::string TuneResult::reason() const {
     case TuneVerdict::gain:
       return {};
     case TuneVerdict::slower:
+      if (measurement->threads_per_core > 0) return "the program needs the hardware threads that it has by default";
       if (ranks > cores) return "there are more ranks than cores, and bound ranks cannot move to a core that is idle";
       return "communication may have other costs than the topology contains; measure them with --probe";
     case TuneVerdict::not_by_placement:
@@ -174,6 +203,7 @@ std::string TuneResult::reason() const {
       break;
   }
   std::string text = "the possible saving is smaller than the differences between runs";
+  if (measurement && measurement->threads_per_core > 0) return text;
   if (!reduces_cost()) {
     text = "no mapping with a lower communication cost was found: the default placement is already good";
   } else if (!can_gain()) {
@@ -228,6 +258,22 @@ Json TuneResult::json() const {
       json["confidence"] = comparison.confidence;
     }
   }
+  if (measurement && measurement->threads_per_core > 0) json["threads_per_core"] = measurement->threads_per_core;
+  for (const TuneMeasurement& other : others) {
+    const TuneResult result = with(other);
+    Json row{{"verdict", verdict_name(result.verdict())},
+             {"verified", other.verified},
+             {"measured_speedup", other.comparison.ratio},
+             {"before_seconds", other.before_seconds},
+             {"after_seconds", other.after_seconds}};
+    if (other.threads_per_core > 0) row["threads_per_core"] = other.threads_per_core;
+    if (other.comparison.outcome != Outcome::too_few_pairs) {
+      row["speedup_low"] = result.attributed(other.comparison.low);
+      row["speedup_high"] = result.attributed(other.comparison.high);
+    }
+    json["other_placements"].push_back(std::move(row));
+  }
+  if (!smt_not_tried.empty()) json["smt_not_tried"] = smt_not_tried;
   json["verdict"] = failed ? "failed" : verdict_name(verdict());
   json["gain"] = gain();
   if (!gain() && !failed) json["reason"] = reason();
@@ -245,22 +291,30 @@ Json TuneResult::json() const {
   return json;
 }
 
-std::string TuneResult::conclusion(const std::string& mapping, const std::string& machine, bool unbound) const {
-  if (!measurement) return fmt::format("no gain expected; keep the default placement\n  reason: {}\n", reason());
+std::string TuneResult::conclusion(const std::string& run) const {
+  const std::string not_tried =
+      smt_not_tried.empty() ? "" : fmt::format("  other hardware threads were not tried: {}\n", smt_not_tried);
+  if (!measurement)
+    return fmt::format("no gain expected; keep the default placement\n  reason: {}\n{}", reason(), not_tried);
   const PairedComparison& comparison = measurement->comparison;
   const auto interval = [&](double low, double high) {
     return fmt::format("{:.2f} to {:.2f} with {:.0f} % confidence, {} runs each", low, high,
                        100 * comparison.confidence, comparison.pairs);
   };
+  std::string more = not_tried;
+  for (const TuneMeasurement& other : others) {
+    more += fmt::format("  with {}: {:.2f} times as fast ({:.2f} to {:.2f}, {} runs each)\n", other.placement(),
+                        other.comparison.ratio, other.comparison.low, other.comparison.high, other.comparison.pairs);
+  }
   std::string text = fmt::format("{} of {} ranks placed as requested\n", measurement->confirmed, ranks);
+  if (measurement->threads_per_core > 0) text += fmt::format("with {}: ", measurement->placement());
   switch (verdict()) {
     case TuneVerdict::gain:
       text += fmt::format("{:.2f} times faster than the default placement ({})\n", attributed(comparison.ratio),
                           interval(attributed(comparison.low), attributed(comparison.high)));
-      text += outliers_text(*measurement);
+      text += more + outliers_text(*measurement);
       if (!use.empty()) text += fmt::format("from now on, use:\n  {}\n", use);
-      return text + fmt::format("(or: rankloom run {} -t {}{} -- {})\n", shell_quote(mapping), shell_quote(machine),
-                                unbound ? " --bind none" : "", command);
+      return text + fmt::format("(or: {})\n", run);
     case TuneVerdict::not_by_placement:
     case TuneVerdict::faster_start:
       text += fmt::format("faster, but not because of the placement ({}); keep the default placement\n",
@@ -279,7 +333,7 @@ std::string TuneResult::conclusion(const std::string& mapping, const std::string
       text += fmt::format("no verdict: {}\n", reason());
       return text;
   }
-  text += fmt::format("  reason: {}\n", reason());
+  text += fmt::format("  reason: {}\n{}", reason(), more);
   if (measurement->out_of_time)
     text += "  hint: more runs did not fit into --max-time; a larger one can show a smaller difference\n";
   return text + outliers_text(*measurement);

@@ -20,14 +20,19 @@ struct StartTimes {
   double before_seconds = 0, after_seconds = 0;
 };
 
-/// Times of the runs with the default placement and with the mapping, by pair, and what they show.
+/// Times of the runs with the default placement and with a mapping, by pair, and what they show.
 struct TuneMeasurement {
+  /// How many hardware threads per core a rank uses, if they are others than those of the command; 0: they are not.
+  std::uint32_t threads_per_core = 0;
   std::vector<double> before_seconds, after_seconds;
   PairedComparison comparison;
   std::optional<StartTimes> start;
   std::uint64_t confirmed = 0;  ///< Ranks of the last mapped run that run where the mapping places them.
   bool verified = true;         ///< All ranks of all mapped runs do.
   bool out_of_time = false;     ///< More runs did not fit into --max-time.
+
+  /// "the mapping", or "1 hardware thread per core"
+  std::string placement() const;
 };
 
 /// A run of the program that failed.
@@ -75,10 +80,16 @@ struct TuneResult {
   double cost = 0, cost_default = 0;
   std::optional<TunePrediction> prediction;
   std::optional<TuneMeasurement> measurement;  ///< Absent: nothing was run, because no gain was to be expected.
+  std::vector<TuneMeasurement> others = {};    ///< Of the other mappings that were measured.
+  std::string smt_not_tried = {};              ///< Why no other number of hardware threads was measured.
   std::string use;                             ///< The command with the mapping; empty: there is none.
 
   std::optional<FailedRun> failed;  ///< Then nothing else is known.
 
+  /// Chooses the mapping with the largest gain; if there is no gain, the first one.
+  void choose(std::vector<TuneMeasurement> candidates);
+  /// The result if this were the chosen mapping.
+  TuneResult with(TuneMeasurement candidate) const;
   /// The mapping reduces the communication cost enough to try it.
   bool reduces_cost() const;
   /// The simulation predicts a speedup, or was not requested.
@@ -87,7 +98,8 @@ struct TuneResult {
   bool can_gain() const;
   TuneVerdict verdict() const;
   bool gain() const { return verdict() == TuneVerdict::gain; }
-  /// A mapping changes only the time in MPI, so this bounds the speedup (Amdahl 1967).
+  /// A mapping changes only the time in MPI, so this bounds the speedup (Amdahl 1967), unless ranks use other hardware
+  /// threads.
   std::optional<double> max_speedup() const;
   /// The measured ratio, or an end of its interval, as far as the mapping can be the cause.
   double attributed(double ratio) const;
@@ -100,8 +112,8 @@ struct TuneResult {
 
   /// result.json
   Json json() const;
-  /// For people. `mapping` and `machine` are the files for `rankloom run`.
-  std::string conclusion(const std::string& mapping, const std::string& machine, bool unbound = false) const;
+  /// For people. `run` is the call of `rankloom run` with the chosen mapping.
+  std::string conclusion(const std::string& run) const;
 };
 
 }  // namespace rankloom::app

@@ -26,8 +26,9 @@ struct Estimate {
 };
 
 Estimate estimate(const TuneArguments& tune, const JobScript& script) {
-  // Besides the pairs, the recording and the warm-up.
-  const auto runs = [](std::size_t pairs) { return 2 * pairs + 2; };
+  // Each placement runs once before its times count: in the recording or in the warm-up.
+  const std::size_t placements = tune.try_smt ? 3 : 2;
+  const auto runs = [placements](std::size_t rounds) { return placements * (rounds + 1); };
   const std::size_t max_pairs = tune.max_runs.value_or(std::max(tune.comparison.max_pairs, tune.comparison.min_pairs));
   Estimate result{runs(std::min(tune.comparison.min_pairs, max_pairs)), runs(max_pairs)};
   if (!script.seconds()) return result;
@@ -53,6 +54,7 @@ std::string command_prefix(const TuneArguments& tune, const std::string& name, b
   if (tune.max_seconds != TuneArguments().max_seconds) add("--max-time", fmt::format("{}s", tune.max_seconds));
   if (tune.probe) argv.emplace_back("--probe");
   if (tune.predict) argv.emplace_back("--predict");
+  if (tune.try_smt) argv.emplace_back("--try-smt");
   if (tune.force) argv.emplace_back("--force");
   add("--output", tune.output);
   std::string text = command_text(argv);
@@ -101,8 +103,8 @@ Result<int> write_tune_script(const TuneScriptArguments& arguments, const TuneAr
     if (cost.node_hours) json["max_node_hours"] = *cost.node_hours;
     print_json(json);
   } else {
-    print(fmt::format("{}: line {} with both placements in turn: {}\n{}", output, launch->line, launch->text,
-                      describe(cost, script)));
+    print(fmt::format("{}: line {} with {} placements in turn: {}\n{}", output, launch->line,
+                      tune.try_smt ? "three" : "both", launch->text, describe(cost, script)));
     if (!arguments.submit)
       print(fmt::format("{} it with: {}{}{}\n", script.submitter().empty() ? "run" : "submit", submit[0],
                         script.submitter() == "bsub" ? " < " : " ", shell_quote(output)));
