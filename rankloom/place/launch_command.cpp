@@ -95,18 +95,23 @@ class ProgramParser {
   /// value.
   Result<LaunchOption> parse_letters(std::size_t at) const {
     const std::string_view letters = argv_[at];
-    for (std::size_t i = 1; i < letters.size(); ++i) {
-      const OptionSpec* const spec = syntax_.find_option(letters.substr(i, 1));
-      if (spec == nullptr) return parse_unknown(at, letters.substr(i, 1));
-      const bool last = i + 1 == letters.size();
-      if (spec->values == 0 && !spec->attached) {
-        if (last) return option(at, spec, {}, {}, 1);
-        continue;
-      }
-      if (last) return take_values(at, *spec);
-      return option(at, spec, {}, {std::string(letters.substr(i + 1))}, 1);
-    }
-    return parse_unknown(at, letters);
+    const auto is_flag = [](const OptionSpec* spec) {
+      return spec != nullptr && spec->values == 0 && !spec->attached;
+    };
+    std::size_t i = 1;
+    while (i + 1 < letters.size() && is_flag(syntax_.find_option(letters.substr(i, 1)))) ++i;
+    auto parsed = parse_letter(at, i);
+    if (parsed) parsed->flags = letters.substr(1, i - 1);
+    return parsed;
+  }
+
+  /// The option of the letter at this position; what follows it is its value.
+  Result<LaunchOption> parse_letter(std::size_t at, std::size_t position) const {
+    const std::string_view letters = argv_[at];
+    const OptionSpec* const spec = syntax_.find_option(letters.substr(position, 1));
+    if (spec == nullptr) return parse_unknown(at, letters.substr(position, 1));
+    if (position + 1 < letters.size()) return option(at, spec, {}, {std::string(letters.substr(position + 1))}, 1);
+    return take_values(at, *spec);
   }
 
   /// Without knowing how many values an option takes, only another option after it shows that it takes none.
@@ -298,6 +303,12 @@ Argv LaunchCommand::argv() const {
   return result;
 }
 
+Argv LaunchOption::own_arguments() const {
+  Argv own = arguments;
+  if (!flags.empty()) own[0].erase(1, flags.size());
+  return own;
+}
+
 Argv launcher_argv(LaunchCommand command) {
   command.programs.resize(1);
   command.programs[0].arguments.clear();
@@ -407,7 +418,7 @@ Result<LaunchCommand> rewrite(LaunchCommand command, const LaunchChange& change)
     return fail(Code::usage, at(command.executable), "a file lists the programs instead of the command line",
                 use_the_command_line);
   for (LaunchedProgram& program : command.programs) {
-    std::erase_if(program.options, [&](const LaunchOption& option) {
+    erase_options(program, [&](const LaunchOption& option) {
       return std::find(change.removed_options.begin(), change.removed_options.end(), option.name) !=
              change.removed_options.end();
     });

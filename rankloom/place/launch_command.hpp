@@ -30,6 +30,10 @@ struct LaunchOption {
   Argv values;                       ///< Also when written as --name=value.
   Argv arguments;                    ///< As written: {"-np", "4"}, {"--ntasks=4"}.
   const OptionSpec* spec = nullptr;  ///< nullptr: the launcher's table does not list it.
+  std::string flags = {};            ///< Letters of other options in its first argument: "l" in "-lw n1".
+
+  /// Without the other options in its first argument.
+  Argv own_arguments() const;
 };
 
 /// One program that the command starts. Commands separate several programs by ":".
@@ -37,6 +41,20 @@ struct LaunchedProgram {
   std::vector<LaunchOption> options;  ///< The launcher's options in front of it.
   Argv arguments;                     ///< The program and its arguments.
 };
+
+/// Removes the options for which the condition holds. Other options in the same argument stay.
+template <class Condition>
+void erase_options(LaunchedProgram& program, const Condition& condition) {
+  std::vector<LaunchOption> kept;
+  for (LaunchOption& option : program.options) {
+    if (!condition(std::as_const(option))) {
+      kept.push_back(std::move(option));
+    } else if (!option.flags.empty()) {
+      kept.push_back({.name = {}, .values = {}, .arguments = {"-" + option.flags}});
+    }
+  }
+  program.options = std::move(kept);
+}
 
 struct LaunchCommand {
   const Launcher* launcher = nullptr;  ///< The row of the registry.

@@ -52,9 +52,9 @@ std::vector<std::string> remove_replaced(LaunchCommand& command, bool with_gpus)
   std::vector<std::string> texts;
   const LauncherSyntax& line = *command.launcher->command_line;
   for (LaunchedProgram& program : command.programs) {
-    std::erase_if(program.options, [&](const LaunchOption& option) {
+    erase_options(program, [&](const LaunchOption& option) {
       if (!is_replaced(line, option, with_gpus)) return false;
-      texts.push_back(fmt::format("{}", fmt::join(option.arguments, " ")));
+      texts.push_back(fmt::format("{}", fmt::join(option.own_arguments(), " ")));
       return true;
     });
   }
@@ -62,6 +62,17 @@ std::vector<std::string> remove_replaced(LaunchCommand& command, bool with_gpus)
 }
 
 }  // namespace
+
+std::string LaunchPlan::replacements() const {
+  return replaced.empty() ? "" : fmt::format("{} instead of {}", replacement, fmt::join(replaced, ", "));
+}
+
+std::vector<std::string> launcher_variables(const LaunchCommand& command, const LaunchContext& context) {
+  const std::string_view variable = command.launcher->command_line->launcher_variable;
+  const std::string name(variable.substr(0, variable.find('=')));
+  if (variable.empty() || (context.is_set != nullptr && context.is_set(name.c_str()))) return {};
+  return {std::string(variable)};
+}
 
 Result<void> check_launch(const LaunchCommand& command, const LaunchContext& context) {
   const LauncherSyntax& line = *command.launcher->command_line;
@@ -108,8 +119,11 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   auto changed = rewrite(std::move(kept), change);
   if (!changed) return propagate(changed);
 
-  LaunchPlan plan{std::move(placement->files), std::move(placement->launcher_environment), std::move(*changed),
-                  std::move(replaced), fmt::format("{}", fmt::join(placement->options, " "))};
+  std::vector<std::string> environment = std::move(placement->launcher_environment);
+  const auto variables = launcher_variables(command, context);
+  environment.insert(environment.end(), variables.begin(), variables.end());
+  LaunchPlan plan{std::move(placement->files), std::move(environment), std::move(*changed), std::move(replaced),
+                  fmt::format("{}", fmt::join(placement->options, " "))};
   if (wrapper_binds) plan.files.push_back(binding_table(deployment));
   return plan;
 }

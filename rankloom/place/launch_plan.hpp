@@ -21,7 +21,12 @@ struct LaunchPlan {
 
   /// As it is typed into a shell.
   std::string text() const { return shell_text(environment, command.argv()); }
+  /// "--rankfile f instead of --bind-to core"; empty: nothing is replaced.
+  std::string replacements() const;
 };
+
+/// The variables for the launcher of any run, as "NAME=value", without those that the user has set.
+std::vector<std::string> launcher_variables(const LaunchCommand& command, const LaunchContext& context);
 
 /// Fails when the command has an option that conflicts with every mapping; the hint names what to write instead.
 Result<void> check_launch(const LaunchCommand& command, const LaunchContext& context);

@@ -108,6 +108,8 @@ struct LaunchContext {
   bool in_slurm_job = false;
   bool report = true;    ///< Every rank reports where it runs.
   bool threads = false;  ///< Its threads are reported, too.
+  /// Whether the user has set an environment variable; nullptr: none.
+  bool (*is_set)(const char* name) = nullptr;
 };
 
 enum class DefaultRankCount : std::uint8_t {
@@ -135,6 +137,8 @@ struct LauncherSyntax {
   bool getopt_letters = false;      ///< "-lN2" is -l and -N 2.
   bool value_after_equals = true;   ///< "--name=value" is accepted.
   bool dashes_end_options = false;  ///< The program follows "--".
+  /// "NAME=value" for the launcher of every run, so that runs start reliably, unless the user has set the variable.
+  std::string_view launcher_variable = {};
   /// Names of options that apply to one program, separated by blanks. With a file that lists the programs, only the
   /// lines of the file can contain them.
   std::string_view program_options = {};
@@ -175,6 +179,9 @@ struct Launcher {
   /// The mapper that places ranks as this launcher does without options.
   std::string_view default_placement = "block";
   std::uint32_t max_block_ranks = 0;  ///< Up to this number of ranks, it is "block".
+  std::string_view default_placement_of(std::uint32_t ranks) const {
+    return ranks > max_block_ranks ? default_placement : "block";
+  }
   /// nullptr: rankloom writes its files but does not parse its command line.
   const LauncherSyntax* command_line = nullptr;
 };

@@ -56,7 +56,7 @@ TEST(JobShape, IsChangedForAnotherNumberOfHardwareThreads) {
   EXPECT_EQ(reserved("srun -n 2 -c 8 app -c 8"), "srun -n 2 --cpus-per-task=4 app -c 8");
   EXPECT_EQ(reserved("srun -c2 --threads-per-core=1 --hint=nomultithread -n 2 -- app"),
             "srun -n 2 --cpus-per-task=4 -- app");
-  EXPECT_EQ(reserved("srun app"), "srun --cpus-per-task=4 app");
+  EXPECT_EQ(reserved("srun -lc 8 app"), "srun -l --cpus-per-task=4 app");
 }
 
 TEST(JobShape, IsReadFromTheOptionsOfTheLauncher) {

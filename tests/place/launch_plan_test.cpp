@@ -21,18 +21,25 @@ constexpr std::string_view open_mpi_5 = "mpirun (Open MPI) 5.0.3";
 constexpr std::string_view mpich = "HYDRA build details:\n Version: 4.0.2";
 constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9";
 
-/// The changed command, or the error, for two ranks on two hosts.
-std::string planned(const std::string& text, std::string_view version, EmitOptions::Bind bind = EmitOptions::Bind::core,
-                    bool in_slurm_job = false, bool report = true) {
+Result<LaunchCommand> read_command(const std::string& text, std::string_view version) {
   std::istringstream in(text);
   Argv argv;
   for (std::string argument; in >> argument;) argv.push_back(argument);
-  auto command = parse_launch_command(argv, version);
-  if (!command) return to_string(command.error());
+  return parse_launch_command(argv, version);
+}
+
+/// Two ranks on two hosts.
+Deployment swapped_ranks() {
   const std::vector<std::string> hosts{"a", "b"};
-  auto deployment =
-      deploy(std::vector<Core>{Core{2}, Core{1}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
-  auto plan = plan_launch(*command, *deployment, {"F", "bind", bind, in_slurm_job, report});
+  return *deploy(std::vector<Core>{Core{2}, Core{1}}, rankloom::testing::topology("node:2=10 core:2=1"), hosts);
+}
+
+/// The changed command, or the error, for two ranks on two hosts.
+std::string planned(const std::string& text, std::string_view version, EmitOptions::Bind bind = EmitOptions::Bind::core,
+                    bool in_slurm_job = false, bool report = true) {
+  auto command = read_command(text, version);
+  if (!command) return to_string(command.error());
+  auto plan = plan_launch(*command, swapped_ranks(), {"F", "bind", bind, in_slurm_job, report});
   return plan ? plan->text() : to_string(plan.error());
 }
 
@@ -99,7 +106,34 @@ TEST(LaunchPlan, ReplacesOptionsOfOtherPlacements) {
               "--report F/report F/bind.txt app")
         << options;
   }
+  for (const char* const options : {"-lw a,b", "-lwa,b", "-lQm cyclic"}) {
+    EXPECT_THAT(planned(fmt::format("srun {} -n 2 app", options), ""),
+                HasSubstr(fmt::format("--cpu-bind=none -l{} -n 2 bind", options[2] == 'Q' ? "Q" : "")))
+        << options;
+  }
+  EXPECT_THAT(planned("srun -lw n1 -n2 --nodelist=x app", ""), HasSubstr("--cpu-bind=none -l -n2 bind"));
   EXPECT_THAT(planned("srun -c 1 -n 2 app", ""), HasSubstr(" -c 1 ")) << "Slurm reserves the processing units";
+}
+
+TEST(LaunchPlan, ListsWhatItReplaces) {
+  const auto replacements = [](const std::string& text, std::string_view version) {
+    return plan_launch(*read_command(text, version), swapped_ranks(), {"F", "bind"})->replacements();
+  };
+  EXPECT_EQ(replacements("mpiexec -membind interleave:numa -bind-to core -n 2 app", mpich),
+            "-f F/hosts -bind-to none instead of -membind interleave:numa, -bind-to core");
+  EXPECT_EQ(replacements("srun -lw n1 -n 2 app", ""),
+            "--distribution=arbitrary --cpu-bind=none instead of -w n1");
+  EXPECT_EQ(replacements("mpirun -n 2 app", open_mpi_4), "");
+}
+
+TEST(LaunchPlan, KeepsAVariableOfTheLauncherThatTheUserHasSet) {
+  const auto command = read_command("srun -n 2 app", "");
+  LaunchContext context{"F", "bind"};
+  EXPECT_EQ(launcher_variables(*command, context), std::vector<std::string>{"SLURM_PMIX_FENCE=ring"});
+  context.is_set = [](const char* name) { return std::string_view(name) == "SLURM_PMIX_FENCE"; };
+  EXPECT_TRUE(launcher_variables(*command, context).empty());
+  EXPECT_EQ(plan_launch(*command, swapped_ranks(), context)->environment,
+            std::vector<std::string>{"SLURM_HOSTFILE=F/hosts"});
 }
 
 TEST(LaunchPlan, RefusesWhatItCannotReplace) {

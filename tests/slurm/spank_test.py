@@ -207,6 +207,17 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         proof = json.loads((self.directory / "proof.json").read_text())
         self.assertEqual((proof["verified"], proof["confirmed"]), (True, 16))
 
+    def test_tune_exchanges_pmix_data_over_a_ring_with_both_placements(self):
+        script = self.directory / "fence"
+        script.write_text("#!/bin/sh\necho fence $SLURM_PMIX_FENCE\n")
+        script.chmod(0o755)
+        self.run_command(PROGRAM, "gen", "ring", "--ranks", "8", "--shuffle", "-o", "ring.prof")
+        for before, fence in (([], "ring"), (["env", "SLURM_PMIX_FENCE=tree"], "tree")):
+            self.run_command("salloc", "-Q", "-N", "4", "-n", "8", *before, PROGRAM, "tune", "--force", "--json", "-o", "fence.tune", "--profile", "ring.prof", "--runs", "3",
+                             "--max-runs", "3", "--", "srun", "-n", "8", "./fence", timeout=200)
+            for log in ("before-1.log", "after-1.log"):
+                lines = (self.directory / "fence.tune" / log).read_text().splitlines()  # srun may print a warning
+                self.assertEqual([line for line in lines if line.startswith("fence")], [f"fence {fence}"] * 8)
 
     def test_tune_measures_the_program_of_a_job_script(self):
         subprocess.run(["mpicc.openmpi", KEEP_LOADED.with_name("pairs.c"), KEEP_LOADED, "-o", "pairs"], cwd=self.directory, check=True)

@@ -178,7 +178,10 @@ class Host(TuneTest):
         self.assertAlmostEqual(result["simulated"]["speedup"], 1, places=2)
         self.assertIn("in a simulation", result["reason"])
         text = self.rankloom("tune", "--dry-run", "--predict", "--", "mpirun.openmpi", "-n", 2, "./app")
-        self.assertIn("rankloom eval block app.tune/mapping.txt --simulate", text)
+        self.assertIn("rankloom eval recorded app.tune/mapping.txt --simulate", text)
+        log = (self.folder / "never-run.tune" / "predict.log").read_text()
+        self.assertIn("rankloom eval round-robin:level=numa never-run.tune/mapping.txt --simulate", log)
+        self.assertIn("--launcher openmpi", log)
 
     def test_dry_run_prints_both_orders_of_the_runs_and_the_warm_up(self):
         text = self.rankloom("tune", "--dry-run", "--runs", 4, "--", "mpirun.openmpi", "-n", 2, "./app")

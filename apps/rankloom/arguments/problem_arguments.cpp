@@ -371,8 +371,7 @@ Result<void> ProblemArguments::set_default(Instance& instance, Result<std::vecto
     instance.default_placement = std::move(keep);
     return {};
   }
-  if (launcher != nullptr && ranks > launcher->max_block_ranks)
-    instance.default_name = std::string(launcher->default_placement);
+  if (launcher != nullptr) instance.default_name = std::string(launcher->default_placement_of(ranks));
   auto mapper = make_mapper(instance.default_name);
   if (!mapper) return propagate(mapper);
   const MapProblem problem{instance.graph, instance.topology, instance.capacities, CostModel::bytes, {}};

@@ -116,8 +116,10 @@ Result<void> require_host_names(Deployment& deployment, bool named) {
 }
 
 LaunchContext launch_context(const std::string& directory, EmitOptions::Bind bind) {
-  return {directory, find_installed("rankloom-bind").value_or("rankloom-bind"), bind,
-          std::getenv("SLURM_JOB_ID") != nullptr};
+  LaunchContext context{directory, find_installed("rankloom-bind").value_or("rankloom-bind"), bind};
+  context.is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  context.in_slurm_job = context.is_set("SLURM_JOB_ID");
+  return context;
 }
 
 Result<LaunchPlan> plan_unchanged(const LaunchCommand& command, const LaunchContext& context) {

@@ -35,13 +35,14 @@ Result<LaunchPlacement> place_slurm(const Deployment& deployment, const EmitOpti
   if (uses_gpus(deployment) && options.binds()) arguments.emplace_back("--gpu-bind=none");
   return LaunchPlacement{.files = {host_of_each_rank(deployment)},
                          .options = std::move(arguments),
-                         .launcher_environment = {fmt::format("SLURM_HOSTFILE={}", options.path("hosts")), pmix_ring},
+                         .launcher_environment = {fmt::format("SLURM_HOSTFILE={}", options.path("hosts"))},
                          .needs_wrapper = true};
 }
 
 Result<EmittedLaunch> write_slurm(const Deployment& deployment, const EmitOptions& options) {
   auto placement = place_slurm(deployment, options);
   if (!placement) return propagate(placement);
+  placement->launcher_environment.emplace_back(pmix_ring);
   // If ranks differ, no number holds for all: without one, the step has all processors of the job on its nodes.
   if (!deployment.shapes.differ() && deployment.shapes.common().cores > 1)
     placement->options.push_back(fmt::format("--cpus-per-task={}", deployment.slot(Rank{0}).size()));
@@ -212,7 +213,7 @@ JobShape read_shape(const LaunchedProgram& program) {
 }
 
 void reserve(LaunchedProgram& program, std::uint32_t processing_units) {
-  std::erase_if(program.options, [](const LaunchOption& option) {
+  erase_options(program, [](const LaunchOption& option) {
     return is_one_of("cpus-per-task threads-per-core hint", option.name);
   });
   const std::string units = fmt::format("{}", processing_units);
@@ -364,6 +365,7 @@ constexpr LauncherSyntax srun_command_line{
     .options = srun_options,
     .getopt_letters = true,
     .dashes_end_options = true,
+    .launcher_variable = pmix_ring,
     .replaced = replaced,
     .conflicts = conflicts,
     .read_shape = read_shape,

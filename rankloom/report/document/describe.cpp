@@ -125,7 +125,8 @@ void describe_placements(CommGraph graph, const Topology& topology, ComparedPlac
     document.orders.push_back({std::move(id), std::move(label), std::move(core_of), cost, std::move(slots)});
   };
   const bool compared = !placements.after.empty();
-  add("before", default_placement, placements.before);
+  document.default_is_first = true;
+  add("before", label_of_default(placements.before_name), placements.before);
   if (compared) add("after", placements.after_label, placements.after);
   if (!document.cost_default) document.cost_default = document.orders.front().cost;
   show(std::move(graph), document);

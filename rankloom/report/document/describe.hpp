@@ -20,6 +20,7 @@ void describe_profile(const Profile& profile, ReportDocument& document);
 /// The placements that are compared: the default, and optionally a mapping.
 struct ComparedPlacements {
   std::vector<Core> before;
+  std::string before_name;  ///< Of the default placement: "block", "recorded"
   std::vector<Core> after;  ///< Empty: no comparison.
   std::string after_label;  ///< "auto", "mapping.txt"
   CostModel model = CostModel::bytes;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -146,8 +147,8 @@ struct Reproduction {
   std::vector<std::string> libraries;
 };
 
-/// The label of the launcher's default placement.
-inline const std::string default_placement = "default placement (block)";
+/// The label of the launcher's default placement: "default placement (block)". `name` is its mapper, or "recorded".
+std::string label_of_default(std::string_view name);
 
 struct ReportDocument {
   std::string title;
@@ -157,6 +158,7 @@ struct ReportDocument {
   double total_bytes = 0, total_messages = 0;
   bool undirected = false;
   std::vector<PlacementRow> orders;    ///< Before, after.
+  bool default_is_first = true;        ///< The first one is the launcher's default placement.
   std::vector<HeatOrder> heat_orders;  ///< Of the same ids.
   std::optional<MachineLayout> machine;
   std::vector<LevelRow> levels;
@@ -179,7 +181,7 @@ struct ReportDocument {
   bool larger_is_better() const;
   /// The baseline of the comparison, as part of a sentence.
   std::string baseline() const { return has_default_baseline() ? "the default placement" : orders.front().label; }
-  bool has_default_baseline() const { return orders.empty() || orders.front().label == default_placement; }
+  bool has_default_baseline() const { return orders.empty() || default_is_first; }
 };
 
 }  // namespace rankloom

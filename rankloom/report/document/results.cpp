@@ -137,8 +137,9 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
     // Without the profile, only these figures can be compared: those of the default placement, or of the first mapping,
     // and those of the best other mapping.
     std::size_t first = 0;
-    const auto is_default = [](const auto& mapping) {
-      return mapping.at("name") == "block" || mapping.at("name") == "recorded";
+    const std::string default_name = json.value("default_placement", "block");
+    const auto is_default = [&](const auto& mapping) {
+      return mapping.at("name") == default_name || mapping.at("name") == "recorded";
     };
     while (first + 1 < mappings.size() && !is_default(mappings[first])) ++first;
     const bool has_default = is_default(mappings[first]);
@@ -150,9 +151,10 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
     }
     const Json& before = mappings[first];
     const Json& after = mappings[best];
-    document.orders = {
-        {"before", has_default ? default_placement : before.at("name").get<std::string>(), {}, before.at("cost")},
-        {"after", after.at("name"), {}, after.at("cost")}};
+    const std::string name = before.at("name");
+    document.default_is_first = has_default;
+    document.orders = {{"before", has_default ? label_of_default(name) : name, {}, before.at("cost")},
+                       {"after", after.at("name"), {}, after.at("cost")}};
     if (has_default) document.cost_default = before.at("cost").get<double>();
     for (std::size_t at = 0; at < before.at("levels").size(); ++at) {
       const Json& one = before.at("levels").at(at);

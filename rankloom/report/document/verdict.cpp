@@ -190,6 +190,10 @@ void drop_uninformative_bound(ReportDocument& document) {
 
 }  // namespace
 
+std::string label_of_default(std::string_view name) {
+  return fmt::format("default placement ({})", name);
+}
+
 bool ReportDocument::larger_is_better() const {
   const auto cost_model = find_cost_model(model);
   return cost_model && info(*cost_model).larger_is_better;

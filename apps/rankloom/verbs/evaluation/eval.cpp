@@ -132,6 +132,7 @@ class EvalVerb : public Verb {
     json["profile_ms"] = instance.profile_seconds * 1000;
     json["topology_ms"] = instance.topology_seconds * 1000;
     if (replay_source_) json["simulation"] = replay_source_->json();
+    json["default_placement"] = instance.default_name;
     json["mappings"] = Json::array();
     for (const Score& score : scores) json["mappings"].push_back(to_json(score));
     return json;

@@ -234,8 +234,8 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   }
   if (auto fits = add_problem(instance->id(run.model), source, document); !fits) return propagate(fits);
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
-  ComparedPlacements placements{instance->default_placement, {}, {}, run.model, problem.slot.shapes()};
   const std::string& before = instance->default_name;
+  ComparedPlacements placements{instance->default_placement, before, {}, {}, run.model, problem.slot.shapes()};
   // The cheapest placement is shown as the proposal; the table lists all of them.
   double best = 0;
   std::vector<MapperRow> rows{{before, evaluate(instance->graph, instance->topology, placements.before, run.model), 0,

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "apps/rankloom/arguments/deployment_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
@@ -169,7 +168,7 @@ class RunVerb : public Verb {
     }
     auto plan = plan_in(directory.path(), command, deployment, bind);
     if (!plan) return propagate(plan);
-    if (!session.json) print_to_stderr(replacements(*plan));
+    if (!session.json && !plan->replaced.empty()) print_to_stderr(fmt::format("rankloom: {}\n", plan->replacements()));
     if (!session.json && bind == EmitOptions::Bind::none && !input_.bind)
       print_to_stderr(fmt::format("rankloom: ranks are not bound to cores{}\n",
                                   unbound_by.empty() ? "" : ", because of " + unbound_by));
@@ -204,11 +203,6 @@ class RunVerb : public Verb {
     for (const std::string& option : plan.replaced) print(fmt::format("# replaces {}\n", option));
     print(plan.text() + "\n");
     return success;
-  }
-
-  static std::string replacements(const LaunchPlan& plan) {
-    if (plan.replaced.empty()) return {};
-    return fmt::format("rankloom: {} instead of {}\n", plan.replacement, fmt::join(plan.replaced, ", "));
   }
 
   static Json to_json(const PlacedRun& run, const LaunchPlan& plan) {

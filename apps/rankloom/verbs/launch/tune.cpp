@@ -278,17 +278,18 @@ class Tuner {
     return {};
   }
 
-  /// Simulates the recorded messages with the default placement and with the mapping.
-  Result<void> predict() {
+  /// Simulates the recorded messages with the default placement, whose name it sets, and with the mapping.
+  Result<void> predict(std::string& baseline) {
     SimulationArguments simulation;
     if (auto prepared = simulation.prepare(); !prepared) return prepared;
     const ProblemArguments arguments = job_.problem(true);
     auto instance = arguments.load(Progress::none(), true);
     if (!instance) return propagate(instance);
+    baseline = instance->default_name;
     auto source = simulation.replay_source(arguments.profile, *instance->profile, instance->format);
     if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
-    for (const std::string& name : {std::string(instance->default_name), commands_.mapping()}) {
+    for (const std::string& name : {baseline, commands_.mapping()}) {
       auto placement = named_placement(name, *instance, instance->capacities, {}, Progress::none());
       if (!placement) return propagate(placement);
       requests.push_back(simulation.request(instance->topology));
@@ -310,7 +311,9 @@ class Tuner {
     print_progress(fmt::format("mapping    {} less communication cost than the default placement",
                                percent(100 * (1 - result_.cost / result_.cost_default))));
     if (arguments_.predict) {
-      if (auto done = logged(predict(), commands_.predict(), "predict.log"); !done) return done;
+      std::string baseline = commands_.expected_baseline();
+      auto predicted = predict(baseline);
+      if (auto done = logged(std::move(predicted), commands_.predict(baseline), "predict.log"); !done) return done;
       if (!result_.predicts_gain()) return {};
     }
     return add_candidate(job_, false);
@@ -342,6 +345,12 @@ class Tuner {
         reserve(candidate.launch.programs.front(),
                 static_cast<std::uint32_t>(candidate.deployment.slot(Rank{0}).size()));
     }
+    const auto plan = plan_launch(candidate.launch, candidate.deployment,
+                                  launch_context(commands_.launch_directory(smt), job_.bind()));
+    if (plan && !plan->replaced.empty()) {
+      print_progress(fmt::format("options    {}", plan->replacements()));
+      result_.replaced = plan->replaced;
+    }
     candidates_.push_back(std::move(candidate));
     return {};
   }
@@ -360,7 +369,10 @@ class Tuner {
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
   /// launched and timed by the same code.
   Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) const {
-    return plan_unchanged(launch, launch_context(directory, job_.bind()));
+    const LaunchContext context = launch_context(directory, job_.bind());
+    auto plan = plan_unchanged(launch, context);
+    if (plan) plan->environment = launcher_variables(launch, context);
+    return plan;
   }
 
   /// nullptr: the default placement.

@@ -53,9 +53,25 @@ Argv TuneCommands::map(bool oversubscribe, const SlotShapes& slots, bool smt) co
   return argv;
 }
 
-Argv TuneCommands::predict() const {
-  return {"rankloom", "eval", "block",   mapping(),         "--simulate", "--profile",
-          profile(),  "-t",   machine(), "--oversubscribe", "--json"};
+Argv TuneCommands::predict(const std::string& baseline) const {
+  return {"rankloom",
+          "eval",
+          baseline,
+          mapping(),
+          "--simulate",
+          "--profile",
+          profile(),
+          "-t",
+          machine(),
+          "--launcher",
+          std::string(launch_.launcher->name),
+          "--oversubscribe",
+          "--json"};
+}
+
+std::string TuneCommands::expected_baseline() const {
+  if (arguments_.profile.empty()) return "recorded";
+  return std::string(launch_.launcher->default_placement_of(launch_.rank_count().value_or(~0U)));
 }
 
 Argv TuneCommands::run() const {
@@ -119,7 +135,7 @@ std::string TuneCommands::text() const {
     add(fmt::format("map them with {} of each core, if the cores of the machine have several",
                     limited ? "all hardware threads" : "one hardware thread"),
         map(false, other, true));
-  if (arguments_.predict) add("simulate both placements", predict());
+  if (arguments_.predict) add("simulate both placements", predict(expected_baseline()));
   add_measurement(other, lines);
   add("write the launcher's files", emit());
   add("write the report", report());

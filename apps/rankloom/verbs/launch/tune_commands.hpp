@@ -50,7 +50,10 @@ class TuneCommands {
   Argv discover() const;
   Argv show() const;
   Argv map(bool oversubscribe, const SlotShapes& slots, bool smt = false) const;
-  Argv predict() const;
+  /// `baseline` names the default placement.
+  Argv predict(const std::string& baseline) const;
+  /// The name of the default placement, before the profile is read: recorded, or that of the launcher.
+  std::string expected_baseline() const;
   Argv run() const;
   /// `slots` override what the command says about them.
   Argv run_smt(const SlotShapes& slots, const Argv& command) const;

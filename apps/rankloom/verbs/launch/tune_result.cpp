@@ -278,6 +278,7 @@ Json TuneResult::json() const {
   json["gain"] = gain();
   if (!gain() && !failed) json["reason"] = reason();
   if (gain()) json["use"] = use;
+  if (!replaced.empty()) json["replaced"] = replaced;
   if (!profile.empty()) json["profile"] = profile;
   if (!metric.empty()) json["metric"] = metric;
   if (!topology.empty()) json["topology"] = topology;

@@ -82,6 +82,7 @@ struct TuneResult {
   std::optional<TuneMeasurement> measurement;  ///< Absent: nothing was run, because no gain was to be expected.
   std::vector<TuneMeasurement> others = {};    ///< Of the other mappings that were measured.
   std::string smt_not_tried = {};              ///< Why no other number of hardware threads was measured.
+  std::vector<std::string> replaced = {};      ///< Options of the user that the mapping replaces, as written.
   std::string use;                             ///< The command with the mapping; empty: there is none.
 
   std::optional<FailedRun> failed;  ///< Then nothing else is known.
