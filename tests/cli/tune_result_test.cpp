@@ -2,6 +2,7 @@
 // tests of apps: what `rankloom tune` concludes from times and from the share of the time in MPI.
 #include "apps/rankloom/verbs/launch/tune_result.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,8 +33,8 @@ TEST(TuneResult, AGainHasAnIntervalAndACommand) {
   TuneResult result = measured(1.5, 0.6);
   result.use = "mpirun --rankfile f ./app";
   EXPECT_EQ(result.verdict(), TuneVerdict::gain);
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("1.50 times faster than the default placement (1.4"));
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("with 98 % confidence, 5 runs each)"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("1.50 times faster than the default placement (1.4"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("with 98 % confidence, 5 runs each)"));
   const Json json = result.json();
   EXPECT_TRUE(json["gain"]);
   EXPECT_EQ(json["verdict"], "faster");
@@ -56,7 +57,7 @@ TEST(TuneResult, AGainIsNeverLargerThanTheTimeInMpiAllows) {
   }
   const TuneResult sleeping = measured(1.56, 0.019);
   EXPECT_EQ(sleeping.verdict(), TuneVerdict::not_by_placement);
-  EXPECT_THAT(sleeping.conclusion("rankloom run m"), HasSubstr("faster, but not because of the placement"));
+  EXPECT_THAT(sleeping.conclusion(), HasSubstr("faster, but not because of the placement"));
   EXPECT_THAT(
       sleeping.reason(),
       HasSubstr("1.9 % of the time is spent in MPI, so that a placement can make the program at most 1.02 times"));
@@ -70,7 +71,7 @@ TEST(TuneResult, AFasterStartOfTheLauncherIsNotAGainOfTheMapping) {
   EXPECT_EQ(result.verdict(), TuneVerdict::faster_start);
   EXPECT_FALSE(result.json()["gain"]);
   EXPECT_EQ(result.json()["verdict"], "faster_start");
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("faster, but not because of the placement"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("faster, but not because of the placement"));
   EXPECT_THAT(result.reason(), HasSubstr("starts the ranks 200 ms faster with the mapping"));
 
   // What remains of a larger gain is 1.5 / 1.2.
@@ -86,9 +87,9 @@ TEST(TuneResult, AFasterStartOfTheLauncherIsNotAGainOfTheMapping) {
 }
 
 TEST(TuneResult, ASlowdownAndNoDifferenceAreSaid) {
-  EXPECT_THAT(measured(0.8, 0.5).conclusion("rankloom run m"), HasSubstr("slower, not faster (0.80 times as fast"));
+  EXPECT_THAT(measured(0.8, 0.5).conclusion(), HasSubstr("slower, not faster (0.80 times as fast"));
   EXPECT_TRUE(measured(0.8, 0.5).json()["slower"]);
-  EXPECT_THAT(measured(1, 0.5).conclusion("rankloom run m"), HasSubstr("no measurable difference (1.00 times as fast"));
+  EXPECT_THAT(measured(1, 0.5).conclusion(), HasSubstr("no measurable difference (1.00 times as fast"));
   EXPECT_FALSE(measured(1, 0.5).gain());
 }
 
@@ -99,14 +100,14 @@ TEST(TuneResult, TwoRunsAreNoVerdict) {
   result.measurement->comparison = compare_pairs(result.measurement->before_seconds, result.measurement->after_seconds,
                                                  {.min_pairs = 1, .max_pairs = 2});
   EXPECT_FALSE(result.gain());
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("no verdict: a verdict needs at least 3 runs"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("no verdict: a verdict needs at least 3 runs"));
   EXPECT_TRUE(result.json()["speedup"].is_null());
 }
 
 TEST(TuneResult, OutliersAreNamed) {
   TuneResult result = measured(1.5, 0.6);
   result.measurement->after_seconds[2] = 8;
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("outlier: run 3 with the mapping took 8 s, the median is"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("outlier: run 3 with the mapping took 8 s, the median is"));
   const Json outliers = result.json()["outliers"];
   ASSERT_EQ(outliers.size(), 1U);
   EXPECT_EQ(outliers[0]["placement"], "mapping");
@@ -116,7 +117,7 @@ TEST(TuneResult, AProgramThatHardlyCommunicatesCannotGain) {
   TuneResult result = measured(1, 0.005);
   result.measurement.reset();
   EXPECT_FALSE(result.can_gain());
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("no gain expected"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("no gain expected"));
   EXPECT_THAT(result.reason(), HasSubstr("the program hardly communicates; 0.5 % of the time is spent in MPI"));
 }
 
@@ -130,17 +131,17 @@ TuneMeasurement candidate(double gain, std::uint32_t threads_per_core) {
 TEST(TuneResult, TheMappingWithTheLargestGainIsChosen) {
   TuneResult result = measured(1, 0.5);
   result.choose({candidate(1.2, 0), candidate(1.5, 1)});
-  EXPECT_THAT(result.conclusion("rankloom run m"),
+  EXPECT_THAT(result.conclusion(),
               HasSubstr("with 1 hardware thread per core: 1.50 times faster than the default placement (1.4"));
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("  with the mapping: 1.20 times as fast (1.1"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("  with the mapping: 1.20 times as fast (1.1"));
   Json json = result.json();
   EXPECT_EQ(json["threads_per_core"], 1);
   EXPECT_EQ(json["other_placements"][0]["verdict"], "faster");
 
   result.choose({candidate(1.5, 0), candidate(1.2, 2)});
   EXPECT_FALSE(result.json().contains("threads_per_core"));
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("\n1.50 times faster than the default placement"));
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("  with 2 hardware threads per core: 1.20 times as fast"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("\n1.50 times faster than the default placement"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("  with 2 hardware threads per core: 1.20 times as fast"));
 }
 
 TEST(TuneResult, WithoutAGainTheMappingIsReported) {
@@ -148,7 +149,7 @@ TEST(TuneResult, WithoutAGainTheMappingIsReported) {
   result.choose({candidate(0.8, 0), candidate(1, 1)});
   EXPECT_EQ(result.verdict(), TuneVerdict::slower);
   EXPECT_EQ(result.json()["other_placements"][0]["verdict"], "same");
-  EXPECT_THAT(result.conclusion("rankloom run m"), HasSubstr("keep the default placement"));
+  EXPECT_THAT(result.conclusion(), HasSubstr("keep the default placement"));
 }
 
 /// Hardware threads change the time outside of MPI.
@@ -169,6 +170,44 @@ TEST(TuneResult, AMetricIsTheLastTimeThatTheProgramPrints) {
   EXPECT_FALSE(last_metric("", "(.*)"));
   EXPECT_FALSE(last_metric(std::string(100000, 'a') + " time: 5", "time: (.*)"))
       << "only the beginning of a line counts";
+}
+
+TEST(TuneResult, ARateIsTheLastOneThatTheProgramPrints) {
+  const auto rate = [](std::string_view output, const std::string& expression) {
+    const auto found = last_rate(output, expression);
+    return found ? fmt::format("{}|{}", found->value, found->unit) : "none";
+  };
+  EXPECT_EQ(rate("triad 10 GB/s\ntriad 12.5 GB/s\ntriad: done\n", "triad:? (.*)"), "12.5|GB/s");
+  EXPECT_EQ(rate("1.5e3 GFLOP/s\n", "(.*)"), "1500|GFLOP/s");
+  EXPECT_EQ(rate("rate 300 steps/s", "rate ([0-9]+)"), "300|");
+  EXPECT_EQ(rate("5 events/s", "(.*)"), "5|events/s");
+  EXPECT_EQ(rate("1 EB/s", "(.*)"), "1|EB/s");
+  EXPECT_EQ(rate("rate 0 steps/s\nrate -1\nrate nan\nrate inf", "rate (.*)"), "none");
+  EXPECT_DOUBLE_EQ((Rate{12.5, "GB/s"}).in("MB/s"), 12500);
+  EXPECT_DOUBLE_EQ((Rate{2, "GiB/s"}).in("MiB/s"), 2048);
+  EXPECT_DOUBLE_EQ((Rate{7, "steps/s"}).in("steps/s"), 7);
+  EXPECT_DOUBLE_EQ((Rate{7, ""}).in(""), 7);
+}
+
+/// The ratio of rates is that of the times of one unit of work.
+TEST(TuneResult, AHigherRateIsAGain) {
+  TuneResult result = measured(1.12, std::nullopt);
+  result.metric = "rate: (.*)";
+  result.higher_is_better = true;
+  result.unit = "GB/s";
+  EXPECT_TRUE(result.gain());
+  EXPECT_THAT(result.conclusion(), HasSubstr("1.12 times the rate of the default placement (1.0"));
+  const Json json = result.json();
+  EXPECT_FALSE(json.contains("before_seconds"));
+  EXPECT_NEAR(json["before_rates"][0], 1 / 1.12, 1e-9);
+  EXPECT_NEAR(json["after_rates"][0], 1, 1e-9);
+  EXPECT_EQ(json["rate_unit"], "GB/s");
+  result.measurement->after_seconds[2] = 8;
+  EXPECT_THAT(result.conclusion(), HasSubstr("outlier: run 3 with the mapping had 0.125 GB/s, the median is 1 GB/s"));
+  EXPECT_EQ(result.json()["outliers"][0]["rate"], 0.125);
+  TuneResult lower = measured(0.8, std::nullopt);
+  lower.higher_is_better = true;
+  EXPECT_THAT(lower.conclusion(), HasSubstr("slower, not faster (0.80 times the rate"));
 }
 
 /// The share of MPI in the whole program says nothing about a part of it.

@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
 #pragma omp for
     for (int i = 0; i < 20000000; ++i) sum += 1.0 / (i + 1);
   }
-  printf("%d threads, time: %.6f s (%g)\\n", threads, MPI_Wtime() - begin, sum);
+  const double time = MPI_Wtime() - begin;
+  printf("%d threads, time: %.6f s (%g)\\nrate: %.6f Mterms/s\\n", threads, time, sum, 20 / time);
   return MPI_Finalize();
 }
 """
@@ -205,7 +206,7 @@ class Host(TuneTest):
         if os.cpu_count() < 2:
             self.skipTest("needs two processors")
         self.compile(THREADS, "-fopenmp")
-        result = self.tune_smt("--bind-to", "hwthread", "./app", options=("--metric", "time: (.*)"))
+        result = self.tune_smt("--bind-to", "hwthread", "./app", options=("--metric", "time: (.*) s"))
         self.assertEqual((self.threads_of("before"), self.threads_of("smt")), (["1"] * 3, ["2"] * 3))
         self.assertEqual((result["threads_per_core"], result["verified"], result["confirmed"]), (2, True, 1))
         self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
@@ -214,6 +215,21 @@ class Host(TuneTest):
         # Ranks that use both hardware threads of their core are compared with those that use one.
         self.tune_smt("--map-by", "slot:PE=1", "./app")
         self.assertEqual(self.threads_of("smt"), ["1"] * 3)
+
+    def test_a_higher_rate_is_better(self):
+        """Two threads do the same work in less time: the rate is higher."""
+        if os.cpu_count() < 2:
+            self.skipTest("needs two processors")
+        self.compile(THREADS, "-fopenmp")
+        result = self.tune_smt("--bind-to", "hwthread", "./app", options=("--metric", "rate: (.*)", "--higher-is-better"))
+        printed = [float((self.folder / "kept" / f"smt-{run}.log").read_text().split("rate: ")[1].split()[0]) for run in (1, 2, 3)]
+        for rate, text in zip(result["after_rates"], printed):
+            self.assertAlmostEqual(rate / text, 1, places=9)
+        self.assertEqual(result["rate_unit"], "Mterms/s")
+        self.assertEqual(result["measured_speedup"] > 1, sum(result["after_rates"]) > sum(result["before_rates"]))
+        self.assertNotIn("before_seconds", result)
+        self.assertIn("rate", (self.folder / "kept" / "report.html").read_text())
+        self.rankloom("tune", "--higher-is-better", "--", "mpirun.openmpi", "-n", 1, "./app", status=2)
 
     def test_the_threads_of_the_user_stay(self):
         self.compile(THREADS, "-fopenmp")

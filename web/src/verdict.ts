@@ -64,9 +64,12 @@ function times_picture(lines: Line[], unit: string): SVGSVGElement {
 }
 
 function times(verdict: VerdictDocument): HTMLElement | undefined {
-  const { measured, predicted, simulated } = verdict;
+  const { measured } = verdict;
+  // Predicted times are not compared with measured rates.
+  const { predicted, simulated } = measured && measured.unit !== "s" ? { predicted: undefined, simulated: undefined } : verdict;
   const unit = (measured ?? simulated ?? predicted)?.unit;
   if (unit === undefined) return undefined;
+  const kind = unit === "s" ? "Time" : "Rate";
   const lines: Line[] = [
     { name: "before", predicted: predicted?.before, simulated: simulated?.before, runs: measured?.before ?? [] },
     { name: "after", predicted: predicted?.after, simulated: simulated?.after, runs: measured?.after ?? [] },
@@ -78,7 +81,7 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
       : "Predicted, not measured.";
   const cell = (value: number | undefined) => (value === undefined ? "–" : { show: time_words(value, unit), value });
   const table = make_table(
-    "Times before and after",
+    `${kind}s before and after`,
     [
       { name: "Order", cell: (line: Line) => line.name },
       ...(predicted ? [{ name: "Predicted", cell: (line: Line) => cell(line.predicted) }] : []),
@@ -88,7 +91,7 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
     ],
     lines,
   );
-  return figure("Time", note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
+  return figure(kind, note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
 }
 
 /** "2.43×" if measured, otherwise the saving in the model. A prediction is not shown as the headline. */

@@ -19,7 +19,8 @@
 namespace rankloom {
 
 struct Measured {
-  std::vector<double> before, after;  ///< Seconds of each run.
+  std::vector<double> before, after;  ///< Of each run.
+  std::string unit = "s";             ///< Of a rate, if the program prints one.
   double speedup = 1, spread = 0;
 };
 

@@ -165,7 +165,7 @@ Json verdict_json(const Verdict& verdict) {
     const Measured& measured = *verdict.measured;
     json["measured"] = {{"before", measured.before},
                         {"after", measured.after},
-                        {"unit", "s"},
+                        {"unit", measured.unit},
                         {"speedup", measured.speedup},
                         {"spread", measured.spread}};
   }

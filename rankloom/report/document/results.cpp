@@ -180,15 +180,17 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
     const bool gain = json.at("gain");
     verdict.kind = gain ? "gain" : "none";
     std::string predicted;
+    const bool rates = json.contains("before_rates");
     if (json.contains("simulated")) {
       const Json& simulated = json["simulated"];
-      verdict.simulated = {simulated.at("now_seconds"), simulated.at("placed_seconds")};
+      if (!rates) verdict.simulated = {simulated.at("now_seconds"), simulated.at("placed_seconds")};
       predicted = fmt::format("; simulated {:.2f}", simulated.at("speedup").get<double>());
     }
     if (json.at("speedup").is_number()) {
       Measured measured;
-      measured.before = json.at("before_seconds").get<std::vector<double>>();
-      measured.after = json.at("after_seconds").get<std::vector<double>>();
+      measured.before = json.at(rates ? "before_rates" : "before_seconds").get<std::vector<double>>();
+      measured.after = json.at(rates ? "after_rates" : "after_seconds").get<std::vector<double>>();
+      if (rates) measured.unit = json.value("rate_unit", "");
       measured.speedup = json.at("speedup");
       measured.spread = json.at("speedup_spread");
       const std::string runs =
@@ -204,20 +206,21 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
       const std::string with =
           threads == 0 ? "" : fmt::format("With {} hardware thread{} per core: ", threads, threads == 1 ? "" : "s");
       verdict.sentence =
-          gain ? fmt::format("{}{:.2f} times faster than the default placement ({}){}.", with, measured.speedup, range,
-                             predicted)
-               : fmt::format("{}{} ({:.2f} times as fast: {}){}: keep the default placement.", with,
+          gain ? fmt::format("{}{:.2f} times {} the default placement ({}){}.", with, measured.speedup,
+                             rates ? "the rate of" : "faster than", range, predicted)
+               : fmt::format("{}{} ({:.2f} {}: {}){}: keep the default placement.", with,
                              verdict_name == "slower"              ? "Slower, not faster"
                              : verdict_name.starts_with("faster_") ? "Faster, but not because of the placement"
                                                                    : "No measurable difference",
-                             json.value("measured_speedup", measured.speedup), range, predicted);
+                             json.value("measured_speedup", measured.speedup),
+                             rates ? "times the rate" : "times as fast", range, predicted);
       if (json.at("verified").is_boolean())
         verdict.notes.push_back(json.at("verified").get<bool>() ? "The placement of every rank was verified."
                                                                 : "The placement of some ranks could not be verified.");
       verdict.measured = std::move(measured);
     } else {
       verdict.sentence =
-          json.contains("before_seconds")
+          json.contains("before_seconds") || rates
               ? "No verdict: there are too few runs."
               : fmt::format("No gain expected{}: keep the default placement. Nothing was run.", predicted);
     }

@@ -92,6 +92,17 @@ TEST(Results, LessCostIsNoGainIfTheCommunicationIsExpectedToBeSlower) {
   EXPECT_THAT(document.verdict.sentence, HasSubstr("predicted 0.50 times as fast: keep the default placement"));
 }
 
+TEST(Results, TheDefaultPlacementOfAnEvaluationIsThatOfItsLauncher) {
+  Json json = scored("good.txt", 50, "round-robin:level=package", 100);
+  json["default_placement"] = "round-robin:level=package";
+  ReportDocument document;
+  ASSERT_TRUE(read_evaluation(json, "eval.json", document));
+  write_verdict(document);
+  EXPECT_EQ(document.orders[0].label, "default placement (round-robin:level=package)");
+  EXPECT_EQ(document.verdict.sentence,
+            "good.txt: 50.0 % less cost than the default placement (model bytes). Not measured.");
+}
+
 TEST(Results, AnEvaluationOfOneMappingClaimsNothingAboutTheDefaultPlacement) {
   Json json = scored("random", 100, "", 0);
   json["mappings"].erase(1);
@@ -216,6 +227,21 @@ TEST(Results, TuneWithoutGainSaysSoAndWhy) {
   ReportDocument other;
   ASSERT_TRUE(read_tune(json, "result.json", other));
   EXPECT_THAT(other.verdict.sentence, HasSubstr("Faster, but not because of the placement (1.56 times as fast"));
+}
+
+TEST(Results, TuneSaysRatesAndHardwareThreads) {
+  Json json = Json::parse(tuned);
+  json["before_rates"] = json["before_seconds"];
+  json["after_rates"] = json["after_seconds"];
+  json["rate_unit"] = "GB/s";
+  json["threads_per_core"] = 1;
+  for (const char* const key : {"before_seconds", "after_seconds"}) json.erase(key);
+  ReportDocument document;
+  ASSERT_TRUE(read_tune(json, "result.json", document));
+  EXPECT_EQ(document.verdict.sentence,
+            "With 1 hardware thread per core: 1.26 times the rate of the default placement (1.24 to 1.28 with 98 % "
+            "confidence, 2 runs each).");
+  EXPECT_EQ(document.verdict.measured->unit, "GB/s");
 }
 
 TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {

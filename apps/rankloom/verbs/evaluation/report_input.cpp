@@ -138,9 +138,10 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
     if (auto found = use("machine.json", "topology", problem.topology.topology, "-t"); !found) return found;
   }
   problem.oversubscribe = true;  // as tune does if there are more ranks than cores
-  if (is_file(inside("mapping.txt"))) {
-    placements_.push_back(inside("mapping.txt"));
-    auto mapping_file = read_file(inside("mapping.txt"));
+  const std::string chosen = inside(json->contains("threads_per_core") ? "mapping-smt.txt" : "mapping.txt");
+  if (is_file(chosen)) {
+    placements_.push_back(chosen);
+    auto mapping_file = read_file(chosen);
     if (!mapping_file) return propagate(mapping_file);
     auto mapping = read_mapping(*mapping_file);
     if (!mapping) return propagate(mapping);
@@ -148,8 +149,9 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
   }
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {
-    document.verdict.commands.push_back(fmt::format("rankloom run {} -t {} -- {}", shell_quote(inside("mapping.txt")),
-                                                    shell_quote(problem.topology.topology), command));
+    document.verdict.commands.push_back(json->value(
+        "run", fmt::format("rankloom run {} -t {} -- {}", shell_quote(chosen), shell_quote(problem.topology.topology),
+                           command)));
   }
   return {};
 }

@@ -91,6 +91,7 @@ class Tuner {
     result_.profile = arguments_.profile;
     result_.topology = arguments_.topology;
     result_.metric = arguments_.metric;
+    result_.higher_is_better = arguments_.higher_is_better;
     remove_logs();
     append_to_log("doctor.log", to_text(examine_environment()));
     if (arguments_.profile.empty()) {
@@ -116,6 +117,7 @@ class Tuner {
     if (result_.gain()) {
       auto use = logged(emit(), commands_.emit(chosen().smt), "emit.log");
       if (use) result_.use = *use;
+      result_.run = run_text(chosen());
     }
     return result_;
   }
@@ -130,17 +132,6 @@ class Tuner {
       return write_report(*loaded, commands_.file("report.html"));
     };
     return logged(write(), commands_.report(), "report.log").has_value();
-  }
-
-  std::string conclusion() const {
-    if (!result_.measurement) return result_.conclusion({});
-    const Candidate& candidate = chosen();
-    if (candidate.smt)
-      return result_.conclusion(command_text(commands_.run_smt(candidate.job.slots(), candidate.launch.argv())));
-    return result_.conclusion(fmt::format("rankloom run {} -t {}{} -- {}", shell_quote(commands_.mapping()),
-                                          shell_quote(commands_.machine()),
-                                          job_.bind() == EmitOptions::Bind::none ? " --bind none" : "",
-                                          result_.command));
   }
 
  private:
@@ -360,6 +351,14 @@ class Tuner {
     return smt ? commands_.run_smt(job.slots(), arguments_.command) : commands_.run();
   }
 
+  /// For the user.
+  std::string run_text(const Candidate& candidate) const {
+    if (candidate.smt) return command_text(commands_.run_smt(candidate.job.slots(), candidate.launch.argv()));
+    return fmt::format("rankloom run {} -t {}{} -- {}", shell_quote(commands_.mapping()),
+                       shell_quote(commands_.machine()), job_.bind() == EmitOptions::Bind::none ? " --bind none" : "",
+                       result_.command);
+  }
+
   const Candidate& chosen() const {
     return *std::find_if(candidates_.begin(), candidates_.end(), [this](const Candidate& candidate) {
       return candidate.measurement.threads_per_core == result_.measurement->threads_per_core;
@@ -407,15 +406,25 @@ class Tuner {
     return std::nullopt;
   }
 
-  /// With --metric, the last time that the program printed.
-  Result<void> measure_time(PlacedRun& run, const std::string& log) const {
+  /// With --metric, the last time that the program printed, or the time of one unit of work at the last rate.
+  Result<void> measure_time(PlacedRun& run, const std::string& log) {
     if (arguments_.metric.empty()) return {};
     auto output = read_file(log);
     if (!output) return propagate(output);
-    const auto seconds = last_metric(output->view(), arguments_.metric);
+    std::optional<double> seconds;
+    if (!arguments_.higher_is_better) {
+      seconds = last_metric(output->view(), arguments_.metric);
+    } else if (const auto rate = last_rate(output->view(), arguments_.metric)) {
+      if (result_.unit.empty()) result_.unit = rate->unit;
+      seconds = 1 / rate->in(result_.unit);
+    }
     if (!seconds) {
-      return fail(Code::bad_input, at(log), "no line of the program's output has a time that matches --metric",
-                  "the first group of the expression must match a time such as 1.5, 1.5s or 12ms");
+      return fail(Code::bad_input, at(log),
+                  fmt::format("no line of the program's output has a {} that matches --metric",
+                              arguments_.higher_is_better ? "rate" : "time"),
+                  arguments_.higher_is_better
+                      ? "the first group of the expression must match a rate such as 1.5 or 12 GB/s"
+                      : "the first group of the expression must match a time such as 1.5, 1.5s or 12ms");
     }
     run.seconds = *seconds;
     return {};
@@ -528,11 +537,12 @@ class Tuner {
       measurement.verified = measurement.verified && (*run)->verification.all();
       measurement.confirmed = (*run)->verification.confirmed;
     }
-    std::string text = fmt::format("run {}  {} default placement", round + 1, format_seconds(before_seconds));
+    std::string text = fmt::format("run {}  {} default placement", round + 1, result_.measured_text(before_seconds));
     for (Candidate* const candidate : running) {
       TuneMeasurement& measurement = candidate->measurement;
       measurement.before_seconds.push_back(before_seconds);
-      text += fmt::format(", {} with {}", format_seconds(measurement.after_seconds.back()), measurement.placement());
+      text += fmt::format(", {} with {}", result_.measured_text(measurement.after_seconds.back()),
+                          measurement.placement());
     }
     print_progress(text);
     return {};
@@ -602,14 +612,17 @@ class TuneVerb : public Verb {
     add_value(
         app,
         {"--metric", "REGEX",
-         "compare a time that the program prints, instead of the time of the whole program: the first group of this "
-         "regular expression, in the last line that matches",
+         "compare a time that the program prints (or a rate, with --higher-is-better), instead of the time of the whole "
+         "program: the first group of this regular expression, in the last line that matches",
          "measuring"},
         [this](std::string_view text) -> Result<void> {
           arguments_.metric = std::string(text);
           if (is_metric(arguments_.metric)) return {};
           return bad_value("--metric", text, "a regular expression with a group, such as 'time per step: (.*) s'");
         });
+    add_switch(app, "--higher-is-better", "the value of --metric is a rate: GB/s, GFLOP/s, steps per second",
+               arguments_.higher_is_better, "measuring");
+    need(app, "--higher-is-better", "--metric");
     add_switch(app, "--predict",
                "simulate both placements first, print the predicted speedup, and stop if there is none",
                arguments_.predict, "measuring");
@@ -680,7 +693,7 @@ class TuneVerb : public Verb {
       print_json(json);
       return success;
     }
-    print(tuner.conclusion());
+    print(result->conclusion());
     if (reported) {
       print(fmt::format("report: {} (write it again with: {})\n", (directory / "report.html").string(),
                         command_text({"rankloom", "report", arguments_.output, "-o", "report.html"})));

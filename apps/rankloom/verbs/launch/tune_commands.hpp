@@ -23,6 +23,7 @@ struct TuneArguments {
   std::optional<std::size_t> max_runs;  ///< Empty: the default, or the number of --runs if that is larger.
   double max_seconds = 30 * 60;         ///< Beyond --runs, no run is started that would end later.
   std::string metric;                   ///< A regular expression for a time in the program's output; empty: wall time.
+  bool higher_is_better = false;        ///< The metric is a rate.
   bool probe = false, lab = false, predict = false;
   bool try_smt = false;  ///< Also measure another number of hardware threads per core.
   bool force = false;  ///< Replace the results of another run.

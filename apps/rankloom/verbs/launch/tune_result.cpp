@@ -3,6 +3,8 @@
 #include "apps/rankloom/verbs/launch/tune_result.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <regex>
 
@@ -38,13 +40,22 @@ std::string_view verdict_name(TuneVerdict verdict) {
   return "not_measured";
 }
 
-/// {placement, run, seconds, median_seconds} of each outlier; runs are counted from 1.
-Json outliers_json(const TuneMeasurement& measurement) {
+/// The values that the program printed: times, or rates.
+std::vector<double> printed(std::vector<double> seconds, bool rates) {
+  for (double& value : seconds) value = rates ? 1 / value : value;
+  return seconds;
+}
+
+/// {placement, run, seconds, median_seconds} of each outlier, or {…, rate, median_rate}; runs are counted from 1.
+Json outliers_json(const TuneMeasurement& measurement, bool rates) {
   Json list = Json::array();
   const auto add = [&](const char* placement, const std::vector<double>& seconds) {
     for (const std::size_t i : find_outliers(seconds)) {
-      list.push_back(
-          {{"placement", placement}, {"run", i + 1}, {"seconds", seconds[i]}, {"median_seconds", median(seconds)}});
+      const std::vector<double> values = printed({seconds[i], median(seconds)}, rates);
+      list.push_back({{"placement", placement},
+                      {"run", i + 1},
+                      {rates ? "rate" : "seconds", values[0]},
+                      {rates ? "median_rate" : "median_seconds", values[1]}});
     }
   };
   add("default", measurement.before_seconds);
@@ -52,16 +63,47 @@ Json outliers_json(const TuneMeasurement& measurement) {
   return list;
 }
 
-std::string outliers_text(const TuneMeasurement& measurement) {
+std::string outliers_text(const TuneResult& result) {
   std::string text;
-  for (const Json& outlier : outliers_json(measurement)) {
-    text += fmt::format("  outlier: run {} {} took {}, the median is {}\n", outlier["run"].get<std::size_t>(),
-                        outlier["placement"] == "default" ? "with the default placement" : "with the mapping",
-                        format_seconds(outlier["seconds"]), format_seconds(outlier["median_seconds"]));
-  }
+  const auto add = [&](const char* placement, const std::vector<double>& seconds) {
+    for (const std::size_t i : find_outliers(seconds)) {
+      text += fmt::format("  outlier: run {} {} {} {}, the median is {}\n", i + 1, placement,
+                          result.higher_is_better ? "had" : "took", result.measured_text(seconds[i]),
+                          result.measured_text(median(seconds)));
+    }
+  };
+  add("with the default placement", result.measurement->before_seconds);
+  add("with the mapping", result.measurement->after_seconds);
   if (!text.empty())
     text += "  hint: other load on the machine makes the interval wider; measure again when it is idle\n";
   return text;
+}
+
+/// The factor of the prefix of a unit: 1e9 for GB/s and GFLOP/s, 1 for steps/s.
+double prefix_factor(const std::string& unit) {
+  constexpr std::string_view prefixes = "kMGTPE";
+  const bool has_letters = unit.size() > 1 && std::isalpha(static_cast<unsigned char>(unit[1])) != 0;
+  const std::size_t prefix = has_letters ? prefixes.find(unit[0] == 'K' ? 'k' : unit[0]) : std::string_view::npos;
+  double factor = 1;
+  for (std::size_t i = 0; prefix != std::string_view::npos && i <= prefix; ++i) factor *= unit[1] == 'i' ? 1024 : 1000;
+  return factor;
+}
+
+/// Calls `read` with what the first group of the expression matches in each line, without blanks.
+template <class Read>
+void read_matches(std::string_view output, const std::string& expression, const Read& read) {
+  constexpr std::size_t max_line = 4096;  // matching takes a stack that grows with the line
+  const std::regex pattern(expression);
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    const std::string line(output.substr(0, std::min(end, max_line)));
+    output.remove_prefix(std::min(output.size(), end + 1));
+    std::smatch match;
+    if (!std::regex_search(line, match, pattern) || match.size() < 2) continue;
+    std::string text = match[1].str();
+    std::erase_if(text, [](char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; });
+    read(text);
+  }
 }
 
 }  // namespace
@@ -77,21 +119,31 @@ Error FailedRun::error(const std::string& command) const {
 }
 
 std::optional<double> last_metric(std::string_view output, const std::string& expression) {
-  constexpr std::size_t max_line = 4096;  // matching takes a stack that grows with the line
-  const std::regex pattern(expression);
   std::optional<double> seconds;
-  while (!output.empty()) {
-    const std::size_t end = std::min(output.find('\n'), output.size());
-    const std::string line(output.substr(0, std::min(end, max_line)));
-    output.remove_prefix(std::min(output.size(), end + 1));
-    std::smatch match;
-    if (!std::regex_search(line, match, pattern) || match.size() < 2) continue;
-    std::string time = match[1].str();
-    std::erase_if(time, [](char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; });
-    const auto nanoseconds = parse_nanoseconds(time, 1e9);
+  read_matches(output, expression, [&](const std::string& text) {
+    const auto nanoseconds = parse_nanoseconds(text, 1e9);
     if (nanoseconds && *nanoseconds > 0) seconds = *nanoseconds / 1e9;
-  }
+  });
   return seconds;
+}
+
+std::optional<Rate> last_rate(std::string_view output, const std::string& expression) {
+  std::optional<Rate> rate;
+  read_matches(output, expression, [&](const std::string& text) {
+    const std::size_t digits = std::min(text.find_first_not_of("+-.0123456789eE"), text.size());
+    // "5e" of "5events/s" and "1E" of "1EB/s" are a number and the beginning of the unit.
+    for (std::size_t end = digits; end > 0; --end) {
+      const auto value = parse_number(std::string_view(text).substr(0, end));
+      if (!value) continue;
+      if (*value > 0 && std::isfinite(*value)) rate = Rate{*value, text.substr(end)};
+      return;
+    }
+  });
+  return rate;
+}
+
+double Rate::in(const std::string& other) const {
+  return value * prefix_factor(unit) / prefix_factor(other);
 }
 
 std::string TuneMeasurement::placement() const {
@@ -220,8 +272,15 @@ std::string TuneResult::reason() const {
   return text;
 }
 
+std::string TuneResult::measured_text(double seconds) const {
+  if (!higher_is_better) return format_seconds(seconds);
+  return fmt::format("{:.4g}{}{}", 1 / seconds, unit.empty() ? "" : " ", unit);
+}
+
 Json TuneResult::json() const {
   Json json{{"command", command}, {"folder", directory}, {"speedup", nullptr}, {"verified", nullptr}};
+  const std::array times{higher_is_better ? "before_rates" : "before_seconds",
+                         higher_is_better ? "after_rates" : "after_seconds"};
   json["ranks"] = ranks;
   json["cores"] = cores;
   json["nodes"] = nodes;
@@ -241,13 +300,13 @@ Json TuneResult::json() const {
     const PairedComparison& comparison = measurement->comparison;
     json["confirmed"] = measurement->confirmed;
     json["verified"] = measurement->verified;
-    json["before_seconds"] = measurement->before_seconds;
-    json["after_seconds"] = measurement->after_seconds;
+    json[times[0]] = printed(measurement->before_seconds, higher_is_better);
+    json[times[1]] = printed(measurement->after_seconds, higher_is_better);
     if (measurement->start) {
       json["start_seconds"] = {{"default", measurement->start->before_seconds},
                                {"mapping", measurement->start->after_seconds}};
     }
-    json["outliers"] = outliers_json(*measurement);
+    json["outliers"] = outliers_json(*measurement, higher_is_better);
     json["slower"] = verdict() == TuneVerdict::slower;
     if (comparison.outcome != Outcome::too_few_pairs) {
       json["measured_speedup"] = comparison.ratio;
@@ -264,8 +323,8 @@ Json TuneResult::json() const {
     Json row{{"verdict", verdict_name(result.verdict())},
              {"verified", other.verified},
              {"measured_speedup", other.comparison.ratio},
-             {"before_seconds", other.before_seconds},
-             {"after_seconds", other.after_seconds}};
+             {times[0], printed(other.before_seconds, higher_is_better)},
+             {times[1], printed(other.after_seconds, higher_is_better)}};
     if (other.threads_per_core > 0) row["threads_per_core"] = other.threads_per_core;
     if (other.comparison.outcome != Outcome::too_few_pairs) {
       row["speedup_low"] = result.attributed(other.comparison.low);
@@ -277,10 +336,14 @@ Json TuneResult::json() const {
   json["verdict"] = failed ? "failed" : verdict_name(verdict());
   json["gain"] = gain();
   if (!gain() && !failed) json["reason"] = reason();
-  if (gain()) json["use"] = use;
+  if (gain()) {
+    json["use"] = use;
+    json["run"] = run;
+  }
   if (!replaced.empty()) json["replaced"] = replaced;
   if (!profile.empty()) json["profile"] = profile;
   if (!metric.empty()) json["metric"] = metric;
+  if (higher_is_better) json["rate_unit"] = unit;
   if (!topology.empty()) json["topology"] = topology;
   if (failed) {
     json["reason"] = fmt::format("the program exited with status {} in {}", failed->status, failed->run);
@@ -292,7 +355,7 @@ Json TuneResult::json() const {
   return json;
 }
 
-std::string TuneResult::conclusion(const std::string& run) const {
+std::string TuneResult::conclusion() const {
   const std::string not_tried =
       smt_not_tried.empty() ? "" : fmt::format("  other hardware threads were not tried: {}\n", smt_not_tried);
   if (!measurement)
@@ -302,18 +365,21 @@ std::string TuneResult::conclusion(const std::string& run) const {
     return fmt::format("{:.2f} to {:.2f} with {:.0f} % confidence, {} runs each", low, high,
                        100 * comparison.confidence, comparison.pairs);
   };
+  const char* const as_fast = higher_is_better ? "times the rate" : "times as fast";
   std::string more = not_tried;
   for (const TuneMeasurement& other : others) {
-    more += fmt::format("  with {}: {:.2f} times as fast ({:.2f} to {:.2f}, {} runs each)\n", other.placement(),
-                        other.comparison.ratio, other.comparison.low, other.comparison.high, other.comparison.pairs);
+    more += fmt::format("  with {}: {:.2f} {} ({:.2f} to {:.2f}, {} runs each)\n", other.placement(),
+                        other.comparison.ratio, as_fast, other.comparison.low, other.comparison.high,
+                        other.comparison.pairs);
   }
   std::string text = fmt::format("{} of {} ranks placed as requested\n", measurement->confirmed, ranks);
   if (measurement->threads_per_core > 0) text += fmt::format("with {}: ", measurement->placement());
   switch (verdict()) {
     case TuneVerdict::gain:
-      text += fmt::format("{:.2f} times faster than the default placement ({})\n", attributed(comparison.ratio),
+      text += fmt::format("{:.2f} times {} the default placement ({})\n", attributed(comparison.ratio),
+                          higher_is_better ? "the rate of" : "faster than",
                           interval(attributed(comparison.low), attributed(comparison.high)));
-      text += more + outliers_text(*measurement);
+      text += more + outliers_text(*this);
       if (!use.empty()) text += fmt::format("from now on, use:\n  {}\n", use);
       return text + fmt::format("(or: {})\n", run);
     case TuneVerdict::not_by_placement:
@@ -322,12 +388,12 @@ std::string TuneResult::conclusion(const std::string& run) const {
                           interval(comparison.low, comparison.high));
       break;
     case TuneVerdict::slower:
-      text += fmt::format("slower, not faster ({:.2f} times as fast: {}); keep the default placement\n",
-                          comparison.ratio, interval(comparison.low, comparison.high));
+      text += fmt::format("slower, not faster ({:.2f} {}: {}); keep the default placement\n",
+                          comparison.ratio, as_fast, interval(comparison.low, comparison.high));
       break;
     case TuneVerdict::same:
-      text += fmt::format("no measurable difference ({:.2f} times as fast: {}); keep the default placement\n",
-                          comparison.ratio, interval(comparison.low, comparison.high));
+      text += fmt::format("no measurable difference ({:.2f} {}: {}); keep the default placement\n",
+                          comparison.ratio, as_fast, interval(comparison.low, comparison.high));
       break;
     case TuneVerdict::too_few_runs:
     case TuneVerdict::not_measured:
@@ -337,7 +403,7 @@ std::string TuneResult::conclusion(const std::string& run) const {
   text += fmt::format("  reason: {}\n{}", reason(), more);
   if (measurement->out_of_time)
     text += "  hint: more runs did not fit into --max-time; a larger one can show a smaller difference\n";
-  return text + outliers_text(*measurement);
+  return text + outliers_text(*this);
 }
 
 }  // namespace rankloom::app

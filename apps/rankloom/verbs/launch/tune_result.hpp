@@ -24,7 +24,7 @@ struct StartTimes {
 struct TuneMeasurement {
   /// How many hardware threads per core a rank uses, if they are others than those of the command; 0: they are not.
   std::uint32_t threads_per_core = 0;
-  std::vector<double> before_seconds, after_seconds;
+  std::vector<double> before_seconds, after_seconds;  ///< With a rate: the seconds of one unit of work, 1 / rate.
   PairedComparison comparison;
   std::optional<StartTimes> start;
   std::uint64_t confirmed = 0;  ///< Ranks of the last mapped run that run where the mapping places them.
@@ -65,12 +65,26 @@ enum class TuneVerdict : std::uint8_t {
 /// The time in seconds that the first group of a regular expression matches, in the last line where it does.
 std::optional<double> last_metric(std::string_view output, const std::string& expression);
 
+/// A rate that a program prints: "12.5 GB/s".
+struct Rate {
+  double value = 0;
+  std::string unit = {};  ///< Empty: none was matched.
+
+  /// In another unit that differs only by a prefix: 12500 from GB/s to MB/s.
+  double in(const std::string& other) const;
+};
+
+/// The same for a rate.
+std::optional<Rate> last_rate(std::string_view output, const std::string& expression);
+
 struct TuneResult {
   std::string command;      ///< As it is typed into a shell.
   std::string directory;    ///< Contains everything that was recorded, computed and measured.
   std::string profile;      ///< The file that was given instead of recording; empty: recorded.
   std::string topology;     ///< The file that was given instead of discovering; empty: discovered.
   std::string metric = {};  ///< The regular expression of the measured time; empty: the time of the whole program.
+  bool higher_is_better = false;  ///< The metric is a rate.
+  std::string unit = {};          ///< Of the rate, as the program prints it.
 
   std::uint64_t ranks = 0, cores = 0, nodes = 0;
   double collectives_share = 0;        ///< Of the traffic.
@@ -84,6 +98,7 @@ struct TuneResult {
   std::string smt_not_tried = {};              ///< Why no other number of hardware threads was measured.
   std::vector<std::string> replaced = {};      ///< Options of the user that the mapping replaces, as written.
   std::string use;                             ///< The command with the mapping; empty: there is none.
+  std::string run;                             ///< The call of `rankloom run` that does the same.
 
   std::optional<FailedRun> failed;  ///< Then nothing else is known.
 
@@ -111,10 +126,13 @@ struct TuneResult {
   /// Why there is no gain; empty if there is one.
   std::string reason() const;
 
+  /// A measured time, or the rate that it stands for.
+  std::string measured_text(double seconds) const;
+
   /// result.json
   Json json() const;
-  /// For people. `run` is the call of `rankloom run` with the chosen mapping.
-  std::string conclusion(const std::string& run) const;
+  /// For people.
+  std::string conclusion() const;
 };
 
 }  // namespace rankloom::app

@@ -48,6 +48,7 @@ std::string command_prefix(const TuneArguments& tune, const std::string& name, b
   add("--topology", tune.topology);
   if (tune.mapper != TuneArguments().mapper) add("--mapper", tune.mapper);
   add("--metric", tune.metric);
+  if (tune.higher_is_better) argv.emplace_back("--higher-is-better");
   if (tune.comparison.min_pairs != ComparisonOptions().min_pairs)
     add("--runs", fmt::format("{}", tune.comparison.min_pairs));
   if (tune.max_runs) add("--max-runs", fmt::format("{}", *tune.max_runs));
