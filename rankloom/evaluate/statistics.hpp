@@ -33,18 +33,21 @@ double student_quantile(double upper_tail, std::size_t degrees);
 
 /// How two variants of a program, "before" and "after", are compared by pairs of runs, one of each variant.
 struct ComparisonOptions {
-  std::size_t min_pairs = 5;  ///< Pairs before the first look at the times; fewer than 3 count as 3.
+  std::size_t min_pairs = 5;  ///< Pairs before the first look at the times; at least `required_pairs` of them.
   std::size_t max_pairs = 20;
   /// The probability of the outcome "faster" if there is no difference, over all looks, and that of "slower".
   double error = 0.01;
   double min_difference = 0.01;  ///< A smaller relative difference is called none.
   double precision = 0.02;  ///< No pairs are added if the interval is narrower than this on each side of the ratio.
 
+  std::size_t required_pairs = 3;  ///< There is no verdict from fewer.
+
   /// For each of several comparisons with the same variant "before", so that the error probability holds for all of
-  /// them together (Bonferroni).
+  /// them together (Bonferroni). On a machine with a slow and a fast state, three pairs are alike by chance too often.
   ComparisonOptions for_one_of(std::size_t comparisons) const {
     ComparisonOptions options = *this;
     options.error /= static_cast<double>(comparisons);
+    if (comparisons > 1) options.required_pairs = 4;
     return options;
   }
 };
@@ -58,7 +61,7 @@ struct Look {
 /// The looks at the times, by pairs in ascending order: min_pairs, then half as many more each time, until max_pairs.
 /// The first look spends half of the error probability, the others share the other half. The levels of all looks add up
 /// to the error probability, so that it holds for any rule of stopping between looks (Bonferroni). Empty: max_pairs is
-/// less than 3.
+/// less than required_pairs.
 std::vector<Look> planned_looks(const ComparisonOptions& options);
 
 /// The order in which the variants of a program run in a round, one run of each; 0 is "before". Two consecutive rounds

@@ -62,6 +62,13 @@ TEST(PlannedLooks, SpendTheErrorProbabilityOnceForAnyNumberOfPairs) {
   EXPECT_TRUE(planned_looks({.min_pairs = 1, .max_pairs = 2}).empty());
 }
 
+TEST(PlannedLooks, OfSeveralComparisonsNeedFourPairs) {
+  const ComparisonOptions several = ComparisonOptions{.min_pairs = 3}.for_one_of(2);
+  EXPECT_EQ(planned_looks(several).front().pairs, 4U);
+  EXPECT_TRUE(planned_looks(ComparisonOptions{.max_pairs = 3}.for_one_of(2)).empty());
+  EXPECT_EQ(planned_looks(ComparisonOptions{.max_pairs = 3}.for_one_of(1)).size(), 1U);
+}
+
 TEST(RunOrder, IsBalancedInEveryTwoPairsAndNotPeriodic) {
   std::vector<bool> blocks;
   for (std::size_t pair = 0; pair < 200; pair += 2) {
@@ -250,7 +257,7 @@ TEST_P(Simulated, TunesOfEqualPlacementsClaimADifferenceInAtMostOnePercentOnEach
 
 TEST_P(Simulated, TunesOfThreeEqualPlacementsClaimADifferenceInAtMostOnePercentOnEachSide) {
   const Distribution distribution = distributions()[GetParam()];
-  constexpr int tunes = 10'000;
+  constexpr int tunes = 5'000;
   for (const std::size_t min_pairs : {5, 3}) {
     if (min_pairs == 3 && distribution.name == "periodic") continue;
     const ComparisonOptions options{.min_pairs = min_pairs};

@@ -104,14 +104,14 @@ Result<JobMapping> JobMapping::with_other_threads_per_core(std::uint32_t openmp_
   };
   if (threads_of_core_ < 2) return none("the cores of the machine have one hardware thread each");
   if (bind_ == EmitOptions::Bind::none) return none("the ranks are not bound to cores");
-  const bool limited = slots_of_ranks_.any([&](const SlotShape& shape) {
-    return shape.threads_per_core > 0 && shape.threads_per_core < threads_of_core_;
-  });
+  const bool limited = slots_of_ranks_.any(
+      [&](const SlotShape& shape) { return shape.threads_per_core > 0 && shape.threads_per_core < threads_of_core_; });
   const bool too_many = slots_of_ranks_.any([&](const SlotShape& shape) { return openmp_threads > shape.cores; });
   if (!limited && too_many) {
-    return none(fmt::format("OMP_NUM_THREADS={} is set, which is more threads than a rank has cores; without this "
-                            "variable, every number of hardware threads has its own number of threads",
-                            openmp_threads));
+    return none(
+        fmt::format("OMP_NUM_THREADS={} is set, which is more threads than a rank has cores; without this "
+                    "variable, every number of hardware threads has its own number of threads",
+                    openmp_threads));
   }
   JobMapping other = *this;
   other.slots_of_ranks_ =

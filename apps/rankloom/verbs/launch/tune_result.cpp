@@ -249,7 +249,8 @@ std::string TuneResult::reason() const {
           "runs longer",
           format_seconds(start_seconds_saved()));
     case TuneVerdict::too_few_runs:
-      return "a verdict needs at least 3 runs with each placement; leave out --max-runs";
+      return fmt::format("a verdict needs at least {} runs with each placement; leave out --max-runs",
+                         ComparisonOptions().for_one_of(1 + others.size()).required_pairs);
     case TuneVerdict::same:
     case TuneVerdict::not_measured:
       break;
@@ -388,12 +389,12 @@ std::string TuneResult::conclusion() const {
                           interval(comparison.low, comparison.high));
       break;
     case TuneVerdict::slower:
-      text += fmt::format("slower, not faster ({:.2f} {}: {}); keep the default placement\n",
-                          comparison.ratio, as_fast, interval(comparison.low, comparison.high));
+      text += fmt::format("slower, not faster ({:.2f} {}: {}); keep the default placement\n", comparison.ratio, as_fast,
+                          interval(comparison.low, comparison.high));
       break;
     case TuneVerdict::same:
-      text += fmt::format("no measurable difference ({:.2f} {}: {}); keep the default placement\n",
-                          comparison.ratio, as_fast, interval(comparison.low, comparison.high));
+      text += fmt::format("no measurable difference ({:.2f} {}: {}); keep the default placement\n", comparison.ratio,
+                          as_fast, interval(comparison.low, comparison.high));
       break;
     case TuneVerdict::too_few_runs:
     case TuneVerdict::not_measured:

@@ -22,7 +22,8 @@ struct StartTimes {
 
 /// Times of the runs with the default placement and with a mapping, by pair, and what they show.
 struct TuneMeasurement {
-  /// How many hardware threads per core a rank uses, if they are others than those of the command; 0: they are not.
+  /// How many hardware threads of each core the ranks use, if they are others than those of the command; 0: they are
+  /// not.
   std::uint32_t threads_per_core = 0;
   std::vector<double> before_seconds, after_seconds;  ///< With a rate: the seconds of one unit of work, 1 / rate.
   PairedComparison comparison;
