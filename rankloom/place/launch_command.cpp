@@ -95,9 +95,7 @@ class ProgramParser {
   /// value.
   Result<LaunchOption> parse_letters(std::size_t at) const {
     const std::string_view letters = argv_[at];
-    const auto is_flag = [](const OptionSpec* spec) {
-      return spec != nullptr && spec->values == 0 && !spec->attached;
-    };
+    const auto is_flag = [](const OptionSpec* spec) { return spec != nullptr && spec->values == 0 && !spec->attached; };
     std::size_t i = 1;
     while (i + 1 < letters.size() && is_flag(syntax_.find_option(letters.substr(i, 1)))) ++i;
     auto parsed = parse_letter(at, i);

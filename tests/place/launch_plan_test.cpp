@@ -121,8 +121,7 @@ TEST(LaunchPlan, ListsWhatItReplaces) {
   };
   EXPECT_EQ(replacements("mpiexec -membind interleave:numa -bind-to core -n 2 app", mpich),
             "-f F/hosts -bind-to none instead of -membind interleave:numa, -bind-to core");
-  EXPECT_EQ(replacements("srun -lw n1 -n 2 app", ""),
-            "--distribution=arbitrary --cpu-bind=none instead of -w n1");
+  EXPECT_EQ(replacements("srun -lw n1 -n 2 app", ""), "--distribution=arbitrary --cpu-bind=none instead of -w n1");
   EXPECT_EQ(replacements("mpirun -n 2 app", open_mpi_4), "");
 }
 
@@ -139,7 +138,12 @@ TEST(LaunchPlan, KeepsAVariableOfTheLauncherThatTheUserHasSet) {
 TEST(LaunchPlan, RefusesWhatItCannotReplace) {
   const std::string message = planned("srun --multi-prog -n 2 f", "");
   EXPECT_THAT(message, HasSubstr("in a file"));
-  EXPECT_THAT(message, HasSubstr("separated by :"));
+  EXPECT_THAT(message, HasSubstr("$SLURM_PROCID"));
+  for (const char* const several : {"srun -n 1 a : -n 1 b", "srun --het-group=0,1 -n 2 a", "srun --het-group=0-1 a"}) {
+    EXPECT_THAT(planned(several, ""), HasSubstr("components of a heterogeneous job")) << several;
+    EXPECT_THAT(planned(several, ""), HasSubstr("$SLURM_PROCID")) << several;
+  }
+  EXPECT_THAT(planned("srun --het-group=1 -n 2 a", ""), HasSubstr("--het-group=1 -n 2 bind"));
 }
 
 TEST(LaunchPlan, WithoutReportsKeepsTheCommandOfTheUser) {

@@ -207,6 +207,29 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         proof = json.loads((self.directory / "proof.json").read_text())
         self.assertEqual((proof["verified"], proof["confirmed"]), (True, 16))
 
+    def test_components_of_heterogeneous_jobs_are_refused_and_the_remedy_works(self):
+        self.write("four.map", [3, 0, 2, 1])
+        job = ("salloc", "-Q", "-N", "2", "-n", "4", PROGRAM)
+        machine = ("-t", "node:2 core:2", "--hosts", ",".join(self.nodes[:2]))
+        components = ("--", "srun", "-n", "2", "./where", ":", "-n", "2", "./where")
+        for verb in (("run", "four.map", *machine), ("run", "four.map", "--dry-run", *machine), ("tune",), ("tune", "--dry-run")):
+            done = self.run_command(*job, *verb, *components, status=2)
+            self.assertIn("components of a heterogeneous job, each on nodes of its own", done.stderr)
+            self.assertIn("$SLURM_PROCID", done.stderr)
+            self.assertEqual(done.stdout, "")
+        by_rank = "if [ $SLURM_PROCID -lt 2 ]; then exec echo first; else exec echo second; fi"
+        done = self.run_command(*job, "run", "four.map", "--strict", *machine, "--", "srun", "-n", "4", "sh", "-c", by_rank)
+        self.assertEqual(sorted(done.stdout.split()), ["first"] * 2 + ["second"] * 2)
+        self.assertIn("4 of 4 ranks placed as requested", done.stderr)
+
+    def test_programs_of_a_heterogeneous_step_are_recorded(self):
+        subprocess.run(["mpicc.openmpi", SOURCES.parent / "record" / "programs" / "ring.c", KEEP_LOADED, "-o", "ring"], cwd=self.directory, check=True)
+        self.run_command("salloc", "-Q", "-N", "2", "-n", "4", "env", "SLURM_PMIX_FENCE=ring", PROGRAM, "record", "-o", "het.prof", "--", "srun", "--mpi=pmix", "-n", "2", "./ring", ":",
+                         "-n", "2", "./ring")
+        lines = self.run_command(PROGRAM, "import", "het.prof", "--to", "pairs").stdout.splitlines()
+        pairs = [tuple(map(int, line.split()))[:4] for line in lines if not line.startswith("#")]
+        self.assertEqual(pairs, [(0, 1, 1000, 1), (1, 2, 2000, 1), (2, 3, 3000, 1), (3, 0, 4000, 1)])
+
     def test_tune_exchanges_pmix_data_over_a_ring_with_both_placements(self):
         script = self.directory / "fence"
         script.write_text("#!/bin/sh\necho fence $SLURM_PMIX_FENCE\n")

@@ -217,14 +217,30 @@ void reserve(LaunchedProgram& program, std::uint32_t processing_units) {
     return is_one_of("cpus-per-task threads-per-core hint", option.name);
   });
   const std::string units = fmt::format("{}", processing_units);
-  append_option(program,
-                {.name = "cpus-per-task", .values = {units}, .arguments = {"--cpus-per-task=" + units}});
+  append_option(program, {.name = "cpus-per-task", .values = {units}, .arguments = {"--cpus-per-task=" + units}});
 }
 
+/// Several programs in one step of one job.
+constexpr const char* start_several_programs =
+    "start a script that chooses the program by its rank: srun -n 8 sh -c 'if [ $SLURM_PROCID -lt 4 ]; then exec ./a; "
+    "else exec ./b; fi'; or start them inside the job with mpirun -n 4 ./a : -n 4 ./b";
+
 constexpr auto conflicts = std::to_array<ConflictingOption>({
-    {"multi-prog", "names the programs in a file, where rankloom-bind cannot be added",
-     "write the programs on the command line, separated by :"},
+    {"multi-prog", "names the programs in a file, where rankloom-bind cannot be added", start_several_programs},
 });
+
+/// Observed with Slurm 22.05: every program after a ":" is a component of a heterogeneous job or step, with options and
+/// nodes of its own. No node of a SLURM_HOSTFILE may belong to another component.
+Result<void> check_components(const LaunchCommand& command, const LaunchContext&) {
+  const LaunchOption* const group = command.find("het-group");
+  const bool several_groups =
+      group != nullptr && !group->values.empty() && group->values[0].find_first_of(",-") != std::string::npos;
+  if (command.programs.size() == 1 && !several_groups) return {};
+  return fail(Code::usage, at(several_groups ? "--het-group" : command.executable),
+              "the programs are components of a heterogeneous job, each on nodes of its own, which no "
+              "mapping can change",
+              start_several_programs);
+}
 
 /// As srun(1) lists them.
 constexpr auto srun_options = std::to_array<OptionSpec>({
@@ -368,6 +384,7 @@ constexpr LauncherSyntax srun_command_line{
     .launcher_variable = pmix_ring,
     .replaced = replaced,
     .conflicts = conflicts,
+    .check = check_components,
     .read_shape = read_shape,
     .reserve = reserve,
     .shapes_apply_to_all = false,

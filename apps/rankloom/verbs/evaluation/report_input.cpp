@@ -149,9 +149,9 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
   }
   const std::string command = json->at("command");
   if (document.verdict.kind == "gain") {
-    document.verdict.commands.push_back(json->value(
-        "run", fmt::format("rankloom run {} -t {} -- {}", shell_quote(chosen), shell_quote(problem.topology.topology),
-                           command)));
+    document.verdict.commands.push_back(
+        json->value("run", fmt::format("rankloom run {} -t {} -- {}", shell_quote(chosen),
+                                       shell_quote(problem.topology.topology), command)));
   }
   return {};
 }

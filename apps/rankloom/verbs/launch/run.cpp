@@ -63,6 +63,8 @@ class RunVerb : public Verb {
     }
     auto command = parse_launch_command(command_, launcher_version(command_), program_);
     if (!command) return propagate(command);
+    if (auto accepted = check_launch(*command, launch_context("DIRECTORY", EmitOptions::Bind::core)); !accepted)
+      return propagate(accepted);
     auto shape = job_shape(*command);
     if (!shape) return propagate(shape);
     const EmitOptions::Bind bind = input_.binding(*shape);

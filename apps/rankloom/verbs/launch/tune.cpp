@@ -434,7 +434,7 @@ class Tuner {
   /// with each placement: launchers start ranks faster or slower with a rankfile. Nothing if such a program cannot be
   /// run.
   void measure_start() {
-    const auto time = [this](const Candidate* candidate) -> std::optional<double> {
+    const auto start_time = [this](const Candidate* candidate) -> std::optional<double> {
       LaunchCommand nothing = candidate != nullptr ? candidate->launch : launch_;
       for (auto& program : nothing.programs) program.arguments = {"true"};
       const auto run = run_once(candidate, nothing, "start.log");
@@ -443,11 +443,11 @@ class Tuner {
     double before = max_double;
     std::vector<double> after(candidates_.size(), max_double);
     for (int round = 0; round < 3; ++round) {
-      const auto seconds = time(nullptr);
+      const auto seconds = start_time(nullptr);
       if (!seconds) return;
       before = std::min(before, *seconds);
       for (std::size_t i = 0; i < candidates_.size(); ++i) {
-        const auto with_mapping = time(&candidates_[i]);
+        const auto with_mapping = start_time(&candidates_[i]);
         if (!with_mapping) return;
         after[i] = std::min(after[i], *with_mapping);
       }
@@ -473,9 +473,9 @@ class Tuner {
         ++i;
         continue;
       }
-      result_.smt_not_tried = fmt::format("the program exited with status {} with {}; its output is in {}",
-                                          result_.failed->status, candidates_[i].measurement.placement(),
-                                          result_.failed->log);
+      result_.smt_not_tried =
+          fmt::format("the program exited with status {} with {}; its output is in {}", result_.failed->status,
+                      candidates_[i].measurement.placement(), result_.failed->log);
       result_.failed.reset();
       candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -499,8 +499,7 @@ class Tuner {
       if (running.empty()) break;
       const std::size_t next = running.front()->measurement.comparison.next_pairs;
       const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      const double expected =
-          rounds == 0 ? 0 : elapsed / static_cast<double>(rounds) * static_cast<double>(next);
+      const double expected = rounds == 0 ? 0 : elapsed / static_cast<double>(rounds) * static_cast<double>(next);
       if (expected > arguments_.max_seconds) {
         for (Candidate* const candidate : running) candidate->measurement.out_of_time = true;
         break;
@@ -541,8 +540,8 @@ class Tuner {
     for (Candidate* const candidate : running) {
       TuneMeasurement& measurement = candidate->measurement;
       measurement.before_seconds.push_back(before_seconds);
-      text += fmt::format(", {} with {}", result_.measured_text(measurement.after_seconds.back()),
-                          measurement.placement());
+      text +=
+          fmt::format(", {} with {}", result_.measured_text(measurement.after_seconds.back()), measurement.placement());
     }
     print_progress(text);
     return {};
@@ -609,17 +608,18 @@ class TuneVerb : public Verb {
           arguments_.max_seconds = *time / 1e9;
           return {};
         });
-    add_value(
-        app,
-        {"--metric", "REGEX",
-         "compare a time that the program prints (or a rate, with --higher-is-better), instead of the time of the whole "
-         "program: the first group of this regular expression, in the last line that matches",
-         "measuring"},
-        [this](std::string_view text) -> Result<void> {
-          arguments_.metric = std::string(text);
-          if (is_metric(arguments_.metric)) return {};
-          return bad_value("--metric", text, "a regular expression with a group, such as 'time per step: (.*) s'");
-        });
+    add_value(app,
+              {"--metric", "REGEX",
+               "compare a time that the program prints (or a rate, with --higher-is-better), instead of the time of "
+               "the whole "
+               "program: the first group of this regular expression, in the last line that matches",
+               "measuring"},
+              [this](std::string_view text) -> Result<void> {
+                arguments_.metric = std::string(text);
+                if (is_metric(arguments_.metric)) return {};
+                return bad_value("--metric", text,
+                                 "a regular expression with a group, such as 'time per step: (.*) s'");
+              });
     add_switch(app, "--higher-is-better", "the value of --metric is a rate: GB/s, GFLOP/s, steps per second",
                arguments_.higher_is_better, "measuring");
     need(app, "--higher-is-better", "--metric");
@@ -663,10 +663,10 @@ class TuneVerb : public Verb {
       arguments_.output = (program.empty() ? "program" : fs::path(program[0]).filename().string()) + ".tune";
     ComparisonOptions& comparison = arguments_.comparison;
     comparison.max_pairs = arguments_.max_runs.value_or(std::max(comparison.max_pairs, comparison.min_pairs));
-    auto shape = job_shape(*launch);
-    if (!shape) return propagate(shape);
     if (auto accepted = check_launch(*launch, launch_context("DIRECTORY", EmitOptions::Bind::core)); !accepted)
       return propagate(accepted);
+    auto shape = job_shape(*launch);
+    if (!shape) return propagate(shape);
     if (dry_run_) {
       print(TuneCommands(arguments_, *launch).text());
       return success;

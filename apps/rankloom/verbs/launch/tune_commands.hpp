@@ -26,7 +26,7 @@ struct TuneArguments {
   bool higher_is_better = false;        ///< The metric is a rate.
   bool probe = false, lab = false, predict = false;
   bool try_smt = false;  ///< Also measure another number of hardware threads per core.
-  bool force = false;  ///< Replace the results of another run.
+  bool force = false;    ///< Replace the results of another run.
 };
 
 /// The commands of rankloom that do the same as the steps of `tune`. `smt`: of the mapping with another number of
