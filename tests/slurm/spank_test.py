@@ -230,6 +230,23 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         pairs = [tuple(map(int, line.split()))[:4] for line in lines if not line.startswith("#")]
         self.assertEqual(pairs, [(0, 1, 1000, 1), (1, 2, 2000, 1), (2, 3, 3000, 1), (3, 0, 4000, 1)])
 
+    def test_tune_measures_three_placements(self):
+        """The two processors of each node count as hardware threads of one core, and neighbours of the ring are far from each other."""
+        nodes = [{"kind": "node", "name": name, "children": [{"kind": "core", "children": [{"kind": "pu", "repeat": 2}]}]} for name in self.nodes[:4]]
+        switches = [{"kind": "switch", "between": 1, "children": nodes[at:at + 2]} for at in (0, 2)]
+        self.write("smt.json", json.dumps({"rankloom": "topology", "version": 1, "machine": {"kind": "machine", "between": 10, "children": switches}}))
+        self.write("far.pairs", "# app; ranks=4\n0 2 1000000 1000\n1 3 1000000 1000\n")
+        done = self.run_command("salloc", "-Q", "-N", "4", "-n", "4", PROGRAM, "tune", "--json", "--try-smt", "-o", "smt.tune", "--profile", "far.pairs", "-t", "smt.json",
+                                "--runs", "4", "--max-runs", "4", "--", "srun", "-n", "4", "-c", "2", "./where", timeout=200)
+        result = json.loads(done.stdout)
+        other = result["other_placements"][0]
+        self.assertEqual([len(times) for times in (result["before_seconds"], result["after_seconds"], other["before_seconds"], other["after_seconds"])], [4] * 4)
+        self.assertEqual({result.get("threads_per_core"), other.get("threads_per_core")}, {None, 1})
+        self.assertEqual((result["confidence"], result["verified"], other["verified"]), (0.99, True, True))
+        units = {name: {line.split()[2] for line in (self.directory / "smt.tune" / f"{name}-1.log").read_text().splitlines() if line[0].isdigit()} for name in ("after", "smt")}
+        if len(self.units) > 1:
+            self.assertEqual((units["after"], units["smt"]), ({f"{self.units[0]}-{self.units[1]}"}, {str(self.units[0])}))
+
     def test_tune_exchanges_pmix_data_over_a_ring_with_both_placements(self):
         script = self.directory / "fence"
         script.write_text("#!/bin/sh\necho fence $SLURM_PMIX_FENCE\n")
