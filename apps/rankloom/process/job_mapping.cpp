@@ -114,8 +114,7 @@ Result<JobMapping> JobMapping::with_other_threads_per_core(std::uint32_t openmp_
                     openmp_threads));
   }
   JobMapping other = *this;
-  other.slots_of_ranks_ =
-      SlotShapes::combine({}, RankNumbers(limited ? threads_of_core_ : 1), {}, slots_of_ranks_).of_first(ranks_);
+  other.slots_of_ranks_ = with_threads_per_core(slots_of_ranks_, limited ? threads_of_core_ : 1).of_first(ranks_);
   auto topology = load_topology(machine_);
   if (!topology) return propagate(topology);
   auto capacities = Capacities::of(*topology, ranks_, {.shapes = other.slots_of_ranks_});
@@ -157,6 +156,21 @@ Result<MapResult> JobMapping::map(const std::string& mapper, const std::string& 
   });
   if (!written) return propagate(written);
   return mapped;
+}
+
+SlotShapes with_threads_per_core(const SlotShapes& slots, std::uint32_t threads) {
+  const auto changed = [threads](SlotShape shape) {
+    shape.threads_per_core = threads;
+    return shape;
+  };
+  if (!slots.differ()) return changed(slots.common());
+  SlotShapes result;
+  const auto parts = slots.parts();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::uint32_t end = i + 1 < parts.size() ? parts[i + 1].begin : slots.named_ranks();
+    if (end > parts[i].begin) result.append(end - parts[i].begin, changed(parts[i].shape));
+  }
+  return result;
 }
 
 Result<Deployment> deployment_of(const std::string& mapping, const std::string& machine, RankSettings settings) {

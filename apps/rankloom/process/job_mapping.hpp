@@ -76,6 +76,9 @@ class JobMapping {
   std::string threads_remark_;
 };
 
+/// The slots with this number of hardware threads of each core.
+SlotShapes with_threads_per_core(const SlotShapes& slots, std::uint32_t threads);
+
 /// The deployment of a mapping file on a machine file, with names of its hosts.
 Result<Deployment> deployment_of(const std::string& mapping, const std::string& machine, RankSettings settings);
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 
+#include "apps/rankloom/process/job_mapping.hpp"
 #include "apps/rankloom/process/processes.hpp"
 #include "rankloom/place/job_shape.hpp"
 #include "rankloom/place/launchers.hpp"
@@ -79,16 +81,12 @@ Argv TuneCommands::run() const {
 }
 
 Argv TuneCommands::run_smt(const SlotShapes& slots, const Argv& command) const {
-  Argv argv{"rankloom",
-            "run",
-            mapping(true),
-            "-t",
-            machine(),
-            "--cores-per-rank",
-            slots.cores().value_or(RankNumbers(1)).text(),
-            "--threads-per-core",
-            slots.threads_per_core().value_or(RankNumbers(1)).text(),
-            "--"};
+  std::string options = option_text(slots);
+  if (!options.starts_with("--cores-per-rank")) options = "--cores-per-rank 1 " + options;
+  Argv argv{"rankloom", "run", mapping(true), "-t", machine()};
+  std::istringstream words(options);
+  for (std::string word; words >> word;) argv.push_back(word);
+  argv.emplace_back("--");
   argv.insert(argv.end(), command.begin(), command.end());
   return argv;
 }
@@ -130,7 +128,7 @@ std::string TuneCommands::text() const {
   add("map the ranks to cores", map(false, slots));
   // If the command says nothing, ranks use all hardware threads.
   const bool limited = slots.any([](const SlotShape& slot) { return slot.threads_per_core > 0; });
-  const SlotShapes other = SlotShapes::combine({}, RankNumbers(limited ? 2 : 1), {}, slots);
+  const SlotShapes other = with_threads_per_core(slots, limited ? 2 : 1);
   if (arguments_.try_smt)
     add(fmt::format("map them with {} of each core, if the cores of the machine have several",
                     limited ? "all hardware threads" : "one hardware thread"),
