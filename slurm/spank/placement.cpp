@@ -31,55 +31,75 @@ std::string_view take_until(std::string_view& text, char end) {
   return part;
 }
 
-std::optional<UnitChoice> parse_unit(std::string_view text) {
-  if (text == "-") return UnitChoice{};
-  const bool position = text.starts_with('+');
-  auto numbers = parse_number_ranges(position ? text.substr(1) : text);
-  if (!numbers || numbers->empty()) return std::nullopt;
-  return UnitChoice{position ? UnitChoice::Kind::position : UnitChoice::Kind::os_index, std::move(*numbers)};
+/// "0-3,8", "+0-3 gpus=4" or "-"
+std::optional<SlotChoice> parse_slot(std::string_view text) {
+  const std::string_view units = take_until(text, ' ');
+  SlotChoice slot;
+  if (units != "-") {
+    const bool position = units.starts_with('+');
+    auto numbers = parse_number_ranges(position ? units.substr(1) : units);
+    if (!numbers || numbers->empty()) return std::nullopt;
+    slot.kind = position ? SlotChoice::Kind::position : SlotChoice::Kind::os_index;
+    slot.values = std::move(*numbers);
+  }
+  if (text.empty()) return slot;
+  if (take_until(text, '=') != "gpus") return std::nullopt;
+  auto gpus = parse_number_ranges(text);
+  if (!gpus || gpus->empty()) return std::nullopt;
+  slot.gpus = std::move(*gpus);
+  return slot;
 }
 
-std::string format_unit(const UnitChoice& unit) {
-  if (unit.kind == UnitChoice::Kind::none) return "-";
-  return (unit.kind == UnitChoice::Kind::position ? "+" : "") + format_number_ranges(unit.values);
+std::string format_slot(const SlotChoice& slot) {
+  std::string text = "-";
+  if (slot.kind != SlotChoice::Kind::none)
+    text = (slot.kind == SlotChoice::Kind::position ? "+" : "") + format_number_ranges(slot.values);
+  return slot.gpus.empty() ? text : text + " gpus=" + format_number_ranges(slot.gpus);
 }
 
 }  // namespace
 
 std::optional<Placement> read_placement(std::string_view text) {
-  if (take_until(text, ' ') != "ranks") return std::nullopt;
-  const auto ranks = parse_number(take_until(text, '\n'));
+  std::string_view header = take_until(text, '\n');
+  if (take_until(header, ' ') != "ranks") return std::nullopt;
+  const auto ranks = parse_number(take_until(header, ' '));
   if (!ranks || *ranks == 0) return std::nullopt;
   Placement placement;
+  if (!header.empty()) {
+    if (take_until(header, ' ') != "gpus-per-task") return std::nullopt;
+    const auto gpus = parse_number(header);
+    if (!gpus) return std::nullopt;
+    placement.gpus_per_task = *gpus;
+  }
   for (std::uint32_t rank = 0; rank < *ranks; ++rank) {
     std::string_view line = take_until(text, '\n');
     const auto number = parse_number(take_until(line, ' '));
     const std::string_view host = take_until(line, ' ');
-    auto unit = parse_unit(line);
-    if (!number || *number != rank || host.empty() || !unit) return std::nullopt;
+    auto slot = parse_slot(line);
+    if (!number || *number != rank || host.empty() || !slot) return std::nullopt;
     placement.hosts.emplace_back(host);
-    placement.units.push_back(std::move(*unit));
+    placement.slots.push_back(std::move(*slot));
   }
   if (!text.empty()) return std::nullopt;
   return placement;
 }
 
-std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<UnitChoice>& units) {
+std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<SlotChoice>& slots) {
   std::vector<std::pair<std::string, std::string>> variables;
-  if (std::all_of(units.begin(), units.end(),
-                  [](const UnitChoice& unit) { return unit.kind == UnitChoice::Kind::none; }))
+  if (std::all_of(slots.begin(), slots.end(),
+                  [](const SlotChoice& slot) { return slot.kind == SlotChoice::Kind::none; }))
     return variables;
-  for (std::size_t rank = 0; rank < units.size(); ++rank) {
+  for (std::size_t rank = 0; rank < slots.size(); ++rank) {
     if (rank % ranks_per_variable == 0)
       variables.emplace_back(std::string(variable_prefix) + std::to_string(rank / ranks_per_variable), "");
     std::string& value = variables.back().second;
     if (!value.empty()) value += separator;
-    value += format_unit(units[rank]);
+    value += format_slot(slots[rank]);
   }
   return variables;
 }
 
-std::vector<UnitChoice> read_variables(char* const* environment, std::vector<std::string>& names) {
+std::vector<SlotChoice> read_variables(char* const* environment, std::vector<std::string>& names) {
   std::map<std::uint32_t, std::string_view> parts;
   for (char* const* entry = environment; entry != nullptr && *entry != nullptr; ++entry) {
     std::string_view text = *entry;
@@ -88,17 +108,17 @@ std::vector<UnitChoice> read_variables(char* const* environment, std::vector<std
     names.emplace_back(name);
     if (const auto part = parse_number(name.substr(variable_prefix.size()))) parts[*part] = text;
   }
-  std::vector<UnitChoice> units;
+  std::vector<SlotChoice> slots;
   std::uint32_t next = 0;
   for (auto& [part, text] : parts) {
-    if (part != next++ || units.size() % ranks_per_variable != 0) return {};
+    if (part != next++ || slots.size() % ranks_per_variable != 0) return {};
     while (!text.empty()) {
-      auto unit = parse_unit(take_until(text, separator));
-      if (!unit) return {};
-      units.push_back(std::move(*unit));
+      auto slot = parse_slot(take_until(text, separator));
+      if (!slot) return {};
+      slots.push_back(std::move(*slot));
     }
   }
-  return units;
+  return slots;
 }
 
 }  // namespace rankloom::spank

@@ -12,8 +12,8 @@
 
 namespace rankloom::spank {
 
-/// The processing units of a rank.
-struct UnitChoice {
+/// The processing units and GPUs of a rank.
+struct SlotChoice {
   enum class Kind : std::uint8_t {
     none,      ///< The rank is not bound.
     os_index,  ///< Numbers of the operating system.
@@ -21,21 +21,24 @@ struct UnitChoice {
   };
   Kind kind = Kind::none;
   std::vector<std::uint32_t> values = {};
+  std::vector<std::uint32_t> gpus = {};  ///< Their numbers on the node; empty: Slurm chooses them.
 };
 
 struct Placement {
   std::vector<std::string> hosts;  ///< By rank.
-  std::vector<UnitChoice> units;
+  std::vector<SlotChoice> slots;
+  std::uint32_t gpus_per_task = 0;  ///< Above 0: the plugin, instead of Slurm, binds each rank to this many GPUs.
 };
 
-/// Parses "ranks 2", followed by one line "rank host cpus" per rank. Nothing if the text has any other form.
+/// Parses "ranks 2" or "ranks 2 gpus-per-task 1", followed by one line "rank host cpus" or "rank host cpus gpus=4" per
+/// rank. Nothing if the text has any other form.
 std::optional<Placement> read_placement(std::string_view text);
 
-/// Encodes the units as environment variables (name, value). Each variable has the units of some of the ranks, because
+/// Encodes the slots as environment variables (name, value). Each variable has the slots of some of the ranks, because
 /// the length of a variable is limited.
-std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<UnitChoice>& units);
+std::vector<std::pair<std::string, std::string>> write_variables(const std::vector<SlotChoice>& slots);
 /// Decodes the variables of an environment of "NAME=value" strings. Empty if there are none, or if some are missing.
 /// `names` receives the names of the variables.
-std::vector<UnitChoice> read_variables(char* const* environment, std::vector<std::string>& names);
+std::vector<SlotChoice> read_variables(char* const* environment, std::vector<std::string>& names);
 
 }  // namespace rankloom::spank

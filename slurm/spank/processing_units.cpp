@@ -35,10 +35,10 @@ std::vector<std::uint32_t> allowed_units() {
   return units;
 }
 
-std::vector<std::uint32_t> find_units(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
+std::vector<std::uint32_t> find_units(const SlotChoice& choice, const std::vector<std::uint32_t>& allowed,
                                       const std::vector<std::uint32_t>& cores) {
-  if (choice.kind == UnitChoice::Kind::none || allowed.empty()) return {};
-  if (choice.kind == UnitChoice::Kind::os_index) {
+  if (choice.kind == SlotChoice::Kind::none || allowed.empty()) return {};
+  if (choice.kind == SlotChoice::Kind::os_index) {
     std::vector<std::uint32_t> units;
     std::copy_if(choice.values.begin(), choice.values.end(), std::back_inserter(units),
                  [&](std::uint32_t unit) { return std::binary_search(allowed.begin(), allowed.end(), unit); });

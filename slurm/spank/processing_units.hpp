@@ -19,7 +19,7 @@ std::vector<std::uint32_t> allowed_units();
 /// The OS indices of those units of a rank that it may run on; empty if there are none. `cores` are the cores of the
 /// step in Slurm's numbering. On a node that is configured with more cores than it has, ranks share the units
 /// round-robin.
-std::vector<std::uint32_t> find_units(const UnitChoice& choice, const std::vector<std::uint32_t>& allowed,
+std::vector<std::uint32_t> find_units(const SlotChoice& choice, const std::vector<std::uint32_t>& allowed,
                                       const std::vector<std::uint32_t>& cores);
 
 /// Binds this process. False if the system refuses.

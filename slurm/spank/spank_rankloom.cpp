@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurm/spank: the SPANK plugin for `srun --rankloom=MAPPING`. It sets the node of each rank before the step is
-// created, and binds each rank to its processing units before the rank starts. The separate program `rankloom slurm
-// place` computes the placement. If that program fails, srun logs one line and continues as without the option.
+// created, and binds each rank to its processing units and GPUs before the rank starts. The separate program `rankloom
+// slurm place` computes the placement. If that program fails, srun logs one line and continues as without the option.
 //
 // In srun, the plugin obtains the placement before srun reads its environment variables, and passes it to srun by
-// SLURM_HOSTFILE and SLURM_DISTRIBUTION. On the nodes, slurmstepd reads the processing units from the environment of
-// the step, removes them from it, and binds each rank after Slurm's own task plugins have bound it.
+// SLURM_HOSTFILE and SLURM_DISTRIBUTION. On the nodes, slurmstepd reads the slots from the environment of the step,
+// removes them from it, and binds each rank after Slurm's own task plugins have bound it. If Slurm would bind ranks to
+// GPUs, SLURM_GPU_BIND=none prevents it: a cgroup would restrict each rank to the GPU that Slurm has chosen.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -31,6 +32,7 @@ extern "C" {  // the header declares the functions of plugins outside of its own
 }
 
 #include "rankloom/core/text/number_ranges.hpp"
+#include "slurm/spank/node_slots.hpp"
 #include "slurm/spank/placement.hpp"
 #include "slurm/spank/processing_units.hpp"
 #include "slurm/spank/program_query.hpp"
@@ -40,7 +42,8 @@ extern "C" {  // the header declares the functions of plugins outside of its own
 namespace {
 
 using rankloom::format_number_ranges;
-using rankloom::spank::UnitChoice;
+using rankloom::spank::NodeSlots;
+using rankloom::spank::SlotChoice;
 using Argv = std::vector<std::string>;
 
 // The variable in which Slurm passes the option of a job to the srun commands of the job.
@@ -48,6 +51,9 @@ constexpr const char* job_option_variable = "SLURM_SPANK__SLURM_SPANK_OPTION_ran
 constexpr const char* newer_job_option_variable = "_SLURM_SPANK_OPTION_rankloom_rankloom";
 
 constexpr const char* pmix_fence_variable = "SLURM_PMIX_FENCE";
+constexpr const char* gpu_bind_variable = "SLURM_GPU_BIND";
+// Tells the nodes how many GPUs a rank has to be bound to, because Slurm does not bind it.
+constexpr const char* gpus_per_task_variable = "SLURM_RANKLOOM_GPUS_PER_TASK";
 
 /// A line of plugstack.conf: "optional spank_rankloom.so program=/usr/bin/rankloom config=/etc/slurm/rankloom.conf".
 struct Settings {
@@ -62,9 +68,8 @@ struct State {
   std::size_t ranks = 0;
   int host_file = -1;
   std::map<std::string, std::unique_ptr<std::string>> before;  ///< Original values of changed variables; null: not set.
-  std::vector<UnitChoice> units;                               ///< On a node: by rank.
-  std::vector<std::uint32_t> allowed, cores;
-  std::uint32_t cpus_per_task = 1;
+  rankloom::spank::StepResources step;                         ///< On a node.
+  NodeSlots slots;
 };
 
 State& state() {
@@ -208,7 +213,10 @@ void apply(const rankloom::spank::Placement& placement) {
   // In Slurm 22.05, the tree algorithm of the PMIx fence sometimes loses data for an arbitrary node order, and Open MPI
   // then crashes in MPI_Init. The ring algorithm works. A choice of the user has priority.
   if (std::getenv(pmix_fence_variable) == nullptr) ::setenv(pmix_fence_variable, "ring", 1);
-  for (const auto& [name, value] : rankloom::spank::write_variables(placement.units)) set_temporarily(name, value);
+  for (const auto& [name, value] : rankloom::spank::write_variables(placement.slots)) set_temporarily(name, value);
+  if (placement.gpus_per_task == 0) return;
+  set_temporarily(gpu_bind_variable, "none");
+  ::setenv(gpus_per_task_variable, std::to_string(placement.gpus_per_task).c_str(), 1);
 }
 
 /// Before srun reads its variables and options.
@@ -216,6 +224,7 @@ void prepare_srun(const Settings& settings) {
   std::vector<std::string> stale;
   (void)rankloom::spank::read_variables(environ, stale);  // variables of an enclosing step
   for (const std::string& name : stale) ::unsetenv(name.c_str());
+  ::unsetenv(gpus_per_task_variable);
   const char* request = std::getenv(job_option_variable);
   if (request == nullptr) request = std::getenv(newer_job_option_variable);
   Argv command = command_line();
@@ -251,57 +260,91 @@ void prepare_srun(const Settings& settings) {
   }
 }
 
-/// Where a rank is bound; empty: nowhere, because it may not use its units, or would have fewer than the user asked
-/// for.
-std::vector<std::uint32_t> units_of(const UnitChoice& choice) {
-  auto units = rankloom::spank::find_units(choice, state().allowed, state().cores);
-  if (units.size() < std::min<std::size_t>(state().cpus_per_task, choice.values.size())) units.clear();
-  return units;
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return host.data();
 }
 
-/// On a node, before its ranks are created: reads the units of the ranks and logs one line if some ranks cannot be
-/// bound.
+/// Logs one line if ranks do not get what the mapping has for them.
+void log_differences(const std::vector<std::uint32_t>& ranks, const std::vector<SlotChoice>& choices,
+                     const NodeSlots& slots) {
+  if (slots.gpus == NodeSlots::Gpus::kept || slots.gpus == NodeSlots::Gpus::left_to_slurm) {
+    slurm_spank_log(
+        "rankloom: the step does not have all GPUs and processing units of the mapping on %s; its ranks have %s",
+        host_name().c_str(),
+        slots.gpus == NodeSlots::Gpus::kept ? "Slurm's GPUs and processing units near them"
+                                            : "the GPUs and processing units that Slurm chooses");
+    return;
+  }
+  std::size_t unbound = 0, first = 0;
+  for (std::size_t task = choices.size(); task-- > 0;) {
+    if (choices[task].kind == SlotChoice::Kind::none || !slots.tasks[task].units.empty()) continue;
+    ++unbound;
+    first = task;
+  }
+  if (unbound == 0) return;
+  slurm_spank_log(
+      "rankloom: %zu of %zu ranks on %s are not bound, because they may not use their processing units (rank %u to %s)",
+      unbound, choices.size(), host_name().c_str(), ranks[first], format_number_ranges(choices[first].values).c_str());
+}
+
+/// On a node, before its ranks are created: reads the slots of all ranks and decides what the ranks of the node get.
 void prepare_node(spank_t handle) {
   State& node = state();
   char** environment = nullptr;
   if (spank_get_item(handle, S_JOB_ENV, &environment) != ESPANK_SUCCESS) return;
   std::vector<std::string> names;
-  node.units = rankloom::spank::read_variables(environment, names);
+  const std::vector<SlotChoice> slots = rankloom::spank::read_variables(environment, names);
+  node.step.gpus = rankloom::spank::read_step_gpus(environment);
+  std::array<char, 16> gpus_per_task{};
+  if (spank_getenv(handle, gpus_per_task_variable, gpus_per_task.data(), static_cast<int>(gpus_per_task.size())) ==
+      ESPANK_SUCCESS)
+    node.step.gpus_per_task = static_cast<std::uint32_t>(std::strtoul(gpus_per_task.data(), nullptr, 10));
+  names.emplace_back(gpus_per_task_variable);
   for (const std::string& name : names) spank_unsetenv(handle, name.c_str());
-  if (node.units.empty()) return;
-  node.allowed = rankloom::spank::allowed_units();
+  if (slots.empty() && node.step.gpus_per_task == 0) return;
+  node.step.allowed = rankloom::spank::allowed_units();
   char* cores = nullptr;
   if (spank_get_item(handle, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores != nullptr)
-    node.cores = rankloom::spank::parse_units(cores);
-  if (spank_get_item(handle, S_STEP_CPUS_PER_TASK, &node.cpus_per_task) != ESPANK_SUCCESS) node.cpus_per_task = 1;
+    node.step.cores = rankloom::spank::parse_units(cores);
+  if (spank_get_item(handle, S_STEP_CPUS_PER_TASK, &node.step.cpus_per_task) != ESPANK_SUCCESS)
+    node.step.cpus_per_task = 1;
 
-  std::uint32_t tasks = 0, unbound = 0;
-  std::string first;
+  std::uint32_t tasks = 0;
   if (spank_get_item(handle, S_JOB_LOCAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS) return;
+  std::vector<std::uint32_t> ranks(tasks);
+  std::vector<SlotChoice> choices(tasks);
   for (std::uint32_t task = 0; task < tasks; ++task) {
-    std::uint32_t rank = 0;
-    if (spank_get_item(handle, S_JOB_LOCAL_TO_GLOBAL_ID, task, &rank) != ESPANK_SUCCESS || rank >= node.units.size())
-      continue;
-    const UnitChoice& choice = node.units[rank];
-    if (choice.kind == UnitChoice::Kind::none || !units_of(choice).empty()) continue;
-    if (unbound++ == 0) first = "rank " + std::to_string(rank) + " to " + format_number_ranges(choice.values);
+    if (spank_get_item(handle, S_JOB_LOCAL_TO_GLOBAL_ID, task, &ranks[task]) == ESPANK_SUCCESS &&
+        ranks[task] < slots.size())
+      choices[task] = slots[ranks[task]];
   }
-  if (unbound == 0) return;
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  slurm_spank_log("rankloom: %u of %u ranks on %s are not bound, because they may not use their processing units (%s)",
-                  unbound, tasks, host.data(), first.c_str());
+  node.slots = rankloom::spank::assign_slots(choices, node.step);
+  if (!slots.empty()) log_differences(ranks, choices, node.slots);
 }
 
 void bind_task(spank_t handle) {
   const State& node = state();
-  std::uint32_t rank = 0;
-  if (node.units.empty() || spank_get_item(handle, S_TASK_GLOBAL_ID, &rank) != ESPANK_SUCCESS) return;
-  if (rank >= node.units.size()) return;
-  const auto units = units_of(node.units[rank]);
+  int number = 0;
+  if (spank_get_item(handle, S_TASK_ID, &number) != ESPANK_SUCCESS) return;
+  const auto task = static_cast<std::size_t>(number);
+  if (task >= node.slots.tasks.size()) return;
+  const auto& [units, gpus] = node.slots.tasks[task];
   if (!units.empty() && !rankloom::spank::bind_to_units(units))
-    slurm_spank_log("rankloom: rank %u cannot be bound to the processing units %s: %s", rank,
-                    format_number_ranges(units).c_str(), std::strerror(errno));
+    slurm_spank_log("rankloom: rank %d of %s cannot be bound to the processing units %s: %s", number,
+                    host_name().c_str(), format_number_ranges(units).c_str(), std::strerror(errno));
+  if (gpus.empty()) return;
+  const bool rocm = ::access("/dev/kfd", F_OK) == 0;
+  for (const auto& [name, value] : rankloom::spank::gpu_variables(node.step.gpus, gpus, rocm)) {
+    if (value) {
+      spank_setenv(handle, name.c_str(), value->c_str(), 1);
+    } else {
+      spank_unsetenv(handle, name.c_str());
+    }
+  }
+  // As Slurm and descriptions of machines number them.
+  if (node.slots.gpus == NodeSlots::Gpus::mapped) spank_setenv(handle, "CUDA_DEVICE_ORDER", "PCI_BUS_ID", 0);
 }
 
 /// Logs exceptions, which must not reach the C code of Slurm.
@@ -337,7 +380,7 @@ RANKLOOM_EXPORT int slurm_spank_init(spank_t handle, int count, char* arguments[
 RANKLOOM_EXPORT int slurm_spank_init_post_opt(spank_t, int, char*[]) {
   return catch_exceptions([] {
     if (spank_context() != S_CTX_LOCAL || state().host_file < 0) return;
-    for (const char* const name : {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION"}) restore_variable(name);
+    for (const char* const name : {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", gpu_bind_variable}) restore_variable(name);
     ::close(state().host_file);
     state().host_file = -1;
   });

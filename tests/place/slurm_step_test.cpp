@@ -70,14 +70,42 @@ TEST(SlurmStep, IsParsedFromItsCommandAndItsJob) {
   ASSERT_TRUE(step);
   EXPECT_EQ(step->ranks, 4);
   EXPECT_EQ(step->nodes[0].tasks, 2);
-  for (const char* const gpus :
-       {"--gpus-per-task=1", "-G 4", "--gres=gpu:2", "--tres-per-task=gres/gpu:1", "--cpus-per-gpu=4"})
-    EXPECT_FALSE(step_of(fmt::format("srun {} app", gpus), two_nodes())->may_bind) << gpus;
   EXPECT_TRUE(step_of("srun --gres=license:1 app", two_nodes())->may_bind);
   EXPECT_FALSE(step_of("srun --cpu-bind=cores app", two_nodes())->may_bind);
   EXPECT_TRUE(step_of("srun --cpu-bind=none app", two_nodes())->may_bind);
   EXPECT_TRUE(step_of("srun app", {})->nodes.empty());
   EXPECT_FALSE(step_of("srun app", {})->ranks);
+}
+
+TEST(SlurmStep, HasTheGpusOfTheCommandOrOfTheJob) {
+  const auto gpus = [](const std::string& options, SlurmVariables variables = two_nodes()) {
+    const auto step = step_of(fmt::format("srun -n 4 {} app", options), variables);
+    EXPECT_EQ(step->may_bind, step->gpus_per_task > 0) << options;
+    return std::pair(step->gpus_per_task, step->binds_gpus);
+  };
+  for (const char* const option : {"--gpus-per-task=1", "--gpus-per-task=a100:1", "--tres-per-task=gres/gpu:1",
+                                   "--tres-per-task=cpu=2,gres/gpu=1", "--ntasks-per-gpu=1"})
+    EXPECT_EQ(gpus(option), std::pair(1U, true)) << option;
+  for (const char* const option : {"-G 8", "--gpus=a100:8", "--gres=gpu:4", "--gres=license:1,gpu:a100:4",
+                                   "--gpus-per-node=4", "-N 1 --gpus-per-node=8"})
+    EXPECT_EQ(gpus(option), std::pair(2U, false)) << option;
+  for (const char* const option :
+       {"-G 7", "--gres=gpu", "--gpus=a100:2,v100:2", "--ntasks-per-gpu=2", "--cpus-per-gpu=4 --gpus-per-task=1",
+        "--gpus-per-socket=1", "--gpus-per-task=1 --gpu-bind=closest", "--gpus-per-task=x"})
+    EXPECT_EQ(gpus(option).first, 0) << option;
+  SlurmVariables job = two_nodes();
+  job.gpu_options = {{"gpus-per-task", "2"}};
+  EXPECT_EQ(gpus("", job), std::pair(2U, true));
+  EXPECT_EQ(gpus("--gpus-per-task=1", job), std::pair(1U, true)) << "the command has priority";
+  job.gpu_options["gpu-bind"] = "none";
+  EXPECT_EQ(gpus("", job).first, 0);
+}
+
+TEST(SlurmStep, SpreadsRanksWithGpusEvenly) {
+  SlurmVariables variables = two_nodes();
+  variables.tasks_per_node = {};
+  EXPECT_EQ(step_of("srun -n 4 app", variables)->nodes[0].tasks, 4);
+  EXPECT_EQ(step_of("srun -n 4 --gpus-per-task=1 app", variables)->nodes[0].tasks, 2);
 }
 
 TEST(SlurmStep, KeepsTheRanksPerNodeOfTheJob) {
@@ -153,9 +181,16 @@ class PlaceStep : public ::testing::Test {
     std::istringstream in(write_placement(*placement));
     std::string text, rank, host, cpu;
     std::getline(in, text);
-    EXPECT_EQ(text, fmt::format("ranks {}", placement->bindings.size()));
+    const std::string gpus =
+        placement->gpus_per_task > 0 ? fmt::format(" gpus-per-task {}", placement->gpus_per_task) : "";
+    EXPECT_EQ(text, fmt::format("ranks {}{}", placement->bindings.size(), gpus));
     text.clear();
-    while (in >> rank >> host >> cpu) text += fmt::format("{}{}:{}", text.empty() ? "" : " ", host, cpu);
+    for (std::string line; std::getline(in, line);) {
+      std::istringstream fields(line);
+      std::string gpu;
+      fields >> rank >> host >> cpu >> gpu;
+      text += fmt::format("{}{}:{}{}{}", text.empty() ? "" : " ", host, cpu, gpu.empty() ? "" : "/", gpu);
+    }
     return text;
   }
 
@@ -231,6 +266,53 @@ TEST_F(PlaceStep, RanksOfSeveralUnitsGetSlotsOfDescribedNodes) {
             "n2:+0-1 n1:+0-1 n2:+2-3 n1:+2-3");
   EXPECT_EQ(place(write("one.map", "4\n0\n6\n2\n"), "srun -n 4 -c 2 app", two_nodes()), "n2:- n1:- n2:- n1:-")
       << "one unit each is less than the user asked for";
+}
+
+TEST_F(PlaceStep, RanksWithGpusGetSlotsNearThem) {
+  // Ranks 0 and 3, 1 and 2 exchange data. GPU 1 is near the first processing units of a node.
+  const auto profile =
+      "map:" + write("four.mtx", "%%MatrixMarket matrix coordinate integer general\n4 4 2\n1 4 1000000\n2 3 1000000\n");
+  const auto machine = [&](const char* name, bool numbered) {
+    std::string nodes;
+    for (const char* const node : {"n1", "n2"}) {
+      std::string parts;
+      for (int numa = 0; numa < 2; ++numa) {
+        std::string cores;
+        for (int core = 0; core < 2; ++core)
+          cores += fmt::format(R"({}{{"kind": "core"{}}})", core > 0 ? "," : "",
+                               numbered ? fmt::format(R"(, "os_index": {})", 2 * core + numa) : "");
+        parts += fmt::format(R"({}{{"kind": "numa", "devices": [{{"kind": "gpu", "number": {}}}], "children": [{}]}})",
+                             numa > 0 ? "," : "", 1 - numa, cores);
+      }
+      nodes +=
+          fmt::format(R"({}{{"kind": "node", "name": "{}", "children": [{}]}})", nodes.empty() ? "" : ",", node, parts);
+    }
+    return write(name, fmt::format(R"({{"rankloom": "topology", "version": 1,
+      "machine": {{"kind": "machine", "children": [{}]}}}})",
+                                   nodes));
+  };
+  const SlurmNetwork positions{.topology = machine("positions.json", false)};
+  const SlurmNetwork numbers{.topology = machine("numbers.json", true)};
+  const char* const unbound = "n2:- n1:- n1:- n2:-";
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 app", two_nodes(), positions),
+            "n2:+0-1/gpus=1 n1:+2-3/gpus=0 n1:+0-1/gpus=1 n2:+2-3/gpus=0");
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-node=2 app", two_nodes(), numbers),
+            "n2:0,2/gpus=1 n1:1,3/gpus=0 n1:0,2/gpus=1 n2:1,3/gpus=0");
+  EXPECT_EQ(place(profile, "srun -n 4 --gpus-per-task=1 app", two_nodes(), numbers),
+            "n2:0/gpus=1 n1:1/gpus=0 n1:0/gpus=1 n2:1/gpus=0")
+      << "not all processing units are used";
+  EXPECT_EQ(place(profile, "srun -n 4 --gpus-per-task=1 app", two_nodes(), positions), unbound)
+      << "it is not known which units the step has";
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=2 app", two_nodes(), numbers), unbound) << "too few GPUs";
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 --gpu-bind=closest app", two_nodes(), numbers), unbound);
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 --gpus-per-task=1 --cpu-bind=cores app", two_nodes(), numbers), unbound);
+  EXPECT_EQ(place(profile, "srun -n 4 -c 2 app", two_nodes(), numbers), "n2:0,2 n1:1,3 n1:0,2 n2:1,3");
+  const auto map = write("gpus.map", "# --cores-per-rank 2 --gpus-per-rank 1\n4\n2\n0\n6\n");
+  EXPECT_EQ(place(map + ",topology=" + numbers.topology, "srun -n 4 -c 2 --ntasks-per-gpu=1 app", two_nodes()),
+            "n2:0,2/gpus=1 n1:1,3/gpus=0 n1:0,2/gpus=1 n2:1,3/gpus=0");
+  const auto bind = write("bind.txt", "0 n1 0-1 threads 2 gpus 1\n1 n1 2-3 gpus 0 nic mlx5_0\n");
+  EXPECT_EQ(place(bind, "srun -n 2 -c 2 --gpus-per-task=1 app", two_nodes()), "n1:0-1/gpus=1 n1:2-3/gpus=0");
+  EXPECT_EQ(place(bind, "srun -n 2 -c 2 app", two_nodes()), "n1:0-1 n1:2-3");
 }
 
 TEST_F(PlaceStep, RejectsMappingsThatDoNotFit) {

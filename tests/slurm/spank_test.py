@@ -30,6 +30,11 @@ WHERE = """#!/bin/sh
 echo "$SLURM_PROCID $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status) $(env | grep -c RANKLOOM_CPUS)${SLURM_HOSTFILE}"
 """
 
+# Prints "rank host cpus visible-gpus local-rank gpus-of-the-step", and the number of variables of the plugin that it sees.
+WHERE_WITH_GPUS = """#!/bin/sh
+echo "$SLURM_PROCID $(hostname) $(sed -n 's/^Cpus_allowed_list:\\t//p' /proc/self/status) ${CUDA_VISIBLE_DEVICES:-none} $SLURM_LOCALID ${SLURM_STEP_GPUS:-none} $(env | grep -c SLURM_RANKLOOM)"
+"""
+
 
 def missing_requirements():
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
@@ -48,6 +53,11 @@ class InSlurm(unittest.TestCase):
     MESH, CPUS, OPTIONS = "mesh:2x4", 2, ()
 
     @classmethod
+    def machine(cls):
+        """The machine as a topology string, or the name of a file of the test's directory."""
+        return f"{cls.MESH} core:{cls.CPUS}"
+
+    @classmethod
     def setUpClass(cls):
         cls.name = f"t{os.getpid()}"
         directory = tempfile.TemporaryDirectory(prefix="spank-")
@@ -56,10 +66,10 @@ class InSlurm(unittest.TestCase):
         cls.env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}")
         for mpi in ("openmpi", "mpich"):
             subprocess.run([f"mpicc.{mpi}", SOURCES / "print_binding.c", *([KEEP_LOADED] if mpi == "openmpi" else []), "-o", cls.directory / f"print_binding.{mpi}"], check=True)
-        where = cls.directory / "where"
-        where.write_text(WHERE)
-        where.chmod(0o755)
-        made = subprocess.run([PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", f"{cls.MESH} core:{cls.CPUS}", "--cpus", str(cls.CPUS), "--json", *cls.OPTIONS],
+        for name, text in (("where", WHERE), ("where_with_gpus", WHERE_WITH_GPUS)):
+            (cls.directory / name).write_text(text)
+            (cls.directory / name).chmod(0o755)
+        made = subprocess.run([PROGRAM, "slurm", "lab", "up", "--name", cls.name, "-t", cls.machine(), "--cpus", str(cls.CPUS), "--json", *cls.OPTIONS],
                               cwd=cls.directory, env=cls.env, capture_output=True, text=True, timeout=120, check=False)
         assert made.returncode == 0, made.stderr
         cls.addClassCleanup(subprocess.run, [PROGRAM, "slurm", "lab", "down", "--name", cls.name], env=cls.env, capture_output=True, check=True)
@@ -473,6 +483,107 @@ class Errors(InSlurm):
         self.assertEqual([bindings[1][1], bindings[3][1]], [str(self.units[0])] * 2)
         self.assertNotEqual(bindings[0][1], "900")
         self.assertEqual(done.stderr.count("1 of 2 ranks"), 2, done.stderr)
+
+
+class Gpus(InSlurm):
+    """Two nodes with as many GPUs as processors. As on nodes with MI250X, GPUs are not numbered in the order of NUMA nodes: the last
+    GPU is near the first processor."""
+
+    CPUS = 4
+
+    @classmethod
+    def write_machine(cls, path, first_gpu=0):
+        parts = [{"kind": "numa", "devices": [{"kind": "gpu", "number": first_gpu + cls.CPUS - 1 - i}], "children": [{"kind": "core"}]} for i in range(cls.CPUS)]
+        nodes = [{"kind": "node", "between": 1, "repeat": 2, "children": parts}]
+        path.write_text(json.dumps({"rankloom": "topology", "version": 1, "machine": {"kind": "machine", "between": 10, "children": nodes}}))
+
+    @classmethod
+    def machine(cls):
+        cls.write_machine(cls.directory / "machine.json")
+        return "machine.json"
+
+    def setUp(self):
+        self.ranks = 2 * self.CPUS
+        self.run_command(PROGRAM, "gen", "ring", "--ranks", self.ranks, "--shuffle", "-o", "ring.prof")
+
+    def in_job(self, *command, options=(), **run):
+        gpus = options or (f"--gres=gpu:{self.CPUS}",)
+        return self.run_command("salloc", "-Q", "-w", ",".join(self.nodes), "-n", self.ranks, *gpus, *command, **run)
+
+    def rows(self, done):
+        """By rank: host, processing units, visible GPUs, the number of the rank on its host, GPUs of the step."""
+        rows = sorted((line.split() for line in done.stdout.splitlines()), key=lambda row: int(row[0]))
+        self.assertEqual([int(row[0]) for row in rows], list(range(self.ranks)))
+        self.assertEqual({row[6] for row in rows}, {"0"}, "variables of the plugin are visible")
+        return [(row[1], row[2], row[3].split(","), int(row[4]), row[5].split(",")) for row in rows]
+
+    def unit_near(self, gpu):
+        return self.binding(self.CPUS - 1 - gpu)[1]
+
+    def computed(self, *srun):
+        """The host and the GPU of each rank as `rankloom slurm place` computes them."""
+        network = ("--network", self.lab / "topology.json", "--nodes", ",".join(self.nodes))
+        placement = json.loads(self.in_job(PROGRAM, "slurm", "place", "--json", *network, "--", "srun", *srun, "./app").stdout)
+        return [(binding["host"], binding["gpus"][0]) for binding in placement["bindings"]]
+
+    def test_ranks_have_a_gpu_and_the_processing_units_near_it(self):
+        for request in ("--gpus-per-task=1", "--ntasks-per-gpu=1"):
+            with self.subTest(request=request):
+                done = self.in_job("srun", request, "--rankloom=ring.prof", "./where_with_gpus")
+                rows = self.rows(done)
+                self.assertEqual(done.stderr, "")
+                self.assertEqual([(host, [str(gpu)], self.unit_near(gpu)) for host, gpu in self.computed(request, "--rankloom=ring.prof")], [(host, visible, cpus) for host, cpus, visible, _, _ in rows])
+                for node in self.nodes:
+                    self.assertEqual(sorted(visible[0] for host, _, visible, _, _ in rows if host == node), [str(gpu) for gpu in range(self.CPUS)])
+                self.assertTrue(all(visible == step for _, _, visible, _, step in rows))
+
+    def test_of_a_job_are_those_of_its_step(self):
+        done = self.in_job("srun", "--rankloom=ring.prof", "./where_with_gpus", options=("--gpus-per-task=1",))
+        self.assertEqual([(host, visible, cpus) for host, cpus, visible, _, _ in self.rows(done)], [(host, [str(gpu)], self.unit_near(gpu)) for host, gpu in self.computed("--gpus-per-task=1", "--rankloom=ring.prof")])
+
+    def test_a_mapping_chooses_them(self):
+        cores = self.shuffled(self.ranks, 5)
+        self.write("gpus.map", "# --gpus-per-rank 1\n" + "".join(f"{core}\n" for core in cores))
+        done = self.in_job("srun", "--gpus-per-task=1", "--rankloom=gpus.map,topology=machine.json", "./where_with_gpus")
+        self.assertEqual([(host, cpus, visible) for host, cpus, visible, _, _ in self.rows(done)], [(*self.binding(core), [str(self.CPUS - 1 - core % self.CPUS)]) for core in cores])
+
+    def test_that_all_ranks_see_are_in_the_order_of_ranks(self):
+        for request in (f"--gpus-per-node={self.CPUS}", f"--gres=gpu:{self.CPUS}", f"--gpus={self.ranks}"):
+            with self.subTest(request=request):
+                rows = self.rows(self.in_job("srun", request, "--rankloom=ring.prof", "./where_with_gpus"))
+                computed = self.computed(request, "--rankloom=ring.prof")
+                self.assertEqual([(host, int(visible[local]), cpus) for host, cpus, visible, local, _ in rows], [(host, gpu, self.unit_near(gpu)) for host, gpu in computed])
+                for node in self.nodes:
+                    orders = {tuple(visible) for host, _, visible, _, _ in rows if host == node}
+                    self.assertEqual([sorted(order) for order in orders], [[str(gpu) for gpu in range(self.CPUS)]])
+
+    def test_are_those_of_slurm_if_the_step_lacks_those_of_the_mapping(self):
+        machine = self.lab / "topology.json"
+        self.addCleanup(machine.write_text, machine.read_text())
+        self.write_machine(machine, first_gpu=10)
+        done = self.in_job("srun", "--gpus-per-task=1", "--rankloom=ring.prof", "./where_with_gpus")
+        self.assertEqual([visible for _, _, visible, _, _ in self.rows(done)], [[str(local)] for _, _, _, local, _ in self.rows(done)])
+        self.assertEqual(done.stderr.count("the step does not have all GPUs and processing units of the mapping"), 2, done.stderr)
+
+    def test_are_those_of_slurm_if_the_user_binds_them(self):
+        plain = self.in_job("srun", "--gpus-per-task=1", "--gpu-bind=per_task:1", "./where_with_gpus")
+        done = self.in_job("srun", "--gpus-per-task=1", "--gpu-bind=per_task:1", "--rankloom=ring.prof", "./where_with_gpus")
+        self.assertEqual(done.stderr, "")
+        on_nodes = [sorted((host, local, visible) for host, _, visible, local, _ in self.rows(each)) for each in (plain, done)]
+        self.assertEqual(on_nodes[0], on_nodes[1])
+        self.assertEqual([host for host, *_ in self.rows(done)], [host for host, _ in self.computed("--gpus-per-task=1", "--rankloom=ring.prof")])
+
+
+class BoundGpus(Gpus):
+    """The same with Slurm's own binding, on nodes with the real number of processors."""
+
+    CPUS = 2
+    OPTIONS = ("--conf", "TaskPlugin=task/affinity")
+
+    def setUp(self):
+        if len(self.units) != self.CPUS:
+            self.skipTest("task/affinity needs the real number of processing units")
+        super().setUp()
 
 
 def end(*_):

@@ -28,6 +28,13 @@ std::uint64_t core_count(const ObjectSpec& object) {
   return cores * object.repeat;
 }
 
+std::uint64_t gpu_count(const ObjectSpec& object) {
+  std::uint64_t gpus = 0;
+  for (const DeviceSpec& device : object.devices) gpus += device.kind == "gpu" ? 1 : 0;
+  for (const ObjectSpec& child : object.children) gpus += gpu_count(child);
+  return gpus * object.repeat;
+}
+
 void clear_capacity(ObjectSpec& object) {
   if (object.children.empty()) object.capacity = 0;
   for (ObjectSpec& child : object.children) clear_capacity(child);
@@ -169,22 +176,32 @@ Result<void> name_nodes(MachineSpec& machine, std::span<const std::string> names
 }
 
 bool fills_described_nodes(const SlurmStep& step, const MachineSpec& network) {
-  std::map<std::string, std::uint64_t> cores_of;  // by short name; nodes without names have an empty one
+  struct Contents {
+    std::uint64_t cores = 0, gpus = 0;
+    bool operator==(const Contents&) const = default;
+  };
+  std::map<std::string, Contents> contents_of;  // by short name; nodes without names have an empty one
   const auto visit = [&](const auto& self, const ObjectSpec& object) -> void {
     if (is_node(object)) {
-      const std::uint64_t cores = core_count(object) / object.repeat;
-      const auto known = cores_of.emplace(short_host_name(object.name), cores).first;
-      if (known->second != cores) known->second = 0;  // they differ
+      const Contents contents{core_count(object) / object.repeat, gpu_count(object) / object.repeat};
+      const auto known = contents_of.emplace(short_host_name(object.name), contents).first;
+      if (known->second != contents) known->second = {};  // they differ
     }
     for (const ObjectSpec& child : object.children) self(self, child);
   };
   visit(visit, network.root);
-  return std::all_of(step.nodes.begin(), step.nodes.end(), [&](const JobNode& node) {
-    auto found = cores_of.find(std::string(short_host_name(node.name)));
-    if (found == cores_of.end()) found = cores_of.find("");
-    return found != cores_of.end() && found->second == node.cpus &&
-           std::uint64_t{node.tasks} * step.cpus_per_task == node.cpus;
+  std::uint64_t ranks_with_gpus = 0;
+  const bool filled = std::all_of(step.nodes.begin(), step.nodes.end(), [&](const JobNode& node) {
+    auto found = contents_of.find(std::string(short_host_name(node.name)));
+    if (found == contents_of.end()) found = contents_of.find("");
+    if (found == contents_of.end() || found->second.cores != node.cpus) return false;
+    if (step.gpus_per_task == 0) return std::uint64_t{node.tasks} * step.cpus_per_task == node.cpus;
+    const std::uint64_t ranks = found->second.gpus / step.gpus_per_task;
+    ranks_with_gpus += ranks;
+    return ranks * step.gpus_per_task == found->second.gpus && ranks <= node.tasks &&
+           ranks * step.cpus_per_task <= node.cpus;
   });
+  return filled && (step.gpus_per_task == 0 || ranks_with_gpus == step.ranks.value_or(0));
 }
 
 Result<MachineSpec> job_machine(const SlurmStep& step, const std::optional<MachineSpec>& network) {

@@ -19,7 +19,8 @@ namespace rankloom {
 /// nodes have the same distance.
 Result<MachineSpec> job_machine(const SlurmStep& step, const std::optional<MachineSpec>& network);
 
-/// Whether the network describes all processing units of the job's nodes, and the ranks of the step use all of them.
+/// Whether the network describes all processing units of the job's nodes, and the ranks of the step use all of them. If
+/// ranks have GPUs, they need not use all processing units, but must use all GPUs that are described.
 bool fills_described_nodes(const SlurmStep& step, const MachineSpec& network);
 
 /// Gives the nodes these names in order and expands repeated nodes. Fails if the number of nodes differs.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
+#include "rankloom/model/machine/slot_shapes.hpp"
 
 namespace rankloom {
 
@@ -45,14 +47,78 @@ const LaunchOption* find_placement_option(const LaunchCommand& command) {
   return nullptr;
 }
 
-/// Slurm gives each rank GPUs together with cores near them.
-bool requests_gpus(const LaunchCommand& command) {
-  const auto& options = command.programs.front().options;
-  return std::any_of(options.begin(), options.end(), [](const LaunchOption& option) {
-    if (option.name.starts_with("gpu") || option.name.ends_with("-gpu")) return true;
-    const bool generic = option.name == "gres" || option.name.starts_with("tres-");
-    return generic && !option.values.empty() && option.values[0].find("gpu") != std::string::npos;
-  });
+using GpuOptions = std::map<std::string, std::string>;  // values by name
+
+/// The options about GPUs: those of the command, and those of the job that the command does not set.
+GpuOptions find_gpu_options(const LaunchCommand& command, const SlurmVariables& variables) {
+  GpuOptions options;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    const bool generic = name == "gres" || name.starts_with("tres-");
+    const bool named = name.starts_with("gpu") || name.ends_with("-gpu");
+    if (named || (generic && value.find("gpu") != std::string::npos)) options.emplace(name, value);
+  };
+  for (const LaunchOption& option : command.programs.front().options)
+    add(option.name, option.values.empty() ? "" : option.values[0]);
+  for (const auto& [name, value] : variables.gpu_options) add(name, value);
+  return options;
+}
+
+/// "4", "a100:4", "gpu:a100:2,license:1", "gres/gpu:1"; 0: another form, or several types of GPUs.
+std::uint32_t parse_gpu_count(std::string_view value) {
+  const bool generic = value.find("gpu") != std::string_view::npos;
+  std::uint32_t gpus = 0;
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find(','), value.size());
+    const std::string_view item = value.substr(0, end);
+    value.remove_prefix(std::min(value.size(), end + 1));
+    if (generic && item.find("gpu") == std::string_view::npos) continue;
+    const std::string_view number = item == "gpu" ? "1" : item.substr(item.find_last_of(":=") + 1);
+    const auto count = parse_count(number);
+    if (!count || gpus > 0) return 0;
+    gpus = *count;
+  }
+  return gpus;
+}
+
+/// Finds out how many GPUs each rank has. Leaves 0 if Slurm must choose them.
+void set_gpus(const GpuOptions& options, SlurmStep& step) {
+  for (const char* const name : {"gpu-bind", "tres-bind", "gpus-per-socket", "cpus-per-gpu"}) {
+    if (options.contains(name)) return;
+  }
+  const auto count = [&](std::initializer_list<const char*> names) -> std::optional<std::uint32_t> {
+    for (const char* const name : names) {
+      if (const auto found = options.find(name); found != options.end()) return parse_gpu_count(found->second);
+    }
+    return std::nullopt;
+  };
+  if (!step.ranks) return;
+  const std::uint64_t nodes = step.node_count.value_or(static_cast<std::uint32_t>(step.nodes.size()));
+  std::uint64_t gpus = 0;  // of all ranks
+  if (const auto per_task = count({"gpus-per-task", "tres-per-task"})) {
+    gpus = std::uint64_t{*per_task} * *step.ranks;
+    step.binds_gpus = true;
+  } else if (const auto ranks_per_gpu = count({"ntasks-per-gpu"})) {
+    gpus = *ranks_per_gpu == 1 ? *step.ranks : 0;
+    step.binds_gpus = true;
+  } else if (const auto per_node = count({"gpus-per-node", "gres", "tres-per-node"})) {
+    gpus = *per_node * nodes;
+  } else {
+    gpus = count({"gpus"}).value_or(0);
+  }
+  if (gpus % *step.ranks == 0 && gpus / *step.ranks <= max_gpus_per_rank)
+    step.gpus_per_task = static_cast<std::uint32_t>(gpus / *step.ranks);
+}
+
+/// Spreads ranks with GPUs evenly, as far as the user has not said how many ranks a node has: it may have fewer GPUs
+/// than processing units, and with more ranks Slurm would reject the step.
+void spread_ranks(SlurmStep& step) {
+  if (!step.ranks || step.nodes.empty()) return;
+  const auto nodes = static_cast<std::uint32_t>(step.nodes.size());
+  const std::uint32_t even = *step.ranks / nodes + (*step.ranks % nodes != 0 ? 1 : 0);
+  std::uint64_t total = 0;
+  for (const JobNode& node : step.nodes) total += std::min(node.tasks, even);
+  if (total < *step.ranks) return;
+  for (JobNode& node : step.nodes) node.tasks = std::min(node.tasks, even);
 }
 
 Result<std::vector<JobNode>> parse_job_nodes(const SlurmVariables& variables, const SlurmStep& step) {
@@ -103,29 +169,35 @@ Result<SlurmStep> parse_step(const LaunchCommand& command, const SlurmVariables&
   step.overcommit = command.find("overcommit") != nullptr;
   const LaunchOption* const bind = command.find("cpu-bind");
   const bool bound_by_user = bind != nullptr && !bind->values.empty() && !bind->values[0].ends_with("none");
-  step.may_bind = !bound_by_user && !requests_gpus(command);
   auto nodes = parse_job_nodes(variables, step);
   if (!nodes) return propagate(nodes);
   step.nodes = std::move(*nodes);
+  const GpuOptions gpu_options = find_gpu_options(command, variables);
+  set_gpus(gpu_options, step);
+  if (!gpu_options.empty()) spread_ranks(step);
+  step.may_bind = !bound_by_user && (gpu_options.empty() || step.gpus_per_task > 0);
   return step;
 }
 
 std::string write_placement(const StepPlacement& placement) {
-  std::string text = fmt::format("ranks {}\n", placement.bindings.size());
+  std::string text = fmt::format("ranks {}", placement.bindings.size());
+  if (placement.gpus_per_task > 0) text += fmt::format(" gpus-per-task {}", placement.gpus_per_task);
+  text += "\n";
   for (std::size_t rank = 0; rank < placement.bindings.size(); ++rank) {
     const StepBinding& binding = placement.bindings[rank];
     text += fmt::format("{} {} ", rank, binding.host);
     switch (binding.unit) {
       case StepBinding::Unit::none:
-        text += "-\n";
+        text += "-";
         break;
       case StepBinding::Unit::os_index:
-        text += fmt::format("{}\n", format_number_ranges(binding.cpus));
+        text += format_number_ranges(binding.cpus);
         break;
       case StepBinding::Unit::position:
-        text += fmt::format("+{}\n", format_number_ranges(binding.cpus));
+        text += "+" + format_number_ranges(binding.cpus);
         break;
     }
+    text += binding.gpus.empty() ? "\n" : fmt::format(" gpus={}\n", format_number_ranges(binding.gpus));
   }
   return text;
 }

@@ -36,9 +36,11 @@ std::vector<StepBinding> bindings_of(const Deployment& deployment) {
   const bool threads = has_hardware_threads(deployment.topology);
   std::vector<StepBinding> bindings;
   for (const Rank rank : deployment.ranks()) {
+    const auto gpus = deployment.gpus(rank);
     StepBinding binding{.host = deployment.host(rank),
                         .unit = numbered ? StepBinding::Unit::os_index : StepBinding::Unit::position,
-                        .cpus = numbered ? deployment.cpus(rank) : deployment.positions(rank)};
+                        .cpus = numbered ? deployment.cpus(rank) : deployment.positions(rank),
+                        .gpus = {gpus.begin(), gpus.end()}};
     if (!numbered && threads && binding.cpus.size() > 1) binding.unit = StepBinding::Unit::none;
     bindings.push_back(std::move(binding));
   }
@@ -67,7 +69,16 @@ Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
     fields.skip_blanks();
     const std::string host(fields.take_token());
     fields.skip_blanks();
-    auto cpus = parse_number_ranges(fields.take_token());  // Slurm sets threads and GPUs, which may follow
+    auto cpus = parse_number_ranges(fields.take_token());
+    std::vector<std::uint32_t> gpus;
+    while (true) {  // "threads 4 gpus 0,1"
+      fields.skip_blanks();
+      const std::string_view name = fields.take_token();
+      if (name.empty()) break;
+      fields.skip_blanks();
+      const auto value = parse_number_ranges(fields.take_token(), max_gpus_per_rank);
+      if (name == "gpus" && value) gpus = *value;
+    }
     const bool valid = rank && *rank == static_cast<double>(bindings.size()) && cpus && !cpus->empty() &&
                        (total_cpus += cpus->size()) <= max_total_cpus && is_plain_host_name(host);
     if (!valid) {
@@ -75,7 +86,8 @@ Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
                   fmt::format("expected the host and the processing units of rank {}", bindings.size()),
                   "use bind.txt as written by `rankloom emit --to slurm -o DIRECTORY`");
     }
-    bindings.push_back({.host = host, .unit = StepBinding::Unit::os_index, .cpus = std::move(*cpus)});
+    bindings.push_back(
+        {.host = host, .unit = StepBinding::Unit::os_index, .cpus = std::move(*cpus), .gpus = std::move(gpus)});
   }
   return bindings;
 }
@@ -152,8 +164,10 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   const SlurmNetwork requested{.topology = request.topology};
   auto loaded = (request.topology.empty() ? network : requested).load();
   if (!loaded) return propagate(loaded);
-  // Ranks of several processing units get slots of the nodes if their inside is known. Otherwise Slurm binds them.
-  const bool wide = step.cpus_per_task > 1 && step.may_bind && *loaded && fills_described_nodes(step, **loaded);
+  // Ranks of several processing units or with GPUs get slots of the nodes if their inside is known. Otherwise Slurm
+  // binds them.
+  const bool wide = (step.cpus_per_task > 1 || step.gpus_per_task > 0) && step.may_bind && *loaded &&
+                    fills_described_nodes(step, **loaded);
   SlurmStep whole = step;
   for (JobNode& node : whole.nodes) node.tasks = node.cpus;
   auto machine = job_machine(wide ? whole : step, *loaded);
@@ -162,6 +176,7 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   if (!topology) return propagate(topology);
   JobShape shape;
   if (wide) shape.width = step.cpus_per_task;
+  if (wide) shape.gpus = step.gpus_per_task;
   shape.unit = JobShape::Unit::hardware_thread;
   const SlotShapes slots = slot_shapes(shape, *topology, ranks);
   auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = step.overcommit, .shapes = slots});
@@ -175,7 +190,16 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   auto deployment = deploy(result->mapping.cores(), *topology, {}, slots);
   if (!deployment) return propagate(deployment);
   StepPlacement placement{bindings_of(*deployment), result->cost, result->cost_default};
-  if (wide) return placement;
+  if (wide) {
+    std::uint64_t cpus = 0;
+    for (const JobNode& node : step.nodes) cpus += node.cpus;
+    for (StepBinding& binding : placement.bindings) {
+      // Without OS indices, it is not known which units the step has if it does not use all of them.
+      if (binding.unit == StepBinding::Unit::position && std::uint64_t{ranks} * step.cpus_per_task < cpus)
+        binding.unit = StepBinding::Unit::none;
+    }
+    return placement;
+  }
   // On a node with fewer ranks than processing units, Slurm binds: the first units could all belong to one socket.
   std::set<std::string> partly_used;
   for (const JobNode& node : step.nodes) {
@@ -185,6 +209,24 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
     if (partly_used.contains(binding.host)) binding.unit = StepBinding::Unit::none;
   }
   return placement;
+}
+
+/// Decides which ranks are bound by the plugin, and to which GPUs. Slurm binds the others.
+void choose_bound_ranks(bool may_bind, const SlurmStep& step, StepPlacement& placement) {
+  bool have_gpus = true;
+  for (StepBinding& binding : placement.bindings) {
+    // A rank keeps all processing units that the user gave it.
+    if (!may_bind || binding.cpus.size() < step.cpus_per_task) binding.unit = StepBinding::Unit::none;
+    have_gpus = have_gpus && binding.unit != StepBinding::Unit::none && binding.gpus.size() == step.gpus_per_task;
+  }
+  if (have_gpus && step.gpus_per_task > 0) {
+    if (step.binds_gpus) placement.gpus_per_task = step.gpus_per_task;
+    return;
+  }
+  for (StepBinding& binding : placement.bindings) {
+    binding.gpus.clear();
+    if (step.gpus_per_task > 0) binding.unit = StepBinding::Unit::none;  // Slurm chooses units near the GPUs
+  }
 }
 
 /// Checks that every rank is on a node of the job and that no node has too many ranks. Replaces host names by Slurm's
@@ -247,11 +289,7 @@ Result<StepPlacement> place_step(const StepRequest& request, const SlurmStep& st
   }
   if (placement.bindings.empty() || is_for_other_step(request, step, placement.bindings.size())) return StepPlacement{};
   if (auto fits = check_bindings(request.file, step, placement.bindings); !fits) return propagate(fits);
-  const bool bind = step.may_bind && request.bind == EmitOptions::Bind::core;
-  for (StepBinding& binding : placement.bindings) {
-    // A rank keeps all processing units that the user gave it.
-    if (!bind || binding.cpus.size() < step.cpus_per_task) binding.unit = StepBinding::Unit::none;
-  }
+  choose_bound_ranks(step.may_bind && request.bind == EmitOptions::Bind::core, step, placement);
   return placement;
 }
 

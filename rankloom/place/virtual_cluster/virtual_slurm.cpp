@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -18,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "rankloom/core/system/file.hpp"
@@ -127,6 +129,19 @@ Result<void> check_options(const VirtualSlurmOptions& options) {
   return {};
 }
 
+/// Slurm accepts only device files as GPUs. Their major number is one for local use, and nothing opens them.
+Result<void> make_gpu_files(const std::string& directory, const VirtualSlurmOptions& options) {
+  constexpr unsigned int major_number = 240;
+  const std::uint32_t count = options.gpus.empty() ? 0 : *std::max_element(options.gpus.begin(), options.gpus.end());
+  for (std::uint32_t gpu = 0; gpu < count; ++gpu) {
+    const std::string path = fmt::format("{}/gpu{}", directory, gpu);
+    if (::mknod(path.c_str(), S_IFCHR, makedev(major_number, gpu)) == 0) continue;
+    return fail(Code::environment, at(path), fmt::format("a device file cannot be created: {}", std::strerror(errno)),
+                "describe the machine without GPUs, or give this container the capability CAP_MKNOD");
+  }
+  return {};
+}
+
 Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& options) {
   std::error_code error;
   for (const char* const name : {"state", "spool", "log", "munge"})
@@ -144,6 +159,7 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
   std::map<std::string, std::string> files = options.files;
   files["lab.json"] = dump_json(json) + "\n";
   files["slurm.conf"] = slurm_conf_text(slurm, options);
+  if (!options.gpus.empty()) files["gres.conf"] = slurm_gres_text(slurm, options);
   files["hosts"] = slurm_hosts_text(slurm);
   files["nsswitch.conf"] = "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\n";
   files["env"] = variables;
@@ -152,7 +168,7 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
     if (auto done = write_file(slurm.directory + "/" + name, content); !done) return done;
   }
   ::chmod((slurm.directory + "/munge/key").c_str(), 0400);
-  return {};
+  return make_gpu_files(slurm.directory, options);
 }
 
 /// Standard output and standard error of a command on the head, or nothing when the command fails.

@@ -19,9 +19,10 @@ namespace rankloom {
 
 struct VirtualSlurmOptions {
   std::string name = "slurm";
-  std::vector<std::string> nodes;  ///< Their names, in the order of the machine's nodes.
-  std::uint32_t cpus = 4;          ///< Processors that each node reports; all nodes share those of the machine.
-  std::uint32_t first_port = 0;    ///< Port of slurmctld; the ports of the nodes follow. 0: the first free range.
+  std::vector<std::string> nodes;        ///< Their names, in the order of the machine's nodes.
+  std::uint32_t cpus = 4;                ///< Processors that each node reports; all nodes share those of the machine.
+  std::vector<std::uint32_t> gpus = {};  ///< Of each node; empty: none. They are device files that nothing opens.
+  std::uint32_t first_port = 0;          ///< Port of slurmctld; the ports of the nodes follow. 0: the first free range.
   std::vector<std::string> shared_directories =
       {};                                         ///< Directories below /tmp that the nodes share; the rest is private.
   std::vector<std::string> config_lines = {};     ///< Additional lines for slurm.conf.

@@ -60,14 +60,27 @@ std::string slurm_conf_text(const VirtualSlurm& slurm, const VirtualSlurmOptions
       slurm.name, slurm_head, slurm.first_port, slurm.first_port + 1, slurm.directory);
   if (!options.plugin_directory.empty())
     text += fmt::format("PluginDir={}:{}\n", options.plugin_directory, slurm_plugin_directory());
+  if (!options.gpus.empty()) text += "GresTypes=gpu\n";
   // One line per node, because the names need not have a common prefix.
   for (std::size_t i = 0; i < slurm.nodes.size(); ++i) {
+    const bool has_gpus = i < options.gpus.size() && options.gpus[i] > 0;
     text += fmt::format(
-        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} CPUs={} RealMemory=64000 State=UNKNOWN\n",
-        slurm.nodes[i].name, slurm.first_port + 1 + i, slurm.cpus);
+        "NodeName={} NodeHostname=localhost NodeAddr=127.0.0.1 Port={} CPUs={} RealMemory=64000 State=UNKNOWN{}\n",
+        slurm.nodes[i].name, slurm.first_port + 1 + i, slurm.cpus,
+        has_gpus ? fmt::format(" Gres=gpu:{}", options.gpus[i]) : "");
   }
   text += "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=EXCLUSIVE State=UP\n";
   for (const std::string& line : options.config_lines) text += line + "\n";
+  return text;
+}
+
+std::string slurm_gres_text(const VirtualSlurm& slurm, const VirtualSlurmOptions& options) {
+  std::string text;
+  for (std::size_t i = 0; i < options.gpus.size(); ++i) {
+    if (options.gpus[i] == 0) continue;
+    text += fmt::format("NodeName={} Name=gpu File={}/gpu[0-{}]\n", slurm.nodes[i].name, slurm.directory,
+                        options.gpus[i] - 1);
+  }
   return text;
 }
 

@@ -14,6 +14,8 @@ inline constexpr const char* slurm_head = "head";
 
 /// The contents of slurm.conf.
 std::string slurm_conf_text(const VirtualSlurm& slurm, const VirtualSlurmOptions& options);
+/// The contents of gres.conf.
+std::string slurm_gres_text(const VirtualSlurm& slurm, const VirtualSlurmOptions& options);
 /// The contents of /etc/hosts on every virtual host.
 std::string slurm_hosts_text(const VirtualSlurm& slurm);
 /// The directory of Slurm's own plugins; empty: not installed.

@@ -106,6 +106,11 @@ class SlurmVerb : public Verb {
     }
     const std::uint32_t cores = topology->core_count() / topology->node_count();
     if (cpus_ == 0 && cores > 1) options.cpus = cores;
+    for (const Topology::Device& device : topology->devices()) {
+      if (device.kind != "gpu") continue;
+      options.gpus.resize(topology->node_count());
+      ++options.gpus[index(device.node)];
+    }
     options.files["topology.json"] = write_machine_json(topology->spec());
     return {};
   }

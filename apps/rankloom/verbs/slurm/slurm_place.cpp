@@ -27,6 +27,9 @@ SlurmVariables variables() {
                      .het_size = variable("SLURM_HET_SIZE")};
   if (all.nodes.empty()) all.nodes = variable("SLURM_NODELIST");
   if (all.tasks.empty()) all.tasks = variable("SLURM_NPROCS");
+  for (const auto& [option, name] : gpu_option_variables) {
+    if (const std::string value = variable(name); !value.empty()) all.gpu_options.emplace(option, value);
+  }
   return all;
 }
 
@@ -100,6 +103,7 @@ class SlurmPlace : public Verb {
       Json entry{{"host", binding.host}};
       if (binding.unit == StepBinding::Unit::os_index) entry["cpus"] = binding.cpus;
       if (binding.unit == StepBinding::Unit::position) entry["positions"] = binding.cpus;
+      if (!binding.gpus.empty()) entry["gpus"] = binding.gpus;
       json["bindings"].push_back(std::move(entry));
     }
     if (placement.cost) {
