@@ -109,7 +109,7 @@ void set_gpus(const GpuOptions& options, SlurmStep& step) {
     step.gpus_per_task = static_cast<std::uint32_t>(gpus / *step.ranks);
 }
 
-/// Spreads ranks with GPUs evenly, as far as the user has not said how many ranks a node has: it may have fewer GPUs
+/// Spreads ranks with GPUs evenly, unless the user has set the number of ranks per node: a node may have fewer GPUs
 /// than processing units, and with more ranks Slurm would reject the step.
 void spread_ranks(SlurmStep& step) {
   if (!step.ranks || step.nodes.empty()) return;
