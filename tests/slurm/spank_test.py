@@ -490,6 +490,7 @@ class Gpus(InSlurm):
     GPU is near the first processor."""
 
     CPUS = 4
+    CONFINED = False  # programs number only the GPUs of their step
 
     @classmethod
     def write_machine(cls, path, first_gpu=0):
@@ -565,6 +566,28 @@ class Gpus(InSlurm):
         self.assertEqual([visible for _, _, visible, _, _ in self.rows(done)], [[str(local)] for _, _, _, local, _ in self.rows(done)])
         self.assertEqual(done.stderr.count("the step does not have all GPUs and processing units of the mapping"), 2, done.stderr)
 
+    def test_of_a_part_of_a_node_have_the_names_of_the_step(self):
+        """While another step has the first GPU and the first processor of the node."""
+        os.mkfifo(self.directory / "wake")
+        self.addCleanup((self.directory / "wake").unlink)
+        self.write("second", f"0 {self.nodes[0]} 1 gpus 1\n")
+        self.write("first", f"0 {self.nodes[0]} 1 gpus 0\n")
+        step = "srun -n 1 -c 1 --exact --gpus-per-task=1"
+        self.write("steps.sh", f"""{step} sh -c 'echo started > started; cat wake > /dev/null' &
+while [ ! -s started ]; do sleep 0.1; done
+{step} --rankloom=second ./where_with_gpus
+{step} --rankloom=first ./where_with_gpus
+echo > wake
+wait
+""")
+        self.addCleanup((self.directory / "started").unlink)
+        done = self.run_command("salloc", "-Q", "-w", self.nodes[0], "-n", self.CPUS, "--gres=gpu:2", "sh", "steps.sh")
+        visible = "0" if self.CONFINED else "1"
+        rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual(rows[0], ["0", self.nodes[0], str(self.units[1]), visible, "0", "1", "0"], done.stderr)
+        self.assertEqual([rows[1][3], rows[1][5]], [visible, "1"], "another GPU than that of the step")
+        self.assertEqual(done.stderr.count("the step does not have all GPUs and processing units of the mapping"), 1, done.stderr)
+
     def test_are_those_of_slurm_if_the_user_binds_them(self):
         plain = self.in_job("srun", "--gpus-per-task=1", "--gpu-bind=per_task:1", "./where_with_gpus")
         done = self.in_job("srun", "--gpus-per-task=1", "--gpu-bind=per_task:1", "--rankloom=ring.prof", "./where_with_gpus")
@@ -584,6 +607,49 @@ class BoundGpus(Gpus):
         if len(self.units) != self.CPUS:
             self.skipTest("task/affinity needs the real number of processing units")
         super().setUp()
+
+
+class ConfinedGpus(BoundGpus):
+    """The same with cgroups: a program can open only the GPUs of its step, and only its own ones if Slurm has chosen them."""
+
+    CONFINED = True
+    OPTIONS = ("--conf", "TaskPlugin=task/affinity,task/cgroup")
+    CGROUPS = pathlib.Path("/sys/fs/cgroup")
+
+    @classmethod
+    def setUpClass(cls):
+        if not os.access(cls.CGROUPS / "devices" / "devices.deny", os.W_OK):
+            raise unittest.SkipTest("there are no cgroups of version 1 that restrict devices")
+        cls.addClassCleanup(cls.remove_cgroups)  # after Slurm has ended
+        super().setUpClass()
+        (cls.lab / "cgroup.conf").write_text(f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={cls.CGROUPS}\nConstrainDevices=yes\nConstrainCores=yes\n")
+        for node in cls.nodes:
+            number = int((cls.lab / "spool" / f"{node}.pid").read_text())
+            os.kill(number, signal.SIGTERM)
+            cls.wait(lambda: not os.path.exists(f"/proc/{number}"))  # pylint: disable=cell-var-from-loop
+            subprocess.run([PROGRAM, "slurm", "lab", "exec", "--name", cls.name, "--on", node, "--", "slurmd", "-f", cls.lab / "slurm.conf", "-N", node], env=cls.env, check=True)
+        cls.wait(lambda: subprocess.run(["srun", "-N", str(len(cls.nodes)), "true"], env=cls.env, capture_output=True, timeout=60, check=False).returncode == 0)
+
+    @staticmethod
+    def wait(ready):
+        end_of_wait = time.monotonic() + 60
+        while not ready():
+            assert time.monotonic() < end_of_wait
+            time.sleep(0.1)
+
+    @classmethod
+    def remove_cgroups(cls):
+        for node in cls.nodes:
+            for directory in cls.CGROUPS.glob(f"*/slurm_{node}"):
+                for path, _, _ in os.walk(directory, topdown=False):
+                    os.rmdir(path)
+
+    def test_can_be_opened_by_all_ranks_of_the_step(self):
+        """There is no driver for these device files, so the system answers that there is no such device, or refuses before that."""
+        self.write("open.sh", f"for gpu in {self.lab}/gpu0 {self.lab}/gpu1; do cat $gpu 2>&1; done | grep -c 'No such device'\n")
+        for options, opened in (((), "1"), (("--rankloom=ring.prof",), "2")):
+            done = self.in_job("srun", "--gpus-per-task=1", *options, "sh", "open.sh")
+            self.assertEqual(done.stdout.split(), [opened] * self.ranks)
 
 
 def end(*_):
