@@ -521,11 +521,14 @@ class Gpus(InSlurm):
     def unit_near(self, gpu):
         return self.binding(self.CPUS - 1 - gpu)[1]
 
-    def computed(self, *srun):
-        """The host and the GPU of each rank as `rankloom slurm place` computes them."""
+    def placement(self, *srun):
+        """The host and the GPUs of each rank as `rankloom slurm place` computes them."""
         network = ("--network", self.lab / "topology.json", "--nodes", ",".join(self.nodes))
         placement = json.loads(self.in_job(PROGRAM, "slurm", "place", "--json", *network, "--", "srun", *srun, "./app").stdout)
-        return [(binding["host"], binding["gpus"][0]) for binding in placement["bindings"]]
+        return [(binding["host"], binding["gpus"]) for binding in placement["bindings"]]
+
+    def computed(self, *srun):
+        return [(host, gpus[0]) for host, gpus in self.placement(*srun)]
 
     def test_ranks_have_a_gpu_and_the_processing_units_near_it(self):
         for request in ("--gpus-per-task=1", "--ntasks-per-gpu=1"):
@@ -537,6 +540,15 @@ class Gpus(InSlurm):
                 for node in self.nodes:
                     self.assertEqual(sorted(visible[0] for host, _, visible, _, _ in rows if host == node), [str(gpu) for gpu in range(self.CPUS)])
                 self.assertTrue(all(visible == step for _, _, visible, _, step in rows))
+
+    def test_ranks_have_several(self):
+        self.ranks = self.CPUS  # half as many, each with two processors and two GPUs
+        self.run_command(PROGRAM, "gen", "ring", "--ranks", self.ranks, "--shuffle", "-o", "wide.prof")
+        step = ("-c", "2", "--gpus-per-task=2", "--rankloom=wide.prof")
+        done = self.in_job("srun", *step, "./where_with_gpus")
+        self.assertEqual(done.stderr, "")
+        self.assertEqual([(host, visible) for host, _, visible, _, _ in self.rows(done)], [(host, [str(gpu) for gpu in gpus]) for host, gpus in self.placement(*step)])
+        self.assertEqual(sorted(sum((gpus for _, gpus in self.placement(*step)), [])), sorted(2 * list(range(self.CPUS))))
 
     def test_of_a_job_are_those_of_its_step(self):
         done = self.in_job("srun", "--rankloom=ring.prof", "./where_with_gpus", options=("--gpus-per-task=1",))
