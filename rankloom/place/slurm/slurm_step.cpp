@@ -13,7 +13,7 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/model/machine/slot_shapes.hpp"
+#include "rankloom/place/job_shape.hpp"
 
 namespace rankloom {
 
