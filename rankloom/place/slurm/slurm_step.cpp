@@ -13,7 +13,6 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/place/job_shape.hpp"
 
 namespace rankloom {
 
@@ -105,7 +104,7 @@ void set_gpus(const GpuOptions& options, SlurmStep& step) {
   } else {
     gpus = count({"gpus"}).value_or(0);
   }
-  if (gpus % *step.ranks == 0 && gpus / *step.ranks <= max_gpus_per_rank)
+  if (gpus % *step.ranks == 0 && gpus / *step.ranks <= max_gpus_per_node)
     step.gpus_per_task = static_cast<std::uint32_t>(gpus / *step.ranks);
 }
 

@@ -17,6 +17,8 @@
 
 namespace rankloom {
 
+inline constexpr std::uint32_t max_gpus_per_node = 1024;
+
 /// The options about GPUs that a job passes to its srun commands, and their environment variables.
 inline constexpr auto gpu_option_variables =
     std::to_array<std::pair<const char*, const char*>>({{"gpus-per-task", "SLURM_GPUS_PER_TASK"},

@@ -76,7 +76,7 @@ Result<std::vector<StepBinding>> read_binding_list(const FileContents& file) {
       const std::string_view name = fields.take_token();
       if (name.empty()) break;
       fields.skip_blanks();
-      const auto value = parse_number_ranges(fields.take_token(), max_gpus_per_rank);
+      const auto value = parse_number_ranges(fields.take_token(), max_gpus_per_node);
       if (name == "gpus" && value) gpus = *value;
     }
     const bool valid = rank && *rank == static_cast<double>(bindings.size()) && cpus && !cpus->empty() &&
