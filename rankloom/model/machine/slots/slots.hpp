@@ -53,8 +53,8 @@ bool has_hardware_threads(const Topology& topology);
 /// The level of the memory inside nodes: NUMA nodes, else packages, else nodes.
 std::size_t memory_level(const Topology& topology);
 
-/// The largest number of cores per rank, at most that of the shape, with which all ranks have slots inside one NUMA node
-/// (or package, see memory_level). That of the shape itself if it is larger than all of them. 0: none. O(cores).
+/// The largest number of cores per rank, at most that of the shape, with which all ranks have slots inside one NUMA
+/// node (or package, see memory_level). That of the shape itself if it is larger than all of them. 0: none. O(cores).
 std::uint32_t cores_of_one_memory(const Topology& topology, std::uint32_t ranks, SlotShape shape);
 
 }  // namespace rankloom
