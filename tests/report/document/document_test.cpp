@@ -35,7 +35,7 @@ ReportDocument described(std::vector<Core> after) {
   ReportDocument document;
   document.title = "pairs";
   describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
-                      {cores({0, 1, 2, 3}), std::move(after), "mapping.txt", CostModel::bytes}, document);
+                      {cores({0, 1, 2, 3}), "block", std::move(after), "mapping.txt", CostModel::bytes}, document);
   write_verdict(document);
   return document;
 }
@@ -64,7 +64,7 @@ TEST(Document, SaysThatNothingIsGained) {
 TEST(Document, SaysThatAMappingIsWorse) {
   ReportDocument document;
   describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
-                      {cores({0, 2, 1, 3}), cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
+                      {cores({0, 2, 1, 3}), "block", cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
   write_verdict(document);
   EXPECT_EQ(document.verdict.kind, "none");
   EXPECT_THAT(document.verdict.sentence, HasSubstr("costs 10.0 times as much as the default placement"));
@@ -82,7 +82,7 @@ TEST(Document, NamesTheHottestLinksOfATree) {
 TEST(Document, LinksThatOnlyTheMappingLoadsAreShownToo) {
   ReportDocument document;
   describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
-                      {cores({0, 2, 1, 3}), cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
+                      {cores({0, 2, 1, 3}), "block", cores({0, 1, 2, 3}), "bad.txt", CostModel::bytes}, document);
   ASSERT_FALSE(document.links.empty());
   EXPECT_DOUBLE_EQ(document.links[0].before, 0);
   EXPECT_GT(document.links[0].after, 0);
@@ -116,9 +116,10 @@ TEST(Document, SaysWhatEveryRankOccupies) {
   ReportDocument document;
   CommGraphBuilder builder(2);
   builder.add(Rank{0}, Rank{1}, 1000, 10);
-  describe_placements(std::move(builder).build(true), topology("node:1=10 numa:2=3 gpu:1 core:2=1"),
-                      {cores({0, 2}), cores({2, 0}), "mapping.txt", CostModel::bytes, SlotShape{.cores = 2, .gpus = 1}},
-                      document);
+  describe_placements(
+      std::move(builder).build(true), topology("node:1=10 numa:2=3 gpu:1 core:2=1"),
+      {cores({0, 2}), "block", cores({2, 0}), "mapping.txt", CostModel::bytes, SlotShape{.cores = 2, .gpus = 1}},
+      document);
   ASSERT_EQ(document.orders.size(), 2);
   const RankSlots& slots = document.orders[1].slots;
   EXPECT_THAT(slots.leaves_of(slots.slot_of[0]), ElementsAre(Core{2}, Core{3}));
