@@ -40,7 +40,7 @@ struct ComparisonOptions {
   double min_difference = 0.01;  ///< A smaller relative difference is called none.
   double precision = 0.02;  ///< No pairs are added if the interval is narrower than this on each side of the ratio.
 
-  std::size_t required_pairs = 3;  ///< There is no verdict from fewer.
+  std::size_t required_pairs = 3;  ///< Fewer give no verdict.
 
   /// For each of several comparisons with the same variant "before", so that the error probability holds for all of
   /// them together (Bonferroni). On a machine with a slow and a fast state, three pairs are alike by chance too often.

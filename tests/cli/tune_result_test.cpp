@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests of apps: what `rankloom tune` concludes from times and from the share of the time in MPI.
-#include "apps/rankloom/verbs/launch/tune_result.hpp"
+#include "apps/rankloom/verbs/launch/tune/result.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

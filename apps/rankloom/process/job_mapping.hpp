@@ -37,8 +37,8 @@ class JobMapping {
   Result<MapResult> map(const std::string& mapper, const std::string& output) const;
   /// The same job with another number of hardware threads per core: one if its ranks use all of them, all if the
   /// command limits them; after fit(). The ranks keep their number of cores. `openmp_threads` is the user's own number
-  /// of threads, which stays; 0: there is none, and OpenMP gets as many threads as a slot has processing units. An
-  /// error says why there is no other number.
+  /// of threads, which stays; 0: the user has not chosen one, and OpenMP gets as many threads as a slot has processing
+  /// units. An error says why another number cannot be tried.
   Result<JobMapping> with_other_threads_per_core(std::uint32_t openmp_threads) const;
 
   std::uint64_t cores() const { return cores_; }

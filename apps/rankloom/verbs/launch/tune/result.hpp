@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/launch: what `rankloom tune` finds: the speedup of the mapped program over the default placement, and the
-// reason when there is none.
+// apps/verbs/launch/tune: what `rankloom tune` finds: the speedup of the mapped program over the default placement, and
+// the reason when there is none.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,9 @@ struct FailedRun {
 
   Error error(const std::string& command) const;
 };
+
+/// With the last lines of its log.
+FailedRun failed_run(std::string run, int status, const std::string& log);
 
 /// Times in a simulation of the recorded messages.
 struct TunePrediction {
@@ -103,7 +106,7 @@ struct TuneResult {
 
   std::optional<FailedRun> failed;  ///< Then nothing else is known.
 
-  /// Chooses the mapping with the largest gain; if there is no gain, the first one.
+  /// Chooses the mapping with the largest gain, or the first one if none has a gain.
   void choose(std::vector<TuneMeasurement> candidates);
   /// The result if this were the chosen mapping.
   TuneResult with(TuneMeasurement candidate) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/launch: `rankloom tune --script`.
-#include "apps/rankloom/verbs/launch/tune_script.hpp"
+// apps/verbs/launch/tune: `rankloom tune --script`.
+#include "apps/rankloom/verbs/launch/tune/script.hpp"
 
 #include <algorithm>
 #include <filesystem>

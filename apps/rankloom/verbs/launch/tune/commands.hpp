@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/launch: the arguments of `rankloom tune`, and the commands of rankloom that do the same as its steps.
+// apps/verbs/launch/tune: the arguments of `rankloom tune`, and the commands of rankloom that do the same as its steps.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,7 @@ class TuneCommands {
   /// The name of the default placement, before the profile is read: recorded, or that of the launcher.
   std::string expected_baseline() const;
   Argv run() const;
+  Argv run(const SlotShapes& slots, bool smt) const { return smt ? run_smt(slots, arguments_.command) : run(); }
   /// `slots` override what the command says about them.
   Argv run_smt(const SlotShapes& slots, const Argv& command) const;
   Argv emit(bool smt = false) const;

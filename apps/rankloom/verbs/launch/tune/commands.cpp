@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/rankloom/verbs/launch/tune_commands.hpp"
+#include "apps/rankloom/verbs/launch/tune/commands.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/launch: what `rankloom tune` finds.
-#include "apps/rankloom/verbs/launch/tune_result.hpp"
+// apps/verbs/launch/tune: what `rankloom tune` finds.
+#include "apps/rankloom/verbs/launch/tune/result.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/statistics.hpp"
 
@@ -107,6 +108,22 @@ void read_matches(std::string_view output, const std::string& expression, const 
 }
 
 }  // namespace
+
+FailedRun failed_run(std::string run, int status, const std::string& log) {
+  constexpr std::size_t max_lines = 20;  // launchers add about ten lines of their own
+  FailedRun failed{.run = std::move(run), .status = status, .log = log, .tail = {}};
+  if (const auto output = read_file(log)) {
+    std::string_view text = output->view();
+    while (text.ends_with('\n')) text.remove_suffix(1);
+    while (!text.empty() && failed.tail.size() < max_lines) {
+      const std::size_t newline = text.rfind('\n');
+      failed.tail.emplace_back(newline == std::string_view::npos ? text : text.substr(newline + 1));
+      text = text.substr(0, newline == std::string_view::npos ? 0 : newline);
+    }
+    std::reverse(failed.tail.begin(), failed.tail.end());
+  }
+  return failed;
+}
 
 Error FailedRun::error(const std::string& command) const {
   std::string what = fmt::format("the program exited with status {} in {}", status, run);

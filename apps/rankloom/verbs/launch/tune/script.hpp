@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/launch: `rankloom tune --script`: writes a job script that measures two placements, and submits it.
+// apps/verbs/launch/tune: `rankloom tune --script`: writes a job script that measures two placements, and submits it.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "apps/rankloom/verb.hpp"
-#include "apps/rankloom/verbs/launch/tune_commands.hpp"
+#include "apps/rankloom/verbs/launch/tune/commands.hpp"
 #include "rankloom/core/result.hpp"
 
 namespace rankloom::app {
