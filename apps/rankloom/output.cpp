@@ -15,6 +15,7 @@
 #include "rankloom/core/text/control_characters.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/json.hpp"
+#include "rankloom/model/machine/slots/slots.hpp"
 
 namespace rankloom::app {
 
@@ -116,6 +117,16 @@ std::string bound_sentence(double value, double bound, bool larger_is_better) {
   return fmt::format("{} bound {}, gap {}{}", larger_is_better ? "upper" : "lower", cost_number(bound),
                      percent(gap_percent(value, bound)),
                      gap_percent(value, bound) == 0 ? ": the result is optimal" : "");
+}
+
+std::uint64_t count_cores(const Topology& topology) {
+  return has_hardware_threads(topology) ? topology.levels()[core_level(topology)].objects : topology.core_count();
+}
+
+std::string counted_cores(const Topology& topology) {
+  const std::uint64_t cores = count_cores(topology), threads = topology.core_count();
+  if (cores == threads) return counted(cores, "core");
+  return fmt::format("{} with {}", counted(cores, "core"), counted(threads, "hardware thread"));
 }
 
 Json load_json(const LoadBalance& load) {

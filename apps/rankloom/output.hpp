@@ -56,6 +56,11 @@ double gain_percent(double before, double after, bool larger_is_better);
 /// "lower bound 6,912, gap 3.1 %"; an upper bound if larger is better.
 std::string bound_sentence(double value, double bound, bool larger_is_better);
 
+/// Cores, each of which may have several hardware threads.
+std::uint64_t count_cores(const Topology& topology);
+/// "16 cores", or "16 cores with 32 hardware threads"
+std::string counted_cores(const Topology& topology);
+
 /// {heaviest_core, bound, imbalance}, and the same as a sentence.
 Json load_json(const LoadBalance& load);
 std::string load_sentence(const LoadBalance& load);

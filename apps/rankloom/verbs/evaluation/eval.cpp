@@ -165,9 +165,8 @@ class EvalVerb : public Verb {
   }
 
   std::string summary(const Instance& instance, const std::vector<Score>& scores) const {
-    std::string text =
-        fmt::format("{}, {} on {}\n\n", counted(instance.graph.rank_count(), "rank"),
-                    counted(instance.graph.edge_count(), "edge"), counted(instance.topology.core_count(), "core"));
+    std::string text = fmt::format("{}, {} on {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                                   counted(instance.graph.edge_count(), "edge"), counted_cores(instance.topology));
     text += costs(scores) + "\n" + levels(scores);
     if (scores[0].predicted || scores[0].simulated) text += "\n" + times(scores);
     if (!instance.graph.loads().empty() && complete(instance)) text += "\n" + loads(scores);

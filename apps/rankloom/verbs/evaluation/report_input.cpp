@@ -58,11 +58,11 @@ std::string title_of(const ProfileArguments& profile) {
 }
 
 std::string machine_size(const Topology& topology) {
-  const std::uint32_t nodes = topology.node_count(), cores = topology.core_count();
   if (topology.is_matrix()) return "a distance matrix";
-  const bool even = cores % nodes == 0;
+  const std::uint64_t nodes = topology.node_count(), cores = count_cores(topology);
+  const bool even = cores % nodes == 0 && cores == topology.core_count();
   return even ? fmt::format("{} of {}", counted(nodes, "node"), counted(cores / nodes, "core"))
-              : fmt::format("{}, {}", counted(nodes, "node"), counted(cores, "core"));
+              : fmt::format("{}, {}", counted(nodes, "node"), counted_cores(topology));
 }
 
 }  // namespace

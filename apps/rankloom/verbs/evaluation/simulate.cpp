@@ -235,7 +235,7 @@ class SimulateVerb : public Verb {
     Output output{
         .json = {{"ranks", instance->graph.rank_count()}, {"replayed", source->json()}, {"mappings", Json::array()}},
         .text = fmt::format("{} on {}: {}\n\n", counted(instance->graph.rank_count(), "rank"),
-                            counted(instance->topology.core_count(), "core"), source->summary())};
+                            counted_cores(instance->topology), source->summary())};
     double best = (*results)[0].seconds;
     for (const SimulationResult& result : *results) best = std::min(best, result.seconds);
     Table table({{"mapping"},

@@ -19,14 +19,6 @@ namespace rankloom::app {
 
 namespace {
 
-/// Physical cores: the objects of the level "core", or the processing units if there is no such level.
-std::uint64_t count_cores(const Topology& topology) {
-  for (const auto& level : topology.levels()) {
-    if (level.kind == "core") return level.objects;
-  }
-  return topology.core_count();
-}
-
 std::uint64_t count_slots(const Topology& topology) {
   std::uint64_t slots = 0;
   for (const Core core : topology.cores()) slots += topology.capacity(core);
@@ -150,8 +142,7 @@ Json machine_json(const Topology& topology) {
 }
 
 std::string machine_headline(const Topology& topology) {
-  std::string text =
-      fmt::format("{}, {}", counted(topology.node_count(), "node"), counted(topology.core_count(), "core"));
+  std::string text = fmt::format("{}, {}", counted(topology.node_count(), "node"), counted_cores(topology));
   const std::uint64_t slots = count_slots(topology);
   if (slots != topology.core_count()) text += fmt::format(", {}", counted(slots, "slot"));
   if (const std::uint64_t gpus = count_devices(topology, "gpu"); gpus > 0)

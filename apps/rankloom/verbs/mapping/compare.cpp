@@ -179,9 +179,9 @@ class CompareVerb : public Verb {
 
   std::string summary(const Instance& instance, const std::vector<Row>& rows,
                       const std::vector<Skipped>& skipped) const {
-    std::string text = fmt::format(
-        "{} on {}, cost ({}) of the default placement: {}\n\n", counted(instance.graph.rank_count(), "rank"),
-        counted(instance.topology.core_count(), "core"), info(run_.model).name, cost_number(cost_default_));
+    std::string text = fmt::format("{} on {}, cost ({}) of the default placement: {}\n\n",
+                                   counted(instance.graph.rank_count(), "rank"), counted_cores(instance.topology),
+                                   info(run_.model).name, cost_number(cost_default_));
     const std::string spread = runs_ > 1 ? fmt::format(" (mean ± standard deviation of {})", runs_) : "";
     std::vector<Table::Column> columns{
         {"mapper"}, {"cost" + spread, Table::Align::right}, {"gain", Table::Align::right}};

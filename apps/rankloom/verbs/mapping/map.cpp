@@ -178,9 +178,9 @@ class MapVerb : public Verb {
   }
 
   std::string summary(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
-    std::string text = fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
-                                   counted(instance.topology.core_count(), "core"), result.mapper,
-                                   format_seconds(result.time_ms / 1000));
+    std::string text =
+        fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
+                    counted_cores(instance.topology), result.mapper, format_seconds(result.time_ms / 1000));
     Table table({{""},
                  {instance.has_recorded() ? "recorded placement" : "default placement", Table::Align::right},
                  {"mapped", Table::Align::right},

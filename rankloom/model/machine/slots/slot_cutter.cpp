@@ -123,7 +123,13 @@ void SlotCutter::add_slots(std::size_t level, std::uint32_t enough) {
   struct Candidate {
     std::vector<std::uint32_t> loads;
     std::size_t at, end;
-    auto operator<=>(const Candidate&) const = default;
+    bool operator==(const Candidate&) const = default;
+    // Not a default operator<=>: with a precompiled header, GCC 12 does not emit the comparison of vectors that it
+    // calls.
+    bool operator>(const Candidate& other) const {
+      if (loads != other.loads) return loads > other.loads;
+      return at != other.at ? at > other.at : end > other.end;
+    }
   };
   std::vector<std::uint32_t> free;
   const auto look_at = [&](std::size_t at, std::size_t end) {
