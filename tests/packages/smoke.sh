@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Tests the Debian packages: creates a minimal Debian in a directory, installs the packages there with apt, uses them (checks.sh),
-# removes them, and looks for files that remain. Needs root and debootstrap. All mounts are in a separate mount namespace, so
-# none of them can remain.
+# removes them, and looks for files that remain. Needs root and debootstrap. All mounts are in a separate mount namespace
+# (../debian/enter.sh), so none of them can remain.
 #
 #   smoke.sh FOLDER_OF_PACKAGES FOLDER_OF_THE_PROJECT
 #
@@ -14,56 +14,19 @@ packages=$(realpath "$1")
 project=$(realpath "$2")
 here=$(dirname "$(realpath "$0")")
 
-# Debian as this machine gets it: the first archive of this release that apt is configured for.
+. "$here/../debian/minimal_debian.sh"
+
+# Debian as this machine has it.
 base_system() {
+  local suite
+  suite=$(host_suite)
   if [ "${RANKLOOM_SMOKE_BASE:-}" ]; then
     cp -aT "$RANKLOOM_SMOKE_BASE" "$root"
-    return
+    configure_apt "$suite" "$root" "$(debian_archive)"
+  else
+    minimal_debian "$suite" "$root"
   fi
-  local release mirror proxy
-  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Release: $release" 'Component: main' | head -1)
-  [ -n "$mirror" ] || { echo "smoke.sh: apt has no source for $release main" >&2; exit 5; }
-  proxy=$(apt-config shell proxy Acquire::http::Proxy | sed "s/^proxy='\(.*\)'$/\1/")
-  case "$proxy" in "" | DIRECT) ;; *) export http_proxy="$proxy" ;; esac
-  debootstrap --variant=minbase "$release" "$root" "$mirror" >"$root.log" 2>&1 || { tail -20 "$root.log" >&2; exit 5; }
 }
-
-# The same sources for what comes later; names resolve as here.
-configure_apt() {
-  rm -f "$root/etc/apt/sources.list"
-  local part
-  for part in sources.list sources.list.d trusted.gpg.d keyrings apt.conf.d preferences.d; do
-    [ ! -e "/etc/apt/$part" ] || cp -rT "/etc/apt/$part" "$root/etc/apt/$part"
-  done
-  mkdir -p "$root/usr/share/keyrings"
-  cp -n /usr/share/keyrings/*.gpg "$root/usr/share/keyrings/" 2>/dev/null || true
-  cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-  echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"  # which Debian's installer writes, not debootstrap
-  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/quick"  # this system will not live long
-}
-
-inside() {
-  mount --make-rprivate /
-  mount --bind "$root" "$root"  # a mount of its own, to become the root
-  mount -t proc proc "$root/proc"
-  mount --rbind /sys "$root/sys"
-  mount --rbind /dev "$root/dev"
-  mount -t tmpfs tmpfs "$root/dev/shm"
-  mount -t tmpfs tmpfs "$root/run"
-  mkdir "$root/run/lock" "$root/run/outside"
-  # Not only chroot: who is in one may not make namespaces, as labs do.
-  cd "$root"
-  pivot_root . run/outside
-  exec chroot . env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    ${http_proxy:+http_proxy="$http_proxy"} bash /smoke/checks.sh
-}
-
-if [ "${RANKLOOM_SMOKE_ROOT:-}" ]; then
-  root=$RANKLOOM_SMOKE_ROOT
-  inside
-  exit
-fi
 
 [ "$(id -u)" -eq 0 ] || { echo "smoke.sh: needs root" >&2; exit 5; }
 began=$SECONDS
@@ -82,7 +45,7 @@ trap 'exit 1' INT TERM
 
 chmod 755 "$root"
 base_system
-configure_apt
+use_proxy_of_apt
 echo "a minimal Debian after $((SECONDS - began)) s"
 mkdir -p "$root/smoke"
 cp "$packages"/*.deb "$root/smoke/"
@@ -92,7 +55,7 @@ cp -r "$project/tests/capi" "$project/tests/docs" "$root/smoke/project/tests/"
 cp "$project/README.md" "$root/smoke/project/"
 cp "$project"/docs/*.md "$root/smoke/project/docs/"
 # Its processes end with it, and so do its mounts.
-RANKLOOM_SMOKE_ROOT=$root unshare --mount --pid --fork --kill-child --ipc --uts "$0" "$@" &
+"$here/../debian/enter.sh" "$root" bash /smoke/checks.sh &
 child=$!
 status=0
 wait "$child" || status=$?

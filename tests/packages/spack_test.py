@@ -17,8 +17,9 @@ import types
 
 # Not parts of rankloom, but ways to build it.
 WAYS = {"RANKLOOM_UNITY", "RANKLOOM_CCACHE", "RANKLOOM_PCH", "RANKLOOM_TESTS", "RANKLOOM_ASSERTIONS", "RANKLOOM_BENCH", "RANKLOOM_FUZZ", "RANKLOOM_WERROR", "RANKLOOM_COMPRESS_PAGES"}
-# What CMake calls it, what Spack does.
-NAMES = {"Eigen3": "eigen", "Spectra": "spectra", "Scotch": "scotch", "METIS": "metis", "OTF2": "otf2", "Hwloc": "hwloc", "pybind11": "py-pybind11", "simgrid": "simgrid", "CMake": "cmake"}
+# The names of cmake/minimum_versions.cmake that Spack spells differently.
+NAMES = {"onetbb": "intel-tbb", "nlohmann_json": "nlohmann-json", "pybind11": "py-pybind11"}
+COMPILERS = {"gcc", "clang"}  # Spack chooses its compiler itself; the recipe names conflicts
 problems = []
 
 
@@ -29,7 +30,7 @@ def expect(holds, what):
 
 class Notes:
     def __init__(self):
-        self.variants, self.versions, self.dependencies = {}, [], {}
+        self.variants, self.versions, self.dependencies, self.conflicts = {}, [], {}, []
 
     def words(self):
         def variant(name, default, description):
@@ -42,11 +43,14 @@ class Notes:
             name, _, least = spec.split()[0].partition("@")
             self.dependencies.setdefault(name, []).append((least, when))
 
+        def conflicts(spec, **_):
+            self.conflicts.append(spec)
+
         def ignored(*_, **__):
             return lambda function: function
 
-        words = {name: ignored for name in ("license", "maintainers", "conflicts", "extends", "generator", "run_after", "on_package_attributes", "Executable", "join_path")}
-        return {**words, "variant": variant, "version": version, "depends_on": depends_on, "CMakePackage": Package, "python_platlib": "lib/spack"}
+        words = {name: ignored for name in ("license", "maintainers", "extends", "generator", "run_after", "on_package_attributes", "Executable", "join_path")}
+        return {**words, "variant": variant, "version": version, "depends_on": depends_on, "conflicts": conflicts, "CMakePackage": Package, "python_platlib": "lib/spack"}
 
 
 class Package:
@@ -90,10 +94,9 @@ def options_of(root):
 
 
 def min_versions(root):
-    text = "".join(path.read_text() for path in (root / "CMakeLists.txt", root / "python/CMakeLists.txt"))
-    found = dict(re.findall(r"find_package\((\w+) ([\d.]+)", text))
-    found["simgrid"] = re.search(r"simgrid>=([\d.]+)", text).group(1)
-    found["CMake"] = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)", text).group(1)
+    text = (root / "cmake/minimum_versions.cmake").read_text()
+    found = {name.lower(): number for name, number in re.findall(r"^set\(RANKLOOM_MINIMUM_(\w+) ([\d.]+)\)", text, re.M)}
+    found["cmake"] = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)", (root / "CMakeLists.txt").read_text()).group(1)
     return found
 
 
@@ -121,8 +124,13 @@ def main():
     readme = (root / "packaging/spack/README.md").read_text()
     for name in (*notes.variants, *(options - WAYS)):
         expect(f"`{name}`" in readme, f"the README of the recipe does not name {name}")
-    for name, least in min_versions(root).items():
-        given = [spec for spec, _ in notes.dependencies.get(NAMES.get(name, "?"), [])]
+    minimum_versions = min_versions(root)
+    expect(len(minimum_versions) > 10, "minimum versions are found")
+    for name, least in minimum_versions.items():
+        if name in COMPILERS:
+            expect(f"%{name}@:{int(least) - 1}" in notes.conflicts, f"CMake asks for {name} {least}, the recipe does not refuse earlier ones")
+            continue
+        given = [spec for spec, _ in notes.dependencies.get(NAMES.get(name, name), [])]
         expect(any(spec.split(":")[0] == least for spec in given), f"CMake asks for {name} {least}, the recipe for {given}")
 
     with tempfile.TemporaryDirectory(prefix="spack-") as folder:
