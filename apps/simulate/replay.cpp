@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/simulate: replays jobs on a platform with SimGrid 3.32. A single zone takes every route from Platform,
+// apps/simulate: replays jobs on a platform with SimGrid. A single zone takes every route from Platform,
 // without gateways and routing tables, so that the routes are those of mappers and metrics.
 #include "apps/simulate/replay.hpp"
 
@@ -14,10 +14,9 @@
 
 #include <fmt/format.h>
 #include <simgrid/kernel/routing/NetPoint.hpp>
-#include <simgrid/kernel/routing/NetZoneImpl.hpp>
-#include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
 
+#include "apps/simulate/simgrid_api.hpp"
 #include "rankloom/core/random.hpp"
 
 namespace rankloom {
@@ -41,19 +40,19 @@ constexpr double header_bytes = 16;
 /// window, and cross-traffic of acknowledgements.
 constexpr std::array<const char*, 8> configuration{
     "network/model:CM02",  "network/weight-S:8775", "network/TCP-gamma:0",     "network/crosstraffic:0",
-    "smpi/host-speed:1Gf", "smpi/cpu-threshold:0",  "contexts/stack-size:256", "surf/precision:1e-9"};
+    "smpi/host-speed:1Gf", "smpi/cpu-threshold:0",  "contexts/stack-size:256", simgrid_api::precision};
 
 /// The zone with the used cores as hosts. It has one SimGrid link per channel that a used core can reach. If a single
 /// message is slower than all channels of its route, an additional link limits its rate; this link is not shared. Each
 /// core has its own limiting links: links that all messages of a level use would join them into one system of
 /// equations, which takes ten times as long to solve.
-class Machine : public routing::NetZoneImpl {
+class Machine : public simgrid_api::Zone {
  public:
   /// `used` is sorted; hosts are numbered by their position in it.
   Machine(const Platform& platform, std::vector<Core> used, double speed)
-      : NetZoneImpl("machine"), platform_(platform), used_(std::move(used)), limits_(used_.size()) {
+      : Zone("machine"), platform_(platform), used_(std::move(used)), limits_(used_.size()) {
     for (const Core core : used_) {
-      hosts_.push_back(create_host(fmt::format("core{}", index(core)), {speed}));
+      hosts_.push_back(new_host(fmt::format("core{}", index(core)), speed));
       hosts_.back()->seal();
     }
     unlimited_link_ = create_limit("unlimited", unlimited_rate);
@@ -146,7 +145,7 @@ class Machine : public routing::NetZoneImpl {
     load_route(used_[from], used_[to]);
     for (const Channel channel : route_) {
       if (channels_.contains(channel) || std::isinf(platform_.rate(channel))) continue;
-      channels_.emplace(channel, create_link(fmt::format("channel {}", channel), {platform_.rate(channel)})->seal());
+      channels_.emplace(channel, new_link(fmt::format("channel {}", channel), platform_.rate(channel))->seal());
     }
     const double rate = platform_.max_rate(used_[from], used_[to]);
     if (rate < slowest_) add_limit(from, rate);
@@ -160,7 +159,7 @@ class Machine : public routing::NetZoneImpl {
   }
 
   s4u::Link* create_limit(const std::string& name, double rate) {
-    return create_link(name, {rate})->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
+    return new_link(name, rate)->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)->seal();
   }
 
   const Platform& platform_;
@@ -228,7 +227,7 @@ class RouteCheck {
             "between cores {} and {} SimGrid uses {} links at {} B/s and {} s, but the machine has {} at {} B/s "
             "and {} s",
             index(from), index(to), links.size(), rate, latency, expected.size(), max_rate, expected_latency),
-        "use SimGrid 3.32");
+        "use SimGrid 3.32, 4.0 or 4.1");
   }
 
   Machine& machine_;
@@ -240,15 +239,15 @@ void start_job(const SimulatedJob& job, const std::string& instance, const Machi
   SMPI_app_instance_register(instance.c_str(), nullptr, static_cast<int>(job.core_of.size()));
   ends.assign(job.core_of.size(), not_ended);
   for (std::size_t rank = 0; rank < job.core_of.size(); ++rank) {
-    s4u::Actor::create(fmt::format("{}.{}", instance, rank), machine.host(job.core_of[rank]),
-                       [&job, &ends, instance, rank] {
-                         if (job.start > 0) s4u::this_actor::sleep_until(job.start);
-                         const int number = static_cast<int>(rank);
-                         s4u::Actor::self()->set_property("instance_id", instance);
-                         s4u::Actor::self()->set_property("rank", std::to_string(rank));
-                         smpi_replay_run(instance.c_str(), number, 0, job.traces[rank].c_str());
-                         ends[rank] = s4u::Engine::get_clock();
-                       });
+    simgrid_api::start_actor(fmt::format("{}.{}", instance, rank), machine.host(job.core_of[rank]),
+                             [&job, &ends, instance, rank] {
+                               if (job.start > 0) s4u::this_actor::sleep_until(job.start);
+                               const int number = static_cast<int>(rank);
+                               s4u::Actor::self()->set_property("instance_id", instance);
+                               s4u::Actor::self()->set_property("rank", std::to_string(rank));
+                               smpi_replay_run(instance.c_str(), number, 0, job.traces[rank].c_str());
+                               ends[rank] = s4u::Engine::get_clock();
+                             });
   }
 }
 

@@ -50,7 +50,7 @@ constexpr NoTrace trace;
 constinit std::atomic_flag beginning;
 constinit pid_t recording_process = 0;
 constinit char mpi_version[8192 + 1];
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
 constinit std::atomic<int> sessions{0};
 constinit bool begun_by_session = false;
 #endif
@@ -267,7 +267,7 @@ State start() {
   return open_record();
 }
 
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
 State start_with(MPI_Session session) {
   if (!is_supported_mpi()) return State::off;
   if (pmpi::Group_from_session_pset(session, "mpi://WORLD", &recorder.world_group) != MPI_SUCCESS)
@@ -318,7 +318,7 @@ bool begin() {
   return recorder.state.load(std::memory_order_acquire) == State::on;
 }
 
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
 void begin_session(MPI_Session session) {
   ++sessions;
   if (recorder.state.load(std::memory_order_acquire) == State::unknown) begin_by([&] { return start_with(session); });

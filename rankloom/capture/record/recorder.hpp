@@ -36,7 +36,7 @@ bool begin();
 void finish();
 /// The program calls MPI_Abort, possibly from a signal handler that interrupted the recorder.
 void record_abort();
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
 /// The program has created a session, and is about to finalize one. Programs with sessions need not call MPI_Init.
 void begin_session(MPI_Session session);
 void finish_session();

@@ -39,7 +39,7 @@ std::uint64_t size_of(MPI_Datatype type) {
     if (size >> 32 == (word & UINT32_MAX)) return size & UINT32_MAX;
   }
   MPI_Count size = 0;
-  pmpi::Type_size_x(type, &size);
+  pmpi::Type_size(type, &size);
   if (size <= 0) return 0;
   int integers = 0, addresses = 0, types = 0, kind = 0;
   pmpi::Type_get_envelope(type, &integers, &addresses, &types, &kind);

@@ -43,7 +43,7 @@ template <class L>
 struct Rules {
   static void init() { record::begin(); }
   static void finalize() { record::finish(); }
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
   static void session_init(Word session) {
     record::begin_session(L::session(session));
   }
@@ -64,7 +64,7 @@ struct Rules {
   static void comm_set_name(Word comm, Word comm_name, Word length) {
     const auto* const name = reinterpret_cast<const char*>(comm_name);
     set_communicator_name(L::comm(comm), name,
-                          std::is_same_v<L, Fortran> ? trimmed_length(name, length) : std::strlen(name));
+                          std::is_base_of_v<Fortran, L> ? trimmed_length(name, length) : std::strlen(name));
   }
 
   static void send(Word count, Word datatype, Word dest, Word, Word comm) {

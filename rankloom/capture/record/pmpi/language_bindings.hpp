@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/record/pmpi: decodes the arguments of an MPI call in each language binding: C, C with large counts
-// (MPI_Send_c), Fortran.
+// (MPI_Send_c), Fortran, Fortran with array descriptors, Fortran with large counts.
 #pragma once
 
 #include "rankloom/capture/record/pmpi/pmpi.hpp"
@@ -29,7 +29,7 @@ struct C {
     return (Word) reinterpret_cast<const MPI_Request*>(words)[at];  // NOLINT
   }
   static bool is_in_place(Word buffer) { return reinterpret_cast<const void*>(buffer) == MPI_IN_PLACE; }
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
   static MPI_Session session(Word word) {
     return *reinterpret_cast<const MPI_Session*>(word);
   }
@@ -66,9 +66,9 @@ struct Fortran {
     static const Word in_place = reinterpret_cast<Word>(find_symbol("mpi_fortran_in_place_"));
     return in_place != 0 && buffer == in_place;
   }
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
   static MPI_Session session(Word word) {
-    return static_cast<MPI_Session>(number(word));
+    return convert<MPI_Session>(session_f2c, number(word));
   }
 #endif
   /// The error code is an optional argument in mpi_f08.
@@ -91,9 +91,24 @@ struct Fortran {
   static constinit inline LazyFunction<decltype(PMPI_Win_f2c)> win_f2c{"PMPI_Win_f2c"};
   static constinit inline LazyFunction<decltype(PMPI_Op_f2c)> op_f2c{"PMPI_Op_f2c"};
   static constinit inline LazyFunction<decltype(PMPI_Request_f2c)> request_f2c{"PMPI_Request_f2c"};
-#else
-  static constexpr int comm_f2c = 0, datatype_f2c = 0, win_f2c = 0, op_f2c = 0, request_f2c = 0;
+#if defined(RANKLOOM_SESSIONS)
+  static constinit inline LazyFunction<decltype(PMPI_Session_f2c)> session_f2c{"PMPI_Session_f2c"};
 #endif
+#else
+  static constexpr int comm_f2c = 0, datatype_f2c = 0, win_f2c = 0, op_f2c = 0, request_f2c = 0, session_f2c = 0;
+#endif
+};
+
+/// The functions of mpi_f08 in Open MPI 6 (mpi_send_f08ts_): a buffer is passed as the descriptor of an array, whose
+/// first word is the address of its elements.
+struct FortranDescriptors : Fortran {
+  static bool is_in_place(Word buffer) { return Fortran::is_in_place(*reinterpret_cast<const Word*>(buffer)); }
+};
+
+/// The same with large counts (mpi_send_c_f08ts_).
+struct LargeFortran : FortranDescriptors {
+  static std::int64_t count(Word word) { return *reinterpret_cast<const MPI_Count*>(word); }
+  static std::int64_t count(Word words, int at) { return reinterpret_cast<const MPI_Count*>(words)[at]; }
 };
 
 }  // namespace rankloom::record

@@ -9,6 +9,11 @@
 
 #include <mpi.h>
 
+/// Open MPI 5 has the sessions of MPI 4, although its MPI_VERSION is 3.
+#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
+#define RANKLOOM_SESSIONS
+#endif
+
 namespace rankloom::record {
 
 /// An argument of any MPI function: an integer, a handle or an address. Wrappers pass arguments on unchanged, whether
@@ -92,7 +97,7 @@ RANKLOOM_PMPI(Graph_neighbors);
 RANKLOOM_PMPI(Graph_neighbors_count);
 RANKLOOM_PMPI(Group_compare);
 RANKLOOM_PMPI(Group_free);
-#if MPI_VERSION >= 4
+#if defined(RANKLOOM_SESSIONS)
 RANKLOOM_PMPI(Group_from_session_pset);
 #endif
 RANKLOOM_PMPI(Group_rank);
@@ -103,11 +108,17 @@ RANKLOOM_PMPI(Query_thread);
 RANKLOOM_PMPI(Test_cancelled);
 RANKLOOM_PMPI(Topo_test);
 RANKLOOM_PMPI(Type_get_envelope);
-RANKLOOM_PMPI(Type_size_x);
 RANKLOOM_PMPI(Win_create_keyval);
 RANKLOOM_PMPI(Win_get_group);
 RANKLOOM_PMPI(Win_set_attr);
 #undef RANKLOOM_PMPI
+
+/// MPI_Type_size with an MPI_Count. MPI_Type_size_x is deprecated in MPI 4.1, MPI_Type_size_c came with MPI 4.
+#if MPI_VERSION >= 4
+inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size{"PMPI_Type_size_c"};
+#else
+inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size{"PMPI_Type_size_x"};
+#endif
 }  // namespace pmpi
 
 // Predefined handles. In Open MPI they are addresses inside its library.

@@ -21,7 +21,7 @@ inline int output_value(Word word, int at = 0) {
 /// Whether the program passed MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE.
 template <class L>
 bool is_ignored(Word status) {
-  if constexpr (std::is_same_v<L, Fortran>) {
+  if constexpr (std::is_base_of_v<Fortran, L>) {
     static const Word status_ignore = reinterpret_cast<Word>(find_symbol("mpi_fortran_status_ignore_"));
     static const Word statuses_ignore = reinterpret_cast<Word>(find_symbol("mpi_fortran_statuses_ignore_"));
     return status != 0 && (status == status_ignore || status == statuses_ignore);
@@ -89,7 +89,7 @@ class RequestSnapshot {
   }
 
  private:
-  static constexpr int first_index = std::is_same_v<L, Fortran> ? 1 : 0;
+  static constexpr int first_index = std::is_base_of_v<Fortran, L> ? 1 : 0;
   static constexpr std::size_t small_size = 16;
 
   void complete(int at, int status) const {
@@ -167,7 +167,7 @@ struct TraceRules {
   }
   /// The handle of a matched message as a hash key; in Fortran, handles are integers.
   static Word message_handle(Word message) {
-    if constexpr (std::is_same_v<L, Fortran>) {
+    if constexpr (std::is_base_of_v<Fortran, L>) {
       return static_cast<Word>(output_value(message));
     } else {
       return (Word) * reinterpret_cast<const MPI_Message*>(message);  // NOLINT

@@ -67,7 +67,7 @@ class Rule:
 
 
 def succeeded(language):
-    return f"{language}::succeeded(outcome, {'ierror' if language == 'Fortran' else '0'})"
+    return f"{language}::succeeded(outcome, {'ierror' if 'Fortran' in language else '0'})"
 
 
 def functions(table):
@@ -228,21 +228,27 @@ class Generator:
         hidden = [argument.removeprefix("f/") for argument in arguments if argument.startswith("f/")]
         parameters = [*visible, "ierror", *hidden]
         lower = name.lower()
-        f08 = [(f"mpi_{lower}_f08_", real) for real in (f"pmpi_{lower}_f08_", f"pmpir_{lower}_f08_")]
-        f08 = [pair for pair in f08 if set(pair) <= self.symbols][:1]
+        is_open_mpi = "ompi_send_f" in self.symbols
+        f08 = []  # (language, names)
+        for language, form in (("Fortran", "f08_"), ("LargeFortran", "c_f08_"), ("FortranDescriptors", "f08ts_"), ("LargeFortran", "c_f08ts_")):
+            # MPICH's functions with descriptors call the C functions.
+            if form.endswith("ts_") and not is_open_mpi:
+                continue
+            pairs = [(f"mpi_{lower}_{form}", f"{real}_{lower}_{form}") for real in ("pmpi", "pmpir")]
+            f08.append((language, [pair for pair in pairs if set(pair) <= self.symbols][:1]))
         # One function under the names that Fortran compilers give it. The first name gets a wrapper, the others are aliases of it. Open
         # MPI also has mpi_send and MPI_SEND, for compilers that append no underscore (IBM XL); libraries have functions of their own with such names
         # (mpi_send of R's Rmpi), and a preloaded library would replace these.
         mangled = [(f"mpi_{lower}_", f"pmpi_{lower}_"), (f"mpi_{lower}__", f"pmpi_{lower}__")]
-        mangled = [pair for pair in mangled if "ompi_send_f" in self.symbols and set(pair) <= self.symbols]
-        for names in (f08, mangled):
-            yield from self.fortran_wrapper(name, names, visible + hidden, parameters, rule)
+        mangled = [pair for pair in mangled if is_open_mpi and set(pair) <= self.symbols]
+        for language, names in (*f08, ("Fortran", mangled)):
+            yield from self.fortran_wrapper(name, language, names, visible + hidden, parameters, rule)
 
-    def fortran_wrapper(self, name, names, available, parameters, rule):
+    def fortran_wrapper(self, name, language, names, available, parameters, rule):
         if not names:
             return
         (symbol, real), *aliases = names
-        yield from self.wrapper(name, symbol, "Fortran", real, available, parameters, rule)
+        yield from self.wrapper(name, symbol, language, real, available, parameters, rule)
         for alias, _ in aliases:
             types = ", ".join(["Word"] * len(parameters))
             yield f'[[gnu::visibility("default"), gnu::alias("{symbol}")]] int wrap_{alias}({types}) asm("{alias}");'
