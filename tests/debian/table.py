@@ -40,7 +40,7 @@ SLURM_PROOFS = {
 }
 MPI_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH"}
 # name in the results → the Debian package with its version
-PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich", "slurm": "slurmctld", "hwloc": "libhwloc-dev", "gcc": "gcc", "cmake": "cmake", "simgrid": "libsimgrid-dev",
+PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich", "slurm": "slurmctld", "hwloc": "libhwloc-dev", "gcc": "libstdc++6", "cmake": "cmake", "simgrid": "libsimgrid-dev",
             "scotch": "libscotch-dev", "eigen": "libeigen3-dev", "fmt": "libfmt-dev", "cli11": "libcli11-dev"}
 
 
@@ -54,17 +54,19 @@ def test_results(reports):
     return results
 
 
+def plain_version(version):
+    """The version of the program in the version of its package: 4.2.1 of 4.3.0+really4.2.1, 6.0.0rc2 of 6.0.0~rc2."""
+    return re.match(r"[\w.~]+", re.split(r"really\.?", version)[-1]).group().replace("~", "")
+
+
 def package_versions(root):
     """Upstream versions of the packages that are installed in a Debian system."""
     versions = {}
     for name, package in PACKAGES.items():
-        query = ["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", "${db:Status-Status} ${source:Upstream-Version} ${Version}", package]
-        status, _, rest = subprocess.run(query, capture_output=True, text=True, check=False).stdout.partition(" ")
+        query = ["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", "${db:Status-Status} ${source:Upstream-Version}", package]
+        status, _, version = subprocess.run(query, capture_output=True, text=True, check=False).stdout.partition(" ")
         if status == "installed":
-            upstream, version = rest.split()
-            # gcc is a package of its own source, whose version is not the compiler's.
-            upstream = version if name == "gcc" else upstream
-            versions[name] = re.match(r"(?:\d+:)?([\w.]+)", upstream).group(1)
+            versions[name] = plain_version(version)
     return versions
 
 

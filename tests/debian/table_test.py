@@ -51,6 +51,10 @@ class Results(unittest.TestCase):
         self.assertEqual(table.cell({"a.1": "skipped"}, r"a\..*"), "skipped")
         self.assertEqual(table.cell({"b": "passed"}, r"a\..*"), "–")
 
+    def test_versions_are_those_of_the_programs(self):
+        for version, plain in (("4.3.0+really4.2.1", "4.2.1"), ("6.0.0~rc2", "6.0.0rc2"), ("10.1.1+ds1", "10.1.1"), ("3.12.0.really.3.12.0.really.3.11.3", "3.11.3")):
+            self.assertEqual(table.plain_version(version), plain)
+
     def test_each_mpi_library_has_its_own_tests(self):
         names = {"record.fortran.Module.mpich": "failed", "record.one_sided.mpich": "passed", "reorder.VirtualCluster": "passed"}
         self.assertEqual(table.cell(names, table.MPI_PROOFS["record Fortran"]["mpich"]), "1 of 1 failed")

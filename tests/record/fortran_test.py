@@ -37,9 +37,16 @@ class Interface:
         self.assertEqual({pair: tuple(volume) for pair, volume in level[0].pairs.items()}, {up: (24, 1) for up, down in ring})
 
     def test_partitioned_messages(self):
-        self.only("mpich", "Open MPI 4 has none")
+        self.needs("MPI_Psend_init")
         profile = self.record(2, self.program("fortran_partitioned.F90", self.flag))
         self.assert_pairs(profile, {(0, 1): (4 * 5 * 4, 1)})
+
+
+class Sessions:
+    def test_sessions(self):
+        self.needs("MPI_Session_init")
+        profile = self.record(2, self.program("fortran_sessions.F90", self.flag))
+        self.assert_pairs(profile, {(0, 1): (40, 1), (1, 0): (40, 1)})
 
 
 class IncludeFile(Interface, RecordingTest):
@@ -48,16 +55,23 @@ class IncludeFile(Interface, RecordingTest):
     flag = "-DMPIF"
 
 
-class Module(Interface, RecordingTest):
+class Module(Interface, Sessions, RecordingTest):
     """use mpi"""
 
     flag = "-DMPI"
 
 
-class ModuleOf2008(Interface, RecordingTest):
+class ModuleOf2008(Interface, Sessions, RecordingTest):
     """use mpi_f08"""
 
     flag = "-DF08"
+
+    def test_large_counts(self):
+        self.needs("MPI_Send_c")
+        profile = self.record(2, self.program("fortran_large.F90"))
+        self.assert_pairs(profile, {(0, 1): (3 * 40, 3)})
+        self.assert_calls(profile, {(WORLD, "bcast", 1, 400): 1})
+        self.assertEqual({pair: volume.bytes for pair, volume in without_self(profile.expanded).items()}, {(0, 1): 20, (1, 0): 20})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ class Sends(RecordingTest):
         self.assert_pairs(profile, {(0, 1): (bits(*range(11)), 11), (1, 0): (3 + 512, 2)})
 
     def test_functions_of_mpi_4_count(self):
-        self.only("mpich", "Open MPI 4.1 has none of them")
+        self.needs("MPI_Send_c")
         profile = self.record(2, self.program("sends_mpi4.c"))
         self.assert_pairs(profile, {(0, 1): (bits(*range(14)) + 2 * bits(14), 16), (1, 0): (bits(9, 12, 13), 6)})
 
@@ -46,9 +46,14 @@ class Sends(RecordingTest):
         self.assert_pairs(profile, {(0, 1): (3 * 1111 + 10000 + 10 * 100, 12 + 1 + 10)})
 
     def test_partitioned_sends_count_once_for_each_start(self):
-        self.only("mpich", "Open MPI 4.1 has none of them")
+        self.needs("MPI_Psend_init")
         profile = self.record(2, self.program("partitioned.c"))
         self.assert_pairs(profile, {(0, 1): (3 * 3200, 3)})
+
+    def test_buffers_of_mpi_4_1_count_each_message_once(self):
+        self.needs("MPI_Comm_flush_buffer")
+        profile = self.record(2, self.program("buffers.c"))
+        self.assert_pairs(profile, {(0, 1): (7 * 400, 7)})
 
     def test_threads_that_send_at_once_are_counted_exactly(self):
         profile = self.record(2, self.program("threads.c", "-pthread"))

@@ -6,9 +6,11 @@
 
 import collections
 import ctypes
+import functools
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -222,6 +224,12 @@ def bits(*places):
     return sum(1 << place for place in places)
 
 
+@functools.cache
+def declarations(compiler):
+    """What mpi.h declares."""
+    return subprocess.run([compiler, "-E", "-x", "c", "-"], input="#include <mpi.h>\n", capture_output=True, text=True, check=True, timeout=HANGS).stdout
+
+
 class RecordingTest(unittest.TestCase):
     rankloom = None
     mpi = None
@@ -236,6 +244,11 @@ class RecordingTest(unittest.TestCase):
     def only(self, mpi, why):
         if self.mpi.name != mpi:
             self.skipTest(why)
+
+    def needs(self, function):
+        """Skips the test if mpi.h does not declare the function."""
+        if not re.search(rf"\b{function}\b", declarations(self.mpi.compilers[".c"])):
+            self.skipTest(f"{self.mpi.name} does not have {function}")
 
     def program(self, source, *flags, mpi=None, linker=(), out=None):
         """A program of programs/, compiled once for each MPI library and set of flags, and cached in the build directory for all tests."""
