@@ -61,5 +61,5 @@ function(rankloom_check_required)
   list(JOIN debian " " debian)
   list(JOIN fedora " " fedora)
   message(FATAL_ERROR "These libraries are required:\n  ${missing}\nInstall them: apt install ${debian} (Debian), "
-    "dnf install ${fedora} (Fedora), or give their installation prefixes with -DCMAKE_PREFIX_PATH=…")
+    "dnf install ${fedora} (Fedora), or give their installation prefixes with -DCMAKE_PREFIX_PATH=...")
 endfunction()
