@@ -14,6 +14,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # On ARM, GCC notes that GCC 9 passed pairs of doubles differently.
   target_compile_options(rankloom_flags INTERFACE -Wno-psabi)
 endif()
+# GCC 14 and later on ARM choose a register allocator by the optimisation level, and accept a precompiled header only with the same
+# choice. The libraries are compiled at several levels with one header.
+include(CheckCXXCompilerFlag)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  check_cxx_compiler_flag(-mearly-ra=all RANKLOOM_HAS_EARLY_RA)
+  if(RANKLOOM_HAS_EARLY_RA)
+    target_compile_options(rankloom_flags INTERFACE -mearly-ra=all)
+  endif()
+endif()
 # Several sources per compiler run: half of the build time, but a change compiles its neighbours too. Sources whose
 # file-local names collide are compiled alone (SKIP_UNITY_BUILD_INCLUSION in the CMakeLists.txt of their folder).
 option(RANKLOOM_UNITY "Compile the sources of a library in groups" OFF)

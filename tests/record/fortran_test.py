@@ -37,7 +37,8 @@ class Interface:
         self.assertEqual({pair: tuple(volume) for pair, volume in level[0].pairs.items()}, {up: (24, 1) for up, down in ring})
 
     def test_partitioned_messages(self):
-        self.needs("MPI_Psend_init")
+        # The module mpi_f08 of Open MPI 5 declares a smaller count than its functions read.
+        self.needs("MPI_Send_c" if self.flag == "-DF08" else "MPI_Psend_init")
         profile = self.record(2, self.program("fortran_partitioned.F90", self.flag))
         self.assert_pairs(profile, {(0, 1): (4 * 5 * 4, 1)})
 
