@@ -1,156 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover: Slurm's topology.yaml, parsed by libyaml: topology/tree, topology/block and topology/flat as the manual
-// page topology.yaml(5) describes them.
+// discover/slurm: topology.yaml: topology/tree, topology/block, topology/flat, topology/ring and topology/torus3d as
+// the manual page topology.yaml(5) of Slurm 26.05 describes them.
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <set>
 
 #include <fmt/format.h>
-#include <yaml.h>
 
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/compose.hpp"
+#include "rankloom/discover/slurm/slurm_grids.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
+#include "rankloom/discover/slurm/yaml_document.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// One node of a parsed YAML document. Aliases are resolved by libyaml. An invalid value stands for a missing key.
-class YamlValue {
- public:
-  YamlValue() = default;
-  YamlValue(yaml_document_t* document, int id) : document_(document), node_(yaml_document_get_node(document, id)) {}
+/// The largest number of cells of one torus.
+constexpr std::uint64_t max_cells = std::uint64_t{1} << 20;
 
-  explicit operator bool() const { return node_ != nullptr; }
-  bool is_scalar() const { return node_ != nullptr && node_->type == YAML_SCALAR_NODE; }
-  bool is_sequence() const { return node_ != nullptr && node_->type == YAML_SEQUENCE_NODE; }
-  bool is_mapping() const { return node_ != nullptr && node_->type == YAML_MAPPING_NODE; }
-  /// "key:" without a value, or "key: ~".
-  bool is_null() const {
-    return is_scalar() && node_->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (text().empty() || text() == "~" || lower_case(text()) == "null");
-  }
-  /// Counted from 1.
-  std::uint64_t line() const { return node_ == nullptr ? 0 : node_->start_mark.line + 1; }
-
-  std::string text() const {
-    if (!is_scalar()) return {};
-    return {reinterpret_cast<const char*>(node_->data.scalar.value), node_->data.scalar.length};
-  }
-  bool is_true() const {
-    const std::string word = lower_case(text());
-    return word == "true" || word == "yes" || word == "on";
-  }
-
-  std::vector<YamlValue> items() const {
-    std::vector<YamlValue> result;
-    if (!is_sequence()) return result;
-    for (const int* item = node_->data.sequence.items.start; item < node_->data.sequence.items.top; ++item)
-      result.emplace_back(document_, *item);
-    return result;
-  }
-  /// The items of a sequence, or the value itself as its only item.
-  std::vector<YamlValue> items_or_self() const { return is_sequence() ? items() : std::vector{*this}; }
-
-  struct Entry;
-  std::vector<Entry> entries() const;
-  YamlValue find(std::string_view key) const;
-
- private:
-  yaml_document_t* document_ = nullptr;
-  yaml_node_t* node_ = nullptr;
-};
-
-struct YamlValue::Entry {
-  YamlValue key, value;
-};
-
-std::vector<YamlValue::Entry> YamlValue::entries() const {
-  std::vector<Entry> result;
-  if (!is_mapping()) return result;
-  for (const yaml_node_pair_t* pair = node_->data.mapping.pairs.start; pair < node_->data.mapping.pairs.top; ++pair)
-    result.push_back({YamlValue(document_, pair->key), YamlValue(document_, pair->value)});
-  return result;
-}
-
-YamlValue YamlValue::find(std::string_view key) const {
-  for (const Entry& entry : entries()) {
-    if (entry.key.text() == key) return entry.value;
-  }
-  return {};
-}
-
-struct DeleteDocument {
-  void operator()(yaml_document_t* document) const {
-    yaml_document_delete(document);
-    delete document;
-  }
-};
-using YamlDocument = std::unique_ptr<yaml_document_t, DeleteDocument>;
-
-class YamlParser {
- public:
-  explicit YamlParser(const FileContents& file) : file_(file) {
-    is_ready_ = yaml_parser_initialize(&parser_) != 0;
-    if (!is_ready_) return;
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(file.view().data()),
-                                 file.view().size());
-  }
-  YamlParser(const YamlParser&) = delete;
-  YamlParser& operator=(const YamlParser&) = delete;
-  ~YamlParser() {
-    if (is_ready_) yaml_parser_delete(&parser_);
-  }
-
-  /// The next document of the file; its root is null after the last one.
-  Result<YamlDocument> load() {
-    if (!is_ready_) return fail(Code::environment, at(file_.name()), "out of memory", "free memory and try again");
-    if (const std::uint64_t line = first_line_nested_too_deep(); line > 0)
-      return fail(Code::bad_input, at(file_.name(), line), "the brackets are nested too deep",
-                  "check that every bracket is closed");
-    auto raw = std::make_unique<yaml_document_t>();
-    if (yaml_parser_load(&parser_, raw.get()) == 0) return syntax_error();
-    return YamlDocument(raw.release());
-  }
-
- private:
-  Failure syntax_error() const {
-    const std::uint64_t line = parser_.problem_mark.line + 1;
-    const std::string problem = parser_.problem == nullptr ? "unknown error" : parser_.problem;
-    const std::string context = parser_.context == nullptr ? "" : fmt::format(" {}", parser_.context);
-    return fail(Code::bad_input, at(file_.name(), line), fmt::format("invalid YAML: {}{}", problem, context),
-                is_indented_by_tab(line)
-                    ? "indent with spaces; YAML does not allow tabs"
-                    : "check the indentation, brackets and quotes of this line and the one before");
-  }
-
-  /// The time that libyaml needs is quadratic in the nesting depth of brackets. Returns 0 if no line is nested too
-  /// deep.
-  std::uint64_t first_line_nested_too_deep() const {
-    constexpr std::size_t max_depth = 200;
-    std::size_t depth = 0;
-    std::uint64_t line = 1;
-    for (const char c : file_.view()) {
-      line += c == '\n' ? 1 : 0;
-      if ((c == '[' || c == '{') && ++depth > max_depth) return line;
-      if ((c == ']' || c == '}') && depth > 0) --depth;
-    }
-    return 0;
-  }
-
-  bool is_indented_by_tab(std::uint64_t line) const {
-    const auto lines = split(file_.view(), '\n');
-    if (line > lines.size()) return false;
-    const std::string_view text = lines[line - 1];
-    return text.substr(0, text.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
-  }
-
-  const FileContents& file_;
-  yaml_parser_t parser_ = {};
-  bool is_ready_ = false;
+/// x, y and z, as topology/torus3d counts them.
+struct Coordinates {
+  std::uint32_t x = 0, y = 0, z = 0;
+  std::uint64_t product() const { return max_cells / x / y / z == 0 ? max_cells + 1 : std::uint64_t{x} * y * z; }
 };
 
 class TopologyYaml {
@@ -205,8 +79,15 @@ class TopologyYaml {
       if (!sizes) return propagate(sizes);
       return build_switch_tree(source_, "block", aggregate_blocks(std::move(*entries), *sizes));
     }
-    if (topology.find("flat").is_true()) return read_flat(topology, all);
-    return bad(topology, "this topology has none of the keys tree, block and flat",
+    if (topology.find("ring") || topology.find("torus3d")) {
+      auto grids = read_grids(topology);
+      if (!grids) return propagate(grids);
+      return build_grids(source_, *grids);
+    }
+    // A flat topology may have options, which concern the order of nodes in a step.
+    if (const YamlValue flat = topology.find("flat"); flat.is_true() || flat.is_mapping())
+      return read_flat(topology, all);
+    return bad(topology, "this topology has none of the keys tree, block, ring, torus3d and flat",
                "add one of them, for example \"tree:\" with a list \"switches:\" below");
   }
 
@@ -226,6 +107,13 @@ class TopologyYaml {
           for (const std::string& host : entry.hosts) {
             if (known.insert(host).second) nodes.push_back(host);
           }
+        }
+      }
+      auto grids = read_grids(topology);
+      if (!grids) return propagate(grids);
+      for (const GridEntry& grid : *grids) {
+        for (const std::string& host : grid.hosts) {
+          if (!host.empty() && known.insert(host).second) nodes.push_back(host);
         }
       }
     }
@@ -284,6 +172,125 @@ class TopologyYaml {
     return names;
   }
 
+  /// The rings or tori of a topology; none if it has another type.
+  Result<std::vector<GridEntry>> read_grids(const YamlValue& topology) const {
+    if (const YamlValue ring = topology.find("ring")) {
+      auto rings = read_entries(ring, "rings", "ring");
+      if (!rings) return propagate(rings);
+      std::vector<GridEntry> grids;
+      for (SwitchEntry& entry : *rings) {
+        if (entry.hosts.empty())
+          return fail(Code::bad_input, at(source_, entry.line), "this ring has no nodes", "add \"nodes: n[0-7]\"");
+        grids.push_back({.name = std::move(entry.name),
+                         .sizes = {static_cast<std::uint32_t>(entry.hosts.size())},
+                         .hosts = std::move(entry.hosts),
+                         .line = entry.line});
+      }
+      return grids;
+    }
+    const YamlValue torus3d = topology.find("torus3d");
+    if (!torus3d) return std::vector<GridEntry>{};
+    if (auto sound = check_keys(torus3d); !sound) return propagate(sound);
+    const YamlValue list = torus3d.find("toruses");
+    if (!list.is_sequence())
+      return bad(list ? list : torus3d, "there is no list \"toruses\"",
+                 "write \"toruses:\" and below it one \"- name: NAME\" per torus");
+    std::vector<GridEntry> grids;
+    for (const YamlValue& item : list.items()) {
+      auto torus = read_torus(item);
+      if (!torus) return propagate(torus);
+      grids.push_back(std::move(*torus));
+    }
+    return grids;
+  }
+
+  Result<GridEntry> read_torus(const YamlValue& torus) const {
+    if (auto sound = check_keys(torus); !sound) return propagate(sound);
+    const std::string name = torus.find("name").text();
+    if (name.empty()) return bad(torus, "this torus has no name", "start it with \"- name: NAME\"");
+    auto dims = read_coordinates(torus, "dims");
+    if (!dims) return propagate(dims);
+    GridEntry grid{.name = name, .sizes = {dims->z, dims->y, dims->x}, .hosts = {}, .line = torus.line()};
+    const YamlValue nodes = torus.find("nodes"), regions = torus.find("regions");
+    if (nodes && regions) return bad(regions, "this torus has nodes and regions", "keep one of them");
+    if (!regions) {
+      auto hosts = read_hosts(torus, *dims);
+      if (!hosts) return propagate(hosts);
+      grid.hosts = std::move(*hosts);
+      return grid;
+    }
+    grid.hosts.resize(dims->product());
+    for (const YamlValue& region : regions.items_or_self()) {
+      if (auto added = add_region(region, *dims, grid); !added) return propagate(added);
+    }
+    return grid;
+  }
+
+  Result<void> add_region(const YamlValue& region, const Coordinates& torus, GridEntry& grid) const {
+    if (auto sound = check_keys(region); !sound) return sound;
+    auto dims = read_coordinates(region, "dims");
+    if (!dims) return propagate(dims);
+    auto anchor = read_coordinates(region, "anchor");
+    if (!anchor) return propagate(anchor);
+    const auto exceeds = [](std::uint32_t from, std::uint32_t count, std::uint32_t size) {
+      return std::uint64_t{from} + count > size;
+    };
+    if (exceeds(anchor->x, dims->x, torus.x) || exceeds(anchor->y, dims->y, torus.y) ||
+        exceeds(anchor->z, dims->z, torus.z))
+      return bad(region, "this region exceeds the torus", "reduce its dims, or move its anchor; it cannot wrap around");
+    auto hosts = read_hosts(region, *dims);
+    if (!hosts) return propagate(hosts);
+    auto host = hosts->begin();
+    for (std::uint32_t z = 0; z < dims->z; ++z) {
+      for (std::uint32_t y = 0; y < dims->y; ++y) {
+        for (std::uint32_t x = 0; x < dims->x; ++x) {
+          const std::size_t row = (std::size_t{anchor->z} + z) * torus.y + anchor->y + y;
+          std::string& cell = grid.hosts[row * torus.x + anchor->x + x];
+          if (!cell.empty())
+            return bad(region, fmt::format("this region contains the cell of {}", printable(cell)),
+                       "let regions not overlap");
+          cell = std::move(*host++);
+        }
+      }
+    }
+    return {};
+  }
+
+  /// The nodes of a torus or region, one per cell.
+  Result<std::vector<std::string>> read_hosts(const YamlValue& owner, const Coordinates& dims) const {
+    auto hosts = read_names(owner.find("nodes"), "nodes");
+    if (!hosts || hosts->size() == dims.product()) return hosts;
+    return bad(owner,
+               fmt::format("dims {}x{}x{} are {} cells, but there are {} nodes", dims.x, dims.y, dims.z, dims.product(),
+                           hosts->size()),
+               "give as many nodes as cells; a torus with empty cells has regions");
+  }
+
+  /// {x: 4, y: 2, z: 1}: sizes, or the coordinates of an anchor, which may be 0.
+  Result<Coordinates> read_coordinates(const YamlValue& owner, std::string_view key) const {
+    const YamlValue value = owner.find(key);
+    if (!value.is_mapping())
+      return bad(value ? value : owner, fmt::format("\"{}\" is missing or not a mapping", key),
+                 fmt::format("write \"{}: {{x: 4, y: 2, z: 1}}\"", key));
+    if (auto sound = check_keys(value); !sound) return propagate(sound);
+    const bool is_size = key == "dims";
+    Coordinates result;
+    for (const auto& [name, member] :
+         {std::pair{"x", &Coordinates::x}, std::pair{"y", &Coordinates::y}, std::pair{"z", &Coordinates::z}}) {
+      const YamlValue coordinate = value.find(name);
+      const auto number = is_size ? parse_size(coordinate.text()) : parse_index(coordinate.text());
+      if (!number)
+        return bad(coordinate ? coordinate : value,
+                   fmt::format("{}: {} is not a {}", key, name, is_size ? "positive number" : "number"),
+                   fmt::format("write \"{}: {{x: 4, y: 2, z: 1}}\"", key));
+      result.*member = *number;
+    }
+    if (is_size && result.product() > max_cells)
+      return bad(value, fmt::format("dims {}x{}x{} are more than {} cells", result.x, result.y, result.z, max_cells),
+                 "check the numbers");
+    return result;
+  }
+
   Result<std::vector<std::uint32_t>> read_block_sizes(const YamlValue& block) const {
     std::vector<std::uint32_t> sizes;
     const YamlValue value = block.find("block_sizes");
@@ -320,7 +327,7 @@ bool is_slurm_yaml(std::string_view text) {
   const auto end = text.find_first_of(":\"' \n");
   if (end == std::string_view::npos) return false;
   static constexpr auto keys =
-      std::to_array<std::string_view>({"topology", "cluster_default", "tree", "block", "flat"});
+      std::to_array<std::string_view>({"topology", "cluster_default", "tree", "block", "flat", "ring", "torus3d"});
   const std::string_view key = text.substr(0, end);
   const std::string_view rest = text.substr(text[end] == ':' ? end : end + 1);
   return std::find(keys.begin(), keys.end(), key) != keys.end() && rest.starts_with(':') &&
@@ -328,17 +335,9 @@ bool is_slurm_yaml(std::string_view text) {
 }
 
 Result<MachineSpec> read_slurm_yaml(const FileContents& file) {
-  YamlParser parser(file);
-  auto document = parser.load();
+  auto document = YamlDocument::parse(file, "Slurm's topology.yaml");
   if (!document) return propagate(document);
-  const yaml_node_t* const root = yaml_document_get_root_node(document->get());
-  if (root == nullptr) return fail(Code::bad_input, at(file.name()), "is empty", "give Slurm's topology.yaml");
-  auto next = parser.load();
-  if (!next) return propagate(next);
-  if (const yaml_node_t* const second = yaml_document_get_root_node(next->get()); second != nullptr)
-    return fail(Code::bad_input, at(file.name(), second->start_mark.line + 1), "a second YAML document starts here",
-                "keep one document: remove the line \"---\" before it");
-  return TopologyYaml(file.name()).read(YamlValue(document->get(), 1));  // libyaml numbers the root 1
+  return TopologyYaml(file.name()).read(document->root());
 }
 
 }  // namespace rankloom
