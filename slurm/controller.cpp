@@ -88,30 +88,43 @@ std::vector<std::string> Controller::node_names() const {
   return names;
 }
 
-void Controller::for_each_running_job(const std::function<void(const std::string& nodes, double end)>& visit) const {
+void Controller::for_each_running_job_of(JobList jobs, const VisitJob& visit) const {
   struct Context {
     const Controller& controller;
-    const std::function<void(const std::string&, double)>& visit;
+    const VisitJob& visit;
     bitstr_t* all_nodes;
   };
   Context data{*this, visit, new_bits_(node_count())};
   for (int node = 0; node < node_count(); ++node) set_bit_(data.all_nodes, node);
   const auto visit_job = [](void* job, void* argument) -> int {
     const Context& context = *static_cast<Context*>(argument);
-    if (!context.controller.overlaps_and_runs_(context.all_nodes, job)) return 0;
-    resource_allocation_response_msg_t* const allocation = context.controller.describe_allocation_(job);
+    const Controller& controller = context.controller;
+    if (!overlaps_and_runs(controller.overlaps_and_runs_, context.all_nodes, job)) return 0;
+    resource_allocation_response_msg_t* const allocation = controller.describe_allocation_(job);
     if (allocation == nullptr) return 0;
-    job_alloc_info_msg_t request{};
-    request.job_id = allocation->job_id;
-    srun_timeout_msg_t response{};
-    const bool known = context.controller.end_time_(&request, &response) == SLURM_SUCCESS;
-    const std::string nodes = string_or_empty(allocation->node_list);
-    context.controller.free_allocation_(allocation);
-    if (!nodes.empty()) context.visit(nodes, known ? static_cast<double>(response.timeout) : 0);
+    if (allocation->node_list != nullptr) context.visit(*allocation);
+    controller.free_allocation_(allocation);
     return 0;
   };
-  if (*job_list_ != nullptr) list_for_each_(*job_list_, visit_job, &data);
+  if (jobs != nullptr) list_for_each_(jobs, visit_job, &data);
   free_bits_(&data.all_nodes);
+}
+
+void Controller::for_each_running_job(const std::function<void(const std::string& nodes, double end)>& visit) const {
+  for_each_running_job_of(*job_list_, [&](const resource_allocation_response_msg_t& allocation) {
+    job_alloc_info_msg_t request{};
+    copy_job_id(allocation, request);
+    srun_timeout_msg_t response{};
+    const bool known = end_time_(&request, &response) == SLURM_SUCCESS;
+    visit(allocation.node_list, known ? static_cast<double>(response.timeout) : 0);
+  });
+}
+
+std::vector<std::string> Controller::nodes_of_running(JobList jobs) const {
+  std::vector<std::string> lists;
+  for_each_running_job_of(
+      jobs, [&](const resource_allocation_response_msg_t& allocation) { lists.emplace_back(allocation.node_list); });
+  return lists;
 }
 
 JobLabel Controller::label(Job* job) const {

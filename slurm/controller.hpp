@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-#include <slurm/slurm.h>
+#include "slurm/compatibility.hpp"
 
 namespace rankloom::slurm {
-
-using Job = void;
 
 /// The properties of a pending job that the plugin uses.
 struct JobLabel {
@@ -42,6 +40,8 @@ class Controller {
 
   /// Calls `visit` for every running or suspended job with its host list and its latest end time.
   void for_each_running_job(const std::function<void(const std::string& nodes, double end)>& visit) const;
+  /// The host lists of those jobs of the list that run.
+  std::vector<std::string> nodes_of_running(JobList jobs) const;
   JobLabel label(Job* job) const;
   /// Reads the files of the job. slurmctld logs an error for jobs without files, so this is called only when necessary.
   JobDemand demand(Job* job) const;
@@ -55,10 +55,13 @@ class Controller {
  private:
   Controller() = default;
   int node_count() const { return *node_record_count_; }
+  /// Calls `visit` for those jobs of the list that run.
+  using VisitJob = std::function<void(const resource_allocation_response_msg_t&)>;
+  void for_each_running_job_of(JobList jobs, const VisitJob& visit) const;
 
-  List* job_list_ = nullptr;
+  JobList* job_list_ = nullptr;
   int* node_record_count_ = nullptr;
-  bool (*overlaps_and_runs_)(bitstr_t*, Job*) = nullptr;
+  OverlapsAndRuns* overlaps_and_runs_ = nullptr;
   resource_allocation_response_msg_t* (*describe_allocation_)(Job*) = nullptr;
   void (*free_allocation_)(resource_allocation_response_msg_t*) = nullptr;
   job_desc_msg_t* (*describe_request_)(Job*) = nullptr;
@@ -66,7 +69,7 @@ class Controller {
   char** (*describe_to_prolog_)(Job*, bool) = nullptr;
   void (*free_variables_)(char**) = nullptr;
   int (*end_time_)(job_alloc_info_msg_t*, srun_timeout_msg_t*) = nullptr;
-  int (*list_for_each_)(List, int (*)(void*, void*), void*) = nullptr;
+  int (*list_for_each_)(JobList, int (*)(void*, void*), void*) = nullptr;
   char* (*names_of_bits_)(const bitstr_t*) = nullptr;
   bitstr_t* (*new_bits_)(bitoff_t) = nullptr;
   void (*free_bits_)(bitstr_t**) = nullptr;

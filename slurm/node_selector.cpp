@@ -93,16 +93,21 @@ bool NodeSelector::applies_to(Job* job, const NodeBitmap& usable) {
   return any_usable && required_nodes(job_info(job));
 }
 
+std::vector<Node> NodeSelector::nodes_of(const std::string& hosts) const {
+  std::vector<Node> nodes;
+  for (const std::string& name : expand_hostlist(hosts).value_or(std::vector<std::string>{})) {
+    const auto entry = node_by_name_.find(name);
+    if (entry != node_by_name_.end()) nodes.push_back(entry->second);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
 const SchedulerView& NodeSelector::view() {
   if (view_) return *view_;
   std::vector<ScheduledJob> running;
-  controller_->for_each_running_job([&](const std::string& text, double end) {
-    ScheduledJob job{{}, end};
-    for (const std::string& name : expand_hostlist(text).value_or(std::vector<std::string>{})) {
-      const auto entry = node_by_name_.find(name);
-      if (entry != node_by_name_.end()) job.nodes.push_back(entry->second);
-    }
-    std::sort(job.nodes.begin(), job.nodes.end());
+  controller_->for_each_running_job([&](const std::string& hosts, double end) {
+    ScheduledJob job{nodes_of(hosts), end};
     if (!job.nodes.empty()) running.push_back(std::move(job));
   });
   return view_.emplace(machine_.allocator, *policy_, std::move(running));
@@ -188,6 +193,18 @@ bool NodeSelector::try_now(Job* job, const NodeBitmap& usable, NodeCounts counts
   if (!try_sizes(job, usable, counts, purpose, find, accept)) return false;
   plans_.erase(job_info(job).label.id);
   return true;
+}
+
+bool NodeSelector::try_preempting(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
+                                  JobList preemptable, const AcceptNodes& accept) {
+  if (preemptable == nullptr) return false;
+  std::vector<std::vector<Node>> candidates;
+  for (const std::string& hosts : controller_->nodes_of_running(preemptable)) candidates.push_back(nodes_of(hosts));
+  if (candidates.empty()) return false;
+  const auto find = [&](const SchedulerView& view, const NodeRequest& request) {
+    return view.after_preemption(request, candidates);
+  };
+  return try_sizes(job, usable, counts, purpose, find, accept).has_value();
 }
 
 bool NodeSelector::try_later(Job* job, const NodeBitmap& usable, NodeCounts counts, const AcceptNodes& accept) {

@@ -41,6 +41,9 @@ class NodeSelector {
   /// If Slurm plans ahead, the plans for other jobs are taken into account.
   enum class Purpose : std::uint8_t { start, plan };
   bool try_now(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose, const AcceptNodes& accept);
+  /// The same for nodes that become free when Slurm preempts some of these jobs, the first ones preferably.
+  bool try_preempting(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose, JobList preemptable,
+                      const AcceptNodes& accept);
   /// The same for nodes that become free when running jobs end. The accepted nodes are stored as the plan of this job.
   bool try_later(Job* job, const NodeBitmap& usable, NodeCounts counts, const AcceptNodes& accept);
   /// Whether the job fits onto the empty machine.
@@ -72,6 +75,8 @@ class NodeSelector {
   std::optional<Allocation> try_sizes(Job* job, const NodeBitmap& usable, NodeCounts counts, Purpose purpose,
                                       const Find& find, const AcceptNodes& accept);
   const SchedulerView& view();
+  /// The nodes of the machine in a host list, in ascending order.
+  std::vector<Node> nodes_of(const std::string& hosts) const;
   SchedulerView view_with_plans(const NodeRequest& request, std::uint32_t job);
   std::vector<std::uint32_t> sizes(const JobInfo& info, NodeCounts counts) const;
   NodeBitmap to_bits(const std::vector<Node>& nodes) const;

@@ -19,20 +19,32 @@ namespace {
 using namespace rankloom;
 using namespace rankloom::slurm;
 
-// Values of the argument `mode` of select_p_job_test, of Slurm 22.05.
+// Values of the argument `mode` of select_p_job_test, the same in Slurm 22.05 to 26.05.
 enum Mode : std::uint16_t { mode_base = 0x00ff, run_now = 0, test_only = 1, will_run = 2 };
 
-/// A function of Slurm's own plugin, which is loaded because this plugin depends on it.
+/// A symbol of Slurm's own plugin, which is loaded because this plugin depends on it.
+void* stock_symbol(const char* name) {
+  void* const library = ::dlopen("select_cons_tres.so", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : ::dlsym(library, name);
+}
+
 template <class Function>
 Function* stock_function(const char* name) {
-  void* const library = ::dlopen("select_cons_tres.so", RTLD_LAZY | RTLD_NOLOAD);
-  return library == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(library, name));
+  return reinterpret_cast<Function*>(stock_symbol(name));
 }
 
 template <class... Arguments>
 int call_stock(const char* name, Arguments... arguments) {
   auto* const function = stock_function<int(Arguments...)>(name);
   return function == nullptr ? SLURM_ERROR : function(arguments...);
+}
+
+std::string other_release(std::uint32_t version) {
+  return fmt::format(
+      "this plugin was built for Slurm {}.{:02}, not for {}.{:02}: build rankloom with the headers of this release, or "
+      "remove the directory of the plugin from PluginDir",
+      SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER), SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER),
+      SLURM_VERSION_MAJOR(version), SLURM_VERSION_MINOR(version));
 }
 
 /// The state of the plugin. slurmctld calls it from several threads.
@@ -80,6 +92,7 @@ struct SelectRequest {
   NodeCounts counts;
   std::uint16_t mode;
   NodeBitmap usable;
+  JobList preemptable;
   std::function<int(const NodeBitmap&)> test_with_stock;
 };
 
@@ -88,14 +101,15 @@ int select_nodes(NodeSelector& selector, const SelectRequest& request) {
   const auto accept = [&](const NodeBitmap& nodes) {
     return (result = request.test_with_stock(nodes)) == SLURM_SUCCESS;
   };
+  const auto try_now = [&](NodeSelector::Purpose purpose) {
+    return selector.try_now(request.job, request.usable, request.counts, purpose, accept) ||
+           selector.try_preempting(request.job, request.usable, request.counts, purpose, request.preemptable, accept);
+  };
   switch (request.mode & mode_base) {
     case run_now:
-      return selector.try_now(request.job, request.usable, request.counts, NodeSelector::Purpose::start, accept)
-                 ? result
-                 : ESLURM_NODES_BUSY;
+      return try_now(NodeSelector::Purpose::start) ? result : ESLURM_NODES_BUSY;
     case will_run:
-      if (selector.try_now(request.job, request.usable, request.counts, NodeSelector::Purpose::plan, accept))
-        return result;
+      if (try_now(NodeSelector::Purpose::plan)) return result;
       return selector.try_later(request.job, request.usable, request.counts, accept) ? result : ESLURM_NODES_BUSY;
     case test_only:
       if (!selector.fits_empty_machine(request.job, request.usable, request.counts)) return SLURM_ERROR;
@@ -109,27 +123,27 @@ int select_nodes(NodeSelector& selector, const SelectRequest& request) {
 
 extern "C" {
 
-int select_p_job_test(void* job, bitstr_t* nodes, std::uint32_t min_nodes, std::uint32_t max_nodes,
-                      std::uint32_t requested_nodes, std::uint16_t mode, List preemptable, List* preempted,
-                      bitstr_t* excluded_cores) {
-  using JobTest =
-      int(void*, bitstr_t*, std::uint32_t, std::uint32_t, std::uint32_t, std::uint16_t, List, List*, bitstr_t*);
+int select_p_job_test(Job* job, bitstr_t* nodes, std::uint32_t min_nodes, std::uint32_t max_nodes,
+                      std::uint32_t requested_nodes, std::uint16_t mode, JobList preemptable, JobList* preempted,
+                      RANKLOOM_RESERVATION_PARAMETERS) {
   static auto* const test = stock_function<JobTest>("select_p_job_test");
   if (test == nullptr) return SLURM_ERROR;
+  const auto test_with_stock = [&] {
+    return test(job, nodes, min_nodes, max_nodes, requested_nodes, mode, preemptable, preempted,
+                RANKLOOM_RESERVATION_ARGUMENTS);
+  };
   State& plugin = state();
   const std::lock_guard lock(plugin.mutex);
-  if (!plugin.selector || min_nodes == 0)
-    return test(job, nodes, min_nodes, max_nodes, requested_nodes, mode, preemptable, preempted, excluded_cores);
+  if (!plugin.selector || min_nodes == 0) return test_with_stock();
   const Controller& controller = *plugin.controller;
   NodeBitmap usable;
   try {
     usable = controller.read(nodes);
     if (plugin.selector->applies_to(job, usable)) {
       const SelectRequest request{
-          job, {min_nodes, max_nodes, requested_nodes}, mode, usable, [&](const NodeBitmap& chosen) {
+          job, {min_nodes, max_nodes, requested_nodes}, mode, usable, preemptable, [&](const NodeBitmap& chosen) {
             controller.write(nodes, chosen);
-            return test(job, nodes, min_nodes, max_nodes, requested_nodes, mode, preemptable, preempted,
-                        excluded_cores);
+            return test_with_stock();
           }};
       const int result = select_nodes(*plugin.selector, request);
       // The requirements of the job, which may have been read meanwhile, can exclude it from our selection.
@@ -141,7 +155,20 @@ int select_p_job_test(void* job, bitstr_t* nodes, std::uint32_t min_nodes, std::
     log_error_once(plugin, "an unknown exception");
   }
   if (!usable.empty()) controller.write(nodes, usable);
-  return test(job, nodes, min_nodes, max_nodes, requested_nodes, mode, preemptable, preempted, excluded_cores);
+  return test_with_stock();
+}
+
+/// Called when a program of Slurm loads the plugin. Functions of another release have other arguments. Slurm compares
+/// its release with that of its own plugin, whose `plugin_version` it finds here.
+int init() {
+  const auto* const version = reinterpret_cast<const std::uint32_t*>(stock_symbol("plugin_version"));
+  if (version == nullptr || minor_release(*version) != minor_release(SLURM_VERSION_NUMBER)) {
+    using Log = void(const char*, ...);
+    auto* const error = reinterpret_cast<Log*>(::dlsym(RTLD_DEFAULT, "slurm_error"));
+    if (error != nullptr) error("rankloom: %s", other_release(version == nullptr ? 0 : *version).c_str());
+    return SLURM_ERROR;
+  }
+  return call_stock("init");
 }
 
 /// Called when slurmctld starts and when it reads its configuration again.

@@ -105,6 +105,33 @@ TEST_F(View, WaitsIfTheRequiredNodesConflictWithAnotherJob) {
   EXPECT_FALSE(busy.now(asked));  // node 8 is in use
 }
 
+TEST_F(View, PreemptsTheFirstJobsThatSuffice) {
+  const std::vector<ScheduledJob> quarters{
+      {nodes({0, 1, 4, 5}), 10}, {nodes({2, 3, 6, 7}), 20}, {nodes({8, 9, 12, 13}), 30}, {nodes({10, 11, 14, 15}), 40}};
+  const std::vector<std::vector<Node>> last_first{quarters[3].nodes, quarters[0].nodes, quarters[1].nodes};
+  EXPECT_FALSE(view(quarters).now(request(4)));
+  const auto one = view(quarters).after_preemption(request(4), last_first);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->nodes, quarters[3].nodes);
+  // The first two are not next to each other; with the third one there is a rectangle of two.
+  const auto two = view(quarters).after_preemption(request(8), last_first);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->nodes.size(), 8U);
+  EXPECT_TRUE(two->isolated);
+  for (const Node node : two->nodes) EXPECT_TRUE(index(node) < 8 || index(node) % 4 >= 2) << index(node);
+  EXPECT_FALSE(view(quarters).after_preemption(request(16), last_first));
+  EXPECT_FALSE(view(quarters).after_preemption(request(4), {}));
+}
+
+TEST_F(View, PreemptsNoJobThatHasNoneOfTheNodes) {
+  NodeRequest asked = request(2);
+  asked.required = nodes({4, 12});  // their messages pass router 8, but the scheduler does not end the job there
+  const std::vector<std::vector<Node>> candidates{nodes({8})};
+  EXPECT_FALSE(view({{nodes({8}), 10}}).after_preemption(asked, candidates));
+  asked.required = nodes({4, 8});
+  EXPECT_TRUE(view({{nodes({8}), 10}}).after_preemption(asked, candidates));
+}
+
 TEST_F(View, AgreesWithAnAllocatorThatKeepsState) {
   Random random(7);
   std::vector<ScheduledJob> running;

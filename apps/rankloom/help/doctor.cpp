@@ -212,7 +212,7 @@ Finding examine_slurm_plugin() {
           .found = found.has_value(),
           .required = false,
           .detail = found ? "built" : "",
-          .needed_for = "Slurm 22.05 jobs that do not share links",
+          .needed_for = "Slurm jobs that do not share links",
           .remedy = found ? "" : how_to_install("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins")};
 }
 

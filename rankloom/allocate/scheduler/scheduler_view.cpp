@@ -31,6 +31,11 @@ std::vector<Node> sorted_unique(std::span<const Node> nodes) {
   return all;
 }
 
+/// Both lists are in ascending order.
+bool have_common_node(std::span<const Node> a, std::span<const Node> b) {
+  return std::any_of(a.begin(), a.end(), [&](Node node) { return std::binary_search(b.begin(), b.end(), node); });
+}
+
 }  // namespace
 
 std::optional<Allocation> allocate_around(const Allocator& allocator, const Occupancy& occupancy,
@@ -104,6 +109,32 @@ std::optional<Allocation> SchedulerView::now(const NodeRequest& request) const {
 
 std::optional<Allocation> SchedulerView::on_empty_machine(const NodeRequest& request) const {
   return find(Occupancy(allocator_->machine()), request);
+}
+
+bool SchedulerView::is_valid_next_to(const Allocation& allocation, const std::vector<const Allocation*>& jobs,
+                                     const NodeRequest& request) const {
+  Occupancy others = occupancy_;
+  for (const Allocation* const job : jobs) {
+    if (have_common_node(job->nodes, allocation.nodes)) others.remove(*job);
+  }
+  return is_acceptable(make_allocation(allocator_->machine(), others, allocation.nodes), *policy_, request.allocation);
+}
+
+std::optional<Allocation> SchedulerView::after_preemption(const NodeRequest& request,
+                                                          std::span<const std::vector<Node>> candidates) const {
+  Occupancy future = occupancy_;
+  std::vector<const Allocation*> removed;
+  for (const std::vector<Node>& nodes : candidates) {
+    const auto job = std::find_if(allocations_.begin(), allocations_.end(), [&](const Allocation& running) {
+      return running.nodes == nodes && std::find(removed.begin(), removed.end(), &running) == removed.end();
+    });
+    if (job == allocations_.end()) continue;
+    future.remove(*job);
+    removed.push_back(&*job);
+    auto found = find(future, request);
+    if (found && is_valid_next_to(*found, removed, request)) return found;
+  }
+  return std::nullopt;
 }
 
 /// If the job fits at some moment it also fits later, so bisection finds the first one (as in the EASY queue of the

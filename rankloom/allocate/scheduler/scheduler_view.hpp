@@ -49,11 +49,19 @@ class SchedulerView {
   /// The first moment at which enough running jobs have ended for the policy to find nodes, and these nodes. Nothing if
   /// the job does not even fit on the empty machine.
   std::optional<Plan> later(const NodeRequest& request) const;
+  /// Nodes for the job if some of these running jobs are preempted: the fewest of the first ones that suffice. The
+  /// batch system preempts the jobs that have one of these nodes, so the result shares nothing with the other ones.
+  /// A job is named by its nodes.
+  std::optional<Allocation> after_preemption(const NodeRequest& request,
+                                             std::span<const std::vector<Node>> candidates) const;
   /// Nodes for the job if no other job were running.
   std::optional<Allocation> on_empty_machine(const NodeRequest& request) const;
 
  private:
   std::optional<Allocation> find(Occupancy occupancy, const NodeRequest& request) const;
+  /// Whether the allocation remains valid if those jobs of the list that have none of its nodes continue.
+  bool is_valid_next_to(const Allocation& allocation, const std::vector<const Allocation*>& jobs,
+                        const NodeRequest& request) const;
 
   const Allocator* allocator_;
   const PolicyInfo* policy_;

@@ -17,7 +17,7 @@ class Rankloom(CMakePackage):
 
     variant("openmpi", default=True, description="Record and reorder programs of Open MPI")
     variant("mpich", default=False, description="Record and reorder programs of MPICH")
-    variant("slurm", default=False, description="Plugins for Slurm 22.05")
+    variant("slurm", default=False, description="Plugins for Slurm 22.05 to 26.05")
     variant("simgrid", default=False, description="Predict run times by SimGrid")
     variant("otf2", default=True, description="Read OTF2 archives (Score-P, TAU, eztrace)")
     variant("hwloc", default=True, description="Look at hosts and read their hwloc files")
@@ -49,7 +49,7 @@ class Rankloom(CMakePackage):
     depends_on("mpich@4.0:", when="+mpich")
     # Two MPIs are two virtual providers: one installation of rankloom is for one of them.
     conflicts("+openmpi", when="+mpich", msg="choose one MPI for each installation")
-    depends_on("slurm@22.05", when="+slurm")
+    depends_on("slurm@22-05:26-05", when="+slurm")
     depends_on("simgrid@3.32: +smpi", when="+simgrid")
     depends_on("otf2@3:", when="+otf2")
     depends_on("hwloc@2.5:", when="+hwloc")
