@@ -16,6 +16,7 @@
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/place/slurm/job_machine.hpp"
 #include "rankloom/place/slurm/slurm_network.hpp"
+#include "rankloom/place/virtual_cluster/virtual_slurm_hosts.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -154,6 +155,13 @@ TEST(SlurmStep, RejectsOptionsThatConflictWithTheMapping) {
     EXPECT_THAT(step.error().hint, HasSubstr("leave it out"));
   }
   EXPECT_THAT(step_of("srun -n 2 a : -n 2 b", two_nodes()).error().what, HasSubstr("heterogeneous job"));
+}
+
+TEST(VirtualSlurm, ReadsTheReleaseOfSlurm) {
+  EXPECT_EQ(slurm_release("slurm-wlm 22.05.8\n"), 2205U);
+  EXPECT_EQ(slurm_release("slurm 26.05.5"), 2605U);
+  for (const char* const other : {"", "slurm", "slurm 24", "slurm 24.", "slurm 2405.1", "slurm 24.99"})
+    EXPECT_EQ(slurm_release(other), 0U) << other;
 }
 
 class PlaceStep : public ::testing::Test {
@@ -345,6 +353,25 @@ TEST_F(PlaceStep, MapsAProfileOntoTheJob) {
   EXPECT_THAT(place("map:" + profile, "srun -n 4 app", two_nodes()), HasSubstr("the profile has 8 ranks"));
   EXPECT_THAT(place("map:" + profile, "srun -n 8 app", {}), HasSubstr("inside salloc or sbatch"));
   EXPECT_THAT(place("map:" + profile + ",mapper=none", "srun app", two_nodes()), HasSubstr("none"));
+}
+
+TEST_F(PlaceStep, TheDefaultPlacementHasTheOrderOfSlurm) {
+  // Each rank exchanges data with the next one.
+  const auto profile =
+      write("chain.mtx", "%%MatrixMarket matrix coordinate integer general\n4 4 3\n1 2 1000\n2 3 1000\n3 4 1000\n");
+  const auto conf =
+      write("line.conf", "SwitchName=s0 Nodes=n[1-2]\nSwitchName=s1 Nodes=n[3-4]\nSwitchName=top Switches=s[0-1]\n");
+  const SlurmVariables variables{.nodes = "n[1-4]", .cpus_per_node = "1(x4)", .tasks_per_node = "1(x4)", .tasks = "4"};
+  auto step = step_of("srun app", variables);
+  const auto request = *parse_step_request("map:" + profile);
+  const auto in_order = place_step(request, *step, {.topology = conf});
+  ASSERT_TRUE(in_order) << to_string(in_order.error());
+  EXPECT_EQ(*in_order->cost, *in_order->cost_default);
+  step->rank_order = {"n1", "n3", "n2", "n4"};
+  const auto as_asked = place_step(request, *step, {.topology = conf});
+  ASSERT_TRUE(as_asked) << to_string(as_asked.error());
+  EXPECT_EQ(*as_asked->cost, *in_order->cost);
+  EXPECT_GT(*as_asked->cost_default, *as_asked->cost);
 }
 
 MachineSpec named_mesh() {

@@ -51,7 +51,10 @@ struct JobNode {
 
 /// One srun step: its options and the nodes of its job.
 struct SlurmStep {
-  std::vector<JobNode> nodes;          ///< In Slurm's order; empty: outside of a job.
+  std::vector<JobNode> nodes;          ///< In the order of the job's node list; empty: outside of a job.
+  /// The nodes in the order in which Slurm fills them with ranks by default, as it was asked for; empty: the order of
+  /// `nodes`. From 26.05 on the order depends on Slurm's topology plugin.
+  std::vector<std::string> rank_order = {};
   std::optional<std::uint32_t> ranks;  ///< None: the number of ranks of the mapping.
   bool sets_task_count = false;        ///< The command contains the number of ranks.
   std::uint32_t cpus_per_task = 1;

@@ -144,6 +144,23 @@ bool is_for_other_step(const StepRequest& request, const SlurmStep& step, std::s
   return request.set_by_job && step.sets_task_count && step.ranks && *step.ranks != ranks;
 }
 
+/// Slurm's default placement: the ranks fill one node after another. Empty if they do not fit, because ranks then share
+/// processing units.
+std::vector<Core> default_placement(const SlurmStep& step, const Topology& topology, std::uint32_t ranks) {
+  std::map<std::string, std::vector<Core>> cores_of;
+  for (std::uint32_t core = 0; core < topology.core_count(); ++core) {
+    if (topology.capacity(Core{core}) > 0)
+      cores_of[topology.node_name(topology.node_of(Core{core}))].push_back(Core{core});
+  }
+  std::vector<Core> placement;
+  for (const std::string& name : step.rank_order.empty() ? node_names(step) : step.rank_order) {
+    for (const Core core : cores_of[name]) {
+      if (placement.size() < ranks) placement.push_back(core);
+    }
+  }
+  return placement.size() == ranks ? placement : std::vector<Core>{};
+}
+
 Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& step, const SlurmNetwork& network) {
   if (step.nodes.empty()) {
     return fail(Code::usage, at("--rankloom"),
@@ -185,7 +202,10 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return propagate(fits);
   const CommGraph graph = traffic(std::move(imported->profile), collectives);
   const MapProblem problem{graph, *topology, *capacities, CostModel::bytes, {}, 0};
-  auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)});
+  // A rank of several processing units is placed on a slot, whose number depends on its shape.
+  const std::vector<Core> baseline = wide ? std::vector<Core>{} : default_placement(step, *topology, ranks);
+  auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)},
+                           {.default_placement = baseline});
   if (!result) return propagate(result);
   auto deployment = deploy(result->mapping.cores(), *topology, {}, slots);
   if (!deployment) return propagate(deployment);

@@ -142,6 +142,14 @@ Result<void> make_gpu_files(const std::string& directory, const VirtualSlurmOpti
   return {};
 }
 
+std::uint32_t installed_release() {
+  ProcessSpec spec;
+  spec.argv = {find_system_program("slurmctld"), "-V"};
+  ProcessOptions run;
+  run.capture_output = true;
+  return slurm_release(run_process(spec, run).output);
+}
+
 Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& options) {
   std::error_code error;
   for (const char* const name : {"state", "spool", "log", "munge"})
@@ -159,6 +167,8 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
   std::map<std::string, std::string> files = options.files;
   files["lab.json"] = dump_json(json) + "\n";
   files["slurm.conf"] = slurm_conf_text(slurm, options);
+  // From 24.05 on, slurmd uses cgroups for steps even if no plugin asks for them.
+  if (installed_release() >= 2405) files.emplace("cgroup.conf", "CgroupPlugin=disabled\n");
   if (!options.gpus.empty()) files["gres.conf"] = slurm_gres_text(slurm, options);
   files["hosts"] = slurm_hosts_text(slurm);
   files["nsswitch.conf"] = "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\n";

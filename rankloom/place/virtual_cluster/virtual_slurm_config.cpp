@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/virtual_cluster: the configuration files and environment of a virtual Slurm.
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -19,6 +21,16 @@ std::string slurm_plugin_directory() {
     directory = std::filesystem::path(matches.gl_pathv[0]).parent_path().string();
   ::globfree(&matches);
   return directory;
+}
+
+std::uint32_t slurm_release(std::string_view version) {
+  version.remove_prefix(std::min(version.find_first_of("0123456789"), version.size()));
+  const char* const end = version.data() + version.size();
+  std::uint32_t year = 0, month = 0;
+  const auto [point, error] = std::from_chars(version.data(), end, year);
+  if (error != std::errc() || point == end || *point != '.' || year > 99) return 0;
+  if (std::from_chars(point + 1, end, month).ec != std::errc() || month > 12) return 0;
+  return 100 * year + month;
 }
 
 std::string slurm_conf_text(const VirtualSlurm& slurm, const VirtualSlurmOptions& options) {

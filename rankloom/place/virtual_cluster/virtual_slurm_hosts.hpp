@@ -2,7 +2,9 @@
 // place/virtual_cluster: the parts of a virtual Slurm: its configuration files, its hosts, and commands run on them.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankloom/core/system/process.hpp"
@@ -18,6 +20,8 @@ std::string slurm_conf_text(const VirtualSlurm& slurm, const VirtualSlurmOptions
 std::string slurm_gres_text(const VirtualSlurm& slurm, const VirtualSlurmOptions& options);
 /// The contents of /etc/hosts on every virtual host.
 std::string slurm_hosts_text(const VirtualSlurm& slurm);
+/// The release in the output of `slurmctld -V`: 2205 for "slurm-wlm 22.05.8"; 0: unknown.
+std::uint32_t slurm_release(std::string_view version);
 /// The directory of Slurm's own plugins; empty: not installed.
 std::string slurm_plugin_directory();
 

@@ -54,6 +54,9 @@ class SlurmVerb : public Verb {
          "lab"},
         shared_);
     add_repeated(*up_, {"--conf", "LINE", "an additional line of slurm.conf", "lab"}, lines_);
+    add_repeated(
+        *up_, {"--file", "FILE", "a file that is copied next to slurm.conf, such as topology.yaml or gres.conf", "lab"},
+        copied_files_);
     policy_.describe_policy(*up_, "let rankloom choose the nodes of jobs by this policy of `rankloom list policies`",
                             false);
     policy_.describe_exclusive(*up_);
@@ -148,6 +151,19 @@ class SlurmVerb : public Verb {
     return {};
   }
 
+  Result<void> copy_files(VirtualSlurmOptions& options) const {
+    for (const std::string& path : copied_files_) {
+      const std::string name = fs::path(path).filename().string();
+      if (name == "slurm.conf" || options.files.contains(name))
+        return fail(Code::usage, at("--file"), fmt::format("{} is written by the lab itself", name),
+                    name == "slurm.conf" ? "add lines to it with --conf" : "remove this option");
+      auto file = read_file(path);
+      if (!file) return propagate(file);
+      options.files[name] = std::string(file->view());
+    }
+    return {};
+  }
+
   Result<int> up(const Session& session) {
     VirtualSlurmOptions options;
     options.name = name_;
@@ -156,6 +172,7 @@ class SlurmVerb : public Verb {
     if (auto good = set_machine(options); !good) return propagate(good);
     if (auto good = set_policy(options); !good) return propagate(good);
     set_spank(options);
+    if (auto good = copy_files(options); !good) return propagate(good);
     for (const std::string& directory : shared_) {
       if (!fs::is_directory(directory)) return bad_value("--share", directory, "an existing directory");
       share(options.shared_directories, directory);
@@ -250,7 +267,7 @@ class SlurmVerb : public Verb {
   TopologyArguments topology_;
   PolicyArguments policy_;
   std::uint64_t nodes_ = 0, cpus_ = 0, port_ = 0;
-  std::vector<std::string> shared_, lines_, command_;
+  std::vector<std::string> shared_, lines_, copied_files_, command_;
   std::string name_ = "slurm";
   std::string host_;
 };

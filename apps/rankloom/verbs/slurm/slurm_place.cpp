@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/slurm: `rankloom slurm place`: computes the placement of an srun step for the plugin of `srun --rankloom`.
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/output.hpp"
+#include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/place/slurm/slurm_step.hpp"
 
@@ -33,6 +36,39 @@ SlurmVariables variables() {
   return all;
 }
 
+/// Starts a step of one rank per node and returns the nodes in the order of the ranks. Nothing but the number of ranks
+/// influences the step: neither the options of the job nor a request for a placement.
+Result<std::vector<std::string>> ask_rank_order(const SlurmStep& step) {
+  Argv command{"env"};
+  for (const char* const name :
+       {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_NTASKS_PER_NODE", "SLURM_NTASKS", "SLURM_NPROCS",
+        "SLURM_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_MEM_PER_CPU",
+        "SLURM_SPANK__SLURM_SPANK_OPTION_rankloom_rankloom", "_SLURM_SPANK_OPTION_rankloom_rankloom"})
+    command.insert(command.end(), {"-u", name});
+  for (const auto& [option, name] : gpu_option_variables) command.insert(command.end(), {"-u", name});
+  const std::string nodes = std::to_string(step.nodes.size());
+  command.insert(command.end(),
+                 {"srun", "--quiet", "--overlap", "--immediate=30", "--mem=0", "--mpi=none", "--cpu-bind=none", "-N",
+                  nodes, "-n", nodes, "-c", "1", "sh", "-c", "echo $SLURM_PROCID $SLURMD_NODENAME"});
+  std::vector<std::string> order(step.nodes.size());
+  auto status = run_lines(command, [&](std::string_view line) {
+    std::size_t rank = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), rank);
+    if (error != std::errc() || rank >= order.size() || end == line.data() + line.size()) return;
+    order[rank] = line.substr(static_cast<std::size_t>(end - line.data()) + 1);
+  });
+  if (!status) return propagate(status);
+  for (const JobNode& node : step.nodes) {
+    if (*status == 0 && std::count(order.begin(), order.end(), node.name) == 1) continue;
+    return fail(Code::environment, at("--ask-order"),
+                *status != 0
+                    ? fmt::format("the step that asks for the order of ranks ended with exit status {}", *status)
+                    : fmt::format("the step that asks for the order of ranks did not run once on {}", node.name),
+                "run it inside the job while no other step has all processors exclusively, or leave --ask-order out");
+  }
+  return order;
+}
+
 class SlurmPlace : public Verb {
  public:
   void describe(CLI::App& app) override {
@@ -52,6 +88,10 @@ class SlurmPlace : public Verb {
               "the configuration of rankloom's Slurm plugins, which names the machine and its nodes", "input"},
              network_.config);
     exclude(app, "--config", "--network");
+    add_switch(app, "--ask-order",
+               "ask Slurm by a short step in which order it fills the nodes of the job with ranks, for the default "
+               "placement that is compared with the mapping; otherwise the order of the node list is assumed",
+               ask_order_, "input");
     add_repeated(
         app,
         {"COMMAND", "ARG", "after --: srun with its options, including --rankloom, and the program", "input", "", true},
@@ -94,6 +134,11 @@ class SlurmPlace : public Verb {
     if (request->off || (request->set_by_job && has_placement_options(*command))) return StepPlacement{};
     auto step = parse_step(*command, variables());
     if (!step) return propagate(step);
+    if (ask_order_ && !step->nodes.empty()) {
+      auto order = ask_rank_order(*step);
+      if (!order) return propagate(order);
+      step->rank_order = std::move(*order);
+    }
     return place_step(*request, *step, network_);
   }
 
@@ -116,6 +161,7 @@ class SlurmPlace : public Verb {
   std::string job_request_;
   SlurmNetwork network_;
   std::vector<std::string> command_;
+  bool ask_order_ = false;
   bool strict_ = false;
 };
 
