@@ -40,6 +40,11 @@ def run(*words, env=None, status=0, timeout=60):
     return done
 
 
+def slurm_release():
+    """(24, 11) for Slurm 24.11.5."""
+    return tuple(int(number) for number in re.search(r"(\d+)\.(\d+)", run("sinfo", "--version").stdout).groups())
+
+
 def expand(text):
     """Expands n[1-3,9] to node numbers from 0."""
     numbers = []
@@ -326,7 +331,9 @@ class Fallback(Cluster):
                 job = self.submit(5)
                 self.assertEqual(self.wait_for_start(job), list(range(5)), "the first five nodes, as selected by Slurm")
                 self.cancel(job)
-                self.assertEqual(self.controller(), controller)
+                # From 23.11 on, slurmctld replaces itself by a new process that has read the configuration.
+                self.assertTrue(slurm_release() >= (23, 11) or self.controller() == controller)
+                self.assertIn("is UP", self.slurm("scontrol", "ping"))
         self.assertIn("node selection: 9 nodes", self.configure(whole))
         job = self.submit(4)
         self.assertTrue(is_rectangle(self.wait_for_start(job), 3))
