@@ -126,10 +126,10 @@ TEST_F(View, PreemptsTheFirstJobsThatSuffice) {
 TEST_F(View, PreemptsNoJobThatHasNoneOfTheNodes) {
   NodeRequest asked = request(2);
   asked.required = nodes({4, 12});  // their messages pass router 8, but the scheduler does not end the job there
-  const std::vector<std::vector<Node>> candidates{nodes({8})};
-  EXPECT_FALSE(view({{nodes({8}), 10}}).after_preemption(asked, candidates));
+  const std::vector<std::vector<Node>> candidates{nodes({8, 9})};
+  EXPECT_FALSE(view({{nodes({8, 9}), 10}}).after_preemption(asked, candidates));
   asked.required = nodes({4, 8});
-  EXPECT_TRUE(view({{nodes({8}), 10}}).after_preemption(asked, candidates));
+  EXPECT_TRUE(view({{nodes({8, 9}), 10}}).after_preemption(asked, candidates));
 }
 
 TEST_F(View, AgreesWithAnAllocatorThatKeepsState) {

@@ -17,7 +17,7 @@ SIDE = 4
 class Mesh(Cluster):
     MACHINE = f"mesh:{SIDE}x{SIDE}"
 
-    def state(self, job):
+    def state_of(self, job):
         return self.jobs().get(job, ("GONE",))[0]
 
     def started(self, size, *options, **limits):
@@ -39,7 +39,7 @@ class Preemption(Mesh):
         """Exactly the jobs whose nodes were taken no longer run."""
         preempted = {job for job, old in quarters.items() if set(old) & set(nodes)}
         self.assertEqual(len(preempted), count)
-        self.assertEqual({job for job in quarters if self.state(job) == "RUNNING"}, set(quarters) - preempted)
+        self.assertEqual({job for job in quarters if self.state_of(job) == "RUNNING"}, set(quarters) - preempted)
         self.check_contention()
 
     def test_takes_the_nodes_of_as_few_jobs_as_necessary(self):
@@ -61,7 +61,7 @@ class Preemption(Mesh):
         urgent = dict(self.started(4, "-p", "urgent") for _ in range(4))
         waiting = self.queue(4, "-p", "urgent")
         self.wait_for_backfill(2)
-        self.assertEqual(self.state(waiting), "PENDING")
+        self.assertEqual(self.state_of(waiting), "PENDING")
         self.check_preempted(urgent, [], 0)
 
 
@@ -103,10 +103,10 @@ class Events(Mesh):
         short, _ = self.started(4, minutes=1)  # ends before the job that needs the whole machine can start
         long = self.queue(4, minutes=600)
         self.wait_for_backfill(2)
-        self.assertEqual([self.state(job) for job in (whole, nine, long)], ["PENDING"] * 3)
+        self.assertEqual([self.state_of(job) for job in (whole, nine, long)], ["PENDING"] * 3)
         self.cancel(short)
         self.wait_for_backfill(2)
-        self.assertEqual(self.state(long), "PENDING", "it would delay the job that needs the whole machine")
+        self.assertEqual(self.state_of(long), "PENDING", "it would delay the job that needs the whole machine")
         self.cancel(first)
         self.assertEqual(len(self.wait_for_start(whole)), 16)
         self.cancel(whole)

@@ -16,6 +16,7 @@ import time
 import unittest
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+SEARCH_PATH = os.environ["PATH"] + ":/usr/sbin"
 SKIP = 77
 SIDE = 8
 
@@ -24,7 +25,7 @@ def missing():
     if os.geteuid() != 0:
         return "root is needed"
     for tool in ("munged", "slurmctld", "slurmd", "sbatch"):
-        if not shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin"):
+        if not shutil.which(tool, path=SEARCH_PATH):
             return f"there is no {tool}"
     if not glob.glob("/usr/lib/*/slurm-wlm/select_cons_tres.so"):
         return "there is no slurm-wlm-basic-plugins"
@@ -42,7 +43,8 @@ def run(*words, env=None, status=0, timeout=60):
 
 def slurm_release():
     """(24, 11) for Slurm 24.11.5."""
-    return tuple(int(number) for number in re.search(r"(\d+)\.(\d+)", run("sinfo", "--version").stdout).groups())
+    version = run(shutil.which("slurmctld", path=SEARCH_PATH), "-V").stdout  # clients look for a configuration first
+    return tuple(int(number) for number in re.search(r"(\d+)\.(\d+)", version).groups())
 
 
 def expand(text):
