@@ -52,6 +52,7 @@ constexpr const char* newer_job_option_variable = "_SLURM_SPANK_OPTION_rankloom_
 
 constexpr const char* pmix_fence_variable = "SLURM_PMIX_FENCE";
 constexpr const char* gpu_bind_variable = "SLURM_GPU_BIND";
+constexpr const char* tres_bind_variable = "SLURM_TRES_BIND";  // from 23.11 on, also for GPUs
 // Tells the nodes how many GPUs a rank has to be bound to, because Slurm does not bind it.
 constexpr const char* gpus_per_task_variable = "SLURM_RANKLOOM_GPUS_PER_TASK";
 
@@ -216,6 +217,7 @@ void apply(const rankloom::spank::Placement& placement) {
   for (const auto& [name, value] : rankloom::spank::write_variables(placement.slots)) set_temporarily(name, value);
   if (placement.gpus_per_task == 0) return;
   set_temporarily(gpu_bind_variable, "none");
+  if (std::getenv(tres_bind_variable) != nullptr) set_temporarily(tres_bind_variable, "gres/gpu:none");
   ::setenv(gpus_per_task_variable, std::to_string(placement.gpus_per_task).c_str(), 1);
 }
 
@@ -380,7 +382,8 @@ RANKLOOM_EXPORT int slurm_spank_init(spank_t handle, int count, char* arguments[
 RANKLOOM_EXPORT int slurm_spank_init_post_opt(spank_t, int, char*[]) {
   return catch_exceptions([] {
     if (spank_context() != S_CTX_LOCAL || state().host_file < 0) return;
-    for (const char* const name : {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", gpu_bind_variable}) restore_variable(name);
+    for (const char* const name : {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", gpu_bind_variable, tres_bind_variable})
+      restore_variable(name);
     ::close(state().host_file);
     state().host_file = -1;
   });

@@ -100,6 +100,10 @@ TEST(SlurmStep, HasTheGpusOfTheCommandOrOfTheJob) {
   EXPECT_EQ(gpus("--gpus-per-task=1", job), std::pair(1U, true)) << "the command has priority";
   job.gpu_options["gpu-bind"] = "none";
   EXPECT_EQ(gpus("", job).first, 0);
+  job.gpu_options = {{"tres-per-task", "cpu=1,gres/gpu=2"}};
+  EXPECT_EQ(gpus("", job), std::pair(2U, true)) << "as Slurm 23.11 and later write it";
+  job.gpu_options = {{"tres-per-task", "cpu=2"}};
+  EXPECT_EQ(gpus("", job), std::pair(0U, false));
 }
 
 TEST(SlurmStep, SpreadsRanksWithGpusEvenly) {

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t max_gpus_per_node = 1024;
 /// The options about GPUs that a job passes to its srun commands, and their environment variables.
 inline constexpr auto gpu_option_variables =
     std::to_array<std::pair<const char*, const char*>>({{"gpus-per-task", "SLURM_GPUS_PER_TASK"},
+                                                        {"tres-per-task", "SLURM_TRES_PER_TASK"},  // from 23.11 on
                                                         {"ntasks-per-gpu", "SLURM_NTASKS_PER_GPU"},
                                                         {"gpus-per-node", "SLURM_GPUS_PER_NODE"},
                                                         {"gpus-per-socket", "SLURM_GPUS_PER_SOCKET"},
@@ -51,7 +52,7 @@ struct JobNode {
 
 /// One srun step: its options and the nodes of its job.
 struct SlurmStep {
-  std::vector<JobNode> nodes;          ///< In the order of the job's node list; empty: outside of a job.
+  std::vector<JobNode> nodes;  ///< In the order of the job's node list; empty: outside of a job.
   /// The nodes in the order in which Slurm fills them with ranks by default, as it was asked for; empty: the order of
   /// `nodes`. From 26.05 on the order depends on Slurm's topology plugin.
   std::vector<std::string> rank_order = {};

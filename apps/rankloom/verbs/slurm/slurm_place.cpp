@@ -33,6 +33,9 @@ SlurmVariables variables() {
   for (const auto& [option, name] : gpu_option_variables) {
     if (const std::string value = variable(name); !value.empty()) all.gpu_options.emplace(option, value);
   }
+  // Slurm itself sets per_task for jobs with --gpus-per-task; anything else is the choice of the user.
+  const std::string bind = variable("SLURM_TRES_BIND");
+  if (!bind.empty() && !bind.starts_with("gres/gpu:per_task:")) all.gpu_options.emplace("tres-bind", bind);
   return all;
 }
 
@@ -42,7 +45,7 @@ Result<std::vector<std::string>> ask_rank_order(const SlurmStep& step) {
   Argv command{"env"};
   for (const char* const name :
        {"SLURM_HOSTFILE", "SLURM_DISTRIBUTION", "SLURM_NTASKS_PER_NODE", "SLURM_NTASKS", "SLURM_NPROCS",
-        "SLURM_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_MEM_PER_CPU",
+        "SLURM_CPUS_PER_TASK", "SLURM_TRES_BIND", "SLURM_MEM_PER_CPU",
         "SLURM_SPANK__SLURM_SPANK_OPTION_rankloom_rankloom", "_SLURM_SPANK_OPTION_rankloom_rankloom"})
     command.insert(command.end(), {"-u", name});
   for (const auto& [option, name] : gpu_option_variables) command.insert(command.end(), {"-u", name});
