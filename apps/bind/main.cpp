@@ -16,12 +16,12 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "apps/bind/thread_watcher.hpp"
 #include "rankloom/core/launcher_environment.hpp"
+#include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 
 namespace {
@@ -43,25 +43,10 @@ cpus:ticks .." while the program runs: where each thread may run, and its proces
 environment variables of the launcher.
 )";
 
-using Mask = std::array<unsigned long, 16384 / (sizeof(unsigned long) * CHAR_BIT)>;
-constexpr std::size_t mask_bits = sizeof(Mask) * CHAR_BIT;
-constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
-
 /// "0-3,8"
 std::string allowed_cpus() {
-  Mask mask{};
-  if (::sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) != 0) return "?";
-  std::vector<std::uint32_t> cpus;
-  for (std::size_t cpu = 0; cpu < mask_bits; ++cpu) {
-    if ((mask[cpu / word_bits] >> (cpu % word_bits) & 1U) != 0) cpus.push_back(static_cast<std::uint32_t>(cpu));
-  }
-  return rankloom::format_number_ranges(cpus);
-}
-
-bool bind_to(const std::vector<std::uint32_t>& cpus) {
-  Mask mask{};
-  for (const std::uint32_t cpu : cpus) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
-  return ::sched_setaffinity(0, sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
+  const auto allowed = rankloom::CpuSet::allowed();
+  return allowed ? rankloom::format_number_ranges(allowed->members()) : "?";
 }
 
 /// What the table says about a rank.
@@ -79,7 +64,7 @@ std::optional<Slot> slot_in_table(const char* table, std::uint64_t rank) {
     std::istringstream fields(line);
     std::string number, host, list, name, value;
     fields >> number >> host >> list;
-    auto cpus = rankloom::parse_number_ranges(list, mask_bits - 1);
+    auto cpus = rankloom::parse_number_ranges(list, rankloom::CpuSet::max_cpus - 1);
     if (!cpus || cpus->empty()) return std::nullopt;
     Slot slot{std::move(*cpus)};
     while (fields >> name >> value) {
@@ -122,15 +107,18 @@ void set_network_card(const std::string& name) {
 /// The policies of set_mempolicy(2), whose header belongs to a library.
 constexpr int policy_preferred = 1, policy_interleave = 3, policy_local = 4;
 constexpr std::size_t max_numa_nodes = 1024;  // as many as Linux can have
+constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
+/// One bit per node, and one more, because Linux ignores the last one that it is told of.
+using NodeMask = std::array<unsigned long, max_numa_nodes / word_bits + 1>;
 
 /// The NUMA nodes of some processing units of this host, one bit for each.
-Mask numa_nodes_of(const std::vector<std::uint32_t>& cpus) {
-  Mask nodes{};
+NodeMask numa_nodes_of(const std::vector<std::uint32_t>& cpus) {
+  NodeMask nodes{};
   for (std::size_t node = 0; node < max_numa_nodes; ++node) {
     std::ifstream file("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist");
     std::string list;
     if (!std::getline(file, list)) continue;
-    const auto of_node = rankloom::parse_number_ranges(list, mask_bits - 1);
+    const auto of_node = rankloom::parse_number_ranges(list, rankloom::CpuSet::max_cpus - 1);
     const bool shared = of_node && std::any_of(cpus.begin(), cpus.end(), [&](std::uint32_t cpu) {
                           return std::binary_search(of_node->begin(), of_node->end(), cpu);
                         });
@@ -142,14 +130,14 @@ Mask numa_nodes_of(const std::vector<std::uint32_t>& cpus) {
 /// Programs inherit the policy.
 bool set_memory(const Slot& slot) {
   if (slot.memory == "local") return ::syscall(SYS_set_mempolicy, policy_local, nullptr, 0) == 0;
-  const Mask nodes = numa_nodes_of(slot.cpus);
+  const NodeMask nodes = numa_nodes_of(slot.cpus);
   return ::syscall(SYS_set_mempolicy, policy_interleave, nodes.data(), max_numa_nodes + 1) == 0;
 }
 
 /// "local", "interleave", or "?". Before Linux 5.14, "local" is a preferred node without a node.
 std::string memory_policy() {
   int policy = -1;
-  Mask nodes{};
+  NodeMask nodes{};
   if (::syscall(SYS_get_mempolicy, &policy, nodes.data(), max_numa_nodes + 1, nullptr, 0) != 0) return "?";
   const bool none = std::all_of(nodes.begin(), nodes.end(), [](unsigned long word) { return word == 0; });
   if (policy == policy_local || (policy == policy_preferred && none)) return "local";
@@ -238,7 +226,7 @@ int main(int count, char** arguments) {
           environment_status);
     }
     // An unbound rank is slower than a bound one, but better than no run at all.
-    if (!bind_to(slot->cpus))
+    if (!rankloom::CpuSet(slot->cpus).bind())
       print_error("rank " + std::to_string(*rank) + " cannot be bound to " +
                       rankloom::format_number_ranges(slot->cpus) + ": " + std::strerror(errno),
                   0);

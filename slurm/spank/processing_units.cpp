@@ -3,36 +3,19 @@
 #include "slurm/spank/processing_units.hpp"
 
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <iterator>
 
-#include <sched.h>
-
+#include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 
 namespace rankloom::spank {
 
-namespace {
-
-using Mask = std::array<unsigned long, 16384 / (sizeof(unsigned long) * CHAR_BIT)>;
-constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
-constexpr std::uint32_t mask_bits = sizeof(Mask) * CHAR_BIT;
-
-}  // namespace
-
 std::vector<std::uint32_t> parse_units(std::string_view list) {
-  return parse_number_ranges(list, mask_bits - 1).value_or(std::vector<std::uint32_t>());
+  return parse_number_ranges(list, CpuSet::max_cpus - 1).value_or(std::vector<std::uint32_t>());
 }
 
 std::vector<std::uint32_t> allowed_units() {
-  Mask mask{};
-  std::vector<std::uint32_t> units;
-  if (::sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) != 0) return units;
-  for (std::size_t unit = 0; unit < mask_bits; ++unit) {
-    if ((mask[unit / word_bits] >> (unit % word_bits) & 1UL) != 0) units.push_back(static_cast<std::uint32_t>(unit));
-  }
-  return units;
+  return CpuSet::allowed().value_or(CpuSet()).members();
 }
 
 std::vector<std::uint32_t> find_units(const SlotChoice& choice, const std::vector<std::uint32_t>& allowed,
@@ -56,12 +39,9 @@ std::vector<std::uint32_t> find_units(const SlotChoice& choice, const std::vecto
 }
 
 bool bind_to_units(const std::vector<std::uint32_t>& units) {
-  Mask mask{};
-  for (const std::uint32_t unit : units) {
-    if (unit >= mask_bits) return false;
-    mask[unit / word_bits] |= 1UL << (unit % word_bits);
-  }
-  return ::sched_setaffinity(0, sizeof mask, reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
+  const bool valid =
+      std::all_of(units.begin(), units.end(), [](std::uint32_t unit) { return unit < CpuSet::max_cpus; });
+  return valid && CpuSet(units).bind();
 }
 
 }  // namespace rankloom::spank

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/record: the recorder of one process, from MPI_Init to MPI_Finalize. It never communicates with other ranks,
 // so it cannot block a program in which a rank has no recorder: each rank writes its own file.
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "rankloom/capture/record/tracing/trace.hpp"
 #endif
 #include "rankloom/core/job_identity.hpp"
+#include "rankloom/core/system/cpu_set.hpp"
 
 extern char* program_invocation_name;
 
@@ -225,7 +227,11 @@ void describe(RankRecord& record) {
   record.started_ns = nanoseconds(CLOCK_REALTIME);  // tells runs apart; words: ok
   copy(record.job, piece.job().text);
   ::gethostname(record.host, sizeof record.host - 1);
-  ::sched_getaffinity(0, sizeof record.cpus, reinterpret_cast<cpu_set_t*>(record.cpus));
+  if (const auto allowed = CpuSet::allowed()) {
+    for (std::uint32_t cpu = 0; cpu < std::min<std::uint32_t>(allowed->capacity(), max_recorded_cpus); ++cpu) {
+      if (allowed->contains(cpu)) record.cpus[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
+    }
+  }
   record.first_threads = count_threads();
   copy(record.program, program_invocation_name);
   copy(record.mpi, mpi_version);

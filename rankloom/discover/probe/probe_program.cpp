@@ -12,9 +12,9 @@
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
-#include <sched.h>
 #include <unistd.h>
 
+#include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/discover/probe/circle_method.hpp"
 
 namespace {
@@ -56,12 +56,8 @@ Options read_options(int argc, char** argv) {
 RankInfo query_rank_info() {
   RankInfo info;
   gethostname(info.host, sizeof info.host - 1);
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1) {
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &allowed)) info.cpu = cpu;
-    }
-  }
+  const auto allowed = rankloom::CpuSet::allowed();
+  if (allowed && allowed->size() == 1) info.cpu = static_cast<int>(allowed->members().front());
   return info;
 }
 

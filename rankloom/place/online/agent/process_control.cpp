@@ -13,10 +13,10 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 
 namespace rankloom::process_control {
@@ -25,23 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
-using Mask = std::array<unsigned long, 16384 / word_bits>;
-
 std::string first_line(const std::string& path) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-bool set_mask(std::uint32_t thread, const Mask& mask) {
-  return ::sched_setaffinity(static_cast<pid_t>(thread), sizeof mask,
-                             reinterpret_cast<const cpu_set_t*>(mask.data())) == 0;
-}
-
-void add_cpu(Mask& mask, std::uint32_t cpu) {
-  if (cpu / word_bits < mask.size()) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
 }
 
 std::optional<std::uint32_t> parse_number(const std::string& text) {
@@ -68,26 +56,18 @@ std::optional<double> cpu_seconds(std::uint32_t process) {
 }
 
 std::vector<std::uint32_t> allowed_cpus(std::uint32_t process) {
-  Mask mask{};
-  std::vector<std::uint32_t> cpus;
-  if (::sched_getaffinity(static_cast<pid_t>(process), sizeof mask, reinterpret_cast<cpu_set_t*>(mask.data())) != 0)
-    return cpus;
-  for (std::uint32_t cpu = 0; cpu < mask.size() * word_bits; ++cpu) {
-    if ((mask[cpu / word_bits] >> (cpu % word_bits) & 1U) != 0) cpus.push_back(cpu);
-  }
-  return cpus;
+  return CpuSet::allowed(static_cast<pid_t>(process)).value_or(CpuSet()).members();
 }
 
 bool bind_process(std::uint32_t process, std::uint32_t cpu) {
-  Mask mask{};
-  add_cpu(mask, cpu);
-  if (!set_mask(process, mask)) return false;
+  const CpuSet set({&cpu, 1});
+  if (!set.bind(static_cast<pid_t>(process))) return false;
   // A new thread inherits the binding of its creator. The second round binds threads whose creator was not bound yet.
   for (int round = 0; round < 2; ++round) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
       const auto thread = parse_number(entry.path().filename().string());
-      if (thread && *thread != process) set_mask(*thread, mask);
+      if (thread && *thread != process) set.bind(static_cast<pid_t>(*thread));
     }
   }
   return true;
@@ -110,15 +90,11 @@ std::optional<double> thread_cpu_seconds(std::uint32_t process, std::uint32_t th
 }
 
 bool bind_thread(std::uint32_t thread, std::uint32_t cpu) {
-  Mask mask{};
-  add_cpu(mask, cpu);
-  return set_mask(thread, mask);
+  return CpuSet({&cpu, 1}).bind(static_cast<pid_t>(thread));
 }
 
 bool bind_self(std::span<const std::uint32_t> cpus) {
-  Mask mask{};
-  for (const std::uint32_t cpu : cpus) add_cpu(mask, cpu);
-  return set_mask(0, mask);
+  return CpuSet(cpus).bind();
 }
 
 std::vector<std::uint32_t> numa_node_of_cpu() {
@@ -141,6 +117,7 @@ std::vector<std::uint32_t> numa_node_of_cpu() {
 }
 
 bool migrate_pages(std::uint32_t process, std::uint32_t from, std::uint32_t to) {
+  constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
   std::array<unsigned long, 1024 / word_bits> old_nodes{}, new_nodes{};
   old_nodes[from / word_bits % old_nodes.size()] = 1UL << (from % word_bits);
   new_nodes[to / word_bits % new_nodes.size()] = 1UL << (to % word_bits);

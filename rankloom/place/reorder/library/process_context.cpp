@@ -8,12 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <vector>
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <unistd.h>
 
+#include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 
@@ -52,18 +51,9 @@ std::string own_host_name() {
 
 /// "0-3,8"; empty if this process may run on all processing units.
 std::string own_processing_units() {
-  constexpr int max_units = 1 << 15;
-  cpu_set_t* const set = CPU_ALLOC(max_units);
-  if (set == nullptr) return {};
-  const std::size_t size = CPU_ALLOC_SIZE(max_units);
-  std::vector<std::uint32_t> units;
-  if (::sched_getaffinity(0, size, set) == 0 && CPU_COUNT_S(size, set) < ::sysconf(_SC_NPROCESSORS_ONLN)) {
-    for (int unit = 0; unit < max_units; ++unit) {
-      if (CPU_ISSET_S(unit, size, set)) units.push_back(static_cast<std::uint32_t>(unit));
-    }
-  }
-  CPU_FREE(set);
-  return format_number_ranges(units);
+  const auto allowed = CpuSet::allowed();
+  if (!allowed || allowed->size() >= ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
+  return format_number_ranges(allowed->members());
 }
 
 }  // namespace
