@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/software/software.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/place/deployment.hpp"
 #include "rankloom/place/job_shape.hpp"
@@ -129,9 +131,9 @@ struct LauncherSyntax {
   /// Recognises the output of `PROGRAM --version`. nullptr: a unique name is enough. Otherwise the version decides, and
   /// a unique name decides only if no row recognises the version.
   bool (*recognises)(std::string_view version_text) = nullptr;
-  std::string_view mpi = {};      ///< The MPI that its programs are linked with, "openmpi" or "mpich"; empty: any.
-  std::string_view package = {};  ///< Debian's package, for `doctor`; empty: `doctor` does not look for it.
-  std::string_view packaged_program = {};  ///< An executable that only this package contains.
+  std::string_view mpi = {};  ///< The MPI that its programs are linked with, "openmpi" or "mpich"; empty: any.
+  std::optional<Software> software = {};   ///< Contains it, for `doctor`; empty: `doctor` does not look for it.
+  std::string_view packaged_program = {};  ///< An executable that only this software contains.
 
   std::span<const OptionSpec> options;
   bool getopt_letters = false;      ///< "-lN2" is -l and -N 2.

@@ -46,7 +46,7 @@ TEST(Otf2, ReportsTheMissingLibrary) {
   const auto result = import_path(archives);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::environment);
-  EXPECT_THAT(result.error().hint, HasSubstr("libotf2"));
+  EXPECT_THAT(result.error().hint, HasSubstr("install OTF2"));
 }
 
 #else

@@ -202,7 +202,7 @@ TEST_F(Simulation, ReportsErrors) {
   EXPECT_THAT(error_of(outside).what, HasSubstr("rank 1 is on core 7"));
   const Error missing = error_of(sound, {.simulator = ""});
   EXPECT_EQ(missing.code, Code::environment);
-  EXPECT_THAT(missing.hint, HasSubstr("libsimgrid-dev"));
+  EXPECT_THAT(missing.hint, HasSubstr("install SimGrid"));
   const Error unknown = error_of(job({"0 init\n0 dance 1\n0 finalize\n", "1 init\n1 finalize\n"}, {Core{0}, Core{1}}));
   EXPECT_THAT(unknown.what, ContainsRegex("failed with exit status [0-9]+:"));
   const Error waiting =

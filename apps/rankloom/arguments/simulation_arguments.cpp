@@ -144,6 +144,7 @@ void SimulationArguments::describe_replay(CLI::App& app) {
 
 Result<void> SimulationArguments::prepare() {
   options.simulator = find_installed("rankloom-simulate").value_or("");
+  options.install_hint = how_to_install("rankloom-simulate", Software::simgrid_dev);
   if (calibration.empty()) return {};
   auto file = read_file(calibration);
   if (!file) return propagate(file);

@@ -54,31 +54,30 @@ struct ProgramRow {
   std::string name;
   const char* version_option;  ///< The program is run with it; nullptr: only its path is shown.
   std::string needed_for;
-  std::string package;
+  Software software;
 };
 
-/// The launchers of the registry that have a package.
+/// The launchers of the registry whose software is known.
 std::vector<ProgramRow> launcher_programs() {
   std::vector<ProgramRow> rows;
   for (const Launcher* const launcher : launchers()) {
-    if (launcher->command_line == nullptr || launcher->command_line->package.empty()) continue;
+    if (launcher->command_line == nullptr || !launcher->command_line->software) continue;
     rows.push_back({std::string(launcher->command_line->packaged_program), "--version",
-                    fmt::format("launching programs with {}", launcher->title),
-                    std::string(launcher->command_line->package)});
+                    fmt::format("launching programs with {}", launcher->title), *launcher->command_line->software});
   }
   return rows;
 }
 
 const std::array<ProgramRow, 9> other_programs{{
-    {"mpirun", "--version", "launching MPI programs", "openmpi-bin"},
-    {"ssh", "-V", "launching on other hosts", "openssh-client"},
-    {"ip", nullptr, "rankloom lab, a virtual cluster on one machine (needs root)", "iproute2"},
-    {"slurmctld", nullptr, "rankloom slurm lab, a virtual Slurm cluster (needs root)", "slurmctld"},
-    {"slurmd", nullptr, "rankloom slurm lab", "slurmd"},
-    {"munged", nullptr, "rankloom slurm lab", "munge"},
-    {"lstopo-no-graphics", "--version", "inspecting a node", "hwloc-nox"},
-    {"gcc", "--version", "compiling programs that record their threads", "gcc"},
-    {"man", nullptr, "reading the manual pages", "man-db"},
+    {"mpirun", "--version", "launching MPI programs", Software::open_mpi},
+    {"ssh", "-V", "launching on other hosts", Software::openssh},
+    {"ip", nullptr, "rankloom lab, a virtual cluster on one machine (needs root)", Software::iproute2},
+    {"slurmctld", nullptr, "rankloom slurm lab, a virtual Slurm cluster (needs root)", Software::slurmctld},
+    {"slurmd", nullptr, "rankloom slurm lab", Software::slurmd},
+    {"munged", nullptr, "rankloom slurm lab", Software::munge},
+    {"lstopo-no-graphics", "--version", "inspecting a node", Software::hwloc},
+    {"gcc", "--version", "compiling programs that record their threads", Software::gcc},
+    {"man", nullptr, "reading the manual pages", Software::man},
 }};
 
 /// Runs the program to see whether it works and which version it is.
@@ -112,7 +111,7 @@ Finding examine_program(const ProgramRow& row) {
   const std::string path = find_program(row.name);
   finding.found = !path.empty();
   if (!finding.found) {
-    finding.remedy = fmt::format("apt install {}", row.package);
+    finding.remedy = how_to_install(row.software);
   } else if (row.version_option == nullptr) {
     finding.detail = path;
   } else {
@@ -176,7 +175,7 @@ Finding examine_otf2() {
           .required = false,
           .detail = found ? "built in" : "",
           .needed_for = "importing traces of Score-P and EZTrace",
-          .remedy = found ? "" : "apt install libotf2-trace-dev, then build again"};
+          .remedy = found ? "" : how_to_install(Software::otf2_dev) + ", then build again"};
 }
 
 Finding examine_hwloc() {
@@ -186,7 +185,7 @@ Finding examine_hwloc() {
           .required = false,
           .detail = found ? "built in" : "",
           .needed_for = "discovering hosts and reading hwloc files",
-          .remedy = found ? "" : "apt install libhwloc-dev, then build again"};
+          .remedy = found ? "" : how_to_install(Software::hwloc_dev) + ", then build again"};
 }
 
 /// The benchmark for at least one MPI.
@@ -201,9 +200,7 @@ Finding examine_probes() {
           .required = false,
           .detail = names,
           .needed_for = "measuring the communication costs of a machine",
-          .remedy = names.empty() ? how_to_install("rankloom-record-openmpi or rankloom-record-mpich",
-                                                   "libopenmpi-dev or libmpich-dev")
-                                  : ""};
+          .remedy = names.empty() ? how_to_install_for_mpi() : ""};
 }
 
 Finding examine_slurm_plugin() {
@@ -213,7 +210,7 @@ Finding examine_slurm_plugin() {
           .required = false,
           .detail = found ? "built" : "",
           .needed_for = "Slurm jobs that do not share links",
-          .remedy = found ? "" : how_to_install("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins")};
+          .remedy = found ? "" : how_to_install("rankloom-slurm", Software::slurm_dev)};
 }
 
 Finding examine_simulator() {
@@ -223,7 +220,7 @@ Finding examine_simulator() {
           .required = false,
           .detail = found ? "rankloom-simulate" : "",
           .needed_for = "simulating programs: simulate, eval --simulate, tune --predict",
-          .remedy = found ? "" : how_to_install("rankloom-simulate", "libsimgrid-dev")};
+          .remedy = found ? "" : how_to_install("rankloom-simulate", Software::simgrid_dev)};
 }
 
 /// The library for at least one MPI, and the program that computes its mappings.
@@ -238,9 +235,7 @@ Finding examine_reorder() {
           .required = false,
           .detail = names,
           .needed_for = "reordering the ranks of MPI topologies",
-          .remedy = names.empty() ? how_to_install("rankloom-record-openmpi or rankloom-record-mpich",
-                                                   "libopenmpi-dev or libmpich-dev")
-                                  : ""};
+          .remedy = names.empty() ? how_to_install_for_mpi() : ""};
 }
 
 Json to_json(const std::vector<Finding>& findings) {

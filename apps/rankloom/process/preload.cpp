@@ -95,7 +95,7 @@ Result<std::string> find_library(std::string_view kind, const Mpi& mpi, std::str
   const auto found = find_installed(fmt::format("librankloom_{}_{}.so", kind, mpi.name));
   if (!found) {
     return fail(Code::environment, at(std::string(kind)), fmt::format("{} for {} is not installed", title, mpi.title),
-                how_to_install(fmt::format("rankloom-record-{}", mpi.name), fmt::format("lib{}-dev", mpi.name)));
+                how_to_install_for_mpi(mpi.name));
   }
   return *found;
 }

@@ -4,7 +4,10 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,6 +17,15 @@
 #include "rankloom/place/launchers.hpp"
 
 namespace rankloom::app {
+
+namespace {
+
+/// Only Debian packages of rankloom install it there.
+bool is_from_debian_package() {
+  return program_path() == "/usr/bin/rankloom" && package_manager(os_release()) == PackageManager::apt;
+}
+
+}  // namespace
 
 Result<int> run_lines(const Argv& argv, const std::function<void(std::string_view)>& on_line,
                       const Redirection& errors) {
@@ -86,9 +98,33 @@ std::optional<std::string> find_installed(const std::string& file) {
   return std::nullopt;
 }
 
-std::string how_to_install(std::string_view package, std::string_view build_dependencies) {
-  return program_path() == "/usr/bin/rankloom" ? fmt::format("apt install {}", package)
-                                               : fmt::format("apt install {}, then build again", build_dependencies);
+std::string os_release() {
+  const char* const named = std::getenv("RANKLOOM_OS_RELEASE");
+  for (const char* const path : {named != nullptr ? named : "/etc/os-release", "/usr/lib/os-release"}) {
+    if (std::ifstream file(path); file) return {std::istreambuf_iterator<char>(file), {}};
+    if (named != nullptr) break;
+  }
+  return {};
+}
+
+std::string how_to_install(Software software) {
+  return install_hint(os_release(), software);
+}
+
+std::string how_to_install(std::string_view package, Software build_dependency) {
+  return is_from_debian_package() ? fmt::format("apt install {}", package)
+                                  : fmt::format("{}, then build again", how_to_install(build_dependency));
+}
+
+std::string how_to_install_for_mpi(std::string_view mpi) {
+  return how_to_install(fmt::format("rankloom-record-{}", mpi),
+                        mpi == "mpich" ? Software::mpich_dev : Software::open_mpi_dev);
+}
+
+std::string how_to_install_for_mpi() {
+  if (is_from_debian_package()) return "apt install rankloom-record-openmpi or rankloom-record-mpich";
+  return fmt::format("{} or {}, then build again", how_to_install(Software::open_mpi_dev),
+                     how_to_install(Software::mpich_dev));
 }
 
 }  // namespace rankloom::app

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/software/software.hpp"
 #include "rankloom/core/system/process.hpp"
 
 namespace rankloom::app {
@@ -50,8 +51,16 @@ std::string host_name();
 /// A program or library of rankloom, relative to this executable in the build tree or where it is installed.
 std::optional<std::string> find_installed(const std::string& file);
 
-/// How to get a component that is missing: its Debian package if this program was installed from one, else what the
-/// build needs.
-std::string how_to_install(std::string_view package, std::string_view build_dependencies);
+/// The text of /etc/os-release, or of the file that the variable RANKLOOM_OS_RELEASE names; empty if it cannot be read.
+std::string os_release();
+/// How to install software on this system.
+std::string how_to_install(Software software);
+/// How to get a component of rankloom that is missing: its package if this program was installed from Debian packages,
+/// else what the build needs.
+std::string how_to_install(std::string_view package, Software build_dependency);
+/// The same for a component that is built for each MPI, with the package of one MPI, "openmpi" or "mpich".
+std::string how_to_install_for_mpi(std::string_view mpi);
+/// The same for any MPI.
+std::string how_to_install_for_mpi();
 
 }  // namespace rankloom::app

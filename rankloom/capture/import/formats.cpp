@@ -107,7 +107,7 @@ bool reads_otf2() {
 
 Result<Imported> read_otf2(const FileContents& file) {
   return fail(Code::environment, at(file.name()), "rankloom was built without libotf2",
-              "install libotf2 (apt install libotf2-trace-dev) and build rankloom again");
+              "install OTF2 with its headers and build rankloom again");
 }
 #endif
 

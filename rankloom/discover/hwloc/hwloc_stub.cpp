@@ -8,7 +8,7 @@ namespace {
 
 Failure without_hwloc(const std::string& where) {
   return fail(Code::environment, at(where), "this rankloom was built without libhwloc",
-              "install libhwloc (Debian: apt install libhwloc-dev) and build rankloom again");
+              "install hwloc with its headers and build rankloom again");
 }
 
 }  // namespace

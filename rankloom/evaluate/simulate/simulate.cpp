@@ -138,8 +138,7 @@ Result<void> check_end(const SimulationRequest& request, const Child& child, con
 Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest> requests,
                                                const SimulationOptions& options, Progress& progress) {
   if (options.simulator.empty()) {
-    return fail(Code::environment, at("rankloom-simulate"), "the program is not installed",
-                "apt install rankloom-simulate; when built from source: apt install libsimgrid-dev, then ./dev build");
+    return fail(Code::environment, at("rankloom-simulate"), "the program is not installed", options.install_hint);
   }
   auto directory = TemporaryDirectory::make();
   if (!directory) return propagate(directory);

@@ -18,6 +18,7 @@ struct SimulationOptions {
   std::string simulator;                          ///< Path of rankloom-simulate; empty: not installed.
   std::chrono::milliseconds time_limit{600'000};  ///< Per simulation.
   std::uint32_t max_processes = 0;                ///< Concurrent simulations; 0: one per processor.
+  std::string install_hint = "install SimGrid, then build rankloom again";  ///< If the simulator is not installed.
 };
 
 /// One result per request, in the same order. The first failure ends all simulations. Deterministic: equal requests

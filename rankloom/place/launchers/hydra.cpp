@@ -335,7 +335,7 @@ constexpr LauncherSyntax mpich_command_line{
     .unique_programs = "mpirun.mpich mpiexec.mpich mpirun.hydra mpiexec.hydra",
     .recognises = recognises_mpich,
     .mpi = "mpich",
-    .package = "mpich",
+    .software = Software::mpich,
     .packaged_program = "mpirun.mpich",
     .options = hydra_options,
     .program_options = options_of_one_program,

@@ -517,7 +517,7 @@ constexpr LauncherSyntax command_line_4{
     .unique_programs = "mpirun.openmpi mpiexec.openmpi orterun",
     .recognises = recognises_version_4,
     .mpi = "openmpi",
-    .package = "openmpi-bin",
+    .software = Software::open_mpi,
     .packaged_program = "mpirun.openmpi",
     .options = options_of_4,
     .value_after_equals = false,

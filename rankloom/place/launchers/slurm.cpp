@@ -376,7 +376,7 @@ constexpr auto srun_options = std::to_array<OptionSpec>({
 constexpr LauncherSyntax srun_command_line{
     .programs = "srun",
     .unique_programs = "srun",
-    .package = "slurm-client",
+    .software = Software::slurm_client,
     .packaged_program = "srun",
     .options = srun_options,
     .getopt_letters = true,

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "rankloom/core/software/software.hpp"
+#include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/model/files/json.hpp"
@@ -191,7 +193,7 @@ Result<double> parse_rate(const std::string& rate) {
               "give a number with kbit, mbit or gbit, such as 400mbit, or none");
 }
 
-Result<void> check_virtual_cluster_support() {
+Result<void> check_virtual_cluster_support(std::string_view os_release) {
   if (::geteuid() != 0) {
     return fail(Code::environment, at("lab"), "creating network namespaces needs root",
                 "run it with sudo, or on a machine where you are root");
@@ -199,7 +201,7 @@ Result<void> check_virtual_cluster_support() {
   for (const char* const program : {"ip", "tc"}) {
     if (find_system_program(program).empty()) {
       return fail(Code::environment, at("lab"), fmt::format("the program {} is not installed", program),
-                  "apt install iproute2");
+                  install_hint(os_release, Software::iproute2));
     }
   }
   if (ChildProcess::fork([] { return ::unshare(host_namespaces) == 0 ? 0 : 1; }).wait() != 0) {
@@ -218,7 +220,7 @@ Result<VirtualCluster> start_virtual_cluster(const VirtualClusterOptions& option
                 fmt::format("cannot start {} hosts with {} slots each", options.hosts, options.slots),
                 fmt::format("use 1 to {} hosts with 1 to {} slots each", max_hosts, max_slots));
   }
-  if (auto supported = check_virtual_cluster_support(); !supported) return propagate(supported);
+  if (auto supported = check_virtual_cluster_support(options.os_release); !supported) return propagate(supported);
   const std::string directory = directory_of(options.name);
   std::error_code error;
   fs::create_directories(clusters_directory, error);
@@ -336,13 +338,7 @@ Result<void> enter_virtual_host(const VirtualCluster& cluster, const std::string
 }
 
 MachineSpec virtual_cluster_machine(const VirtualCluster& cluster) {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  ::sched_getaffinity(0, sizeof mask, &mask);
-  std::vector<std::uint32_t> cpus;
-  for (std::uint32_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
-  }
+  std::vector<std::uint32_t> cpus = CpuSet::allowed().value_or(CpuSet()).members();
   if (cpus.empty()) cpus.push_back(0);
   const double rate = parse_rate(cluster.options.rate).value_or(0);
   constexpr double shared_memory_inverse_bandwidth = 0.5;  // nanoseconds per byte on a small machine

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankloom/core/result.hpp"
@@ -20,6 +21,7 @@ struct VirtualClusterOptions {
   std::uint32_t hosts = 4;
   std::uint32_t slots = 4;       ///< Cores of each virtual host; all hosts share the cores of the machine.
   std::string rate = "400mbit";  ///< Rate of every link in the notation of tc; "none": unlimited.
+  std::string os_release = {};   ///< The text of /etc/os-release, for hints.
 };
 
 struct VirtualCluster {
@@ -30,7 +32,7 @@ struct VirtualCluster {
 };
 
 /// Fails with the first missing requirement: root, iproute2, or the right to create namespaces.
-Result<void> check_virtual_cluster_support();
+Result<void> check_virtual_cluster_support(std::string_view os_release);
 
 /// Starts a cluster. On failure nothing is left behind. `program` is the path of rankloom, which the replacement of ssh
 /// runs. A temporary cluster ends together with this process.

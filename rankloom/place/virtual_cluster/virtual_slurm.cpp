@@ -22,6 +22,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "rankloom/core/software/software.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/model/files/json.hpp"
@@ -261,29 +262,31 @@ std::vector<VirtualHost> recorded_hosts(const std::string& directory) {
 
 }  // namespace
 
-Result<void> check_virtual_slurm_support() {
+Result<void> check_virtual_slurm_support(std::string_view os_release) {
   if (::geteuid() != 0) {
     return fail(Code::environment, at("slurm lab"), "creating the namespaces of the nodes needs root",
                 "run it with sudo, or on a machine where you are root");
   }
-  constexpr auto programs = std::to_array<std::pair<const char*, const char*>>(
-      {{"munged", "munge"}, {"slurmctld", "slurmctld"}, {"slurmd", "slurmd"}, {"sinfo", "slurm-client"}});
-  for (const auto& [program, package] : programs) {
+  constexpr auto programs = std::to_array<std::pair<const char*, Software>>({{"munged", Software::munge},
+                                                                             {"slurmctld", Software::slurmctld},
+                                                                             {"slurmd", Software::slurmd},
+                                                                             {"sinfo", Software::slurm_client}});
+  for (const auto& [program, software] : programs) {
     if (find_system_program(program).empty()) {
       return fail(Code::environment, at("slurm lab"), fmt::format("the program {} is not installed", program),
-                  fmt::format("apt install {}", package));
+                  install_hint(os_release, software));
     }
   }
   if (slurm_plugin_directory().empty()) {
     return fail(Code::environment, at("slurm lab"), "the plugin select_cons_tres.so is missing in /usr/lib/*/slurm-wlm",
-                "apt install slurm-wlm-basic-plugins");
+                install_hint(os_release, Software::slurm_plugins));
   }
   return {};
 }
 
 Result<VirtualSlurm> start_virtual_slurm(const VirtualSlurmOptions& options, Progress& progress) {
   if (auto valid = check_options(options); !valid) return propagate(valid);
-  if (auto supported = check_virtual_slurm_support(); !supported) return propagate(supported);
+  if (auto supported = check_virtual_slurm_support(options.os_release); !supported) return propagate(supported);
   std::error_code error;
   fs::create_directories(clusters_directory, error);
   VirtualSlurm slurm{options.name, directory_of(options.name), 0, options.cpus, {slurm_head}, {}};

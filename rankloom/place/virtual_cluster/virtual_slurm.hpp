@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct VirtualSlurmOptions {
   std::vector<std::string> config_lines = {};     ///< Additional lines for slurm.conf.
   std::string plugin_directory = {};              ///< Searched for plugins before Slurm's own; empty: none.
   std::map<std::string, std::string> files = {};  ///< Files next to slurm.conf that plugins read, by name.
+  std::string os_release = {};                    ///< The text of /etc/os-release, for hints.
 };
 
 struct VirtualSlurm {
@@ -42,7 +44,7 @@ struct VirtualSlurm {
 };
 
 /// Fails with the first missing requirement: root, or a program or plugin of Slurm.
-Result<void> check_virtual_slurm_support();
+Result<void> check_virtual_slurm_support(std::string_view os_release);
 
 /// Starts it and waits until all nodes are idle. On failure nothing is left behind.
 Result<VirtualSlurm> start_virtual_slurm(const VirtualSlurmOptions& options, Progress& progress);

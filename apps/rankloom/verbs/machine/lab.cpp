@@ -92,6 +92,7 @@ class LabVerb : public Verb {
 
   Result<int> up(const Session& session) {
     options_.name = name_;
+    options_.os_release = os_release();
     auto lab = start_virtual_cluster(options_, program_path());
     if (!lab) return propagate(lab);
     if (session.json) {
@@ -112,6 +113,7 @@ class LabVerb : public Verb {
     }
     options_.name = fmt::format("{}-{}", name_, ::getpid());
     options_.prefix = name_;
+    options_.os_release = os_release();
     auto lab = start_virtual_cluster(options_, program_path(), true);
     if (!lab) return propagate(lab);
     const TemporaryLab temporary(options_.name);

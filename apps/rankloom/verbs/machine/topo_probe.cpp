@@ -35,7 +35,7 @@ Result<std::string> choose_probe(const ProbeArguments& arguments) {
     return fail(Code::environment, at(arguments.launcher[0]),
                 "the MPI implementation of this launcher was not recognised", "add --mpi openmpi or --mpi mpich");
   return fail(Code::environment, at("topo probe"), fmt::format("rankloom-probe-{} is missing", mpi),
-              how_to_install(fmt::format("rankloom-record-{}", mpi), fmt::format("lib{}-dev", mpi)));
+              how_to_install_for_mpi(mpi));
 }
 
 Result<FileContents> measure(const ProbeArguments& arguments) {

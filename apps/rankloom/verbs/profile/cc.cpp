@@ -26,9 +26,10 @@ struct Language {
   const char* rankloom_variable;  ///< Read first, for builds that set the usual variable to "rankloom cc".
   const char* usual_variable;
   const char* default_compiler;
+  Software software;  ///< Contains the default compiler.
 };
-constexpr Language c{"cc", "RANKLOOM_CC", "CC", "gcc"};
-constexpr Language c_plus_plus{"c++", "RANKLOOM_CXX", "CXX", "g++"};
+constexpr Language c{"cc", "RANKLOOM_CC", "CC", "gcc", Software::gcc};
+constexpr Language c_plus_plus{"c++", "RANKLOOM_CXX", "CXX", "g++", Software::gxx};
 
 Argv split(std::string_view text) {
   Argv tokens;
@@ -195,7 +196,7 @@ class CompilerVerb : public Verb {
     const int error = exec_program(argv);
     return fail(Code::environment, at(language_.verb),
                 fmt::format("{} cannot be started: {}", argv[0], std::strerror(error)),
-                fmt::format("apt install {}, or name another compiler in {}", language_.default_compiler,
+                fmt::format("{}, or name another compiler in {}", how_to_install(language_.software),
                             language_.usual_variable));
   }
 

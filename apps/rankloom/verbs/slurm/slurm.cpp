@@ -139,7 +139,7 @@ class SlurmVerb : public Verb {
     const auto plugin = find_installed("slurm/select_cons_tres.so");
     if (!plugin) {
       return fail(Code::environment, at("--policy"), "select_cons_tres.so, rankloom's plugin for Slurm, is missing",
-                  how_to_install("rankloom-slurm", "libslurm-dev slurm-wlm-basic-plugins"));
+                  how_to_install("rankloom-slurm", Software::slurm_dev));
     }
     options.plugin_directory = fs::path(*plugin).parent_path().string();
     std::string text = fmt::format("topology = topology.json\nnodes = {}\ncpus = {}\npolicy = {}\n",
@@ -167,6 +167,7 @@ class SlurmVerb : public Verb {
   Result<int> up(const Session& session) {
     VirtualSlurmOptions options;
     options.name = name_;
+    options.os_release = os_release();
     options.first_port = static_cast<std::uint32_t>(std::min<std::uint64_t>(port_, 1U << 20U));
     options.config_lines = lines_;
     if (auto good = set_machine(options); !good) return propagate(good);
