@@ -42,7 +42,7 @@ constinit const Launcher launcher_rows::flux{
     .title = "Flux",
     .summary = "Flux: one host per task, and a wrapper that binds",
     .reference = "flux-run(1), --taskmap=hostfile, from 0.61 on",
-    .checked = "written according to its manual; not launched",
+    .checked = "run by hand with 0.88",
     .write = write_flux,
     .read = read_hosts,
 };
