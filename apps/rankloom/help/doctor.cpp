@@ -226,7 +226,7 @@ Finding examine_simulator() {
 /// The library for at least one MPI, and the program that computes its mappings.
 Finding examine_reorder() {
   std::string names;
-  for (const std::string_view mpi : {"openmpi", "mpich"}) {
+  for (const std::string_view mpi : {"openmpi", "mpich", "abi"}) {
     if (find_installed("rankloom-reorder") && find_installed(fmt::format("librankloom_reorder_{}.so", mpi)))
       names += fmt::format("{}{}", names.empty() ? "" : ", ", mpi);
   }

@@ -17,15 +17,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<Mpi, 2> mpis{{{"openmpi", "Open MPI"}, {"mpich", "MPICH"}}};
+constexpr std::array<Mpi, 3> mpis{{{"openmpi", "Open MPI"}, {"mpich", "MPICH"}, {"abi", "the ABI of MPI 5"}}};
 
 /// From the libraries that a program is linked with. MPICH and its derivatives are libmpich.so or libmpi.so.12; Open
-/// MPI uses other version numbers of libmpi.so.
+/// MPI uses other version numbers of libmpi.so. Both have a libmpi_abi.so, which needs other libraries of its MPI.
 const Mpi* mpi_of_program(const std::string& program) {
   const std::string path = find_program(program);
   if (path.empty()) return nullptr;
   const std::string libraries = output_of({"ldd", path});
   const auto linked_with = [&](std::string_view library) { return libraries.find(library) != std::string::npos; };
+  if (linked_with("libmpi_abi.so")) return find_mpi("abi");
   if (linked_with("libmpich.so") || linked_with("libmpi.so.12")) return find_mpi("mpich");
   return linked_with("libmpi.so.") ? find_mpi("openmpi") : nullptr;
 }

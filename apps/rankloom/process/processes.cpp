@@ -117,6 +117,8 @@ std::string how_to_install(std::string_view package, Software build_dependency) 
 }
 
 std::string how_to_install_for_mpi(std::string_view mpi) {
+  if (mpi == "abi" && !is_from_debian_package())
+    return "build rankloom where an MPI library with the ABI of MPI 5 is installed, such as Open MPI 6 or MPICH 5";
   return how_to_install(fmt::format("rankloom-record-{}", mpi),
                         mpi == "mpich" ? Software::mpich_dev : Software::open_mpi_dev);
 }

@@ -58,7 +58,7 @@ std::string how_to_install(Software software);
 /// How to get a component of rankloom that is missing: its package if this program was installed from Debian packages,
 /// else what the build needs.
 std::string how_to_install(std::string_view package, Software build_dependency);
-/// The same for a component that is built for each MPI, with the package of one MPI, "openmpi" or "mpich".
+/// The same for a component that is built for each MPI, with the package of one MPI, "openmpi", "mpich" or "abi".
 std::string how_to_install_for_mpi(std::string_view mpi);
 /// The same for any MPI.
 std::string how_to_install_for_mpi();

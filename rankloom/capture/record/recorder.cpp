@@ -30,7 +30,9 @@ thread_local constinit int reentrancy_depth = 0;
 
 namespace {
 
-#if defined(OPEN_MPI)
+#if defined(RANKLOOM_MPI_ABI)
+constexpr const char* built_for = "one with the ABI of MPI 5";
+#elif defined(OPEN_MPI)
 constexpr const char* built_for = "Open MPI";
 constexpr const char* families[] = {"Open MPI"};
 #else
@@ -71,13 +73,31 @@ void report_not_recorded(const char* why, bool concerns_all_ranks) {
     std::fprintf(stderr, "rankloom: rank %llu is not recorded: %s\n", rank, why);
 }
 
+#if defined(RANKLOOM_MPI_ABI)
+/// Libraries with other handles have no such function, or return -1.
+bool has_expected_handles() {
+  int major = -1, minor = -1;
+  return pmpi::Abi_get_version.get() != nullptr && pmpi::Abi_get_version(&major, &minor) == MPI_SUCCESS &&
+         major == MPI_ABI_VERSION;
+}
+#else
+/// Libraries with the ABI of MPI 5 have the same names, but other handles.
+bool has_expected_handles() {
+  auto* const abi_version = reinterpret_cast<int (*)(int*, int*)>(find_symbol("PMPI_Abi_get_version"));
+  int major = -1, minor = -1;
+  if (abi_version != nullptr && abi_version(&major, &minor) == MPI_SUCCESS && major >= 0) return false;
+  for (const char* const family : families) {
+    if (std::strstr(mpi_version, family) != nullptr) return true;
+  }
+  return false;
+}
+#endif
+
 bool is_supported_mpi() {
   int length = 0;
   if (pmpi::Get_library_version.get() != nullptr) {
     pmpi::Get_library_version(mpi_version, &length);
-    for (const char* const family : families) {
-      if (std::strstr(mpi_version, family) != nullptr) return true;
-    }
+    if (has_expected_handles()) return true;
   }
   char message[256];
   std::snprintf(message, sizeof message,

@@ -208,13 +208,13 @@ class OnlineVerb : public Verb {
          "of -t",
          "input"},
         replay_);
-    add_value(app,
-              {"--mpi", "openmpi|mpich", "the MPI implementation of the program, if it cannot be detected", "input"},
-              [this](std::string_view text) -> Result<void> {
-                mpi_ = find_mpi(text);
-                if (mpi_ == nullptr) return bad_value("--mpi", text, "openmpi or mpich");
-                return {};
-              });
+    add_value(
+        app, {"--mpi", "openmpi|mpich|abi", "the MPI implementation of the program, if it cannot be detected", "input"},
+        [this](std::string_view text) -> Result<void> {
+          mpi_ = find_mpi(text);
+          if (mpi_ == nullptr) return bad_value("--mpi", text, "openmpi, mpich or abi");
+          return {};
+        });
     add_repeated(app, {"COMMAND", "COMMAND", "after --: the command that starts the program", "input"}, command_);
   }
 

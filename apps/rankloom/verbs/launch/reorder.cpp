@@ -32,10 +32,10 @@ class ReorderVerb : public Verb {
                "reordering");
     add_value(
         app,
-        {"--mpi", "openmpi|mpich", "the MPI implementation of the program, if it cannot be detected", "reordering"},
+        {"--mpi", "openmpi|mpich|abi", "the MPI implementation of the program, if it cannot be detected", "reordering"},
         [this](std::string_view text) -> Result<void> {
           mpi_ = find_mpi(text);
-          if (mpi_ == nullptr) return bad_value("--mpi", text, "openmpi or mpich");
+          if (mpi_ == nullptr) return bad_value("--mpi", text, "openmpi, mpich or abi");
           return {};
         });
     add_repeated(app, {"COMMAND", "COMMAND", "after --: the command that starts the program", "input", "", true},

@@ -40,14 +40,14 @@ class RecordVerb : public Verb {
               "recording"},
              arguments_.trace);
     add_force(app, force_, "replace a trace in the directory of --trace that rankloom did not write");
-    add_value(
-        app,
-        {"--mpi", "openmpi|mpich", "the MPI of the program, if it cannot be detected from the executable", "recording"},
-        [this](std::string_view text) -> Result<void> {
-          arguments_.mpi = find_mpi(text);
-          if (arguments_.mpi == nullptr) return bad_value("--mpi", text, "openmpi or mpich");
-          return {};
-        });
+    add_value(app,
+              {"--mpi", "openmpi|mpich|abi", "the MPI of the program, if it cannot be detected from the executable",
+               "recording"},
+              [this](std::string_view text) -> Result<void> {
+                arguments_.mpi = find_mpi(text);
+                if (arguments_.mpi == nullptr) return bad_value("--mpi", text, "openmpi, mpich or abi");
+                return {};
+              });
     add_repeated(app, {"COMMAND", "COMMAND", "after --: how you start the program", "input", "", true},
                  arguments_.command);
   }

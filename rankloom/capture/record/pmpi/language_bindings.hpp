@@ -7,7 +7,7 @@
 
 namespace rankloom::record {
 
-/// Handles are integers in MPICH and pointers in Open MPI.
+/// Handles are integers in MPICH and pointers in Open MPI and in the ABI of MPI 5.
 template <class Handle>
 Handle handle_from(Word word) {
   return (Handle)word;  // NOLINT
@@ -45,6 +45,10 @@ struct LargeC : C {
   static std::int64_t count(Word words, int at) { return reinterpret_cast<const MPI_Count*>(words)[at]; }
 };
 
+#if defined(RANKLOOM_MPI_ABI)
+/// A library with the ABI of MPI 5 has C functions only; Fortran bindings call these.
+struct Fortran {};
+#else
 /// Arguments are passed by address. Open MPI's Fortran functions are wrapped themselves. Those of MPICH call the C
 /// functions, which are wrapped; only the functions of mpi_f08 without a buffer call PMPI and are wrapped here.
 struct Fortran {
@@ -110,5 +114,6 @@ struct LargeFortran : FortranDescriptors {
   static std::int64_t count(Word word) { return *reinterpret_cast<const MPI_Count*>(word); }
   static std::int64_t count(Word words, int at) { return reinterpret_cast<const MPI_Count*>(words)[at]; }
 };
+#endif
 
 }  // namespace rankloom::record

@@ -55,7 +55,7 @@ class RealFunction {
   template <class... Words>
   int operator()(Words... words) {
     auto* const function = function_.get();
-    constexpr int no_such_function = 16;  // MPI_ERR_OTHER in Open MPI and in MPICH
+    constexpr int no_such_function = 16;  // MPI_ERR_OTHER in Open MPI, in MPICH and in the ABI of MPI 5
     if (function == nullptr) return no_such_function;
     return reinterpret_cast<int (*)(Words...)>(function)(words...);
   }
@@ -75,6 +75,9 @@ namespace pmpi {
   inline constinit LazyFunction<decltype(PMPI_##name)> name { \
     "PMPI_" #name                                             \
   }
+#if defined(RANKLOOM_MPI_ABI)
+RANKLOOM_PMPI(Abi_get_version);
+#endif
 RANKLOOM_PMPI(Barrier);
 RANKLOOM_PMPI(Cart_get);
 RANKLOOM_PMPI(Cart_shift);
@@ -121,7 +124,7 @@ inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size{"PMPI_Typ
 #endif
 }  // namespace pmpi
 
-// Predefined handles. In Open MPI they are addresses inside its library.
+// Predefined handles. In Open MPI they are addresses inside its library, in MPICH and in the ABI of MPI 5 constants.
 #if defined(OPEN_MPI)
 #define RANKLOOM_HANDLE(type, name, symbol)              \
   inline type name() {                                   \

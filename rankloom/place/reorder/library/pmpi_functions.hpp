@@ -38,8 +38,8 @@ RANKLOOM_PMPI(Sendrecv);
 #undef RANKLOOM_PMPI
 }  // namespace pmpi
 
-// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are constants in Open MPI and variables in MPICH.
-#if defined(OPEN_MPI)
+// MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are constants in Open MPI and in the ABI of MPI 5, and variables in MPICH.
+#if defined(OPEN_MPI) || defined(RANKLOOM_MPI_ABI)
 inline int* unweighted() {
   return MPI_UNWEIGHTED;
 }

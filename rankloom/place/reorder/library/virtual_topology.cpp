@@ -86,7 +86,7 @@ int create(MPI_Comm comm, const Group& group, const ReorderRequest& request, int
   return status;
 }
 
-constexpr auto no_preparation = [](MPI_Comm, const NegotiationResult&) { return MPI_SUCCESS; };
+constexpr auto no_preparation = [](MPI_Comm, const NegotiationResult&) -> int { return MPI_SUCCESS; };
 
 bool are_ranks(const int* ranks, std::int64_t count, int size) {
   for (std::int64_t at = 0; at < count; ++at) {
@@ -248,7 +248,23 @@ class NeighbourExchange {
   std::vector<int> numbers_;
 };
 
+#if defined(RANKLOOM_MPI_ABI)
+/// Libraries with other handles have no such function, or return -1.
 bool is_expected_mpi() {
+  int major = -1, minor = -1;
+  return record::pmpi::Abi_get_version.get() != nullptr &&
+         record::pmpi::Abi_get_version(&major, &minor) == MPI_SUCCESS && major == MPI_ABI_VERSION;
+}
+#else
+/// Libraries with the ABI of MPI 5 have the same names, but other handles.
+bool has_mpi_abi() {
+  auto* const abi_version = reinterpret_cast<int (*)(int*, int*)>(find_symbol("PMPI_Abi_get_version"));
+  int major = -1, minor = -1;
+  return abi_version != nullptr && abi_version(&major, &minor) == MPI_SUCCESS && major >= 0;
+}
+
+bool is_expected_mpi() {
+  if (has_mpi_abi()) return false;
   std::vector<char> text(MPI_MAX_LIBRARY_VERSION_STRING + 1);
   int length = 0;
   if (pmpi::Get_library_version.get() == nullptr || pmpi::Get_library_version(text.data(), &length) != MPI_SUCCESS)
@@ -260,6 +276,7 @@ bool is_expected_mpi() {
   return version.find("MPICH") != version.npos || version.find("Intel(R) MPI") != version.npos;
 #endif
 }
+#endif
 
 }  // namespace
 
@@ -347,7 +364,7 @@ int dist_graph_create_adjacent(MPI_Comm comm, const Adjacency& mine, MPI_Info in
       "MPI_Dist_graph_create_adjacent", [&](ReorderRequest& filled) { return fill_adjacency(filled, mine, group); });
   try {
     NeighbourExchange exchange(request.is_valid ? mine : Adjacency{});
-    const auto exchange_neighbours = [&](MPI_Comm reordered, const NegotiationResult& result) {
+    const auto exchange_neighbours = [&](MPI_Comm reordered, const NegotiationResult& result) -> int {
       if (result.decision != Decision::reorder) return MPI_SUCCESS;
       const int status = exchange.exchange(reordered, group.rank, result.neighbour_source);
       if (status == MPI_SUCCESS) used = exchange.adjacency();
