@@ -125,7 +125,7 @@ install_hwloc() {
       --disable-plugins --disable-doxygen --disable-readme &&
     quietly make -C include install "DESTDIR=$sysroot" &&
     quietly make -C hwloc -j"$(nproc)" install "DESTDIR=$sysroot" &&
-    quietly make install-pkgconfigDATA "DESTDIR=$sysroot")
+    install -D -m 644 hwloc.pc "$sysroot/usr/lib/pkgconfig/hwloc.pc")
 }
 
 export PKG_CONFIG_SYSROOT_DIR=$sysroot
