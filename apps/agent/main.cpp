@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "rankloom/core/system/descriptor.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/place/online/agent/agent.hpp"
@@ -54,7 +55,7 @@ int run_detached(const AgentOptions& options, int pid_file) {
   if (::write(pid_file, pid.data(), pid.size()) < 0) return 1;
   const int null_device = ::open("/dev/null", O_RDWR);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null_device, standard);
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  for (const int file : other_open_files()) ::close(file);
   ::unsetenv("LD_PRELOAD");
   return run_agent(options) ? 0 : 1;
 }

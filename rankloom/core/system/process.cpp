@@ -11,7 +11,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -108,7 +107,7 @@ class SpawnSettings {
       const int number = streams.numbers[static_cast<std::size_t>(stream)];
       if (number >= 0) ::posix_spawn_file_actions_adddup2(&actions, number, stream);
     }
-    if (spec.close_other_files) ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    if (spec.close_other_files) close_other_files();
     if (!spec.working_directory.empty())
       ::posix_spawn_file_actions_addchdir_np(&actions, spec.working_directory.c_str());
     short flags = 0;
@@ -135,6 +134,16 @@ class SpawnSettings {
 
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
+
+ private:
+  void close_other_files() {
+#if __GLIBC_PREREQ(2, 34)
+    ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+#else
+    // What another thread opens from now on stays open.
+    for (const int number : other_open_files()) ::posix_spawn_file_actions_addclose(&actions, number);
+#endif
+  }
 };
 
 /// Starts by posix_spawn; the value is errno. Like execvp, runs a script without "#!" by /bin/sh.
@@ -169,7 +178,7 @@ int exec_in_child(const ProcessSpec& spec, const Streams& streams, char** variab
   errno = 0;
   if (!spec.before_exec()) return errno != 0 ? errno : ECANCELED;
   if (!spec.working_directory.empty() && ::chdir(spec.working_directory.c_str()) != 0) return errno;
-  if (spec.close_other_files) ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (spec.close_other_files) close_other_files_on_exec();
   environ = variables;
   ::execvp(arguments[0], arguments);
   return errno;

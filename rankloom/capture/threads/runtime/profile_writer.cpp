@@ -243,6 +243,15 @@ class BlockedSignals {
   sigset_t blocked_{}, before_{};
 };
 
+/// Where the C library has it, by a function that takes no memory.
+const char* description_of(int error) {
+#if __GLIBC_PREREQ(2, 32)
+  return ::strerrordesc_np(error);
+#else
+  return std::strerror(error);
+#endif
+}
+
 }  // namespace
 
 std::uint64_t read_settings() {
@@ -273,7 +282,7 @@ void write_profile_file(bool is_fork_child) {
     if (!in_place) ::unlink(temporary);
   }
   const int length = std::snprintf(message, sizeof message, "rankloom: cannot write the profile %s: %s\n", target,
-                                   ::strerrordesc_np(error));
+                                   description_of(error));
   if (length > 0) [[maybe_unused]]
     const auto written = ::write(STDERR_FILENO, message, static_cast<std::size_t>(length));
 }
