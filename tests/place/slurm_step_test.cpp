@@ -103,7 +103,9 @@ TEST(SlurmStep, HasTheGpusOfTheCommandOrOfTheJob) {
   job.gpu_options = {{"tres-per-task", "cpu=1,gres/gpu=2"}};
   EXPECT_EQ(gpus("", job), std::pair(2U, true)) << "as Slurm 23.11 and later write it";
   job.gpu_options = {{"tres-per-task", "cpu=2"}};
-  EXPECT_EQ(gpus("", job), std::pair(0U, false));
+  const auto without_gpus = step_of("srun -n 4 app", job);
+  EXPECT_EQ(without_gpus->gpus_per_task, 0);
+  EXPECT_TRUE(without_gpus->may_bind);
 }
 
 TEST(SlurmStep, SpreadsRanksWithGpusEvenly) {
