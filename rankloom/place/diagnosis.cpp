@@ -49,14 +49,14 @@ std::map<std::string, HostUnits> units_of_hosts(const Topology& topology) {
 /// What a user of this launcher types to give a rank this many cores.
 std::string width_option(const Launcher& launcher, std::uint32_t cores) {
   if (launcher.name == "slurm") return fmt::format("srun -c {}", cores);
-  if (launcher.name == "mpich") return fmt::format("mpiexec -bind-to core:{}", cores);
+  if (launcher.name.starts_with("mpich")) return fmt::format("mpiexec -bind-to core:{}", cores);
   if (launcher.name == "intelmpi") return "mpirun -genv I_MPI_PIN_DOMAIN omp";
   return fmt::format("mpirun --map-by slot:PE={}", cores);
 }
 
 std::string bind_option(const Launcher& launcher) {
   if (launcher.name == "slurm") return "srun --cpu-bind=cores";
-  if (launcher.name == "mpich") return "mpiexec -bind-to core";
+  if (launcher.name.starts_with("mpich")) return "mpiexec -bind-to core";
   if (launcher.name == "intelmpi") return "mpirun -genv I_MPI_PIN on";
   return "mpirun --bind-to core";
 }

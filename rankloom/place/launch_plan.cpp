@@ -96,6 +96,8 @@ Result<LaunchPlan> plan_launch(const LaunchCommand& command, const Deployment& d
   EmitOptions options;
   options.bind = context.bind;
   options.directory = context.directory;
+  options.working_directory = context.working_directory;
+  options.hosts_are_allocated = context.in_slurm_job;
   if (const auto shape = job_shape(command)) options.oversubscribe = shape->oversubscribe;
   const LauncherSyntax& line = *command.launcher->command_line;
   auto placement = line.place(deployment, options);

@@ -3,6 +3,7 @@
 #include "rankloom/place/launchers.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,12 @@ namespace rankloom {
 std::string EmitOptions::path(std::string_view file) const {
   if (directory.empty()) return std::string(file);
   return fmt::format("{}{}{}", directory, directory.ends_with('/') ? "" : "/", file);
+}
+
+std::string EmitOptions::short_path(std::string_view file) const {
+  const std::string whole = path(file);
+  const std::string inside = working_directory.ends_with('/') ? working_directory : working_directory + "/";
+  return !working_directory.empty() && whole.starts_with(inside) ? whole.substr(inside.size()) : whole;
 }
 
 Argv EmittedCommand::argv() const {
@@ -114,6 +121,13 @@ std::string version_number(std::string_view text) {
     at = end;
   }
   return {};
+}
+
+std::uint32_t major_version(std::string_view version_text) {
+  const std::string version = version_number(version_text);
+  std::uint32_t number = 0;
+  std::from_chars(version.data(), version.data() + version.size(), number);
+  return number;
 }
 
 std::string_view program_name(std::string_view path) {

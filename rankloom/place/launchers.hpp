@@ -31,11 +31,15 @@ struct EmitOptions {
   std::string directory;       ///< Where the files will be, for the command; empty: the working directory.
   std::string statistics;      ///< Intel MPI: also write the configuration that collects statistics into this file.
   bool oversubscribe = false;  ///< More ranks than slots are allowed.
+  bool hosts_are_allocated = false;  ///< The launcher runs in a job of a resource manager that it gets its hosts from.
+  std::string working_directory = {};  ///< Of the launcher; empty: unknown.
   std::string wrapper =
       "rankloom-bind";  ///< The program that binds its rank, for launchers that cannot bind each rank.
 
   bool binds() const { return bind == Bind::core; }
   std::string path(std::string_view file) const;
+  /// Relative to the working directory if the directory is below it.
+  std::string short_path(std::string_view file) const;
 };
 
 struct LauncherFile {
@@ -108,8 +112,9 @@ struct LaunchContext {
   std::string wrapper;    ///< rankloom-bind, by a path that exists on all hosts.
   EmitOptions::Bind bind = EmitOptions::Bind::core;
   bool in_slurm_job = false;
-  bool report = true;    ///< Every rank reports where it runs.
-  bool threads = false;  ///< Its threads are reported, too.
+  bool report = true;                  ///< Every rank reports where it runs.
+  bool threads = false;                ///< Its threads are reported, too.
+  std::string working_directory = {};  ///< In which the launcher is started; empty: unknown.
   /// Whether the user has set an environment variable; nullptr: none.
   bool (*is_set)(const char* name) = nullptr;
 };
@@ -205,6 +210,8 @@ std::string known_launcher_programs();
 
 /// The first number with a dot: "mpirun (Open MPI) 4.1.4" → "4.1.4"; empty when there is none.
 std::string version_number(std::string_view version_text);
+/// Its first part: 4; 0 when there is none.
+std::uint32_t major_version(std::string_view version_text);
 /// "/usr/bin/mpirun" → "mpirun"
 std::string_view program_name(std::string_view path);
 

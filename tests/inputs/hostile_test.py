@@ -105,7 +105,7 @@ MAPPINGS = {
     "coordinates": "(4294967295)\n" * 10_000,
     "table": "0 node0 4294967295\n",
 }
-LAUNCHERS = ("hostfile", "openmpi4", "openmpi5", "intelmpi", "cray", "lsf", "fujitsu", "wrapper", "plain")
+LAUNCHERS = ("hostfile", "openmpi4", "openmpi5", "openmpi6", "intelmpi", "cray", "lsf", "fujitsu", "wrapper", "plain")
 
 PROFILES = {
     **TEXTS,

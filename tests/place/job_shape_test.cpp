@@ -179,7 +179,7 @@ TEST(Deploy, FilesOfLaunchersReadBackToTheSameCores) {
   for (const SlotShape shape : {SlotShape{}, SlotShape{.cores = 2}, SlotShape{.cores = 2, .threads_per_core = 1}}) {
     const auto deployment = deploy(cores, machine, hosts, shape);
     ASSERT_TRUE(deployment);
-    for (const char* const name : {"openmpi4", "openmpi5", "intelmpi", "plain"}) {
+    for (const char* const name : {"openmpi4", "openmpi5", "openmpi6", "intelmpi", "plain"}) {
       const Launcher& launcher = **find_launcher(name);
       const auto written = launcher.write(*deployment, {});
       ASSERT_TRUE(written) << name;
@@ -203,7 +203,7 @@ TEST(Deploy, SetsThatALauncherCannotExpressAreBoundByTheWrapper) {
   const auto deployment =
       deploy(cores, machine, std::vector<std::string>{"a"}, SlotShape{.cores = 30, .threads_per_core = 1});
   ASSERT_TRUE(deployment);
-  for (const char* const name : {"openmpi4", "openmpi5", "intelmpi"}) {
+  for (const char* const name : {"openmpi4", "openmpi5", "openmpi6", "intelmpi"}) {
     const auto written = (*find_launcher(name))->write(*deployment, {});
     ASSERT_TRUE(written) << name;
     EXPECT_EQ(written->files[0].content.find("slot="), std::string::npos) << name;
@@ -225,7 +225,7 @@ TEST(Deploy, RanksMayHaveSlotsOfSeveralShapes) {
   std::vector<std::string> cpus;
   for (const Rank rank : deployment->ranks()) cpus.push_back(format_number_ranges(deployment->cpus(rank)));
   EXPECT_THAT(cpus, ElementsAre("1-2", "0", "3", "2"));
-  for (const char* const name : {"openmpi4", "openmpi5", "mpich", "wrapper", "plain"}) {
+  for (const char* const name : {"openmpi4", "openmpi5", "openmpi6", "mpich", "wrapper", "plain"}) {
     const Launcher& launcher = **find_launcher(name);
     const auto written = launcher.write(*deployment, {});
     ASSERT_TRUE(written) << name;

@@ -17,8 +17,10 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr std::string_view open_mpi_4 = "mpirun (Open MPI) 4.1.4";
-constexpr std::string_view open_mpi_5 = "mpirun (Open MPI) 5.0.3";
+constexpr std::string_view open_mpi_5 = "mpirun (Open MPI) 5.0.7";
+constexpr std::string_view open_mpi_6 = "mpirun (Open MPI) 6.0.0rc2";
 constexpr std::string_view mpich = "HYDRA build details:\n Version: 4.0.2";
+constexpr std::string_view mpich_5 = "HYDRA build details:\n Version: 5.0.2";
 constexpr std::string_view intel = "Intel(R) MPI Library for Linux* OS, Version 2021.9";
 
 Result<LaunchCommand> read_command(const std::string& text, std::string_view version) {
@@ -46,10 +48,16 @@ std::string planned(const std::string& text, std::string_view version, EmitOptio
 TEST(LaunchPlan, ChangesTheCommandForEachLauncher) {
   EXPECT_EQ(planned("mpirun -n 2 --hostfile h app x", open_mpi_4),
             "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 2 bind --report F/report - app x");
-  EXPECT_EQ(planned("mpirun app", open_mpi_5),
-            "mpirun -n 2 --map-by rankfile:file=F/rankfile bind --report F/report - app");
+  for (const auto version : {open_mpi_5, open_mpi_6}) {
+    EXPECT_EQ(
+        planned("mpirun app", version),
+        "mpirun -n 2 --hostfile F/hosts --map-by rankfile:file=F/rankfile --bind-to core bind --report F/report - "
+        "app");
+  }
   EXPECT_EQ(planned("mpiexec -hosts x,y -n 2 app", mpich),
             "mpiexec -f F/hosts -bind-to none -n 2 bind --report F/report F/bind.txt app");
+  EXPECT_EQ(planned("mpiexec -hosts x,y -rankmap 0,1 -n 2 app", mpich_5),
+            "mpiexec -f F/hosts -rankmap 1,0 -bind-to none -n 2 bind --report F/report F/bind.txt app");
   EXPECT_EQ(planned("mpirun -n 2 app", intel),
             "mpirun -machinefile F/hosts -genv I_MPI_PIN off -n 2 bind --report F/report F/bind.txt app");
   EXPECT_EQ(planned("srun -N2 --mpi=pmix app", ""),
@@ -66,6 +74,55 @@ TEST(LaunchPlan, LeavesRanksUnboundOnTheirHostsOnRequest) {
             "mpirun -f F/hosts -bind-to none -n 2 bind --report F/report - app");
 }
 
+TEST(LaunchPlan, NamesHostsForOpenMpi5OutsideOfAResourceManager) {
+  const auto plan = plan_launch(*read_command("mpirun -n 2 app", open_mpi_5), swapped_ranks(), {"F", "bind"});
+  ASSERT_TRUE(plan);
+  ASSERT_EQ(plan->files.size(), 2u);
+  EXPECT_EQ(plan->files[0].content, "rank 0=b slot=0\nrank 1=a slot=1\n");
+  EXPECT_EQ(plan->files[1].name, "hosts");
+  EXPECT_EQ(plan->files[1].content, "a slots=1\nb slots=1\n");
+  EXPECT_EQ(planned("mpirun -n 2 app", open_mpi_5, EmitOptions::Bind::core, true),
+            "mpirun --map-by rankfile:file=F/rankfile --bind-to core -n 2 bind --report F/report - app");
+  EXPECT_EQ(planned("mpirun -n 2 app", open_mpi_6, EmitOptions::Bind::none),
+            "mpirun --hostfile F/hosts --map-by seq --bind-to none -n 2 bind --report F/report - app");
+}
+
+TEST(LaunchPlan, NamesTheRankfileOfOpenMpi5RelativeToTheWorkingDirectory) {
+  const auto plan_in = [](const std::string& directory, std::string_view version = open_mpi_5) {
+    LaunchContext context{directory, "bind", EmitOptions::Bind::core, false, false};
+    context.working_directory = "/home/my-name";
+    auto plan = plan_launch(*read_command("mpirun -n 2 app", version), swapped_ranks(), context);
+    return plan ? plan->text() : to_string(plan.error());
+  };
+  EXPECT_EQ(plan_in("/home/my-name/kept"),
+            "mpirun --hostfile /home/my-name/kept/hosts --map-by rankfile:file=kept/rankfile --bind-to core -n 2 app");
+  for (const char* const refused : {"/home/my-name/a-b", "/home/my-name/a:b", "a,b", "/home/my-names"}) {
+    EXPECT_THAT(plan_in(refused), HasSubstr("--map-by seq --bind-to none -n 2 bind ")) << refused;
+    EXPECT_THAT(plan_in(refused), HasSubstr("/bind.txt app")) << refused;
+  }
+  EXPECT_THAT(plan_in("/home/my-names", open_mpi_6), HasSubstr("rankfile:file=/home/my-names/rankfile"));
+  EXPECT_THAT(plan_in("a:b", open_mpi_6), HasSubstr("--map-by seq"));
+}
+
+TEST(LaunchPlan, LetsRanksOfOpenMpi5ShareACore) {
+  const std::vector<std::string> hosts{"a", "b"};
+  const auto machine = rankloom::testing::topology("node:2=10 core:2=1");
+  const auto plan = [&](const std::string& text, std::vector<Core> core_of) {
+    const auto made =
+        plan_launch(*read_command(text, open_mpi_5), *deploy(core_of, machine, hosts), {"F", "bind", {}, false, false});
+    return made ? made->text() : to_string(made.error());
+  };
+  EXPECT_EQ(plan("mpirun -n 2 app", {Core{1}, Core{1}}),
+            "mpirun --hostfile F/hosts --map-by rankfile:file=F/rankfile --bind-to core:overload-allowed -n 2 app");
+  EXPECT_EQ(plan("mpirun -n 2 app", {Core{1}, Core{3}}),
+            "mpirun --hostfile F/hosts --map-by rankfile:file=F/rankfile --bind-to core -n 2 app");
+  const std::string oversubscribed =
+      "mpirun --hostfile F/hosts --map-by rankfile:file=F/rankfile:oversubscribe --bind-to core:overload-allowed -n 2 "
+      "app";
+  EXPECT_EQ(plan("mpirun --oversubscribe -n 2 app", {Core{1}, Core{3}}), oversubscribed);
+  EXPECT_EQ(plan("mpirun --map-by :OVERSUBSCRIBE -n 2 app", {Core{1}, Core{3}}), oversubscribed);
+}
+
 TEST(LaunchPlan, PlacesTheRanksOfSeveralPrograms) {
   EXPECT_EQ(planned("mpirun -n 1 a : -n 1 b", open_mpi_4),
             "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 -n 1 bind --report F/report - a : -n 1 bind "
@@ -75,6 +132,9 @@ TEST(LaunchPlan, PlacesTheRanksOfSeveralPrograms) {
       planned("mpiexec a : b", mpich),  // hydra starts one of each
       "mpiexec -f F/hosts -bind-to none bind --report F/report F/bind.txt a : bind --report F/report F/bind.txt b");
   EXPECT_THAT(planned("mpiexec a : b : c", mpich), HasSubstr("starts 3 ranks"));
+  EXPECT_THAT(planned("mpirun -n 1 a : -n 1 b", open_mpi_5), HasSubstr("$OMPI_COMM_WORLD_RANK"));
+  for (const std::string_view version : {std::string_view("mpirun (Open MPI) 5.0.8"), open_mpi_6})
+    EXPECT_THAT(planned("mpirun -n 1 a : -n 1 b", version), HasSubstr("- a : -n 1 bind"));
 }
 
 TEST(LaunchPlan, RefusesAnotherNumberOfRanks) {
@@ -92,8 +152,16 @@ TEST(LaunchPlan, ReplacesOptionsOfOtherPlacements) {
   EXPECT_EQ(
       planned("mpirun --mca btl self --mca rmaps_base_mapping_policy node -n 2 app", open_mpi_4),
       "mpirun --rankfile F/rankfile --mca rmaps_rank_file_physical 1 --mca btl self -n 2 bind --report F/report - app");
-  EXPECT_EQ(planned("mpirun --map-by node -n 2 app", open_mpi_5),
-            "mpirun --map-by rankfile:file=F/rankfile -n 2 bind --report F/report - app");
+  for (const char* const options :
+       {"--map-by node", "--rank-by slot --bind-to none --bind-to core", "--rankfile f --nolocal", "--mapby slot:PE=1",
+        "--prtemca rmaps_default_mapping_policy node", "--use-hwthread-cpus --pernode", "--hostfile f --cpu-list 0,1",
+        "--nooversubscribe --default-hostfile h --bindto core"}) {
+    EXPECT_EQ(
+        planned(fmt::format("mpirun {} -n 2 app", options), open_mpi_6),
+        "mpirun --hostfile F/hosts --map-by rankfile:file=F/rankfile --bind-to core -n 2 bind --report F/report - "
+        "app")
+        << options;
+  }
   for (const char* const options : {"-bind-to user:1,0", "-ppn 1", "-map-by hwthread -bind-to core:1"}) {
     EXPECT_EQ(planned(fmt::format("mpirun {} -n 2 app", options), mpich),
               "mpirun -f F/hosts -bind-to none -n 2 bind --report F/report F/bind.txt app")

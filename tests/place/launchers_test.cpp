@@ -12,14 +12,18 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/place/launch_plan.hpp"
+#include "rankloom/place/virtual_cluster/mpi_environment.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
 namespace {
 
 using rankloom::testing::topology;
+using ::testing::Contains;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 std::vector<Core> shuffled_cores(std::uint32_t ranks, std::uint32_t cores, unsigned seed) {
   std::vector<Core> core_of;
@@ -49,6 +53,10 @@ std::vector<Node> nodes_of(const std::vector<Core>& core_of, const Topology& mac
   return nodes;
 }
 
+bool is_prrte_row(const Launcher& row) {
+  return row.name == "openmpi5" || row.name == "openmpi6";
+}
+
 TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
   const Topology machine = topology("torus:3x2x2=10 core:4=1");
   for (const Launcher* const row : launchers()) {
@@ -57,7 +65,7 @@ TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
       EmitOptions options;
       options.bind = bind;
       if (row->name == "openmpi4" && bind == EmitOptions::Bind::none) continue;  // writes one host per line then
-      if (row->name == "openmpi5" && bind == EmitOptions::Bind::none) continue;
+      if (is_prrte_row(*row) && bind == EmitOptions::Bind::none) continue;
       for (unsigned seed = 0; seed < 5; ++seed) {
         const auto core_of = shuffled_cores(48, 48, seed);  // a full machine, which every format can express
         const auto made = written(row->name, deployed(core_of, machine), options);
@@ -65,7 +73,7 @@ TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
         const auto again = row->read(file, machine, {});
         ASSERT_TRUE(again) << row->name << ": " << to_string(again.error());
         EXPECT_EQ(nodes_of(again->core_of, machine), nodes_of(core_of, machine)) << row->name;
-        const bool names_cores = row->name == "openmpi4" || row->name == "openmpi5" || row->name == "wrapper" ||
+        const bool names_cores = row->name == "openmpi4" || is_prrte_row(*row) || row->name == "wrapper" ||
                                  row->name == "plain" || row->name == "cray" ||
                                  (row->name == "intelmpi" && bind == EmitOptions::Bind::core);
         if (names_cores) {
@@ -79,7 +87,7 @@ TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
 TEST(Launchers, ReadBackPartOfAMachineWithHoles) {
   const Topology machine = topology("node:3=10 core:4=1 !core:1,6");
   const std::vector<Core> core_of{Core{11}, Core{0}, Core{7}, Core{2}, Core{8}};
-  for (const char* const name : {"openmpi4", "openmpi5", "wrapper", "intelmpi"}) {
+  for (const char* const name : {"openmpi4", "openmpi5", "openmpi6", "wrapper", "intelmpi"}) {
     const auto made = written(name, deployed(core_of, machine, {"a", "b", "c.d"}));
     const FileContents file(made.files[0].name, made.files[0].content);
     const std::vector<std::string> hosts{"a", "b", "c.d"};
@@ -301,9 +309,13 @@ TEST(Launchers, AreRecognisedByExactlyOneRow) {
   } texts[] = {
       {"openmpi4", "mpirun.openmpi (OpenRTE) 4.1.4\n\nReport bugs to http://www.open-mpi.org/"},
       {"openmpi4", "mpirun (Open MPI) 4.1.4"},
-      {"openmpi5", "mpirun (Open MPI) 5.0.3"},
-      {"openmpi5", "prte (PRRTE) 3.0.1"},
+      {"openmpi5", "mpirun (Open MPI) 5.0.7"},
+      {"openmpi5", "prte (PRRTE) 3.0.8"},
+      {"openmpi6", "mpirun (Open MPI) 6.0.0rc2"},
+      {"openmpi6", "prterun (PRRTE) 5.0.0a1"},
       {"mpich", "HYDRA build details:\n    Version:  4.0.2\n"},
+      {"mpich", "HYDRA build details:\n    Version:  4.2.1\n"},
+      {"mpich5", "HYDRA build details:\n    Version:  5.0.2\n"},
       {"intelmpi", "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\n"},
   };
   for (const auto& [name, text] : texts) {
@@ -326,9 +338,34 @@ TEST(Launchers, AreRecognisedByExactlyOneRow) {
   }
 }
 
+TEST(VirtualHosts, HaveTheVariablesOfTheInstalledOpenMpi) {
+  const auto names = [](std::uint32_t version) {
+    Argv found;
+    for (const Environment& variables :
+         {mpi_environment("eth0", version),
+          remote_launch_environment({.remote_shell = "ssh", .slots = "s", .machines = "m"}, version)})
+      for (const auto& [name, value] : variables) found.push_back(name + "=" + value);
+    return found;
+  };
+  for (const std::uint32_t version : {0U, 4U, 5U, 6U}) {
+    EXPECT_THAT(names(version), Contains("HYDRA_LAUNCHER_EXEC=ssh")) << version;
+    EXPECT_THAT(names(version), Contains("OMPI_MCA_btl_tcp_if_include=eth0")) << version;
+  }
+  EXPECT_THAT(names(4), IsSupersetOf({"OMPI_MCA_orte_default_hostfile=s", "OMPI_MCA_btl=tcp,self,vader",
+                                      "OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_plm_rsh_agent=ssh"}));
+  EXPECT_THAT(names(5),
+              IsSupersetOf({"PRTE_MCA_prte_default_hostfile=s", "PRTE_MCA_hwloc_default_binding_policy=none",
+                            "PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe", "OMPI_MCA_btl=tcp,self,sm"}));
+  EXPECT_THAT(names(6), IsSupersetOf({"PRTE_MCA_plm_ssh_agent=ssh", "PRTE_MCA_bindto=none",
+                                      "PRTE_MCA_mapby=slot:oversubscribe"}));
+  EXPECT_THAT(names(6), Not(Contains("OMPI_MCA_oob_tcp_if_include=eth0"))) << "a deprecated variable";
+}
+
 /// The executable by which a row is recognised, and a text that its launcher could print.
 std::pair<std::string, std::string> program_of(const Launcher& row) {
   if (row.name == "intelmpi") return {"mpirun", "Intel(R) MPI Library, Version 2021.9"};
+  if (row.name == "openmpi6") return {"mpirun", "mpirun (Open MPI) 6.0.0rc2"};
+  if (row.name == "mpich5") return {"mpiexec", "HYDRA build details:\n    Version:  5.0.2\n"};
   std::string program(row.command_line->unique_programs.substr(0, row.command_line->unique_programs.find(' ')));
   if (program.starts_with('*')) program = "mpirun" + program.substr(1);
   if (program.ends_with('*')) program.pop_back();

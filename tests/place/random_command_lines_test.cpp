@@ -27,8 +27,10 @@ namespace {
 /// What `LAUNCHER --version` prints, by the name of the row.
 const std::map<std::string_view, std::string_view> version_texts{
     {"openmpi4", "mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n"},
-    {"openmpi5", "mpirun (Open MPI) 5.0.3\n"},
+    {"openmpi5", "mpirun (Open MPI) 5.0.7\n"},
+    {"openmpi6", "mpirun (Open MPI) 6.0.0rc2\n"},
     {"mpich", "HYDRA build details:\n    Version:                                 4.0.2\n"},
+    {"mpich5", "HYDRA build details:\n    Version:                                 5.0.2\n"},
     {"intelmpi", "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\n"},
     {"slurm", ""},
 };

@@ -69,7 +69,8 @@ Result<void> RunDirectory::create(const std::string& name, OutputDirectory::Exis
     if (!kept) return propagate(kept);
     kept_.emplace(*std::move(kept));
   } else {
-    auto temporary = TemporaryDirectory::make(fs::current_path(error).string(), ".rankloom-run-");
+    // Open MPI 5 cannot read a rankfile whose path contains a dash.
+    auto temporary = TemporaryDirectory::make(fs::current_path(error).string(), ".rankloom_run_");
     if (!temporary) {
       temporary.error().hint = name_a_shared_directory;
       return propagate(temporary);
@@ -119,6 +120,8 @@ LaunchContext launch_context(const std::string& directory, EmitOptions::Bind bin
   LaunchContext context{directory, find_installed("rankloom-bind").value_or("rankloom-bind"), bind};
   context.is_set = [](const char* name) { return std::getenv(name) != nullptr; };
   context.in_slurm_job = context.is_set("SLURM_JOB_ID");
+  std::error_code error;
+  context.working_directory = fs::current_path(error).string();
   return context;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // place/launchers: MPICH and Intel MPI, whose launcher is hydra. Hydra applies -bind-to to every host alike and starts
-// again at each repeated host, so rankloom-bind binds the ranks. Only Intel MPI accepts -configfile with -host: MPICH
-// silently places every rank on the first host.
+// again at each repeated host, so rankloom-bind binds the ranks (observed with MPICH 4.0.2, 4.2.1 and 5.0.2). Only
+// Intel MPI accepts -configfile with -host: MPICH silently places every rank on the first host.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -118,8 +118,16 @@ std::optional<ConfigLine> parse_config_line(std::string_view text) {
   return line.binding.host.empty() ? std::nullopt : std::optional(line);
 }
 
-bool recognises_mpich(std::string_view version_text) {
+bool is_hydra_of_mpich(std::string_view version_text) {
   return contains(version_text, "HYDRA") && !contains(version_text, "Intel(R) MPI");
+}
+
+bool recognises_mpich(std::string_view version_text) {
+  return is_hydra_of_mpich(version_text) && major_version(version_text) < 5;
+}
+
+bool recognises_mpich_5(std::string_view version_text) {
+  return is_hydra_of_mpich(version_text) && major_version(version_text) >= 5;
 }
 
 bool recognises_intel(std::string_view version_text) {
@@ -132,6 +140,41 @@ Result<LaunchPlacement> place_mpich(const Deployment& deployment, const EmitOpti
                          .needs_wrapper = true};
 }
 
+/// The hosts with ranks, each once, and for every rank the number of its host in this list.
+struct RankMap {
+  std::string hosts;
+  std::string numbers;
+};
+
+RankMap rank_map(const Deployment& deployment) {
+  RankMap map;
+  const auto ranks_of = deployment.ranks_of_nodes();
+  IdVector<Node, std::uint32_t> number_of(ranks_of.size());
+  std::uint32_t hosts = 0;
+  for (const Node node : deployment.topology.nodes()) {
+    if (ranks_of[node].empty()) continue;
+    number_of[node] = hosts++;
+    fmt::format_to(std::back_inserter(map.hosts), "{}:{}\n", deployment.hosts[node], ranks_of[node].size());
+  }
+  for (const Rank rank : deployment.ranks()) {
+    fmt::format_to(std::back_inserter(map.numbers), "{}{}", map.numbers.empty() ? "" : ",",
+                   number_of[deployment.bindings[rank].node]);
+  }
+  return map;
+}
+
+/// From version 5 on, hydra follows -rankmap, so it needs one proxy per host and not one per run of ranks on a host.
+/// Version 4.2 accepts this option and silently ignores it.
+Result<LaunchPlacement> place_mpich_5(const Deployment& deployment, const EmitOptions& options) {
+  RankMap map = rank_map(deployment);
+  constexpr std::size_t max_argument = 100'000;  // Linux limits one argument to 128 KiB
+  if (map.numbers.size() > max_argument) return place_mpich(deployment, options);
+  return LaunchPlacement{
+      .files = {{"hosts", std::move(map.hosts)}},
+      .options = {"-f", options.path("hosts"), "-rankmap", std::move(map.numbers), "-bind-to", "none"},
+      .needs_wrapper = true};
+}
+
 Result<LaunchPlacement> place_intel(const Deployment& deployment, const EmitOptions& options) {
   LaunchPlacement placement{.files = {host_of_each_rank(deployment)},
                             .options = {"-machinefile", options.path("hosts")},
@@ -140,8 +183,9 @@ Result<LaunchPlacement> place_intel(const Deployment& deployment, const EmitOpti
   return placement;
 }
 
+template <Result<LaunchPlacement> (*place)(const Deployment&, const EmitOptions&)>
 Result<EmittedLaunch> write_mpich(const Deployment& deployment, const EmitOptions& options) {
-  auto placement = place_mpich(deployment, options);
+  auto placement = place(deployment, options);
   if (!placement) return propagate(placement);
   return files_of_placement("mpiexec", deployment, options, std::move(*placement));
 }
@@ -208,7 +252,7 @@ Result<void> check_mpich(const LaunchCommand& command, const LaunchContext& cont
               "launch with srun, or add: -launcher ssh -rmk user");
 }
 
-constexpr PlacementOption placement_options{"bind-to map-by membind ppn rr order-nodes skip-launch-node"};
+constexpr PlacementOption placement_options{"bind-to map-by membind ppn rr rankmap order-nodes skip-launch-node"};
 constexpr std::array replaced_by_hydra{placement_options};
 
 /// "-bind-to core:4"
@@ -231,7 +275,7 @@ JobShape read_shape(const LaunchedProgram& program) {
   return shape;
 }
 
-/// As mpiexec of MPICH 4.0 lists them.
+/// As mpiexec of MPICH 4.0 to 5.0 lists them.
 constexpr auto hydra_options = std::to_array<OptionSpec>({
     {"n|np", 1, OptionRole::rank_count},
     {"ppn|perhost|grr", 1},
@@ -251,6 +295,7 @@ constexpr auto hydra_options = std::to_array<OptionSpec>({
     {"bind-to|binding", 1},
     {"map-by", 1},
     {"membind", 1},
+    {"rankmap", 1},
     {"demux", 1},
     {"iface", 1},
     {"prepend-pattern|pattern", 1},
@@ -347,6 +392,15 @@ constexpr LauncherSyntax mpich_command_line{
     .pass_environment = pass_environment,
 };
 
+constexpr LauncherSyntax mpich_5_command_line = [] {
+  LauncherSyntax syntax = mpich_command_line;
+  syntax.unique_programs = "";
+  syntax.recognises = recognises_mpich_5;
+  syntax.package = syntax.packaged_program = "";
+  syntax.place = place_mpich_5;
+  return syntax;
+}();
+
 constexpr LauncherSyntax intel_command_line{
     .programs = "mpirun mpiexec mpiexec.hydra",
     .unique_programs = "",
@@ -366,12 +420,23 @@ constexpr LauncherSyntax intel_command_line{
 constinit const Launcher launcher_rows::mpich{
     .name = "mpich",
     .title = "MPICH",
-    .summary = "MPICH (hydra): one host per rank, and a wrapper that binds",
+    .summary = "MPICH up to 4 (hydra): one host per rank, and a wrapper that binds",
     .reference = "mpiexec(1) of MPICH 4, hydra",
-    .checked = "launched and verified with 4.0.2",
-    .write = write_mpich,
+    .checked = "launched and verified with 4.0.2 and 4.2.1",
+    .write = write_mpich<place_mpich>,
     .read = read_hosts,
     .command_line = &mpich_command_line,
+};
+
+constinit const Launcher launcher_rows::mpich5{
+    .name = "mpich5",
+    .title = "MPICH",
+    .summary = "MPICH 5 (hydra): the number of the host of each rank, and a wrapper that binds",
+    .reference = "mpiexec of MPICH 5, hydra, -rankmap --help",
+    .checked = "launched and verified with 5.0.2",
+    .write = write_mpich<place_mpich_5>,
+    .read = nullptr,
+    .command_line = &mpich_5_command_line,
 };
 
 constinit const Launcher launcher_rows::intelmpi{

@@ -8,14 +8,15 @@
 
 namespace rankloom::launcher_rows {
 
-extern const Launcher openmpi4, openmpi5;                // open_mpi.cpp
-extern const Launcher mpich, intelmpi;                   // hydra.cpp
+extern const Launcher openmpi4;                          // open_mpi.cpp
+extern const Launcher openmpi5, openmpi6;                // prrte.cpp
+extern const Launcher mpich, mpich5, intelmpi;           // hydra.cpp
 extern const Launcher slurm, cray;                       // slurm.cpp
 extern const Launcher flux;                              // flux.cpp
 extern const Launcher lsf, pbs, fujitsu;                 // batch.cpp
 extern const Launcher hostfile, wrapper, plain_mapping;  // plain.cpp
 
-inline constexpr std::array all{&openmpi4, &openmpi5, &mpich,   &intelmpi, &slurm,   &cray,         &flux,
-                                &lsf,      &pbs,      &fujitsu, &hostfile, &wrapper, &plain_mapping};
+inline constexpr std::array all{&openmpi4, &openmpi5, &openmpi6, &mpich,   &mpich5,   &intelmpi, &slurm,        &cray,
+                                &flux,     &lsf,      &pbs,      &fujitsu, &hostfile, &wrapper,  &plain_mapping};
 
 }  // namespace rankloom::launcher_rows

@@ -21,6 +21,7 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/model/files/json.hpp"
+#include "rankloom/place/virtual_cluster/mpi_environment.hpp"
 
 namespace rankloom {
 
@@ -99,9 +100,11 @@ bool setup_mounts(const std::string& name, const std::string& directory) {
   const auto bind_mount = [&](const char* file, const char* target) {
     return ::mount((directory + "/" + file).c_str(), target, nullptr, MS_BIND, nullptr) == 0;
   };
-  return ::sethostname(name.c_str(), name.size()) == 0 &&
-         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 &&
+  if (::sethostname(name.c_str(), name.size()) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return false;
+  // UCX finds network devices in /sys, which shows those of the namespace that mounted it. Others do not need it.
+  (void)::mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  return ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 &&
          bind_mount("hosts", "/etc/hosts") && bind_mount("nsswitch.conf", "/etc/nsswitch.conf");
 }
 
@@ -310,29 +313,14 @@ Result<void> enter_virtual_host(const VirtualCluster& cluster, const std::string
                  fmt::format("restart the virtual cluster: rankloom lab down --name {0} && rankloom lab up --name {0}",
                              cluster.options.name));
   if (!entered) return entered;
-  const std::string remote_shell = cluster.directory + "/ssh";
-  const auto variables = std::to_array<std::pair<const char*, std::string>>({
-      {"RANKLOOM_LAB", cluster.options.name},
-      {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-      {"OMPI_MCA_plm_rsh_agent", remote_shell},
-      {"OMPI_MCA_btl", "tcp,self,vader"},
-      {"OMPI_MCA_pml", "ob1"},
-      {"OMPI_MCA_btl_tcp_if_include", "eth0"},
-      {"OMPI_MCA_oob_tcp_if_include", "eth0"},
-      {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-      {"OMPI_MCA_mpi_yield_when_idle", "1"},
-      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-      {"OMPI_MCA_orte_default_hostfile", cluster.directory + "/slots"},
-      {"HYDRA_HOST_FILE", cluster.directory + "/machines"},
-      {"HYDRA_LAUNCHER", "ssh"},
-      {"HYDRA_LAUNCHER_EXEC", remote_shell},
-      {"HYDRA_IFACE", "eth0"},
-      {"UCX_NET_DEVICES", "eth0"},
-      {"UCX_TLS", "tcp,self,sm"},
-  });
-  for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 0);
+  const LaunchFiles files{cluster.directory + "/ssh", cluster.directory + "/slots", cluster.directory + "/machines"};
+  // A process that a launcher started on another host has these variables already.
+  const char* const remote_shell = std::getenv("HYDRA_LAUNCHER_EXEC");
+  if (remote_shell == nullptr || remote_shell != files.remote_shell) {
+    const std::uint32_t open_mpi = installed_open_mpi();
+    for (const Environment& variables : {mpi_environment("eth0", open_mpi), remote_launch_environment(files, open_mpi)})
+      for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 0);
+  }
   ::setenv("RANKLOOM_LAB", cluster.options.name.c_str(), 1);
   return {};
 }

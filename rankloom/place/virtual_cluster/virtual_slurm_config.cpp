@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include "rankloom/place/virtual_cluster/mpi_environment.hpp"
 #include "rankloom/place/virtual_cluster/virtual_slurm_hosts.hpp"
 
 namespace rankloom {
@@ -104,22 +105,10 @@ std::string slurm_hosts_text(const VirtualSlurm& slurm) {
   return text;
 }
 
-std::vector<std::pair<std::string, std::string>> virtual_slurm_environment(const VirtualSlurm& slurm) {
-  return {
-      {"SLURM_CONF", slurm.conf()},
-      {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-      {"OMPI_MCA_pml", "ob1"},
-      {"OMPI_MCA_btl", "tcp,self,vader"},
-      {"OMPI_MCA_btl_tcp_if_include", "lo"},
-      {"OMPI_MCA_oob_tcp_if_include", "lo"},
-      {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"},
-      {"OMPI_MCA_mpi_yield_when_idle", "1"},
-      {"OMPI_MCA_hwloc_base_binding_policy", "none"},
-      {"UCX_NET_DEVICES", "lo"},
-      {"UCX_TLS", "tcp,self,sm"},
-      {"HYDRA_IFACE", "lo"},
-  };
+Environment virtual_slurm_environment(const VirtualSlurm& slurm) {
+  Environment variables = mpi_environment("lo", installed_open_mpi());
+  variables.emplace_back("SLURM_CONF", slurm.conf());
+  return variables;
 }
 
 }  // namespace rankloom
