@@ -233,8 +233,8 @@ class TopoDiscover : public Verb {
   /// Prints this host for the process that started the launcher. One process per host reports.
   Result<int> report() const {
     // Observed with MPICH 4.0: mpiexec ends by SIGPIPE now and then if its ranks end at once (5 of 800 starts; none of
-    // 400 if they last this long).
-    if (std::getenv("PMI_RANK") != nullptr) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    // 400 if they last this long). mpirun of Open MPI 5.0.7 does not end then.
+    if (rank_from_environment()) std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (local_rank_from_environment().value_or(0) != 0) return success;
     auto machine = discover_host({.bound = arguments_.bound, .devices = true});
     if (!machine) return propagate(machine);

@@ -78,9 +78,10 @@ Result<void> PlacementMeasurement::measure_time(PlacedRun& run, const std::strin
 
 std::optional<double> PlacementMeasurement::start_time(const Candidate* candidate) const {
   LaunchCommand nothing = candidate != nullptr ? candidate->launch : launch_;
-  for (auto& program : nothing.programs) program.arguments = {"true"};
+  constexpr double pause = 0.2;
+  for (auto& program : nothing.programs) program.arguments = {"sleep", fmt::format("{}", pause)};
   const auto run = run_once(candidate, nothing, "start.log");
-  return run && run->status == 0 ? std::optional(run->seconds) : std::nullopt;
+  return run && run->status == 0 ? std::optional(run->seconds - pause) : std::nullopt;
 }
 
 void PlacementMeasurement::measure_start() {

@@ -58,7 +58,8 @@ class PlacementMeasurement {
   Result<std::optional<PlacedRun>> run_placement(const Candidate* candidate, std::size_t number);
   /// With --metric, the last time that the program printed, or the time of one unit of work at the last rate.
   Result<void> measure_time(PlacedRun& run, const std::string& log);
-  /// The time from the start to the end of the launcher with a program that does nothing; nothing if it cannot be run.
+  /// The time that the launcher takes with a program that does nothing; nothing if it cannot be run. The program
+  /// sleeps, because mpirun of Open MPI 5.0.7 now and then does not end if its ranks end at once.
   std::optional<double> start_time(const Candidate* candidate) const;
   /// The minimum of three start times with each placement: launchers start ranks faster or slower with a rankfile.
   void measure_start();
