@@ -12,8 +12,11 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import installed_mpi  # noqa: E402
+
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
-OPEN_MPI = ["mpirun.openmpi", "--oversubscribe", "--tag-output"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+OPEN_MPI = ["mpirun.openmpi", *installed_mpi.open_mpi().oversubscribe, *installed_mpi.open_mpi().tag_output] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 MPICH = ["mpiexec.mpich", "-prepend-rank"]
 
 

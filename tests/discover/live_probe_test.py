@@ -15,10 +15,14 @@ import sys
 import tempfile
 import unittest
 
-KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
+KEEP_LOADED = SUPPORT / "keep_loaded.c"
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 AS_ROOT = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-OPEN_MPI = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none"] + AS_ROOT
+OPEN_MPI = ["mpirun.openmpi", *installed_mpi.open_mpi().oversubscribe, "--bind-to", "none"] + AS_ROOT
 MPICH = ["mpiexec.mpich"]
 PING_PONG = r"""
 #include <mpi.h>
@@ -132,8 +136,12 @@ exec sh -c "$*"' "$host" "$@"
         names = order or [f"h{i}" for i in range(hosts) for _ in range(slots)]
         (self.directory / "machines").write_text("".join(f"{name}\n" for name in names))
         arguments = f"""mpirun.openmpi --allow-run-as-root -np {len(names)} --hostfile {self.directory}/machines --map-by seq --bind-to none
-            --mca plm_rsh_agent {self.on} --mca btl tcp,self,vader --mca btl_tcp_if_include eth0 --mca oob_tcp_if_include eth0
-            --mca btl_vader_single_copy_mechanism none --mca mpi_yield_when_idle 1 --mca hwloc_base_binding_policy none --oversubscribe"""
+            --mca btl_tcp_if_include eth0 --mca mpi_yield_when_idle 1"""
+        if installed_mpi.open_mpi().is_prrte:
+            arguments += f" --prtemca plm_ssh_agent {self.on} --mca btl tcp,self,sm"
+        else:
+            arguments += f""" --mca plm_rsh_agent {self.on} --mca btl tcp,self,vader --mca oob_tcp_if_include eth0
+                --mca btl_vader_single_copy_mechanism none --mca hwloc_base_binding_policy none --oversubscribe"""
         return [str(self.on), names[0], *arguments.split()]
 
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which MPI implementations are installed, and which row of rankloom's table of launchers their versions belong to.
+
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+    import installed_mpi
+
+    installed_mpi.open_mpi().row         "openmpi5"
+    installed_mpi.open_mpi().version     (5, 0, 7)
+"""
+
+import functools
+import re
+import shutil
+import subprocess
+
+
+class Installed:
+    """One launcher of this machine. `version` is () if it is not installed."""
+
+    def __init__(self, program, pattern):
+        self.program = program
+        text = ""
+        if shutil.which(program):
+            done = subprocess.run([program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+            text = done.stdout + done.stderr
+        found = re.search(pattern + r"\D*(\d+)\.(\d+)(?:\.(\d+))?", text)
+        self.version = tuple(int(part or 0) for part in found.groups()) if found else ()
+
+    @property
+    def major(self):
+        return self.version[0] if self.version else 0
+
+    def __bool__(self):
+        return bool(self.version)
+
+
+class OpenMpi(Installed):
+    def __init__(self):
+        super().__init__("mpirun.openmpi", r"\((?:Open MPI|OpenRTE)\)")
+
+    @property
+    def row(self):
+        return f"openmpi{min(max(self.major, 4), 6)}"
+
+    @property
+    def is_prrte(self):
+        """Whether mpirun is the launcher of PRRTE, which needs a list of hosts for a rankfile."""
+        return self.major >= 5
+
+    @property
+    def oversubscribe(self):
+        """The options that allow more ranks than slots."""
+        return ["--map-by", ":oversubscribe"] if self.is_prrte else ["--oversubscribe"]
+
+    @property
+    def tag_output(self):
+        """The options with which every line names its rank."""
+        return ["--output", "tag"] if self.is_prrte else ["--tag-output"]
+
+    @property
+    def starts_several_programs(self):
+        """mpirun 5.0.7 crashes if a command has several programs."""
+        return self.version != (5, 0, 7)
+
+    @property
+    def files(self):
+        """What `rankloom run` writes."""
+        return ["hosts", "rankfile"] if self.is_prrte else ["rankfile"]
+
+
+class Mpich(Installed):
+    def __init__(self, program="mpiexec.hydra"):
+        super().__init__(program, r"Version:")
+
+    @property
+    def row(self):
+        return "mpich5" if self.major >= 5 else "mpich"
+
+
+@functools.cache
+def open_mpi():
+    return OpenMpi()
+
+
+@functools.cache
+def mpich():
+    return Mpich()
