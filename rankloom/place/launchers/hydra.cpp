@@ -396,7 +396,8 @@ constexpr LauncherSyntax mpich_5_command_line = [] {
   LauncherSyntax syntax = mpich_command_line;
   syntax.unique_programs = "";
   syntax.recognises = recognises_mpich_5;
-  syntax.package = syntax.packaged_program = "";
+  syntax.software = std::nullopt;
+  syntax.packaged_program = "";
   syntax.place = place_mpich_5;
   return syntax;
 }();
