@@ -53,6 +53,7 @@ struct State {
   std::optional<Controller> controller;
   std::optional<NodeSelector> selector;
   std::string last_error;  ///< Repeated errors are logged once.
+  bool is_for_other_release = false;
 };
 
 State& state() {
@@ -72,6 +73,7 @@ void log_error_once(State& plugin, const std::string& what) {
 
 void configure(State& plugin) {
   plugin.selector.reset();
+  if (plugin.is_for_other_release) return;
   if (!plugin.controller) plugin.controller = Controller::find();
   if (!plugin.controller) return;  // another program of Slurm
   plugin.last_error.clear();
@@ -159,13 +161,16 @@ int select_p_job_test(Job* job, bitstr_t* nodes, std::uint32_t min_nodes, std::u
 }
 
 /// Called when a program of Slurm loads the plugin. Functions of another release have other arguments. Slurm compares
-/// its release with that of its own plugin, whose `plugin_version` it finds here.
+/// its release with that of its own plugin, whose `plugin_version` it finds here. After an error Slurm looks for its
+/// own plugin in the other directories of PluginDir. That one may still call functions of this plugin, which stays
+/// loaded.
 int init() {
   const auto* const version = reinterpret_cast<const std::uint32_t*>(stock_symbol("plugin_version"));
   if (version == nullptr || minor_release(*version) != minor_release(SLURM_VERSION_NUMBER)) {
     using Log = void(const char*, ...);
     auto* const error = reinterpret_cast<Log*>(::dlsym(RTLD_DEFAULT, "slurm_error"));
     if (error != nullptr) error("rankloom: %s", other_release(version == nullptr ? 0 : *version).c_str());
+    state().is_for_other_release = true;
     return SLURM_ERROR;
   }
   return call_stock("init");

@@ -81,7 +81,7 @@ class Replay:
                 self.env = {**os.environ, **made["environment"]}
                 return self.replay()
             finally:
-                run(PROGRAM, "slurm", "lab", "down", "--name", name, status=None)
+                run(PROGRAM, "slurm", "lab", "down", "--name", name, status=None, timeout=180)
 
     def slurm(self, *words, **options):
         return run(*words, env=self.env, **options)
@@ -135,15 +135,18 @@ def main():
         sys.exit(select_test.SKIP)
     torus = "torus:" + "x".join(map(str, reversed(SIZES)))
     plain = ("--nodes", NODES, "--cpus", 1)
-    rows = [
-        Replay("rankloom, closed-best", ("-t", torus, "--cpus", 1, "--policy", "closed-best"), {}).run(),
-        Replay("topology/torus3d", plain, {"topology.yaml": torus_yaml()}).run(),
-        Replay("topology/block", plain, {"topology.yaml": block_yaml()}).run(),
-        Replay("topology/flat", plain, {}).run(),
+    replays = [
+        Replay("rankloom, closed-best", ("-t", torus, "--cpus", 1, "--policy", "closed-best"), {}),
+        Replay("topology/torus3d", plain, {"topology.yaml": torus_yaml()}),
+        Replay("topology/block", plain, {"topology.yaml": block_yaml()}),
+        Replay("topology/flat", plain, {}),
     ]
     print("| nodes selected by | utilisation | jobs that share no link | jobs refused |\n|---|---|---|---|")
-    for row in rows:
-        print(f"| {row['selection']} | {row['utilisation']:.0%} | {row['share_no_link']:.0%} | {row['refused']} of {row['jobs']} |")
+    rows = []
+    for replay in replays:
+        row = replay.run()
+        print(f"| {row['selection']} | {row['utilisation']:.0%} | {row['share_no_link']:.0%} | {row['refused']} of {row['jobs']} |", flush=True)
+        rows.append(row)
     print(json.dumps(rows))
     assert rows[0]["refused"] == 0 and rows[0]["share_no_link"] == 1, rows[0]
 
