@@ -355,7 +355,8 @@ TEST(VirtualHosts, HaveTheVariablesOfTheInstalledOpenMpi) {
                                       "OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_plm_rsh_agent=ssh"}));
   EXPECT_THAT(names(5),
               IsSupersetOf({"PRTE_MCA_prte_default_hostfile=s", "PRTE_MCA_hwloc_default_binding_policy=none",
-                            "PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe", "OMPI_MCA_btl=tcp,self,sm"}));
+                            "PRTE_MCA_rmaps_default_mapping_policy=slot:oversubscribe", "OMPI_MCA_btl=tcp,self,sm",
+                            "OMPI_MCA_threads_pthreads_yield_strategy=nanosleep"}));
   EXPECT_THAT(names(6), IsSupersetOf({"PRTE_MCA_plm_ssh_agent=ssh", "PRTE_MCA_bindto=none",
                                       "PRTE_MCA_mapby=slot:oversubscribe"}));
   EXPECT_THAT(names(6), Not(Contains("OMPI_MCA_oob_tcp_if_include=eth0"))) << "a deprecated variable";

@@ -42,6 +42,9 @@ Environment mpi_environment(const std::string& network_device, std::uint32_t ope
                       {"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                       {"OMPI_MCA_btl", "tcp,self,sm"},
                       {"OMPI_MCA_smsc", "^cma,knem,xpmem"},
+                      // A rank that waits by sched_yield keeps the rank that it waits for from running, if they share
+                      // a bound core and other programs run: 8.5 s instead of 0.06 s for five small exchanges.
+                      {"OMPI_MCA_threads_pthreads_yield_strategy", "nanosleep"},
                       {open_mpi == 5 ? "PRTE_MCA_hwloc_default_binding_policy" : "PRTE_MCA_bindto", "none"}});
   }
   return variables;
