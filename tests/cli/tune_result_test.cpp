@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests of apps: what `rankloom tune` concludes from times and from the share of the time in MPI.
-#include "apps/rankloom/verbs/launch/tune/result.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "apps/rankloom/verbs/launch/tune/result.hpp"
 
 namespace rankloom::app {
 namespace {
