@@ -124,8 +124,11 @@ class Cluster(unittest.TestCase):
             statistics = self.slurm("sdiag").partition("Backfilling stats")[2]
             return int(re.search(r"Total cycles: +(\d+)", statistics)[1])
 
-        end = completed() + cycles
-        self.wait(lambda: completed() >= end, f"{cycles} backfill cycles")
+        for _ in range(cycles):
+            end = completed() + 1
+            for job in self.jobs("PD"):
+                self.slurm("scontrol", "update", f"JobId={job}", f"Comment={end}", status=None)  # it looks at the jobs again only after a change
+            self.wait(lambda: completed() >= end, "the next backfill cycle")
 
     def wait_for_start(self, job, seconds=60):
         self.assertIsNotNone(job, "it was not allocated")
