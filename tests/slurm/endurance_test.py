@@ -34,6 +34,7 @@ class Killed(Cluster):
     def start_controller(self):
         run(select_test.PROGRAM, "slurm", "lab", "exec", "--name", self.name, "--", "slurmctld", "-f", self.env["SLURM_CONF"])
         self.wait(lambda: "is UP" in self.slurm("scontrol", "ping", status=None), "slurmctld is up")
+        self.wait_for_nodes()
 
     def test_running_and_waiting_jobs_survive(self):
         sizes = [16, 9, 12, 6]

@@ -174,6 +174,11 @@ class Cluster(unittest.TestCase):
         self.wait(lambda: not pathlib.Path(f"/proc/{old}/exe").exists(), "slurmctld has ended")
         run(PROGRAM, "slurm", "lab", "exec", "--name", self.name, "--", "slurmctld", "-f", self.env["SLURM_CONF"])
         self.wait(lambda: "is UP" in self.slurm("scontrol", "ping", status=None), "slurmctld is up")
+        self.wait_for_nodes()
+
+    def wait_for_nodes(self):
+        """Jobs do not get nodes that have not responded since the start of slurmctld."""
+        self.wait(lambda: not re.search(r"\*|unk", self.slurm("sinfo", "-h", "-N", "-o", "%t")), "all nodes respond")
 
 
 class Select(Cluster):
