@@ -53,6 +53,12 @@ class OpenMpi(Installed):
         return ["--map-by", ":oversubscribe"] if self.is_prrte else ["--oversubscribe"]
 
     @property
+    def oversubscribe_environment(self):
+        """The variables that allow more ranks than slots, if the version does not read those of 4.1."""
+        names = {5: "PRTE_MCA_rmaps_default_mapping_policy", 6: "PRTE_MCA_mapby"}
+        return {names[min(self.major, 6)]: "slot:oversubscribe"} if self.is_prrte else {}
+
+    @property
     def tag_output(self):
         """The options with which every line names its rank."""
         return ["--output", "tag"] if self.is_prrte else ["--tag-output"]

@@ -11,11 +11,15 @@ import tempfile
 import time
 import unittest
 
-KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
+KEEP_LOADED = SUPPORT / "keep_loaded.c"
 RANKLOOM = pathlib.Path(sys.argv.pop(1)).resolve()
 GROUPS = RANKLOOM.parent / "rankloom-groups.openmpi"
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                   OMPI_MCA_mpi_yield_when_idle="1")
+                   OMPI_MCA_mpi_yield_when_idle="1", **installed_mpi.open_mpi().oversubscribe_environment)
 
 UNIFORM = """
 #include <mpi.h>
@@ -138,7 +142,7 @@ class VirtualCluster(TuneTest):
         self.assertGreater(result["predicted_gain_percent"], 50)
         self.assertTrue(result["gain"])
         self.assertEqual(json.loads((self.folder / "kept" / "result.json").read_text()), result)
-        self.assertIn("--rankfile kept/launch/rankfile", result["use"])
+        self.assertIn("rankfile:file=kept/launch/rankfile" if installed_mpi.open_mpi().is_prrte else "--rankfile kept/launch/rankfile", result["use"])
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
         self.assertRegex((self.folder / "kept" / "report.html").read_text(), r"times faster than the default placement \([0-9.]+ to [0-9.]+ with 98 % confidence, 3 runs each\)")
 
