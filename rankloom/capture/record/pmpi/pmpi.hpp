@@ -116,12 +116,14 @@ RANKLOOM_PMPI(Win_get_group);
 RANKLOOM_PMPI(Win_set_attr);
 #undef RANKLOOM_PMPI
 
-/// MPI_Type_size with an MPI_Count. MPI_Type_size_x is deprecated in MPI 4.1, MPI_Type_size_c came with MPI 4.
-#if MPI_VERSION >= 4
-inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size{"PMPI_Type_size_c"};
-#else
-inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size{"PMPI_Type_size_x"};
-#endif
+/// MPI_Type_size with an MPI_Count. MPI_Type_size_x is deprecated in MPI 4.1, MPI_Type_size_c came with MPI 4. Which of
+/// them exists depends on the library of the program, not on the header: a recorder that was built for MPICH 4 is also
+/// loaded into programs of MPICH 3.
+inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size_x{"PMPI_Type_size_x"};
+inline constinit LazyFunction<int(MPI_Datatype, MPI_Count*)> Type_size_c{"PMPI_Type_size_c"};
+inline int Type_size(MPI_Datatype type, MPI_Count* size) {
+  return Type_size_x.get() != nullptr ? Type_size_x(type, size) : Type_size_c(type, size);
+}
 }  // namespace pmpi
 
 // Predefined handles. In Open MPI they are addresses inside its library, in MPICH and in the ABI of MPI 5 constants.
