@@ -95,8 +95,8 @@ class Replay:
             else:
                 refused += 1
         refused += self.wait_until_done()
-        jobs = {job: self.record(job) for job in submitted}
-        jobs = {job: record for job, record in jobs.items() if record}
+        lines = self.slurm("scontrol", "--oneliner", "show", "jobs").stdout.splitlines()
+        jobs = dict(record for record in map(self.record, lines) if record)
         work = sum(nodes * seconds for job, (nodes, seconds) in submitted.items() if job in jobs)
         span = max(end for _, end, _ in jobs.values()) - min(start for start, _, _ in jobs.values())
         alone = 0
@@ -118,14 +118,14 @@ class Replay:
                 return len(states)
             time.sleep(0.2)
 
-    def record(self, job):
-        """Start, end and nodes of a job that ran."""
-        text = self.slurm("scontrol", "show", "job", job).stdout
-        fields = dict(re.findall(r"(\w+)=(\S+)", text))
+    @staticmethod
+    def record(line):
+        """Job → start, end and nodes, if it ran."""
+        fields = dict(re.findall(r"(?:^|\s)(\w+)=(\S+)", line))
         if fields.get("JobState") != "COMPLETED":
             return None
         start, end = (time.mktime(time.strptime(fields[key], "%Y-%m-%dT%H:%M:%S")) for key in ("StartTime", "EndTime"))
-        return start, end, expand(re.search(r"\bNodeList=(\S+)", text)[1])
+        return fields["JobId"], (start, end, expand(fields["NodeList"]))
 
 
 def main():
