@@ -13,7 +13,7 @@ LIST = ".rankloom"  # of the files that rankloom wrote
 # mpiexec of MPICH may end by SIGPIPE, 5 times in 800, if a program ends at once.
 SHORT_PROGRAM = ("sh", "-c", "sleep 0.2")
 BY_RANKS = re.compile(r"/report/[^/]+$")  # ranks append to these files in any order
-TEMPORARY = re.compile(r"(^|/)\.(rankloom-\w+-\w{6}|.*\.rankloom-[0-9a-f]{8}-\d+)(/|$)")
+TEMPORARY = re.compile(r"(^|/)\.(rankloom[-_][a-z]+[-_]\w{6}|.*\.rankloom-[0-9a-f]{8}-\d+)(/|$)")
 TIMEOUT = 120
 
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sched.h>
@@ -18,6 +19,7 @@
 
 #include "rankloom/core/software/software.hpp"
 #include "rankloom/core/system/cpu_set.hpp"
+#include "rankloom/core/system/descriptor.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/process.hpp"
 #include "rankloom/model/files/json.hpp"
@@ -95,6 +97,16 @@ Result<void> write_state(const VirtualCluster& cluster) {
   return write_file(cluster.directory + "/lab.json", dump_json(json) + "\n");
 }
 
+/// UCX finds network devices in /sys, which shows those of the namespace that mounted it. Other programs do not need
+/// it, so an error is ignored. Slurm finds control groups below /sys: they stay.
+void mount_own_sysfs() {
+  const Descriptor control_groups(::open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (::mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 || !control_groups.is_open())
+    return;
+  (void)::mount(fmt::format("/proc/self/fd/{}", control_groups.number()).c_str(), "/sys/fs/cgroup", nullptr,
+                MS_BIND | MS_REC, nullptr);
+}
+
 /// Gives a host its own name, shared memory and host table. False: the kernel does not allow it.
 bool setup_mounts(const std::string& name, const std::string& directory) {
   const auto bind_mount = [&](const char* file, const char* target) {
@@ -102,8 +114,7 @@ bool setup_mounts(const std::string& name, const std::string& directory) {
   };
   if (::sethostname(name.c_str(), name.size()) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return false;
-  // UCX finds network devices in /sys, which shows those of the namespace that mounted it. Others do not need it.
-  (void)::mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr);
+  mount_own_sysfs();
   return ::mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") == 0 &&
          bind_mount("hosts", "/etc/hosts") && bind_mount("nsswitch.conf", "/etc/nsswitch.conf");
 }
