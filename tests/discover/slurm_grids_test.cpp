@@ -89,12 +89,12 @@ TEST(SlurmYaml, ErrorsInRingsAndToriNameTheLineAndTheRemedy) {
   const auto torus = [&](const std::string& text) {
     return problem("- topology: t\n  torus3d:\n    toruses:\n    - name: pod\n" + text);
   };
-  EXPECT_THAT(problem("- topology: r\n  ring:\n    rings: none\n"), HasSubstr("file:3: there is no list \"rings\""));
+  EXPECT_THAT(problem("- topology: r\n  ring:\n    rings: none\n"), HasSubstr("file:3: the list \"rings\" is missing"));
   EXPECT_THAT(problem("- topology: r\n  ring:\n    rings:\n    - ring: a\n"),
               HasSubstr("file:4: this ring has no nodes"));
   EXPECT_THAT(problem("- topology: r\n  ring:\n    rings:\n    - {ring: a, nodes: n1}\n    - {ring: b, nodes: n1}\n"),
               HasSubstr("file:5: the node n1 is in a and in b"));
-  EXPECT_THAT(problem("- topology: t\n  torus3d:\n    torus: []\n"), HasSubstr("there is no list \"toruses\""));
+  EXPECT_THAT(problem("- topology: t\n  torus3d:\n    torus: []\n"), HasSubstr("the list \"toruses\" is missing"));
   EXPECT_THAT(problem("- topology: t\n  torus3d:\n    toruses: []\n"), HasSubstr("names no nodes"));
   EXPECT_THAT(problem("- topology: t\n  torus3d:\n    toruses:\n    - dims: {x: 1}\n"),
               HasSubstr("file:4: this torus has no name"));

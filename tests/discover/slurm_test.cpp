@@ -218,8 +218,8 @@ TEST(SlurmYaml, ErrorsNameTheLineAndTheRemedy) {
               HasSubstr("file:1: this topology is flat and the file names no"));
   EXPECT_THAT(problem("- topology: t\n  flat: false\n"), HasSubstr("file:1: this topology has none of the keys tree"));
   EXPECT_THAT(problem("- topology: t\n  tree:\n    switches: none\n"),
-              HasSubstr("file:3: there is no list \"switches\""));
-  EXPECT_THAT(problem("- topology: t\n  tree: &anchor\n"), HasSubstr("file:2: there is no list \"switches\""));
+              HasSubstr("file:3: the list \"switches\" is missing"));
+  EXPECT_THAT(problem("- topology: t\n  tree: &anchor\n"), HasSubstr("file:2: the list \"switches\" is missing"));
   EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n      - nodes: n1\n"),
               HasSubstr("file:4: this entry of \"switches\" has no key \"switch\""));
   EXPECT_THAT(problem("- topology: t\n  tree:\n    switches:\n      - switch: s\n          nodes: n1\n"),

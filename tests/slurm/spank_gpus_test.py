@@ -168,7 +168,7 @@ class ConfinedGpus(BoundGpus):
     @classmethod
     def setUpClass(cls):
         if not os.access(cls.CGROUPS / "devices" / "devices.deny", os.W_OK):
-            raise unittest.SkipTest("there are no cgroups of version 1 that restrict devices")
+            raise unittest.SkipTest("needs cgroups of version 1 that restrict devices")
         cls.addClassCleanup(cls.remove_cgroups)  # after Slurm has ended
         super().setUpClass()
         (cls.lab / "cgroup.conf").write_text(f"CgroupPlugin=cgroup/v1\nCgroupMountpoint={cls.CGROUPS}\nConstrainDevices=yes\nConstrainCores=yes\n")
@@ -194,7 +194,7 @@ class ConfinedGpus(BoundGpus):
                     os.rmdir(path)
 
     def test_can_be_opened_by_all_ranks_of_the_step(self):
-        """There is no driver for these device files, so the system answers that there is no such device, or refuses before that."""
+        """The device files have no driver, so the system answers that the device does not exist, or refuses before that."""
         self.write("open.sh", f"for gpu in {self.lab}/gpu0 {self.lab}/gpu1; do cat $gpu 2>&1; done | grep -c 'No such device'\n")
         for options, opened in (((), "1"), (("--rankloom=ring.prof",), "2")):
             done = self.in_job("srun", "--gpus-per-task=1", *options, "sh", "open.sh")

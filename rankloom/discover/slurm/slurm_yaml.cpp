@@ -135,7 +135,7 @@ class TopologyYaml {
     if (auto sound = check_keys(value); !sound) return propagate(sound);
     const YamlValue items = value.find(list);
     if (!items.is_sequence())
-      return bad(items ? items : value, fmt::format("there is no list \"{}\"", list),
+      return bad(items ? items : value, fmt::format("the list \"{}\" is missing", list),
                  fmt::format("write \"{}:\" and below it one \"- {}: NAME\" per {}", list, name_key, name_key));
     std::vector<SwitchEntry> entries;
     for (const YamlValue& item : items.items()) {
@@ -193,7 +193,7 @@ class TopologyYaml {
     if (auto sound = check_keys(torus3d); !sound) return propagate(sound);
     const YamlValue list = torus3d.find("toruses");
     if (!list.is_sequence())
-      return bad(list ? list : torus3d, "there is no list \"toruses\"",
+      return bad(list ? list : torus3d, "the list \"toruses\" is missing",
                  "write \"toruses:\" and below it one \"- name: NAME\" per torus");
     std::vector<GridEntry> grids;
     for (const YamlValue& item : list.items()) {
