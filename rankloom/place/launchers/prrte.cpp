@@ -252,19 +252,14 @@ constexpr LauncherSyntax command_line_5{
     .pass_environment = pass_open_mpi_environment,
 };
 
-constexpr LauncherSyntax command_line_6{
-    .programs = "mpirun mpiexec mpirun.openmpi mpiexec.openmpi prterun",
-    .unique_programs = "",
-    .recognises = recognises_version_6,
-    .mpi = "openmpi",
-    .options = options_of_prrte,
-    .dashes_end_options = true,
-    .program_options = options_of_one_open_mpi_program,
-    .replaced = replaced,
-    .read_shape = read_prrte_shape,
-    .place = place_6,
-    .pass_environment = pass_open_mpi_environment,
-};
+constexpr LauncherSyntax command_line_6 = [] {
+  LauncherSyntax syntax = command_line_5;
+  syntax.unique_programs = "";
+  syntax.recognises = recognises_version_6;
+  syntax.check = nullptr;
+  syntax.place = place_6;
+  return syntax;
+}();
 
 }  // namespace
 
