@@ -50,6 +50,21 @@ class Languages(RecordingTest):
             self.assertGreaterEqual(matrix[0, 1], 19 * 64)
             self.assertGreaterEqual(matrix[1, 0], 20 * 64)
 
+    def test_programs_that_call_the_interface_of_sanitizers_run(self):
+        self.build("annotations.c")
+        matrix = self.record()
+        self.assertEqual((self.printed, self.err), (f"unlock 0\nsum {sum(range(512))}\n", ""))
+        self.assertEqual(matrix.ranks, 2)
+        self.assertGreaterEqual(matrix[1, 0], 64 * 64)
+
+    def test_every_function_of_the_interface_is_defined(self):
+        header = self.call("gcc", "-E", "-include", "sanitizer/tsan_interface.h", "-x", "c", "/dev/null")
+        declared = set(re.findall(r"(__tsan_(?!on_)\w+)\(", header))  # a program may define __tsan_on_… itself
+        library = self.rankloom.parent.parent / "lib/rankloom/librankloom_threads.so"
+        defined = set(re.findall(r" T (\w+)", self.call("nm", "-D", library)))
+        self.assertGreater(len(declared), 20)
+        self.assertEqual(declared - defined, set())
+
     def test_every_function_that_gcc_calls_is_defined(self):
         compiler = self.call("gcc", "-print-prog-name=cc1").strip()
         called = {name.decode() for name in re.findall(rb"(__tsan_\w+)\0", pathlib.Path(compiler).read_bytes())}
