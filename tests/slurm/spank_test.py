@@ -218,7 +218,7 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
 
     def test_components_of_heterogeneous_jobs_are_refused_and_the_remedy_works(self):
         self.write("four.map", [3, 0, 2, 1])
-        job = ("salloc", "-Q", "-N", "2", "-n", "4", PROGRAM)
+        job = ("salloc", "-Q", "-w", ",".join(self.nodes[:2]), "-n", "4", PROGRAM)
         machine = ("-t", "node:2 core:2", "--hosts", ",".join(self.nodes[:2]))
         components = ("--", "srun", "-n", "2", "./where", ":", "-n", "2", "./where")
         for verb in (("run", "four.map", *machine), ("run", "four.map", "--dry-run", *machine), ("tune",), ("tune", "--dry-run")):
@@ -246,7 +246,7 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         switches = [{"kind": "switch", "between": 1, "children": nodes[at:at + 2]} for at in (0, 2)]
         self.write("smt.json", json.dumps({"rankloom": "topology", "version": 1, "machine": {"kind": "machine", "between": 10, "children": switches}}))
         self.write("far.pairs", "# app; ranks=4\n0 2 1000000 1000\n1 3 1000000 1000\n")
-        done = self.run_command("salloc", "-Q", "-N", "4", "-n", "4", PROGRAM, "tune", "--json", "--try-smt", "-o", "smt.tune", "--profile", "far.pairs", "-t", "smt.json",
+        done = self.run_command("salloc", "-Q", "-w", ",".join(self.nodes[:4]), "-n", "4", PROGRAM, "tune", "--json", "--try-smt", "-o", "smt.tune", "--profile", "far.pairs", "-t", "smt.json",
                                 "--runs", "4", "--max-runs", "4", "--", "srun", "-n", "4", "-c", "2", "./where", timeout=200)
         result = json.loads(done.stdout)
         other = result["other_placements"][0]
