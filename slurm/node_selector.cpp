@@ -17,7 +17,7 @@ namespace {
 constexpr auto job_info_lifetime = std::chrono::seconds(20);
 // The backfill scheduler renews its plans in every cycle (30 s by default).
 constexpr auto plan_lifetime = std::chrono::minutes(3);
-constexpr std::size_t max_job_infos = 20000;
+constexpr std::size_t min_job_infos = 64;
 constexpr std::size_t max_sizes = 64;
 constexpr std::uint32_t max_extra_nodes = 16;
 
@@ -66,7 +66,12 @@ std::string NodeSelector::summary() const {
 
 NodeSelector::JobInfo& NodeSelector::job_info(Job* job) {
   const auto now = Clock::now();
-  if (job_infos_.size() > max_job_infos) job_infos_.clear();
+  if (job_infos_.size() >= next_cleanup_) {
+    std::erase_if(job_infos_, [&](const auto& entry) {
+      return entry.first != job && now - entry.second.since > job_info_lifetime;
+    });
+    next_cleanup_ = std::max(min_job_infos, 2 * job_infos_.size());
+  }
   JobInfo& info = job_infos_[job];
   if (info.since == Clock::time_point{} || now - info.since > job_info_lifetime)
     info = {controller_->label(job), std::nullopt, now};
@@ -192,6 +197,8 @@ bool NodeSelector::try_now(Job* job, const NodeBitmap& usable, NodeCounts counts
   const auto find = [](const SchedulerView& view, const NodeRequest& request) { return view.now(request); };
   if (!try_sizes(job, usable, counts, purpose, find, accept)) return false;
   plans_.erase(job_info(job).label.id);
+  // Slurm forgets a job some time after its end, and a new one may have the same address.
+  if (purpose == Purpose::start) job_infos_.erase(job);
   return true;
 }
 

@@ -89,7 +89,8 @@ class NodeSelector {
   std::vector<std::uint32_t> slurm_index_;  // by node
   std::vector<std::optional<Node>> node_;   // by Slurm's node index; none: not a node of the machine
   std::optional<SchedulerView> view_;       // empty: must be rebuilt
-  std::map<Job*, JobInfo> job_infos_;
+  std::map<Job*, JobInfo> job_infos_;       // of jobs that wait
+  std::size_t next_cleanup_ = 0;            // entries with which those that are too old are removed
   std::map<std::uint32_t, Planned> plans_;  // by job id
 };
 
