@@ -17,7 +17,7 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/evaluate/predict.hpp"
+#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
 namespace py = pybind11;
@@ -132,7 +132,7 @@ py::dict evaluate_cores(const CommGraph& graph, const Topology& topology, const 
     if (!placed) return propagate(placed);
     Evaluation measured{measure(graph, topology, *placed), std::nullopt};
     // A machine without links, such as a distance matrix, has no prediction.
-    if (auto platform = Platform::of(topology, {})) measured.predicted = predict(graph, *platform, *placed).seconds;
+    if (auto platform = Platform::of(topology)) measured.predicted = predict(graph, *platform, *placed).seconds;
     return measured;
   });
   const Metrics& metrics = evaluation.metrics;

@@ -270,7 +270,7 @@ Result<void> check_ends(const SimulationRequest& request, const std::vector<std:
 
 Result<SimulationResult> replay(const SimulationRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  auto platform = Platform::of(request.topology, request.platform);
+  auto platform = Platform::of(request.topology, request.factors);
   if (!platform) return propagate(platform);
 
   std::vector<std::string> argv{"rankloom-simulate", "--log=root.thres:error"};

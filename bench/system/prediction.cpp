@@ -8,17 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "bench/system/simulated.hpp"
 #include "bench/verdict.hpp"
-#include "rankloom/capture/generate/generate.hpp"
-#include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/evaluate/predict.hpp"
-#include "rankloom/evaluate/simulate/simulate.hpp"
-#include "rankloom/evaluate/simulate/traces.hpp"
 #include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/map/run.hpp"
+#include "rankloom/model/cost/predict.hpp"
 
 using namespace rankloom;
 
@@ -41,11 +37,6 @@ constexpr std::array<Case, 6> cases{
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-Profile load(const std::string& name) {
-  if (name.starts_with("gen:")) return *generate(std::string_view(name).substr(4));
-  return import_profile(*read_file(fmt::format("{}/matrices/{}.txt", RANKLOOM_TEST_DATA, name)))->profile;
 }
 
 /// The results of mappers, the block placement with more and more ranks exchanged, and random placements.
@@ -82,31 +73,15 @@ struct Times {
   double seconds = 0;
 };
 
-Result<std::vector<SimulationResult>> simulate_all(const Profile& profile, const Topology& topology,
-                                                   const std::vector<std::vector<Core>>& placements,
-                                                   const std::string& helper, std::uint32_t iterations) {
-  auto folder = TemporaryDirectory::make();
-  if (!folder) return propagate(folder);
-  auto trace = synthesise_trace(profile, {.iterations = iterations, .compute = false}, folder->path());
-  if (!trace) return propagate(trace);
-  std::vector<SimulationRequest> requests;
-  for (const auto& placement : placements) {
-    requests.push_back({.topology = topology});
-    requests.back().eager = SyntheticTrace::eager;
-    requests.back().jobs.push_back({.name = "bench", .traces = trace->files, .core_of = placement, .start = 0});
-  }
-  return simulate(requests, {.simulator = helper}, Progress::none());
-}
-
 Times times_of(const Case& about, const std::string& helper) {
-  const Profile profile = load(about.name);
+  const Profile profile = bench::load_application(about.name);
   const Topology topology = *load_topology(about.machine);
   const CommGraph graph = traffic(profile, CollectiveModel::tree);
   const auto placements = mappings(graph, topology);
-  const Platform platform = *Platform::of(topology, {});
+  const Platform platform = *Platform::of(topology);
   Times times;
   const auto begin = std::chrono::steady_clock::now();
-  const auto results = simulate_all(profile, topology, placements, helper, 1);
+  const auto results = bench::simulate_placements(profile, topology, placements, helper, 1);
   times.seconds = seconds_since(begin);
   if (!results) {
     fmt::print(stderr, "{}\n", to_string(results.error()));
@@ -115,7 +90,7 @@ Times times_of(const Case& about, const std::string& helper) {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     times.predicted.push_back(predict(graph, platform, placements[i]).seconds);
     times.cost.push_back(evaluate(graph, topology, placements[i], CostModel::time));
-    times.simulated.push_back((*results)[i].seconds);
+    times.simulated.push_back(results->seconds[i]);
   }
   return times;
 }
@@ -123,15 +98,15 @@ Times times_of(const Case& about, const std::string& helper) {
 /// The time to simulate 64 ranks under 6 mappings, and 1,024 ranks.
 double time_to_simulate(const char* pattern, const char* machine, std::size_t count, const std::string& helper,
                         std::vector<double>& seconds) {
-  const Profile profile = load(pattern);
+  const Profile profile = bench::load_application(pattern);
   const Topology topology = *load_topology(machine);
   const CommGraph graph = traffic(profile, CollectiveModel::tree);
   auto placements = mappings(graph, topology);
   placements.resize(count);
   const auto begin = std::chrono::steady_clock::now();
-  const auto results = simulate_all(profile, topology, placements, helper, 1);
+  const auto results = bench::simulate_placements(profile, topology, placements, helper, 1);
   const double took = seconds_since(begin);
-  for (std::size_t i = 0; results && i < results->size(); ++i) seconds.push_back((*results)[i].seconds);
+  if (results) seconds = results->seconds;
   return results ? took : 1e9;
 }
 

@@ -121,6 +121,7 @@ Metrics measure(const CommGraph& graph, const Topology& topology, std::span<cons
   Metrics metrics;
   double hop_bytes = 0;
   for (const CostModelInfo& row : cost_models()) {
+    if (row.model == CostModel::predicted) continue;  // a time
     const double value = evaluate(graph, topology, core_of, row.model);
     metrics.costs.emplace_back(row.model, value);
     if (row.model == CostModel::hopbytes) hop_bytes = value;

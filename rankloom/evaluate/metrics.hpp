@@ -29,7 +29,7 @@ struct LinkLoad {
 };
 
 struct Metrics {
-  std::vector<std::pair<CostModel, double>> costs;  ///< One entry per cost model.
+  std::vector<std::pair<CostModel, double>> costs;  ///< One entry per cost model that is not a time.
   std::vector<LevelTraffic> levels;                 ///< Top down; the last entry is "same core".
   double average_hops = 0;                          ///< Hop-bytes divided by bytes.
   std::vector<LinkLoad> heaviest_links;             ///< In descending order, at most ten.

@@ -13,17 +13,13 @@
 namespace rankloom {
 namespace {
 
-double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
-  return graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages();
-}
-
 /// The traffic of one edge, if it exists.
 std::optional<Volume> find_edge(const CommGraph& graph, Rank from, Rank to) {
   const auto targets = graph.targets(from);
   const auto found = std::lower_bound(targets.begin(), targets.end(), to);
   if (found == targets.end() || *found != to) return std::nullopt;
   const auto edge = static_cast<std::size_t>(found - targets.begin());
-  return Volume{graph.bytes(from)[edge], messages_of(graph, from, edge)};
+  return Volume{graph.bytes(from)[edge], graph.messages(from, edge)};
 }
 
 bool heavier(const PairTraffic& one, const PairTraffic& other) {
@@ -63,7 +59,7 @@ void for_each_pair(const CommGraph& graph, const Visit& visit) {
       if (from == to) continue;
       const auto back = find_edge(graph, to, from);
       if (back && to < from) continue;  // visited from the other end
-      Volume total{graph.bytes(from)[edge], messages_of(graph, from, edge)};
+      Volume total{graph.bytes(from)[edge], graph.messages(from, edge)};
       if (back) total = {total.bytes + back->bytes, total.messages + back->messages};
       visit(std::min(from, to), std::max(from, to), total);
     }

@@ -53,8 +53,7 @@ class Repair {
       : affinity_(affinity),
         capacities_(problem.capacities),
         tree_(problem.topology, problem.capacities),
-        distance_(make_distance(problem.topology,
-                                problem.model == CostModel::congestion ? CostModel::hopbytes : problem.model)),
+        distance_(make_distance(problem.topology, pairwise_model(problem.model))),
         core_of_(std::move(core_of)),
         placed_(problem.topology.core_count(), 0) {}
 

@@ -69,9 +69,20 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
   const auto milliseconds = [&] {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   };
-  auto placement = mapper.mapper->place(problem, run);
+  const bool minimises_model = mapper.mapper->minimises(problem.model);
+  const MapProblem pairwise{problem.graph, problem.topology,      problem.capacities, pairwise_model(problem.model),
+                            problem.start, problem.migration_cost};
+  auto placement = mapper.mapper->place(minimises_model ? problem : pairwise, run);
   double time_ms = milliseconds();
   if (!placement) return propagate(placement);
+  if (!minimises_model) {
+    placement->lower_bound.reset();
+    const bool keeps_start = mapper.info->takes_start && !problem.start.empty();
+    if (keeps_start && placement->core_of.size() == problem.start.size() &&
+        objective(problem.model, value(problem.start)) < objective(problem.model, value(placement->core_of))) {
+      placement->core_of.assign(problem.start.begin(), problem.start.end());
+    }
+  }
 
   if (placement->core_of.size() != problem.graph.rank_count()) {
     return invalid_result(

@@ -14,9 +14,9 @@
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/temporary_directory.hpp"
 #include "rankloom/discover/discover.hpp"
-#include "rankloom/evaluate/predict.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
 #include "rankloom/evaluate/simulate/traces.hpp"
+#include "rankloom/model/cost/predict.hpp"
 
 namespace rankloom {
 namespace {
@@ -43,15 +43,15 @@ class Simulation : public ::testing::Test {
                 fmt::format("1 init\n1 recv 0 0 {:.0f} 6\n1 finalize\n", bytes)},
                {from, to});
   }
-  SimulationResult result(const Topology& topology, std::vector<SimulatedJob> jobs, PlatformOptions platform = {}) {
+  SimulationResult result(const Topology& topology, std::vector<SimulatedJob> jobs, const ChannelSpec& channels = {}) {
     const SimulationRequest request{
-        .topology = topology, .platform = std::move(platform), .speed = 1, .jobs = std::move(jobs)};
+        .topology = *topology.with_channels(channels), .factors = {}, .speed = 1, .jobs = std::move(jobs)};
     auto results = simulate(std::span(&request, 1), with_simulator, Progress::none());
     EXPECT_TRUE(results) << (results ? "" : to_string(results.error()));
     return results ? results->front() : SimulationResult{};
   }
-  double seconds(const Topology& topology, std::vector<SimulatedJob> jobs, PlatformOptions platform = {}) {
-    return result(topology, std::move(jobs), std::move(platform)).seconds;
+  double seconds(const Topology& topology, std::vector<SimulatedJob> jobs, const ChannelSpec& channels = {}) {
+    return result(topology, std::move(jobs), channels).seconds;
   }
 
   Result<TemporaryDirectory> directory_ = TemporaryDirectory::make();
@@ -62,7 +62,7 @@ TEST_F(Simulation, APingPongOnEachLevelTakesTheTimeOfTheTopology) {
   for (const char* text :
        {"switch:2=4.1,3us node:3=3.7,2us package:2=2,300ns core:4=1,100ns", "torus:4x3=2,1us core:2=1,100ns",
         "fattree:4,4/2,1=2,1us core:2=1,100ns", "dragonfly:4,2,2=2,500ns core:2=1,100ns"}) {
-    const auto found = calibrate(*load_topology(text), {}, with_simulator, Progress::none());
+    const auto found = calibrate(*load_topology(text), with_simulator, Progress::none());
     ASSERT_TRUE(found) << to_string(found.error());
     EXPECT_GE(found->pairs.size(), 3) << text;
     EXPECT_LT(found->max_deviation(), 1e-6) << text;
@@ -83,7 +83,7 @@ TEST_F(Simulation, TwoMessagesOnOneChannelTakeTwiceAsLongAndOnTwoChannelsDoNot) 
   EXPECT_NEAR(seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{3}, Core{1})}), alone, 1e-9)
       << "outgoing and incoming channels are separate";
   EXPECT_NEAR(
-      seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{4})}, {.width = {{"node", 2}}}),
+      seconds(topology, {message(1e6, Core{0}, Core{2}), message(1e6, Core{1}, Core{4})}, {.widths = {{"node", 2}}}),
       alone, 1e-9);
 }
 
@@ -188,7 +188,7 @@ TEST_F(Simulation, EqualsSmpirun) {
 TEST_F(Simulation, ReportsErrors) {
   const Topology topology = *load_topology("node:2=10 core:1");
   const auto error_of = [&](SimulatedJob one, SimulationOptions options = with_simulator) {
-    const SimulationRequest request{.topology = topology, .platform = {}, .speed = 1, .jobs = {std::move(one)}};
+    const SimulationRequest request{.topology = topology, .factors = {}, .speed = 1, .jobs = {std::move(one)}};
     auto results = simulate(std::span(&request, 1), options, Progress::none());
     EXPECT_FALSE(results);
     return results ? Error{Code::usage, {}, "", ""} : results.error();

@@ -21,9 +21,11 @@ void expect_equal_to_full_evaluation(const CommGraph& graph, const Topology& mac
   const auto start = random_placement(graph.rank_count(), machine, capacities, seed);
   const auto cost = make_incremental_cost(graph, machine, model, start);
   const auto full = [&](const std::vector<Core>& placement) {
+    if (model == CostModel::predicted) return make_incremental_cost(graph, machine, model, placement)->cost();
     return objective(model, evaluate(graph, machine, placement, model));
   };
-  const double scale = 1e-9 * (1 + std::abs(full(start)));
+  // The sums of powers that `predicted` consists of lose digits when they become smaller.
+  const double scale = model == CostModel::predicted ? 1e-7 * full(start) : 1e-9 * (1 + std::abs(full(start)));
   ASSERT_NEAR(cost->cost(), full(start), scale);
   Random random(seed, 99);
   for (int step = 0; step < 40; ++step) {
@@ -87,6 +89,21 @@ TEST_P(IncrementalCostTest, NeighboursIncludeBothDirections) {
                                           block_placement(4, machine, *Capacities::of(machine, 4, {})));
   const auto near = cost->neighbours(Rank{0});
   EXPECT_EQ(std::vector<Rank>(near.begin(), near.end()), (std::vector<Rank>{Rank{1}, Rank{2}}));
+}
+
+TEST(PredictedCost, IsAboveThePredictedTimeAndCloseToIt) {
+  for (const char* text : {"node:4=10,1us core:4=1,100ns width:bus=3", "torus:4x4=2,1us core:1"}) {
+    const auto machine = topology(text);
+    const auto capacities = Capacities::of(machine, 16, {});
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      const auto graph = random_graph(16, 0.3, seed);
+      const auto placement = random_placement(16, machine, *capacities, seed);
+      const double smooth = make_incremental_cost(graph, machine, CostModel::predicted, placement)->cost();
+      const double seconds = evaluate(graph, machine, placement, CostModel::predicted);
+      EXPECT_GE(smooth, seconds * (1 - 1e-12)) << text;
+      EXPECT_LE(smooth, seconds * 2) << text;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryModel, IncrementalCostTest,

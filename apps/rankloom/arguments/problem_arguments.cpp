@@ -69,6 +69,59 @@ void add_number(CLI::App& app, const OptionText& text, std::uint32_t max, std::o
   });
 }
 
+/// "switch=4,bus=3"
+Result<void> add_widths(std::string_view text, ChannelSpec& channels) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const std::size_t equals = part.find('=');
+    const auto number = equals == std::string_view::npos ? std::nullopt : parse_number(part.substr(equals + 1));
+    if (!number || equals == 0) return bad_value("--width", part, "a kind of object and a number, such as switch=4");
+    channels.set_width(part.substr(0, equals), *number);
+    begin = end + 1;
+  }
+  return {};
+}
+
+void describe_channels(CLI::App& app, ChannelSpec& channels) {
+  add_value(app,
+            {"--base-rate", "RATE",
+             "bandwidth between the two closest cores, such as 5GB/s, for machines with relative costs", "prediction",
+             "costs are nanoseconds per byte"},
+            [&channels](std::string_view text) -> Result<void> {
+              const auto inverse_bandwidth = parse_inverse_bandwidth(text);
+              if (!inverse_bandwidth || !(*inverse_bandwidth > 0))
+                return bad_value("--base-rate", text, "a rate such as 5GB/s or 40Gbit/s");
+              channels.base_rate = 1e9 / *inverse_bandwidth;
+              return {};
+            });
+  add_value(app,
+            {"--base-latency", "TIME",
+             "latency between the two closest cores; other latencies follow from the ratios of the costs", "prediction",
+             "as in the machine"},
+            [&channels](std::string_view text) -> Result<void> {
+              const auto nanoseconds = parse_nanoseconds(text, 1);
+              if (!nanoseconds || !(*nanoseconds > 0) || *nanoseconds > 1e12)
+                return bad_value("--base-latency", text, "a time such as 100ns or 1us");
+              channels.base_latency = *nanoseconds * 1e-9;
+              return {};
+            });
+  add_value(
+      app,
+      {"--width", "KIND=N,..",
+       "how many messages at full rate pass at once into or out of a switch, node, package, .., over the bus of a "
+       "node, or through a network link",
+       "prediction", "core, node, switch, link: 1; others: unlimited"},
+      [&channels](std::string_view text) -> Result<void> { return add_widths(text, channels); });
+}
+
+Result<Topology> load_without_options(const TopologyArguments& arguments) {
+  if (arguments.hierarchy.empty()) return load_topology(arguments.topology);
+  auto spec = parse_hierarchy(arguments.hierarchy, arguments.distance);
+  if (!spec) return propagate(spec);
+  return Topology::build(std::move(*spec));
+}
+
 }  // namespace
 
 void ProfileArguments::describe(CLI::App& app, const std::string& names, bool required) {
@@ -131,19 +184,31 @@ void TopologyArguments::describe(CLI::App& app) {
   exclude(app, "--hierarchy", "--topology");
   need(app, "--hierarchy", "--distance");
   need(app, "--distance", "--hierarchy");
+  describe_channels(app, channels);
 }
 
 std::string TopologyArguments::text() const {
-  if (!hierarchy.empty())
-    return fmt::format("--hierarchy {} --distance {}", shell_quote(hierarchy), shell_quote(distance));
-  return topology.empty() ? "" : fmt::format("-t {}", shell_quote(topology));
+  std::string text;
+  if (!hierarchy.empty()) {
+    text = fmt::format("--hierarchy {} --distance {}", shell_quote(hierarchy), shell_quote(distance));
+  } else if (!topology.empty()) {
+    text = fmt::format("-t {}", shell_quote(topology));
+  }
+  if (text.empty()) return text;
+  if (channels.base_rate > 0) text += fmt::format(" --base-rate {}B/s", channels.base_rate);
+  if (channels.base_latency > 0) text += fmt::format(" --base-latency {}s", channels.base_latency);
+  for (const auto& [kind, width] : channels.widths) text += fmt::format(" --width {}={}", kind, width);
+  return text;
 }
 
 Result<Topology> TopologyArguments::load() const {
-  if (hierarchy.empty()) return load_topology(topology);
-  auto spec = parse_hierarchy(hierarchy, distance);
-  if (!spec) return propagate(spec);
-  return Topology::build(std::move(*spec));
+  auto machine = load_without_options(*this);
+  if (!machine || channels.is_default()) return machine;
+  ChannelSpec changed = machine->spec().channels;
+  if (channels.base_rate > 0) changed.base_rate = channels.base_rate;
+  if (channels.base_latency > 0) changed.base_latency = channels.base_latency;
+  for (const auto& [kind, width] : channels.widths) changed.set_width(kind, width);
+  return machine->with_channels(std::move(changed));
 }
 
 void SlotArguments::describe(CLI::App& app) {

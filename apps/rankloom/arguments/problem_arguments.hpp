@@ -42,6 +42,7 @@ struct TopologyArguments {
   std::string topology;
   std::string hierarchy;
   std::string distance;
+  ChannelSpec channels = {};  ///< What the options say; the rest is as in the machine.
 
   void describe(CLI::App& app);
   bool given() const { return !topology.empty() || !hierarchy.empty(); }

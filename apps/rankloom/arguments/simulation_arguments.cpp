@@ -17,20 +17,6 @@ namespace rankloom::app {
 
 namespace {
 
-/// "switch=4,bus=3"
-Result<void> add_widths(std::string_view text, std::map<std::string, double>& widths) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = text.substr(begin, end - begin);
-    const std::size_t equals = part.find('=');
-    const auto number = equals == std::string_view::npos ? std::nullopt : parse_number(part.substr(equals + 1));
-    if (!number || equals == 0) return bad_value("--width", part, "a kind of object and a number, such as switch=4");
-    widths[std::string(part.substr(0, equals))] = *number;
-    begin = end + 1;
-  }
-  return {};
-}
-
 Result<void> set_count(std::string_view option, std::string_view text, double max, std::uint32_t& field) {
   const auto number = parse_number(text);
   if (!number || *number < 1 || *number > max || *number != std::floor(*number))
@@ -57,38 +43,6 @@ Json ReplaySource::json() const {
                  {"rounds", synthesised->rounds},
                  {"messages", synthesised->messages}});
   return json;
-}
-
-void SimulationArguments::describe_platform(CLI::App& app) {
-  add_value(app,
-            {"--base-rate", "RATE",
-             "bandwidth between the two closest cores, such as 5GB/s, for machines with relative costs", "prediction",
-             "costs are nanoseconds per byte"},
-            [this](std::string_view text) -> Result<void> {
-              const auto inverse_bandwidth = parse_inverse_bandwidth(text);
-              if (!inverse_bandwidth || !(*inverse_bandwidth > 0))
-                return bad_value("--base-rate", text, "a rate such as 5GB/s or 40Gbit/s");
-              platform.rate = 1e9 / *inverse_bandwidth;
-              return {};
-            });
-  add_value(app,
-            {"--base-latency", "TIME",
-             "latency between the two closest cores; other latencies follow from the ratios of the costs", "prediction",
-             "as in the machine"},
-            [this](std::string_view text) -> Result<void> {
-              const auto nanoseconds = parse_nanoseconds(text, 1);
-              if (!nanoseconds || !(*nanoseconds > 0) || *nanoseconds > 1e12)
-                return bad_value("--base-latency", text, "a time such as 100ns or 1us");
-              platform.latency = *nanoseconds * 1e-9;
-              return {};
-            });
-  add_value(
-      app,
-      {"--width", "KIND=N,..",
-       "how many messages at full rate pass at once into or out of a switch, node, package, .., over the bus of a "
-       "node, or through a network link",
-       "prediction", "core, node, switch, link: 1; others: unlimited"},
-      [this](std::string_view text) -> Result<void> { return add_widths(text, platform.width); });
 }
 
 void SimulationArguments::describe_replay(CLI::App& app) {
@@ -148,9 +102,9 @@ Result<void> SimulationArguments::prepare() {
   if (calibration.empty()) return {};
   auto file = read_file(calibration);
   if (!file) return propagate(file);
-  auto factors = read_calibration(*file);
-  if (!factors) return propagate(factors);
-  platform.factors = *std::move(factors);
+  auto read = read_calibration(*file);
+  if (!read) return propagate(read);
+  factors = *std::move(read);
   return {};
 }
 

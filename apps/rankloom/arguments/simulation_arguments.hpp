@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/arguments: the options of every verb that predicts times: how costs become seconds, and which trace is replayed.
+// apps/arguments: the options of every verb that predicts times: which trace is replayed, and how.
 #pragma once
 
 #include <memory>
@@ -33,14 +33,13 @@ struct ReplaySource {
 };
 
 struct SimulationArguments {
-  PlatformOptions platform;
   SynthesisOptions synthesis;
   SimulationOptions options;
   std::string trace;
   std::string calibration;
   double speed = 1;
+  std::vector<CostFactor> factors;  ///< Of the calibration, by level of the machine.
 
-  void describe_platform(CLI::App& app);
   void describe_replay(CLI::App& app);
   /// Reads the calibration file and finds the simulator. Call this once before the functions below.
   Result<void> prepare();
@@ -48,7 +47,7 @@ struct SimulationArguments {
   Result<ReplaySource> replay_source(const ProfileArguments& from, const Profile& profile,
                                      std::string_view format) const;
   SimulationRequest request(const Topology& topology) const {
-    return {.topology = topology, .platform = platform, .speed = speed, .jobs = {}};
+    return {.topology = topology, .factors = factors, .speed = speed, .jobs = {}};
   }
 };
 

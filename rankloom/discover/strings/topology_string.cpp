@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/strings/levels.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
@@ -76,6 +77,23 @@ Result<GpuLinkSpec> parse_gpu_link(std::string_view token) {
   return GpuLinkSpec{.cost = *cost};
 }
 
+constexpr std::string_view width_name = "width";
+
+bool is_width(std::string_view token) {
+  return lower_case(token.substr(0, token.find(':'))) == width_name;
+}
+
+/// A token such as "width:node=2,bus=4". Topology::build checks the kinds and the numbers.
+Result<void> parse_widths(std::string_view token, ChannelSpec& channels) {
+  for (const std::string_view item : split(token.substr(std::min(token.size(), width_name.size() + 1)), ',')) {
+    const auto equals = item.find('=');
+    const auto number = equals == std::string_view::npos ? std::nullopt : parse_number(item.substr(equals + 1));
+    if (!number) return bad_token(token, fmt::format("\"{}\" is not a width, such as node=2", printable(item)));
+    channels.set_width(lower_case(item.substr(0, equals)), *number);
+  }
+  return {};
+}
+
 /// The objects that a token such as "!core:5,17-19" excludes.
 struct HoleSpec {
   std::string kind;
@@ -102,6 +120,7 @@ struct ParsedString {
   std::vector<HoleSpec> holes;
   std::vector<DeviceSpec> devices_of_nodes;  // of the nodes of the network
   std::vector<GpuLinkSpec> links_of_nodes;   // the same
+  ChannelSpec channels;
 };
 
 Result<ParsedString> parse_tokens(std::string_view text) {
@@ -128,6 +147,8 @@ Result<ParsedString> parse_tokens(std::string_view text) {
       auto& links = parsed.levels.empty() ? parsed.links_of_nodes : parsed.levels.back().gpu_links;
       if (!links.empty()) return bad_token(token, "the level before it has a link between its GPUs already");
       links.push_back(std::move(*link));
+    } else if (is_width(token)) {
+      if (auto read = parse_widths(token, parsed.channels); !read) return propagate(read);
     } else if (is_network_token(token)) {
       if (!parsed.network.empty() || !parsed.levels.empty())
         return bad_token(token, "only one network is allowed, and it must come first");
@@ -213,6 +234,7 @@ Result<MachineSpec> parse_topology_string(std::string_view text) {
   add_core(levels);
   MachineSpec machine;
   machine.text = std::string(text);
+  machine.channels = std::move(parsed->channels);
   if (!parsed->network.empty()) {
     auto network = parse_network_token(parsed->network, default_per_hop(levels));
     if (!network) return propagate(network);

@@ -90,10 +90,8 @@ Result<std::vector<std::string>> write_ping_pong(const TemporaryDirectory& direc
 
 class Calibrator {
  public:
-  Calibrator(const Topology& topology, PlatformOptions platform, const SimulationOptions& options)
-      : topology_(topology), platform_(std::move(platform)), options_(options) {
-    platform_.factors.assign(topology.levels().size(), {});
-  }
+  Calibrator(const Topology& topology, const SimulationOptions& options)
+      : topology_(topology), factors_(topology.levels().size()), options_(options) {}
 
   Result<Calibration> run(Progress& progress) {
     auto directory = TemporaryDirectory::make();
@@ -103,7 +101,7 @@ class Calibrator {
       if (!files) return propagate(files);
       traces_.push_back(std::move(*files));
     }
-    auto platform = Platform::of(topology_, platform_);
+    auto platform = Platform::of(topology_, factors_);
     if (!platform) return propagate(platform);
     Calibration result{.pairs = pairs_of(topology_, *platform), .factors = {}, .rounds = 0};
     for (; result.rounds < max_rounds; ++result.rounds) {
@@ -112,7 +110,7 @@ class Calibrator {
         for (CalibratedPair& pair : result.pairs) pair.uncalibrated = pair.calibrated;
       if (result.max_deviation() <= max_accepted_deviation || !correct(result.pairs)) break;
     }
-    result.factors = platform_.factors;
+    result.factors = factors_;
     return result;
   }
 
@@ -121,7 +119,7 @@ class Calibrator {
     std::vector<SimulationRequest> requests;
     for (const CalibratedPair& pair : pairs) {
       for (const auto& trace : traces_) {
-        requests.push_back({.topology = topology_, .platform = platform_, .speed = 1, .jobs = {}});
+        requests.push_back({.topology = topology_, .factors = factors_, .speed = 1, .jobs = {}});
         requests.back().jobs.push_back(
             {.name = fmt::format("{} {}", topology_.levels()[pair.level].kind, index(pair.to)),
              .traces = trace,
@@ -149,8 +147,8 @@ class Calibrator {
 
   /// Adapts the factors; false if nothing changed.
   bool correct(const std::vector<CalibratedPair>& pairs) {
-    const auto before = platform_.factors;
-    for (std::size_t level = 0; level < platform_.factors.size(); ++level) {
+    const auto before = factors_;
+    for (std::size_t level = 0; level < factors_.size(); ++level) {
       double inverse_bandwidth = 0, latency = 0, count = 0, with_latency = 0;
       for (const CalibratedPair& pair : pairs) {
         if (pair.level != level) continue;
@@ -163,14 +161,14 @@ class Calibrator {
           ++with_latency;
         }
       }
-      if (count > 0) platform_.factors[level].inverse_bandwidth *= inverse_bandwidth / count;
-      if (with_latency > 0) platform_.factors[level].latency *= latency / with_latency;
+      if (count > 0) factors_[level].inverse_bandwidth *= inverse_bandwidth / count;
+      if (with_latency > 0) factors_[level].latency *= latency / with_latency;
     }
-    return platform_.factors != before;
+    return factors_ != before;
   }
 
   const Topology& topology_;
-  PlatformOptions platform_;
+  std::vector<CostFactor> factors_;
   const SimulationOptions& options_;
   std::vector<std::vector<std::string>> traces_;  // by size
 };
@@ -183,19 +181,18 @@ double Calibration::max_deviation() const {
   return worst;
 }
 
-Result<Calibration> calibrate(const Topology& topology, PlatformOptions platform, const SimulationOptions& options,
-                              Progress& progress) {
-  return Calibrator(topology, std::move(platform), options).run(progress);
+Result<Calibration> calibrate(const Topology& topology, const SimulationOptions& options, Progress& progress) {
+  return Calibrator(topology, options).run(progress);
 }
 
-Result<std::vector<PlatformOptions::Factor>> read_calibration(const FileContents& file) {
+Result<std::vector<CostFactor>> read_calibration(const FileContents& file) {
   auto json = parse_json(file);
   if (!json) return propagate(json);
   const auto factor = [](const nlohmann::json& level, const char* key) -> double {
     const auto found = level.is_object() ? level.find(key) : level.end();
     return found != level.end() && found->is_number() ? found->get<double>() : 0;
   };
-  std::vector<PlatformOptions::Factor> factors;
+  std::vector<CostFactor> factors;
   bool valid = json->is_object() && json->contains("levels") && (*json)["levels"].is_array();
   for (const auto& level : valid ? (*json)["levels"] : nlohmann::json::array()) {
     factors.push_back({factor(level, "inverse_bandwidth_factor"), factor(level, "latency_factor")});

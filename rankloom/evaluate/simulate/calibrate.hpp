@@ -25,7 +25,7 @@ struct CalibratedPair {
 
 struct Calibration {
   std::vector<CalibratedPair> pairs;
-  std::vector<PlatformOptions::Factor> factors;  ///< By level, for PlatformOptions::factors.
+  std::vector<CostFactor> factors;  ///< By level.
   std::uint32_t rounds = 0;
   double max_deviation() const;
 };
@@ -33,10 +33,9 @@ struct Calibration {
 /// Simulates a ping-pong of 1 byte and of 1 MB for one pair of cores per level, then corrects inverse bandwidth and
 /// latency of the level, until all deviations are below 0.01 % or nothing changes. Needs 2 simulations per pair and
 /// round.
-Result<Calibration> calibrate(const Topology& topology, PlatformOptions platform, const SimulationOptions& options,
-                              Progress& progress);
+Result<Calibration> calibrate(const Topology& topology, const SimulationOptions& options, Progress& progress);
 
 /// The factors in the JSON of `rankloom simulate --calibrate`, by level. All are above 0.
-Result<std::vector<PlatformOptions::Factor>> read_calibration(const FileContents& file);
+Result<std::vector<CostFactor>> read_calibration(const FileContents& file);
 
 }  // namespace rankloom

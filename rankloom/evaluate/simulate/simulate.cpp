@@ -145,7 +145,7 @@ Result<std::vector<SimulationResult>> simulate(std::span<const SimulationRequest
   std::vector<Child> children;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (auto valid = check_request(requests[i]); !valid) return propagate(valid);
-    if (auto possible = Platform::of(requests[i].topology, requests[i].platform); !possible) return propagate(possible);
+    if (auto possible = Platform::of(requests[i].topology, requests[i].factors); !possible) return propagate(possible);
     const std::string request = directory->file(fmt::format("request{}.json", i));
     if (auto written = write_file(request, write_request(requests[i])); !written) return propagate(written);
     children.push_back({.argv = {options.simulator, request},

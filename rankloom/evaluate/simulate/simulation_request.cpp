@@ -30,27 +30,16 @@ Result<void> fill_from(const FileContents& file, const Fill& fill) {
   }
 }
 
-Json platform_json(const PlatformOptions& options) {
-  Json json{{"rate", options.rate}, {"latency", options.latency}, {"width", options.width}, {"factors", Json::array()}};
-  for (const auto& factor : options.factors) json["factors"].push_back({factor.inverse_bandwidth, factor.latency});
-  return json;
-}
-
-PlatformOptions platform_options(const Json& json) {
-  PlatformOptions options{.rate = json.at("rate"), .latency = json.at("latency"), .width = {}, .factors = {}};
-  options.width = json.at("width").get<std::map<std::string, double>>();
-  for (const Json& factor : json.at("factors")) options.factors.push_back({factor.at(0), factor.at(1)});
-  return options;
-}
-
 }  // namespace
 
 std::string write_request(const SimulationRequest& request) {
   Json json{{"machine", parse_json(std::string_view(write_machine_json(request.topology.spec())))},
-            {"platform", platform_json(request.platform)},
+            {"factors", Json::array()},
             {"speed", request.speed},
             {"eager", request.eager},
             {"jobs", Json::array()}};
+  for (const CostFactor& factor : request.factors)
+    json["factors"].push_back({factor.inverse_bandwidth, factor.latency});
   for (const SimulatedJob& job : request.jobs) {
     std::vector<std::uint32_t> cores;
     for (const Core core : job.core_of) cores.push_back(index(core));
@@ -67,10 +56,11 @@ Result<SimulationRequest> read_request(const FileContents& file) {
     auto topology = Topology::build(std::move(*spec));
     if (!topology) return propagate(topology);
     request = SimulationRequest{.topology = std::move(*topology),
-                                .platform = platform_options(json.at("platform")),
+                                .factors = {},
                                 .speed = json.at("speed"),
                                 .eager = whole_number_32(json.at("eager")),
                                 .jobs = {}};
+    for (const Json& factor : json.at("factors")) request->factors.push_back({factor.at(0), factor.at(1)});
     for (const Json& job : json.at("jobs")) {
       SimulatedJob& simulated_job = request->jobs.emplace_back();
       simulated_job.name = job.at("name");

@@ -7,7 +7,7 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
-#include "rankloom/evaluate/simulate/platform.hpp"
+#include "rankloom/model/machine/platform.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
@@ -23,7 +23,7 @@ struct SimulatedJob {
 /// Jobs that run concurrently on one machine.
 struct SimulationRequest {
   Topology topology;
-  PlatformOptions platform = {};
+  std::vector<CostFactor> factors = {};  ///< Of the calibration, by level; empty: 1.
   /// Of the processors, relative to those of the recording (1: 1 ns of `compute` takes 1 ns).
   double speed = 1;
   /// Smaller messages are sent without waiting for the receiver (eager protocol). Synthetic traces wait for all

@@ -101,7 +101,7 @@ double distance_shell_bound(const MapProblem& problem) {
 }  // namespace
 
 std::optional<double> lower_bound(const MapProblem& problem) {
-  if (problem.model == CostModel::congestion || problem.graph.rank_count() == 0) return std::nullopt;
+  if (pairwise_model(problem.model) != problem.model || problem.graph.rank_count() == 0) return std::nullopt;
   if (problem.capacities.mixed_shapes() != nullptr) return std::nullopt;
   double bound = distance_shell_bound(problem);
   if (fits_gilmore_lawler(problem)) bound = std::max(bound, gilmore_lawler_bound(problem));

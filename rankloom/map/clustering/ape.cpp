@@ -19,11 +19,6 @@ constexpr std::uint64_t max_draws_per_pair_without_gain = 2;
 /// Keeps these random numbers independent of those that other parts of the mapper draw from the same seed.
 constexpr std::uint64_t random_stream = 0x617065;  // "ape"
 
-double messages_of(const CommGraph& graph, Rank rank, std::size_t edge) {
-  const auto messages = graph.messages(rank);
-  return messages.empty() ? graph.default_messages() : messages[edge];
-}
-
 double cost_of(PairCost distance, double bytes, double messages) {
   return bytes * distance.per_byte + messages * distance.per_message;
 }
@@ -113,7 +108,7 @@ double AqapCost::between(std::uint32_t a, std::uint32_t b, std::span<const Core>
             for (std::size_t edge = 0; edge < targets.size(); ++edge) {
               if (cluster_of_[index(targets[edge])] != to || !is_counted(rank, targets[edge])) continue;
               sum += cost_of(distance(core_of[member], core_of[index(targets[edge])]), graph_->bytes(rank)[edge],
-                             messages_of(*graph_, rank, edge));
+                             graph_->messages(rank, edge));
             }
           }
         }
@@ -149,8 +144,7 @@ double AqapCost::incident_cost(std::uint32_t a, std::uint32_t b, std::span<const
             const auto bytes = graph_->bytes(rank);
             for (std::size_t edge = 0; edge < targets.size(); ++edge) {
               if (!is_counted(rank, targets[edge])) continue;
-              sum +=
-                  cost_of(distance(core, core_of[index(targets[edge])]), bytes[edge], messages_of(*graph_, rank, edge));
+              sum += cost_of(distance(core, core_of[index(targets[edge])]), bytes[edge], graph_->messages(rank, edge));
             }
             for (const ReverseAdjacency::Entry& sent : incoming_[rank]) {
               const std::uint32_t other = cluster_of_[index(sent.from)];

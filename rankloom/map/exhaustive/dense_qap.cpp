@@ -18,7 +18,7 @@ DenseQap::DenseQap(const MapProblem& problem)
     for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) {
       const std::size_t at = std::size_t{index(rank)} * tasks_ + index(graph.targets(rank)[edge]);
       bytes_[at] = graph.bytes(rank)[edge];
-      messages_[at] = graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages();
+      messages_[at] = graph.messages(rank, edge);
     }
   }
   for (const Core core : problem.topology.cores()) capacities_.push_back(problem.capacities[core]);

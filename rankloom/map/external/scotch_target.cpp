@@ -238,8 +238,7 @@ std::optional<ScotchTarget> mesh_target(const MeshShape& mesh, const std::vector
 }  // namespace
 
 ScotchDistance::ScotchDistance(const MapProblem& problem)
-    : distance_(make_distance(problem.topology,
-                              problem.model == CostModel::congestion ? CostModel::hopbytes : problem.model)) {
+    : distance_(make_distance(problem.topology, pairwise_model(problem.model))) {
   const double bytes = problem.graph.total_bytes();
   if (bytes > 0) messages_per_byte_ = problem.graph.total_messages() / bytes;
 }

@@ -38,6 +38,8 @@ class PlacementState {
   Core core_of(Rank rank) const { return cost_->core_of(rank); }
   std::span<const Rank> neighbours(Rank rank) const { return cost_->neighbours(rank); }
 
+  std::vector<Rank> ranks_in_the_way() const { return cost_->ranks_in_the_way(); }
+
   bool has_free_slot(Core core) const { return occupants_[core] < problem_->capacities[core]; }
   /// Cores with a free slot. The order is unspecified but deterministic.
   std::span<const Core> open_cores() const { return open_; }
@@ -53,8 +55,8 @@ class PlacementState {
   /// A gain beyond rounding errors. Searches apply only such changes, so they terminate and never increase the cost.
   bool is_gain(double delta) const { return delta < -tolerance_; }
   /// Whether a change affects only the deltas of the moved ranks and of their neighbours. That is not so for
-  /// congestion, where any change may alter which link has the highest load.
-  bool deltas_are_local() const { return problem_->model != CostModel::congestion; }
+  /// models where ranks share links.
+  bool deltas_are_local() const { return pairwise_model(problem_->model) == problem_->model; }
 
  private:
   static constexpr Rank invalid_rank{std::numeric_limits<std::uint32_t>::max()};

@@ -6,6 +6,8 @@
 #include <cassert>
 #include <utility>
 
+#include "rankloom/model/machine/platform.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -105,7 +107,7 @@ std::optional<UsableMachine> usable_machine(const MapProblem& problem) {
   auto built = Topology::build(std::move(spec));
   if (!built || built->core_count() != original.size()) return std::nullopt;
   Capacities capacities = problem.capacities.of_cores(original);
-  return UsableMachine{*std::move(built), std::move(capacities), std::move(original)};
+  return UsableMachine{with_channels_of(*built, topology), std::move(capacities), std::move(original)};
 }
 
 }  // namespace rankloom

@@ -79,7 +79,7 @@ bool interchangeable(const Matrix& matrix, std::size_t size, std::size_t p, std:
 }  // namespace
 
 bool QapInstance::fits(const MapProblem& problem) {
-  return problem.model != CostModel::congestion && QapLocations::count(problem, max_locations) <= max_locations;
+  return pairwise_model(problem.model) == problem.model && QapLocations::count(problem, max_locations) <= max_locations;
 }
 
 QapInstance::QapInstance(const MapProblem& problem) : locations_(problem) {

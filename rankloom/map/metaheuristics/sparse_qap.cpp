@@ -11,7 +11,7 @@ namespace rankloom {
 
 bool SparseQap::fits(const MapProblem& problem) {
   // A distance table can have a cost on its diagonal, for ranks that send to themselves; QapInstance handles it.
-  if (problem.model == CostModel::congestion || problem.topology.is_matrix()) return false;
+  if (pairwise_model(problem.model) != problem.model || problem.topology.is_matrix()) return false;
   return QapLocations::count(problem, max_locations) <= max_locations && problem.topology.symmetric();
 }
 

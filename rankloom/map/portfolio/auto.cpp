@@ -15,6 +15,7 @@
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
+#include "rankloom/map/portfolio/time_search.hpp"
 #include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "rankloom/map/structure/tiling/tiling.hpp"
 
@@ -123,15 +124,52 @@ class Auto final : public Mapper {
     options.number("tolerance", tolerance_, "with load: how much more than the average a core may carry", 0, 10);
   }
   bool balances_load() const override { return load_; }
+  bool minimises(CostModel model) const override { return model != CostModel::predicted || !load_; }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
     if (load_) {
       if (const auto loads = load_problem(problem, tolerance_)) return place_by_load(problem, run, *loads);
     }
-    return Search(problem, run, effort_).run();
+    if (on_machine(problem.model, problem.topology) == CostModel::predicted) return place_by_time(problem, run);
+    const MapProblem on_table{problem.graph, problem.topology, problem.capacities,
+                              on_machine(problem.model, problem.topology), problem.start};
+    return Search(on_table, run, effort_).run();
   }
 
  private:
+  /// Placements with little traffic between distant cores, on few nodes and on more of them, are the starts of the
+  /// search for the shortest time.
+  Placement place_by_time(const MapProblem& problem, const MapRun& run) const {
+    StopCondition stop_condition(run, "auto");
+    TimeSearch search(problem, run);
+    if (!problem.start.empty()) search.add(start_of(problem));
+    Effort effort = effort_ == Effort::fast ? Effort::fast : Effort::balanced;
+    for (const Capacities& capacities : spread_capacities(problem)) {
+      for (const CostModel model : {CostModel::time, CostModel::hopbytes}) {
+        const MapProblem pairwise{problem.graph, problem.topology, capacities, model, {}};
+        search.add(Search(pairwise, run, std::exchange(effort, Effort::fast)).run().core_of);
+        if (!problem.topology.routed() || stop_condition.should_stop_now()) break;
+      }
+      search.add(round_robin_placement(problem.graph.rank_count(), problem.topology, capacities));
+      if (stop_condition.should_stop_now()) break;
+    }
+    if (problem.graph.rank_count() <= max_ranks_for_local_search)
+      search.improve(time_search_limits(effort_), stop_condition);
+    return {search.take_best(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
+  }
+
+  static TimeSearch::Limits time_search_limits(Effort effort) {
+    switch (effort) {
+      case Effort::fast:
+        return {.candidates = 1, .trials_per_rank = 10, .channel_visits = 3e6};
+      case Effort::balanced:
+        return {.candidates = 2, .trials_per_rank = 150, .channel_visits = 3e7};
+      case Effort::best:
+        break;
+    }
+    return {.candidates = 4, .trials_per_rank = 2000, .channel_visits = 1e9};
+  }
+
   /// Partitions the loads instead of the ranks; then exchanges that leave no core above its limit.
   Placement place_by_load(const MapProblem& problem, const MapRun& run, const LoadProblem& loads) const {
     const MapProblem in_load_units{problem.graph, problem.topology, loads.capacities, problem.model, {}};

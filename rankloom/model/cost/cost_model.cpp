@@ -7,20 +7,24 @@
 #include <cmath>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/model/cost/loads.hpp"
+#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
 
 namespace {
 
-constexpr std::array<CostModelInfo, 5> table{{
+constexpr std::array<CostModelInfo, 6> table{{
     {CostModel::bytes, "bytes", "sum of bytes x time per byte: the quadratic assignment cost", "Wang 2015, eq. 1",
      false},
     {CostModel::time, "time", "sum of messages x latency + bytes x time per byte", "Getmanskiy 2015, eq. 4", false},
     {CostModel::hopbytes, "hopbytes", "sum of bytes x links on the route", "Agarwal, Sharma, Kale 2006", false},
     {CostModel::quality, "quality", "sum of bytes / latency; larger is better", "Cruz 2019, eq. 7", true},
     {CostModel::congestion, "congestion", "bytes on the most loaded link of the network", "Hoefler, Snir 2011", false},
+    {CostModel::predicted, "predicted", "predicted seconds of the communication: latencies and the busiest channel",
+     "Hockney 1994", false},
 }};
 
 /// with_self is false for quality: equation 7 of Cruz 2019 sums over i < j.
@@ -54,6 +58,10 @@ double largest_link_load(const CommGraph& graph, const Topology& topology, std::
 
 }  // namespace
 
+CostModel on_machine(CostModel model, const Topology& topology) {
+  return model == CostModel::predicted && topology.is_matrix() ? CostModel::time : model;
+}
+
 std::span<const CostModelInfo> cost_models() {
   return table;
 }
@@ -69,11 +77,17 @@ std::optional<CostModel> find_cost_model(std::string_view name) {
 }
 
 double evaluate(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of, CostModel model) {
+  model = on_machine(model, topology);
   if (model == CostModel::congestion) return largest_link_load(graph, topology, core_of);
+  if (model == CostModel::predicted) return predict(graph, *Platform::of(topology), core_of).seconds;
   const Distance distance = make_distance(topology, model);
   const double smaller_is_better = std::visit(
       [&](const auto& concrete) { return pairwise(graph, core_of, concrete, model != CostModel::quality); }, distance);
   return info(model).larger_is_better ? 0 - smaller_is_better : smaller_is_better;  // never -0
+}
+
+std::string cost_text(CostModel model, double value) {
+  return model == CostModel::predicted ? format_seconds(value) : cost_number(value);
 }
 
 double gap_percent(double value, double bound) {

@@ -6,92 +6,18 @@
 #include <cassert>
 
 #include "rankloom/model/cost/loads.hpp"
+#include "rankloom/model/cost/neighbourhoods.hpp"
+#include "rankloom/model/cost/predicted_cost.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
 
 namespace {
 
-/// Traffic between a rank and one neighbour, outgoing and incoming.
-struct Flow {
-  double bytes_out = 0, bytes_in = 0;
-  double messages_out = 0, messages_in = 0;
-
-  double cost(PairCost out, PairCost in) const {
-    return bytes_out * out.per_byte + bytes_in * in.per_byte + messages_out * out.per_message +
-           messages_in * in.per_message;
-  }
-};
-
-/// For every rank, its neighbours in either direction in ascending order, and its traffic with itself.
-class Neighbourhoods {
- public:
-  explicit Neighbourhoods(const CommGraph& graph) : self_(graph.rank_count()) {
-    const std::size_t n = graph.rank_count();
-    // Reverses the edges by counting sort, then merges the outgoing and incoming list of each rank; both are sorted.
-    std::vector<EdgeIndex> in_offsets(n + 1, 0);
-    for (const Rank r : graph.ranks()) {
-      for (const Rank t : graph.targets(r)) ++in_offsets[index(t) + 1];
-    }
-    for (std::size_t r = 0; r < n; ++r) in_offsets[r + 1] += in_offsets[r];
-    struct Incoming {
-      Rank from;
-      double bytes, messages;
-    };
-    std::vector<Incoming> incoming(graph.edge_count());
-    std::vector<EdgeIndex> next(in_offsets.begin(), in_offsets.end() - 1);
-    for (const Rank r : graph.ranks()) {
-      for (std::size_t e = 0; e < graph.degree(r); ++e) {
-        incoming[next[index(graph.targets(r)[e])]++] = {r, graph.bytes(r)[e], messages_of(graph, r, e)};
-      }
-    }
-    offsets_.reserve(n + 1);
-    offsets_.push_back(0);
-    for (const Rank r : graph.ranks()) {
-      const auto out = graph.targets(r);
-      std::size_t o = 0;
-      EdgeIndex i = in_offsets[index(r)];
-      const EdgeIndex end = in_offsets[index(r) + 1];
-      while (o < out.size() || i < end) {
-        const Rank other = i == end || (o < out.size() && out[o] < incoming[i].from) ? out[o] : incoming[i].from;
-        Flow flow;
-        if (o < out.size() && out[o] == other) {
-          flow.bytes_out = graph.bytes(r)[o];
-          flow.messages_out = messages_of(graph, r, o++);
-        }
-        if (i < end && incoming[i].from == other) {
-          flow.bytes_in = incoming[i].bytes;
-          flow.messages_in = incoming[i++].messages;
-        }
-        if (other == r) {
-          self_[r] = {flow.bytes_out, 0, flow.messages_out, 0};
-          continue;
-        }
-        others_.push_back(other);
-        flows_.push_back(flow);
-      }
-      offsets_.push_back(others_.size());
-    }
-  }
-
-  std::span<const Rank> others(Rank r) const {
-    return {others_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]};
-  }
-  std::span<const Flow> flows(Rank r) const {
-    return {flows_.data() + offsets_[index(r)], offsets_[index(r) + 1] - offsets_[index(r)]};
-  }
-  const Flow& self(Rank r) const { return self_[r]; }
-
- private:
-  static double messages_of(const CommGraph& graph, Rank r, std::size_t edge) {
-    return graph.has_messages() ? graph.messages(r)[edge] : graph.default_messages();
-  }
-
-  std::vector<std::size_t> offsets_;
-  std::vector<Rank> others_;
-  std::vector<Flow> flows_;
-  IdVector<Rank, Flow> self_;
-};
+double cost_of(const Flow& flow, PairCost out, PairCost in) {
+  return flow.bytes_out * out.per_byte + flow.bytes_in * in.per_byte + flow.messages_out * out.per_message +
+         flow.messages_in * in.per_message;
+}
 
 /// The models that are sums over pairs.
 template <class ConcreteDistance>
@@ -123,7 +49,7 @@ class PairwiseCost final : public IncrementalCost {
       const auto found = std::lower_bound(others.begin(), others.end(), b);
       if (found != others.end() && *found == b) {
         const Flow& flow = neighbours_.flows(a)[static_cast<std::size_t>(found - others.begin())];
-        delta += flow.cost(distance_(q, p), distance_(p, q)) - flow.cost(distance_(p, q), distance_(q, p));
+        delta += cost_of(flow, distance_(q, p), distance_(p, q)) - cost_of(flow, distance_(p, q), distance_(q, p));
       }
     }
     return delta;
@@ -153,9 +79,9 @@ class PairwiseCost final : public IncrementalCost {
       const PairCost after = distance_(to, other);
       const PairCost before = distance_(from, other);
       if constexpr (ConcreteDistance::always_symmetric) {
-        delta += flows[at].cost(after, after) - flows[at].cost(before, before);
+        delta += cost_of(flows[at], after, after) - cost_of(flows[at], before, before);
       } else {
-        delta += flows[at].cost(after, distance_(other, to)) - flows[at].cost(before, distance_(other, from));
+        delta += cost_of(flows[at], after, distance_(other, to)) - cost_of(flows[at], before, distance_(other, from));
       }
     }
     return delta;
@@ -163,7 +89,8 @@ class PairwiseCost final : public IncrementalCost {
 
   double self_delta(Rank rank, Core from, Core to) const {
     if (!with_self_) return 0;
-    return neighbours_.self(rank).cost(distance_(to, to), {}) - neighbours_.self(rank).cost(distance_(from, from), {});
+    return cost_of(neighbours_.self(rank), distance_(to, to), {}) -
+           cost_of(neighbours_.self(rank), distance_(from, from), {});
   }
 
   Neighbourhoods neighbours_;
@@ -283,7 +210,9 @@ class CongestionCost final : public IncrementalCost {
 std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, const Topology& topology,
                                                        CostModel model, std::span<const Core> start) {
   assert(start.size() == graph.rank_count());
+  model = on_machine(model, topology);
   if (model == CostModel::congestion) return std::make_unique<CongestionCost>(graph, topology, start);
+  if (model == CostModel::predicted) return std::make_unique<PredictedCost>(graph, topology, start);
   return std::visit(
       [&](auto distance) -> std::unique_ptr<IncrementalCost> {
         return std::make_unique<PairwiseCost<decltype(distance)>>(graph, topology, model, start, std::move(distance));

@@ -29,6 +29,8 @@ class IncrementalCost {
   const std::vector<Core>& placement() const { return core_of_; }
   /// The ranks that send to this rank or receive from it, except for the rank itself.
   virtual std::span<const Rank> neighbours(Rank rank) const = 0;
+  /// The ranks of which one must move to reduce the cost, in ascending order; empty: any.
+  virtual std::vector<Rank> ranks_in_the_way() const { return {}; }
 
  protected:
   explicit IncrementalCost(std::span<const Core> start) : core_of_(start.begin(), start.end()) {}

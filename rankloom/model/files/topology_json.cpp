@@ -13,7 +13,7 @@ namespace rankloom {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::uint32_t schema_version = 1;
 constexpr std::size_t max_levels = 60;
@@ -86,6 +86,26 @@ static void read(const JsonCursor& cursor, ObjectSpec& object) {
   if (!object.children.empty() && (cursor.has("capacity") || cursor.has("os_index"))) {
     cursor.report_error("has children, so it is not a core and cannot have capacity or os_index",
                         "move them to the cores below");
+  }
+}
+
+/// An object with the kinds as keys.
+static void read(const JsonCursor& cursor, std::vector<ChannelSpec::Width>& widths) {
+  if (!cursor.value().is_object()) return cursor.report_error("must be an object in { }", "such as {\"node\": 2}");
+  for (const auto& [kind, value] : cursor.value().items())  // in ascending order
+    cursor.read_required(kind, widths.emplace_back(ChannelSpec::Width{.kind = kind}).messages);
+}
+
+static void read(const JsonCursor& cursor, ChannelSpec& channels) {
+  cursor.expect_keys({"base_rate", "base_latency", "width"});
+  cursor.read_optional("base_rate", channels.base_rate);
+  cursor.read_optional("base_latency", channels.base_latency);
+  cursor.read_optional("width", channels.widths);
+  if (cursor.failed()) return;
+  if (!(channels.base_rate >= 0 && channels.base_rate <= max_valid_cost && channels.base_latency >= 0 &&
+        channels.base_latency <= max_valid_cost)) {
+    cursor.report_error("has a rate or a latency that is negative or above 1e40",
+                        "give bytes per second and seconds, or leave them out");
   }
 }
 
@@ -184,7 +204,7 @@ namespace {
 /// Checks that this is a topology file of a known version.
 void check_header(const JsonCursor& cursor) {
   std::string what;
-  std::uint32_t version = 0;
+  std::uint32_t file_version = 0;
   if (!cursor.value().is_object() || !cursor.has("rankloom")) {
     return cursor.report_error("is JSON, but not a topology",
                                R"(a topology begins with {"rankloom": "topology", "version": 1, "machine": …)");
@@ -192,11 +212,11 @@ void check_header(const JsonCursor& cursor) {
   cursor.read_required("rankloom", what);
   if (!cursor.failed() && what != "topology")
     return cursor.report_error(fmt::format("is a {} file, not a topology", what), "give a topology file");
-  cursor.read_required("version", version);
-  if (cursor.failed() || version == schema_version) return;
+  cursor.read_required("version", file_version);
+  if (cursor.failed() || file_version == schema_version) return;
   cursor.report_error(
-      fmt::format("has version {} of the format; this program reads version {}", version, schema_version),
-      version > schema_version ? "use a newer version of this program" : "write 1, or create the file again");
+      fmt::format("has version {} of the format; this program reads version {}", file_version, schema_version),
+      file_version > schema_version ? "use a newer version of this program" : "write 1, or create the file again");
 }
 
 /// A double, because the product of invalid repeat counts may exceed all integers.
@@ -219,25 +239,25 @@ void check_machine(const JsonCursor& cursor, const ObjectSpec& root) {
 
 // Writing. -----------------------------------------------------------------------------------------------------------
 
-Json to_json(Cost cost) {
+OrderedJson to_json(Cost cost) {
   if (cost.latency == 0) return cost.inverse_bandwidth;
   return {{"inverse_bandwidth", cost.inverse_bandwidth}, {"latency", cost.latency}};
 }
 
-Json to_json(const ObjectSpec& object) {
-  Json json{{"kind", object.kind}};
+OrderedJson to_json(const ObjectSpec& object) {
+  OrderedJson json{{"kind", object.kind}};
   if (!object.name.empty()) json["name"] = object.name;
   if (object.repeat != 1) json["repeat"] = object.repeat;
   if (object.between) json["between"] = to_json(*object.between);
   for (const DeviceSpec& device : object.devices) {
-    Json entry{{"kind", device.kind}};
+    OrderedJson entry{{"kind", device.kind}};
     if (!device.name.empty()) entry["name"] = device.name;
     if (device.number) entry["number"] = *device.number;
     if (!device.address.empty()) entry["address"] = device.address;
     json["devices"].push_back(std::move(entry));
   }
   for (const GpuLinkSpec& link : object.gpu_links) {
-    Json entry = Json::object();
+    OrderedJson entry = OrderedJson::object();
     if (!link.gpus.empty()) entry["gpus"] = link.gpus;
     entry["cost"] = to_json(link.cost);
     json["gpu_links"].push_back(std::move(entry));
@@ -247,41 +267,49 @@ Json to_json(const ObjectSpec& object) {
     if (object.os_index) json["os_index"] = *object.os_index;
     return json;
   }
-  Json& children = json["children"] = Json::array();
+  OrderedJson& children = json["children"] = OrderedJson::array();
   for (const ObjectSpec& child : object.children) children.push_back(to_json(child));
   return json;
 }
 
-Json to_json(std::span<const Vertex> vertices) {
-  Json json = Json::array();
+OrderedJson to_json(const ChannelSpec& channels) {
+  OrderedJson json = OrderedJson::object();
+  if (channels.base_rate > 0) json["base_rate"] = channels.base_rate;
+  if (channels.base_latency > 0) json["base_latency"] = channels.base_latency;
+  for (const auto& [kind, messages] : channels.widths) json["width"][kind] = messages;
+  return json;
+}
+
+OrderedJson to_json(std::span<const Vertex> vertices) {
+  OrderedJson json = OrderedJson::array();
   for (const Vertex vertex : vertices) json.push_back(index(vertex));
   return json;
 }
 
 struct ShapeWriter {
-  Json per_hop;
+  OrderedJson per_hop;
 
-  Json operator()(const MeshShape& shape) const {
+  OrderedJson operator()(const MeshShape& shape) const {
     return {{"kind", shape.torus ? "torus" : "mesh"}, {"sizes", shape.sizes}, {"per_hop", per_hop}};
   }
-  Json operator()(const TreeShape& shape) const {
+  OrderedJson operator()(const TreeShape& shape) const {
     return {{"kind", "tree"}, {"nodes", shape.nodes}, {"parent", to_json(shape.parent)}, {"per_hop", per_hop}};
   }
-  Json operator()(const FatTreeShape& shape) const {
+  OrderedJson operator()(const FatTreeShape& shape) const {
     return {{"kind", "fattree"}, {"children", shape.children}, {"parents", shape.parents}, {"per_hop", per_hop}};
   }
-  Json operator()(const DragonflyShape& shape) const {
+  OrderedJson operator()(const DragonflyShape& shape) const {
     return {{"kind", "dragonfly"},  {"groups", shape.groups}, {"routers", shape.routers},
             {"nodes", shape.nodes}, {"global", shape.global}, {"per_hop", per_hop}};
   }
-  Json operator()(const GraphShape& shape) const {
-    Json json{{"kind", "graph"},
-              {"nodes", shape.nodes},
-              {"vertices", shape.vertices},
-              {"nodes_forward", shape.nodes_forward}};
-    Json& cables = json["cables"] = Json::array();
+  OrderedJson operator()(const GraphShape& shape) const {
+    OrderedJson json{{"kind", "graph"},
+                     {"nodes", shape.nodes},
+                     {"vertices", shape.vertices},
+                     {"nodes_forward", shape.nodes_forward}};
+    OrderedJson& cables = json["cables"] = OrderedJson::array();
     for (const auto& [a, b, cost, one_way] : shape.cables) {
-      Json cable{{"a", index(a)}, {"b", index(b)}, {"cost", to_json(cost)}};
+      OrderedJson cable{{"a", index(a)}, {"b", index(b)}, {"cost", to_json(cost)}};
       if (one_way) cable["one_way"] = true;
       cables.push_back(std::move(cable));
     }
@@ -292,28 +320,28 @@ struct ShapeWriter {
 
 /// Prints the elements between brackets, separated by `separator`.
 template <class Print>
-void print_parts(const Json& json, std::string_view begin, std::string_view separator, std::string& out,
+void print_parts(const OrderedJson& json, std::string_view begin, std::string_view separator, std::string& out,
                  const Print& print_part) {
   std::string_view before = begin;
   out += json.is_array() ? '[' : '{';
   for (const auto& [key, value] : json.items()) {
     out += std::exchange(before, separator);
-    if (json.is_object()) out += dump_json(Json(key)) + ": ";
+    if (json.is_object()) out += dump_json(OrderedJson(key)) + ": ";
     print_part(value);
   }
 }
 
-void print_flat(const Json& json, std::string& out) {
+void print_flat(const OrderedJson& json, std::string& out) {
   if (!json.is_structured()) {
     out += dump_json(json);
     return;
   }
-  print_parts(json, "", ", ", out, [&](const Json& part) { print_flat(part, out); });
+  print_parts(json, "", ", ", out, [&](const OrderedJson& part) { print_flat(part, out); });
   out += json.is_array() ? ']' : '}';
 }
 
 /// Values that fit into a line, and lists of numbers of any length, are printed on one line.
-void print(const Json& json, std::size_t indent, std::string& out) {
+void print(const OrderedJson& json, std::size_t indent, std::string& out) {
   constexpr std::size_t line_width = 120;
   std::string flat;
   print_flat(json, flat);
@@ -323,7 +351,7 @@ void print(const Json& json, std::size_t indent, std::string& out) {
     return;
   }
   const std::string line = "\n" + std::string(indent + 2, ' ');
-  print_parts(json, line, "," + line, out, [&](const Json& part) { print(part, indent + 2, out); });
+  print_parts(json, line, "," + line, out, [&](const OrderedJson& part) { print(part, indent + 2, out); });
   out += "\n" + std::string(indent, ' ') + (json.is_array() ? ']' : '}');
 }
 
@@ -337,27 +365,29 @@ Result<MachineSpec> read_machine_json(const FileContents& file) {
   MachineSpec spec;
   NetworkPtr network;
   check_header(top);
-  if (!top.failed()) top.expect_keys({"rankloom", "version", "text", "machine", "network"});
+  if (!top.failed()) top.expect_keys({"rankloom", "version", "text", "machine", "network", "channels"});
   top.read_optional("text", spec.text);
   if (spec.text.empty()) spec.text = file.name();
   top.read_required("machine", spec.root);
   check_machine(top, spec.root);
   top.read_optional("network", network);
+  top.read_optional("channels", spec.channels);
   if (document.error) return Failure(std::move(*document.error));
   spec.network = std::move(network);
   return spec;
 }
 
 std::string write_machine_json(const MachineSpec& spec) {
-  Json json{{"rankloom", "topology"}, {"version", schema_version}};
-  if (!spec.text.empty()) json["text"] = spec.text;
-  json["machine"] = to_json(fold_repeats(spec.root));
+  OrderedJson written{{"rankloom", "topology"}, {"version", schema_version}};
+  if (!spec.text.empty()) written["text"] = spec.text;
+  written["machine"] = to_json(fold_repeats(spec.root));
   if (spec.network) {
     const ShapeWriter writer{to_json(spec.network->per_hop())};
-    json["network"] = std::visit(writer, static_cast<const NetworkShape::variant&>(spec.network->shape()));
+    written["network"] = std::visit(writer, static_cast<const NetworkShape::variant&>(spec.network->shape()));
   }
+  if (!spec.channels.is_default()) written["channels"] = to_json(spec.channels);
   std::string text;
-  print(json, 0, text);
+  print(written, 0, text);
   return text + "\n";
 }
 

@@ -122,7 +122,7 @@ std::uint64_t digest(const CommGraph& graph) {
       for (std::size_t edge = 0; edge < graph.degree(rank); ++edge) {
         row = mix(row ^ index(graph.targets(rank)[edge]));
         row = mix(row ^ bits(graph.bytes(rank)[edge]));
-        row = mix(row ^ bits(graph.has_messages() ? graph.messages(rank)[edge] : graph.default_messages()));
+        row = mix(row ^ bits(graph.messages(rank, edge)));
       }
       sum += row;
     }
@@ -167,8 +167,7 @@ CommGraph sum(const CommGraph& a, const CommGraph& b) {
     for (const Rank r : graph->ranks()) {
       const auto targets = graph->targets(r);
       for (std::size_t at = 0; at < targets.size(); ++at) {
-        builder.add(r, targets[at], graph->bytes(r)[at],
-                    graph->has_messages() ? graph->messages(r)[at] : graph->default_messages());
+        builder.add(r, targets[at], graph->bytes(r)[at], graph->messages(r, at));
       }
     }
   }

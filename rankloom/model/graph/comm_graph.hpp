@@ -60,6 +60,9 @@ class CommGraph {
   bool has_messages() const { return !rows_.messages.empty(); }
   /// The number of messages per edge if messages were not recorded; an undirected edge counts once for both directions.
   double default_messages() const { return rows_.undirected ? 0.5 : 1.0; }
+  double messages(Rank r, std::size_t edge) const {
+    return has_messages() ? rows_.messages[begin(r) + edge] : default_messages();
+  }
   bool undirected() const { return rows_.undirected; }
   std::span<const double> loads() const { return rows_.loads; }
   double load(Rank r) const { return rows_.loads.empty() ? 1.0 : rows_.loads[index(r)]; }

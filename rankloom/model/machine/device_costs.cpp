@@ -213,7 +213,8 @@ Result<Topology> with_gpu_links(const Topology& topology) {
   MachineSpec spec{.root = DeviceCosts(topology).copy_root(),
                    .network = topology.spec().network,
                    .text = topology.spec().text,
-                   .remarks = topology.spec().remarks};
+                   .remarks = topology.spec().remarks,
+                   .channels = topology.spec().channels};
   return Topology::build(std::move(spec));
 }
 

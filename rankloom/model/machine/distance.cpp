@@ -25,9 +25,10 @@ PairCost pair_cost(CostModel model, Cost cost, double hops, Cost min_cost) {
                                    : -1 / std::max(cost.inverse_bandwidth, min_cost.inverse_bandwidth),
               0};
     case CostModel::congestion:
+    case CostModel::predicted:
       break;
   }
-  assert(false && "congestion is not a sum over pairs");
+  assert(false && "this model is not a sum over pairs");
   return {};
 }
 

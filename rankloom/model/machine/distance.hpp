@@ -58,7 +58,7 @@ class GeneralDistance {
 
 using Distance = std::variant<TreeDistance, GeneralDistance>;
 
-/// For every model except congestion. The topology must outlive the result.
+/// For every model that is its own pairwise_model(). The topology must outlive the result.
 Distance make_distance(const Topology& topology, CostModel model);
 
 }  // namespace rankloom

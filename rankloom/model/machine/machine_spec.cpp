@@ -7,6 +7,21 @@
 
 namespace rankloom {
 
+std::optional<double> ChannelSpec::width(std::string_view kind) const {
+  const auto found = std::ranges::find(widths, kind, &Width::kind);
+  return found == widths.end() ? std::nullopt : std::optional(found->messages);
+}
+
+void ChannelSpec::set_width(std::string_view kind, double messages) {
+  const auto at =
+      std::ranges::lower_bound(widths, kind, {}, [](const Width& width) -> std::string_view { return width.kind; });
+  if (at != widths.end() && at->kind == kind) {
+    at->messages = messages;
+  } else {
+    widths.insert(at, {.kind = std::string(kind), .messages = messages});
+  }
+}
+
 bool equal_except_repeat(const ObjectSpec& a, const ObjectSpec& b) {
   return a.kind == b.kind && a.name == b.name && a.between == b.between && a.capacity == b.capacity &&
          a.os_index == b.os_index && a.devices == b.devices && a.gpu_links == b.gpu_links &&

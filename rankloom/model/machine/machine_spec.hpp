@@ -86,6 +86,29 @@ struct MachineRemark {
   std::string hint;
 };
 
+/// How the costs of a machine become seconds, and how many messages its parts carry at full rate.
+struct ChannelSpec {
+  /// Bytes per second between the two closest cores; scales all inverse bandwidths. 0: they are nanoseconds per byte.
+  double base_rate = 0;
+  /// For machines without latencies: seconds between the two closest cores; other latencies are proportional to the
+  /// inverse bandwidth. 0: the latencies of the machine.
+  double base_latency = 0;
+  /// How many messages the channel of an object carries at full rate, by the kind of its level ("node", "switch",
+  /// "package"), "bus" for the channel that the cores of a node share, "link" for links of a routed network. Default: 1
+  /// for cores, nodes, links and all levels above nodes, unlimited for all others.
+  struct Width {
+    std::string kind;
+    double messages = 1;
+    bool operator==(const Width&) const = default;
+  };
+  std::vector<Width> widths = {};  ///< In ascending order of their kinds.
+
+  std::optional<double> width(std::string_view kind) const;
+  void set_width(std::string_view kind, double messages);
+  bool is_default() const { return *this == ChannelSpec(); }
+  bool operator==(const ChannelSpec&) const = default;
+};
+
 struct MachineSpec {
   ObjectSpec root;  ///< The complete machine; kind "machine".
   /// The network between the nodes if it is not a hierarchy. The children of the root are then the nodes, in the order
@@ -93,6 +116,7 @@ struct MachineSpec {
   std::shared_ptr<const Network> network;
   std::string text;  ///< The text that the user wrote, for messages.
   std::vector<MachineRemark> remarks;
+  ChannelSpec channels = {};
 };
 
 /// Whether one object of `a` equals one object of `b`, regardless of their repeat counts.

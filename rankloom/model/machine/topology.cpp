@@ -10,8 +10,17 @@
 #include <fmt/format.h>
 
 #include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/model/machine/platform.hpp"
 
 namespace rankloom {
+
+Result<Topology> Topology::with_channels(ChannelSpec channels) const {
+  if (channels == spec().channels) return *this;
+  if (auto valid = check_channels(*this, channels); !valid) return propagate(valid);
+  auto data = std::make_shared<Data>(*data_);
+  data->spec.channels = std::move(channels);
+  return Topology(std::move(data));
+}
 
 Result<Topology> Topology::from_matrix(std::uint32_t size, std::vector<double> distances) {
   assert(distances.size() == std::size_t{size} * size);

@@ -54,6 +54,8 @@ class Topology {
 
   /// Fails if the machine is empty, too large for 32-bit core numbers, or has contradictory levels.
   static Result<Topology> build(MachineSpec spec);
+  /// The same machine with other channels. Fails if they do not suit the machine.
+  Result<Topology> with_channels(ChannelSpec channels) const;
   /// A machine given by a square distance matrix in row-major order, for quadratic assignment problems. This is the
   /// only kind of topology that stores all pairs.
   static Result<Topology> from_matrix(std::uint32_t size, std::vector<double> distances);
@@ -68,6 +70,8 @@ class Topology {
   std::size_t node_level() const { return data_->node_level; }
   /// The level at which two different cores diverge: the highest one on which they belong to different objects.
   std::size_t divergence_level(Core p, Core q) const { return data_->level_of_bit[highest_bit(p, q)]; }
+  /// The same by the highest bit in which their paths differ: std::bit_width(paths()[p] ^ paths()[q]), 1 to 64.
+  std::size_t level_of_bit(std::size_t bit) const { return data_->level_of_bit[bit]; }
   /// The object of the level that contains this core, counted over the whole machine.
   std::uint32_t object_of(std::size_t level, Core core) const;
   /// The first core of an object; object == levels()[level].objects returns the end of the last object.

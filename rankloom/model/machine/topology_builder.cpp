@@ -14,6 +14,7 @@
 
 #include "rankloom/core/system/memory.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/model/machine/platform.hpp"
 #include "rankloom/model/machine/topology.hpp"
 
 namespace rankloom {
@@ -498,7 +499,10 @@ class TopologyBuilder {
 };
 
 Result<Topology> Topology::build(MachineSpec spec) {
-  return TopologyBuilder(std::move(spec)).build();
+  auto topology = TopologyBuilder(std::move(spec)).build();
+  if (!topology) return topology;
+  if (auto valid = check_channels(*topology, topology->spec().channels); !valid) return propagate(valid);
+  return topology;
 }
 
 }  // namespace rankloom

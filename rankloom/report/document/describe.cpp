@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/evaluate/predict.hpp"
 #include "rankloom/model/cost/loads.hpp"
+#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/report/document/displayed_traffic.hpp"
 
@@ -74,7 +74,7 @@ std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology
 
 void predict_times(const CommGraph& graph, const Topology& topology, const ComparedPlacements& placements,
                    ReportDocument& document) {
-  auto platform = Platform::of(topology, {});
+  auto platform = Platform::of(topology);
   if (!platform || placements.after.empty()) return;  // without links there is no prediction
   document.verdict.predicted = {predict(graph, *platform, placements.before).seconds,
                                 predict(graph, *platform, placements.after).seconds};

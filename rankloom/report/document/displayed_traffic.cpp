@@ -30,7 +30,7 @@ DisplayedTraffic in_blocks(const CommGraph& graph, std::span<const std::uint32_t
     for (std::size_t edge = 0; edge < graph.degree(from); ++edge) {
       const std::size_t cell = row + block_of[index(graph.targets(from)[edge])];
       bytes[cell] += graph.bytes(from)[edge];
-      messages[cell] += graph.has_messages() ? graph.messages(from)[edge] : graph.default_messages();
+      messages[cell] += graph.messages(from, edge);
     }
   }
   CommGraphBuilder builder(blocks);

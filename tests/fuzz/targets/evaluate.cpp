@@ -21,7 +21,7 @@ void read_simulation_request(std::string_view bytes) {
   for (const SimulatedJob& job : request->jobs) {
     for (const Core core : job.core_of) expect(index(core) < request->topology.core_count(), "a core exists");
   }
-  const auto platform = Platform::of(request->topology, request->platform);
+  const auto platform = Platform::of(request->topology, request->factors);
   if (!has_value(platform)) return;
   std::vector<Channel> channels;
   platform->route(Core{0}, Core{request->topology.core_count() - 1}, channels);
@@ -36,7 +36,7 @@ void read_simulation_result(std::string_view bytes) {
 void read_calibration_file(std::string_view bytes) {
   const auto factors = read_calibration(file_of(bytes));
   if (!has_value(factors)) return;
-  for (const PlatformOptions::Factor& factor : *factors)
+  for (const CostFactor& factor : *factors)
     expect(factor.inverse_bandwidth > 0 && factor.latency > 0, "a factor is above 0");
 }
 

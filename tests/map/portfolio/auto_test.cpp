@@ -6,6 +6,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
+#include "rankloom/map/run.hpp"
 #include "rankloom/map/stop_condition.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
@@ -244,12 +245,48 @@ TEST(Auto, SpreadsRanksIfThatCostsLess) {
   EXPECT_EQ(auto_cost(problem), problem.graph.total_bytes());
 }
 
+/// The number of nodes that the ranks use.
+std::size_t nodes_of(const OwnedProblem& problem, const std::vector<Core>& core_of) {
+  std::vector<Node> nodes;
+  for (const Core core : core_of) nodes.push_back(problem.topology.node_of(core));
+  std::sort(nodes.begin(), nodes.end());
+  return static_cast<std::size_t>(std::unique(nodes.begin(), nodes.end()) - nodes.begin());
+}
+
+TEST(Auto, UsesAsManyNodesAsTheProgramIsFastestOn) {
+  const auto groups = testing::shuffled_groups(4, 2, 1);
+  for (const char* spec : {"auto:effort=fast", "auto:effort=balanced"}) {
+    const auto shared_bus = make_problem(groups, topology("node:4=1 core:8=0.1 width:bus=1"), CostModel::predicted);
+    EXPECT_EQ(nodes_of(shared_bus, place_with(spec, shared_bus).core_of), 4) << "each pair has a bus of its own";
+    const auto ring = make_problem(path(8), topology("node:4=10,1us core:8=1,0.1us"), CostModel::predicted);
+    EXPECT_EQ(nodes_of(ring, place_with(spec, ring).core_of), 1) << "the network is slow";
+  }
+}
+
+TEST(Auto, KnowsTheBusOfAMachineWithUnusableCores) {
+  const auto problem = make_problem(testing::shuffled_groups(4, 2, 1),
+                                    topology("node:4=1 core:8=0.1 width:bus=1 !core:1,9,20"), CostModel::predicted);
+  const auto result = run_mapper(testing::mapper("auto"), problem.view(), MapRun{}, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(nodes_of(problem, {result->mapping.cores().begin(), result->mapping.cores().end()}), 4);
+}
+
+TEST(Auto, AvoidsSharedLinksIfTheGoalIsTime) {
+  const auto problem = make_problem(testing::shuffled_grid(8, 8, 1),
+                                    topology("switch:4=3,2us node:4=2,1us core:4=1,0.1us"), CostModel::predicted);
+  const auto of_bytes = make_problem(testing::shuffled_grid(8, 8, 1), problem.topology);
+  const double seconds = auto_cost(problem);
+  EXPECT_LE(seconds, problem.cost(place_with("auto", of_bytes).core_of));
+  EXPECT_LT(seconds, 0.7 * block_cost(problem));
+}
+
 TEST(Auto, IsTheSameForAnyNumberOfThreads) {
   const auto full = make_problem(random_graph(300, 0.02, 1), topology("switch:3=20 node:10=10 core:10=1"));
   const auto with_free_slots = make_problem(random_graph(200, 0.03, 1), topology("torus:4x4x4=5 core:5=1"));
   const auto shared = make_problem(random_graph(400, 0.01, 1), topology("node:4=10 core:5+7+9+11=1"), CostModel::bytes,
                                    {.oversubscribe = true, .imbalance = 0.03});
-  for (const OwnedProblem* const problem : {&full, &with_free_slots, &shared}) {
+  const auto by_time = make_problem(random_graph(60, 0.1, 1), topology("torus:4x4x2=5 core:5=1"), CostModel::predicted);
+  for (const OwnedProblem* const problem : {&full, &with_free_slots, &shared, &by_time}) {
     for (const char* spec : {"auto:effort=fast", "auto:effort=balanced"}) {
       std::vector<std::vector<Core>> results;
       for (const std::size_t threads : {1, 2, 2}) {

@@ -14,7 +14,7 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/evaluate/predict.hpp"
+#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
@@ -51,7 +51,6 @@ class EvalVerb : public Verb {
     add_switch(app, "--links", "show the links with the most traffic", links_, "output");
     add_switch(app, "--simulate", "replay the program with each mapping on a SimGrid simulation of the machine",
                simulate_, "prediction");
-    simulation_.describe_platform(app);
     simulation_.describe_replay(app);
   }
 
@@ -61,7 +60,7 @@ class EvalVerb : public Verb {
     if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
     auto instance = problem_.load(progress, simulate_);
     if (!instance) return propagate(instance);
-    auto platform = Platform::of(instance->topology, simulation_.platform);
+    auto platform = Platform::of(instance->topology, simulation_.factors);
     // Without wires (a distance matrix, for example) there is no prediction, which is an error only if one is
     // requested.
     if (!platform && (simulate_ || platform.error().code == Code::usage)) return propagate(platform);
@@ -98,14 +97,15 @@ class EvalVerb : public Verb {
     Score score{.name = name, .cost = 0, .metrics = {}, .complete = complete(instance), .seconds = 0};
     if (score.complete) {
       score.metrics = measure(instance.graph, instance.topology, core_of);
-      for (const auto& [model, value] : score.metrics.costs) {
-        if (model == run_.model) score.cost = value;
-      }
     } else {
-      score.cost = evaluate(instance.graph, instance.topology, core_of, run_.model);
-      score.metrics.costs.emplace_back(run_.model, score.cost);
       score.metrics.levels = level_traffic(instance.graph, instance.topology, core_of);
     }
+    auto& costs = score.metrics.costs;
+    const auto known =
+        std::find_if(costs.begin(), costs.end(), [&](const auto& cost) { return cost.first == run_.model; });
+    score.cost =
+        known != costs.end() ? known->second : evaluate(instance.graph, instance.topology, core_of, run_.model);
+    if (known == costs.end()) costs.emplace_back(run_.model, score.cost);
     score.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return score;
   }
@@ -191,10 +191,10 @@ class EvalVerb : public Verb {
     Table table(columns);
     for (const Score& score : scores) {
       std::vector<std::string> row{score.name};
-      for (const auto& [model, unused] : models) {
+      for (const auto& [model, of_first] : models) {
         const auto cell = std::find_if(score.metrics.costs.begin(), score.metrics.costs.end(),
                                        [&, wanted = model](const auto& cost) { return cost.first == wanted; });
-        row.push_back(cost_number(cell->second));
+        row.push_back(cost_text(model, cell->second));
       }
       if (score.complete) row.push_back(fmt::format("{:.2f}", score.metrics.average_hops));
       if (scores.size() > 1) row.push_back(relative_cost(score, scores));

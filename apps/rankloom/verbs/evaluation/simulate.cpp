@@ -178,7 +178,6 @@ class SimulateVerb : public Verb {
                "calibration");
     add_text(app, {"-o,--output", "FILE", "with --calibrate: the calibration file to write", "calibration"}, output_);
     need(app, "--output", "--calibrate");
-    simulation_.describe_platform(app);
     simulation_.describe_replay(app);
     run_.describe(app);
   }
@@ -373,7 +372,7 @@ class SimulateVerb : public Verb {
                   "add -t FILE, or a string such as -t \"node:4=10 core:8=1\"");
     auto topology = problem_.load_machine();
     if (!topology) return propagate(topology);
-    auto calibration = calibrate(*topology, simulation_.platform, simulation_.options, progress);
+    auto calibration = calibrate(*topology, simulation_.options, progress);
     if (!calibration) return propagate(calibration);
     Output output{.json = {{"rounds", calibration->rounds},
                            {"worst_deviation", calibration->max_deviation()},

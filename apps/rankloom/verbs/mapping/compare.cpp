@@ -181,7 +181,7 @@ class CompareVerb : public Verb {
                       const std::vector<Skipped>& skipped) const {
     std::string text = fmt::format("{} on {}, cost ({}) of the default placement: {}\n\n",
                                    counted(instance.graph.rank_count(), "rank"), counted_cores(instance.topology),
-                                   info(run_.model).name, cost_number(cost_default_));
+                                   info(run_.model).name, cost_text(run_.model, cost_default_));
     const std::string spread = runs_ > 1 ? fmt::format(" (mean ± standard deviation of {})", runs_) : "";
     std::vector<Table::Column> columns{
         {"mapper"}, {"cost" + spread, Table::Align::right}, {"gain", Table::Align::right}};
@@ -192,7 +192,9 @@ class CompareVerb : public Verb {
     for (const Row& row : rows) {
       std::string remark = row.cost.mean == rows[0].cost.mean ? "best" : "";
       if (!row.note.empty()) remark += (remark.empty() ? "" : ", ") + row.note;
-      std::vector<std::string> cells{row.mapper, with_spread(row.cost, cost_number), percent(gain(row))};
+      std::vector<std::string> cells{row.mapper,
+                                     with_spread(row.cost, [this](double cost) { return cost_text(run_.model, cost); }),
+                                     percent(gain(row))};
       if (bound_) cells.push_back(has_gap(row) ? percent(gap_percent(row.cost.mean, *bound_)) : "");
       cells.push_back(with_spread(row.time_ms, [](double ms) { return format_seconds(ms / 1000); }));
       cells.push_back(remark);

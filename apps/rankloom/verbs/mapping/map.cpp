@@ -185,8 +185,8 @@ class MapVerb : public Verb {
                  {instance.has_recorded() ? "recorded placement" : "default placement", Table::Align::right},
                  {"mapped", Table::Align::right},
                  {""}});
-    table.row({fmt::format("cost ({})", info(result.model).name), cost_number(result.cost_default),
-               cost_number(result.cost), change(result.cost_default, result.cost)});
+    table.row({fmt::format("cost ({})", info(result.model).name), cost_text(result.model, result.cost_default),
+               cost_text(result.model, result.cost), change(result.cost_default, result.cost)});
     for (const auto& [before, after] : levels) {
       if (before.bytes == 0 && after.bytes == 0) continue;
       const std::string where =

@@ -15,8 +15,7 @@ namespace {
 class ByteCost {
  public:
   explicit ByteCost(const MapProblem& problem)
-      : distance_(make_distance(problem.topology,
-                                problem.model == CostModel::congestion ? CostModel::hopbytes : problem.model)) {
+      : distance_(make_distance(problem.topology, pairwise_model(problem.model))) {
     if (problem.model != CostModel::time) return;
     const double bytes = problem.graph.total_bytes();
     if (bytes > 0) messages_per_byte_ = problem.graph.total_messages() / bytes;

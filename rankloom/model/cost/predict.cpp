@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: an analytic prediction of the communication time of a placement.
-#include "rankloom/evaluate/predict.hpp"
+// model/cost: an analytic prediction of the communication time of a placement.
+#include "rankloom/model/cost/predict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,10 +14,9 @@ void for_each_edge(const CommGraph& graph, std::span<const Core> core_of, const 
   for (const Rank rank : graph.ranks()) {
     const auto targets = graph.targets(rank);
     const auto bytes = graph.bytes(rank);
-    const auto messages = graph.messages(rank);
     for (std::size_t edge = 0; edge < targets.size(); ++edge) {
       if (core_of[index(rank)] == core_of[index(targets[edge])]) continue;
-      visit(rank, targets[edge], bytes[edge], messages.empty() ? graph.default_messages() : messages[edge]);
+      visit(rank, targets[edge], bytes[edge], std::max(graph.messages(rank, edge), 1.0));
     }
   }
 }
@@ -41,22 +40,21 @@ Prediction predict(const CommGraph& graph, const Platform& platform, std::span<c
       prediction.busiest = channel;
     }
   }
-  std::vector<double> out(graph.rank_count(), 0.0), in(graph.rank_count(), 0.0);
+  std::vector<double> latency(graph.rank_count(), 0.0);
   prediction.rank_seconds.assign(graph.rank_count(), 0.0);
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double messages) {
     const Core p = core_of[index(from)], q = core_of[index(to)];
-    const double latency = messages * platform.latency(p, q);
-    out[index(from)] += latency;
-    in[index(to)] += latency;
     double slowest = bytes / platform.max_rate(p, q);
     route.clear();
     platform.route(p, q, route);
     for (const Channel channel : route) slowest = std::max(slowest, busy[channel]);
-    for (const Rank end : {from, to})
+    for (const Rank end : {from, to}) {
       prediction.rank_seconds[index(end)] = std::max(prediction.rank_seconds[index(end)], slowest);
+      latency[index(end)] = std::max(latency[index(end)], messages * platform.latency(p, q));
+    }
   });
-  for (std::size_t rank = 0; rank < out.size(); ++rank) {
-    prediction.rank_seconds[rank] += std::max(out[rank], in[rank]);
+  for (std::size_t rank = 0; rank < latency.size(); ++rank) {
+    prediction.rank_seconds[rank] += latency[rank];
     prediction.seconds = std::max(prediction.seconds, prediction.rank_seconds[rank]);
   }
   return prediction;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate/simulate: a machine as channels that messages share.
-#include "rankloom/evaluate/simulate/platform.hpp"
+// model/machine: a machine as channels that messages share.
+#include "rankloom/model/machine/platform.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -30,9 +31,46 @@ bool has_latency(const Topology& topology) {
 
 }  // namespace
 
-Result<Platform> Platform::of(const Topology& topology, const PlatformOptions& options) {
-  Platform platform(topology, options);
-  if (auto valid = platform.check(); !valid) return propagate(valid);
+Result<void> check_channels(const Topology& topology, const ChannelSpec& channels) {
+  std::vector<std::string> kinds{"bus"};
+  if (topology.routed()) kinds.emplace_back("link");
+  for (const Topology::Level& level : topology.levels()) kinds.push_back(level.kind);
+  for (const auto& [kind, width] : channels.widths) {
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      return fail(Code::usage, at("width"), fmt::format("this machine has no level \"{}\"", kind),
+                  fmt::format("use one of: {}", fmt::join(kinds, ", ")));
+    }
+    if (!(width >= 1)) {
+      return fail(Code::usage, at("width"), fmt::format("the width {} of {} is below 1", width, kind),
+                  "give the number of concurrent messages at full rate, at least 1");
+    }
+  }
+  if (channels.base_latency > 0 && has_latency(topology)) {
+    return fail(Code::usage, at("base latency"), "this machine already has latencies", "remove the base latency");
+  }
+  return {};
+}
+
+Topology with_channels_of(const Topology& machine, const Topology& whole) {
+  ChannelSpec channels = whole.spec().channels;
+  std::erase_if(channels.widths,
+                [&](const ChannelSpec::Width& width) { return !check_channels(machine, {.widths = {width}}); });
+  if (!check_channels(machine, channels)) channels.base_latency = 0;
+  return *machine.with_channels(std::move(channels));
+}
+
+Result<Platform> Platform::of(const Topology& topology, std::vector<CostFactor> factors) {
+  if (topology.is_matrix()) {
+    return fail(Code::bad_input, at("-t"), "a distance matrix has no channels that messages share",
+                "use a machine of cores, nodes and networks");
+  }
+  if (!factors.empty() && factors.size() != topology.levels().size()) {
+    return fail(
+        Code::bad_input, at("--calibration"),
+        fmt::format("the calibration has {} levels, the machine has {}", factors.size(), topology.levels().size()),
+        "calibrate this machine with: rankloom simulate --calibrate");
+  }
+  Platform platform(topology, std::move(factors));
   platform.set_scale();
   const std::size_t leaves = topology.levels().size() - 1;
   for (std::size_t level = leaves + 1; level-- > 0;) {
@@ -52,52 +90,21 @@ Result<Platform> Platform::of(const Topology& topology, const PlatformOptions& o
   return platform;
 }
 
-Result<void> Platform::check() const {
-  if (topology_.is_matrix()) {
-    return fail(Code::bad_input, at("-t"), "a distance matrix has no channels that messages share",
-                "use a machine of cores, nodes and networks");
-  }
-  std::vector<std::string> kinds{"bus"};
-  if (topology_.routed()) kinds.emplace_back("link");
-  for (const Topology::Level& level : topology_.levels()) kinds.push_back(level.kind);
-  for (const auto& [kind, width] : options_.width) {
-    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-      return fail(Code::usage, at("--width"), fmt::format("this machine has no level \"{}\"", kind),
-                  fmt::format("use one of: {}", fmt::join(kinds, ", ")));
-    }
-    if (!(width >= 1)) {
-      return fail(Code::usage, at("--width"), fmt::format("the width {} of {} is below 1", width, kind),
-                  "give the number of concurrent messages at full rate, at least 1");
-    }
-  }
-  if (options_.latency > 0 && has_latency(topology_)) {
-    return fail(Code::usage, at("--base-latency"), "this machine already has latencies", "remove --base-latency");
-  }
-  if (!options_.factors.empty() && options_.factors.size() != topology_.levels().size()) {
-    return fail(Code::bad_input, at("--calibration"),
-                fmt::format("the calibration has {} levels, the machine has {}", options_.factors.size(),
-                            topology_.levels().size()),
-                "calibrate this machine with: rankloom simulate --calibrate");
-  }
-  return {};
-}
-
 void Platform::set_scale() {
   const double minimum = topology_.min_cost().inverse_bandwidth;
-  if (options_.rate > 0 && minimum > 0) seconds_per_cost_ = 1 / (options_.rate * minimum);
-  if (options_.latency > 0 && minimum > 0) {
+  if (channels().base_rate > 0 && minimum > 0) seconds_per_cost_ = 1 / (channels().base_rate * minimum);
+  if (channels().base_latency > 0 && minimum > 0) {
     latency_from_inverse_bandwidth_ = true;
-    seconds_per_latency_ = options_.latency / minimum;
+    seconds_per_latency_ = channels().base_latency / minimum;
   }
 }
 
 double Platform::width(const std::string& kind, double default_width) const {
-  const auto found = options_.width.find(kind);
-  return found == options_.width.end() ? default_width : found->second;
+  return channels().width(kind).value_or(default_width);
 }
 
 Cost Platform::seconds(std::size_t level, const Cost& cost) const {
-  const PlatformOptions::Factor factor = options_.factors.empty() ? PlatformOptions::Factor() : options_.factors[level];
+  const CostFactor factor = factors_.empty() ? CostFactor() : factors_[level];
   return {cost.inverse_bandwidth * seconds_per_cost_ * factor.inverse_bandwidth,
           (latency_from_inverse_bandwidth_ ? cost.inverse_bandwidth : cost.latency) * seconds_per_latency_ *
               factor.latency};
@@ -174,6 +181,13 @@ std::string Platform::name(Channel channel) const {
   return fmt::format("{} {} {}", topology_.levels()[channels->level].kind, at / 2, at % 2 == 0 ? "out" : "in");
 }
 
+std::span<const Link> Platform::links(Node from, Node to) const {
+  thread_local std::vector<Link> route;
+  route.clear();
+  topology_.network().route(from, to, route);
+  return route;
+}
+
 void Platform::route(Core from, Core to, std::vector<Channel>& channels) const {
   if (from == to) return;
   const std::size_t divergence = topology_.divergence_level(from, to);
@@ -184,18 +198,22 @@ void Platform::route(Core from, Core to, std::vector<Channel>& channels) const {
   }
   if (!bus_.empty()) channels.push_back(first_bus_ + index(topology_.node_of(from)));
   if (between_nodes) {
-    if (topology_.routed()) {
-      thread_local std::vector<Link> links;
-      links.clear();
-      topology_.network().route(topology_.node_of(from), topology_.node_of(to), links);
-      for (const Link link : links) channels.push_back(first_link_ + index(link));
-    }
+    if (topology_.routed())
+      for_each_link(topology_.node_of(from), topology_.node_of(to), [&](Channel link) { channels.push_back(link); });
     if (!bus_.empty()) channels.push_back(first_bus_ + index(topology_.node_of(to)));
   }
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
     if (level->level >= divergence)
       channels.push_back(level->first + 2 * Channel{topology_.object_of(level->level, to)} + 1);
   }
+}
+
+std::optional<std::array<Cost, 65>> Platform::seconds_by_bit() const {
+  assert(factors_.empty());
+  auto table = topology_.cost_by_bit();
+  if (!table) return table;
+  for (Cost& cost : *table) cost = seconds(0, cost);
+  return table;
 }
 
 double Platform::latency(Core from, Core to) const {

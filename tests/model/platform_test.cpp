@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: a machine as channels that messages share.
-#include "rankloom/evaluate/simulate/platform.hpp"
+// model/machine: a machine as channels that messages share.
+#include "rankloom/model/machine/platform.hpp"
 
 #include <cmath>
 
@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/machine/route_table.hpp"
 
 namespace rankloom {
 namespace {
@@ -31,7 +33,7 @@ double rate_of(const Platform& platform, const std::string& name) {
 
 TEST(Platform, AMessageUsesTheChannelsBelowTheDivergenceLevel) {
   const Topology topology = *load_topology("switch:2=4,3us node:3=3,2us core:4=1,100ns");
-  const Platform platform = *Platform::of(topology, {});
+  const Platform platform = *Platform::of(topology);
   EXPECT_THAT(route_names(platform, 0, 0), ElementsAre());
   EXPECT_THAT(route_names(platform, 0, 1), ElementsAre("core 0 out", "core 1 in"));
   EXPECT_THAT(route_names(platform, 1, 4), ElementsAre("core 1 out", "node 0 out", "node 1 in", "core 4 in"));
@@ -41,11 +43,11 @@ TEST(Platform, AMessageUsesTheChannelsBelowTheDivergenceLevel) {
 
 TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
   const Topology topology = *load_topology("node:2=4 core:2=2");
-  const Platform plain = *Platform::of(topology, {});
+  const Platform plain = *Platform::of(topology);
   EXPECT_DOUBLE_EQ(plain.max_rate(Core{0}, Core{1}), 0.5e9);
   EXPECT_DOUBLE_EQ(plain.max_rate(Core{0}, Core{2}), 0.25e9);
   EXPECT_EQ(plain.latency(Core{0}, Core{2}), 0);
-  const Platform scaled = *Platform::of(topology, {.rate = 5e9, .latency = 1e-7});
+  const Platform scaled = *Platform::of(*topology.with_channels({.base_rate = 5e9, .base_latency = 1e-7}));
   EXPECT_DOUBLE_EQ(scaled.max_rate(Core{0}, Core{1}), 5e9);
   EXPECT_DOUBLE_EQ(scaled.max_rate(Core{0}, Core{2}), 2.5e9);
   EXPECT_DOUBLE_EQ(scaled.latency(Core{0}, Core{1}), 1e-7);
@@ -54,11 +56,11 @@ TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
 
 TEST(Platform, AWidthAllowsConcurrentMessages) {
   const Topology topology = *load_topology("switch:2=4 node:2=2 package:2=1.5 core:2=1");
-  const Platform plain = *Platform::of(topology, {});
+  const Platform plain = *Platform::of(topology);
   EXPECT_DOUBLE_EQ(rate_of(plain, "switch 0 out"), 0.25e9);
   EXPECT_DOUBLE_EQ(rate_of(plain, "node 1 in"), 0.5e9);
   EXPECT_EQ(rate_of(plain, "package 0 out"), 0) << "packages have no limit by default";
-  const Platform wide = *Platform::of(topology, {.width = {{"switch", 4}, {"bus", 3}, {"package", 2}}});
+  const Platform wide = *Platform::of(*topology.with_channels({.widths = {{"switch", 4}, {"bus", 3}, {"package", 2}}}));
   EXPECT_DOUBLE_EQ(rate_of(wide, "switch 0 out"), 1e9);
   EXPECT_DOUBLE_EQ(rate_of(wide, "node 3 bus"), 3e9);
   EXPECT_DOUBLE_EQ(rate_of(wide, "package 0 out"), 2 / 1.5 * 1e9);
@@ -71,7 +73,7 @@ TEST(Platform, UsesTheRoutesOfTheNetwork) {
                            "dragonfly:4,2,2=2 core:1", "tree:3,3 core:2"}) {
     const Topology topology = *load_topology(text);
     if (!topology.routed()) continue;
-    const Platform platform = *Platform::of(topology, {});
+    const Platform platform = *Platform::of(topology);
     for (const Node from : topology.nodes()) {
       for (const Node to : topology.nodes()) {
         if (from == to) continue;
@@ -93,7 +95,7 @@ TEST(Platform, NoChannelIsSlowerThanASingleMessageOnIt) {
   for (const char* text : {"switch:2=1 node:2=5 core:3=2", "node:2=4,1us core:2=1", "torus:4x4=0.5 core:4=3",
                            "mesh:3x3 package:2 core:2"}) {
     const Topology topology = *load_topology(text);
-    const Platform platform = *Platform::of(topology, {.width = {{"bus", 1}}});
+    const Platform platform = *Platform::of(*topology.with_channels({.widths = {{"bus", 1}}}));
     for (const Core p : topology.cores()) {
       for (const Core q : topology.cores()) {
         std::vector<Channel> channels;
@@ -106,14 +108,47 @@ TEST(Platform, NoChannelIsSlowerThanASingleMessageOnIt) {
   }
 }
 
+TEST(RouteTable, HasTheRoutesOfThePlatform) {
+  for (const char* text :
+       {"switch:2=4,3us node:3=3,2us package:2=2 core:4=1,100ns width:bus=4,package=2", "torus:4x3=2,1us core:2=1",
+        "fattree:4,4/2,1=2 core:2=1 width:bus=2", "dragonfly:4,2,2=2 core:1", "node:3=5 core:1+4+2=1", "core:4"}) {
+    const Topology topology = *load_topology(text);
+    const Platform platform = *Platform::of(topology);
+    const RouteTable table(platform);
+    for (int repetition = 0; repetition < 2; ++repetition) {
+      for (const Core p : topology.cores()) {
+        for (const Core q : topology.cores()) {
+          std::vector<Channel> route, tabulated;
+          platform.route(p, q, route);
+          table.for_each_channel(p, q, [&](Channel channel) { tabulated.push_back(channel); });
+          ASSERT_THAT(tabulated, ::testing::UnorderedElementsAreArray(route)) << text;
+        }
+      }
+    }
+  }
+}
+
+TEST(Platform, AMachineStatesItsWidths) {
+  const std::string levels = "switch:2=4 node:2=2 core:2=1";
+  const Topology stated = *load_topology(levels + " width:switch=4,bus=3");
+  EXPECT_EQ(stated.spec().channels.widths, (std::vector<ChannelSpec::Width>{{"bus", 3}, {"switch", 4}}));
+  const Platform platform = *Platform::of(stated);
+  EXPECT_DOUBLE_EQ(rate_of(platform, "switch 0 out"), 1e9);
+  EXPECT_DOUBLE_EQ(rate_of(platform, "node 3 bus"), 3e9);
+  const Topology read = *Topology::build(*read_machine_json({"machine.json", write_machine_json(stated.spec())}));
+  EXPECT_EQ(read.spec().channels, stated.spec().channels);
+  for (const char* token : {"width:", "width", "width:node", "width:node=x", "width:rack=2", "width:node=0.5"})
+    EXPECT_FALSE(load_topology(levels + " " + token)) << token;
+}
+
 TEST(Platform, RejectsInvalidOptions) {
   const Topology topology = *load_topology("node:2=4,1us core:2=2");
-  EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().what, HasSubstr("rack"));
-  EXPECT_THAT(Platform::of(topology, {.width = {{"rack", 2}}}).error().hint, HasSubstr("node"));
-  EXPECT_THAT(Platform::of(topology, {.width = {{"node", 0.5}}}).error().what,
+  EXPECT_THAT(topology.with_channels({.widths = {{"rack", 2}}}).error().what, HasSubstr("rack"));
+  EXPECT_THAT(topology.with_channels({.widths = {{"rack", 2}}}).error().hint, HasSubstr("node"));
+  EXPECT_THAT(topology.with_channels({.widths = {{"node", 0.5}}}).error().what,
               HasSubstr("the width 0.5 of node is below 1"));
-  EXPECT_THAT(Platform::of(topology, {.latency = 1e-6}).error().what, HasSubstr("already has latencies"));
-  EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0}), {}).error().what, HasSubstr("distance matrix"));
+  EXPECT_THAT(topology.with_channels({.base_latency = 1e-6}).error().what, HasSubstr("already has latencies"));
+  EXPECT_THAT(Platform::of(*Topology::from_matrix(2, {0, 1, 1, 0})).error().what, HasSubstr("distance matrix"));
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate/simulate: a machine as channels that messages share, in bytes per second. The simulation and the analytic
+// model/machine: a machine as channels that messages share, in bytes per second. The simulation and the analytic
 // prediction use it. It is derived from a Topology; routes between nodes are the routes of its network.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,29 +15,20 @@
 
 namespace rankloom {
 
-/// How costs are converted to seconds, and how many messages a channel carries at full rate.
-struct PlatformOptions {
-  /// Bytes per second between the two closest cores; scales all inverse bandwidths. 0: they are nanoseconds per byte.
-  double rate = 0;
-  /// For machines without latencies: seconds between the two closest cores; other latencies are proportional to the
-  /// inverse bandwidth. 0: the latencies of the topology.
-  double latency = 0;
-  /// How many messages the channel of an object carries at full rate, by the kind of its level ("node", "switch",
-  /// "package"), "bus" for the channel that the cores of a node share, "link" for links of a routed network. Default: 1
-  /// for cores, nodes, links and all levels above nodes, unlimited for all others.
-  std::map<std::string, double> width = {};
-
-  /// Results of a calibration: factors for inverse bandwidth and latency by level of the topology. Empty: 1.
-  struct Factor {
-    double inverse_bandwidth = 1, latency = 1;
-    bool operator==(const Factor&) const = default;
-  };
-  std::vector<Factor> factors = {};
-  bool operator==(const PlatformOptions&) const = default;
+/// A correction of the costs of one level: a result of calibrating the simulator.
+struct CostFactor {
+  double inverse_bandwidth = 1, latency = 1;
+  bool operator==(const CostFactor&) const = default;
 };
 
 /// The number of a channel, from 0 to channel_count() - 1.
 using Channel = std::uint64_t;
+
+/// Fails for a width below 1 or of a kind that the machine does not have, and for a second definition of its latencies.
+Result<void> check_channels(const Topology& topology, const ChannelSpec& channels);
+
+/// This machine with the channels of one that it is a part of; widths of levels that it does not have are left out.
+Topology with_channels_of(const Topology& machine, const Topology& whole);
 
 /// Each core has a channel out and a channel in; so has each object whose level has a width. A node has a bus if its
 /// width is given. Each link of a routed network is a channel. A message occupies all channels of its route at once,
@@ -49,25 +42,6 @@ using Channel = std::uint64_t;
 /// Needs 8 bytes per object with an individual rate; routes are computed. The topology is shared.
 class Platform {
  public:
-  /// Fails for a distance matrix, which has no channels, and for a width below 1 or of an unknown kind.
-  static Result<Platform> of(const Topology& topology, const PlatformOptions& options);
-
-  Channel channel_count() const { return channel_count_; }
-  /// Bytes per second.
-  double rate(Channel channel) const;
-  /// "core 12 out", "node 3 in", "node 3 bus", "link 17"
-  std::string name(Channel channel) const;
-
-  /// Appends the channels of the route; none within a core.
-  void route(Core from, Core to, std::vector<Channel>& channels) const;
-  /// Seconds; 0 within a core.
-  double latency(Core from, Core to) const;
-  /// The rate of a single message in bytes per second; infinite within a core.
-  double max_rate(Core from, Core to) const;
-
-  const Topology& topology() const { return topology_; }
-
- private:
   /// The channels of all objects of a level: first + 2·o leads out of object o, first + 2·o + 1 into it.
   struct LevelChannels {
     std::size_t level = 0;
@@ -76,8 +50,43 @@ class Platform {
     double rate(std::uint32_t object) const { return rates.size() == 1 ? rates[0] : rates[object]; }
   };
 
-  Platform(const Topology& topology, const PlatformOptions& options) : topology_(topology), options_(options) {}
-  Result<void> check() const;
+  /// Widths and base rate are those of the topology. `factors`: by level of the topology; empty: 1. Fails for a
+  /// distance matrix, which has no channels, and for factors of another machine.
+  static Result<Platform> of(const Topology& topology, std::vector<CostFactor> factors = {});
+
+  Channel channel_count() const { return channel_count_; }
+  /// Bytes per second.
+  double rate(Channel channel) const;
+  /// "core 12 out", "node 3 in", "node 3 bus", "link 17"
+  std::string name(Channel channel) const;
+
+  /// Appends the channels of the route; none within a core. Hot loops use RouteTable.
+  void route(Core from, Core to, std::vector<Channel>& channels) const;
+  /// Seconds; 0 within a core.
+  double latency(Core from, Core to) const;
+  /// The rate of a single message in bytes per second; infinite within a core.
+  double max_rate(Core from, Core to) const;
+
+  /// Innermost first.
+  std::span<const LevelChannels> channel_levels() const { return levels_; }
+  std::optional<Channel> bus_of(Node node) const {
+    return bus_.empty() ? std::nullopt : std::optional(first_bus_ + index(node));
+  }
+  /// Calls visit(channel) for the links between two nodes of a routed network.
+  template <class Visit>
+  void for_each_link(Node from, Node to, const Visit& visit) const {
+    for (const Link link : links(from, to)) visit(first_link_ + index(link));
+  }
+
+  /// For hot loops: Topology::cost_by_bit() in seconds; without factors of a calibration.
+  std::optional<std::array<Cost, 65>> seconds_by_bit() const;
+
+  const Topology& topology() const { return topology_; }
+
+ private:
+  Platform(const Topology& topology, std::vector<CostFactor> factors)
+      : topology_(topology), factors_(std::move(factors)) {}
+  const ChannelSpec& channels() const { return topology_.spec().channels; }
   void set_scale();
   void add_level(std::size_t level, double width);
   void add_bus(double width);
@@ -87,9 +96,11 @@ class Platform {
     return seconds(topology_.divergence_level(from, to), topology_.cost(from, to));
   }
   double min_inverse_bandwidth(std::size_t level, Core core) const;
+  /// The links of a route between nodes; valid until the next call by this thread.
+  std::span<const Link> links(Node from, Node to) const;
 
   Topology topology_;
-  PlatformOptions options_;
+  std::vector<CostFactor> factors_;
   double seconds_per_cost_ = 1e-9, seconds_per_latency_ = 1e-9;
   bool latency_from_inverse_bandwidth_ = false;
   std::vector<LevelChannels> levels_;  // innermost first

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// map/portfolio: a search that minimises the predicted time of the communication.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rankloom/map/mapper.hpp"
+#include "rankloom/map/stop_condition.hpp"
+
+namespace rankloom {
+
+/// Candidates, ordered by their predicted times. improve() changes the best of them by moves and exchanges that reduce
+/// the smooth form of the predicted time (PredictedCost): first a descent around communication partners, then threshold
+/// accepting (Dueck, Scheuer 1990) over random moves and exchanges, which also leaves the surroundings of partners if
+/// channels there are busy. Deterministic.
+class TimeSearch {
+ public:
+  /// The model of the problem is `predicted`.
+  TimeSearch(const MapProblem& problem, const MapRun& run) : problem_(problem), run_(run) {}
+
+  void add(std::vector<Core> core_of);
+  struct Limits {
+    std::size_t candidates = 1;          ///< How many of the best are improved.
+    std::uint64_t trials_per_rank = 10;  ///< Random moves and exchanges.
+    /// How often the search may look at a channel, for each candidate: a trial of a rank with many partners on a large
+    /// network looks at many. About 10^8 per second.
+    double channel_visits = 1e6;
+  };
+  void improve(const Limits& limits, StopCondition& stop_condition);
+  std::vector<Core> take_best() { return std::move(candidates_.front().core_of); }
+
+ private:
+  struct Candidate {
+    std::vector<Core> core_of;
+    double seconds;
+  };
+  std::vector<Core> search(const std::vector<Core>& start, const Limits& limits, std::uint64_t seed,
+                           StopCondition& stop_condition) const;
+
+  const MapProblem& problem_;
+  const MapRun& run_;
+  std::vector<Candidate> candidates_;  // the fastest first
+};
+
+/// The capacities of the problem, then those that spread the ranks over more and more nodes, up to all of them. One
+/// entry if no slot stays free.
+std::vector<Capacities> spread_capacities(const MapProblem& problem);
+
+}  // namespace rankloom

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// model/machine: the routes of a platform for hot loops.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankloom/model/machine/platform.hpp"
+
+namespace rankloom {
+
+/// Tabulates what Platform::for_each_channel computes: the channels of every core and, for networks of up to 1,024
+/// nodes, the links between each pair of nodes that was asked for. Not thread-safe.
+class RouteTable {
+ public:
+  explicit RouteTable(const Platform& platform);
+
+  /// Calls visit(channel) for the channels of the route that have a limited rate; for none within a core.
+  template <class Visit>
+  void for_each_channel(Core from, Core to, const Visit& visit) const {
+    const auto bit = static_cast<std::size_t>(std::bit_width(paths_[index(from)] ^ paths_[index(to)]));
+    const Crossing& crossing = crossing_[bit];
+    const std::uint32_t* const out = channels_.data() + std::size_t{index(from)} * width_;
+    const std::uint32_t* const in = channels_.data() + std::size_t{index(to)} * width_;
+    for (std::uint32_t at = 0; at < crossing.levels; ++at) {
+      visit(Channel{out[at]});
+      visit(Channel{in[at]} + 1);
+    }
+    if (crossing.buses > 0) visit(Channel{out[width_ - 1]});
+    if (crossing.buses > 1) visit(Channel{in[width_ - 1]});
+    if (crossing.network) {
+      for (const std::uint32_t channel : links(from, to)) visit(Channel{channel});
+    }
+  }
+
+ private:
+  /// What a message uses whose cores diverge at some level.
+  struct Crossing {
+    std::uint32_t levels = 0, buses = 0;
+    bool network = false;
+  };
+  std::span<const std::uint32_t> links(Core from, Core to) const;
+
+  const Platform& platform_;
+  std::span<const std::uint64_t> paths_;
+  std::array<Crossing, 65> crossing_{};  // by bit width of the XOR of two paths
+  std::size_t width_ = 0;                // entries of a core
+  std::vector<std::uint32_t> channels_;  // by core: the channels out of its objects, innermost first, then the bus
+  std::vector<std::uint32_t> node_of_;   // by core; empty: no network
+  std::uint32_t tabulated_nodes_ = 0;    // 0: links are not kept
+  struct Kept {
+    std::uint32_t begin = 0, end = 0;
+    bool known = false;
+  };
+  mutable std::vector<Kept> kept_;  // by pair of nodes
+  mutable std::vector<std::uint32_t> links_, route_;
+};
+
+}  // namespace rankloom
