@@ -42,24 +42,30 @@ void sort_by(std::span<Part> parts, const Key& key) {
   std::transform(keyed.begin(), keyed.end(), parts.begin(), [](const auto& entry) { return entry.second; });
 }
 
-/// Sorts along the longest side of the bounding box of the parts.
-void sort_along_mesh(const Topology& topology, const MeshShape& mesh, std::span<Part> parts) {
+std::uint32_t node_of(const Topology& topology, const Part& part) {
+  return index(topology.node_of(Core{part.begin}));
+}
+
+std::uint32_t coordinate(const Topology& topology, const MeshShape& mesh, const Part& part, std::size_t dimension) {
+  std::uint32_t node = node_of(topology, part);
+  for (std::size_t inner = mesh.sizes.size(); inner-- > dimension + 1;) node /= mesh.sizes[inner];
+  return node % mesh.sizes[dimension];
+}
+
+/// Sorts along the longest side of the bounding box of the parts. Returns its dimension.
+std::size_t sort_along_mesh(const Topology& topology, const MeshShape& mesh, std::span<Part> parts) {
   std::size_t longest = 0;
   std::uint32_t longest_side = 0;
-  const auto coordinate = [&](const Part& part, std::size_t dimension) {
-    std::uint32_t node = index(topology.node_of(Core{part.begin}));
-    for (std::size_t inner = mesh.sizes.size(); inner-- > dimension + 1;) node /= mesh.sizes[inner];
-    return node % mesh.sizes[dimension];
-  };
   for (std::size_t dimension = 0; dimension < mesh.sizes.size(); ++dimension) {
     std::uint32_t low = mesh.sizes[dimension], high = 0;
     for (const Part& part : parts) {
-      low = std::min(low, coordinate(part, dimension));
-      high = std::max(high, coordinate(part, dimension));
+      low = std::min(low, coordinate(topology, mesh, part, dimension));
+      high = std::max(high, coordinate(topology, mesh, part, dimension));
     }
     if (high - low > longest_side) longest = dimension, longest_side = high - low;
   }
-  sort_by(parts, [&](const Part& part) { return coordinate(part, longest); });
+  sort_by(parts, [&](const Part& part) { return coordinate(topology, mesh, part, longest); });
+  return longest;
 }
 
 void sort_between_ends(const Topology& topology, std::span<Part> parts) {
@@ -71,12 +77,59 @@ void sort_between_ends(const Topology& topology, std::span<Part> parts) {
 
 void bisect(const Topology& topology, const MeshShape* mesh, std::span<Part> parts) {
   if (parts.size() <= 2) return;
-  mesh != nullptr ? sort_along_mesh(topology, *mesh, parts) : sort_between_ends(topology, parts);
+  mesh != nullptr ? static_cast<void>(sort_along_mesh(topology, *mesh, parts)) : sort_between_ends(topology, parts);
   bisect(topology, mesh, parts.first(parts.size() / 2));
   bisect(topology, mesh, parts.subspan(parts.size() / 2));
 }
 
+/// The position closest to the middle at which the group changes; the middle if all are in one group.
+template <class Group>
+std::size_t boundary_near_middle(std::span<const Part> parts, const Group& group) {
+  const std::size_t middle = parts.size() / 2;
+  const auto is_boundary = [&](std::size_t at) { return group(parts[at - 1]) != group(parts[at]); };
+  for (std::size_t step = 0; step < parts.size(); ++step) {
+    if (middle >= step + 1 && is_boundary(middle - step)) return middle - step;
+    if (middle + step < parts.size() && is_boundary(middle + step)) return middle + step;
+  }
+  return middle;
+}
+
+/// The numbers of nodes below a switch, a router or in a group, the largest first, if the nodes are numbered in this
+/// order.
+std::vector<std::uint32_t> group_sizes(const NetworkShape& shape) {
+  std::vector<std::uint32_t> sizes;
+  if (const auto* const dragonfly = std::get_if<DragonflyShape>(&shape))
+    return {dragonfly->routers * dragonfly->nodes, dragonfly->nodes};
+  if (const auto* const fat_tree = std::get_if<FatTreeShape>(&shape)) {
+    std::uint32_t below = 1;
+    for (std::size_t level = fat_tree->children.size(); level-- > 1;) {
+      below *= fat_tree->children[level];
+      sizes.insert(sizes.begin(), below);
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
+
+std::size_t split_by_locality(const Topology& topology, std::span<Part> parts) {
+  if (topology.routed()) {
+    const NetworkShape& shape = topology.network().shape();
+    if (const auto* const mesh = std::get_if<MeshShape>(&shape)) {
+      const std::size_t dimension = sort_along_mesh(topology, *mesh, parts);
+      return boundary_near_middle(std::span<const Part>(parts),
+                                  [&](const Part& part) { return coordinate(topology, *mesh, part, dimension); });
+    }
+    for (const std::uint32_t size : group_sizes(shape)) {
+      const auto group = [&](const Part& part) { return node_of(topology, part) / size; };
+      if (group(parts.front()) == group(parts.back())) continue;
+      return boundary_near_middle(std::span<const Part>(parts), group);
+    }
+    if (!group_sizes(shape).empty()) return parts.size() / 2;
+  }
+  sort_between_ends(topology, parts);
+  return parts.size() / 2;
+}
 
 std::vector<Part> locality_order(const Topology& topology, std::span<const Part> parts) {
   std::vector<Part> order(parts.begin(), parts.end());

@@ -16,6 +16,12 @@ namespace rankloom {
 /// sorted between two distant parts, by which of the two is closer. O(parts x log² parts).
 std::vector<MachineTree::Part> locality_order(const Topology& topology, std::span<const MachineTree::Part> parts);
 
+/// Reorders siblings so that the first ones, whose number is returned, and the others are two halves, each close
+/// together. A mesh is cut across its longest side, a dragonfly between groups, then between routers, a fat tree
+/// between switches; the halves may differ by one layer, group or switch. Other networks are cut like in
+/// locality_order(). At least two parts. O(parts x log parts).
+std::size_t split_by_locality(const Topology& topology, std::span<MachineTree::Part> parts);
+
 /// Whether the children of this part are connected by a network or a distance table, and not by a level of equal cost.
 bool has_network(const MachineTree& tree, const MachineTree::Part& part);
 

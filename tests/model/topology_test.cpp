@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rankloom/model/machine/distance.hpp"
 #include "tests/support/instances.hpp"
 
 namespace rankloom {
@@ -201,6 +202,29 @@ TEST(Topology, ADistanceMatrixMayBeAsymmetric) {
   EXPECT_EQ(table->cost(Core{0}, Core{1}).inverse_bandwidth, 3);
   EXPECT_EQ(table->cost(Core{1}, Core{0}).inverse_bandwidth, 5);
   EXPECT_EQ(table->cost(Core{1}, Core{1}).inverse_bandwidth, 1);
+}
+
+TEST(Distance, IsTheCostBetweenCoresOnEveryMachine) {
+  auto machines = every_machine();
+  machines.emplace_back("torus", topology("torus:5x4x3=2,3us numa:2=1,2us core:2=0.5,1us"));
+  machines.emplace_back("mesh", topology("mesh:4x7=2,3us core:3=0.5,1us"));
+  machines.emplace_back("six dimensions", topology("torus:2x3x2x2x3x2=2,3us core:1"));
+  for (const auto& [name, machine] : machines) {
+    SCOPED_TRACE(name);
+    const Distance bytes = make_distance(machine, CostModel::bytes), time = make_distance(machine, CostModel::time),
+                   hops = make_distance(machine, CostModel::hopbytes);
+    const auto between = [](const Distance& distance, Core p, Core q) {
+      return std::visit([&](const auto& d) { return d(p, q); }, distance);
+    };
+    for (const Core p : machine.cores()) {
+      for (const Core q : machine.cores()) {
+        const Cost cost = machine.cost(p, q);
+        ASSERT_EQ(between(bytes, p, q).per_byte, cost.inverse_bandwidth);
+        ASSERT_EQ(between(time, p, q).per_message, cost.latency);
+        ASSERT_EQ(between(hops, p, q).per_byte, machine.hops(p, q));
+      }
+    }
+  }
 }
 
 TEST(Topology, OsIndicesCountWithinTheNodeUnlessGiven) {

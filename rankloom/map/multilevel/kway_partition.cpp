@@ -13,13 +13,8 @@
 #include "rankloom/map/multilevel/refinement/fm_kway.hpp"
 
 namespace rankloom::multilevel {
-namespace {
 
-using BlockWeights = std::span<const std::uint64_t>;
-
-/// Moves vertices out of overloaded blocks, those with the smallest loss first. Heavy vertices of coarse graphs can
-/// leave overloads that no refinement along edges repairs. Returns whether there was an overload.
-bool balance_overloaded_blocks(const WeightedGraph& graph, BlockWeights max_block_weight,
+bool balance_overloaded_blocks(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                                std::span<std::uint32_t> block_of) {
   const std::size_t block_count = max_block_weight.size();
   std::vector<std::uint64_t> block_weight(block_count, 0);
@@ -61,6 +56,10 @@ bool balance_overloaded_blocks(const WeightedGraph& graph, BlockWeights max_bloc
   }
   return !candidates.empty();
 }
+
+namespace {
+
+using BlockWeights = std::span<const std::uint64_t>;
 
 class KWayPartitioner {
  public:

@@ -32,4 +32,9 @@ struct KWayPartition {
 KWayPartition partition_kway(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                              const PartitionOptions& options, std::uint64_t seed);
 
+/// Moves vertices out of overloaded blocks, those with the smallest loss first. Heavy vertices of coarse graphs can
+/// leave overloads that no refinement along edges repairs. Returns whether there was an overload.
+bool balance_overloaded_blocks(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                               std::span<std::uint32_t> block_of);
+
 }  // namespace rankloom::multilevel

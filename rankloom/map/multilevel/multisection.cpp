@@ -11,6 +11,7 @@
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/locality_order.hpp"
+#include "rankloom/map/multilevel/network/network_partition.hpp"
 
 namespace rankloom::multilevel {
 namespace {
@@ -42,10 +43,17 @@ class Multisection {
       return;
     }
     auto children = tree_.children(part);
-    if (has_network(tree_, part)) children = locality_order(tree_.topology(), children);
     const bool is_light = cut_cost(part) * options_.light_step_ratio < max_cut_cost_;
-    const KWayPartition partition = partition_kway(subgraph.graph, max_block_weights(part, children, subgraph.graph),
-                                                   is_light ? light_ : options_.partition, seed);
+    const PartitionOptions& options = is_light ? light_ : options_.partition;
+    KWayPartition partition;
+    if (has_network(tree_, part)) {
+      const NetworkHalves network(tree_.topology(), std::move(children));
+      children = network.blocks;
+      partition = partition_network(subgraph.graph, network, BlockDistances(distance_, children, inside(children)),
+                                    max_block_weights(part, children, subgraph.graph), options, seed);
+    } else {
+      partition = partition_kway(subgraph.graph, max_block_weights(part, children, subgraph.graph), options, seed);
+    }
     auto blocks = block_subgraphs(subgraph.graph, partition.block_of, static_cast<std::uint32_t>(children.size()));
     parallel_chunks(children.size(), 1, [&](std::size_t child, std::size_t) {
       for (std::uint32_t& vertex : blocks[child].original) vertex = subgraph.original[vertex];
@@ -61,8 +69,12 @@ class Multisection {
   /// The additional cost of a byte between two children of the part, compared with a byte inside one child.
   double cut_cost(const Part& part) const {
     const auto children = tree_.children(part);
+    return distance(children[0], children[1]) - inside(children);
+  }
+  /// The cost of a byte inside one child.
+  double inside(std::span<const Part> children) const {
     const auto inner = tree_.children(children.front());
-    return distance(children[0], children[1]) - (inner.empty() ? 0 : distance(inner[0], inner[1]));
+    return inner.empty() ? 0 : distance(inner[0], inner[1]);
   }
 
   /// With `pack`, a step may use all slots. Otherwise, let s = slots / ranks. A step with b of the remaining B

@@ -22,9 +22,10 @@ struct MultisectionOptions {
   bool pack = true;
 };
 
-/// The core of every vertex. The children of a part of the machine are treated as equally distant, so the graph is
-/// partitioned into one block per child, and each block recursively for its child. No core exceeds its capacity if
-/// vertices have weight 1. Runs in parallel; the result does not depend on the number of threads.
+/// The core of every vertex. The graph is partitioned into one block per child of the machine, and each block
+/// recursively for its child. Children are equally distant, except for the nodes of a network (partition_network()). No
+/// core exceeds its capacity if vertices have weight 1. Runs in parallel; the result does not depend on the number of
+/// threads.
 std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
                                const MultisectionOptions& options, std::uint64_t seed);
 

@@ -141,7 +141,14 @@ WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t
     std::copy(coarse_edges.begin(), coarse_edges.end(), edges.begin() + static_cast<std::ptrdiff_t>(offsets[begin]));
     coarse_edges = {};
   });
-  return {std::move(offsets), std::move(edges), std::move(vertex_weights)};
+  WeightedGraph coarse_graph(std::move(offsets), std::move(edges), std::move(vertex_weights));
+  if (graph.has_pulls()) {
+    Array<float> pulls(coarse_count, 0);
+    for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex)
+      pulls[coarse_of[vertex]] += graph.pull(vertex);
+    coarse_graph.set_pulls(std::move(pulls));
+  }
+  return coarse_graph;
 }
 
 std::vector<Subgraph> block_subgraphs(const WeightedGraph& graph, std::span<const std::uint32_t> block_of,

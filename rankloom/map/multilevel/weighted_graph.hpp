@@ -36,7 +36,11 @@ class WeightedGraph {
   std::uint32_t vertex_weight(std::uint32_t vertex) const { return vertex_weights_[vertex]; }
   std::uint64_t total_vertex_weight() const { return total_vertex_weight_; }
   std::uint32_t max_vertex_weight() const { return max_vertex_weight_; }
-  /// The same graph with all vertex weights set to 1.
+  /// For bisections: how strongly fixed vertices outside of the graph pull the vertex to side 1; negative: to side 0.
+  float pull(std::uint32_t vertex) const { return pulls_.empty() ? 0.0F : pulls_[vertex]; }
+  bool has_pulls() const { return !pulls_.empty(); }
+  void set_pulls(Array<float> pulls) { pulls_ = std::move(pulls); }
+  /// The same graph with all vertex weights set to 1, without pulls.
   WeightedGraph with_unit_vertex_weights() && {
     return {std::move(offsets_), std::move(edges_), Array<std::uint32_t>(vertex_weights_.size(), 1)};
   }
@@ -45,6 +49,7 @@ class WeightedGraph {
   Array<std::uint64_t> offsets_;
   Array<Edge> edges_;
   Array<std::uint32_t> vertex_weights_;
+  Array<float> pulls_;  // by vertex; empty: 0
   std::uint64_t total_vertex_weight_ = 0;
   std::uint32_t max_vertex_weight_ = 0;
 };
@@ -55,11 +60,12 @@ class WeightedGraph {
 WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> vertex_weights = {});
 
 /// Merges all vertices v with the same coarse_of[v] into one coarse vertex; coarse vertices are numbered
-/// 0..coarse_count-1. Parallel.
+/// 0..coarse_count-1. Weights and pulls are added up. Parallel.
 WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
                        std::uint32_t coarse_count);
 
-/// The subgraph that a set of vertices induces: its vertices in their order, without the edges that leave the set.
+/// The subgraph that a set of vertices induces: its vertices in their order, without the edges that leave the set and
+/// without pulls.
 struct Subgraph {
   WeightedGraph graph;
   std::vector<std::uint32_t> original;  ///< The number of each vertex in the graph that the subgraph comes from.

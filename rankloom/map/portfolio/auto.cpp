@@ -16,6 +16,7 @@
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
 #include "rankloom/map/multilevel/multilevel.hpp"
 #include "rankloom/map/portfolio/time_search.hpp"
+#include "rankloom/map/structure/embedding/grid_embedding.hpp"
 #include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "rankloom/map/structure/tiling/tiling.hpp"
 
@@ -142,13 +143,19 @@ class Auto final : public Mapper {
   Placement place_by_time(const MapProblem& problem, const MapRun& run) const {
     StopCondition stop_condition(run, "auto");
     TimeSearch search(problem, run);
-    if (!problem.start.empty()) search.add(start_of(problem));
-    Effort effort = effort_ == Effort::fast ? Effort::fast : Effort::balanced;
-    for (const Capacities& capacities : spread_capacities(problem)) {
+    search.add(problem.start.empty() ? block_placement(problem.graph.rank_count(), problem.topology, problem.capacities)
+                                     : start_of(problem));
+    std::vector<Capacities> spreads = spread_capacities(problem);
+    if (effort_ == Effort::fast && spreads.size() > 2) spreads.resize(2);
+    const bool also_hops = problem.topology.routed() && effort_ != Effort::fast;
+    for (const Capacities& capacities : spreads) {
       for (const CostModel model : {CostModel::time, CostModel::hopbytes}) {
+        if (model == CostModel::hopbytes && !also_hops) continue;
         const MapProblem pairwise{problem.graph, problem.topology, capacities, model, {}};
-        search.add(Search(pairwise, run, std::exchange(effort, Effort::fast)).run().core_of);
-        if (!problem.topology.routed() || stop_condition.should_stop_now()) break;
+        const bool is_first = &capacities == &spreads.front() && model == CostModel::time;
+        Search construction(pairwise, run, is_first ? std::min(effort_, Effort::balanced) : Effort::fast);
+        for (auto& placement : construction.all_placements()) search.add(std::move(placement));
+        if (stop_condition.should_stop_now()) break;
       }
       search.add(round_robin_placement(problem.graph.rank_count(), problem.topology, capacities));
       if (stop_condition.should_stop_now()) break;
@@ -161,13 +168,13 @@ class Auto final : public Mapper {
   static TimeSearch::Limits time_search_limits(Effort effort) {
     switch (effort) {
       case Effort::fast:
-        return {.candidates = 1, .trials_per_rank = 10, .channel_visits = 3e6};
+        return {.candidates = 1, .descend = false, .trials_per_rank = 10, .channel_visits = 1e6};
       case Effort::balanced:
-        return {.candidates = 2, .trials_per_rank = 150, .channel_visits = 3e7};
+        return {.candidates = 2, .descend = true, .trials_per_rank = 100, .channel_visits = 1.5e7};
       case Effort::best:
         break;
     }
-    return {.candidates = 4, .trials_per_rank = 2000, .channel_visits = 1e9};
+    return {.candidates = 4, .descend = true, .trials_per_rank = 2000, .channel_visits = 1e9};
   }
 
   /// Partitions the loads instead of the ranks; then exchanges that leave no core above its limit.
@@ -188,14 +195,32 @@ class Auto final : public Mapper {
   class Search {
    public:
     Search(const MapProblem& problem, const MapRun& run, Effort effort)
-        : problem_(problem), run_(run), preset_(preset_of(effort, problem)), stop_condition_(run, "auto") {
+        : problem_(problem),
+          run_(run),
+          effort_(effort),
+          preset_(preset_of(effort, problem)),
+          stop_condition_(run, "auto") {
       preset_.multisection.partition.deadline = run.deadline;
     }
 
     Placement run() {
+      // So that more effort never gives a worse result. Larger programs would take noticeably longer.
+      if (effort_ != Effort::fast && problem_.graph.rank_count() <= max_ranks_for_metaheuristics) {
+        const Effort less = effort_ == Effort::best ? Effort::balanced : Effort::fast;
+        add(Search(problem_, run_, less).run().core_of);
+      }
       construct();
       if (!finished_) improve();
       return {std::move(candidates_.front().core_of), {}, note()};
+    }
+    /// All placements that run() compares, without the metaheuristic search, the cheapest first.
+    std::vector<std::vector<Core>> all_placements() {
+      preset_.metaheuristic_trials = 0;
+      construct();
+      if (!finished_) improve();
+      std::vector<std::vector<Core>> placements;
+      for (Candidate& candidate : candidates_) placements.push_back(std::move(candidate.core_of));
+      return placements;
     }
 
    private:
@@ -227,12 +252,19 @@ class Auto final : public Mapper {
       const auto grid = recognise_grid(problem_.graph);
       if (grid) {
         if (auto tiling = tiled_placement(problem_, *grid)) add(std::move(*tiling));
+        auto embedding = embed_grid_in_mesh(problem_, *grid);
         // A regular grid that fills a symmetric tree: no better placement than the tiling is known. The grid was
         // recognised by its bytes; the numbers of messages can have another structure.
         const bool only_bytes_count = problem_.model != CostModel::time || !problem_.graph.has_messages();
         finished_ = only_bytes_count && grid->exact && grid->variation == 0 && fills_machine &&
                     MachineTree(problem_.topology, problem_.capacities).symmetric() &&
                     problem_.topology.cost_by_bit().has_value();
+        // No edge of the grid can be shorter than one hop. If edges differ, it matters which of them stay inside a
+        // node.
+        const bool nodes_have_one_slot = problem_.capacities.total() == problem_.topology.node_count();
+        finished_ = finished_ || (only_bytes_count && grid->exact && (grid->variation == 0 || nodes_have_one_slot) &&
+                                  embedding && embedding->adjacent);
+        if (embedding) add(std::move(embedding->core_of));
         if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
       run_multilevel(grid.has_value());
@@ -243,7 +275,7 @@ class Auto final : public Mapper {
       const multilevel::VertexGraph vertices(problem_);
       if (is_grid) {
         add(multilevel::refine_placement(problem_, vertices, candidates_.front().core_of, preset_.mapping_fm_passes));
-        if (!preset_.multilevel_on_grids) return;
+        if (!preset_.multilevel_on_grids && !problem_.topology.routed()) return;
       }
       // With a deadline, runs are sequential too: one complete run is worth more than several incomplete ones.
       const bool parallel = problem_.graph.rank_count() <= max_ranks_for_parallel_runs && !run_.deadline.limited();
@@ -282,6 +314,7 @@ class Auto final : public Mapper {
 
     const MapProblem& problem_;
     const MapRun& run_;
+    Effort effort_;
     Preset preset_;
     StopCondition stop_condition_;
     std::vector<Candidate> candidates_;  // the cheapest first

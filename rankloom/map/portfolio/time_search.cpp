@@ -3,6 +3,7 @@
 #include "rankloom/map/portfolio/time_search.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
@@ -13,6 +14,7 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint64_t random_stream = 0x7e57;
+constexpr std::size_t max_candidates = 8;
 
 /// A random move to a free slot or exchange with another rank; nothing if it would change nothing.
 std::optional<Change> random_change(PlacementState& state, Rank rank, Random& random) {
@@ -28,39 +30,129 @@ std::optional<Change> random_change(PlacementState& state, Rank rank, Random& ra
                                                        : std::optional(state.try_exchange(rank, partner));
 }
 
-/// Accepts changes that increase the cost by less than a threshold, which falls to 0. The state ends with the best
-/// placement that was seen.
+/// The threshold below which a cost increase is accepted falls to 0 over the trials.
+class Threshold {
+ public:
+  Threshold(double first, std::uint64_t trials) : first_(first), trials_(static_cast<double>(trials)) {}
+  /// As a fraction of the cost.
+  double after(std::uint64_t trial) const {
+    const double rest = 1 - static_cast<double>(trial) / trials_;
+    return first_ * rest * rest;
+  }
+
+ private:
+  double first_, trials_;
+};
+
+/// The best placement that was seen.
+struct BestPlacement {
+  std::vector<Core> core_of;
+  double cost;
+
+  explicit BestPlacement(const PlacementState& state) : core_of(state.placement()), cost(state.cost()) {}
+  void update(const PlacementState& state) {
+    if (state.cost() >= cost) return;
+    core_of = state.placement();
+    cost = state.cost();
+  }
+};
+
 std::vector<Core> accept_below_threshold(PlacementState& state, std::uint64_t trials, Random& random,
                                          StopCondition& stop_condition) {
-  constexpr double first_threshold = 0.01;  // of the cost
-  std::vector<Core> best = state.placement();
-  double best_cost = state.cost();
+  const Threshold threshold(0.01, trials);
+  BestPlacement best(state);
   std::vector<Rank> in_the_way;
   for (std::uint64_t trial = 0; trial < trials && !stop_condition.should_stop(); ++trial) {
     if (trial % state.rank_count() == 0) in_the_way = state.ranks_in_the_way();
-    const double rest = 1 - static_cast<double>(trial) / static_cast<double>(trials);
     // Every other trial moves a rank that must move sooner or later.
     const Rank rank = trial % 2 == 0 && !in_the_way.empty()
                           ? in_the_way[random.below(in_the_way.size())]
                           : Rank{static_cast<std::uint32_t>(random.below(state.rank_count()))};
     const auto change = random_change(state, rank, random);
-    if (!change || change->delta >= first_threshold * rest * rest * best_cost) continue;
+    if (!change || change->delta >= threshold.after(trial) * best.cost) continue;
     state.apply(*change);
-    if (state.cost() < best_cost) {
-      best_cost = state.cost();
-      best = state.placement();
+    best.update(state);
+  }
+  return best.core_of;
+}
+
+/// Exchanges all ranks of a node with those of another one that has the same slots.
+class NodeExchange {
+ public:
+  explicit NodeExchange(PlacementState& state) : state_(state), topology_(state.problem().topology) {}
+
+  bool is_possible(Node a, Node b) const {
+    const std::uint32_t first_a = first_core(a), first_b = first_core(b), count = core_count(a);
+    if (a == b || count != core_count(b)) return false;
+    for (std::uint32_t at = 0; at < count; ++at) {
+      if (capacity(first_a + at) != capacity(first_b + at)) return false;
+    }
+    return true;
+  }
+  void apply(Node a, Node b) {
+    for (std::uint32_t at = 0; at < core_count(a); ++at) exchange({Core{first_core(a) + at}, Core{first_core(b) + at}});
+  }
+
+ private:
+  std::uint32_t first_core(Node node) const { return index(topology_.first_core(topology_.node_level(), index(node))); }
+  std::uint32_t core_count(Node node) const {
+    return index(topology_.first_core(topology_.node_level(), index(node) + 1)) - first_core(node);
+  }
+  std::uint32_t capacity(std::uint32_t core) const { return state_.problem().capacities[Core{core}]; }
+
+  void exchange(const std::array<Core, 2>& cores) {
+    std::array<std::vector<Rank>, 2> ranks;
+    for (const std::size_t side : {0U, 1U}) {
+      for (auto rank = state_.first_on(cores[side]); rank; rank = state_.next_on_core(*rank))
+        ranks[side].push_back(*rank);
+    }
+    const std::size_t pairs = std::min(ranks[0].size(), ranks[1].size());
+    for (std::size_t at = 0; at < pairs; ++at) state_.apply({0, ranks[0][at], cores[1], ranks[1][at]});
+    for (const std::size_t side : {0U, 1U}) {
+      for (std::size_t at = pairs; at < ranks[side].size(); ++at)
+        state_.apply({0, ranks[side][at], cores[1 - side], std::nullopt});
     }
   }
-  return best;
+
+  PlacementState& state_;
+  const Topology& topology_;
+};
+
+/// The same with exchanges of whole nodes, which no exchanges of single ranks replace: half of one would cost more.
+std::vector<Core> exchange_nodes(PlacementState& state, std::uint64_t trials, Random& random,
+                                 StopCondition& stop_condition) {
+  const Threshold threshold(0.05, trials);
+  BestPlacement best(state);
+  NodeExchange exchange(state);
+  const std::uint32_t nodes = state.problem().topology.node_count();
+  for (std::uint64_t trial = 0; trial < trials && !stop_condition.should_stop_now(); ++trial) {
+    const Node a{static_cast<std::uint32_t>(random.below(nodes))}, b{static_cast<std::uint32_t>(random.below(nodes))};
+    if (!exchange.is_possible(a, b)) continue;
+    const double before = state.cost();
+    exchange.apply(a, b);
+    if (state.cost() - before > threshold.after(trial) * best.cost) exchange.apply(a, b);
+    best.update(state);
+  }
+  return best.core_of;
 }
 
 }  // namespace
 
 void TimeSearch::add(std::vector<Core> core_of) {
   const double seconds = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
+  if (!first_) first_ = {core_of, seconds};
+  const auto is_same = [&](const Candidate& other) { return other.seconds == seconds && other.core_of == core_of; };
+  if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
   const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), seconds,
                                    [](double time, const Candidate& other) { return time < other.seconds; });
   candidates_.insert(at, {std::move(core_of), seconds});
+  if (candidates_.size() > max_candidates) candidates_.pop_back();
+}
+
+std::vector<Core> TimeSearch::take_best() {
+  constexpr double noticeable = 0.01;
+  const bool is_faster = candidates_.front().seconds < (1 - noticeable) * first_->seconds;
+  return std::move(is_faster ? candidates_.front().core_of : first_->core_of);
 }
 
 void TimeSearch::improve(const Limits& limits, StopCondition& stop_condition) {
@@ -79,13 +171,24 @@ std::vector<Core> TimeSearch::search(const std::vector<Core>& start, const Limit
   const double visits_per_trial =
       8 * channels_per_route * std::max(1.0, static_cast<double>(problem_.graph.edge_count()) / ranks);
   const double visits_of_descent = regions_per_rank * ranks * visits_per_trial;
-  PlacementState state(problem_, start);
+  Random random(seed, random_stream);
   double visits = limits.channel_visits;
-  if (visits_of_descent <= visits) {
+  std::vector<Core> nodes_exchanged = start;
+  // Between nodes of a tree, equal nodes of one switch are interchangeable.
+  if (problem_.topology.routed() && problem_.topology.node_count() > 2) {
+    constexpr double share_for_nodes = 0.25;
+    const double ranks_per_node = std::max(1.0, ranks / problem_.topology.node_count());
+    const double all_trials = std::min(static_cast<double>(limits.trials_per_rank) * ranks, visits / visits_per_trial);
+    const auto trials = static_cast<std::uint64_t>(share_for_nodes * all_trials / (2 * ranks_per_node));
+    PlacementState state(problem_, start);
+    nodes_exchanged = exchange_nodes(state, trials, random, stop_condition);
+    visits *= 1 - share_for_nodes;
+  }
+  PlacementState state(problem_, nodes_exchanged);
+  if (limits.descend && visits_of_descent <= visits) {
     NeighbourhoodDescent(state).run(stop_condition);
     visits -= visits_of_descent;
   }
-  Random random(seed, random_stream);
   const double trials = std::min(static_cast<double>(limits.trials_per_rank) * ranks, visits / visits_per_trial);
   return accept_below_threshold(state, static_cast<std::uint64_t>(trials), random, stop_condition);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "rankloom/map/mapper.hpp"
@@ -11,24 +12,27 @@
 namespace rankloom {
 
 /// Candidates, ordered by their predicted times. improve() changes the best of them by moves and exchanges that reduce
-/// the smooth form of the predicted time (PredictedCost): first a descent around communication partners, then threshold
-/// accepting (Dueck, Scheuer 1990) over random moves and exchanges, which also leaves the surroundings of partners if
-/// channels there are busy. Deterministic.
+/// the smooth form of the predicted time (PredictedCost): on networks first by exchanging whole nodes, then by a
+/// descent around communication partners, then by threshold accepting (Dueck, Scheuer 1990) over random moves and
+/// exchanges, which also leaves the surroundings of partners if channels there are busy. Deterministic.
 class TimeSearch {
  public:
   /// The model of the problem is `predicted`.
   TimeSearch(const MapProblem& problem, const MapRun& run) : problem_(problem), run_(run) {}
 
+  /// The first one is the placement that the others have to beat.
   void add(std::vector<Core> core_of);
   struct Limits {
     std::size_t candidates = 1;          ///< How many of the best are improved.
+    bool descend = true;                 ///< Begin with a descent around communication partners.
     std::uint64_t trials_per_rank = 10;  ///< Random moves and exchanges.
     /// How often the search may look at a channel, for each candidate: a trial of a rank with many partners on a large
     /// network looks at many. About 10^8 per second.
     double channel_visits = 1e6;
   };
   void improve(const Limits& limits, StopCondition& stop_condition);
-  std::vector<Core> take_best() { return std::move(candidates_.front().core_of); }
+  /// The first placement that was added, unless another one is faster by more than the prediction can tell.
+  std::vector<Core> take_best();
 
  private:
   struct Candidate {
@@ -41,6 +45,7 @@ class TimeSearch {
   const MapProblem& problem_;
   const MapRun& run_;
   std::vector<Candidate> candidates_;  // the fastest first
+  std::optional<Candidate> first_;
 };
 
 /// The capacities of the problem, then those that spread the ranks over more and more nodes, up to all of them. One

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "rankloom/model/machine/network/network_shapes.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -34,6 +36,44 @@ PairCost pair_cost(CostModel model, Cost cost, double hops, Cost min_cost) {
 
 }  // namespace
 
+std::optional<MeshDistance> MeshDistance::of(const Topology& topology, CostModel model) {
+  constexpr std::uint32_t max_size = 1U << 15;
+  if (topology.is_matrix() || !topology.routed() || model == CostModel::quality) return std::nullopt;
+  const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape());
+  if (mesh == nullptr || topology.node_level() != 0 || mesh->sizes.size() > max_dimensions ||
+      std::any_of(mesh->sizes.begin(), mesh->sizes.end(), [](std::uint32_t size) { return size > max_size; })) {
+    return std::nullopt;
+  }
+  MeshDistance result;
+  result.paths_ = topology.paths().data();
+  result.first_node_bit_ = 65;
+  for (std::size_t bit = 64; bit >= 1; --bit) {
+    const std::size_t level = topology.level_of_bit(bit);
+    if (level == 0) {
+      result.first_node_bit_ = bit;
+    } else if (const auto& cost = topology.levels()[level].cost) {
+      result.inside_[bit] = pair_cost(model, *cost, 0, {});
+    } else if (!topology.levels()[level].is_private()) {
+      return std::nullopt;
+    }
+  }
+  result.per_hop_ = pair_cost(model, topology.network().per_hop(), 1, {});
+  result.dimensions_ = mesh->sizes.size();
+  for (std::size_t dimension = 0; dimension < result.dimensions_; ++dimension) {
+    const auto size = static_cast<int>(mesh->sizes[dimension]);
+    result.wrap_[dimension] = mesh->torus ? size : 2 * size;
+  }
+  const std::shared_ptr<std::uint16_t[]> coordinates(new std::uint16_t[topology.core_count() * result.dimensions_]);
+  for (const Core core : topology.cores()) {
+    std::uint32_t node = index(topology.node_of(core));
+    for (std::size_t dimension = result.dimensions_; dimension-- > 0; node /= mesh->sizes[dimension])
+      coordinates[index(core) * result.dimensions_ + dimension] =
+          static_cast<std::uint16_t>(node % mesh->sizes[dimension]);
+  }
+  result.coordinates_ = coordinates;
+  return result;
+}
+
 GeneralDistance::GeneralDistance(const Topology& topology, CostModel model)
     : topology_(&topology), model_(model), min_cost_(topology.min_cost()) {}
 
@@ -44,7 +84,10 @@ PairCost GeneralDistance::operator()(Core p, Core q) const {
 
 Distance make_distance(const Topology& topology, CostModel model) {
   const auto costs = topology.cost_by_bit();
-  if (!costs) return GeneralDistance(topology, model);
+  if (!costs) {
+    if (auto on_mesh = MeshDistance::of(topology, model)) return *std::move(on_mesh);
+    return GeneralDistance(topology, model);
+  }
   const auto hops = topology.hops_by_bit();
   const Cost min_cost = topology.min_cost();
   std::array<PairCost, 65> by_bit{};

@@ -4,8 +4,12 @@
 // visit() the variant once, outside the loop.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <variant>
 
 #include "rankloom/model/cost/cost_model.hpp"
@@ -39,6 +43,42 @@ class TreeDistance {
   std::array<PairCost, 65> by_bit_;
 };
 
+/// For meshes and tori of nodes whose inner costs depend on the level alone: a loop over stored coordinates.
+class MeshDistance {
+ public:
+  static constexpr bool always_symmetric = true;
+  /// Nothing if the machine or the model needs a GeneralDistance. 2 bytes per core and dimension.
+  static std::optional<MeshDistance> of(const Topology& topology, CostModel model);
+  PairCost operator()(Core p, Core q) const {
+    const auto bit = static_cast<std::size_t>(std::bit_width(paths_[index(p)] ^ paths_[index(q)]));
+    if (bit < first_node_bit_) return inside_[bit];
+    const std::uint16_t* const a = coordinates_.get() + index(p) * dimensions_;
+    const std::uint16_t* const b = coordinates_.get() + index(q) * dimensions_;
+    int hops = 0;
+    for (std::size_t dimension = 0; dimension < dimensions_; ++dimension) {
+      const int steps = std::abs(a[dimension] - b[dimension]);
+      hops += std::min(steps, wrap_[dimension] - steps);
+    }
+    return {per_hop_.per_byte * hops, per_hop_.per_message * hops};
+  }
+
+  using CoreKey = Core;
+  CoreKey key(Core core) const { return core; }
+  PairCost between(CoreKey p, CoreKey q) const { return (*this)(p, q); }
+
+ private:
+  static constexpr std::size_t max_dimensions = 8;
+  MeshDistance() = default;
+
+  const std::uint64_t* paths_ = nullptr;
+  std::size_t first_node_bit_ = 0;  // the lowest bit in which cores of different nodes differ, counted from 1
+  std::array<PairCost, 65> inside_{};
+  std::shared_ptr<const std::uint16_t[]> coordinates_;  // by core and dimension
+  std::size_t dimensions_ = 0;
+  std::array<int, max_dimensions> wrap_{};  // torus: the size; mesh: more than twice the size
+  PairCost per_hop_;
+};
+
 /// For every topology: networks, costs that differ within a level, matrices.
 class GeneralDistance {
  public:
@@ -56,7 +96,7 @@ class GeneralDistance {
   Cost min_cost_;  // for quality: the distance of a core to itself
 };
 
-using Distance = std::variant<TreeDistance, GeneralDistance>;
+using Distance = std::variant<TreeDistance, MeshDistance, GeneralDistance>;
 
 /// For every model that is its own pairwise_model(). The topology must outlive the result.
 Distance make_distance(const Topology& topology, CostModel model);

@@ -47,6 +47,28 @@ TEST(Bisect, CutsTheOneEdgeBetweenTwoCliques) {
   }
 }
 
+TEST(Bisect, CountsPullsLikeEdges) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    auto graph = testing::random_weighted(12, 4, seed);
+    Random random(seed);
+    Array<float> pulls(12);
+    for (float& pull : pulls) pull = static_cast<float>(random.below(13)) - 6;
+    graph.set_pulls(pulls);
+    double minimum = std::numeric_limits<double>::infinity();
+    for (std::uint32_t chosen = 0; chosen < 1U << 12; ++chosen) {
+      if (std::popcount(chosen) < 5 || std::popcount(chosen) > 7) continue;
+      std::vector<std::uint8_t> side_of(12);
+      double pulled = 0;
+      for (std::uint32_t vertex = 0; vertex < 12; ++vertex) {
+        side_of[vertex] = chosen >> vertex & 1;
+        pulled += std::max(side_of[vertex] == 0 ? pulls[vertex] : -pulls[vertex], 0.0F);
+      }
+      minimum = std::min(minimum, testing::cut_of(graph, side_of) + pulled);
+    }
+    EXPECT_DOUBLE_EQ(bisect(graph, {7, 7}, {.repetitions = 8}, seed).cut, minimum) << seed;
+  }
+}
+
 TEST(Bisect, FindsTheMinimumCutOfSmallGraphs) {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
     const auto graph = testing::random_weighted(12, 4, seed);

@@ -213,6 +213,25 @@ TEST(Auto, ReachesTheTilingOfStencilsInAnyOrder) {
   }
 }
 
+TEST(Auto, EmbedsGridsInMeshes) {
+  for (const char* const effort : {"auto:effort=fast", "auto"}) {
+    const auto problem = make_problem(testing::shuffled_grid(32, 16, 1), topology("torus:16x32=1"));
+    EXPECT_DOUBLE_EQ(problem.cost(place_with(effort, problem).core_of), 100.0 * (31 * 16 + 32 * 15));
+  }
+}
+
+TEST(Auto, IsNeverWorseWithMoreEffort) {
+  for (const char* const machine :
+       {"torus:4x4x2=3 core:3=1", "dragonfly:3,4,2=3 core:4=1", "switch:4=5 node:3=3 core:8=1"}) {
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto problem = make_problem(testing::random_graph(90, 0.06, seed), topology(machine));
+      const double fast = problem.cost(place_with("auto:effort=fast", problem, seed).core_of);
+      const double balanced = problem.cost(place_with("auto", problem, seed).core_of);
+      EXPECT_LE(balanced, fast) << machine << " " << seed;
+    }
+  }
+}
+
 TEST(Auto, ReducesTheCostOfShuffledGrids) {
   for (const char* machine : {"switch:4=10 node:4=4 core:64=1", "torus:32x32=1 core:1"}) {
     const auto problem = make_problem(testing::shuffled_grid(32, 32, 1), topology(machine));

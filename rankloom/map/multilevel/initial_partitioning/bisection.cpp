@@ -17,8 +17,8 @@ namespace {
 /// Vertices of the coarsest graph: enough for several different initial bipartitions.
 constexpr std::uint32_t contraction_limit = 150;
 
-/// Greedy graph growing (Karypis, Kumar 1998): side 0 grows from a random vertex, always by the vertex with the best
-/// gain, until it has its proportion of the vertex weight.
+/// Greedy graph growing (Karypis, Kumar 1998): side 0 grows from a random vertex, or from the one that is pulled to it
+/// most, always by the vertex with the best gain, until it has its proportion of the vertex weight.
 std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const SideWeights& max_block_weight,
                                                Random& random) {
   const std::uint32_t count = graph.vertex_count();
@@ -34,6 +34,10 @@ std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const
   std::vector<std::uint32_t> seeds(count);
   for (std::uint32_t vertex = 0; vertex < count; ++vertex) seeds[vertex] = vertex;
   random.shuffle(std::span(seeds));
+  if (graph.has_pulls()) {
+    std::stable_sort(seeds.begin(), seeds.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return graph.pull(a) < graph.pull(b); });
+  }
   std::size_t next_seed = 0;
   for (std::uint64_t block_weight = 0; block_weight < target_weight;) {
     while (frontier.empty() && next_seed < count && side_of[seeds[next_seed]] == 0) ++next_seed;
@@ -47,6 +51,7 @@ std::vector<std::uint8_t> greedy_graph_growing(const WeightedGraph& graph, const
       if (frontier.contains(edge.to)) {
         gain = frontier.gain(edge.to) + 2 * double{edge.weight};
       } else {
+        gain = -double{graph.pull(edge.to)};
         for (const Edge back : graph.edges(edge.to)) gain += side_of[back.to] == 0 ? back.weight : -back.weight;
       }
       frontier.set(edge.to, gain);
@@ -134,25 +139,27 @@ class Bisector {
 
 Bipartition bisect(const WeightedGraph& graph, const SideWeights& max_block_weight, const BisectionOptions& options,
                    std::uint64_t seed) {
-  if (graph.total_vertex_weight() <= max_block_weight[0])
+  const std::uint64_t total_weight = graph.total_vertex_weight();
+  if (!graph.has_pulls() && total_weight <= max_block_weight[0])
     return {std::vector<std::uint8_t>(graph.vertex_count(), 0), 0, 0};
-  return Bisector(max_block_weight, options, graph.total_vertex_weight()).bisect(graph, seed);
+  Bipartition best = Bisector(max_block_weight, options, total_weight).bisect(graph, seed);
+  for (std::uint8_t side = 0; side < 2 && graph.has_pulls(); ++side) {
+    if (total_weight > max_block_weight[side]) continue;
+    Bipartition all_on_side =
+        fm_bipartition(graph, max_block_weight, std::vector(graph.vertex_count(), side), options.fm_passes, false);
+    if (all_on_side.better_than(best)) best = std::move(all_on_side);
+  }
+  return best;
 }
 
-namespace {
-
-using BlockWeights = std::span<const std::uint64_t>;
-
-std::uint64_t total(BlockWeights weights) {
-  return std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
-}
-
-/// The imbalance that one bisection may use up: the free capacity is distributed as equal factors over all bisections
-/// that are still to come (adaptive imbalance).
-SideWeights side_weights(BlockWeights left, BlockWeights right, const WeightedGraph& graph) {
+SideWeights side_weights(std::span<const std::uint64_t> left, std::span<const std::uint64_t> right,
+                         std::uint64_t total_weight) {
+  const auto total = [](std::span<const std::uint64_t> weights) {
+    return std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+  };
   SideWeights max_block_weight{total(left), total(right)};
   const double slack_factor =
-      static_cast<double>(max_block_weight[0] + max_block_weight[1]) / static_cast<double>(graph.total_vertex_weight());
+      static_cast<double>(max_block_weight[0] + max_block_weight[1]) / static_cast<double>(total_weight);
   if (slack_factor > 1.2) return max_block_weight;
   const double bisections = std::ceil(portable_log2(static_cast<double>(left.size() + right.size())));
   const double factor = portable_pow(slack_factor, 1 / bisections) / slack_factor;
@@ -161,6 +168,10 @@ SideWeights side_weights(BlockWeights left, BlockWeights right, const WeightedGr
   }
   return max_block_weight;
 }
+
+namespace {
+
+using BlockWeights = std::span<const std::uint64_t>;
 
 class RecursiveBisection {
  public:
@@ -176,7 +187,8 @@ class RecursiveBisection {
     if (deadline_.passed()) return fill_in_order(subgraph, max_block_weight, first_block);
     const auto left = max_block_weight.first(max_block_weight.size() / 2);
     const auto right = max_block_weight.subspan(max_block_weight.size() / 2);
-    const Bipartition bipartition = bisect(subgraph.graph, side_weights(left, right, subgraph.graph), options_, seed);
+    const SideWeights sides_weigh = side_weights(left, right, subgraph.graph.total_vertex_weight());
+    const Bipartition bipartition = bisect(subgraph.graph, sides_weigh, options_, seed);
     auto sides = side_subgraphs(subgraph.graph, bipartition.side_of);
     for (Subgraph* const side : {&sides.first, &sides.second}) {
       for (std::uint32_t& vertex : side->original) vertex = subgraph.original[vertex];

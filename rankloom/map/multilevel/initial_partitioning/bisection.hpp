@@ -22,10 +22,16 @@ struct BisectionOptions {
 };
 
 /// Multilevel bisection: heavy-edge matching (Karypis, Kumar 1998), greedy graph growing on the coarsest graph, FM
-/// (Fiduccia, Mattheyses 1982) on every level, V-cycles (Walshaw 2004). No side exceeds its maximum weight if both
-/// together have the capacity and vertices have weight 1. One thread.
+/// (Fiduccia, Mattheyses 1982) on every level, V-cycles (Walshaw 2004). Pulls of the graph count like edges. No side
+/// exceeds its maximum weight if both together have the capacity and vertices have weight 1. One thread.
 Bipartition bisect(const WeightedGraph& graph, const SideWeights& max_block_weight, const BisectionOptions& options,
                    std::uint64_t seed);
+
+/// The maximum weights of the two sides of one bisection of a graph of this total weight, whose sides are later divided
+/// into blocks of these maximum weights: the free capacity is distributed as equal factors over all bisections that are
+/// still to come (adaptive imbalance).
+SideWeights side_weights(std::span<const std::uint64_t> left, std::span<const std::uint64_t> right,
+                         std::uint64_t total_weight);
 
 /// A partition into max_block_weight.size() blocks by bisecting the graph, then each side, and so on. When the deadline
 /// passes, the rest is assigned to blocks in the order of the vertices. One thread.

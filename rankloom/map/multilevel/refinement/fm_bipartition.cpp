@@ -27,10 +27,10 @@ class TwoWayFm {
       double internal = 0;
       for (const Edge edge : graph_.edges(vertex))
         (side_of_[edge.to] == side_of_[vertex] ? internal : external) += edge.weight;
-      gain_[vertex] = external - internal;
-      cut_ += external;
+      gain_[vertex] = external - internal + pull_away(vertex);
+      // An edge is counted at both ends, a pull once.
+      cut_ += external / 2 + std::max(pull_away(vertex), 0.0);
     }
-    cut_ /= 2;
   }
 
   void refine(std::uint32_t passes) {
@@ -45,6 +45,10 @@ class TwoWayFm {
   Bipartition take() { return {std::move(side_of_), cut_, overload()}; }
 
  private:
+  /// How strongly fixed vertices pull the vertex to the other side.
+  double pull_away(std::uint32_t vertex) const {
+    return side_of_[vertex] == 0 ? graph_.pull(vertex) : -graph_.pull(vertex);
+  }
   std::uint64_t overload(int side) const {
     return block_weight_[side] > max_block_weight_[side] ? block_weight_[side] - max_block_weight_[side] : 0;
   }
@@ -57,7 +61,8 @@ class TwoWayFm {
     for (std::uint32_t vertex = 0; vertex < graph_.vertex_count(); ++vertex) {
       const bool on_boundary = std::any_of(graph_.edges(vertex).begin(), graph_.edges(vertex).end(),
                                            [&](const Edge& edge) { return side_of_[edge.to] != side_of_[vertex]; });
-      if (on_boundary || !fits || graph_.edges(vertex).empty()) queues_[side_of_[vertex]].set(vertex, gain_[vertex]);
+      if (on_boundary || !fits || graph_.edges(vertex).empty() || pull_away(vertex) > 0)
+        queues_[side_of_[vertex]].set(vertex, gain_[vertex]);
     }
     moves_.clear();
     std::size_t best_length = 0;
@@ -156,7 +161,7 @@ Bipartition fm_bipartition(const WeightedGraph& graph, const SideWeights& max_bl
   fm.refine(passes);
   Bipartition bipartition = fm.take();
   const bool has_free_weight = graph.total_vertex_weight() != max_block_weight[0] + max_block_weight[1];
-  if (!use_flow || bipartition.overload > 0 || !has_free_weight) return bipartition;
+  if (!use_flow || bipartition.overload > 0 || !has_free_weight || graph.has_pulls()) return bipartition;
   return refine_by_flow(graph, max_block_weight, std::move(bipartition));
 }
 

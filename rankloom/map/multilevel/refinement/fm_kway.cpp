@@ -81,6 +81,13 @@ struct PartDistance {
   }
 };
 
+/// Blocks are parts of a network.
+struct NetworkDistance {
+  static constexpr bool uniform = false;
+  const BlockDistances& distances;
+  double operator()(std::uint32_t p, std::uint32_t q) const { return distances(p, q); }
+};
+
 /// Blocks are cores.
 template <class D>
 struct CoreDistance {
@@ -397,6 +404,12 @@ double fm_kway_grouping(const WeightedGraph& graph, const Distance& distance, st
         return KWayFm(graph, between, max_block_weight, block_of).run(passes);
       },
       distance);
+}
+
+double fm_kway_network(const WeightedGraph& graph, const BlockDistances& distance,
+                       std::span<const std::uint64_t> max_block_weight, std::span<std::uint32_t> block_of,
+                       std::uint32_t passes) {
+  return KWayFm(graph, NetworkDistance{distance}, max_block_weight, block_of).run(passes);
 }
 
 double fm_kway_mapping(const WeightedGraph& graph, const Distance& distance,

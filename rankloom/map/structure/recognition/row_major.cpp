@@ -11,7 +11,7 @@
 namespace rankloom {
 namespace {
 
-constexpr std::uint32_t sample_size = 200;
+constexpr std::uint32_t sampled_edges = 200;
 /// A grid of six axes with all corners has 728 directions, and as many again across periodic boundaries.
 constexpr std::size_t max_differences = 2000;
 constexpr std::size_t max_guesses = 500;
@@ -20,7 +20,7 @@ template <class Id>
 class RowMajorSearch {
  public:
   explicit RowMajorSearch(const AdjacencyView<Id>& adjacency) : adjacency_(adjacency) {
-    for_sample(adjacency.size(), sample_size, [&](std::uint32_t rank) { sample_.push_back(rank); });
+    for_sample(adjacency.size(), sampled_edges, [&](std::uint32_t rank) { sample_.push_back(rank); });
   }
 
   std::optional<Grid> guess() {
