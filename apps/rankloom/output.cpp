@@ -15,6 +15,7 @@
 #include "rankloom/core/text/control_characters.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/json.hpp"
+#include "rankloom/model/machine/origins.hpp"
 #include "rankloom/model/machine/slots/slots.hpp"
 
 namespace rankloom::app {
@@ -127,6 +128,11 @@ std::string counted_cores(const Topology& topology) {
   const std::uint64_t cores = count_cores(topology), threads = topology.core_count();
   if (cores == threads) return counted(cores, "core");
   return fmt::format("{} with {}", counted(cores, "core"), counted(threads, "hardware thread"));
+}
+
+std::string assumed_line(const Topology& topology) {
+  const std::string numbers = assumed_numbers(topology);
+  return numbers.empty() ? numbers : fmt::format("  assumed: {}\n", numbers);
 }
 
 Json load_json(const LoadBalance& load) {

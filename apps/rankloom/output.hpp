@@ -61,6 +61,9 @@ std::uint64_t count_cores(const Topology& topology);
 /// "16 cores", or "16 cores with 32 hardware threads"
 std::string counted_cores(const Topology& topology);
 
+/// "  assumed: width node=1, bus unlimited": a line about the assumed numbers that a prediction uses; empty: none.
+std::string assumed_line(const Topology& topology);
+
 /// {heaviest_core, bound, imbalance}, and the same as a sentence.
 Json load_json(const LoadBalance& load);
 std::string load_sentence(const LoadBalance& load);

@@ -21,6 +21,8 @@ namespace {
 
 /// The ratio that Wang 2015 measured between two nodes of a switch and two cores of a node.
 constexpr double network_to_node_ratio = 3.7;
+/// A single message between nodes is at least this much slower than inside a node, however fast the card is.
+constexpr double min_card_to_node_ratio = 1.1;
 
 bool is_node(const ObjectSpec& object) {
   return object.kind == "node" || object.kind == "host";
@@ -98,6 +100,7 @@ class Composer {
     auto node = single_node(interior.machine);
     if (!node) return propagate(node);
     for (const MachineRemark& remark : interior.machine.remarks) machine_.remarks.push_back(remark);
+    merge_channels(interior.machine.channels);
     if (interior.hosts.empty() && !default_interior_) default_interior_ = *node;
     std::vector<std::string> hosts = interior.hosts;
     if (hosts.empty() && contains(node->name)) hosts.push_back(node->name);
@@ -112,6 +115,8 @@ class Composer {
   Result<MachineSpec> finish() && {
     if (auto kept = drop_nodes(); !kept) return propagate(kept);
     if (auto filled = fill_nodes(); !filled) return propagate(filled);
+    take_channels();
+    if (auto used = use_card_rate(); !used) return propagate(used);
     if (auto raised = raise_costs(); !raised) return propagate(raised);
     return std::move(machine_);
   }
@@ -172,6 +177,14 @@ class Composer {
     return {};
   }
 
+  /// The costs inside this object are replaced.
+  void forget_cost_origins(const ObjectSpec& object) {
+    for (const ObjectSpec& child : object.children) {
+      std::erase_if(machine_.channels.cost_origins, [&](const auto& entry) { return entry.kind == child.kind; });
+      forget_cost_origins(child);
+    }
+  }
+
   Result<void> fill_nodes() {
     if (!has_interiors_) return {};
     std::string without;
@@ -182,6 +195,7 @@ class Composer {
         return;
       }
       const ObjectSpec& inside = interior != interiors_.end() ? interior->second : *default_interior_;
+      forget_cost_origins(node);
       node.between = inside.between;
       node.children = inside.children;
       node.devices = inside.devices;
@@ -191,6 +205,57 @@ class Composer {
     return fail(Code::bad_input, at(machine_.text),
                 fmt::format("no file describes the inside of {}", printable(without)),
                 "give one --node TOPOLOGY without host names for all other nodes, or restrict the hosts with --hosts");
+  }
+
+  /// Widths belong to all nodes alike: the narrowest node counts. Of two origins, the less certain one counts.
+  void merge_channels(const ChannelSpec& channels) {
+    ChannelSpec& all = interior_channels_;
+    for (const auto& [kind, messages, origin] : channels.widths) {
+      const auto known = std::ranges::find(all.widths, kind, &ChannelSpec::Width::kind);
+      if (known == all.widths.end()) {
+        all.set_width(kind, messages, origin);
+      } else {
+        all.set_width(kind, std::min(messages, known->messages), std::min(origin, known->origin));
+      }
+    }
+    for (const auto& [kind, origin] : channels.cost_origins) {
+      const bool is_known =
+          std::ranges::find(all.cost_origins, kind, &ChannelSpec::CostOrigin::kind) != all.cost_origins.end();
+      all.set_cost_origin(kind, is_known ? std::min(origin, all.cost_origin(kind)) : origin);
+    }
+    all.card_rate = has_interiors_ ? std::min(all.card_rate, channels.card_rate) : channels.card_rate;
+  }
+
+  /// The channels of the nodes, unless the network has its own.
+  void take_channels() {
+    ChannelSpec& channels = machine_.channels;
+    std::string kind_of_nodes = "node";
+    for_each_node(machine_.root, [&](const ObjectSpec& node) { kind_of_nodes = node.kind; });
+    for (const ChannelSpec::Width& width : interior_channels_.widths) {
+      const std::string& kind = width.kind == "node" ? kind_of_nodes : width.kind;
+      if (!channels.width(kind)) channels.set_width(kind, width.messages, width.origin);
+    }
+    for (const auto& [kind, origin] : interior_channels_.cost_origins) channels.set_cost_origin(kind, origin);
+    if (channels.card_rate == 0) channels.card_rate = interior_channels_.card_rate;
+  }
+
+  /// Replaces an assumed cost between nodes by that of their cards; levels above keep their ratio to it. Of a card that
+  /// is faster than a core copies, the rest becomes width.
+  Result<void> use_card_rate() {
+    ChannelSpec& channels = machine_.channels;
+    if (channels.card_rate <= 0 || machine_.network) return {};
+    auto topology = Topology::build(machine_);
+    if (!topology) return propagate(topology);
+    const Topology::Level& nodes = topology->levels()[topology->node_level()];
+    if (!nodes.cost || nodes.is_private() || channels.cost_origin(nodes.kind) != Origin::assumed) return {};
+    const double of_card = 1e9 / channels.card_rate;  // nanoseconds per byte
+    const double cost = std::max(of_card, min_card_to_node_ratio * max_inverse_bandwidth_inside(*topology));
+    scale_levels(machine_.root, cost / nodes.cost->inverse_bandwidth);
+    if (cost == of_card) channels.set_cost_origin(nodes.kind, Origin::discovered);
+    const auto cards = std::ranges::find(channels.widths, nodes.kind, &ChannelSpec::Width::kind);
+    if (cards != channels.widths.end() && cards->origin == Origin::discovered)
+      cards->messages = rounded_width(cards->messages * cost / of_card);
+    return {};
   }
 
   Result<void> raise_costs() {
@@ -212,6 +277,7 @@ class Composer {
   std::set<std::string> names_;                  // short host names of all nodes
   std::map<std::string, ObjectSpec> interiors_;  // by short host name
   std::optional<ObjectSpec> default_interior_;   // for nodes that have no interior of their own
+  ChannelSpec interior_channels_;                // of all interiors
   bool has_interiors_ = false;
 };
 
@@ -227,6 +293,7 @@ MachineSpec flat_network(const std::vector<std::string>& hosts) {
     machine.root.children.push_back(
         {.kind = "node", .name = host, .between = {}, .os_index = {}, .children = {std::move(core)}});
   }
+  set_cost_origins(machine, Origin::assumed);
   return machine;
 }
 

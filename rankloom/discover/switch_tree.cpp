@@ -244,7 +244,9 @@ class SwitchTree {
 
 Result<MachineSpec> build_switch_tree(const std::string& source, const std::string& kind,
                                       const std::vector<SwitchEntry>& entries) {
-  return SwitchTree(source, kind, entries).build();
+  auto machine = SwitchTree(source, kind, entries).build();
+  if (machine) set_cost_origins(*machine, Origin::assumed);
+  return machine;
 }
 
 }  // namespace rankloom

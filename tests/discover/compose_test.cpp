@@ -83,6 +83,68 @@ TEST(Compose, ANetworkIsNeverCheaperThanANode) {
   EXPECT_GT(topology.cost(Core{0}, Core{127}).inverse_bandwidth, topology.cost(Core{0}, Core{16}).inverse_bandwidth);
 }
 
+/// A host with network cards of this rate.
+NodeInterior with_cards(const char* text, double cards, double rate, std::vector<std::string> hosts = {}) {
+  NodeInterior interior = inside(text, std::move(hosts));
+  interior.machine.channels.set_width("node", cards, Origin::discovered);
+  interior.machine.channels.card_rate = rate;
+  return interior;
+}
+
+TEST(Compose, CardsGiveTheCostBetweenNodesUnlessItIsKnown) {
+  const auto cost_of = [](const MachineSpec& machine, std::size_t level) {
+    return topology_of(machine).levels()[level].cost->inverse_bandwidth;
+  };
+  const auto machine = compose(cluster(), std::vector{with_cards("core:8=0.1", 2, 1.25e9)}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  EXPECT_DOUBLE_EQ(cost_of(*machine, 1), 0.8);
+  EXPECT_DOUBLE_EQ(cost_of(*machine, 0), 0.8 * 1.25) << "the ratio of the levels stays";
+  EXPECT_EQ(machine->channels.cost_origin("node"), Origin::discovered);
+  EXPECT_EQ(machine->channels.cost_origin("switch"), Origin::assumed);
+  EXPECT_EQ(machine->channels.widths, (std::vector<ChannelSpec::Width>{{"node", 2, Origin::discovered}}));
+  MachineSpec measured = cluster();
+  measured.channels.set_cost_origin("node", Origin::measured);
+  const auto kept = compose(measured, std::vector{with_cards("core:8=0.1", 2, 1.25e9)}, {});
+  ASSERT_TRUE(kept) << problem(kept);
+  EXPECT_DOUBLE_EQ(cost_of(*kept, 1), 1);
+  EXPECT_EQ(kept->channels.cost_origin("node"), Origin::measured);
+  EXPECT_EQ(kept->channels.width("node"), 2);
+}
+
+TEST(Compose, ACardThatIsFasterThanACopyCarriesSeveralMessages) {
+  const auto machine = compose(cluster(), std::vector{with_cards("core:8=0.2", 2, 25e9)}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  const Topology topology = topology_of(*machine);
+  EXPECT_DOUBLE_EQ(topology.levels()[1].cost->inverse_bandwidth, 0.22);
+  EXPECT_EQ(machine->channels.cost_origin("node"), Origin::assumed);
+  EXPECT_EQ(machine->channels.width("node"), 11) << "2 cards x 25 GB/s x 0.22 ns/B";
+}
+
+TEST(Compose, TheNarrowestNodeCounts) {
+  auto wide = with_cards("core:8=0.1", 4, 2e9), narrow = with_cards("core:8=0.1", 1, 1e9, {"n3"});
+  wide.machine.channels.set_width("bus", 8, Origin::discovered);
+  narrow.machine.channels.set_width("bus", 12, Origin::assumed);
+  const auto machine = compose(cluster(), std::vector{wide, narrow}, {});
+  ASSERT_TRUE(machine) << problem(machine);
+  EXPECT_EQ(machine->channels.widths,
+            (std::vector<ChannelSpec::Width>{{"bus", 8, Origin::assumed}, {"node", 1, Origin::discovered}}));
+  EXPECT_EQ(machine->channels.card_rate, 1e9);
+  MachineSpec stated = cluster();
+  stated.channels.set_width("node", 3);
+  const auto kept = compose(stated, std::vector{wide, narrow}, {});
+  ASSERT_TRUE(kept) << problem(kept);
+  EXPECT_EQ(kept->channels.width("node"), 3);
+}
+
+TEST(Compose, OriginsOfCostsInsideAreThoseOfTheInterior) {
+  MachineSpec network = flat_network({"a", "b"});
+  network.channels.set_cost_origin("core", Origin::measured);
+  const auto stated = compose(network, std::vector{inside("core:8=0.1")}, {});
+  ASSERT_TRUE(stated) << problem(stated);
+  EXPECT_EQ(stated->channels.cost_origin("core"), Origin::stated);
+  EXPECT_EQ(stated->channels.cost_origin("node"), Origin::assumed);
+}
+
 TEST(Compose, ErrorsNameTheHost) {
   EXPECT_THAT(problem(compose(cluster(), std::vector{inside("core:4")}, {"n9"})),
               HasSubstr("has no node with the name n9"));

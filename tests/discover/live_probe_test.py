@@ -70,7 +70,18 @@ class Launchers(unittest.TestCase):
                 self.assertTrue(all(0 < level["inverse_bandwidth"] < 100 for level in reply["measured"]), reply)
                 again = json.loads(run("--json", "--table", f"{directory}/table").stdout)
                 self.assertEqual(again["measured"], reply["measured"])
+                self.assertEqual(again["widths"], reply["widths"])
+                self.check_bus(reply, pairs=ranks // 2)
                 subprocess.run([PROGRAM, "topo", "check", f"{directory}/m.json"], check=True, capture_output=True)
+
+    def check_bus(self, reply, pairs):
+        """One pair cannot be compared with several if there are no others."""
+        bus = {width["kind"]: width for width in reply["widths"]}["bus"]
+        if pairs < 2:
+            self.assertEqual([bus["width"], bus["origin"]], [None, "assumed"])
+        else:
+            self.assertEqual(bus["origin"], "measured")
+            self.assertTrue(1 <= bus["width"] <= pairs, bus)
 
     def test_rounds_can_be_sampled(self):
         if shutil.which(OPEN_MPI[0]) is None:
@@ -191,6 +202,10 @@ class VirtualCluster(unittest.TestCase):
                 self.assertLess(abs(measured["node"] / 20 - 1), 0.25)
                 # About 90 on a quiet machine; with other load, the 16 ranks wait for cores longer than a copy takes.
                 self.assertGreater(measured["node"] / measured["core"], 2)
+                # All pairs between two hosts share one link: its width is 1, up to bursts.
+                widths = {width["kind"]: width for width in reply["widths"]}
+                self.assertEqual(widths["node"]["origin"], "measured")
+                self.assertLess(widths["node"]["width"], 1.5)
             finally:
                 cluster.down()
 

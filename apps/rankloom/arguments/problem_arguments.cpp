@@ -197,7 +197,7 @@ std::string TopologyArguments::text() const {
   if (text.empty()) return text;
   if (channels.base_rate > 0) text += fmt::format(" --base-rate {}B/s", channels.base_rate);
   if (channels.base_latency > 0) text += fmt::format(" --base-latency {}s", channels.base_latency);
-  for (const auto& [kind, width] : channels.widths) text += fmt::format(" --width {}={}", kind, width);
+  for (const auto& width : channels.widths) text += fmt::format(" --width {}={}", width.kind, width.messages);
   return text;
 }
 
@@ -207,7 +207,7 @@ Result<Topology> TopologyArguments::load() const {
   ChannelSpec changed = machine->spec().channels;
   if (channels.base_rate > 0) changed.base_rate = channels.base_rate;
   if (channels.base_latency > 0) changed.base_latency = channels.base_latency;
-  for (const auto& [kind, width] : channels.widths) changed.set_width(kind, width);
+  for (const auto& width : channels.widths) changed.set_width(width.kind, width.messages, width.origin);
   return machine->with_channels(std::move(changed));
 }
 

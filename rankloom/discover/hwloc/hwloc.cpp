@@ -20,6 +20,7 @@
 #include "rankloom/discover/default_costs.hpp"
 #include "rankloom/discover/gpu_links.hpp"
 #include "rankloom/discover/hwloc/devices.hpp"
+#include "rankloom/discover/system/host_channels.hpp"
 
 namespace rankloom {
 
@@ -108,6 +109,7 @@ class HostReader {
     if (const char* const host = hwloc_obj_get_info_by_name(root_, "HostName"); host != nullptr) node.name = host;
     node.gpu_links = group_links(devices_.links, link_latency());
     machine.root.children.push_back(std::move(node));
+    set_cost_origins(machine, Origin::assumed);
     add_cpu_kind_remark(machine);
     return machine;
   }
@@ -385,7 +387,12 @@ Result<MachineSpec> discover_host(const HostOptions& options) {
   if (devices.links.bandwidth.empty()) links = query_gpu_links(devices.links.gpus);
   if (!links.table.bandwidth.empty()) devices.links = std::move(links.table);
   auto machine = read_loaded(topology.get(), std::move(devices), "this host");
-  if (machine) machine->remarks.insert(machine->remarks.end(), links.remarks.begin(), links.remarks.end());
+  if (!machine) return machine;
+  machine->remarks.insert(machine->remarks.end(), links.remarks.begin(), links.remarks.end());
+  if (options.channels_root.empty()) return machine;
+  ChannelSpec channels = read_host_channels(options.channels_root);
+  channels.cost_origins = std::move(machine->channels.cost_origins);
+  machine->channels = std::move(channels);
   return machine;
 }
 

@@ -3,6 +3,7 @@
 // libhwloc (CMake option RANKLOOM_HWLOC).
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "rankloom/core/result.hpp"
@@ -29,6 +30,9 @@ struct HostOptions {
   /// Also GPUs, the links between them, and network cards. Libraries of drivers may be loaded for that, and on a host
   /// with several GPUs nvidia-smi or rocm-smi is run.
   bool devices = false;
+  /// Also the numbers and rates of network cards and memory channels, from the folder that contains sys: "/", or
+  /// another one in tests; empty: without them.
+  std::string channels_root = {};
 };
 /// This host, within the limits of the cgroup of this process.
 Result<MachineSpec> discover_host(const HostOptions& options);

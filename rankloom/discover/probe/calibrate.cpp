@@ -9,6 +9,7 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/discover/probe/level_detection.hpp"
 #include "rankloom/discover/probe/probe_costs.hpp"
+#include "rankloom/discover/probe/probe_widths.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
 
 namespace rankloom {
@@ -106,6 +107,8 @@ Result<ProbedMachine> calibrate(const Topology& topology, const ProbeTable& tabl
     result.groups[index(topology.node_of((*cores)[rank]))].push_back(rank);
   result.machine = topology.spec();
   set_costs(result.machine.root, 0, by_level, kinds);
+  for (const ProbeLevel& level : result.levels) result.machine.channels.set_cost_origin(level.kind, Origin::measured);
+  if (!options.under_load) add_measured_widths(table.loads, result.machine);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "rankloom/discover/probe/level_detection.hpp"
 #include "rankloom/discover/probe/probe_costs.hpp"
+#include "rankloom/discover/probe/probe_widths.hpp"
 
 namespace rankloom {
 
@@ -56,6 +57,8 @@ class Analysis {
     }
     make_costs_monotonic(result.levels);
     result.machine = build();
+    for (const ProbeLevel& level : result.levels) result.machine.channels.set_cost_origin(level.kind, Origin::measured);
+    if (!options_.under_load) add_measured_widths(table_.loads, result.machine);
     result.groups = groups();
     return result;
   }

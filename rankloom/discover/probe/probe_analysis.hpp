@@ -35,6 +35,7 @@ struct ProbedMachine {
 
 /// A machine with one core per rank: hosts (or the nodes that the times show), groups inside and switches above, where
 /// they differ measurably. Per level, the tenth with the highest inverse bandwidth is dropped and the rest averaged.
+/// The measured widths of channels are added, unless the costs are those under load, which contain the sharing already.
 Result<ProbedMachine> analyse_probe(const ProbeTable& table, const ProbeOptions& options);
 
 /// A known machine with measured costs. The host and the processing unit of a rank determine its core. Levels that do

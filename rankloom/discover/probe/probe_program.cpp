@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // discover/probe: rankloom-probe, the MPI program that `rankloom topo probe` starts through the launcher of the user.
 // It runs ping-pong between all pairs in rounds of disjoint pairs, then between selected pairs while all other ranks
-// sleep. Rank 0 prints the table and marks each line with a prefix. One build per MPI; it needs no other library.
+// sleep, and at last streams between 1, 2, 4, … pairs that share a channel. Rank 0 prints the table and marks each line
+// with a prefix. One build per MPI; it needs no other library.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@
 
 #include "rankloom/core/system/cpu_set.hpp"
 #include "rankloom/discover/probe/circle_method.hpp"
+#include "rankloom/discover/probe/load_plan.hpp"
 
 namespace {
 
@@ -28,6 +31,7 @@ struct Options {
   double seconds = 5;  // for all rounds
   long rounds = 0;     // 0: all rounds, or as many as the time allows
   long alone = 32;     // pairs that are measured while all other ranks sleep
+  rankloom::UplinkEnds uplink = {};
 };
 
 /// The measurements of one pair: one-way nanoseconds per message size, 0 for sizes that were skipped for lack of time.
@@ -42,6 +46,17 @@ struct RankInfo {
   int cpu = -1;  // the only CPU of its affinity mask; -1: several
 };
 
+/// "a,b,c" → a, b, c
+std::vector<std::string> split_hosts(const std::string& text) {
+  std::vector<std::string> hosts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    hosts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return hosts;
+}
+
 Options read_options(int argc, char** argv) {
   Options options;
   for (int at = 1; at + 1 < argc; at += 2) {
@@ -49,6 +64,8 @@ Options read_options(int argc, char** argv) {
     if (name == "--seconds") options.seconds = std::atof(argv[at + 1]);
     if (name == "--rounds") options.rounds = std::atol(argv[at + 1]);
     if (name == "--alone") options.alone = std::atol(argv[at + 1]);
+    if (name == "--uplink-from") options.uplink.from = split_hosts(argv[at + 1]);
+    if (name == "--uplink-to") options.uplink.to = split_hosts(argv[at + 1]);
   }
   return options;
 }
@@ -177,6 +194,120 @@ class PingPong {
   bool alone_ = false;
 };
 
+/// Sends large messages in one direction. The first byte of a message says whether another one follows.
+class Stream {
+ public:
+  /// `spins`: every rank has a core, so that waiting ranks need not yield.
+  Stream(double seconds, bool spins) : seconds_(seconds), spins_(spins), buffer_(sizes[size_count - 1], 0) {}
+
+  /// Bytes per second. The pair also sends before and after the measured time, while other pairs may still be measured.
+  double send_to(int partner) {
+    const double start = MPI_Wtime();
+    do {
+      send_block(partner, true);
+    } while (MPI_Wtime() - start < seconds_ / 4);
+    constexpr int min_blocks = 2;
+    const double begin = MPI_Wtime();
+    double end = begin;
+    int blocks = 0;
+    while (blocks < min_blocks || end - begin < seconds_) {
+      send_block(partner, true);
+      ++blocks;
+      end = MPI_Wtime();
+    }
+    while (MPI_Wtime() - end < seconds_ / 4) send_block(partner, true);
+    send_block(partner, false);
+    return static_cast<double>(blocks) * static_cast<double>(buffer_.size()) / (end - begin);
+  }
+
+  void receive_from(int partner) {
+    do {
+      receive(buffer_.data(), static_cast<int>(buffer_.size()), MPI_CHAR, partner, spins_);
+    } while (buffer_[0] != 0);
+  }
+
+ private:
+  void send_block(int partner, bool continues) {
+    buffer_[0] = continues ? 1 : 0;
+    send(buffer_.data(), static_cast<int>(buffer_.size()), MPI_CHAR, partner, spins_);
+  }
+
+  double seconds_;
+  bool spins_;
+  std::vector<char> buffer_;
+};
+
+/// The measured rate of all pairs of a step together.
+struct LoadRow {
+  std::string channel;
+  std::size_t pairs = 0;
+  double bytes_per_second = 0;
+};
+
+/// Whether no host has more ranks than the host of this rank has processing units.
+bool has_core_per_rank(const std::vector<RankInfo>& infos) {
+  std::map<std::string, long> ranks;
+  long most = 0;
+  for (const RankInfo& info : infos) most = std::max(most, ++ranks[info.host]);
+  return most <= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/// The steps of the plan, sent from rank 0 to all ranks: the partner of this rank in each step, -1 without one, and
+/// whether this rank sends.
+struct LocalStep {
+  int partner = -1;
+  bool sends = false;
+};
+
+std::vector<LocalStep> scatter_steps(const std::vector<rankloom::LoadStep>& plan, int rank) {
+  std::vector<int> numbers;  // of each step, the number of its pairs and their ranks
+  for (const rankloom::LoadStep& step : plan) {
+    numbers.push_back(static_cast<int>(step.pairs.size()));
+    for (const rankloom::RankPair& pair : step.pairs) numbers.insert(numbers.end(), {pair.from, pair.to});
+  }
+  int count = static_cast<int>(numbers.size());
+  MPI_Bcast(&count, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  numbers.resize(static_cast<std::size_t>(count));
+  MPI_Bcast(numbers.data(), count, MPI_INT, 0, MPI_COMM_WORLD);
+  std::vector<LocalStep> steps;
+  for (std::size_t at = 0; at < numbers.size();) {
+    LocalStep& step = steps.emplace_back();
+    for (int pairs = numbers[at++]; pairs > 0; --pairs, at += 2) {
+      if (numbers[at] == rank) step = {numbers[at + 1], true};
+      if (numbers[at + 1] == rank) step = {numbers[at], false};
+    }
+  }
+  return steps;
+}
+
+/// Measures each step several times. Rank 0 gets the rows.
+std::vector<LoadRow> measure_loads(const Options& options, const std::vector<RankInfo>& infos, int rank) {
+  constexpr int repetitions = 3;
+  std::vector<std::string> hosts;
+  for (const RankInfo& info : infos) hosts.emplace_back(info.host);
+  const std::vector<rankloom::LoadStep> plan = rankloom::LoadPlan::make(hosts, options.uplink);
+  int spins = has_core_per_rank(infos) ? 1 : 0;
+  MPI_Bcast(&spins, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const std::vector<LocalStep> steps = scatter_steps(plan, rank);
+  Stream stream(std::clamp(options.seconds / 100, 0.02, 0.1), spins != 0);
+  std::vector<LoadRow> rows;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+      sleeping_barrier();
+      double rate = 0, sum = 0;
+      if (steps[i].sends) {
+        rate = stream.send_to(steps[i].partner);
+      } else if (steps[i].partner >= 0) {
+        stream.receive_from(steps[i].partner);
+      }
+      sleeping_barrier();
+      MPI_Reduce(&rate, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+      if (rank == 0) rows.push_back({std::string(plan[i].channel), plan[i].pairs.size(), sum});
+    }
+  }
+  return rows;
+}
+
 std::vector<Row> gather(std::vector<Row>& local, int rank, int ranks) {
   const int bytes = static_cast<int>(local.size() * sizeof(Row));
   std::vector<int> counts(ranks), starts(ranks);
@@ -210,7 +341,7 @@ std::vector<int> choose_pairs(std::vector<Row> rows, const std::vector<RankInfo>
   return chosen;
 }
 
-void print_table(const std::vector<RankInfo>& infos, const std::vector<Row>& rows) {
+void print_table(const std::vector<RankInfo>& infos, const std::vector<Row>& rows, const std::vector<LoadRow>& loads) {
   std::string text = "@rankloom-probe rankloom-probe 1\n";
   char line[512];
   for (std::size_t rank = 0; rank < infos.size(); ++rank) {
@@ -228,6 +359,11 @@ void print_table(const std::vector<RankInfo>& infos, const std::vector<Row>& row
       text += line;
     }
     text += '\n';
+  }
+  for (const LoadRow& load : loads) {
+    std::snprintf(line, sizeof line, "@rankloom-probe load %s %zu %.4g\n", load.channel.c_str(), load.pairs,
+                  load.bytes_per_second);
+    text += line;
   }
   text += "@rankloom-probe end\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -285,7 +421,8 @@ int main(int argc, char** argv) {
   sleeping_barrier();
   const std::vector<Row> alone = gather(rows, rank, ranks);
   all.insert(all.end(), alone.begin(), alone.end());
-  if (rank == 0) print_table(infos, all);
+  const std::vector<LoadRow> loads = measure_loads(options, infos, rank);
+  if (rank == 0) print_table(infos, all, loads);
   MPI_Finalize();
   return 0;
 }

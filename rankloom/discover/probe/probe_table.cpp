@@ -3,6 +3,7 @@
 #include "rankloom/discover/probe/probe_table.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -26,11 +27,12 @@ class TableReader {
       return bad("the file is not a table of rankloom-probe", "a table starts with the line \"rankloom-probe 1\"");
     if (tokens[0] == "rank" && tokens.size() == 4) return add_rank(tokens);
     if (tokens[0] == "pair" && tokens.size() >= 5) return add_pair(tokens);
+    if (tokens[0] == "load" && tokens.size() == 4) return add_load(tokens);
     if (tokens[0] == "end") {
       has_end_ = true;
       return {};
     }
-    return bad(fmt::format("\"{}\" is neither a rank nor a pair", printable(line)),
+    return bad(fmt::format("\"{}\" is not a rank, a pair or a load", printable(line)),
                "give the table as `topo probe --keep` wrote it");
   }
 
@@ -83,6 +85,17 @@ class TableReader {
       pair.times.push_back({*bytes, *time, *minimum});
     }
     table_.pairs.push_back(std::move(pair));
+    return {};
+  }
+
+  Result<void> add_load(const Tokens& tokens) {
+    static constexpr std::array<std::string_view, 3> channels{"node", "bus", "uplink"};
+    const auto pairs = parse_size(tokens[2]);
+    const auto rate = parse_number(tokens[3]);
+    if (std::ranges::find(channels, tokens[1]) == channels.end() || !pairs || !rate || !(*rate > 0))
+      return bad("a load is not a channel (node, bus or uplink) with pairs and bytes per second",
+                 "write for example: load node 4 2.5e9");
+    table_.loads.push_back({.channel = std::string(tokens[1]), .pairs = *pairs, .bytes_per_second = *rate});
     return {};
   }
 

@@ -33,13 +33,21 @@ struct ProbePair {
   std::vector<Time> times = {};
 };
 
+/// The rate of several pairs that send through one channel at once.
+struct ProbeLoad {
+  std::string channel;  ///< "node": from one node to another; "bus": inside a node; "uplink": from switch to switch.
+  std::uint32_t pairs = 1;
+  double bytes_per_second = 0;  ///< Of all pairs together.
+};
+
 struct ProbeTable {
-  std::vector<ProbeRank> ranks;
-  std::vector<ProbePair> pairs;
+  std::vector<ProbeRank> ranks = {};
+  std::vector<ProbePair> pairs = {};
+  std::vector<ProbeLoad> loads = {};
 };
 
 /// "rankloom-probe 1", then "rank 0 host -1" per rank, "pair 0 1 together 8:500.0:450.0 …" with size, mean and minimum
-/// time per pair, and "end".
+/// time per pair, "load node 4 2.5e9" with the rate of four pairs, and "end".
 Result<ProbeTable> read_probe_table(const FileContents& file);
 
 /// Latency and inverse bandwidth of the line through the smallest and the largest message. Sizes in between may use

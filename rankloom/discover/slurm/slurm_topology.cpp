@@ -255,6 +255,7 @@ Result<MachineSpec> read_slurm_allocation(const SlurmAllocation& allocation) {
                                      .os_index = {},
                                      .children = {std::move(core)}});
   }
+  set_cost_origins(machine, Origin::assumed);
   return machine;
 }
 

@@ -96,14 +96,55 @@ static void read(const JsonCursor& cursor, std::vector<ChannelSpec::Width>& widt
     cursor.read_required(kind, widths.emplace_back(ChannelSpec::Width{.kind = kind}).messages);
 }
 
+static void read(const JsonCursor& cursor, Origin& origin) {
+  std::string name;
+  read(cursor, name);
+  if (cursor.failed()) return;
+  if (const auto known = parse_origin(name)) {
+    origin = *known;
+  } else {
+    cursor.report_error("unknown origin", "use measured, stated, discovered or assumed");
+  }
+}
+
+/// An object with the kinds as keys.
+static void read(const JsonCursor& cursor, std::vector<ChannelSpec::CostOrigin>& origins) {
+  if (!cursor.value().is_object())
+    return cursor.report_error("must be an object in { }", "such as {\"node\": \"measured\"}");
+  for (const auto& [kind, value] : cursor.value().items())  // in ascending order
+    cursor.read_required(kind, origins.emplace_back(ChannelSpec::CostOrigin{.kind = kind}).origin);
+}
+
+/// Where widths and costs come from; files of earlier versions do not say it.
+struct ChannelOrigins {
+  std::vector<ChannelSpec::CostOrigin> width, cost;
+};
+
+static void read(const JsonCursor& cursor, ChannelOrigins& origins) {
+  cursor.expect_keys({"width", "cost"});
+  cursor.read_optional("width", origins.width);
+  cursor.read_optional("cost", origins.cost);
+}
+
 static void read(const JsonCursor& cursor, ChannelSpec& channels) {
-  cursor.expect_keys({"base_rate", "base_latency", "width"});
+  ChannelOrigins origins;
+  cursor.expect_keys({"base_rate", "base_latency", "width", "card_rate", "origin"});
   cursor.read_optional("base_rate", channels.base_rate);
   cursor.read_optional("base_latency", channels.base_latency);
   cursor.read_optional("width", channels.widths);
+  cursor.read_optional("card_rate", channels.card_rate);
+  cursor.read_optional("origin", origins);
   if (cursor.failed()) return;
-  if (!(channels.base_rate >= 0 && channels.base_rate <= max_valid_cost && channels.base_latency >= 0 &&
-        channels.base_latency <= max_valid_cost)) {
+  for (const auto& [kind, origin] : origins.width) {
+    const auto width = channels.width(kind);
+    if (!width)
+      return cursor.report_error(fmt::format("has an origin of the width of {}, but no such width", kind),
+                                 "remove the origin, or add the width");
+    channels.set_width(kind, *width, origin);
+  }
+  channels.cost_origins = std::move(origins.cost);
+  const auto valid = [](double value) { return value >= 0 && value <= max_valid_cost; };
+  if (!valid(channels.base_rate) || !valid(channels.base_latency) || !valid(channels.card_rate)) {
     cursor.report_error("has a rate or a latency that is negative or above 1e40",
                         "give bytes per second and seconds, or leave them out");
   }
@@ -276,7 +317,12 @@ OrderedJson to_json(const ChannelSpec& channels) {
   OrderedJson json = OrderedJson::object();
   if (channels.base_rate > 0) json["base_rate"] = channels.base_rate;
   if (channels.base_latency > 0) json["base_latency"] = channels.base_latency;
-  for (const auto& [kind, messages] : channels.widths) json["width"][kind] = messages;
+  for (const ChannelSpec::Width& width : channels.widths) json["width"][width.kind] = width.messages;
+  if (channels.card_rate > 0) json["card_rate"] = channels.card_rate;
+  for (const ChannelSpec::Width& width : channels.widths) {
+    if (width.origin != Origin::stated) json["origin"]["width"][width.kind] = to_string(width.origin);
+  }
+  for (const auto& [kind, origin] : channels.cost_origins) json["origin"]["cost"][kind] = to_string(origin);
   return json;
 }
 

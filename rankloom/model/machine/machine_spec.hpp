@@ -86,6 +86,16 @@ struct MachineRemark {
   std::string hint;
 };
 
+/// Where a number of a machine comes from, the least certain first.
+enum class Origin : std::uint8_t {
+  assumed,     ///< A default.
+  discovered,  ///< The operating system or a tool of the network states it.
+  stated,      ///< The user wrote it.
+  measured,    ///< `topo probe` measured it.
+};
+std::string_view to_string(Origin origin);
+std::optional<Origin> parse_origin(std::string_view name);
+
 /// How the costs of a machine become seconds, and how many messages its parts carry at full rate.
 struct ChannelSpec {
   /// Bytes per second between the two closest cores; scales all inverse bandwidths. 0: they are nanoseconds per byte.
@@ -99,12 +109,25 @@ struct ChannelSpec {
   struct Width {
     std::string kind;
     double messages = 1;
+    Origin origin = Origin::stated;
     bool operator==(const Width&) const = default;
   };
   std::vector<Width> widths = {};  ///< In ascending order of their kinds.
+  /// Bytes per second of one network card of a node; 0: unknown. `topo discover` derives the cost and the width of the
+  /// nodes from it.
+  double card_rate = 0;
+  /// Where the cost between the objects of a level comes from. Default: stated.
+  struct CostOrigin {
+    std::string kind;
+    Origin origin = Origin::stated;
+    bool operator==(const CostOrigin&) const = default;
+  };
+  std::vector<CostOrigin> cost_origins = {};  ///< In ascending order of their kinds.
 
   std::optional<double> width(std::string_view kind) const;
-  void set_width(std::string_view kind, double messages);
+  void set_width(std::string_view kind, double messages, Origin origin = Origin::stated);
+  Origin cost_origin(std::string_view kind) const;
+  void set_cost_origin(std::string_view kind, Origin origin);
   bool is_default() const { return *this == ChannelSpec(); }
   bool operator==(const ChannelSpec&) const = default;
 };
@@ -118,6 +141,12 @@ struct MachineSpec {
   std::vector<MachineRemark> remarks;
   ChannelSpec channels = {};
 };
+
+/// A derived width with the precision of such numbers: two significant digits, and at least 1.
+double rounded_width(double messages);
+
+/// Records this origin for the costs of all levels below the root that have one.
+void set_cost_origins(MachineSpec& machine, Origin origin);
 
 /// Whether one object of `a` equals one object of `b`, regardless of their repeat counts.
 bool equal_except_repeat(const ObjectSpec& a, const ObjectSpec& b);

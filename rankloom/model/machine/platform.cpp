@@ -35,7 +35,7 @@ Result<void> check_channels(const Topology& topology, const ChannelSpec& channel
   std::vector<std::string> kinds{"bus"};
   if (topology.routed()) kinds.emplace_back("link");
   for (const Topology::Level& level : topology.levels()) kinds.push_back(level.kind);
-  for (const auto& [kind, width] : channels.widths) {
+  for (const auto& [kind, width, origin] : channels.widths) {
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
       return fail(Code::usage, at("width"), fmt::format("this machine has no level \"{}\"", kind),
                   fmt::format("use one of: {}", fmt::join(kinds, ", ")));
@@ -49,6 +49,16 @@ Result<void> check_channels(const Topology& topology, const ChannelSpec& channel
     return fail(Code::usage, at("base latency"), "this machine already has latencies", "remove the base latency");
   }
   return {};
+}
+
+double channel_width(const Topology& topology, std::size_t level) {
+  const std::size_t leaves = topology.levels().size() - 1;
+  if (topology.levels()[level].is_private() && level != leaves) return unlimited;
+  // A routed network has no levels above the nodes; its links are the channels between nodes.
+  const bool outside = level <= topology.node_level() && !topology.routed();
+  return topology.spec()
+      .channels.width(topology.levels()[level].kind)
+      .value_or(level == leaves || outside ? 1 : unlimited);
 }
 
 Topology with_channels_of(const Topology& machine, const Topology& whole) {
@@ -72,14 +82,8 @@ Result<Platform> Platform::of(const Topology& topology, std::vector<CostFactor> 
   }
   Platform platform(topology, std::move(factors));
   platform.set_scale();
-  const std::size_t leaves = topology.levels().size() - 1;
-  for (std::size_t level = leaves + 1; level-- > 0;) {
-    if (topology.levels()[level].is_private() && level != leaves) continue;
-    // A routed network has no levels above the nodes; its links are the channels between nodes.
-    const bool outside = level <= topology.node_level() && !topology.routed();
-    platform.add_level(level,
-                       platform.width(topology.levels()[level].kind, level == leaves || outside ? 1 : unlimited));
-  }
+  for (std::size_t level = topology.levels().size(); level-- > 0;)
+    platform.add_level(level, channel_width(topology, level));
   platform.add_bus(platform.width("bus", unlimited));
   platform.first_link_ = platform.channel_count_;
   if (topology.routed()) {

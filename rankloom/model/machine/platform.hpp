@@ -27,6 +27,9 @@ using Channel = std::uint64_t;
 /// Fails for a width below 1 or of a kind that the machine does not have, and for a second definition of its latencies.
 Result<void> check_channels(const Topology& topology, const ChannelSpec& channels);
 
+/// How many messages the channels of a level carry at full rate, as given or by default; infinite: it has no channels.
+double channel_width(const Topology& topology, std::size_t level);
+
 /// This machine with the channels of one that it is a part of; widths of levels that it does not have are left out.
 Topology with_channels_of(const Topology& machine, const Topology& whole);
 

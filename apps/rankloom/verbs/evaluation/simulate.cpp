@@ -20,6 +20,7 @@
 #include "rankloom/evaluate/simulate/calibrate.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
+#include "rankloom/model/machine/origins.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
@@ -253,8 +254,15 @@ class SimulateVerb : public Verb {
                                          {"routes_checked", result.routes_checked},
                                          {"simulation_ms", result.wall_seconds * 1000}});
     }
-    output.text += table.text();
+    output.text += table.text() + assumed_text(instance->topology);
+    output.json["assumed"] = assumed_numbers(instance->topology);
     return output;
+  }
+
+  /// After a table.
+  static std::string assumed_text(const Topology& topology) {
+    const std::string line = assumed_line(topology);
+    return line.empty() ? line : "\n" + line;
   }
 
   Result<std::vector<JobSpec>> job_specs() const {
@@ -362,7 +370,8 @@ class SimulateVerb : public Verb {
       table.row(std::move(row));
       output.json["jobs"].push_back(std::move(json));
     }
-    output.text = table.text();
+    output.text = table.text() + assumed_text(topology);
+    output.json["assumed"] = assumed_numbers(topology);
     return output;
   }
 

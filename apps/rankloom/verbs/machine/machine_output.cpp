@@ -3,6 +3,7 @@
 #include "apps/rankloom/verbs/machine/machine_output.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <tuple>
@@ -13,6 +14,7 @@
 
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/model/machine/origins.hpp"
 #include "rankloom/report/terminal/machine_outline.hpp"
 
 namespace rankloom::app {
@@ -97,6 +99,24 @@ Json link_json(const LinkOfNodes& entry) {
           {"latency", entry.link->cost.latency}};
 }
 
+/// Where widths and costs come from.
+std::string origin_lines(const Topology& topology) {
+  std::string text;
+  if (const std::string known = known_numbers(topology); !known.empty()) text += fmt::format("  known: {}\n", known);
+  text += assumed_line(topology);
+  return text.empty() ? text : "\n" + text;
+}
+
+Json widths_json(const Topology& topology) {
+  Json json = Json::array();
+  for (const ChannelSpec::Width& width : effective_widths(topology)) {
+    json.push_back({{"kind", width.kind},
+                    {"width", std::isinf(width.messages) ? Json() : Json(width.messages)},
+                    {"origin", to_string(width.origin)}});
+  }
+  return json;
+}
+
 Json network_json(const Topology& topology) {
   const Network& network = topology.network();
   return {{"text", network.text()},
@@ -122,14 +142,18 @@ Json machine_json(const Topology& topology) {
             {"pus", topology.core_count()},
             {"slots", count_slots(topology)}};
   json["levels"] = Json::array();
-  for (const auto& level : topology.levels()) {
+  for (std::size_t i = 0; i < topology.levels().size(); ++i) {
+    const Topology::Level& level = topology.levels()[i];
     json["levels"].push_back({{"kind", level.kind},
                               {"objects", level.objects},
                               {"arity", level.arity},
                               {"inverse_bandwidth", level.cost ? Json(level.cost->inverse_bandwidth) : Json()},
                               {"latency", level.cost ? Json(level.cost->latency) : Json()},
+                              {"origin", to_string(cost_origin(topology, i))},
                               {"private", level.is_private()}});
   }
+  json["widths"] = widths_json(topology);
+  json["assumed"] = assumed_numbers(topology);
   json["symmetric"] = topology.symmetric();
   json["routed"] = topology.routed();
   if (topology.routed()) json["network"] = network_json(topology);
@@ -152,7 +176,8 @@ std::string machine_headline(const Topology& topology) {
 
 std::string machine_drawing(const Topology& topology, bool ascii) {
   return machine_headline(topology) + "\n" + (topology.routed() ? network_line(topology) : "") + "\n" +
-         draw_outline(outline_machine(topology), {.ascii = ascii}) + device_lines(topology) + link_lines(topology);
+         draw_outline(outline_machine(topology), {.ascii = ascii}) + device_lines(topology) + link_lines(topology) +
+         origin_lines(topology);
 }
 
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,

@@ -30,6 +30,10 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+Result<MachineSpec> discover_this_host(const DiscoverArguments& arguments) {
+  return discover_host({.bound = arguments.bound, .devices = true, .channels_root = "/"});
+}
+
 class Discovery {
  public:
   explicit Discovery(const DiscoverArguments& arguments) : arguments_(arguments) {}
@@ -236,7 +240,7 @@ class TopoDiscover : public Verb {
     // 400 if they last this long). mpirun of Open MPI 5.0.7 does not end then.
     if (rank_from_environment()) std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (local_rank_from_environment().value_or(0) != 0) return success;
-    auto machine = discover_host({.bound = arguments_.bound, .devices = true});
+    auto machine = discover_this_host(arguments_);
     if (!machine) return propagate(machine);
     const auto rank = rank_from_environment();
     print(write_host_report({.host = host_name(), .rank = rank.value_or(0), .machine = write_machine_json(*machine)}));
@@ -253,7 +257,7 @@ class TopoDiscover : public Verb {
 Result<MachineSpec> discover_machine(const DiscoverArguments& arguments) {
   const bool only_this_host = arguments.network.empty() && arguments.nodes.empty() && arguments.hosts.empty() &&
                               !arguments.slurm && arguments.launcher.empty();
-  return only_this_host ? discover_host({.bound = arguments.bound, .devices = true}) : Discovery(arguments).run();
+  return only_this_host ? discover_this_host(arguments) : Discovery(arguments).run();
 }
 
 std::unique_ptr<Verb> make_topo_discover() {

@@ -3,6 +3,7 @@
 #include "apps/rankloom/verbs/machine/topo_probe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/process/preload.hpp"
@@ -11,6 +12,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/probe/probe_analysis.hpp"
+#include "rankloom/discover/probe/probe_widths.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
@@ -47,6 +49,15 @@ Result<FileContents> measure(const ProbeArguments& arguments) {
   argv.insert(argv.end(), {*program, "--seconds", fmt::format("{}", arguments.seconds)});
   if (arguments.rounds) argv.insert(argv.end(), {"--rounds", fmt::format("{}", *arguments.rounds)});
   if (arguments.alone) argv.insert(argv.end(), {"--alone", fmt::format("{}", *arguments.alone)});
+  if (!arguments.topology.empty()) {
+    auto topology = load_topology(arguments.topology);
+    if (!topology) return propagate(topology);
+    const UplinkHosts uplink = hosts_of_uplink(*topology);
+    if (!uplink.from.empty()) {
+      argv.insert(argv.end(), {"--uplink-from", fmt::format("{}", fmt::join(uplink.from, ",")), "--uplink-to",
+                               fmt::format("{}", fmt::join(uplink.to, ","))});
+    }
+  }
   std::string table;
   auto status = run_lines(
       argv,

@@ -13,6 +13,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
+#include "rankloom/model/machine/origins.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
@@ -159,6 +160,7 @@ class MapVerb : public Verb {
     json["fell_back"] = result.fell_back;
     json["note"] = result.note;
     if (result.load) json["load"] = load_json(*result.load);
+    if (result.model == CostModel::predicted) json["assumed"] = assumed_numbers(instance.topology);
     json["levels"] = Json::array();
     for (const auto& [before, after] : levels) {
       json["levels"].push_back({{"level", after.level},
@@ -195,7 +197,9 @@ class MapVerb : public Verb {
     }
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
-    text += "\n" + limits_remark(instance) + slots_remark(instance) + remarks(result);
+    text += "\n" + limits_remark(instance) + slots_remark(instance);
+    if (result.model == CostModel::predicted) text += assumed_line(instance.topology);
+    text += remarks(result);
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
                         shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name,
                         problem_.command_line("--profile "), run_.command_line());
