@@ -25,7 +25,8 @@ constexpr auto table = std::to_array<VerbInfo>({
     {"map", "compute a mapping of ranks to cores",
      "Reads the communication pattern (a profile) and the machine, and writes the core of every rank: one core number "
      "per line, line i for rank i. The result never costs more than the launcher's default placement (block), unless "
-     "--raw is given. An option of a mapper can be given as a flag or in the spec of the mapper: --tries 1000 or -a "
+     "--raw is given; with --judge, its predicted or simulated time is never longer. An option of a mapper can be "
+     "given as a flag or in the spec of the mapper: --tries 1000 or -a "
      "pair-exchange:tries=1000.",
      "# map a recorded program onto two switches with six nodes each\n"
      "rankloom map app.prof -t \"switch:2=4.1 node:6=3.7 core:16=1\" -o mapping.txt\n"

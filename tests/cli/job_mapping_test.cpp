@@ -2,6 +2,7 @@
 #include "apps/rankloom/process/job_mapping.hpp"
 
 #include <filesystem>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -86,6 +87,22 @@ TEST_F(JobMappingTest, TheCommandCounts) {
   const Argv wide{"mpirun", "-n", "2", "--map-by", "slot:PE=3", "./a", ":", "-n", "4", "--map-by", "slot:PE=1", "./b"};
   EXPECT_EQ(fit(wide, {8, 8, 8, 8, 8, 8}, "node:2=10 core:8=1"), "--cores-per-rank 2x3,4x1 | ");
   EXPECT_THAT(fit(wide, {1, 1, 1, 1, 1, 1}, "node:1=10 core:8=1"), HasSubstr("unbound | there are too few cores"));
+}
+
+TEST_F(JobMappingTest, CandidatesUseFewAndManyNodesUnlessTheCommandSaysHowMany) {
+  const auto nodes_of = [this](const Argv& command) {
+    const auto job = fitted(command, std::vector<std::uint32_t>(6, 1), "node:3=10,1us core:6=1,0.1us");
+    EXPECT_TRUE(job) << to_string(job.error());
+    const auto mapped = job->map("auto", std::filesystem::path(directory_.path()) / "app.map");
+    EXPECT_TRUE(mapped) << to_string(mapped.error());
+    const auto candidates = job->candidates("auto", *mapped);
+    EXPECT_TRUE(candidates) << to_string(candidates.error());
+    std::set<std::uint32_t> nodes;
+    for (const CandidateMapping& candidate : *candidates) nodes.insert(candidate.nodes);
+    return nodes;
+  };
+  EXPECT_THAT(nodes_of(one_program), ::testing::IsSupersetOf({1U, 3U}));
+  EXPECT_THAT(nodes_of({"srun", "-n", "6", "--ntasks-per-node=2", "./a"}), ::testing::ElementsAre(3U));
 }
 
 const std::string smt = "node:1 core:8=1 pu:2=0.5";

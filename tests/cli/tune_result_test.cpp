@@ -210,6 +210,44 @@ TEST(TuneResult, AHigherRateIsAGain) {
   EXPECT_THAT(lower.conclusion(), HasSubstr("slower, not faster (0.80 times the rate"));
 }
 
+TEST(TuneResult, CandidatesAreListedWithTheirTimes) {
+  TuneResult result = measured(1.5, std::nullopt);
+  EXPECT_FALSE(result.json().contains("candidates"));
+  result.candidates = {
+      {.goal = "predicted", .name = "predicted on 4 nodes", .nodes = 4, .predicted_seconds = 1, .seconds = {2, 1, 9}},
+      {.goal = "time", .name = "time on 1 node", .nodes = 1, .predicted_seconds = 2, .seconds = {1}, .chosen = true},
+      {.goal = "bytes", .name = "bytes on 2 nodes", .nodes = 2, .predicted_seconds = 3},
+      {.goal = "bytes", .name = "bytes on 8 nodes", .nodes = 8, .predicted_seconds = 4, .status = 9}};
+  const Json rows = result.json()["candidates"];
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0], Json::parse(R"({"goal":"predicted","nodes":4,"predicted_seconds":1.0,"seconds":[2.0,1.0,9.0],)"
+                                 R"("chosen":false})"));
+  EXPECT_TRUE(rows[1]["chosen"]);
+  EXPECT_EQ(rows[3]["status"], 9);
+  const std::string text = result.conclusion();
+  EXPECT_THAT(text, HasSubstr("the fastest of these candidates was compared, by other runs:\n"));
+  EXPECT_THAT(text, HasSubstr("    predicted on 4 nodes: 2 s, the median of 3 runs\n"));
+  EXPECT_THAT(text, HasSubstr("    time on 1 node: 1 s, the median of 1 run, chosen\n"));
+  EXPECT_THAT(text, HasSubstr("    bytes on 2 nodes: not run\n"));
+  EXPECT_THAT(text, HasSubstr("    bytes on 8 nodes: the program exited with status 9\n"));
+  result.higher_is_better = true;
+  EXPECT_EQ(result.json()["candidates"][0]["rates"], Json({0.5, 1.0, 1.0 / 9}));
+  EXPECT_FALSE(result.json()["candidates"][0].contains("seconds"));
+}
+
+/// A mapping for another goal may cost more: the cost is not the reason for a missing gain.
+TEST(TuneResult, TheCostOfTheFastestCandidateIsNotAReason) {
+  TuneResult result = measured(1, std::nullopt);
+  result.cost = 3;
+  EXPECT_THAT(result.reason(), HasSubstr("no mapping with a lower communication cost"));
+  result.candidates.resize(2);
+  EXPECT_THAT(result.reason(), HasSubstr("smaller than the differences between runs"));
+  result.measurement.reset();
+  result.candidates.clear();
+  result.prediction = TunePrediction{.before_seconds = 1, .after_seconds = 1.25};
+  EXPECT_THAT(result.reason(), HasSubstr("in a simulation the mapped program is 0.80 times as fast"));
+}
+
 /// The share of MPI in the whole program says nothing about a part of it.
 TEST(TuneResult, AMetricIsNotBoundedByTheShareOfMpi) {
   TuneResult result = measured(1.5, 0.1);

@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -146,6 +147,26 @@ class VirtualCluster(TuneTest):
         self.assertTrue((self.folder / "kept" / "launch" / "rankfile").exists())
         self.assertRegex((self.folder / "kept" / "report.html").read_text(), r"times faster than the default placement \([0-9.]+ to [0-9.]+ with 98 % confidence, 3 runs each\)")
 
+    def test_the_fastest_candidate_is_compared_by_other_runs(self):
+        """Eight hosts of four slots and 16 ranks: candidates use four hosts, or more of them."""
+        self.lab(8, 4, "100mbit")
+        result = json.loads(self.rankloom("tune", "--lab", "--json", "--candidates", 3, "--runs", 3, "--max-runs", 3, "-o", "kept", "--", "mpirun.openmpi", "-n", 16,
+                                          GROUPS, "--inside", 250000, "--iterations", 5, "--seed", 3))
+        candidates = result["candidates"]
+        self.assertIn(len(candidates), (2, 3))
+        self.assertEqual([row["predicted_seconds"] for row in candidates], sorted(row["predicted_seconds"] for row in candidates))
+        chosen, = (number for number, row in enumerate(candidates, 1) if row["chosen"])
+        self.assertEqual({len(row["seconds"]) for row in candidates}, {3})
+        self.assertEqual(statistics.median(candidates[chosen - 1]["seconds"]), min(statistics.median(row["seconds"]) for row in candidates))
+        kept = self.folder / "kept"
+        self.assertEqual((kept / "mapping.txt").read_text(), (kept / f"mapping-{chosen}.txt").read_text())
+        self.assertEqual(len({(kept / f"mapping-{number}.txt").read_text() for number in range(1, len(candidates) + 1)}), len(candidates))
+        # The comparison has its own runs.
+        self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
+        self.assertFalse(set(result["after_seconds"]) & set(candidates[chosen - 1]["seconds"]))
+        self.assertEqual((result["verdict"], result["verified"]), ("faster", True))
+        self.assertIn("Candidates that ran before the comparison", (kept / "report.html").read_text())
+
     def test_a_program_with_uniform_traffic_keeps_the_default(self):
         self.compile(UNIFORM)
         self.lab(2, 2, "400mbit")
@@ -187,6 +208,13 @@ class Host(TuneTest):
         log = (self.folder / "never-run.tune" / "predict.log").read_text()
         self.assertIn("rankloom eval round-robin:level=numa never-run.tune/mapping.txt --simulate", log)
         self.assertIn("--launcher openmpi", log)
+
+    def test_dry_run_prints_how_candidates_are_found_and_run(self):
+        text = self.rankloom("tune", "--dry-run", "--candidates", 4, "--", "mpirun.openmpi", "-n", 2, "./app")
+        self.assertIn("# find up to 4 different mappings for several goals\n"
+                      "rankloom map app.tune/app.prof -t app.tune/machine.json -a auto --judge predict --json --spread pack", text)
+        self.assertIn("# run each of the mappings 3 times, the faster half of them as often again, and so on; the fastest is app.tune/mapping.txt\n", text)
+        self.assertNotIn("--judge", self.rankloom("tune", "--dry-run", "--", "mpirun.openmpi", "-n", 2, "./app"))
 
     def test_dry_run_prints_both_orders_of_the_runs_and_the_warm_up(self):
         text = self.rankloom("tune", "--dry-run", "--runs", 4, "--", "mpirun.openmpi", "-n", 2, "./app")

@@ -142,4 +142,24 @@ Result<ReplaySource> SimulationArguments::replay_source(const ProfileArguments& 
   return result;
 }
 
+Result<std::vector<double>> SimulationArguments::simulate_placements(const ProfileArguments& from,
+                                                                     const Instance& instance,
+                                                                     std::span<const std::span<const Core>> placements,
+                                                                     Progress& progress) const {
+  auto source = replay_source(from, *instance.profile, instance.format);
+  if (!source) return propagate(source);
+  std::vector<SimulationRequest> requests;
+  for (const std::span<const Core> core_of : placements) {
+    requests.push_back(request(instance.topology));
+    requests.back().jobs.push_back(
+        {.name = "program", .traces = source->files, .core_of = {core_of.begin(), core_of.end()}, .start = 0});
+    if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
+  }
+  auto simulated = simulate(requests, options, progress);
+  if (!simulated) return propagate(simulated);
+  std::vector<double> seconds;
+  for (const SimulationResult& result : *simulated) seconds.push_back(result.seconds);
+  return seconds;
+}
+
 }  // namespace rankloom::app

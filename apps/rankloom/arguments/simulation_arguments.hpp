@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct SimulationArguments {
   SimulationRequest request(const Topology& topology) const {
     return {.topology = topology, .factors = factors, .speed = speed, .jobs = {}};
   }
+  /// The simulated seconds of the program with each of these placements. The instance has its profile.
+  Result<std::vector<double>> simulate_placements(const ProfileArguments& from, const Instance& instance,
+                                                  std::span<const std::span<const Core>> placements,
+                                                  Progress& progress) const;
 };
 
 }  // namespace rankloom::app

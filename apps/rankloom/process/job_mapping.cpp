@@ -138,6 +138,12 @@ ProblemArguments JobMapping::problem(bool oversubscribe) const {
   return problem;
 }
 
+ProblemArguments JobMapping::problem_on_any_nodes(bool oversubscribe) const {
+  ProblemArguments result = problem(oversubscribe);
+  if (!result.ranks_per_node) result.spread = Spread::pack;
+  return result;
+}
+
 Result<MapResult> JobMapping::map(const std::string& mapper, const std::string& output) const {
   MapperArguments arguments;
   arguments.spec = mapper;
@@ -150,12 +156,28 @@ Result<MapResult> JobMapping::map(const std::string& mapper, const std::string& 
   auto mapped = run_mapper(*configured, map_problem, run.run(run.seed, Progress::none()),
                            {.default_placement = instance->default_placement, .compute_lower_bound = true});
   if (!mapped) return mapped;
-  auto written = write_file(output, [&](Sink& sink) -> Result<void> {
-    write_plain_mapping(mapped->mapping.cores(), sink, slots_of_ranks_);
+  if (auto written = write(mapped->mapping, output); !written) return propagate(written);
+  return mapped;
+}
+
+Result<std::vector<CandidateMapping>> JobMapping::candidates(const std::string& mapper, const MapResult& mapped) const {
+  MapperArguments arguments;
+  arguments.spec = mapper;
+  auto configured = arguments.make();
+  if (!configured) return propagate(configured);
+  auto instance = problem_on_any_nodes(oversubscribes()).load(Progress::none());
+  if (!instance) return propagate(instance);
+  const RunArguments run;
+  const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, mapped.model, {}};
+  return candidate_mappings(*configured, map_problem, run.run(run.seed, Progress::none()), instance->default_placement,
+                            mapped);
+}
+
+Result<void> JobMapping::write(const Mapping& mapping, const std::string& output) const {
+  return write_file(output, [&](Sink& sink) -> Result<void> {
+    write_plain_mapping(mapping.cores(), sink, slots_of_ranks_);
     return {};
   });
-  if (!written) return propagate(written);
-  return mapped;
 }
 
 SlotShapes with_threads_per_core(const SlotShapes& slots, std::uint32_t threads) {

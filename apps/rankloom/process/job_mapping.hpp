@@ -12,6 +12,7 @@
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/evaluate/profile_summary.hpp"
+#include "rankloom/map/portfolio/candidate_mappings.hpp"
 #include "rankloom/map/run.hpp"
 #include "rankloom/place/deployment.hpp"
 #include "rankloom/place/job_shape.hpp"
@@ -35,6 +36,11 @@ class JobMapping {
   Result<void> fit();
   /// Writes the mapping to a file; after fit().
   Result<MapResult> map(const std::string& mapper, const std::string& output) const;
+  /// `mapped`, which is the result of map(), and mappings for other goals, by predicted time. They may use other
+  /// numbers of nodes than the default placement, unless the command limits the ranks per node.
+  Result<std::vector<CandidateMapping>> candidates(const std::string& mapper, const MapResult& mapped) const;
+  /// Writes a mapping of this job to a file.
+  Result<void> write(const Mapping& mapping, const std::string& output) const;
   /// The same job with another number of hardware threads per core: one if its ranks use all of them, all if the
   /// command limits them; after fit(). The ranks keep their number of cores. `openmp_threads` is the user's own number
   /// of threads, which stays; 0: the user has not chosen one, and OpenMP gets as many threads as a slot has processing
@@ -58,6 +64,8 @@ class JobMapping {
   /// What the recorded threads changed; empty: nothing.
   const std::string& threads_remark() const { return threads_remark_; }
   ProblemArguments problem(bool oversubscribe) const;
+  /// The same without the recorded numbers of ranks per node, unless the command says how many a node has.
+  ProblemArguments problem_on_any_nodes(bool oversubscribe) const;
 
  private:
   bool says_width() const;

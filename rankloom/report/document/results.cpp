@@ -12,6 +12,8 @@
 
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/core/text/units.hpp"
+#include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 
@@ -173,6 +175,33 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
   return read ? fits : read;
 }
 
+namespace {
+
+/// The mappings that `tune --candidates` ran to find the fastest.
+std::string candidates_note(const nlohmann::json& candidates, const nlohmann::json& result) {
+  const std::string unit = result.value("rate_unit", "");
+  std::string text = "Candidates that ran before the comparison, which uses other runs:";
+  for (const nlohmann::json& row : candidates) {
+    const unsigned nodes = row.at("nodes");
+    text += fmt::format("{} {} on {} node{}", text.ends_with(':') ? "" : ";", row.at("goal").get<std::string>(), nodes,
+                        nodes == 1 ? "" : "s");
+    const bool rates = row.contains("rates");
+    const auto values = row.at(rates ? "rates" : "seconds").get<std::vector<double>>();
+    if (row.contains("status")) {
+      text += fmt::format(" exited with status {}", row["status"].get<int>());
+    } else if (values.empty()) {
+      text += " not run";
+    } else {
+      const double middle = median(values);
+      text += " " + (rates ? fmt::format("{:.4g}{}{}", middle, unit.empty() ? "" : " ", unit) : format_seconds(middle));
+    }
+    if (row.at("chosen").get<bool>()) text += " (chosen)";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
 Result<void> read_tune(const Json& json, const std::string& source, ReportDocument& document) {
   if (!document.verdict.kind.empty()) return second_result(source, "result of `tune`");
   return reading(source, "rankloom tune", [&] {
@@ -224,6 +253,7 @@ Result<void> read_tune(const Json& json, const std::string& source, ReportDocume
               ? "No verdict: there are too few runs."
               : fmt::format("No gain expected{}: keep the default placement. Nothing was run.", predicted);
     }
+    if (json.contains("candidates")) verdict.notes.push_back(candidates_note(json["candidates"], json));
     if (json.contains("reason")) verdict.notes.push_back("Why: " + json["reason"].get<std::string>() + ".");
     if (json.contains("use") && !json["use"].get<std::string>().empty()) verdict.commands.push_back(json["use"]);
     document.reproduce.commands.push_back("rankloom tune -- " + json.at("command").get<std::string>());

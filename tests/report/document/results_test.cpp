@@ -244,6 +244,23 @@ TEST(Results, TuneSaysRatesAndHardwareThreads) {
   EXPECT_EQ(document.verdict.measured->unit, "GB/s");
 }
 
+TEST(Results, TuneListsTheCandidatesThatRan) {
+  Json json = Json::parse(tuned);
+  json["candidates"] = Json::parse(R"([
+    {"goal":"predicted","nodes":4,"predicted_seconds":1,"seconds":[1.5,1.25,9],"chosen":true},
+    {"goal":"time","nodes":1,"predicted_seconds":2,"seconds":[],"chosen":false},
+    {"goal":"bytes","nodes":2,"predicted_seconds":3,"seconds":[],"chosen":false,"status":9}])");
+  ReportDocument document;
+  ASSERT_TRUE(read_tune(json, "result.json", document));
+  EXPECT_THAT(
+      document.verdict.notes,
+      ::testing::Contains("Candidates that ran before the comparison, which uses other runs: predicted on 4 "
+                          "nodes 1.5 s (chosen); time on 1 node not run; bytes on 2 nodes exited with status 9."));
+  json["candidates"][0].erase("goal");
+  ReportDocument other;
+  EXPECT_FALSE(read_tune(json, "result.json", other));
+}
+
 TEST(Results, OnlineLogsTellPhasesMovesAndTheirEffect) {
   const Json log = Json::parse(R"({"format":"rankloom online 1","program":"./app","missing_agents":["b"],
     "restart":{"cost":3,"cost_mapped":2},"nodes":[{"host":"a","window":0.1,"seconds":2,"windows":20,"ranks":[0,1],

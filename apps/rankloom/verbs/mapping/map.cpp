@@ -10,6 +10,7 @@
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/mapping/judge.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
@@ -48,6 +49,17 @@ class MapVerb : public Verb {
           return {};
         });
     add_switch(app, "--raw", "keep a result even if it costs more than the launcher's default placement", raw_, "run");
+    add_choice(
+        app,
+        {"--judge", "predict|simulate",
+         "run the mapper for several cost models, on few and on more nodes, and keep the mapping with the "
+         "shortest time: predicted by arithmetic, or simulated by SimGrid; by default the cost in --model decides",
+         "run"},
+        std::vector<std::pair<std::string_view, JudgeKind>>{{"predict", JudgeKind::predict},
+                                                            {"simulate", JudgeKind::simulate}},
+        judge_);
+    exclude(app, "--judge", "--raw");
+    exclude(app, "--judge", "--migration-cost");
     add_text(app, {"-o,--output", "FILE", "the file to write the mapping to; by default standard output", "output"},
              output_);
     add_value(app,
@@ -75,9 +87,14 @@ class MapVerb : public Verb {
     if (!start_.empty() && !problem_.spread && !problem_.ranks_per_node) problem_.spread = Spread::pack;
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-    auto instance = problem_.load(progress);
+    std::optional<Judge> judge;
+    if (judge_) {
+      judge.emplace(*judge_);
+      if (auto prepared = judge->prepare(); !prepared) return propagate(prepared);
+    }
+    auto instance = problem_.load(progress, judge && judge->needs_profile());
     if (!instance) return propagate(instance);
-    auto result = solve(*mapper, *instance, progress);
+    auto result = solve(*mapper, *instance, judge, progress);
     if (!result) return propagate(result);
     const auto levels = compare_levels(*instance, *result);
     progress.finish();
@@ -95,7 +112,8 @@ class MapVerb : public Verb {
                 fmt::format("mappers that do: {}", names));
   }
 
-  Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) const {
+  Result<MapResult> solve(const ConfiguredMapper& mapper, const Instance& instance, const std::optional<Judge>& judge,
+                          Progress& progress) {
     std::vector<Core> start;
     if (!start_.empty()) {
       auto placement = named_placement(start_, instance, instance.capacities, run_, progress);
@@ -105,9 +123,18 @@ class MapVerb : public Verb {
     progress.report("mapping", -1);
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
-    return run_mapper(
-        mapper, problem, run_.run(run_.seed, progress),
-        {.default_placement = instance.default_placement, .keep_worse = raw_, .compute_lower_bound = true});
+    auto result =
+        run_mapper(mapper, problem, run_.run(run_.seed, progress),
+                   {.default_placement = instance.default_placement, .keep_worse = raw_, .compute_lower_bound = true});
+    if (!result || !judge) return result;
+    progress.report("mapping for other goals", -1);
+    auto candidates =
+        candidate_mappings(mapper, problem, run_.run(run_.seed, progress), instance.default_placement, *result);
+    if (!candidates) return propagate(candidates);
+    auto judgement = judge->choose(*std::move(candidates), problem_.profile, instance, progress);
+    if (!judgement) return propagate(judgement);
+    judgement_ = *std::move(judgement);
+    return with_choice(*std::move(result), *judgement_, problem);
   }
 
   double migration_cost(const Instance& instance, const std::vector<Core>& start) const {
@@ -161,6 +188,7 @@ class MapVerb : public Verb {
     json["note"] = result.note;
     if (result.load) json["load"] = load_json(*result.load);
     if (result.model == CostModel::predicted) json["assumed"] = assumed_numbers(instance.topology);
+    if (judgement_) json.update(judgement_->json());
     json["levels"] = Json::array();
     for (const auto& [before, after] : levels) {
       json["levels"].push_back({{"level", after.level},
@@ -197,9 +225,10 @@ class MapVerb : public Verb {
     }
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
+    if (judgement_) text += "\n" + judgement_->text();
     text += "\n" + limits_remark(instance) + slots_remark(instance);
     if (result.model == CostModel::predicted) text += assumed_line(instance.topology);
-    text += remarks(result);
+    text += remarks(result, judgement_.has_value());
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
                         shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name,
                         problem_.command_line("--profile "), run_.command_line());
@@ -231,7 +260,8 @@ class MapVerb : public Verb {
                        kind == "numa" ? "NUMA nodes" : plural(kind), cores);
   }
 
-  static std::string remarks(const MapResult& result) {
+  /// `judged`: by another measure than the cost.
+  static std::string remarks(const MapResult& result, bool judged) {
     std::string text;
     if (result.lower_bound && *result.lower_bound != 0) {
       const bool larger_is_better = info(result.model).larger_is_better;
@@ -244,7 +274,7 @@ class MapVerb : public Verb {
     }
     if (result.fell_back) {
       text += "  no mapping better than the launcher's default placement was found\n";
-    } else if (result.cost == result.cost_default && !result.load) {
+    } else if (result.cost == result.cost_default && !result.load && !judged) {
       text += "  the launcher's default placement costs the same: no change is needed\n";
     }
     if (!result.note.empty() && !result.fell_back) text += fmt::format("  note: {}\n", result.note);
@@ -259,6 +289,8 @@ class MapVerb : public Verb {
   bool migration_cost_is_percent_ = false;
   std::string output_;
   bool raw_ = false;
+  std::optional<JudgeKind> judge_;
+  std::optional<Judgement> judgement_;  // with --judge
   bool as_json_ = false;
 };
 

@@ -9,6 +9,7 @@
 
 #include "apps/rankloom/process/job_mapping.hpp"
 #include "apps/rankloom/process/processes.hpp"
+#include "rankloom/evaluate/successive_halving.hpp"
 #include "rankloom/place/job_shape.hpp"
 #include "rankloom/place/launchers.hpp"
 
@@ -44,8 +45,20 @@ Argv TuneCommands::show() const {
 }
 
 Argv TuneCommands::map(bool oversubscribe, const SlotShapes& slots, bool smt) const {
-  Argv argv{"rankloom",        "map",      profile(), "-t", machine(),    "-a",
-            arguments_.mapper, "--format", "plain",   "-o", mapping(smt), "--json"};
+  return map_with({"--format", "plain", "-o", mapping(smt), "--json"}, oversubscribe, slots);
+}
+
+Argv TuneCommands::candidates(bool oversubscribe, const SlotShapes& slots) const {
+  const auto shape = job_shape(launch_);
+  const bool any_nodes = !shape || shape->ranks_per_node == 0;
+  return map_with(
+      any_nodes ? Argv{"--judge", "predict", "--json", "--spread", "pack"} : Argv{"--judge", "predict", "--json"},
+      oversubscribe, slots);
+}
+
+Argv TuneCommands::map_with(const Argv& options, bool oversubscribe, const SlotShapes& slots) const {
+  Argv argv{"rankloom", "map", profile(), "-t", machine(), "-a", arguments_.mapper};
+  argv.insert(argv.end(), options.begin(), options.end());
   const SlotNumbers numbers = slots.numbers();
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (numbers[i]) argv.insert(argv.end(), {slot_numbers[i].option, numbers[i]->text()});
@@ -76,8 +89,8 @@ std::string TuneCommands::expected_baseline() const {
   return std::string(launch_.launcher->default_placement_of(launch_.rank_count().value_or(~0U)));
 }
 
-Argv TuneCommands::run() const {
-  return with_command({"rankloom", "run", mapping(), "-t", machine(), "--json", "-o", launch_directory()});
+Argv TuneCommands::run(const std::string& mapping_file) const {
+  return with_command({"rankloom", "run", mapping_file, "-t", machine(), "--json", "-o", launch_directory()});
 }
 
 Argv TuneCommands::run_smt(const SlotShapes& slots, const Argv& command) const {
@@ -129,6 +142,9 @@ std::string TuneCommands::text() const {
   // If the command says nothing, ranks use all hardware threads.
   const bool limited = slots.any([](const SlotShape& slot) { return slot.threads_per_core > 0; });
   const SlotShapes other = with_threads_per_core(slots, limited ? 2 : 1);
+  if (arguments_.candidates > 1)
+    add(fmt::format("find up to {} different mappings for several goals", arguments_.candidates),
+        candidates(false, slots));
   if (arguments_.try_smt)
     add(fmt::format("map them with {} of each core, if the cores of the machine have several",
                     limited ? "all hardware threads" : "one hardware thread"),
@@ -150,6 +166,11 @@ void TuneCommands::add_measurement(const SlotShapes& other, std::string& lines) 
   const auto add = [&](const std::string& comment, const Argv& argv) {
     lines += fmt::format("# {}\n{}\n", comment, command_text(argv));
   };
+  if (arguments_.candidates > 1) {
+    lines += fmt::format(
+        "# run each of the mappings {} times, the faster half of them as often again, and so on; the fastest is {}\n",
+        std::min(SuccessiveHalving::Options().first_runs, arguments_.comparison.max_pairs), mapping());
+  }
   // The recording warms up the default placement.
   for (std::size_t i = arguments_.profile.empty() ? 1 : 0; i < variants.size(); ++i)
     add("warm up", variants[i].command);

@@ -20,6 +20,7 @@ struct TuneArguments {
   std::string mapper = "auto";
   std::string output;  ///< The directory for all results; empty: PROGRAM.tune.
   ComparisonOptions comparison;
+  std::size_t candidates = 1;           ///< Mappings that run to find the fastest, which is then compared.
   std::optional<std::size_t> max_runs;  ///< Empty: the default, or the number of --runs if that is larger.
   double max_seconds = 30 * 60;         ///< Beyond --runs, no run is started that would end later.
   std::string metric;                   ///< A regular expression for a time in the program's output; empty: wall time.
@@ -40,6 +41,8 @@ class TuneCommands {
   std::string profile() const { return arguments_.profile.empty() ? file("app.prof") : arguments_.profile; }
   std::string machine() const { return arguments_.topology.empty() ? file("machine.json") : arguments_.topology; }
   std::string mapping(bool smt = false) const { return file(smt ? "mapping-smt.txt" : "mapping.txt"); }
+  /// Of a mapping that runs to find the fastest; counted from 1.
+  static std::string candidate_name(std::size_t number) { return "mapping-" + std::to_string(number) + ".txt"; }
   std::string launch_directory(bool smt = false) const { return file(smt ? "launch-smt" : "launch"); }
   std::string default_directory() const { return file("default"); }
 
@@ -51,11 +54,14 @@ class TuneCommands {
   Argv discover() const;
   Argv show() const;
   Argv map(bool oversubscribe, const SlotShapes& slots, bool smt = false) const;
+  /// Finds the mappings of --candidates.
+  Argv candidates(bool oversubscribe, const SlotShapes& slots) const;
   /// `baseline` names the default placement.
   Argv predict(const std::string& baseline) const;
   /// The name of the default placement, before the profile is read: recorded, or that of the launcher.
   std::string expected_baseline() const;
-  Argv run() const;
+  Argv run() const { return run(mapping()); }
+  Argv run(const std::string& mapping_file) const;
   Argv run(const SlotShapes& slots, bool smt) const { return smt ? run_smt(slots, arguments_.command) : run(); }
   /// `slots` override what the command says about them.
   Argv run_smt(const SlotShapes& slots, const Argv& command) const;
@@ -67,6 +73,7 @@ class TuneCommands {
 
  private:
   void add_measurement(const SlotShapes& other, std::string& lines) const;
+  Argv map_with(const Argv& options, bool oversubscribe, const SlotShapes& slots) const;
   std::size_t first_runs(const std::vector<Look>& looks) const;
   Argv with_command(Argv argv) const;
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/evaluate/statistics.hpp"
+#include "rankloom/evaluate/successive_halving.hpp"
 
 namespace rankloom::app {
 
@@ -34,12 +36,17 @@ Result<PlacedRun> PlacementMeasurement::run_once(const Candidate* candidate, con
   return run_placed(*plan, deployment, bind_, directory, ProgramStreams::to_log(logs_.path(log)));
 }
 
+Argv PlacementMeasurement::command_of(const Candidate* candidate) const {
+  if (candidate == nullptr) return commands_.run();
+  if (candidate->number > 0) return commands_.run(commands_.file(TuneCommands::candidate_name(candidate->number)));
+  return commands_.run(candidate->job.slots(), candidate->smt);
+}
+
 Result<std::optional<PlacedRun>> PlacementMeasurement::run_placement(const Candidate* candidate, std::size_t number) {
   const std::string name = number == 0 ? "warm-up" : fmt::format("{}", number);
   const std::string log = fmt::format("{}-{}.log", candidate != nullptr ? candidate->log() : "before", name);
-  auto run =
-      logs_.logged(run_once(candidate, candidate != nullptr ? candidate->launch : launch_, log),
-                   candidate != nullptr ? commands_.run(candidate->job.slots(), candidate->smt) : commands_.run(), log);
+  auto run = logs_.logged(run_once(candidate, candidate != nullptr ? candidate->launch : launch_, log),
+                          command_of(candidate), log);
   if (!run) return propagate(run);
   if (run->status == 0) {
     if (auto measured = measure_time(*run, commands_.file(log)); !measured) return propagate(measured);
@@ -126,7 +133,38 @@ Result<void> PlacementMeasurement::warm_up() {
   return {};
 }
 
-Result<void> PlacementMeasurement::measure() {
+Result<std::optional<std::size_t>> PlacementMeasurement::find_fastest(double max_seconds) {
+  SuccessiveHalving halving(candidates_.size(),
+                            {.max_runs = arguments_.comparison.max_pairs, .max_seconds = max_seconds});
+  std::optional<FailedRun> failed;
+  while (const auto next = halving.next()) {
+    TuneCandidate& row = result_.candidates[*next];
+    const auto begin = std::chrono::steady_clock::now();
+    auto run = run_placement(&candidates_[*next], row.seconds.size() + 1);
+    if (!run) return propagate(run);
+    const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (*run) {
+      halving.add((*run)->seconds, elapsed);
+      row.seconds.push_back((*run)->seconds);
+      logs_.print_progress(fmt::format("candidate  {} with {}", result_.measured_text(row.seconds.back()), row.name));
+    } else {
+      halving.drop(elapsed);
+      failed = std::exchange(result_.failed, std::nullopt);
+      row.status = failed->status;
+      logs_.print_progress(fmt::format("candidate  the program exited with status {} with {}", row.status, row.name));
+    }
+  }
+  result_.candidate_seconds = halving.elapsed_seconds();
+  const auto fastest = halving.fastest();
+  if (fastest) {
+    result_.candidates[*fastest].chosen = true;
+  } else {
+    result_.failed = std::move(failed);
+  }
+  return fastest;
+}
+
+Result<void> PlacementMeasurement::measure(double max_seconds) {
   if (auto done = warm_up(); !done) return done;
   if (result_.failed || candidates_.empty()) return {};
   if (arguments_.metric.empty()) measure_start();
@@ -142,7 +180,7 @@ Result<void> PlacementMeasurement::measure() {
     const std::size_t next = running.front()->measurement.comparison.next_pairs;
     const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const double expected = rounds == 0 ? 0 : elapsed / static_cast<double>(rounds) * static_cast<double>(next);
-    if (expected > arguments_.max_seconds) {
+    if (expected > max_seconds) {
       for (Candidate* const candidate : running) candidate->measurement.out_of_time = true;
       break;
     }

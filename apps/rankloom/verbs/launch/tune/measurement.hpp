@@ -20,13 +20,14 @@ namespace rankloom::app {
 /// A mapping that is compared with the default placement.
 struct Candidate {
   JobMapping job;
-  LaunchCommand launch;  ///< How the user starts the program; with other hardware threads, Slurm reserves others.
-  bool smt = false;      ///< With another number of hardware threads per core.
+  LaunchCommand launch;    ///< How the user starts the program; with other hardware threads, Slurm reserves others.
+  bool smt = false;        ///< With another number of hardware threads per core.
+  std::size_t number = 0;  ///< Of a mapping that runs to find the fastest, from 1; 0: it is compared.
   Deployment deployment;
   TuneMeasurement measurement = {};
 
   /// The beginning of the names of its logs.
-  const char* log() const { return smt ? "smt" : "after"; }
+  std::string log() const { return number > 0 ? "candidate-" + std::to_string(number) : smt ? "smt" : "after"; }
 };
 
 /// Measures candidates. What it finds is written to the candidates and to `result`.
@@ -43,9 +44,13 @@ class PlacementMeasurement {
         candidates_(candidates),
         result_(result) {}
 
+  /// Runs the candidates, by successive halving within this time, and writes their times to `result`, which lists the
+  /// candidates in the same order. Those with which the program fails are left out. Nothing: it fails with all of them,
+  /// and the result says so. The comparison with the default placement must use other runs.
+  Result<std::optional<std::size_t>> find_fastest(double max_seconds);
   /// A candidate runs until its comparison with the default placement is over. The probability of a false claim holds
-  /// for all comparisons together.
-  Result<void> measure();
+  /// for all comparisons together. Beyond --runs, no run is started that would end after `max_seconds`.
+  Result<void> measure(double max_seconds);
 
  private:
   /// The user's command as it is, except that every rank reports where it runs, as with a mapping: both placements are
@@ -53,6 +58,8 @@ class PlacementMeasurement {
   Result<LaunchPlan> plan_default(const LaunchCommand& launch, const std::string& directory) const;
   /// nullptr: the default placement.
   Result<PlacedRun> run_once(const Candidate* candidate, const LaunchCommand& launch, const std::string& log) const;
+  /// The equivalent command.
+  Argv command_of(const Candidate* candidate) const;
   /// Runs the program with a candidate, or with the default placement (nullptr); number 0 is the warm-up. Nothing: the
   /// program failed, and the result says so.
   Result<std::optional<PlacedRun>> run_placement(const Candidate* candidate, std::size_t number);

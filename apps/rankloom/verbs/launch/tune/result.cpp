@@ -80,6 +80,39 @@ std::string outliers_text(const TuneResult& result) {
   return text;
 }
 
+/// {goal, nodes, predicted_seconds, seconds or rates, chosen} of each mapping that ran to find the fastest.
+Json candidates_json(const std::vector<TuneCandidate>& candidates, bool rates) {
+  Json list = Json::array();
+  for (const TuneCandidate& candidate : candidates) {
+    Json row{{"goal", candidate.goal},
+             {"nodes", candidate.nodes},
+             {"predicted_seconds", candidate.predicted_seconds},
+             {rates ? "rates" : "seconds", printed(candidate.seconds, rates)},
+             {"chosen", candidate.chosen}};
+    if (candidate.status != 0) row["status"] = candidate.status;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+std::string candidates_text(const TuneResult& result) {
+  if (result.candidates.empty()) return {};
+  std::string text = "  the fastest of these candidates was compared, by other runs:\n";
+  for (const TuneCandidate& candidate : result.candidates) {
+    text += fmt::format("    {}: ", candidate.name);
+    if (candidate.status != 0) {
+      text += fmt::format("the program exited with status {}\n", candidate.status);
+    } else if (candidate.seconds.empty()) {
+      text += fmt::format("not run{}\n", candidate.chosen ? ", chosen" : "");
+    } else {
+      const std::size_t runs = candidate.seconds.size();
+      text += fmt::format("{}, the median of {} run{}{}\n", result.measured_text(median(candidate.seconds)), runs,
+                          runs == 1 ? "" : "s", candidate.chosen ? ", chosen" : "");
+    }
+  }
+  return text;
+}
+
 /// The factor of the prefix of a unit: 1e9 for GB/s and GFLOP/s, 1 for steps/s.
 double prefix_factor(const std::string& unit) {
   constexpr std::string_view prefixes = "kMGTPE";
@@ -175,24 +208,28 @@ TuneResult TuneResult::with(TuneMeasurement candidate) const {
   return result;
 }
 
-void TuneResult::choose(std::vector<TuneMeasurement> candidates) {
+void TuneResult::choose(std::vector<TuneMeasurement> measurements) {
   std::size_t best = 0;
   double speedup = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const TuneResult chosen = with(candidates[i]);
-    const double ratio = chosen.attributed(candidates[i].comparison.ratio);
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const TuneResult chosen = with(measurements[i]);
+    const double ratio = chosen.attributed(measurements[i].comparison.ratio);
     if (!chosen.gain() || ratio <= speedup) continue;
     best = i;
     speedup = ratio;
   }
-  measurement = std::move(candidates[best]);
-  candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(best));
-  others = std::move(candidates);
+  measurement = std::move(measurements[best]);
+  measurements.erase(measurements.begin() + static_cast<std::ptrdiff_t>(best));
+  others = std::move(measurements);
+}
+
+bool is_reduction(double before, double after) {
+  constexpr double min_reduction = 0.005;
+  return after < before * (1 - min_reduction);
 }
 
 bool TuneResult::reduces_cost() const {
-  constexpr double min_reduction = 0.005;
-  return cost < cost_default * (1 - min_reduction);
+  return is_reduction(cost_default, cost);
 }
 
 bool TuneResult::predicts_gain() const {
@@ -274,12 +311,12 @@ std::string TuneResult::reason() const {
   }
   std::string text = "the possible saving is smaller than the differences between runs";
   if (measurement && measurement->threads_per_core > 0) return text;
-  if (!reduces_cost()) {
+  if (!predicts_gain()) {
+    text = fmt::format("in a simulation the mapped program is {:.2f} times as fast", prediction->speedup());
+  } else if (!reduces_cost() && candidates.empty()) {
     text = "no mapping with a lower communication cost was found: the default placement is already good";
   } else if (!can_gain()) {
     text = "the program hardly communicates";
-  } else if (!measurement) {
-    text = fmt::format("in a simulation the mapped program is {:.2f} times as fast", prediction->speedup());
   }
   if (share_in_mpi && metric.empty())
     text +=
@@ -313,6 +350,7 @@ Json TuneResult::json() const {
                          {"placed_seconds", prediction->after_seconds},
                          {"speedup", prediction->speedup()}};
   }
+  if (!candidates.empty()) json["candidates"] = candidates_json(candidates, higher_is_better);
   if (const auto limit = max_speedup()) json["max_speedup"] = *limit;
   if (measurement) {
     const PairedComparison& comparison = measurement->comparison;
@@ -384,7 +422,7 @@ std::string TuneResult::conclusion() const {
                        100 * comparison.confidence, comparison.pairs);
   };
   const char* const as_fast = higher_is_better ? "times the rate" : "times as fast";
-  std::string more = not_tried;
+  std::string more = not_tried + candidates_text(*this);
   for (const TuneMeasurement& other : others) {
     more += fmt::format("  with {}: {:.2f} {} ({:.2f} to {:.2f}, {} runs each)\n", other.placement(),
                         other.comparison.ratio, as_fast, other.comparison.low, other.comparison.high,

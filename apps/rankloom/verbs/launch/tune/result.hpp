@@ -36,6 +36,19 @@ struct TuneMeasurement {
   std::string placement() const;
 };
 
+/// Whether a cost or a time is reduced enough to try it.
+bool is_reduction(double before, double after);
+
+/// A mapping that ran to find the fastest one.
+struct TuneCandidate {
+  std::string goal, name;  ///< "time", "time on 8 nodes"
+  std::uint32_t nodes = 0;
+  double predicted_seconds = 0;
+  std::vector<double> seconds = {};  ///< Of its runs. With a rate: 1 / rate.
+  int status = 0;                    ///< Of the program, if it failed with this mapping.
+  bool chosen = false;
+};
+
 /// A run of the program that failed.
 struct FailedRun {
   std::string run;                ///< "the recording run"
@@ -96,6 +109,8 @@ struct TuneResult {
 
   std::string mapper;
   double cost = 0, cost_default = 0;
+  std::vector<TuneCandidate> candidates = {};  ///< With --candidates, by predicted time.
+  double candidate_seconds = 0;                ///< How long their runs took.
   std::optional<TunePrediction> prediction;
   std::optional<TuneMeasurement> measurement;  ///< Absent: nothing was run, because no gain was to be expected.
   std::vector<TuneMeasurement> others = {};    ///< Of the other mappings that were measured.
@@ -107,7 +122,7 @@ struct TuneResult {
   std::optional<FailedRun> failed;  ///< Then nothing else is known.
 
   /// Chooses the mapping with the largest gain, or the first one if none has a gain.
-  void choose(std::vector<TuneMeasurement> candidates);
+  void choose(std::vector<TuneMeasurement> measurements);
   /// The result if this were the chosen mapping.
   TuneResult with(TuneMeasurement candidate) const;
   /// The mapping reduces the communication cost enough to try it.

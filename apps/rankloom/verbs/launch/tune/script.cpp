@@ -11,6 +11,7 @@
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verbs/launch/job_script.hpp"
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/evaluate/successive_halving.hpp"
 
 namespace rankloom::app {
 
@@ -28,8 +29,9 @@ struct Estimate {
 Estimate estimate(const TuneArguments& tune, const JobScript& script) {
   // Each placement runs once before its times count: in the recording or in the warm-up.
   const std::size_t placements = tune.try_smt ? 3 : 2;
-  const auto runs = [placements](std::size_t rounds) { return placements * (rounds + 1); };
   const std::size_t max_pairs = tune.max_runs.value_or(std::max(tune.comparison.max_pairs, tune.comparison.min_pairs));
+  const std::size_t runs_of_candidates = SuccessiveHalving::planned_runs(tune.candidates, {.max_runs = max_pairs});
+  const auto runs = [&](std::size_t rounds) { return placements * (rounds + 1) + runs_of_candidates; };
   Estimate result{runs(std::min(tune.comparison.min_pairs, max_pairs)), runs(max_pairs)};
   if (!script.seconds()) return result;
   const auto time = [&](std::size_t count) { return static_cast<double>(count) * *script.seconds(); };
@@ -47,6 +49,7 @@ std::string command_prefix(const TuneArguments& tune, const std::string& name, b
   add("--profile", tune.profile);
   add("--topology", tune.topology);
   if (tune.mapper != TuneArguments().mapper) add("--mapper", tune.mapper);
+  if (tune.candidates > 1) add("--candidates", fmt::format("{}", tune.candidates));
   add("--metric", tune.metric);
   if (tune.higher_is_better) argv.emplace_back("--higher-is-better");
   if (tune.comparison.min_pairs != ComparisonOptions().min_pairs)

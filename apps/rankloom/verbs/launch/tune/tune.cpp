@@ -51,6 +51,13 @@ class TuneVerb : public Verb {
                arguments_.probe, "input");
     add_switch(app, "--lab", "run on the hosts of `rankloom lab up`", arguments_.lab, "input");
     add_text(app, {"-a,--mapper", "MAPPER", "the mapper, with its options", "mapping", "auto"}, arguments_.mapper);
+    add_count(
+        app,
+        {"--candidates", "N",
+         "first run the best N mappings for different goals, leave out the slower half again and again, and "
+         "compare the fastest with the default placement by new runs",
+         "mapping", "1"},
+        [this](std::size_t candidates) { arguments_.candidates = candidates; }, max_candidates);
     add_count(app, {"--runs", "N", "runs with each placement before the first comparison", "measuring", "5"},
               [this](std::size_t runs) { arguments_.comparison.min_pairs = runs; });
     add_count(app,
@@ -160,11 +167,14 @@ class TuneVerb : public Verb {
   }
 
  private:
-  static void add_count(CLI::App& app, const OptionText& text, const std::function<void(std::size_t)>& set) {
-    add_value(app, text, [name = text.names, set](std::string_view value) -> Result<void> {
+  static constexpr std::size_t max_candidates = 32;
+
+  static void add_count(CLI::App& app, const OptionText& text, const std::function<void(std::size_t)>& set,
+                        std::size_t max = 1000) {
+    add_value(app, text, [name = text.names, set, max](std::string_view value) -> Result<void> {
       const auto number = parse_number(value);
-      if (!number || *number < 1 || *number > 1000 || *number != std::floor(*number))
-        return bad_value(name, value, "a number from 1 to 1000");
+      if (!number || *number < 1 || *number > static_cast<double>(max) || *number != std::floor(*number))
+        return bad_value(name, value, fmt::format("a number from 1 to {}", max));
       set(static_cast<std::size_t>(*number));
       return {};
     });
@@ -181,6 +191,8 @@ class TuneVerb : public Verb {
     }
     std::vector<std::string> files = results;
     files.emplace_back("mapping.txt");
+    for (std::size_t number = 1; arguments_.candidates > 1 && number <= arguments_.candidates; ++number)
+      files.push_back(TuneCommands::candidate_name(number));
     if (arguments_.try_smt) files.emplace_back("mapping-smt.txt");
     if (arguments_.profile.empty()) files.emplace_back("app.prof");
     if (arguments_.topology.empty()) files.emplace_back("machine.json");

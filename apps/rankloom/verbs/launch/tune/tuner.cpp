@@ -3,8 +3,10 @@
 #include "apps/rankloom/verbs/launch/tune/tuner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -66,15 +68,24 @@ Result<TuneResult> Tuner::tune() {
     return propagate(done);
   if (auto done = logs_.logged(map(), commands_.map(job_.oversubscribes(), job_.slots()), "map.log"); !done)
     return propagate(done);
-  if (result_.reduces_cost() && result_.can_gain()) {
+  const bool several = arguments_.candidates > 1;
+  if (several && result_.can_gain()) {
+    if (auto done = logs_.logged(find_candidates(), commands_.candidates(job_.oversubscribes(), job_.slots()),
+                                 "candidates.log");
+        !done)
+      return propagate(done);
+  }
+  if ((several ? !mappings_.empty() : result_.reduces_cost()) && result_.can_gain()) {
     if (auto added = add_mapping(); !added) return propagate(added);
+    if (result_.failed) return result_;
   }
   if (arguments_.try_smt) {
     if (auto added = add_other_threads(); !added) return propagate(added);
   }
   if (candidates_.empty()) return result_;
   PlacementMeasurement measurement(arguments_, launch_, commands_, logs_, job_.bind(), candidates_, result_);
-  if (auto done = measurement.measure(); !done) return propagate(done);
+  if (auto done = measurement.measure(arguments_.max_seconds - result_.candidate_seconds); !done)
+    return propagate(done);
   if (result_.gain()) {
     auto use = logs_.logged(emit(), commands_.emit(chosen().smt), "emit.log");
     if (use) result_.use = *use;
@@ -172,30 +183,67 @@ Result<void> Tuner::map() {
   result_.mapper = mapped->mapper;
   result_.cost = mapped->cost;
   result_.cost_default = mapped->cost_default;
+  mapped_ = *std::move(mapped);
   return {};
+}
+
+Result<void> Tuner::find_candidates() {
+  auto found = job_.candidates(arguments_.mapper, *mapped_);
+  if (!found) return propagate(found);
+  const auto by_default = std::ranges::find_if(*found, &CandidateMapping::is_default);
+  for (CandidateMapping& candidate : *found) {
+    if (mappings_.size() == arguments_.candidates) break;
+    if (is_reduction(by_default->cost, candidate.cost) ||
+        is_reduction(by_default->predicted_seconds, candidate.predicted_seconds))
+      mappings_.push_back(candidate);
+  }
+  return mappings_.empty() ? Result<void>() : keep(mappings_.front());
+}
+
+Result<void> Tuner::select_fastest() {
+  std::vector<Candidate> candidates;
+  for (const CandidateMapping& mapping : mappings_) {
+    const std::size_t number = candidates.size() + 1;
+    const std::string file = commands_.file(TuneCommands::candidate_name(number));
+    if (auto written = job_.write(mapping.mapping, file); !written) return written;
+    auto candidate = make_candidate(file, job_, false);
+    if (!candidate) return propagate(candidate);
+    candidate->number = number;
+    candidates.push_back(*std::move(candidate));
+    result_.candidates.push_back({.goal = mapping.goal,
+                                  .name = mapping.name(),
+                                  .nodes = mapping.nodes,
+                                  .predicted_seconds = mapping.predicted_seconds});
+  }
+  PlacementMeasurement measurement(arguments_, launch_, commands_, logs_, job_.bind(), candidates, result_);
+  // The other half of the time is for the comparison with the default placement.
+  auto fastest = measurement.find_fastest(arguments_.max_seconds / 2);
+  if (!fastest) return propagate(fastest);
+  return *fastest ? keep(mappings_[**fastest]) : Result<void>();
+}
+
+Result<void> Tuner::keep(const CandidateMapping& candidate) {
+  result_.cost = candidate.cost;
+  return job_.write(candidate.mapping, commands_.mapping());
 }
 
 Result<void> Tuner::predict(std::string& baseline) {
   SimulationArguments simulation;
   if (auto prepared = simulation.prepare(); !prepared) return prepared;
-  const ProblemArguments arguments = job_.problem(true);
+  const ProblemArguments arguments = mappings_.empty() ? job_.problem(true) : job_.problem_on_any_nodes(true);
   auto instance = arguments.load(Progress::none(), true);
   if (!instance) return propagate(instance);
   baseline = instance->default_name;
-  auto source = simulation.replay_source(arguments.profile, *instance->profile, instance->format);
-  if (!source) return propagate(source);
-  std::vector<SimulationRequest> requests;
+  std::vector<std::vector<Core>> placements;
   for (const std::string& name : {baseline, commands_.mapping()}) {
     auto placement = named_placement(name, *instance, instance->capacities, {}, Progress::none());
     if (!placement) return propagate(placement);
-    requests.push_back(simulation.request(instance->topology));
-    requests.back().jobs.push_back(
-        {.name = name, .traces = source->files, .core_of = std::move(*placement), .start = 0});
-    if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
+    placements.push_back(*std::move(placement));
   }
-  auto simulated = simulate(requests, simulation.options, Progress::none());
+  const std::array<std::span<const Core>, 2> both{placements[0], placements[1]};
+  auto simulated = simulation.simulate_placements(arguments.profile, *instance, both, Progress::none());
   if (!simulated) return propagate(simulated);
-  result_.prediction = {(*simulated)[0].seconds, (*simulated)[1].seconds};
+  result_.prediction = {(*simulated)[0], (*simulated)[1]};
   logs_.print_progress(
       fmt::format("predicted  {:.2f} times faster: {} default placement, {} with the mapping, in a simulation",
                   result_.prediction->speedup(), format_seconds(result_.prediction->before_seconds),
@@ -204,13 +252,21 @@ Result<void> Tuner::predict(std::string& baseline) {
 }
 
 Result<void> Tuner::add_mapping() {
-  logs_.print_progress(fmt::format("mapping    {} less communication cost than the default placement",
-                                   percent(100 * (1 - result_.cost / result_.cost_default))));
+  if (mappings_.empty()) {
+    logs_.print_progress(fmt::format("mapping    {} less communication cost than the default placement",
+                                     percent(100 * (1 - result_.cost / result_.cost_default))));
+  } else {
+    logs_.print_progress(fmt::format("mapping    {}; the shortest predicted time has {}",
+                                     counted(mappings_.size(), "candidate"), mappings_.front().name()));
+  }
   if (arguments_.predict) {
     std::string baseline = commands_.expected_baseline();
     auto predicted = predict(baseline);
     if (auto done = logs_.logged(std::move(predicted), commands_.predict(baseline), "predict.log"); !done) return done;
     if (!result_.predicts_gain()) return {};
+  }
+  if (mappings_.size() > 1) {
+    if (auto done = select_fastest(); !done || result_.failed) return done;
   }
   return add_candidate(job_, false);
 }
@@ -228,24 +284,30 @@ Result<void> Tuner::add_other_threads() {
   return add_candidate(*std::move(other), true);
 }
 
-Result<void> Tuner::add_candidate(JobMapping job, bool smt) {
-  auto deployment = logs_.logged(deployment_of(commands_.mapping(smt), commands_.machine(), {.threads = job.threads()}),
+Result<Candidate> Tuner::make_candidate(const std::string& mapping, JobMapping job, bool smt) const {
+  auto deployment = logs_.logged(deployment_of(mapping, commands_.machine(), {.threads = job.threads()}),
                                  commands_.run(job.slots(), smt), "run.log");
   if (!deployment) return propagate(deployment);
-  Candidate candidate{std::move(job), launch_, smt, *std::move(deployment)};
+  Candidate candidate{.job = std::move(job), .launch = launch_, .smt = smt, .deployment = *std::move(deployment)};
   if (smt) {
     candidate.measurement.threads_per_core = candidate.job.threads_per_core();
     const auto reserve = launch_.launcher->command_line->reserve;
     if (reserve != nullptr)
       reserve(candidate.launch.programs.front(), static_cast<std::uint32_t>(candidate.deployment.slot(Rank{0}).size()));
   }
-  const auto plan =
-      plan_launch(candidate.launch, candidate.deployment, launch_context(commands_.launch_directory(smt), job_.bind()));
+  return candidate;
+}
+
+Result<void> Tuner::add_candidate(JobMapping job, bool smt) {
+  auto candidate = make_candidate(commands_.mapping(smt), std::move(job), smt);
+  if (!candidate) return propagate(candidate);
+  const auto plan = plan_launch(candidate->launch, candidate->deployment,
+                                launch_context(commands_.launch_directory(smt), job_.bind()));
   if (plan && !plan->replaced.empty()) {
     logs_.print_progress(fmt::format("options    {}", plan->replacements()));
     result_.replaced = plan->replaced;
   }
-  candidates_.push_back(std::move(candidate));
+  candidates_.push_back(*std::move(candidate));
   return {};
 }
 

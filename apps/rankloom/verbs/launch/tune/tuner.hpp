@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,12 +40,19 @@ class Tuner {
   Result<void> summarise_profile();
   Result<void> fit();
   Result<void> map();
+  /// The mappings of --candidates: those that reduce the cost or the predicted time.
+  Result<void> find_candidates();
+  /// Runs them, and keeps the fastest one.
+  Result<void> select_fastest();
+  /// Makes it the mapping that is compared with the default placement.
+  Result<void> keep(const CandidateMapping& candidate);
   /// Simulates the recorded messages with the default placement, whose name it sets, and with the mapping.
   Result<void> predict(std::string& baseline);
   Result<void> add_mapping();
   Result<void> add_other_threads();
   /// OpenMP has as many threads with a mapping as with the default placement, unless ranks use other hardware threads.
   Result<void> add_candidate(JobMapping job, bool smt);
+  Result<Candidate> make_candidate(const std::string& mapping, JobMapping job, bool smt) const;
   /// The call of `rankloom run` that is printed for the user.
   std::string run_text(const Candidate& candidate) const;
   const Candidate& chosen() const;
@@ -56,6 +64,8 @@ class Tuner {
   TuneCommands commands_;
   TuneLogs logs_;
   JobMapping job_;
+  std::optional<MapResult> mapped_;
+  std::vector<CandidateMapping> mappings_;  // of --candidates, by predicted time
   std::vector<Candidate> candidates_;
   TuneResult result_;
 };
