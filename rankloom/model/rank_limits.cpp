@@ -170,6 +170,12 @@ RankLimits limits_of(std::span<const Core> core_of, const Topology& topology) {
   return limits;
 }
 
+std::uint32_t nodes_used(std::span<const Core> core_of, const Topology& topology) {
+  std::vector<std::uint8_t> used(topology.node_count(), 0);
+  for (const Core core : core_of) used[index(topology.node_of(core))] = 1;
+  return static_cast<std::uint32_t>(std::count(used.begin(), used.end(), 1));
+}
+
 RankLimits even_limits(std::uint32_t ranks, const Topology& topology, const Capacities& capacities) {
   const MemoryTree tree(topology, capacities, {});
   RankLimits limits;

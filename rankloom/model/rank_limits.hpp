@@ -23,6 +23,9 @@ struct RankLimits {
 /// The largest numbers of ranks that this placement has on one node, package and NUMA node.
 RankLimits limits_of(std::span<const Core> core_of, const Topology& topology);
 
+/// The number of nodes with ranks.
+std::uint32_t nodes_used(std::span<const Core> core_of, const Topology& topology);
+
 /// The smallest numbers with which the ranks fit: all nodes, packages and NUMA nodes take part.
 RankLimits even_limits(std::uint32_t ranks, const Topology& topology, const Capacities& capacities);
 

@@ -14,8 +14,10 @@
 namespace rankloom {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 
 std::vector<std::string> route_names(const Platform& platform, std::uint32_t from, std::uint32_t to) {
   std::vector<Channel> channels;
@@ -35,10 +37,36 @@ TEST(Platform, AMessageUsesTheChannelsBelowTheDivergenceLevel) {
   const Topology topology = *load_topology("switch:2=4,3us node:3=3,2us core:4=1,100ns");
   const Platform platform = *Platform::of(topology);
   EXPECT_THAT(route_names(platform, 0, 0), ElementsAre());
-  EXPECT_THAT(route_names(platform, 0, 1), ElementsAre("core 0 out", "core 1 in"));
-  EXPECT_THAT(route_names(platform, 1, 4), ElementsAre("core 1 out", "node 0 out", "node 1 in", "core 4 in"));
+  EXPECT_THAT(route_names(platform, 0, 1), ElementsAre("core 0 of node 0, out", "core 1 of node 0, in"));
+  EXPECT_THAT(route_names(platform, 1, 4),
+              ElementsAre("core 1 of node 0, out", "node 0's card, out", "node 1's card, in", "core 0 of node 1, in"));
   EXPECT_THAT(route_names(platform, 0, 12),
-              ElementsAre("core 0 out", "node 0 out", "switch 0 out", "switch 1 in", "node 3 in", "core 12 in"));
+              ElementsAre("core 0 of node 0, out", "node 0's card, out", "uplink of switch 0, out",
+                          "uplink of switch 1, in", "node 3's card, in", "core 0 of node 3, in"));
+}
+
+TEST(Platform, ChannelsHaveNamesInPlainWords) {
+  const auto names = [](const std::string& text) {
+    const Platform platform = *Platform::of(*load_topology(text));
+    std::vector<std::string> all;
+    for (Channel channel = 0; channel < platform.channel_count(); ++channel) all.push_back(platform.name(channel));
+    return all;
+  };
+  EXPECT_THAT(
+      names("switch:2=3 node:2=2 core:2=1 width:bus=2"),
+      IsSupersetOf({"core 1 of node 2, in", "node 3's card, out", "uplink of switch 1, in", "memory bus of node 2"}));
+  EXPECT_THAT(names("node:2=2 package:2=1 core:2=1 width:package=2"), Contains("package 1 of node 1, out"));
+  EXPECT_THAT(names("torus:2x3=2 core:2=1"), Contains("link from node (0,1) to node (0,2)"));
+  EXPECT_THAT(names("mesh:3=2 core:2=1"), Contains("link from node 1 to node 2"));
+  EXPECT_THAT(names("fattree:2,2/1,1=2 core:2=1"),
+              IsSupersetOf({"link from node 0 to switch 0", "link from switch 0 to switch 2"}));
+  MachineSpec named = load_topology("node:2=2 core:2=1")->spec();
+  named.root.children = {named.root.children[0], named.root.children[0]};
+  for (std::size_t node = 0; node < 2; ++node) {
+    named.root.children[node].repeat = 1;
+    named.root.children[node].name = node == 0 ? "alpha" : "beta";
+  }
+  EXPECT_EQ(Platform::of(*Topology::build(named))->name(Channel{8 + 3}), "beta's card, in");
 }
 
 TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
@@ -57,14 +85,15 @@ TEST(Platform, CostsAreNanosecondsUnlessARateIsGiven) {
 TEST(Platform, AWidthAllowsConcurrentMessages) {
   const Topology topology = *load_topology("switch:2=4 node:2=2 package:2=1.5 core:2=1");
   const Platform plain = *Platform::of(topology);
-  EXPECT_DOUBLE_EQ(rate_of(plain, "switch 0 out"), 0.25e9);
-  EXPECT_DOUBLE_EQ(rate_of(plain, "node 1 in"), 0.5e9);
-  EXPECT_EQ(rate_of(plain, "package 0 out"), 0) << "packages have no limit by default";
+  EXPECT_DOUBLE_EQ(rate_of(plain, "uplink of switch 0, out"), 0.25e9);
+  EXPECT_DOUBLE_EQ(rate_of(plain, "node 1's card, in"), 0.5e9);
+  EXPECT_EQ(rate_of(plain, "package 0 of node 0, out"), 0) << "packages have no limit by default";
   const Platform wide = *Platform::of(*topology.with_channels({.widths = {{"switch", 4}, {"bus", 3}, {"package", 2}}}));
-  EXPECT_DOUBLE_EQ(rate_of(wide, "switch 0 out"), 1e9);
-  EXPECT_DOUBLE_EQ(rate_of(wide, "node 3 bus"), 3e9);
-  EXPECT_DOUBLE_EQ(rate_of(wide, "package 0 out"), 2 / 1.5 * 1e9);
-  EXPECT_THAT(route_names(wide, 0, 1), ElementsAre("core 0 out", "node 0 bus", "core 1 in"));
+  EXPECT_DOUBLE_EQ(rate_of(wide, "uplink of switch 0, out"), 1e9);
+  EXPECT_DOUBLE_EQ(rate_of(wide, "memory bus of node 3"), 3e9);
+  EXPECT_DOUBLE_EQ(rate_of(wide, "package 0 of node 0, out"), 2 / 1.5 * 1e9);
+  EXPECT_THAT(route_names(wide, 0, 1),
+              ElementsAre("core 0 of node 0, out", "memory bus of node 0", "core 1 of node 0, in"));
   EXPECT_DOUBLE_EQ(wide.max_rate(Core{0}, Core{8}), 0.25e9) << "the rate of a single message does not change";
 }
 
@@ -79,13 +108,14 @@ TEST(Platform, UsesTheRoutesOfTheNetwork) {
         if (from == to) continue;
         std::vector<Link> links;
         topology.network().route(from, to, links);
-        std::vector<std::string> wanted{"core " + std::to_string(index(topology.first_core(0, index(from)))) + " out"};
-        for (const Link link : links) wanted.push_back("link " + std::to_string(index(link)));
-        wanted.push_back("core " + std::to_string(index(topology.first_core(0, index(to)))) + " in");
-        ASSERT_EQ(
-            route_names(platform, index(topology.first_core(0, index(from))), index(topology.first_core(0, index(to)))),
-            wanted)
-            << text;
+        const Core first = topology.first_core(0, index(from)), last = topology.first_core(0, index(to));
+        const Channel first_link = platform.channel_count() - topology.network().link_count();
+        std::vector<Channel> wanted{2 * Channel{index(first)}};
+        for (const Link link : links) wanted.push_back(first_link + index(link));
+        wanted.push_back(2 * Channel{index(last)} + 1);
+        std::vector<Channel> channels;
+        platform.route(first, last, channels);
+        ASSERT_EQ(channels, wanted) << text;
       }
     }
   }
@@ -133,8 +163,8 @@ TEST(Platform, AMachineStatesItsWidths) {
   const Topology stated = *load_topology(levels + " width:switch=4,bus=3");
   EXPECT_EQ(stated.spec().channels.widths, (std::vector<ChannelSpec::Width>{{"bus", 3}, {"switch", 4}}));
   const Platform platform = *Platform::of(stated);
-  EXPECT_DOUBLE_EQ(rate_of(platform, "switch 0 out"), 1e9);
-  EXPECT_DOUBLE_EQ(rate_of(platform, "node 3 bus"), 3e9);
+  EXPECT_DOUBLE_EQ(rate_of(platform, "uplink of switch 0, out"), 1e9);
+  EXPECT_DOUBLE_EQ(rate_of(platform, "memory bus of node 3"), 3e9);
   const Topology read = *Topology::build(*read_machine_json({"machine.json", write_machine_json(stated.spec())}));
   EXPECT_EQ(read.spec().channels, stated.spec().channels);
   for (const char* token : {"width:", "width", "width:node", "width:node=x", "width:rack=2", "width:node=0.5"})

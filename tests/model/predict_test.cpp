@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/model/cost/bottlenecks.hpp"
 
 namespace rankloom {
 namespace {
@@ -44,8 +45,12 @@ TEST(Predict, MessagesOutOfANodeShareItsChannel) {
   EXPECT_DOUBLE_EQ(both.rank_seconds[0], 2e-6 + 2000 * 10e-9);
   EXPECT_DOUBLE_EQ(both.rank_seconds[1], 2e-6 + 2000 * 10e-9);
   EXPECT_DOUBLE_EQ(both.seconds, both.rank_seconds[0]);
-  EXPECT_EQ(platform.name(both.busiest), "node 0 out");
-  EXPECT_DOUBLE_EQ(both.busiest_seconds, 20e-6);
+  ASSERT_EQ(both.busiest.size(), 2) << "one channel of the nodes, one of the cores";
+  EXPECT_EQ(platform.name(both.busiest[0].channel), "node 0's card, out");
+  EXPECT_DOUBLE_EQ(both.busiest[0].seconds, 20e-6);
+  EXPECT_DOUBLE_EQ(both.busiest[0].bytes, 2000);
+  EXPECT_EQ(platform.name(both.busiest[1].channel), "core 0 of node 0, out");
+  EXPECT_DOUBLE_EQ(both.busiest[1].seconds, 2e-6);
 }
 
 TEST(Predict, DistantNodesAreSlowAndSharedLinksSlower) {
@@ -54,7 +59,8 @@ TEST(Predict, DistantNodesAreSlowAndSharedLinksSlower) {
   EXPECT_DOUBLE_EQ(predict(graph_of(4, {{0, 2, 1000, 1}}), platform, in_order).seconds, 2e-6 + 1000 * 20e-9);
   // The link between nodes 1 and 2 transfers 3,000 bytes.
   const auto crowded = predict(graph_of(4, {{0, 2, 1000, 1}, {1, 3, 1000, 1}, {1, 2, 1000, 1}}), platform, in_order);
-  EXPECT_DOUBLE_EQ(crowded.busiest_seconds, 3000 * 10e-9);
+  EXPECT_EQ(platform.name(crowded.busiest[0].channel), "link from node 1 to node 2");
+  EXPECT_DOUBLE_EQ(crowded.busiest[0].seconds, 3000 * 10e-9);
   EXPECT_DOUBLE_EQ(crowded.rank_seconds[0], 2e-6 + 30e-6);
 }
 
@@ -63,6 +69,26 @@ TEST(Predict, MessagesWithinACoreTakeNoTime) {
   const Platform platform = *Platform::of(topology);
   const std::array<Core, 2> same{Core{1}, Core{1}};
   EXPECT_EQ(predict(graph_of(2, {{0, 1, 1e9, 1}}), platform, same).seconds, 0);
+}
+
+TEST(Bottlenecks, TheLongestTimeComesFirst) {
+  const Platform platform = *Platform::of(*load_topology("switch:2=20,3us node:2=10,2us core:2=1,100ns"));
+  const std::array<Core, 4> one_per_node{Core{0}, Core{2}, Core{4}, Core{6}};
+  const auto words = [&](double messages) {
+    const CommGraph graph = graph_of(4, {{0, 1, 1000, 1}, {1, 0, 4000, 1}, {1, 2, 1000, messages}});
+    return bottleneck_sentence(predict_time(graph, platform, one_per_node).bottlenecks);
+  };
+  EXPECT_EQ(words(1), "node 1's card, out: 5 kB in 50 µs; next: uplink of switch 0, out: 20 µs");
+  EXPECT_EQ(words(100), "latency between ranks 1 and 2: 300 µs; next: node 1's card, out: 50 µs");
+  EXPECT_EQ(bottleneck_sentence({}), "none");
+}
+
+TEST(Bottlenecks, ASingleTransferOverManyHopsMayTakeLongest) {
+  const Platform platform = *Platform::of(*load_topology("mesh:4=10 core:1"));
+  const auto time = predict_time(graph_of(4, {{0, 3, 1000, 1}}), platform, in_order);
+  ASSERT_FALSE(time.bottlenecks.empty());
+  EXPECT_EQ(first_bottleneck(time.bottlenecks), "transfer from rank 0 to rank 3: 1 kB in 30 µs");
+  EXPECT_DOUBLE_EQ(time.seconds, time.bottlenecks[0].seconds);
 }
 
 }  // namespace

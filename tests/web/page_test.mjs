@@ -91,6 +91,20 @@ check("The verdict says the measured gain with its spread, the prediction, and w
   await page.waitForFunction(() => document.querySelector("#verdict .copy").textContent === "Copied");
 });
 
+check("The table of times says what limits each of them, and costs of the model predicted are times", async (browser) => {
+  const bottlenecks = (name, seconds) => [{ name, bytes: 1.2e9, seconds }, { name: "latency between ranks 1 and 5", bytes: 0, seconds: seconds / 2 }];
+  const predicted = { ...tune.verdict.predicted, bottlenecks_before: bottlenecks("node 3's card, out", 3), bottlenecks_after: bottlenecks("uplink of switch 0, in", 1) };
+  const page = await browser.open({ ...tune, model: "predicted", verdict: { ...tune.verdict, predicted } });
+  await page.locator("#verdict summary").first().click();
+  const text = await page.locator("#verdict table").innerText();
+  assert.match(text, /node 3's card, out: 1\.2 GB in 3 s/);
+  assert.match(text, /latency between ranks 1 and 5: 1\.5 s/);
+  assert.match(text, /uplink of switch 0, in: 1\.2 GB in 1 s/);
+  const [auto] = tune.mappers;
+  const cost = await page.locator("#mappers tbody tr", { hasText: auto.name }).first().locator("td").first().innerText();
+  assert.doesNotMatch(cost, /^[\d,.e+]+$/, "a time has a unit");
+});
+
 check("Pointing at a cell shows both ranks, bytes, messages, places and level, in both maps", async (browser) => {
   const page = await browser.open(tune);
   for (const which of [0, 1]) {

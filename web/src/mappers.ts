@@ -8,8 +8,9 @@ import type { MapperDocument } from "./data/schema";
 import { make_table } from "./ui/table";
 
 export function mappers_section(report: Report): HTMLElement | undefined {
-  const { mappers, lower_bound, larger_is_better } = report.document;
+  const { mappers, lower_bound, larger_is_better, model } = report.document;
   if (!mappers?.length) return undefined;
+  const cost_words = (cost: number) => (model === "predicted" ? seconds(cost) : number(cost));
   const most = Math.max(...mappers.map((row) => row.cost), lower_bound ?? 0, 1e-300);
   const bound = lower_bound !== undefined && lower_bound > 0 ? lower_bound : undefined;  // the program leaves out a bound that says nothing
   const slowest = Math.max(...mappers.map((row) => row.time_ms ?? 0), 1e-9);
@@ -27,7 +28,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
           show: element(
             "span",
             { class: `bar-cell wide${row.chosen ? " chosen" : ""}`, style: `--share:${(row.cost / most).toFixed(4)};${bound ? `--mark:${(bound / most).toFixed(4)}` : ""}` },
-            number(row.cost),
+            cost_words(row.cost),
           ),
           value: row.cost,
         }),
@@ -53,7 +54,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
   table.classList.add("card", "mappers");
   const reached = chosen && `; ${gap(chosen) < 5e-7 ? `${chosen.name} is there` : larger_is_better ? `${chosen.name} is at most ${percent(gap(chosen))} below it` : `at most ${percent(gap(chosen))} of what ${chosen.name} costs could be saved`}`;
   const lead = bound
-    ? `No placement can ${larger_is_better ? "reach more" : "cost less"} than ${number(bound)} under this model (the mark in each bar)${reached ?? ""}.`
+    ? `No placement can ${larger_is_better ? "reach more" : "cost less"} than ${cost_words(bound)} under this model (the mark in each bar)${reached ?? ""}.`
     : `${larger_is_better ? "Value" : "Cost"} of each mapper; ${larger_is_better ? "more" : "less"} is better.`;
   return section("mappers", "Mappers", lead, table);
 }

@@ -3,9 +3,9 @@
 import { command_line } from "./ui/copy";
 import { element, svg } from "./ui/dom";
 import { figure } from "./ui/figure";
-import { factor, number, plural, seconds } from "./ui/format";
+import { bytes, factor, number, plural, seconds } from "./ui/format";
 import type { Report } from "./data/report";
-import type { VerdictDocument } from "./data/schema";
+import type { BottleneckDocument, VerdictDocument } from "./data/schema";
 import { folded_table, make_table } from "./ui/table";
 
 const BADGES: Record<VerdictDocument["kind"], string> = {
@@ -26,6 +26,8 @@ interface Line {
   predicted?: number;
   simulated?: number;
   runs: number[];
+  /** Of the predicted time, the longest first. */
+  bottlenecks: BottleneckDocument[];
 }
 
 /** The values of the bars: measured, otherwise simulated, otherwise predicted. */
@@ -35,6 +37,13 @@ function bar_value(line: Line): number {
 
 function time_words(value: number, unit: string): string {
   return unit === "s" ? seconds(value) : `${number(value)} ${unit}`;
+}
+
+/** "node 3's card, out: 1.2 GB in 400 ms" */
+function bottleneck_words(bottleneck: BottleneckDocument | undefined): string {
+  if (!bottleneck) return "–";
+  const traffic = bottleneck.bytes > 0 ? `${bytes(bottleneck.bytes)} in ` : "";
+  return `${bottleneck.name}: ${traffic}${seconds(bottleneck.seconds)}`;
 }
 
 /** Bars, one dot per run, a diamond for the prediction and a square for the simulation unless the bar shows it. */
@@ -71,8 +80,8 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   if (unit === undefined) return undefined;
   const kind = unit === "s" ? "Time" : "Rate";
   const lines: Line[] = [
-    { name: "before", predicted: predicted?.before, simulated: simulated?.before, runs: measured?.before ?? [] },
-    { name: "after", predicted: predicted?.after, simulated: simulated?.after, runs: measured?.after ?? [] },
+    { name: "before", predicted: predicted?.before, simulated: simulated?.before, runs: measured?.before ?? [], bottlenecks: predicted?.bottlenecks_before ?? [] },
+    { name: "after", predicted: predicted?.after, simulated: simulated?.after, runs: measured?.after ?? [], bottlenecks: predicted?.bottlenecks_after ?? [] },
   ];
   const runs = measured ? Math.max(measured.before.length, measured.after.length) : 0;
   const note = measured ? `Bars: mean of ${plural(runs, "run")}; dots: each run${simulated ? "; squares: simulated" : ""}${predicted ? "; diamonds: predicted" : ""}.`
@@ -85,6 +94,10 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
     [
       { name: "Order", cell: (line: Line) => line.name },
       ...(predicted ? [{ name: "Predicted", cell: (line: Line) => cell(line.predicted) }] : []),
+      ...(lines.some((line) => line.bottlenecks.length > 0) ? [
+        { name: "Limited by", cell: (line: Line) => bottleneck_words(line.bottlenecks[0]) },
+        { name: "Next", cell: (line: Line) => bottleneck_words(line.bottlenecks[1]) },
+      ] : []),
       ...(simulated ? [{ name: "Simulated", cell: (line: Line) => cell(line.simulated) }] : []),
       ...(measured ? [{ name: "Measured, mean", cell: (line: Line) => cell(mean(line.runs)) }] : []),
       ...Array.from({ length: runs }, (_, i) => ({ name: `Run ${i + 1}`, cell: (line: Line) => cell(line.runs[i]) })),

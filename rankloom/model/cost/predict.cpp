@@ -21,10 +21,32 @@ void for_each_edge(const CommGraph& graph, std::span<const Core> core_of, const 
   }
 }
 
+/// Turns the bytes of every channel into seconds.
+std::vector<BusyChannel> busiest_channels(const Platform& platform, std::vector<double>& busy) {
+  std::vector<BusyChannel> result;
+  const std::vector<Channel> kinds = platform.kinds();
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const Channel end = kind + 1 < kinds.size() ? kinds[kind + 1] : platform.channel_count();
+    BusyChannel busiest;
+    for (Channel channel = kinds[kind]; channel < end; ++channel) {
+      if (busy[channel] == 0) continue;
+      const double bytes = busy[channel];
+      busy[channel] /= platform.rate(channel);
+      if (busy[channel] > busiest.seconds) busiest = {channel, bytes, busy[channel]};
+    }
+    if (busiest.seconds > 0) result.push_back(busiest);
+  }
+  // Of equal times that of the outermost channel comes first.
+  std::sort(result.begin(), result.end(), [](const BusyChannel& a, const BusyChannel& b) {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.channel > b.channel;
+  });
+  return result;
+}
+
 }  // namespace
 
 Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
-  std::vector<double> busy(platform.channel_count(), 0.0);  // seconds
+  std::vector<double> busy(platform.channel_count(), 0.0);  // bytes, then seconds
   std::vector<Channel> route;
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double) {
     route.clear();
@@ -32,25 +54,21 @@ Prediction predict(const CommGraph& graph, const Platform& platform, std::span<c
     for (const Channel channel : route) busy[channel] += bytes;
   });
   Prediction prediction;
-  for (Channel channel = 0; channel < busy.size(); ++channel) {
-    if (busy[channel] == 0) continue;
-    busy[channel] /= platform.rate(channel);
-    if (busy[channel] > prediction.busiest_seconds) {
-      prediction.busiest_seconds = busy[channel];
-      prediction.busiest = channel;
-    }
-  }
+  prediction.busiest = busiest_channels(platform, busy);
   std::vector<double> latency(graph.rank_count(), 0.0);
   prediction.rank_seconds.assign(graph.rank_count(), 0.0);
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double messages) {
     const Core p = core_of[index(from)], q = core_of[index(to)];
     double slowest = bytes / platform.max_rate(p, q);
+    const double latencies = messages * platform.latency(p, q);
+    if (slowest > prediction.longest_transfer.seconds) prediction.longest_transfer = {from, to, bytes, slowest};
+    if (latencies > prediction.longest_latency.seconds) prediction.longest_latency = {from, to, bytes, latencies};
     route.clear();
     platform.route(p, q, route);
     for (const Channel channel : route) slowest = std::max(slowest, busy[channel]);
     for (const Rank end : {from, to}) {
       prediction.rank_seconds[index(end)] = std::max(prediction.rank_seconds[index(end)], slowest);
-      latency[index(end)] = std::max(latency[index(end)], messages * platform.latency(p, q));
+      latency[index(end)] = std::max(latency[index(end)], latencies);
     }
   });
   for (std::size_t rank = 0; rank < latency.size(); ++rank) {

@@ -10,11 +10,29 @@
 
 namespace rankloom {
 
+/// Callers do not predict the times of graphs with more edges, unless asked to: it takes minutes.
+inline constexpr EdgeIndex many_edges = 20'000'000;
+
+/// A channel and its traffic.
+struct BusyChannel {
+  Channel channel = 0;
+  double bytes = 0;
+  double seconds = 0;  ///< Which the channel needs for them.
+};
+
+/// A pair of ranks, and how long its messages take if no others are sent.
+struct PairTime {
+  Rank from{}, to{};
+  double bytes = 0;
+  double seconds = 0;
+};
+
 struct Prediction {
   double seconds = 0;                ///< Until the last rank has sent and received all messages.
   std::vector<double> rank_seconds;  ///< By rank.
-  Channel busiest = 0;               ///< The channel that needs the longest time for its traffic.
-  double busiest_seconds = 0;        ///< That time.
+  std::vector<BusyChannel> busiest;  ///< Of each kind of channels with traffic, the longest time first.
+  PairTime longest_transfer;         ///< By bytes x inverse bandwidth.
+  PairTime longest_latency;          ///< By messages x latency.
 };
 
 /// The time of a rank is that of its latencies plus that of its slowest transfer. A rank exchanges messages with all of

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "rankloom/model/machine/network/network_shapes.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -27,6 +29,22 @@ bool has_latency(const Topology& topology) {
     if (level.cost && level.cost->latency > 0) return true;
   }
   return false;
+}
+
+/// Its name, if the machine has names; otherwise "node (0,1)" in a mesh or torus, else "node 1".
+std::string node_name(const Topology& topology, Node node) {
+  std::string name = topology.node_name(node);
+  if (name != fmt::format("node{}", index(node))) return name;
+  const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape());
+  if (topology.routed() && mesh != nullptr && mesh->sizes.size() > 1)
+    return fmt::format("node ({})", fmt::join(mesh->coordinates(node), ","));
+  return fmt::format("node {}", index(node));
+}
+
+std::string vertex_name(const Topology& topology, Vertex vertex) {
+  const std::uint32_t nodes = topology.network().node_count();
+  if (index(vertex) < nodes) return node_name(topology, Node{index(vertex)});
+  return fmt::format("switch {}", index(vertex) - nodes);
 }
 
 }  // namespace
@@ -171,18 +189,41 @@ double Platform::rate(Channel channel) const {
     return link_rate_ / topology_.network().slowness(Link{static_cast<std::uint32_t>(channel - first_link_)});
   }
   if (channel >= first_bus_) return bus_[channel - first_bus_];
-  const auto channels =
-      std::find_if(levels_.rbegin(), levels_.rend(), [&](const LevelChannels& f) { return f.first <= channel; });
-  return channels->rate(static_cast<std::uint32_t>((channel - channels->first) / 2));
+  const LevelChannels& level = level_of(channel);
+  return level.rate(static_cast<std::uint32_t>((channel - level.first) / 2));
+}
+
+const Platform::LevelChannels& Platform::level_of(Channel channel) const {
+  return *std::find_if(levels_.rbegin(), levels_.rend(), [&](const LevelChannels& f) { return f.first <= channel; });
+}
+
+std::vector<Channel> Platform::kinds() const {
+  std::vector<Channel> first;
+  for (const LevelChannels& level : levels_) first.push_back(level.first);
+  if (!bus_.empty()) first.push_back(first_bus_);
+  if (topology_.routed()) first.push_back(first_link_);
+  return first;
 }
 
 std::string Platform::name(Channel channel) const {
-  if (topology_.routed() && channel >= first_link_) return fmt::format("link {}", channel - first_link_);
-  if (channel >= first_bus_) return fmt::format("node {} bus", channel - first_bus_);
-  const auto channels =
-      std::find_if(levels_.rbegin(), levels_.rend(), [&](const LevelChannels& f) { return f.first <= channel; });
-  const Channel at = channel - channels->first;
-  return fmt::format("{} {} {}", topology_.levels()[channels->level].kind, at / 2, at % 2 == 0 ? "out" : "in");
+  if (topology_.routed() && channel >= first_link_) {
+    const auto [from, to] = topology_.network().endpoints(Link{static_cast<std::uint32_t>(channel - first_link_)});
+    return fmt::format("link from {} to {}", vertex_name(topology_, from), vertex_name(topology_, to));
+  }
+  if (channel >= first_bus_) {
+    const Node node{static_cast<std::uint32_t>(channel - first_bus_)};
+    return fmt::format("memory bus of {}", node_name(topology_, node));
+  }
+  const LevelChannels& channels = level_of(channel);
+  const auto object = static_cast<std::uint32_t>((channel - channels.first) / 2);
+  const char* const direction = (channel - channels.first) % 2 == 0 ? "out" : "in";
+  const std::size_t node_level = topology_.node_level();
+  if (channels.level == node_level) return fmt::format("{}'s card, {}", node_name(topology_, Node{object}), direction);
+  const std::string& kind = topology_.levels()[channels.level].kind;
+  if (channels.level < node_level) return fmt::format("uplink of {} {}, {}", kind, object, direction);
+  const Node node = topology_.node_of(topology_.first_core(channels.level, object));
+  const std::uint32_t first = topology_.object_of(channels.level, topology_.first_core(node_level, index(node)));
+  return fmt::format("{} {} of {}, {}", kind, object - first, node_name(topology_, node), direction);
 }
 
 std::span<const Link> Platform::links(Node from, Node to) const {

@@ -60,8 +60,12 @@ class Platform {
   Channel channel_count() const { return channel_count_; }
   /// Bytes per second.
   double rate(Channel channel) const;
-  /// "core 12 out", "node 3 in", "node 3 bus", "link 17"
+  /// In plain words: "core 4 of node 3, out", "node 3's card, in", "uplink of switch 0, out", "memory bus of node 3",
+  /// "link from node (0,1) to node (0,2)". Nodes have their names if the machine has them.
   std::string name(Channel channel) const;
+  /// The first channels of each kind: cores, objects of other levels, buses, links. Channels of one kind are
+  /// consecutive.
+  std::vector<Channel> kinds() const;
 
   /// Appends the channels of the route; none within a core. Hot loops use RouteTable.
   void route(Core from, Core to, std::vector<Channel>& channels) const;
@@ -99,6 +103,7 @@ class Platform {
     return seconds(topology_.divergence_level(from, to), topology_.cost(from, to));
   }
   double min_inverse_bandwidth(std::size_t level, Core core) const;
+  const LevelChannels& level_of(Channel channel) const;
   /// The links of a route between nodes; valid until the next call by this thread.
   std::span<const Link> links(Node from, Node to) const;
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/cost/loads.hpp"
-#include "rankloom/model/cost/predict.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/report/document/displayed_traffic.hpp"
 
@@ -19,8 +19,6 @@ namespace rankloom {
 
 namespace {
 
-/// Graphs with more edges are not routed, because this takes minutes.
-constexpr EdgeIndex many_edges = 20'000'000;
 constexpr std::size_t max_links = 10;
 
 std::string vertex_label(const Topology& topology, Vertex vertex) {
@@ -76,8 +74,11 @@ void predict_times(const CommGraph& graph, const Topology& topology, const Compa
                    ReportDocument& document) {
   auto platform = Platform::of(topology);
   if (!platform || placements.after.empty()) return;  // without links there is no prediction
-  document.verdict.predicted = {predict(graph, *platform, placements.before).seconds,
-                                predict(graph, *platform, placements.after).seconds};
+  PredictedTime before = predict_time(graph, *platform, placements.before);
+  PredictedTime after = predict_time(graph, *platform, placements.after);
+  document.verdict.predicted = {before.seconds, after.seconds};
+  document.verdict.bottlenecks_before = std::move(before.bottlenecks);
+  document.verdict.bottlenecks_after = std::move(after.bottlenecks);
 }
 
 void show(CommGraph graph, ReportDocument& document) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/cost/problem_id.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
@@ -33,7 +34,8 @@ struct Verdict {
   std::vector<std::string> commands;                   ///< The commands to type.
   std::optional<double> saved;                         ///< Saved share of the cost, by the model.
   std::optional<std::pair<double, double>> predicted;  ///< Seconds of communication before and after, analytically.
-  std::optional<std::pair<double, double>> simulated;  ///< The same by simulation.
+  std::vector<Bottleneck> bottlenecks_before, bottlenecks_after;  ///< What limits the predicted times.
+  std::optional<std::pair<double, double>> simulated;             ///< The same by simulation.
   std::optional<Measured> measured;
 };
 
@@ -180,6 +182,8 @@ struct ReportDocument {
 
   /// Whether larger values of the cost model are better.
   bool larger_is_better() const;
+  /// In the unit of the cost model.
+  std::string cost_text(double cost) const;
   /// The baseline of the comparison, as part of a sentence.
   std::string baseline() const { return has_default_baseline() ? "the default placement" : orders.front().label; }
   bool has_default_baseline() const { return orders.empty() || default_is_first; }

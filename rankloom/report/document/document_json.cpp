@@ -90,6 +90,13 @@ std::string ranges(std::vector<std::uint32_t> numbers) {
   return text;
 }
 
+Json bottlenecks_json(std::span<const Bottleneck> bottlenecks) {
+  Json json = Json::array();
+  for (const Bottleneck& bottleneck : bottlenecks)
+    json.push_back({{"name", bottleneck.name}, {"bytes", bottleneck.bytes}, {"seconds", bottleneck.seconds}});
+  return json;
+}
+
 Json machine_json(const MachineLayout& machine) {
   Json json{{"size", {machine.width * unit_x, machine.height * unit_y}}, {"levels", Json::array()}};
   for (const MachineLayout::Level& level : machine.levels) {
@@ -159,7 +166,11 @@ Json verdict_json(const Verdict& verdict) {
     return Json{{"before", seconds.first}, {"after", seconds.second}, {"unit", "s"}};
   };
   if (verdict.saved) json["saved"] = *verdict.saved;
-  if (verdict.predicted) json["predicted"] = pair(*verdict.predicted);
+  if (verdict.predicted) {
+    json["predicted"] = pair(*verdict.predicted);
+    json["predicted"]["bottlenecks_before"] = bottlenecks_json(verdict.bottlenecks_before);
+    json["predicted"]["bottlenecks_after"] = bottlenecks_json(verdict.bottlenecks_after);
+  }
   if (verdict.simulated) json["simulated"] = pair(*verdict.simulated);
   if (verdict.measured) {
     const Measured& measured = *verdict.measured;

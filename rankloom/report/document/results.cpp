@@ -45,6 +45,15 @@ ProblemId problem_of(const nlohmann::json& json) {
           .model = json.at("model")};
 }
 
+/// Of a mapping of an evaluation; results of older versions have none.
+std::vector<Bottleneck> bottlenecks_of(const nlohmann::json& mapping) {
+  std::vector<Bottleneck> bottlenecks;
+  if (!mapping.contains("bottlenecks")) return bottlenecks;
+  for (const nlohmann::json& row : mapping["bottlenecks"])
+    bottlenecks.push_back({row.at("name"), row.at("bytes"), row.at("seconds")});
+  return bottlenecks;
+}
+
 void note_version(const nlohmann::json& json, const std::string& source, ReportDocument& document) {
   const std::string version = "rankloom " + json.value("version", "");
   if (json.contains("version") && !document.reproduce.version.empty() && document.reproduce.version != version)
@@ -170,6 +179,8 @@ Result<void> read_evaluation(const Json& json, const std::string& source, Report
       return std::pair{before.at(key).get<double>(), after.at(key).get<double>()};
     };
     document.verdict.predicted = pair("predicted_seconds");
+    document.verdict.bottlenecks_before = bottlenecks_of(before);
+    document.verdict.bottlenecks_after = bottlenecks_of(after);
     document.verdict.simulated = pair("simulated_seconds");
   });
   return read ? fits : read;

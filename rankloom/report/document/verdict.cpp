@@ -83,16 +83,21 @@ void note_limits(ReportDocument& document) {
     verdict.notes.push_back(fmt::format("Communication alone was predicted {} times {}.", factor(times),
                                         times > 1 + min_gain ? "faster" : "as fast"));
   }
+  if (!verdict.bottlenecks_before.empty() && !verdict.bottlenecks_after.empty()) {
+    verdict.notes.push_back(fmt::format("Limited before by {}. Limited after by {}.",
+                                        first_bottleneck(verdict.bottlenecks_before),
+                                        bottleneck_sentence(verdict.bottlenecks_after)));
+  }
   if (verdict.predicted) {
     verdict.notes.push_back(
-        "Predicted analytically from latencies, rates and the most loaded link, without waiting times and computation. "
+        "Predicted analytically from latencies, rates and the busiest channel, without waiting times and computation. "
         "Seconds are meaningful only if the machine is given with rates, not ratios.");
   }
   if (document.lower_bound && document.orders.size() > 1 && !document.larger_is_better()) {
     const double gap = gap_percent(document.orders.back().cost, *document.lower_bound);
     verdict.notes.push_back(
         fmt::format("No placement costs less than {}: at most {} of the remaining cost could be saved.",
-                    cost_number(*document.lower_bound), percent(gap)));
+                    document.cost_text(*document.lower_bound), percent(gap)));
   }
   if (!document.in_mpi.empty()) {
     double in = 0, out = 0;
@@ -171,7 +176,7 @@ void write_best_mapper(ReportDocument& document) {
   if (!document.cost_default) {
     verdict.kind = "comparison";
     verdict.sentence = fmt::format("{}: cost {} (model {}). The cost of the default placement is not known.", best.name,
-                                   cost_number(best.cost), document.model);
+                                   document.cost_text(best.cost), document.model);
     return;
   }
   const double gain = saved_share(document, *document.cost_default, best.cost);
@@ -197,6 +202,11 @@ std::string label_of_default(std::string_view name) {
 bool ReportDocument::larger_is_better() const {
   const auto cost_model = find_cost_model(model);
   return cost_model && info(*cost_model).larger_is_better;
+}
+
+std::string ReportDocument::cost_text(double cost) const {
+  const auto cost_model = find_cost_model(model);
+  return cost_model ? rankloom::cost_text(*cost_model, cost) : cost_number(cost);
 }
 
 void write_verdict(ReportDocument& document) {

@@ -100,16 +100,16 @@ void add_mappers(const ReportDocument& document, const DrawingOptions& options, 
   std::vector<BarRow> rows;
   for (const MapperRow& row : document.mappers) {
     const std::string spread =
-        row.seeds > 1 ? fmt::format(" ± {} of {} seeds", cost_number(row.cost_spread), row.seeds) : "";
+        row.seeds > 1 ? fmt::format(" ± {} of {} seeds", document.cost_text(row.cost_spread), row.seeds) : "";
     const std::string time = row.time_ms ? ", " + format_seconds(*row.time_ms / 1e3) : "";
-    rows.push_back({row.name, row.cost, cost_number(row.cost) + spread + time});
+    rows.push_back({row.name, row.cost, document.cost_text(row.cost) + spread + time});
     rows.back().meaning = row.chosen ? Meaning::after : Meaning::neutral;
   }
   if (rows.empty()) return;
   if (document.lower_bound)
     rows.push_back({document.larger_is_better() ? "upper bound" : "lower bound",
                     *document.lower_bound,
-                    cost_number(*document.lower_bound),
+                    document.cost_text(*document.lower_bound),
                     {},
                     {},
                     Meaning::neutral});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
@@ -445,11 +446,7 @@ std::string node_label(const Topology& topology, Node node) {
   std::string label = topology.node_name(node);
   const auto* mesh = std::get_if<MeshShape>(&topology.network().shape());
   if (!topology.routed() || mesh == nullptr || mesh->sizes.size() < 2) return label;
-  std::string place;
-  std::uint32_t rest = index(node);
-  for (std::size_t i = mesh->sizes.size(); i-- > 0; rest /= mesh->sizes[i])
-    place = fmt::format("{}{}{}", rest % mesh->sizes[i], place.empty() ? "" : ",", place);
-  return fmt::format("{} ({})", label, place);
+  return fmt::format("{} ({})", label, fmt::join(mesh->coordinates(node), ","));
 }
 
 std::string level_label(const Topology& topology, std::size_t level) {

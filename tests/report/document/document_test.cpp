@@ -55,6 +55,27 @@ TEST(Document, SaysWhatAMappingGains) {
   EXPECT_GT(document.verdict.predicted->first, document.verdict.predicted->second);
 }
 
+TEST(Document, SaysWhatLimitsThePredictedTimes) {
+  const ReportDocument document = described(cores({0, 2, 1, 3}));
+  ASSERT_FALSE(document.verdict.bottlenecks_before.empty());
+  EXPECT_THAT(document.verdict.bottlenecks_before[0].name, HasSubstr("'s card, "));
+  ASSERT_FALSE(document.verdict.bottlenecks_after.empty());
+  EXPECT_THAT(document.verdict.bottlenecks_after[0].name, HasSubstr("core "));
+  EXPECT_THAT(document.verdict.notes,
+              ::testing::Contains(AllOf(HasSubstr("Limited before by node "), HasSubstr("Limited after by core "))));
+  const auto predicted = to_json(document).at("verdict").at("predicted");
+  EXPECT_EQ(predicted.at("bottlenecks_before").at(0).at("name"), document.verdict.bottlenecks_before[0].name);
+  EXPECT_EQ(predicted.at("bottlenecks_after").at(0).at("seconds"), document.verdict.bottlenecks_after[0].seconds);
+}
+
+TEST(Document, CostsOfTheModelPredictedAreTimes) {
+  ReportDocument document;
+  document.model = "bytes";
+  EXPECT_EQ(document.cost_text(0.0025), "0.0025");
+  document.model = "predicted";
+  EXPECT_EQ(document.cost_text(0.0025), "2.5 ms");
+}
+
 TEST(Document, SaysThatNothingIsGained) {
   const ReportDocument document = described(cores({0, 1, 2, 3}));
   EXPECT_EQ(document.verdict.kind, "none");

@@ -85,11 +85,17 @@ TEST(Results, LessCostIsNoGainIfTheCommunicationIsExpectedToBeSlower) {
   Json json = scored("block", 100, "good.txt", 50);
   json["mappings"][0]["predicted_seconds"] = 1;
   json["mappings"][1]["predicted_seconds"] = 2;
+  json["mappings"][0]["bottlenecks"] =
+      Json::array({Json::object({{"name", "uplink of switch 0, in"}, {"bytes", 1e9}, {"seconds", 1}})});
+  json["mappings"][1]["bottlenecks"] =
+      Json::array({Json::object({{"name", "node 3's card, out"}, {"bytes", 1e9}, {"seconds", 2}})});
   ReportDocument document;
   ASSERT_TRUE(read_evaluation(json, "eval.json", document));
   write_verdict(document);
   EXPECT_EQ(document.verdict.kind, "none");
   EXPECT_THAT(document.verdict.sentence, HasSubstr("predicted 0.50 times as fast: keep the default placement"));
+  EXPECT_EQ(document.verdict.notes[0],
+            "Limited before by uplink of switch 0, in: 1 GB in 1 s. Limited after by node 3's card, out: 1 GB in 2 s.");
 }
 
 TEST(Results, TheDefaultPlacementOfAnEvaluationIsThatOfItsLauncher) {

@@ -8,6 +8,13 @@ export interface PackedArray {
   data: string;
 }
 
+/** What limits a predicted time; bytes is 0 for latencies. */
+export interface BottleneckDocument {
+  name: string;
+  bytes: number;
+  seconds: number;
+}
+
 export interface VerdictDocument {
   kind: "gain" | "none" | "comparison" | "profile" | "allocation" | "online";
   sentence: string;
@@ -15,7 +22,7 @@ export interface VerdictDocument {
   commands?: string[];
   /** Share of the cost, by the model. */
   saved?: number;
-  predicted?: { before: number; after: number; unit: string };
+  predicted?: { before: number; after: number; unit: string; bottlenecks_before?: BottleneckDocument[]; bottlenecks_after?: BottleneckDocument[] };
   simulated?: { before: number; after: number; unit: string };
   measured?: { before: number[]; after: number[]; unit: string; speedup?: number; spread?: number };
 }
@@ -217,6 +224,8 @@ export interface ReportDocument {
   ranks?: { in_mpi: PackedArray; outside?: PackedArray } | { rank: number; in_mpi: number; outside: number }[];
   phases?: PhaseDocument[];
   mappers?: MapperDocument[];
+  /** The cost model: "bytes", "predicted" (seconds), … */
+  model?: string;
   /** Of the cost model; then lower_bound is an upper bound. */
   larger_is_better?: boolean;
   lower_bound?: number;

@@ -14,7 +14,8 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
-#include "rankloom/model/cost/predict.hpp"
+#include "rankloom/model/cost/bottlenecks.hpp"
+#include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
@@ -22,16 +23,13 @@ namespace rankloom::app {
 
 namespace {
 
-/// With more edges than this, other cost models and link loads take minutes and are computed only with --all.
-constexpr EdgeIndex many_edges = 20'000'000;
-
 struct Score {
   std::string name;
   double cost = 0;
   Metrics metrics;  ///< Always with levels, with the rest only if complete.
   bool complete = false;
-  double seconds = 0;                    ///< Time of the scoring.
-  std::optional<double> predicted = {};  ///< Seconds of communication, by the analytic model.
+  double seconds = 0;                           ///< Time of the scoring.
+  std::optional<PredictedTime> predicted = {};  ///< Of the communication, by the analytic model.
   std::optional<SimulationResult> simulated = {};
 };
 
@@ -72,7 +70,7 @@ class EvalVerb : public Verb {
       progress.report("scoring " + name, -1);
       scores.push_back(score(name, *instance, *placement));
       if (platform && complete(*instance))
-        scores.back().predicted = predict(instance->graph, *platform, *placement).seconds;
+        scores.back().predicted = predict_time(instance->graph, *platform, *placement);
       if (!simulate_) continue;
       requests.push_back(simulation_.request(instance->topology));
       requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
@@ -90,6 +88,7 @@ class EvalVerb : public Verb {
   }
 
  private:
+  /// With many edges, other cost models, link loads and predictions take minutes.
   bool complete(const Instance& instance) const { return all_ || instance.graph.edge_count() <= many_edges; }
 
   Score score(const std::string& name, const Instance& instance, std::span<const Core> core_of) const {
@@ -155,7 +154,10 @@ class EvalVerb : public Verb {
       for (const LinkLoad& link : metrics.heaviest_links)
         json["links"].push_back({{"from", link.from}, {"to", link.to}, {"bytes", link.bytes}});
     }
-    if (score.predicted) json["predicted_seconds"] = *score.predicted;
+    if (score.predicted) {
+      json["predicted_seconds"] = score.predicted->seconds;
+      json["bottlenecks"] = bottlenecks_json(score.predicted->bottlenecks);
+    }
     if (score.simulated) {
       json["simulated_seconds"] = score.simulated->seconds;
       json["simulation_ms"] = score.simulated->wall_seconds * 1000;
@@ -234,20 +236,24 @@ class EvalVerb : public Verb {
     return table.text();
   }
 
-  /// Seconds by the analytic model and by simulation.
+  /// Seconds by the analytic model, with what limits them, and by simulation.
   std::string times(const std::vector<Score>& scores) const {
     const bool simulated = scores[0].simulated.has_value();
     std::vector<Table::Column> columns{{"time"}, {"predicted", Table::Align::right}};
     if (simulated) columns.push_back({"simulated", Table::Align::right});
     if (scores.size() > 1) columns.push_back({""});
+    columns.push_back({"limited by"});
     Table table(columns);
-    const auto time_of = [&](const Score& score) { return simulated ? score.simulated->seconds : *score.predicted; };
+    const auto time_of = [&](const Score& score) {
+      return simulated ? score.simulated->seconds : score.predicted->seconds;
+    };
     double best = time_of(scores[0]);
     for (const Score& score : scores) best = std::min(best, time_of(score));
     for (const Score& score : scores) {
-      std::vector<std::string> row{score.name, score.predicted ? format_seconds(*score.predicted) : "-"};
+      std::vector<std::string> row{score.name, score.predicted ? format_seconds(score.predicted->seconds) : "-"};
       if (simulated) row.push_back(format_seconds(score.simulated->seconds));
       if (scores.size() > 1) row.push_back(time_of(score) == best ? "best" : excess(best, time_of(score), "longer"));
+      row.push_back(score.predicted ? first_bottleneck(score.predicted->bottlenecks) : "-");
       table.row(std::move(row));
     }
     std::string text = table.text();

@@ -13,8 +13,10 @@
 #include "apps/rankloom/verbs/mapping/judge.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
+#include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/machine/origins.hpp"
+#include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
 
@@ -25,6 +27,16 @@ namespace {
 /// The traffic across a level with the default placement and with the mapping.
 struct LevelChange {
   LevelTraffic before, after;
+};
+
+/// The predicted times with the default placement and with the mapping.
+struct TimeChange {
+  PredictedTime before, after;
+};
+
+struct Comparison {
+  std::vector<LevelChange> levels;
+  std::optional<TimeChange> times;  ///< None for a distance matrix, and with many edges.
 };
 
 class MapVerb : public Verb {
@@ -96,9 +108,9 @@ class MapVerb : public Verb {
     if (!instance) return propagate(instance);
     auto result = solve(*mapper, *instance, judge, progress);
     if (!result) return propagate(result);
-    const auto levels = compare_levels(*instance, *result);
+    const Comparison comparison{compare_levels(*instance, *result), compare_times(*instance, *result)};
     progress.finish();
-    return deliver(session, *instance, *result, levels);
+    return deliver(session, *instance, *result, comparison);
   }
 
  private:
@@ -151,10 +163,17 @@ class MapVerb : public Verb {
     return levels;
   }
 
+  static std::optional<TimeChange> compare_times(const Instance& instance, const MapResult& result) {
+    const auto platform = Platform::of(instance.topology);
+    if (!platform || instance.graph.edge_count() > many_edges) return std::nullopt;
+    return TimeChange{predict_time(instance.graph, *platform, instance.default_placement),
+                      predict_time(instance.graph, *platform, result.mapping.cores())};
+  }
+
   Result<int> deliver(const Session& session, const Instance& instance, const MapResult& result,
-                      const std::vector<LevelChange>& levels) const {
+                      const Comparison& comparison) const {
     const bool to_file = !output_.empty() && output_ != "-";
-    const std::string json = session.json || as_json_ ? to_line(to_json(instance, result, levels)) : std::string();
+    const std::string json = session.json || as_json_ ? to_line(to_json(instance, result, comparison)) : std::string();
     if (to_file || !session.json) {
       auto written = as_json_ ? write_file(or_standard_output(output_), json)
                               : write_file(or_standard_output(output_), [&](Sink& sink) -> Result<void> {
@@ -166,14 +185,14 @@ class MapVerb : public Verb {
     if (session.json) {
       print(json);
     } else if (to_file) {
-      print(summary(instance, result, levels));
+      print(summary(instance, result, comparison));
     } else if (session.err_is_terminal) {
-      print_to_stderr(summary(instance, result, levels));
+      print_to_stderr(summary(instance, result, comparison));
     }
     return success;
   }
 
-  Json to_json(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
+  Json to_json(const Instance& instance, const MapResult& result, const Comparison& comparison) const {
     Json json{{"mapper", result.mapper}, {"seed", result.seed}};
     json.update(problem_.json(instance, result.model));
     json["cost"] = result.cost;
@@ -189,8 +208,16 @@ class MapVerb : public Verb {
     if (result.load) json["load"] = load_json(*result.load);
     if (result.model == CostModel::predicted) json["assumed"] = assumed_numbers(instance.topology);
     if (judgement_) json.update(judgement_->json());
+    json["nodes_used"] = nodes_used(result.mapping.cores(), instance.topology);
+    if (comparison.times) {
+      const auto& [before, after] = *comparison.times;
+      json["predicted_seconds"] = after.seconds;
+      json["predicted_seconds_default"] = before.seconds;
+      json["bottlenecks"] = bottlenecks_json(after.bottlenecks);
+      json["bottlenecks_default"] = bottlenecks_json(before.bottlenecks);
+    }
     json["levels"] = Json::array();
-    for (const auto& [before, after] : levels) {
+    for (const auto& [before, after] : comparison.levels) {
       json["levels"].push_back({{"level", after.level},
                                 {"bytes", after.bytes},
                                 {"bytes_default", before.bytes},
@@ -207,7 +234,7 @@ class MapVerb : public Verb {
     return gain_percent(result.cost_default, result.cost, info(result.model).larger_is_better);
   }
 
-  std::string summary(const Instance& instance, const MapResult& result, const std::vector<LevelChange>& levels) const {
+  std::string summary(const Instance& instance, const MapResult& result, const Comparison& comparison) const {
     std::string text =
         fmt::format("{} on {} by {} in {}\n\n", counted(instance.graph.rank_count(), "rank"),
                     counted_cores(instance.topology), result.mapper, format_seconds(result.time_ms / 1000));
@@ -217,7 +244,18 @@ class MapVerb : public Verb {
                  {""}});
     table.row({fmt::format("cost ({})", info(result.model).name), cost_text(result.model, result.cost_default),
                cost_text(result.model, result.cost), change(result.cost_default, result.cost)});
-    for (const auto& [before, after] : levels) {
+    if (comparison.times && result.model != CostModel::predicted) {
+      const auto& [before, after] = *comparison.times;
+      table.row({"predicted time", format_seconds(before.seconds), format_seconds(after.seconds),
+                 change(before.seconds, after.seconds)});
+    }
+    const std::uint32_t nodes_before = nodes_used(instance.default_placement, instance.topology);
+    const std::uint32_t nodes_after = nodes_used(result.mapping.cores(), instance.topology);
+    if (nodes_before != nodes_after) {
+      table.row(
+          {"nodes in use", format_count(nodes_before), format_count(nodes_after), change(nodes_before, nodes_after)});
+    }
+    for (const auto& [before, after] : comparison.levels) {
       if (before.bytes == 0 && after.bytes == 0) continue;
       const std::string where =
           after.level == "same core" ? "within a core" : fmt::format("between {}", plural(after.level));
@@ -226,14 +264,25 @@ class MapVerb : public Verb {
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     if (judgement_) text += "\n" + judgement_->text();
-    text += "\n" + limits_remark(instance) + slots_remark(instance);
-    if (result.model == CostModel::predicted) text += assumed_line(instance.topology);
-    text += remarks(result, judgement_.has_value());
+    const std::string assumed = result.model == CostModel::predicted ? assumed_line(instance.topology) : "";
+    const std::string remarks = bottlenecks_remark(comparison) + limits_remark(instance) + slots_remark(instance) +
+                                assumed + remarks_on(result, judgement_.has_value());
+    text += "\n" + remarks + (remarks.empty() ? "" : "\n");
     text += fmt::format("next: rankloom eval {} {} {}{}\n",
                         shell_quote(output_.empty() || output_ == "-" ? "FILE" : output_), instance.default_name,
                         problem_.command_line("--profile "), run_.command_line());
     text += fmt::format("      rankloom compare {}{}\n", problem_.command_line(""), run_.command_line());
     return text;
+  }
+
+  /// What limits the predicted time.
+  static std::string bottlenecks_remark(const Comparison& comparison) {
+    if (!comparison.times) return {};
+    const auto& [before, after] = *comparison.times;
+    if (before.bottlenecks.empty() && after.bottlenecks.empty()) return {};
+    const std::string now = bottleneck_sentence(after.bottlenecks);
+    if (now == bottleneck_sentence(before.bottlenecks)) return fmt::format("  limited by: {}\n", now);
+    return fmt::format("  limited before by: {}\n  limited now by:    {}\n", first_bottleneck(before.bottlenecks), now);
   }
 
   std::string limits_remark(const Instance& instance) const {
@@ -261,7 +310,7 @@ class MapVerb : public Verb {
   }
 
   /// `judged`: by another measure than the cost.
-  static std::string remarks(const MapResult& result, bool judged) {
+  static std::string remarks_on(const MapResult& result, bool judged) {
     std::string text;
     if (result.lower_bound && *result.lower_bound != 0) {
       const bool larger_is_better = info(result.model).larger_is_better;
@@ -278,7 +327,7 @@ class MapVerb : public Verb {
       text += "  the launcher's default placement costs the same: no change is needed\n";
     }
     if (!result.note.empty() && !result.fell_back) text += fmt::format("  note: {}\n", result.note);
-    return text.empty() ? text : text + "\n";
+    return text;
   }
 
   ProblemArguments problem_;

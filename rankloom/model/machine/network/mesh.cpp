@@ -119,6 +119,14 @@ class Mesh final : public Network {
 
 }  // namespace
 
+std::vector<std::uint32_t> MeshShape::coordinates(Node node) const {
+  std::vector<std::uint32_t> coordinates(sizes.size());
+  std::uint32_t rest = index(node);
+  for (std::size_t dimension = sizes.size(); dimension-- > 0; rest /= sizes[dimension])
+    coordinates[dimension] = rest % sizes[dimension];
+  return coordinates;
+}
+
 Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost per_hop) {
   const std::string kind = torus ? "torus" : "mesh";
   if (auto valid = check_sizes(kind, sizes); !valid) return propagate(valid);

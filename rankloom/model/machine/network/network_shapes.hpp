@@ -22,6 +22,8 @@ using NetworkPtr = std::shared_ptr<const Network>;
 struct MeshShape {
   std::vector<std::uint32_t> sizes;
   bool torus = false;
+  /// In the order of the sizes.
+  std::vector<std::uint32_t> coordinates(Node node) const;
 };
 Result<NetworkPtr> make_mesh(std::vector<std::uint32_t> sizes, bool torus, Cost per_hop);
 
