@@ -54,6 +54,8 @@ class Mapper {
   /// Whether the mapper limits the load of a core instead of the number of its ranks. Then, if cores may be shared, any
   /// number of ranks may be placed on one core.
   virtual bool balances_load() const { return false; }
+  /// What each node beyond the fewest costs, as a share of the predicted time; see map/portfolio/node_price.hpp.
+  virtual double node_price() const { return 0; }
   /// Whether the mapper can minimise this model itself. If not, place() gets a problem with its pairwise_model().
   virtual bool minimises(CostModel model) const { return model != CostModel::predicted; }
   virtual Result<Placement> place(const MapProblem& problem, const MapRun& run) const = 0;

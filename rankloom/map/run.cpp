@@ -11,6 +11,7 @@
 #include "rankloom/map/local_search/migration_cost.hpp"
 #include "rankloom/map/machine/mixed_run.hpp"
 #include "rankloom/map/machine/usable_machine.hpp"
+#include "rankloom/map/portfolio/node_price.hpp"
 
 namespace rankloom {
 namespace {
@@ -103,7 +104,9 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
                    {},          time_ms,  false,         std::move(placement->note), {}, {}};
   result.cost = value(result.mapping.cores());
 
-  const double cost_difference = objective(problem.model, result.cost) - objective(problem.model, result.cost_default);
+  const NodePrice price(problem, mapper.mapper->node_price());
+  const double cost_difference = price.factor(result.mapping.cores()) * objective(problem.model, result.cost) -
+                                 price.factor(default_placement) * objective(problem.model, result.cost_default);
   bool worse = cost_difference > 0;
   if (has_migration_cost)
     worse = cost_with_migration(problem, result.mapping.cores()) > cost_with_migration(problem, default_placement);

@@ -125,6 +125,10 @@ Result<MapResult> run_on_mixed_slots(const ConfiguredMapper& mapper, const MapPr
     return fail(Code::usage, at("--migration-cost"), "a migration cost needs ranks with equal slots",
                 "leave it out, or give all ranks the same number of cores and GPUs");
   }
+  if (mapper.mapper->node_price() > 0) {
+    return fail(Code::usage, at("--prefer"), "a price of nodes needs ranks with equal slots",
+                "leave it out, or give all ranks the same number of cores and GPUs");
+  }
   const auto value = [&](std::span<const Core> core_of) {
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };

@@ -123,11 +123,21 @@ class Auto final : public Mapper {
                    "how long to search: fast, balanced, or best, which uses the time of --budget");
     options.flag("load", load_, "where cores are shared: limit the load of each core, not the number of its ranks");
     options.number("tolerance", tolerance_, "with load: how much more than the average a core may carry", 0, 10);
+    options.choice("prefer", prefer_, {{"time", Prefer::time}, {"fewer-nodes", Prefer::fewer_nodes}},
+                   "with fewer ranks than slots: the shortest predicted time, or fewer nodes unless more of them pay");
+    options.number("node-price", node_price_,
+                   "with prefer=fewer-nodes: by how many percent each additional node must shorten the predicted time",
+                   0, 1000);
   }
   bool balances_load() const override { return load_; }
+  double node_price() const override { return prefer_ == Prefer::fewer_nodes ? node_price_ / 100 : 0; }
   bool minimises(CostModel model) const override { return model != CostModel::predicted || !load_; }
 
   Result<Placement> place(const MapProblem& problem, const MapRun& run) const override {
+    if (node_price() > 0 && on_machine(problem.model, problem.topology) != CostModel::predicted) {
+      return fail(Code::usage, at("--prefer"), "the price of a node is a share of the predicted time",
+                  "add --model predicted; it needs a machine of nodes, and ranks without --load");
+    }
     if (load_) {
       if (const auto loads = load_problem(problem, tolerance_)) return place_by_load(problem, run, *loads);
     }
@@ -142,10 +152,11 @@ class Auto final : public Mapper {
   /// search for the shortest time.
   Placement place_by_time(const MapProblem& problem, const MapRun& run) const {
     StopCondition stop_condition(run, "auto");
-    TimeSearch search(problem, run);
+    const NodePrice price(problem, node_price());
+    TimeSearch search(problem, run, price);
     search.add(problem.start.empty() ? block_placement(problem.graph.rank_count(), problem.topology, problem.capacities)
                                      : start_of(problem));
-    std::vector<Capacities> spreads = spread_capacities(problem);
+    std::vector<Capacities> spreads = spread_capacities(problem, price);
     if (effort_ == Effort::fast && spreads.size() > 2) spreads.resize(2);
     const bool also_hops = problem.topology.routed() && effort_ != Effort::fast;
     for (const Capacities& capacities : spreads) {
@@ -322,9 +333,13 @@ class Auto final : public Mapper {
     bool all_cost_the_same_ = false;
   };
 
+  enum class Prefer : std::uint8_t { time, fewer_nodes };
+
   Effort effort_ = Effort::balanced;
   bool load_ = false;
   double tolerance_ = 0.03;
+  Prefer prefer_ = Prefer::time;
+  double node_price_ = 5;  // percent
 };
 
 }  // namespace

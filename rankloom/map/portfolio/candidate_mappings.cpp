@@ -138,7 +138,7 @@ Result<std::vector<CandidateMapping>> candidate_mappings(const ConfiguredMapper&
   list.add(info(mapped.model).name, mapped.mapping);
 
   std::vector<Capacities> spread;
-  if (problem.capacities.mixed_shapes() == nullptr) spread = spread_capacities(problem);
+  if (problem.capacities.mixed_shapes() == nullptr) spread = spread_capacities(problem, NodePrice(problem, 0));
   const auto others = std::span(spread).subspan(spread.empty() ? 0 : 1);  // the first are those of the problem
   const std::vector<Goal> goals = other_goals(problem, others);
   for (std::size_t i = 0; i < goals.size() && !run.deadline.passed(); ++i) {

@@ -139,7 +139,7 @@ std::vector<Core> exchange_nodes(PlacementState& state, std::uint64_t trials, Ra
 }  // namespace
 
 void TimeSearch::add(std::vector<Core> core_of) {
-  const double seconds = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
+  const double seconds = price_.factor(core_of) * evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
   if (!first_) first_ = {core_of, seconds};
   const auto is_same = [&](const Candidate& other) { return other.seconds == seconds && other.core_of == core_of; };
   if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
@@ -172,6 +172,8 @@ std::vector<Core> TimeSearch::search(const std::vector<Core>& start, const Limit
       8 * channels_per_route * std::max(1.0, static_cast<double>(problem_.graph.edge_count()) / ranks);
   const double visits_of_descent = regions_per_rank * ranks * visits_per_trial;
   Random random(seed, random_stream);
+  const Capacities capacities = price_.in_use(start);
+  const MapProblem problem{problem_.graph, problem_.topology, capacities, problem_.model, {}};
   double visits = limits.channel_visits;
   std::vector<Core> nodes_exchanged = start;
   // Between nodes of a tree, equal nodes of one switch are interchangeable.
@@ -180,11 +182,11 @@ std::vector<Core> TimeSearch::search(const std::vector<Core>& start, const Limit
     const double ranks_per_node = std::max(1.0, ranks / problem_.topology.node_count());
     const double all_trials = std::min(static_cast<double>(limits.trials_per_rank) * ranks, visits / visits_per_trial);
     const auto trials = static_cast<std::uint64_t>(share_for_nodes * all_trials / (2 * ranks_per_node));
-    PlacementState state(problem_, start);
+    PlacementState state(problem, start);
     nodes_exchanged = exchange_nodes(state, trials, random, stop_condition);
     visits *= 1 - share_for_nodes;
   }
-  PlacementState state(problem_, nodes_exchanged);
+  PlacementState state(problem, nodes_exchanged);
   if (limits.descend && visits_of_descent <= visits) {
     NeighbourhoodDescent(state).run(stop_condition);
     visits -= visits_of_descent;
@@ -193,10 +195,11 @@ std::vector<Core> TimeSearch::search(const std::vector<Core>& start, const Limit
   return accept_below_threshold(state, static_cast<std::uint64_t>(trials), random, stop_condition);
 }
 
-std::vector<Capacities> spread_capacities(const MapProblem& problem) {
+std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodePrice& price) {
   std::vector<Capacities> result{problem.capacities};
   const std::uint32_t ranks = problem.graph.rank_count();
   if (problem.capacities.total() <= ranks) return result;
+  if (price.any()) result.insert(result.begin(), price.fewest());
   RankLimits limits = even_limits(ranks, problem.topology, problem.capacities);
   std::uint64_t most = 0;
   for (const Node node : problem.topology.nodes()) {

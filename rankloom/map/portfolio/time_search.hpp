@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rankloom/map/mapper.hpp"
+#include "rankloom/map/portfolio/node_price.hpp"
 #include "rankloom/map/stop_condition.hpp"
 
 namespace rankloom {
@@ -14,11 +15,13 @@ namespace rankloom {
 /// Candidates, ordered by their predicted times. improve() changes the best of them by moves and exchanges that reduce
 /// the smooth form of the predicted time (PredictedCost): on networks first by exchanging whole nodes, then by a
 /// descent around communication partners, then by threshold accepting (Dueck, Scheuer 1990) over random moves and
-/// exchanges, which also leaves the surroundings of partners if channels there are busy. Deterministic.
+/// exchanges, which also leaves the surroundings of partners if channels there are busy. If nodes have a price, times
+/// are compared with it, and no rank moves to a node that its candidate does not use. Deterministic.
 class TimeSearch {
  public:
   /// The model of the problem is `predicted`.
-  TimeSearch(const MapProblem& problem, const MapRun& run) : problem_(problem), run_(run) {}
+  TimeSearch(const MapProblem& problem, const MapRun& run, const NodePrice& price)
+      : problem_(problem), run_(run), price_(price) {}
 
   /// The first one is the placement that the others have to beat.
   void add(std::vector<Core> core_of);
@@ -37,19 +40,20 @@ class TimeSearch {
  private:
   struct Candidate {
     std::vector<Core> core_of;
-    double seconds;
+    double seconds;  // with the price of its nodes
   };
   std::vector<Core> search(const std::vector<Core>& start, const Limits& limits, std::uint64_t seed,
                            StopCondition& stop_condition) const;
 
   const MapProblem& problem_;
   const MapRun& run_;
+  const NodePrice& price_;
   std::vector<Candidate> candidates_;  // the fastest first
   std::optional<Candidate> first_;
 };
 
-/// The capacities of the problem, then those that spread the ranks over more and more nodes, up to all of them. One
-/// entry if no slot stays free.
-std::vector<Capacities> spread_capacities(const MapProblem& problem);
+/// The capacities of the fewest nodes if nodes have a price, those of the problem, then those that spread the ranks
+/// over more and more nodes, up to all of them. One entry if no slot stays free.
+std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodePrice& price);
 
 }  // namespace rankloom
