@@ -7,7 +7,7 @@ bin=$1
 shift
 rows=$(dirname "$bin")/bench.jsonl
 [ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record startup \
-  auto_ranks auto_few auto_meshes auto_applications auto_qaplib auto_scale \
+  auto_ranks auto_networks auto_few auto_meshes auto_applications auto_qaplib auto_scale \
   allocation prediction time online
 failed=0
 for name in "$@"; do

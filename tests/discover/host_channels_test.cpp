@@ -138,7 +138,7 @@ TEST(HostChannels, OneChannelPerNumaDomainIsAssumed) {
   host.write("devices/system/node/node2/cpulist", "");
   host.write("devices/system/node/online", "0-2");
   EXPECT_EQ(count_numa_domains(host.root()), 2U) << "memory without processing units is not a domain";
-  EXPECT_EQ(read_host_channels(host.root()).widths, (std::vector<ChannelSpec::Width>{{"bus", 2, Origin::assumed}}));
+  EXPECT_EQ(read_host_channels(host.root()).widths, (std::vector<ChannelSpec::Width>{{"bus", 8, Origin::assumed}}));
   EXPECT_TRUE(read_host_channels(host.root() + "/missing").is_default());
 }
 

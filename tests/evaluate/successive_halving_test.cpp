@@ -20,10 +20,10 @@ namespace {
 using ::testing::ElementsAre;
 using Options = SuccessiveHalving::Options;
 /// The time of a candidate's run; runs are counted from 0.
-using Times = std::function<double(std::size_t candidate, std::size_t run)>;
+using CandidateTimes = std::function<double(std::size_t candidate, std::size_t run)>;
 
 /// Runs all candidates until the search is over; a run takes as long as its time. Returns the order of the runs.
-std::vector<std::size_t> run_all(SuccessiveHalving& halving, const Times& times) {
+std::vector<std::size_t> run_all(SuccessiveHalving& halving, const CandidateTimes& times) {
   std::vector<std::size_t> order;
   while (const auto next = halving.next()) {
     order.push_back(*next);
@@ -33,7 +33,7 @@ std::vector<std::size_t> run_all(SuccessiveHalving& halving, const Times& times)
   return order;
 }
 
-Times without_noise(std::vector<double> seconds) {
+CandidateTimes without_noise(std::vector<double> seconds) {
   return [seconds = std::move(seconds)](std::size_t candidate, std::size_t) { return seconds[candidate]; };
 }
 
@@ -114,7 +114,7 @@ TEST(SuccessiveHalving, EqualTimesKeepTheOrderOfTheCandidates) {
 }
 
 TEST(SuccessiveHalving, TheSameTimesGiveTheSameRuns) {
-  const Times times = [](std::size_t candidate, std::size_t run) {
+  const CandidateTimes times = [](std::size_t candidate, std::size_t run) {
     return 1 + static_cast<double>((candidate * 7 + run * 3) % 5);
   };
   SuccessiveHalving one(6, {}), other(6, {});

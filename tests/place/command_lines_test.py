@@ -53,6 +53,7 @@ class CommandLines(unittest.TestCase):
         self.executable(self.directory / "app", '#!/bin/bash\necho program >> "$LOG"\n')
         (self.directory / "mapping").write_text("0\n1\n")
         self.env = {"PATH": f"{tools}:{PROGRAM.parent}:/usr/bin:/bin", "LOG": str(self.log), "HOME": str(self.directory), "LC_ALL": "C.UTF-8"}
+        self.env |= {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}  # of sanitizers
 
     @staticmethod
     def executable(path, text):

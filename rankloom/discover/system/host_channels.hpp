@@ -15,8 +15,8 @@ std::uint32_t count_memory_channels(const std::filesystem::path& root);
 std::uint32_t count_numa_domains(const std::filesystem::path& root);
 
 /// The number of network cards as the width of the node, the rate of the slowest of them, and the number of memory
-/// channels as the width of the bus. Without drivers of the memory controllers, one channel per NUMA domain is assumed.
-/// What is unknown is left out. `root` is the folder that contains sys.
+/// channels as the width of the bus. Without drivers of the memory controllers, four messages per NUMA domain are
+/// assumed. What is unknown is left out. `root` is the folder that contains sys.
 ChannelSpec read_host_channels(const std::filesystem::path& root);
 
 }  // namespace rankloom
