@@ -47,10 +47,12 @@ constexpr const char* applications[] = {"bt.A.64",
 /// Grids whose embedding has one hop per edge.
 constexpr struct {
   const char *pattern, *machine;
-} embeddable[] = {
-    {"stencil2d:size=32x16,shuffle", "torus:16x32=1"}, {"stencil3d:size=8x8x8,shuffle", "torus:8x8x8=1"},
-    {"stencil3d:size=16x8x4", "torus:4x16x8=1"},       {"stencil2d:size=64x8,shuffle", "torus:8x8x8=1"},
-    {"stencil2d:size=64x64,shuffle", "mesh:64x64=1"},  {"stencil3d:size=64x32x32,shuffle", "torus:32x64x32=1"}};
+} embeddable[] = {{"stencil2d:size=32x16,shuffle", "torus:16x32=1"},
+                  {"stencil3d:size=8x8x8,points=7,shuffle", "torus:8x8x8=1"},
+                  {"stencil3d:size=16x8x4,points=7", "torus:4x16x8=1"},
+                  {"stencil2d:size=64x8,shuffle", "torus:8x8x8=1"},
+                  {"stencil2d:size=64x64,shuffle", "mesh:64x64=1"},
+                  {"stencil3d:size=64x32x32,points=7,shuffle", "torus:32x64x32=1"}};
 
 Problem problem_of(std::string name, CommGraph graph, const std::string& machine) {
   Topology topology = *load_topology(machine);

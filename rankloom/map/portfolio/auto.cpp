@@ -220,6 +220,12 @@ class Auto final : public Mapper {
         const Effort less = effort_ == Effort::best ? Effort::balanced : Effort::fast;
         add(Search(problem_, run_, less).run().core_of);
       }
+      // No metaheuristic search minimises congestion. Little traffic between distant nodes leaves few busy links, too.
+      if (problem_.model == CostModel::congestion) {
+        const MapProblem by_bytes{problem_.graph, problem_.topology, problem_.capacities, CostModel::bytes,
+                                  problem_.start};
+        add(Search(by_bytes, run_, effort_).run().core_of);
+      }
       construct();
       if (!finished_) improve();
       return {std::move(candidates_.front().core_of), {}, note()};

@@ -232,6 +232,17 @@ TEST(Auto, IsNeverWorseWithMoreEffort) {
   }
 }
 
+TEST(Auto, HasNoMoreCongestionThanWithLessBytesAndDistance) {
+  for (const char* const machine : {"torus:4x3=3 core:12=1", "dragonfly:3,4,2=3 core:6=1"}) {
+    for (const std::uint64_t seed : {1, 2}) {
+      auto problem = make_problem(testing::shuffled_groups(16, 8, seed), topology(machine));
+      const auto by_bytes = place_with("auto", problem, seed).core_of;
+      problem.model = CostModel::congestion;
+      EXPECT_LE(problem.cost(place_with("auto", problem, seed).core_of), problem.cost(by_bytes)) << machine << seed;
+    }
+  }
+}
+
 TEST(Auto, ReducesTheCostOfShuffledGrids) {
   for (const char* machine : {"switch:4=10 node:4=4 core:64=1", "torus:32x32=1 core:1"}) {
     const auto problem = make_problem(testing::shuffled_grid(32, 32, 1), topology(machine));
