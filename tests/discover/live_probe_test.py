@@ -75,7 +75,7 @@ class Launchers(unittest.TestCase):
                 subprocess.run([PROGRAM, "topo", "check", f"{directory}/m.json"], check=True, capture_output=True)
 
     def check_bus(self, reply, pairs):
-        """One pair cannot be compared with several if there are no others."""
+        """A width needs one pair alone and several pairs at once; two ranks are only one pair."""
         bus = {width["kind"]: width for width in reply["widths"]}["bus"]
         if pairs < 2:
             self.assertEqual([bus["width"], bus["origin"]], [None, "assumed"])

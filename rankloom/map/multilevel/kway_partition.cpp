@@ -14,7 +14,13 @@
 
 namespace rankloom::multilevel {
 
-bool balance_overloaded_blocks(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+namespace {
+
+using BlockWeights = std::span<const std::uint64_t>;
+
+/// Moves vertices out of overloaded blocks, those with the smallest loss first. Heavy vertices of coarse graphs can
+/// leave overloads that no refinement along edges repairs. Returns whether there was an overload.
+bool balance_overloaded_blocks(const WeightedGraph& graph, BlockWeights max_block_weight,
                                std::span<std::uint32_t> block_of) {
   const std::size_t block_count = max_block_weight.size();
   std::vector<std::uint64_t> block_weight(block_count, 0);
@@ -57,67 +63,56 @@ bool balance_overloaded_blocks(const WeightedGraph& graph, std::span<const std::
   return !candidates.empty();
 }
 
-namespace {
+/// Infinite if there is no time left to refine and to compute it.
+double refined_cost(const WeightedGraph& graph, std::span<std::uint32_t> block_of, const PartitionOptions& options,
+                    const PartitionSteps& steps) {
+  return options.deadline.passed() ? std::numeric_limits<double>::infinity() : steps.refine(graph, block_of);
+}
 
-using BlockWeights = std::span<const std::uint64_t>;
-
-class KWayPartitioner {
- public:
-  KWayPartitioner(BlockWeights max_block_weight, const PartitionOptions& options)
-      : max_block_weight_(max_block_weight), options_(options) {}
-
-  KWayPartition partition(const WeightedGraph& graph, std::uint64_t seed) const {
-    const std::uint64_t contraction_limit = std::uint64_t{options_.vertices_per_block} * max_block_weight_.size();
-    const auto max_vertex_weight =
-        std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit));
-    GraphHierarchy hierarchy(graph);
-    hierarchy.coarsen(contraction_limit, max_vertex_weight, seed);
-    KWayPartition partition = best_initial_partition(hierarchy.coarsest(), seed);
-    for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
-      partition.block_of = hierarchy.project(level, partition.block_of);
-      refine(hierarchy.graph(level - 1), partition);
-    }
-    if (balance_overloaded_blocks(graph, max_block_weight_, partition.block_of)) refine(graph, partition);
-    return partition;
-  }
-
- private:
-  KWayPartition best_initial_partition(const WeightedGraph& graph, std::uint64_t seed) const {
-    std::vector<KWayPartition> candidates(options_.deadline.passed() ? 1 : options_.repetitions);
-    parallel_chunks(candidates.size(), 1,
-                    [&](std::size_t at, std::size_t) { candidates[at] = initial_partition(graph, mix(seed) + at); });
-    const auto better = [](const KWayPartition& a, const KWayPartition& b) { return a.cut < b.cut; };
-    return std::move(*std::min_element(candidates.begin(), candidates.end(), better));
-  }
-
-  KWayPartition initial_partition(const WeightedGraph& graph, std::uint64_t seed) const {
-    KWayPartition partition{recursive_bisection(graph, max_block_weight_, options_.bisection, seed, options_.deadline),
-                            0};
-    refine(graph, partition);
-    return partition;
-  }
-
-  void refine(const WeightedGraph& graph, KWayPartition& partition) const {
-    if (options_.deadline.passed()) {
-      partition.cut = std::numeric_limits<double>::infinity();
-      return;
-    }
-    partition.cut = fm_kway_cut(graph, max_block_weight_, partition.block_of, options_.fm_passes);
-    const std::uint64_t capacity =
-        std::accumulate(max_block_weight_.begin(), max_block_weight_.end(), std::uint64_t{0});
-    if (options_.flow_rounds == 0 || graph.total_vertex_weight() == capacity) return;
-    partition.cut -= flow_refinement(graph, max_block_weight_, partition.block_of, options_.flow_rounds);
-  }
-
-  BlockWeights max_block_weight_;
-  const PartitionOptions& options_;
-};
+KWayPartition best_initial_partition(const WeightedGraph& graph, const PartitionOptions& options,
+                                     const PartitionSteps& steps, std::uint64_t seed) {
+  std::vector<KWayPartition> candidates(options.deadline.passed() ? 1 : options.repetitions);
+  parallel_chunks(candidates.size(), 1, [&](std::size_t at, std::size_t) {
+    candidates[at].block_of = steps.initial(graph, mix(seed) + at);
+    candidates[at].cut = refined_cost(graph, candidates[at].block_of, options, steps);
+  });
+  const auto better = [](const KWayPartition& a, const KWayPartition& b) { return a.cut < b.cut; };
+  return std::move(*std::min_element(candidates.begin(), candidates.end(), better));
+}
 
 }  // namespace
 
+KWayPartition partition_multilevel(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                                   const PartitionOptions& options, const PartitionSteps& steps, std::uint64_t seed) {
+  const std::uint64_t contraction_limit = std::uint64_t{options.vertices_per_block} * max_block_weight.size();
+  const auto max_vertex_weight = std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit));
+  GraphHierarchy hierarchy(graph);
+  hierarchy.coarsen(contraction_limit, max_vertex_weight, seed);
+  KWayPartition partition = best_initial_partition(hierarchy.coarsest(), options, steps, seed);
+  for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
+    partition.block_of = hierarchy.project(level, partition.block_of);
+    partition.cut = refined_cost(hierarchy.graph(level - 1), partition.block_of, options, steps);
+  }
+  if (balance_overloaded_blocks(graph, max_block_weight, partition.block_of))
+    partition.cut = refined_cost(graph, partition.block_of, options, steps);
+  return partition;
+}
+
 KWayPartition partition_kway(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                              const PartitionOptions& options, std::uint64_t seed) {
-  return KWayPartitioner(max_block_weight, options).partition(graph, seed);
+  const std::uint64_t capacity = std::accumulate(max_block_weight.begin(), max_block_weight.end(), std::uint64_t{0});
+  const PartitionSteps steps{.initial =
+                                 [&](const WeightedGraph& coarsest, std::uint64_t initial_seed) {
+                                   return recursive_bisection(coarsest, max_block_weight, options.bisection,
+                                                              initial_seed, options.deadline);
+                                 },
+                             .refine =
+                                 [&](const WeightedGraph& level, std::span<std::uint32_t> block_of) {
+                                   const double cut = fm_kway_cut(level, max_block_weight, block_of, options.fm_passes);
+                                   if (options.flow_rounds == 0 || level.total_vertex_weight() == capacity) return cut;
+                                   return cut - flow_refinement(level, max_block_weight, block_of, options.flow_rounds);
+                                 }};
+  return partition_multilevel(graph, max_block_weight, options, steps, seed);
 }
 
 }  // namespace rankloom::multilevel

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,22 @@ struct PartitionOptions {
 
 struct KWayPartition {
   std::vector<std::uint32_t> block_of;
-  double cut = 0;  ///< The edge cut; infinite if the deadline passed before it was computed.
+  double cut =
+      0;  ///< The edge cut, or the cost that was minimised; infinite if the deadline passed before it was computed.
 };
+
+/// What differs between goals.
+struct PartitionSteps {
+  /// A partition of the coarsest graph.
+  std::function<std::vector<std::uint32_t>(const WeightedGraph& coarsest, std::uint64_t seed)> initial;
+  /// Refines a partition of a level and returns its cost.
+  std::function<double(const WeightedGraph& level, std::span<std::uint32_t> block_of)> refine;
+};
+
+/// Coarsening by heavy-edge matching, the best of several initial partitions, and refinement on every level; at the
+/// end, overloaded blocks are relieved.
+KWayPartition partition_multilevel(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
+                                   const PartitionOptions& options, const PartitionSteps& steps, std::uint64_t seed);
 
 /// Coarsening by heavy-edge matching, initial partitioning by recursive bisection, k-way FM and flow refinement on
 /// every level. No block exceeds its maximum weight if vertices have weight 1 and the blocks together have the
@@ -31,10 +46,5 @@ struct KWayPartition {
 /// number of threads.
 KWayPartition partition_kway(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                              const PartitionOptions& options, std::uint64_t seed);
-
-/// Moves vertices out of overloaded blocks, those with the smallest loss first. Heavy vertices of coarse graphs can
-/// leave overloads that no refinement along edges repairs. Returns whether there was an overload.
-bool balance_overloaded_blocks(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
-                               std::span<std::uint32_t> block_of);
 
 }  // namespace rankloom::multilevel

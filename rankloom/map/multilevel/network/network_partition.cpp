@@ -6,10 +6,8 @@
 #include <limits>
 #include <numeric>
 
-#include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/locality_order.hpp"
-#include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
 #include "rankloom/map/multilevel/refinement/fm_kway.hpp"
 
 namespace rankloom::multilevel {
@@ -156,53 +154,21 @@ class DualBisection {
   std::vector<std::uint32_t> pulling_;  // the halves whose pull is computed
 };
 
-class NetworkPartitioner {
- public:
-  NetworkPartitioner(const NetworkHalves& network, const BlockDistances& distances, BlockWeights max_block_weight,
-                     const PartitionOptions& options)
-      : network_(network), distances_(distances), max_block_weight_(max_block_weight), options_(options) {}
-
-  KWayPartition partition(const WeightedGraph& graph, std::uint64_t seed) const {
-    const std::uint64_t contraction_limit = std::uint64_t{options_.vertices_per_block} * max_block_weight_.size();
-    GraphHierarchy hierarchy(graph);
-    hierarchy.coarsen(contraction_limit,
-                      std::max<std::uint64_t>(1, graph.total_vertex_weight() * 3 / (2 * contraction_limit)), seed);
-    std::vector<KWayPartition> candidates(options_.deadline.passed() ? 1 : options_.repetitions);
-    parallel_chunks(candidates.size(), 1, [&](std::size_t at, std::size_t) {
-      const WeightedGraph& coarsest = hierarchy.coarsest();
-      candidates[at].block_of =
-          DualBisection(coarsest, network_, distances_, max_block_weight_, options_).run(mix(seed) + at);
-      refine(coarsest, candidates[at]);
-    });
-    const auto better = [](const KWayPartition& a, const KWayPartition& b) { return a.cut < b.cut; };
-    KWayPartition partition = std::move(*std::min_element(candidates.begin(), candidates.end(), better));
-    for (std::size_t level = hierarchy.level_count(); level-- > 1;) {
-      partition.block_of = hierarchy.project(level, partition.block_of);
-      refine(hierarchy.graph(level - 1), partition);
-    }
-    if (balance_overloaded_blocks(graph, max_block_weight_, partition.block_of)) refine(graph, partition);
-    return partition;
-  }
-
- private:
-  void refine(const WeightedGraph& graph, KWayPartition& partition) const {
-    partition.cut = std::numeric_limits<double>::infinity();
-    if (options_.deadline.passed()) return;
-    partition.cut = fm_kway_network(graph, distances_, max_block_weight_, partition.block_of, options_.fm_passes);
-  }
-
-  const NetworkHalves& network_;
-  const BlockDistances& distances_;
-  BlockWeights max_block_weight_;
-  const PartitionOptions& options_;
-};
-
 }  // namespace
 
 KWayPartition partition_network(const WeightedGraph& graph, const NetworkHalves& network,
                                 const BlockDistances& distances, std::span<const std::uint64_t> max_block_weight,
                                 const PartitionOptions& options, std::uint64_t seed) {
-  return NetworkPartitioner(network, distances, max_block_weight, options).partition(graph, seed);
+  const PartitionSteps steps{
+      .initial =
+          [&](const WeightedGraph& coarsest, std::uint64_t initial_seed) {
+            return DualBisection(coarsest, network, distances, max_block_weight, options).run(initial_seed);
+          },
+      .refine =
+          [&](const WeightedGraph& level, std::span<std::uint32_t> block_of) {
+            return fm_kway_network(level, distances, max_block_weight, block_of, options.fm_passes);
+          }};
+  return partition_multilevel(graph, max_block_weight, options, steps, seed);
 }
 
 }  // namespace rankloom::multilevel
