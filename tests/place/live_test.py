@@ -266,9 +266,9 @@ class Run(VirtualClusterTest):
         self.assertTrue(pathlib.Path(recorded["stored"]).is_file())
         done = self.inside(*auto, "6", "./pairs")
         result = json.loads(done.stdout)
-        self.assertEqual((result["status"], result["confirmed"]), (0, 6), done.stdout + done.stderr)
+        self.assertEqual((result["status"], result.get("confirmed")), (0, 6), done.stdout + done.stderr)
         other = json.loads(self.inside(*auto, "6", "./pairs", "other", "arguments").stdout)
-        self.assertEqual((other["status"], other["confirmed"]), (0, 6))
+        self.assertEqual((other["status"], other.get("confirmed")), (0, 6), other)
         plain = json.loads(self.inside(*auto, "4", "sh", "-c", "exit 7", status=7).stdout)
         self.assertEqual((plain["mapped"], plain["status"]), (False, 7))
 

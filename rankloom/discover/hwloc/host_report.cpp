@@ -47,6 +47,14 @@ std::string decode(std::string_view encoded) {
   return text;
 }
 
+/// FNV-1a. A line that the end of another one completes has the wrong sum.
+std::uint32_t checksum(std::string_view id, std::size_t number, std::string_view piece) {
+  std::uint32_t sum = 2166136261;
+  for (const char c : fmt::format("{} {} {}", id, number, piece))
+    sum = (sum ^ static_cast<unsigned char>(c)) * 16777619;
+  return sum;
+}
+
 }  // namespace
 
 std::string write_host_report(const HostReport& report) {
@@ -56,8 +64,8 @@ std::string write_host_report(const HostReport& report) {
   const std::size_t count = (encoded.size() + piece_length - 1) / piece_length;
   std::string lines;
   for (std::size_t i = 0; i < count; ++i) {
-    std::string line =
-        fmt::format("{} {} {} {} {}", line_prefix, id, i, count, encoded.substr(i * piece_length, piece_length));
+    const std::string piece = encoded.substr(i * piece_length, piece_length);
+    std::string line = fmt::format("{} {} {} {} {} {:08x}", line_prefix, id, i, count, piece, checksum(id, i, piece));
     line.resize(line_length - 1, ' ');
     lines += line + '\n';
   }
@@ -65,16 +73,34 @@ std::string write_host_report(const HostReport& report) {
 }
 
 bool HostReportCollector::add(std::string_view line) {
-  const auto begin = line.find(line_prefix);
+  auto begin = line.find(line_prefix);
   if (begin == std::string_view::npos) return false;
-  const auto tokens = split_at_blanks(line.substr(begin));
-  if (tokens.size() < 5) return true;
-  const auto number = parse_index(tokens[2]), count = parse_size(tokens[3]);
-  if (!number || !count || *number >= *count || *count > max_pieces) return true;
+  while (begin != std::string_view::npos) {
+    const auto next = line.find(line_prefix, begin + line_prefix.size());
+    add_one(line.substr(begin, next - begin));
+    begin = next;
+  }
+  return true;
+}
+
+void HostReportCollector::add_one(std::string_view line) {
+  const auto tokens = split_at_blanks(line);
+  const bool has_all = tokens.size() > 5;
+  const auto number = has_all ? parse_index(tokens[2]) : std::nullopt;
+  const auto count = has_all ? parse_size(tokens[3]) : std::nullopt;
+  if (!number || !count || *number >= *count || *count > max_pieces ||
+      tokens[5] != fmt::format("{:08x}", checksum(tokens[1], *number, tokens[4]))) {
+    damaged_ = true;
+    return;
+  }
   PartialReport& report = partial_reports_[std::string(tokens[1])];
   report.count = std::max<std::size_t>(report.count, *count);
   report.lines[*number] = std::string(tokens[4]);
-  return true;
+}
+
+bool HostReportCollector::is_incomplete() const {
+  return damaged_ || std::any_of(partial_reports_.begin(), partial_reports_.end(),
+                                 [](const auto& entry) { return entry.second.lines.size() < entry.second.count; });
 }
 
 Result<std::vector<HostReport>> HostReportCollector::reports() const {

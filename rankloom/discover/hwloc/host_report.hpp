@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // discover/hwloc: transports the topology of a host through the standard output of a launcher. Launchers split output
 // into blocks, interleave the output of several processes and prepend labels. Numbered lines of one fixed, short length
-// survive all of that.
+// mostly survive that; one that another line interrupts is not taken, and can be sent again.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,10 @@ class HostReportCollector {
  public:
   /// Returns false if the line is not part of a report, for example a message of the launcher.
   bool add(std::string_view line);
+  /// Whether lines are missing, or were damaged since the last start().
+  bool is_incomplete() const;
+  /// The processes send their reports, perhaps once more.
+  void start() { damaged_ = false; }
   /// Fails if parts of a report are missing or there is no report.
   Result<std::vector<HostReport>> reports() const;
 
@@ -37,7 +41,9 @@ class HostReportCollector {
     std::size_t count = 0;                     ///< Of its lines.
     std::map<std::size_t, std::string> lines;  ///< Those that arrived, by number.
   };
+  void add_one(std::string_view line);
   std::map<std::string, PartialReport, std::less<>> partial_reports_;  // by the id in the lines
+  bool damaged_ = false;
 };
 
 }  // namespace rankloom

@@ -119,7 +119,13 @@ class Discovery {
     if (!arguments_.launcher.empty()) {
       Argv argv = arguments_.launcher;
       argv.insert(argv.end(), report_command.begin(), report_command.end());
-      if (auto done = run_reporting(argv, on_line); !done) return propagate(done);
+      // On a busy host, mpirun of Open MPI 4.1 forwards the output of a process in blocks of any size: a block of
+      // another process can end up inside a line.
+      constexpr int max_runs = 4;
+      for (int run = 0; run < max_runs && (run == 0 || collector.is_incomplete()); ++run) {
+        collector.start();
+        if (auto done = run_reporting(argv, on_line); !done) return propagate(done);
+      }
     } else if (arguments_.nodes.empty() && arguments_.network.empty() && !arguments_.hosts.empty()) {
       for (const std::string& host : hosts) {
         Argv argv = arguments_.rsh.empty() ? Argv{"ssh", "--"} : split_at_spaces(arguments_.rsh);
