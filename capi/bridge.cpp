@@ -107,8 +107,8 @@ Result<CommGraph> build_graph(std::uint32_t ranks, const Edges& edges) {
   return std::move(builder).build(!edges.messages.empty(), edges.undirected);
 }
 
-Result<CostModel> cost_model(std::string_view name) {
-  if (name.empty()) return CostModel::bytes;
+Result<CostModel> cost_model(std::string_view name, const CommGraph& graph, const Topology& topology) {
+  if (name.empty()) return default_model(graph, topology);
   if (const auto found = find_cost_model(name)) return *found;
   std::vector<std::string_view> known;
   for (const auto& row : cost_models()) known.push_back(row.name);
@@ -116,7 +116,7 @@ Result<CostModel> cost_model(std::string_view name) {
 }
 
 Result<MapResult> map(const CommGraph& graph, const Topology& topology, const MapRequest& request) {
-  auto model = cost_model(request.model);
+  auto model = cost_model(request.model, graph, topology);
   if (!model) return propagate(model);
   auto mapper = configure_mapper(request);
   if (!mapper) return propagate(mapper);

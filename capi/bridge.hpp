@@ -41,7 +41,7 @@ struct Edges {
 Result<CommGraph> build_graph(std::uint32_t ranks, const Edges& edges);
 
 /// The cost model of this name; empty: bytes.
-Result<CostModel> cost_model(std::string_view name);
+Result<CostModel> cost_model(std::string_view name, const CommGraph& graph, const Topology& topology);
 
 /// The options of `rankloom map`.
 struct MapRequest {

@@ -326,7 +326,7 @@ int rankloom_evaluate(const rankloom_graph* graph, const rankloom_topology* topo
     if (topology == nullptr) return missing("topology");
     if (cores == nullptr && ranks > 0) return missing("cores");
     if (cost == nullptr) return missing("cost");
-    auto cost_model = bridge::cost_model(string_or_empty(model));
+    auto cost_model = bridge::cost_model(string_or_empty(model), graph->graph, topology->topology);
     if (!cost_model) return report(cost_model.error());
     auto placed = bridge::placement(span_of(cores, ranks), graph->graph, topology->topology);
     if (!placed) return report(placed.error());

@@ -103,7 +103,7 @@ typedef struct rankloom_map_options {
   int32_t oversubscribe; /* allow several ranks per core if there are more ranks than slots. 0 */
   double imbalance;      /* with oversubscribe: relative excess over the average per core that is allowed. 0 */
   const char* effort;    /* "fast", "balanced", "best", for the mapper auto; NULL: its default */
-  const char* model;     /* a row of `rankloom list models`; NULL: "bytes" */
+  const char* model;     /* a row of `rankloom list models`; NULL: "predicted"; "bytes" on a distance matrix */
   const uint32_t* start; /* initial core of every rank, for mappers that support it; NULL: none */
   size_t start_ranks;    /* number of entries of start */
   double migration_cost; /* cost of each rank that is moved away from its core in start. 0 */
@@ -142,7 +142,7 @@ RANKLOOM_API int rankloom_mapping_result(const rankloom_mapping* mapping, ranklo
 RANKLOOM_API const char* rankloom_mapping_note(const rankloom_mapping* mapping);
 RANKLOOM_API void rankloom_mapping_free(rankloom_mapping* mapping);
 
-/* The cost of any placement: cores[r] is the core of rank r. model: NULL for "bytes". */
+/* The cost of any placement: cores[r] is the core of rank r. model: as in rankloom_map_options. */
 RANKLOOM_API int rankloom_evaluate(const rankloom_graph* graph, const rankloom_topology* topology,
                                    const uint32_t* cores, size_t ranks, const char* model, double* cost);
 

@@ -29,7 +29,7 @@ try rankloom gen groups --groups 12 --per-group 16 -o app.prof
 title "2. A cluster with 2 switches of 6 nodes of 16 cores. A byte costs 1 within a node, 3.7 between nodes, and 4.1 between switches."
 try rankloom topo show "$cluster"
 
-title "3. Several mappers: the cost of their mappings and their run time."
+title "3. Several mappers: the predicted communication time with their mappings, and how long they take."
 try rankloom compare app.prof -t "$cluster" -a block,round-robin,random,greedy,pe-500k,refine,auto
 
 title "4. The mapping, and how many bytes cross each level of the machine."
@@ -37,8 +37,9 @@ try rankloom map app.prof -t "$cluster" -o app.map
 printf '%s$ head -3 app.map   # the cores of ranks 0, 1 and 2%s\n' "$dim" "$plain"
 head -3 app.map
 
-title "5. The same program on a torus, where the cost is the load of the busiest link."
-try rankloom compare app.prof -t "torus:4x3 core:16" --model congestion -a block,greedy,auto --budget 5s
+title "5. The same program on a torus, where messages share links. Scotch is the mapper of many partitioning tools."
+scotch=$(rankloom list mappers | grep -q "^ *scotch" && echo ",scotch" || true)
+try rankloom compare app.prof -t "torus:4x3 core:16" -a "block,greedy$scotch,auto" --budget 5s
 
 if rankloom lab up --name demo --hosts 4 --slots 4 --rate 400mbit >/dev/null 2>&1 && command -v mpirun.openmpi >/dev/null; then
   trap 'rankloom lab down --name demo >/dev/null 2>&1; rm -rf "$directory"' EXIT

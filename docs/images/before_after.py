@@ -39,7 +39,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         text = f"{folder}/app.txt"
         run(rankloom, "gen", *PATTERN, "--to", "pairs", "-o", text)
-        result = json.loads(run(rankloom, "map", text, "-t", TOPOLOGY, "--json"))
+        result = json.loads(run(rankloom, "map", text, "-t", TOPOLOGY, "--model", "bytes", "--json"))
         rows = [line.split() for line in open(text) if not line.startswith("#")]
     mapping = result["mapping"]
     ranks = len(mapping)

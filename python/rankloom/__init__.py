@@ -314,13 +314,13 @@ class MapResult:
             raise Error(f"cannot be written: {error.strerror}", target, "choose another path", 5) from error
 
 
-def map(graph: Graph, topology: Topology, mapper: str = "auto", *, model: str = "bytes", seed: int = 0,
+def map(graph: Graph, topology: Topology, mapper: str = "auto", *, model: Optional[str] = None, seed: int = 0,
         budget: Optional[float] = None, threads: int = 0, oversubscribe: bool = False, imbalance: float = 0.0, start: Any = None,
         migration_cost: float = 0.0, raw: bool = False, lower_bound: bool = True, **options: Any) -> MapResult:
     """Computes a core for every rank. Other Python threads continue meanwhile.
 
     mapper        a name of `mappers()`; its options are keywords: `effort="best"`, `tries=1000`, `some_option` for --some-option
-    model         the cost model that is minimised, a name of `cost_models()`
+    model         the cost model that is minimised, a name of `cost_models()`; None: the predicted time, on a distance matrix bytes × distance
     seed          the same seed and input give the same result
     budget        soft time limit in seconds; the best mapping found by then is returned
     threads       maximum number of threads; 0: all cores
@@ -333,7 +333,7 @@ def map(graph: Graph, topology: Topology, mapper: str = "auto", *, model: str = 
         raise Error(f"{budget} is not a valid time in seconds", "budget", "use a number from 0.001 to 1e9, or None for no limit")
     settings = [(name.replace("_", "-"), str(value).lower() if isinstance(value, bool) else str(value)) for name, value in options.items()]
     result = _rankloom.map(
-        graph._graph, topology._topology, mapper, settings, model, _integer("seed", seed), 0 if budget is None else int(budget * 1000),
+        graph._graph, topology._topology, mapper, settings, model or "", _integer("seed", seed), 0 if budget is None else int(budget * 1000),
         _integer("threads", threads), bool(oversubscribe), float(imbalance), None if start is None else _numbers("start", start),
         float(migration_cost), bool(raw), bool(lower_bound))
     return MapResult(**result)

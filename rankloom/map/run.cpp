@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/map/local_search/migration_cost.hpp"
 #include "rankloom/map/machine/mixed_run.hpp"
@@ -78,6 +80,7 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
   if (!placement) return propagate(placement);
   if (!minimises_model) {
     placement->lower_bound.reset();
+    if (!placement->note.empty()) placement->note += fmt::format(" (model {})", info(pairwise.model).name);
     const bool keeps_start = mapper.info->takes_start && !problem.start.empty();
     if (keeps_start && placement->core_of.size() == problem.start.size() &&
         objective(problem.model, value(problem.start)) < objective(problem.model, value(placement->core_of))) {

@@ -30,7 +30,7 @@ def run(run):
     loads = list(LOADS)[:2] if run.quick else list(LOADS)
     for pattern in patterns:
         for load in loads:
-            tail = ("--profile", f"gen:{pattern},loads={load}", "-t", MACHINE, "--oversubscribe")
+            tail = ("--profile", f"gen:{pattern},loads={load}", "-t", MACHINE, "--oversubscribe", "--model", "bytes")
             calls = [("eval", *MAPPERS.values(), *tail)] + [("eval", "random", *tail, "--seed", str(seed))
                                                             for seed in range(5 if run.quick else RANDOM_MAPS)]
             mapped, *drawn = [[one["load"] for one in answer["mappings"]] for answer in run.all(f"{pattern} {load}", calls)]

@@ -46,7 +46,7 @@ def run(run):
                 if mapper.startswith("mpipp") and tasks > MPIPP_UP_TO:
                     continue
                 slow = mapper.startswith(("mpipp", "scotch", "treematch")) and tasks >= 512
-                row[mapper] = min_ms(run.rankloom("compare", f"gen:{pattern}", "-t", cluster(tasks), "-a", mapper, "--runs", "3"
+                row[mapper] = min_ms(run.rankloom("compare", f"gen:{pattern}", "-t", cluster(tasks), "-a", mapper, "--model", "bytes", "--runs", "3"
                                                     if slow else "9", "--budget", "300s"), mapper)
             times = [row.get(name) for name in MAPPERS]
             over = [value / times[0] if value else None for value in times[1:4]]
@@ -97,7 +97,7 @@ def parallel(run):
     for tasks, pattern in [(1024, "rgg:ranks=1024")] if run.quick else [(1024, "rgg:ranks=1024"), (16384, "rgg:ranks=16384"),
             (131072, "rggmesh:ranks=131072"), (1000000, "stencil3d:size=100x100x100")]:
         machine = f"switch:{max(1, -(-tasks // 512))}=100 node:16=10 core:32=1"
-        took = [min_ms(run.rankloom("compare", f"gen:{pattern}", "-t", machine, "-a", "eager", "--runs", "5", "--threads", count,
+        took = [min_ms(run.rankloom("compare", f"gen:{pattern}", "-t", machine, "-a", "eager", "--model", "bytes", "--runs", "5", "--threads", count,
                                       "--budget", "300s"), "eager") for count in ("1", "2")]
         speed_ups.append(took[0] / took[1])
         table.row(pattern, tasks, *took, speed_ups[-1])

@@ -29,7 +29,7 @@ def run(run):
     for at, (name, what, ranks, machine) in enumerate(cases):
         run.progress.report(what, at, len(cases))
         profile = common.measured("sp.A.144") if what.startswith("sp.A") else f"gen:{what}"
-        took = [run.seconds("map", profile, "-t", machine, "-a", mapper, "-o", "/dev/null", times=3 if ranks > 1000 else 7)
+        took = [run.seconds("map", profile, "-t", machine, "-a", mapper, "--model", "bytes", "-o", "/dev/null", times=3 if ranks > 1000 else 7)
                 for mapper in ("clustering", "auto")]
         published = paper.get(name)
         table.row(what, ranks, took[0], published, published / took[0] if published else None, took[1])
@@ -46,7 +46,7 @@ def run(run):
                       "That a mapping costs next to nothing holds, and with a sparse method also beyond the paper's sizes.")
     series = [Series("clustering, ours", ours), Series("paper (2,000: extrapolated)", theirs, is_paper=True)]
     return Outcome(
-        "measured", [("machine", common.of_this_machine()), ("command", "rankloom map PROFILE -t MACHINE -a clustering -o /dev/null"),
+        "measured", [("machine", common.of_this_machine()), ("command", "rankloom map PROFILE -t MACHINE -a clustering --model bytes -o /dev/null"),
                      ("time", "wall time of the whole command, the least of 7 runs (of 3 above 1,000 ranks)"),
                      ("machine mapped to", f"{CLUSTER}; above 192 ranks nodes of 16 cores"),
                      ("paper's machine", "desktop with Intel Core i3, GCC 4.4.7")],

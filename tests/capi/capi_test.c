@@ -37,7 +37,7 @@ static void maps_communicating_ranks_onto_one_node(void) {
   rankloom_mapping* mapping = NULL;
   rankloom_map_options options;
   rankloom_map_result result = {sizeof(result), 0, 0, 0, 0, 0, 0};
-  double cost = 0;
+  double cost = 0, predicted = 0;
   uint32_t node = 9;
   CHECK(rankloom_graph_from_edges(8, 6, from, to, bytes, NULL, &graph) == RANKLOOM_OK);
   CHECK(rankloom_graph_ranks(graph) == 8 && rankloom_graph_edges(graph) == 4);
@@ -51,6 +51,7 @@ static void maps_communicating_ranks_onto_one_node(void) {
   options.seed = 7;
   options.threads = 1;
   options.effort = "fast";
+  options.model = "bytes";
   options.lower_bound = 1;
   CHECK(rankloom_map(graph, topology, NULL, &options, &mapping) == RANKLOOM_OK);
   CHECK(rankloom_mapping_result(mapping, &result) == RANKLOOM_OK);
@@ -60,7 +61,9 @@ static void maps_communicating_ranks_onto_one_node(void) {
   if (mapping != NULL) {
     const uint32_t* cores = rankloom_mapping_cores(mapping);
     for (uint32_t rank = 0; rank < 4; ++rank) CHECK(cores[rank] / 2 == cores[rank + 4] / 2);
-    CHECK(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost) == RANKLOOM_OK && cost == 400);
+    CHECK(rankloom_evaluate(graph, topology, cores, 8, "bytes", &cost) == RANKLOOM_OK && cost == 400);
+    CHECK(rankloom_evaluate(graph, topology, cores, 8, "predicted", &predicted) == RANKLOOM_OK && predicted > 0);
+    CHECK(rankloom_evaluate(graph, topology, cores, 8, NULL, &cost) == RANKLOOM_OK && cost == predicted);
     CHECK(rankloom_evaluate(graph, topology, cores, 8, "hopbytes", &cost) == RANKLOOM_OK && cost >= 0);
 
     /* Starting from its own result with a migration cost, no rank is moved. */

@@ -39,10 +39,10 @@ def test_a_mapping_equals_that_of_the_program(program, graph, machine, mapper, k
 
 
 def test_an_evaluation_equals_that_of_the_program(program, graph, machine, tmp_path):
-    found = rankloom.map(graph, machine, effort="fast")
+    found = rankloom.map(graph, machine, effort="fast", model="bytes")
     found.save(tmp_path / "found.map")
     metrics = rankloom.evaluate(graph, machine, found)
-    expected = program("eval", tmp_path / "found.map", "--profile", PATTERN, "-t", MACHINE)["mappings"][0]
+    expected = program("eval", tmp_path / "found.map", "--profile", PATTERN, "-t", MACHINE, "--model", "bytes")["mappings"][0]
     for key, value in metrics.items():
         assert value == expected[key], key
     assert metrics["costs"]["bytes"] == found.cost == expected["cost"]

@@ -49,7 +49,7 @@ class ReorderTest(RecordingTest):
 
     def offline(self, profile, hosts, slots):
         """The messages between hosts in a mapping by `rankloom map`: its cost if only messages between hosts have a cost."""
-        return json.loads(self.output_of("map", profile, "-t", f"node:{hosts}=1 core:1*{slots}", "--json"))["cost"]
+        return json.loads(self.output_of("map", profile, "-t", f"node:{hosts}=1 core:1*{slots}", "--model", "bytes", "--json"))["cost"]
 
     def offline_grid(self, size, hosts, slots):
         return self.offline(f"gen:stencil2d:size={size},edge=1,directed=true", hosts, slots)

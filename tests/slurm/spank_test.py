@@ -295,7 +295,7 @@ class MappingInTheJob(InSlurm):
             taken[host] = taken.get(host, -1) + 1
             cores.append(self.nodes.index(host) * self.CPUS + taken[host])
         self.write("as-run.map", cores)
-        return json.loads(self.run_command(PROGRAM, "eval", "as-run.map", "--profile", profile, "-t", f"{self.MESH} core:{self.CPUS}", "--json").stdout)["mappings"][0]["cost"]
+        return json.loads(self.run_command(PROGRAM, "eval", "as-run.map", "--profile", profile, "-t", f"{self.MESH} core:{self.CPUS}", "--json").stdout)["mappings"][0]["costs"]["bytes"]
 
     def test_costs_less_than_the_default_placement(self):
         self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")

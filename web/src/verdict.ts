@@ -107,8 +107,8 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   return figure(kind, note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
 }
 
-/** "2.43×" if measured, otherwise the saving in the model. A prediction is not shown as the headline. */
-function headline(verdict: VerdictDocument): { figure: string; words: string } | undefined {
+/** "2.43×" if measured, otherwise the saving in the model. A simulated speed-up is not shown as the headline. */
+function headline(verdict: VerdictDocument, model?: string): { figure: string; words: string } | undefined {
   const { measured, saved } = verdict;
   if (measured) {
     const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
@@ -116,14 +116,14 @@ function headline(verdict: VerdictDocument): { figure: string; words: string } |
     const words = verdict.kind === "none" ? "as fast, no gain measured" : speedup >= 1 ? "faster, measured" : "as fast, measured";
     return { figure: `${factor(speedup)}×`, words: words + spread };
   }
-  if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: "less cost, by the model" };
+  if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: model === "predicted" ? "less communication time, predicted" : "less cost, by the model" };
   return undefined;
 }
 
 export function verdict_section(report: Report): HTMLElement | undefined {
   const { verdict } = report.document;
   if (!verdict) return undefined;
-  const head = headline(verdict), picture = times(verdict);
+  const head = headline(verdict, report.document.model), picture = times(verdict);
   return element(
     "section",
     { id: "verdict", class: "verdict", "aria-labelledby": "verdict-title" },

@@ -128,21 +128,30 @@ void RunArguments::describe(CLI::App& app) {
         budget = std::chrono::milliseconds(static_cast<std::int64_t>(*parsed / 1e6));
         return {};
       });
-  add_value(
-      app,
-      {"--model", model_names("|"), "the cost model to minimise and to compare", "run", std::string(info(model).name)},
-      [this](std::string_view value) -> Result<void> {
-        const auto cost_model = find_cost_model(value);
-        if (!cost_model) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
-        model = *cost_model;
-        return {};
-      });
+  add_value(app,
+            {"--model", model_names("|"),
+             "the cost model to minimise and to compare; by default the predicted time; bytes, which is bytes x "
+             "distance, on a "
+             "distance matrix, with --hierarchy, and with more than 20 million edges",
+             "run"},
+            [this](std::string_view value) -> Result<void> {
+              const auto cost_model = find_cost_model(value);
+              if (!cost_model) return bad_value("--model", value, fmt::format("one of: {}", model_names(", ")));
+              model = *cost_model;
+              model_is_given = true;
+              return {};
+            });
+}
+
+void RunArguments::choose_model(const ProblemArguments& problem, const Instance& instance) {
+  if (model_is_given) return;
+  model = problem.topology.hierarchy.empty() ? default_model(instance.graph, instance.topology) : CostModel::bytes;
 }
 
 std::string RunArguments::command_line() const {
   std::string text;
   if (seed != 0) text += fmt::format(" --seed {}", seed);
-  if (model != RunArguments().model) text += fmt::format(" --model {}", info(model).name);
+  if (model_is_given) text += fmt::format(" --model {}", info(model).name);
   if (budget) text += fmt::format(" --budget {}ms", budget->count());
   return text;
 }

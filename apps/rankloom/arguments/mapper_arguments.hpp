@@ -24,9 +24,12 @@ struct RunArguments {
   std::uint64_t seed = 0;
   std::uint64_t threads = 0;
   std::optional<std::chrono::milliseconds> budget;
-  CostModel model = CostModel::bytes;
+  CostModel model = CostModel::predicted;
+  bool model_is_given = false;  ///< By --model.
 
   void describe(CLI::App& app);
+  /// Without --model, takes the one for this problem.
+  void choose_model(const ProblemArguments& problem, const Instance& instance);
   /// The options that differ from their default, for printed commands: " --seed 1 --model time". Not --threads, which
   /// does not change the result.
   std::string command_line() const;

@@ -157,8 +157,9 @@ Result<std::vector<double>> SimulationArguments::simulate_placements(const Profi
   }
   auto simulated = simulate(requests, options, progress);
   if (!simulated) return propagate(simulated);
+  const double repetitions = source->synthesised ? source->synthesised->rounds / source->synthesised->iterations : 1;
   std::vector<double> seconds;
-  for (const SimulationResult& result : *simulated) seconds.push_back(result.seconds);
+  for (const SimulationResult& result : *simulated) seconds.push_back(result.seconds * repetitions);
   return seconds;
 }
 

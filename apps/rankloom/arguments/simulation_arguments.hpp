@@ -50,7 +50,8 @@ struct SimulationArguments {
   SimulationRequest request(const Topology& topology) const {
     return {.topology = topology, .factors = factors, .speed = speed, .jobs = {}};
   }
-  /// The simulated seconds of the program with each of these placements. The instance has its profile.
+  /// The simulated seconds of the program with each of these placements: those of the replayed rounds, times the number
+  /// of rounds of the complete run. The instance has its profile.
   Result<std::vector<double>> simulate_placements(const ProfileArguments& from, const Instance& instance,
                                                   std::span<const std::span<const Core>> placements,
                                                   Progress& progress) const;

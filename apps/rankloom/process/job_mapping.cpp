@@ -149,9 +149,11 @@ Result<MapResult> JobMapping::map(const std::string& mapper, const std::string& 
   arguments.spec = mapper;
   auto configured = arguments.make();
   if (!configured) return propagate(configured);
-  auto instance = problem(oversubscribes()).load(Progress::none());
+  const ProblemArguments arguments_of_problem = problem(oversubscribes());
+  auto instance = arguments_of_problem.load(Progress::none());
   if (!instance) return propagate(instance);
-  const RunArguments run;
+  RunArguments run;
+  run.choose_model(arguments_of_problem, *instance);
   const MapProblem map_problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
   auto mapped = run_mapper(*configured, map_problem, run.run(run.seed, Progress::none()),
                            {.default_placement = instance->default_placement, .compute_lower_bound = true});

@@ -157,13 +157,15 @@ class Auto final : public Mapper {
     search.add(problem.start.empty() ? block_placement(problem.graph.rank_count(), problem.topology, problem.capacities)
                                      : start_of(problem));
     std::vector<Capacities> spreads = spread_capacities(problem, price);
-    if (effort_ == Effort::fast && spreads.size() > 2) spreads.resize(2);
+    const bool is_large = problem.graph.rank_count() > max_ranks_for_local_search;
+    const std::size_t max_spreads = is_large ? 1 : 2;
+    if (effort_ == Effort::fast && spreads.size() > max_spreads) spreads.resize(max_spreads);
     const bool also_hops = problem.topology.routed() && effort_ != Effort::fast;
     for (const Capacities& capacities : spreads) {
-      for (const CostModel model : {CostModel::time, CostModel::hopbytes}) {
+      for (const CostModel model : {is_large ? CostModel::bytes : CostModel::time, CostModel::hopbytes}) {
         if (model == CostModel::hopbytes && !also_hops) continue;
         const MapProblem pairwise{problem.graph, problem.topology, capacities, model, {}};
-        const bool is_first = &capacities == &spreads.front() && model == CostModel::time;
+        const bool is_first = &capacities == &spreads.front() && model != CostModel::hopbytes;
         Search construction(pairwise, run, is_first ? std::min(effort_, Effort::balanced) : Effort::fast);
         for (auto& placement : construction.all_placements()) search.add(std::move(placement));
         if (stop_condition.should_stop_now()) break;
@@ -171,8 +173,7 @@ class Auto final : public Mapper {
       search.add(round_robin_placement(problem.graph.rank_count(), problem.topology, capacities));
       if (stop_condition.should_stop_now()) break;
     }
-    if (problem.graph.rank_count() <= max_ranks_for_local_search)
-      search.improve(time_search_limits(effort_), stop_condition);
+    if (!is_large) search.improve(time_search_limits(effort_), stop_condition);
     return {search.take_best(), {}, std::string(stop_condition.stopped() ? stopped_note : "")};
   }
 

@@ -62,6 +62,10 @@ CostModel on_machine(CostModel model, const Topology& topology) {
   return model == CostModel::predicted && topology.is_matrix() ? CostModel::time : model;
 }
 
+CostModel default_model(const CommGraph& graph, const Topology& topology) {
+  return topology.is_matrix() || graph.edge_count() > many_edges ? CostModel::bytes : CostModel::predicted;
+}
+
 std::span<const CostModelInfo> cost_models() {
   return table;
 }

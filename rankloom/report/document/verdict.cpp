@@ -43,6 +43,11 @@ std::optional<double> expected_speedup(const Verdict& verdict) {
   return times->first / times->second;
 }
 
+const char* less_of(const ReportDocument& document) {
+  if (document.larger_is_better()) return "better";
+  return find_cost_model(document.model) == CostModel::predicted ? "less time" : "less cost";
+}
+
 /// A gain is one over the launcher's default placement, and only if the communication is not expected to be slower.
 void write_mapping(ReportDocument& document) {
   Verdict& verdict = document.verdict;
@@ -55,8 +60,8 @@ void write_mapping(ReportDocument& document) {
   if (std::isfinite(gain)) verdict.saved = gain;
   const std::string than = document.baseline();
   if (gain > min_gain) {
-    verdict.sentence = fmt::format("{}: {} {} than {} (model {}).", after.label, percent_of(gain),
-                                   document.larger_is_better() ? "better" : "less cost", than, document.model);
+    verdict.sentence = fmt::format("{}: {} {} than {} (model {}).", after.label, percent_of(gain), less_of(document),
+                                   than, document.model);
     const char* const source = verdict.simulated ? "simulated" : "predicted";
     if (!speedup) {
       verdict.sentence += " Not measured.";

@@ -58,6 +58,7 @@ class EvalVerb : public Verb {
     if (auto prepared = simulation_.prepare(); !prepared) return propagate(prepared);
     auto instance = problem_.load(progress, simulate_);
     if (!instance) return propagate(instance);
+    run_.choose_model(problem_, *instance);
     auto platform = Platform::of(instance->topology, simulation_.factors);
     // Without wires (a distance matrix, for example) there is no prediction, which is an error only if one is
     // requested.

@@ -227,6 +227,12 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
   ReportDocument& document = report.document;
   auto instance = problem.load(progress, true);
   if (!instance) return propagate(instance);
+  run.choose_model(problem, *instance);
+  if (const auto known = document.problem ? find_cost_model(document.problem->first.model) : std::nullopt;
+      known && !run.model_is_given) {
+    run.model = *known;
+    run.model_is_given = true;
+  }
   const std::string source = problem.profile.profile;
   if (document.problem && document.problem->first.model != info(run.model).name) {
     return fail(Code::usage, at("--model"),

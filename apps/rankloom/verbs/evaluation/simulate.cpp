@@ -219,6 +219,7 @@ class SimulateVerb : public Verb {
                   "add --profile FILE (a profile or a trace) or --profile gen:PATTERN");
     auto instance = problem_.load(progress, true);
     if (!instance) return propagate(instance);
+    run_.choose_model(problem_, *instance);
     auto source = simulation_.replay_source(problem_.profile, *instance->profile, instance->format);
     if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;

@@ -110,7 +110,7 @@ class RunVerb : public Verb {
       return run_unchanged(session, argv, {Code::environment, at("run --auto"), exception.what(), {}});
     }
     if (!session.json)
-      print_note(fmt::format("{:.0f} % less communication cost than the default placement, with {}{}",
+      print_note(fmt::format("{:.0f} % less predicted communication time than the default placement, with {}{}",
                              mapped->gain_percent, mapped->profile,
                              mapped->same_arguments ? "" : ", recorded with other arguments"));
     return launch(session, mapped->command, mapped->deployment, mapped->bind, mapped->unbound_by, directory);

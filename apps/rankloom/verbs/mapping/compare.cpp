@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/mapping: `rankloom compare`: runs several mappers on one problem, each with one or more seeds.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -57,6 +58,7 @@ class CompareVerb : public Verb {
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     auto instance = problem_.load(progress);
     if (!instance) return propagate(instance);
+    run_.choose_model(problem_, *instance);
 
     std::vector<Row> rows;
     std::vector<Skipped> skipped;
@@ -207,7 +209,9 @@ class CompareVerb : public Verb {
 
   template <class Format>
   std::string with_spread(const Sample& sample, Format format) const {
-    return runs_ > 1 ? fmt::format("{} ± {}", format(sample.mean), format(sample.spread)) : format(sample.mean);
+    if (runs_ == 1) return format(sample.mean);
+    const bool is_rounding = sample.spread < 1e-12 * std::abs(sample.mean);
+    return fmt::format("{} ± {}", format(sample.mean), format(is_rounding ? 0 : sample.spread));
   }
 
   /// The result in a sentence, and the command that writes the best mapping.

@@ -106,6 +106,7 @@ class MapVerb : public Verb {
     }
     auto instance = problem_.load(progress, judge && judge->needs_profile());
     if (!instance) return propagate(instance);
+    run_.choose_model(problem_, *instance);
     auto result = solve(*mapper, *instance, judge, progress);
     if (!result) return propagate(result);
     const Comparison comparison{compare_levels(*instance, *result), compare_times(*instance, *result)};
@@ -242,8 +243,10 @@ class MapVerb : public Verb {
                  {instance.has_recorded() ? "recorded placement" : "default placement", Table::Align::right},
                  {"mapped", Table::Align::right},
                  {""}});
-    table.row({fmt::format("cost ({})", info(result.model).name), cost_text(result.model, result.cost_default),
-               cost_text(result.model, result.cost), change(result.cost_default, result.cost)});
+    table.row(
+        {result.model == CostModel::predicted ? "predicted time" : fmt::format("cost ({})", info(result.model).name),
+         cost_text(result.model, result.cost_default), cost_text(result.model, result.cost),
+         change(result.cost_default, result.cost)});
     if (comparison.times && result.model != CostModel::predicted) {
       const auto& [before, after] = *comparison.times;
       table.row({"predicted time", format_seconds(before.seconds), format_seconds(after.seconds),

@@ -253,7 +253,7 @@ Result<void> Tuner::predict(std::string& baseline) {
 
 Result<void> Tuner::add_mapping() {
   if (mappings_.empty()) {
-    logs_.print_progress(fmt::format("mapping    {} less communication cost than the default placement",
+    logs_.print_progress(fmt::format("mapping    {} less predicted communication time than the default placement",
                                      percent(100 * (1 - result_.cost / result_.cost_default))));
   } else {
     logs_.print_progress(fmt::format("mapping    {}; the shortest predicted time has {}",
