@@ -17,7 +17,7 @@ namespace rankloom::bridge {
 namespace {
 
 Result<CollectiveModel> collective_model(std::string_view name) {
-  if (name.empty()) return CollectiveModel::tree;
+  if (name.empty()) return CollectiveModel::automatic;
   std::vector<std::string_view> known;
   for (const auto& row : collective_models()) {
     if (row.name == name) return row.model;

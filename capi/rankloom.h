@@ -61,7 +61,8 @@ RANKLOOM_API const char* rankloom_error_hint(void);  /* a remedy */
 typedef struct rankloom_graph rankloom_graph;
 
 /* Loads a file in any format of `rankloom list formats`, or "gen:PATTERN". format: NULL detects it from the content.
- * collectives: how collective operations are expanded into messages: "none", "logical", "tree" (NULL), "flat". */
+ * collectives: how collective operations are expanded into messages: "none", "logical", "tree", "flat", "openmpi",
+ * "openmpi5", "mpich", or "auto" (NULL): by the MPI library that was recorded. */
 RANKLOOM_API int rankloom_graph_load(const char* profile, const char* format, const char* collectives,
                                      rankloom_graph** graph);
 /* Edge i: from[i] sends bytes[i] in messages[i] messages to to[i]. messages: NULL if unknown. The edges may have any

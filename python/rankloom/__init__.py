@@ -79,11 +79,12 @@ class Graph:
         self.topology = topology
 
     @classmethod
-    def load(cls, profile: PathOrText, *, format: str = "", collectives: str = "tree") -> Graph:
+    def load(cls, profile: PathOrText, *, format: str = "", collectives: str = "auto") -> Graph:
         """Loads a file in any format of `rankloom list formats`, or "gen:PATTERN".
 
         format       the format; by default it is detected from the content
-        collectives  how collective operations are expanded into messages: none, logical, tree, flat
+        collectives  how collective operations are expanded into messages: none, logical, tree, flat, openmpi, openmpi5,
+                     mpich, or auto: by the MPI library that was recorded
         """
         graph, topology = _rankloom.Graph.load(os.fspath(profile), format, collectives)
         return cls(graph, None if topology is None else Topology._wrap(topology))

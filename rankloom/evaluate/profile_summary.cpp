@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/number_ranges.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 
 namespace rankloom {
 namespace {
@@ -102,14 +103,18 @@ std::vector<OperationTotal> operations_of(const std::vector<Collective>& collect
   return list;
 }
 
-/// The traffic of the collectives alone.
+/// The traffic of the collectives alone, on the recorded hosts.
 Volume collective_volume(const Profile& profile, CollectiveModel model) {
   Profile collectives;
   collectives.point_to_point = std::move(CommGraphBuilder(profile.rank_count())).build(true);
   collectives.expanded_collectives = profile.expanded_collectives;
   collectives.communicators = profile.communicators;
   collectives.collectives = profile.collectives;
-  const CommGraph graph = traffic(std::move(collectives), model);
+  std::vector<std::uint32_t> host_of(profile.rank_count(), 0);
+  for (std::size_t rank = 0; rank < profile.locations.of_ranks.size(); ++rank)
+    host_of[rank] = profile.locations.of_ranks[rank].host;
+  model = collective_model(model, profile);
+  const CommGraph graph = expand_collectives(split_by_nodes(std::move(collectives), model, host_of), model);
   return {graph.total_bytes(), graph.total_messages()};
 }
 

@@ -2,7 +2,11 @@
 // evaluate/simulate: synthetic traces have the traffic of the profile; the files of recorded traces.
 #include "rankloom/evaluate/simulate/traces.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <sstream>
+#include <tuple>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +15,7 @@
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/system/temporary_directory.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 
 namespace rankloom {
 namespace {
@@ -29,6 +34,72 @@ Profile read_back(const SyntheticTrace& trace, const TemporaryDirectory& directo
 
 std::string text_of(const std::string& path) {
   return std::string(read_file(path)->view());
+}
+
+/// Replays the traces with messages that wait for their receiver; returns whether all ranks reach the end. Each rank
+/// posts its messages in order; messages of a pair and tag match in the order in which they are posted.
+bool ends_without_deadlock(const SyntheticTrace& trace) {
+  struct Action {
+    std::string name;
+    std::uint32_t other = 0;
+    int tag = 0;
+  };
+  using Key = std::tuple<std::uint32_t, std::uint32_t, int>;  // from, to, tag
+  struct RankState {
+    std::vector<Action> actions;
+    std::size_t next = 0;
+    bool posted = false;                                         // the blocking action at `next`
+    std::vector<std::pair<Key, std::uint64_t>> sends, receives;  // pending: which message of the pair
+  };
+  std::vector<RankState> ranks(trace.files.size());
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    std::istringstream lines(text_of(trace.files[rank]));
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::uint32_t self = 0;
+      Action action;
+      words >> self >> action.name >> action.other >> action.tag;
+      ranks[rank].actions.push_back(action);
+    }
+  }
+  std::map<Key, std::uint64_t> sent, received;
+  const auto done = [&](const RankState& state) {
+    const auto matched = [](const auto& list, const std::map<Key, std::uint64_t>& others) {
+      return std::all_of(list.begin(), list.end(), [&](const auto& message) {
+        const auto found = others.find(message.first);
+        return found != others.end() && found->second > message.second;
+      });
+    };
+    return matched(state.sends, received) && matched(state.receives, sent);
+  };
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+      RankState& state = ranks[rank];
+      while (state.next < state.actions.size()) {
+        const Action& action = state.actions[state.next];
+        const bool blocks = action.name == "send" || action.name == "recv" || action.name == "waitall";
+        if (!state.posted) {
+          const Key out{rank, action.other, action.tag}, in{action.other, rank, action.tag};
+          if (action.name.ends_with("send")) state.sends.emplace_back(out, sent[out]++);
+          if (action.name.ends_with("recv")) state.receives.emplace_back(in, received[in]++);
+          state.posted = true;
+          progress = true;
+        }
+        // A blocking message also waits for the nonblocking ones here, which is stricter than MPI.
+        if (blocks && !done(state)) break;
+        if (blocks) {
+          state.sends.clear();
+          state.receives.clear();
+        }
+        state.posted = false;
+        ++state.next;
+        progress = true;
+      }
+    }
+  }
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const RankState& state) { return state.next == state.actions.size(); });
 }
 
 Profile profile_of(CommGraph graph) {
@@ -83,7 +154,8 @@ TEST(Synthesise, FrequentPairsSendSeveralTimesPerRoundAndRarePairsInSomeRounds) 
 TEST(Synthesise, CollectivesHaveTheTrafficOfTheirModel) {
   for (const std::uint32_t ranks : {2U, 5U, 8U, 13U}) {
     for (int op = 0; op <= static_cast<int>(CollectiveOp::scan); ++op) {
-      for (const CollectiveModel model : {CollectiveModel::tree, CollectiveModel::logical, CollectiveModel::flat}) {
+      for (const CollectiveModel model : {CollectiveModel::tree, CollectiveModel::logical, CollectiveModel::flat,
+                                          CollectiveModel::openmpi, CollectiveModel::mpich}) {
         Profile profile = profile_of(CommGraphBuilder(ranks + 1).build(true));
         Communicator some;
         for (std::uint32_t member = ranks; member > 0; --member) some.members.push_back(Rank{member});
@@ -106,6 +178,33 @@ TEST(Synthesise, CollectivesHaveTheTrafficOfTheirModel) {
             EXPECT_EQ(made.messages(rank)[e], wanted.messages(rank)[e])
                 << to_string(static_cast<CollectiveOp>(op)) << " of " << ranks;
           }
+        }
+      }
+    }
+  }
+}
+
+TEST(Synthesise, CollectivesOfMpiLibrariesEndWithoutDeadlockOnEveryPlacement) {
+  for (const std::uint32_t ranks : {2U, 5U, 8U, 13U, 24U, 40U}) {
+    for (const CollectiveModel model : {CollectiveModel::openmpi, CollectiveModel::openmpi5, CollectiveModel::mpich}) {
+      for (const double bytes : {8.0, 3000.0, 100e3, 2e6}) {
+        Profile profile = profile_of(CommGraphBuilder(ranks).build(true));
+        profile.communicators.push_back({.name = {}, .members = {}});
+        for (int op = 0; op <= static_cast<int>(CollectiveOp::scan); ++op) {
+          const auto number = static_cast<CollectiveOp>(op);
+          const bool rooted = number == CollectiveOp::bcast || number == CollectiveOp::reduce ||
+                              number == CollectiveOp::gather || number == CollectiveOp::scatter;
+          profile.collectives.push_back({.op = number, .root = rooted ? ranks / 2 : 0, .bytes = bytes, .count = 1});
+        }
+        std::vector<std::uint32_t> node_of(ranks);
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of[rank] = rank % 3;
+        for (const Profile& split : {profile, split_by_nodes(profile, model, node_of)}) {
+          const auto directory = TemporaryDirectory::make();
+          const auto trace =
+              synthesise_trace(split, {.iterations = 1, .compute = true, .collectives = model}, directory->path());
+          ASSERT_TRUE(trace);
+          EXPECT_TRUE(ends_without_deadlock(*trace)) << ranks << " ranks, model " << static_cast<int>(model);
+          EXPECT_EQ(static_cast<double>(trace->messages), expand_collectives(split, model).total_messages());
         }
       }
     }

@@ -393,7 +393,8 @@ Result<Instance> ProblemArguments::load(Progress& progress, bool keep_profile) c
   }
   std::optional<Profile> profile_copy;
   if (keep_profile) profile_copy = imported->profile;
-  CommGraph graph = traffic(std::move(imported->profile), profile.collectives);
+  const NodeCount nodes = machine->node_count() > 1 ? NodeCount::several : NodeCount::one;
+  CommGraph graph = traffic(std::move(imported->profile), profile.collectives, nodes);
   Instance instance{std::move(graph), *std::move(machine),     *std::move(capacities), profile_watch.seconds(),
                     topology_seconds, std::move(profile_copy), imported->format};
   if (auto set = set_default(instance, std::move(recorded)); !set) return propagate(set);

@@ -28,7 +28,7 @@ namespace rankloom::app {
 struct ProfileArguments {
   std::string profile;
   std::string from;
-  CollectiveModel collectives = CollectiveModel::tree;
+  CollectiveModel collectives = CollectiveModel::automatic;
 
   /// `names` is "PROFILE" where it is an argument, "--profile" where it is an option.
   void describe(CLI::App& app, const std::string& names, bool required = true);

@@ -12,6 +12,7 @@
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/simulate/calibrate.hpp"
 #include "rankloom/evaluate/simulate/traces.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 
 namespace rankloom::app {
 
@@ -142,22 +143,45 @@ Result<ReplaySource> SimulationArguments::replay_source(const ProfileArguments& 
   return result;
 }
 
+Result<std::vector<ReplaySource>> SimulationArguments::set_traces(const ProfileArguments& from,
+                                                                  const Instance& instance,
+                                                                  std::span<SimulationRequest> requests) const {
+  // The messages of collectives with two levels follow from the nodes of the ranks.
+  const bool by_nodes =
+      trace.empty() && instance.format != "ti" && has_node_collectives(*instance.profile, from.collectives);
+  std::vector<ReplaySource> sources;
+  for (SimulationRequest& request : requests) {
+    if (sources.empty() || by_nodes) {
+      std::vector<std::uint32_t> node_of;
+      for (const Core core : request.jobs[0].core_of) node_of.push_back(index(instance.topology.node_of(core)));
+      auto source =
+          by_nodes ? replay_source(from, split_by_nodes(*instance.profile, from.collectives, node_of), instance.format)
+                   : replay_source(from, *instance.profile, instance.format);
+      if (!source) return propagate(source);
+      sources.push_back(std::move(*source));
+    }
+    request.jobs[0].traces = sources.back().files;
+    if (sources.back().synthesised) request.eager = SyntheticTrace::eager;
+  }
+  return sources;
+}
+
 Result<std::vector<double>> SimulationArguments::simulate_placements(const ProfileArguments& from,
                                                                      const Instance& instance,
                                                                      std::span<const std::span<const Core>> placements,
                                                                      Progress& progress) const {
-  auto source = replay_source(from, *instance.profile, instance.format);
-  if (!source) return propagate(source);
   std::vector<SimulationRequest> requests;
   for (const std::span<const Core> core_of : placements) {
     requests.push_back(request(instance.topology));
     requests.back().jobs.push_back(
-        {.name = "program", .traces = source->files, .core_of = {core_of.begin(), core_of.end()}, .start = 0});
-    if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
+        {.name = "program", .traces = {}, .core_of = {core_of.begin(), core_of.end()}, .start = 0});
   }
+  auto sources = set_traces(from, instance, requests);
+  if (!sources) return propagate(sources);
   auto simulated = simulate(requests, options, progress);
   if (!simulated) return propagate(simulated);
-  const double repetitions = source->synthesised ? source->synthesised->rounds / source->synthesised->iterations : 1;
+  const auto& synthesised = sources->front().synthesised;
+  const double repetitions = synthesised ? synthesised->rounds / synthesised->iterations : 1;
   std::vector<double> seconds;
   for (const SimulationResult& result : *simulated) seconds.push_back(result.seconds * repetitions);
   return seconds;

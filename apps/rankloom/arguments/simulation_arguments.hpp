@@ -47,6 +47,10 @@ struct SimulationArguments {
   /// The trace given by --trace, the profile itself if it is a trace, or a trace synthesised from the profile.
   Result<ReplaySource> replay_source(const ProfileArguments& from, const Profile& profile,
                                      std::string_view format) const;
+  /// Gives each of these requests, which have one job, the traces for its placement. The result owns the files. The
+  /// instance has its profile.
+  Result<std::vector<ReplaySource>> set_traces(const ProfileArguments& from, const Instance& instance,
+                                               std::span<SimulationRequest> requests) const;
   SimulationRequest request(const Topology& topology) const {
     return {.topology = topology, .factors = factors, .speed = speed, .jobs = {}};
   }

@@ -3,7 +3,9 @@
 // before it sends; a member that exchanges data does so partner by partner, as MPI libraries do.
 #include "rankloom/evaluate/simulate/trace_writer.hpp"
 
+#include <bit>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,10 +13,11 @@ namespace rankloom {
 
 namespace {
 
-using collective_shapes::binomial_children;
-using collective_shapes::lowest_bit;
+using collective_shapes::for_each_child;
+using collective_shapes::for_each_round;
+using collective_shapes::parent;
 using collective_shapes::Shape;
-using collective_shapes::subtree;
+using collective_shapes::TreeShape;
 
 /// One member of a group during one step.
 class Member {
@@ -24,6 +27,7 @@ class Member {
       : out_(out), members_(members), size_(size), root_(root), p_(position), bytes_(bytes) {}
 
   void write(Shape shape) {
+    if (const auto tree = collective_shapes::tree_shape(shape)) return tree->up ? up(*tree) : down(*tree);
     switch (shape) {
       case Shape::star_out:
         return star(true);
@@ -36,23 +40,16 @@ class Member {
         for (std::uint64_t step = 1; step < size_; ++step)
           exchange(p_ + step < size_ ? p_ + step : no_member, p_ >= step ? p_ - step : no_member);
         return;
-      case Shape::binomial_down:
-      case Shape::scatter_down:
-        return down(shape == Shape::scatter_down);
-      case Shape::binomial_up:
-      case Shape::gather_up:
-        return up(shape == Shape::gather_up);
       case Shape::doubling:
         return doubling();
-      case Shape::ring:
-        return exchange(after(1), after(size_ - 1));
-      case Shape::partial_doubling:
-        for (std::uint64_t bit = 1; bit < size_; bit *= 2)
-          if ((p_ ^ bit) < size_) exchange(p_ ^ bit, p_ ^ bit);
-        return;
-      case Shape::dissemination:
-        for (std::uint64_t bit = 1; bit < size_; bit *= 2) exchange(after(bit), after(size_ - bit % size_));
-        return;
+      case Shape::fold_in:
+        return fold(true);
+      case Shape::fold_out:
+        return fold(false);
+      default:
+        for_each_round(shape, size_, from_root(), [&](std::uint64_t to, std::uint64_t from, std::uint64_t blocks) {
+          exchange(position(to), position(from), blocks);
+        });
     }
   }
 
@@ -72,9 +69,10 @@ class Member {
   void receive(std::uint64_t from, std::uint64_t blocks = 1) {
     out_.recv(rank(from), TraceWriter::collective_tag, bytes_ * static_cast<double>(blocks));
   }
-  void exchange(std::uint64_t to, std::uint64_t from) {
-    if (to != no_member) out_.isend(rank(to), TraceWriter::collective_tag, bytes_);
-    if (from != no_member) receive(from);
+  /// Members that exchange data receive as many blocks as they send.
+  void exchange(std::uint64_t to, std::uint64_t from, std::uint64_t blocks = 1) {
+    if (to != no_member) out_.isend(rank(to), TraceWriter::collective_tag, bytes_ * static_cast<double>(blocks));
+    if (from != no_member) receive(from, blocks);
     if (to != no_member) out_.wait_all();
   }
 
@@ -92,22 +90,33 @@ class Member {
   }
 
   /// The last child first, because its subtree is the deepest.
-  void down(bool blocks) {
+  void down(const TreeShape& shape) {
     const std::uint64_t v = from_root();
-    if (v > 0) receive(position(v - lowest_bit(v)), blocks ? subtree(v, size_) : 1);
+    if (const auto above = v > 0 ? parent(shape.tree, v, size_) : std::nullopt)
+      receive(position(above->first), shape.blocks ? above->second : 1);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> children;
-    binomial_children(v, size_, [&](std::uint64_t child, std::uint64_t below) { children.emplace_back(child, below); });
+    for_each_child(shape.tree, v, size_,
+                   [&](std::uint64_t child, std::uint64_t below) { children.emplace_back(child, below); });
     for (auto child = children.rbegin(); child != children.rend(); ++child)
       out_.isend(rank(position(child->first)), TraceWriter::collective_tag,
-                 bytes_ * static_cast<double>(blocks ? child->second : 1));
+                 bytes_ * static_cast<double>(shape.blocks ? child->second : 1));
     if (!children.empty()) out_.wait_all();
   }
 
-  void up(bool blocks) {
+  void up(const TreeShape& shape) {
     const std::uint64_t v = from_root();
-    binomial_children(v, size_,
-                      [&](std::uint64_t child, std::uint64_t below) { receive(position(child), blocks ? below : 1); });
-    if (v > 0) send(position(v - lowest_bit(v)), blocks ? subtree(v, size_) : 1);
+    for_each_child(shape.tree, v, size_, [&](std::uint64_t child, std::uint64_t below) {
+      receive(position(child), shape.blocks ? below : 1);
+    });
+    if (const auto above = v > 0 ? parent(shape.tree, v, size_) : std::nullopt)
+      send(position(above->first), shape.blocks ? above->second : 1);
+  }
+
+  void fold(bool in) {
+    const collective_shapes::Folding folding(size_);
+    const std::uint64_t v = from_root();
+    if (folding.is_folded(v)) return in ? send(position(v - 1)) : receive(position(v - 1));
+    if (folding.has_partner(v)) return in ? receive(position(v + 1)) : send(position(v + 1));
   }
 
   void doubling() {
@@ -152,7 +161,7 @@ void TraceWriter::message(std::string_view action, Rank other, int tag, double b
   } while (bytes >= 1);
 }
 
-void TraceWriter::collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
+void TraceWriter::collective(const CollectiveStep& step, std::span<const Rank> members, std::uint32_t ranks,
                              std::uint32_t root, std::uint32_t position, double bytes) {
   const std::uint64_t size = members.empty() ? ranks : members.size();
   const double message_bytes = bytes * step.blocks / step.messages;

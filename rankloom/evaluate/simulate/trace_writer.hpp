@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "rankloom/core/ids.hpp"
-#include "rankloom/model/graph/collective_shapes.hpp"
+#include "rankloom/model/graph/collective_steps.hpp"
 
 namespace rankloom {
 
@@ -30,8 +30,8 @@ class TraceWriter {
   void wait_all() { line("waitall"); }
 
   /// The messages of the member `position` in one step of a collective.
-  void collective(const collective_shapes::Step& step, std::span<const Rank> members, std::uint32_t ranks,
-                  std::uint32_t root, std::uint32_t position, double bytes);
+  void collective(const CollectiveStep& step, std::span<const Rank> members, std::uint32_t ranks, std::uint32_t root,
+                  std::uint32_t position, double bytes);
 
   std::string& text() { return text_; }
   std::uint64_t messages() const { return messages_; }

@@ -128,7 +128,7 @@ void write_collectives(TraceWriter& out, const Profile& profile, const std::vect
     const Collective& call = profile.collectives[number];
     const auto& members = profile.communicators[call.communicator].members;
     const auto size = members.empty() ? profile.rank_count() : static_cast<std::uint32_t>(members.size());
-    const auto steps = collective_shapes::steps_of(call.op, model, size);
+    const auto steps = collective_steps(call.op, model, size, call.bytes);
     for (std::uint64_t times = count_in_round(call.count, rounds, round); times > 0; --times)
       for (const auto& step : steps)
         out.collective(step, members, profile.rank_count(), call.root, position, call.bytes);
@@ -226,6 +226,7 @@ Result<SyntheticTrace> synthesise_trace(const Profile& profile, const SynthesisO
   CommGraph graph = profile.point_to_point;
   if (options.collectives != CollectiveModel::none && profile.expanded_collectives.rank_count() == graph.rank_count())
     graph = sum(graph, profile.expanded_collectives);
+  const CollectiveModel model = collective_model(options.collectives, profile);
   const Exchanges exchanges(graph);
   const auto collectives = memberships(profile);
   SyntheticTrace trace{
@@ -238,7 +239,7 @@ Result<SyntheticTrace> synthesise_trace(const Profile& profile, const SynthesisO
     for (std::uint32_t round = 0; round < options.iterations; ++round) {
       out.compute(work);
       write_exchanges(out, targets, sources, trace.rounds, round);
-      write_collectives(out, profile, collectives[index(rank)], options.collectives, trace.rounds, round);
+      write_collectives(out, profile, collectives[index(rank)], model, trace.rounds, round);
     }
     out.line("finalize");
     const std::string path = fmt::format("{}/rank{}.txt", directory, index(rank));

@@ -41,8 +41,9 @@ struct SyntheticTrace {
 double estimate_rounds(const Profile& profile);
 
 /// Writes one file per rank into the directory. In each round a rank works, posts all receives and sends, and waits for
-/// them; then it takes part in the collectives, in the order of the profile, as messages of the collective model. The
-/// total traffic is traffic(profile, model), divided into rounds. Pairs with several messages per round exchange them
+/// them; then it takes part in the collectives, in the order of the profile, as messages of the collective model with
+/// one level (split_by_nodes() gives a profile with two levels). Together these are all pairs of the profile, divided
+/// into rounds. Pairs with several messages per round exchange them
 /// one after another; pairs with fewer messages than rounds send in some of the rounds. Messages have the mean size of
 /// their pair and are split above 256 MB. Fails if there is not enough disk space. O(edges + collectives x members) per
 /// round.

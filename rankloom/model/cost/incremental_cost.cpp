@@ -8,6 +8,7 @@
 #include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/cost/neighbourhoods.hpp"
 #include "rankloom/model/cost/predicted_cost.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
@@ -212,7 +213,11 @@ std::unique_ptr<IncrementalCost> make_incremental_cost(const CommGraph& graph, c
   assert(start.size() == graph.rank_count());
   model = on_machine(model, topology);
   if (model == CostModel::congestion) return std::make_unique<CongestionCost>(graph, topology, start);
-  if (model == CostModel::predicted) return std::make_unique<PredictedCost>(graph, topology, start);
+  if (model == CostModel::predicted) {
+    if (graph.parts() != nullptr && !graph.parts()->phases.empty())
+      return std::make_unique<PhasedCost>(graph, topology, start);
+    return std::make_unique<PredictedCost>(graph, topology, start);
+  }
   return std::visit(
       [&](auto distance) -> std::unique_ptr<IncrementalCost> {
         return std::make_unique<PairwiseCost<decltype(distance)>>(graph, topology, model, start, std::move(distance));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankloom/model/graph/traffic_parts.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -43,9 +45,7 @@ std::vector<BusyChannel> busiest_channels(const Platform& platform, std::vector<
   return result;
 }
 
-}  // namespace
-
-Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
+Prediction predict_pairs(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
   std::vector<double> busy(platform.channel_count(), 0.0);  // bytes, then seconds
   std::vector<Channel> route;
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double) {
@@ -76,6 +76,34 @@ Prediction predict(const CommGraph& graph, const Platform& platform, std::span<c
     prediction.seconds = std::max(prediction.seconds, prediction.rank_seconds[rank]);
   }
   return prediction;
+}
+
+/// The pairs of the graph, and those of its node collectives for this placement.
+Prediction predict_phase(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
+  if (graph.parts() == nullptr || graph.parts()->node_collectives.calls.empty())
+    return predict_pairs(graph, platform, core_of);
+  std::vector<std::uint32_t> node_of;
+  for (const Core core : core_of) node_of.push_back(index(platform.topology().node_of(core)));
+  return predict_pairs(sum(graph, node_traffic(graph, node_of)), platform, core_of);
+}
+
+}  // namespace
+
+Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
+  if (graph.parts() == nullptr || graph.parts()->phases.empty()) return predict_phase(graph, platform, core_of);
+  Prediction total, longest;
+  total.rank_seconds.assign(graph.rank_count(), 0.0);
+  for (const CommGraph& phase : graph.parts()->phases) {
+    Prediction prediction = predict_phase(phase, platform, core_of);
+    total.seconds += prediction.seconds;
+    for (std::size_t rank = 0; rank < total.rank_seconds.size(); ++rank)
+      total.rank_seconds[rank] += prediction.rank_seconds[rank];
+    if (prediction.seconds > longest.seconds) longest = std::move(prediction);
+  }
+  total.busiest = std::move(longest.busiest);
+  total.longest_transfer = longest.longest_transfer;
+  total.longest_latency = longest.longest_latency;
+  return total;
 }
 
 }  // namespace rankloom

@@ -30,6 +30,7 @@ struct PairTime {
 struct Prediction {
   double seconds = 0;                ///< Until the last rank has sent and received all messages.
   std::vector<double> rank_seconds;  ///< By rank.
+  // With several phases, those of the longest phase.
   std::vector<BusyChannel> busiest;  ///< Of each kind of channels with traffic, the longest time first.
   PairTime longest_transfer;         ///< By bytes x inverse bandwidth.
   PairTime longest_latency;          ///< By messages x latency.
@@ -39,8 +40,9 @@ struct Prediction {
 /// its partners at once, and the messages of one partner one after another: the latencies are those of the partner for
 /// which messages x latency is largest; a pair has at least one message. The time of a transfer is bytes x inverse
 /// bandwidth of the pair, or the time that a channel on the route needs for the traffic of all ranks. This is Hockney's
-/// model, with the largest channel load of a fluid network as an additional limit. O(edges x route length),
-/// deterministic.
+/// model, with the largest channel load of a fluid network as an additional limit. The time of several phases is the
+/// sum of their times; in each, the collectives with two levels are added as this placement makes them. O(edges x route
+/// length), deterministic.
 Prediction predict(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of);
 
 }  // namespace rankloom

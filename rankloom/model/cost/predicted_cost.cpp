@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "rankloom/model/graph/traffic_parts.hpp"
+
 namespace rankloom {
 
 namespace {
@@ -187,6 +189,48 @@ void PredictedCost::exchange(Rank a, Rank b) {
   collect_exchange(a, b);
   std::swap(core_of_[a], core_of_[b]);
   commit();
+}
+
+PhasedCost::PhasedCost(const CommGraph& graph, const Topology& topology, std::span<const Core> start)
+    : IncrementalCost(start), neighbours_(graph) {
+  for (const CommGraph& phase : graph.parts()->phases)
+    phases_.push_back(std::make_unique<PredictedCost>(phase, topology, start));
+  sum_costs();
+}
+
+void PhasedCost::sum_costs() {
+  cost_ = 0;
+  for (const auto& phase : phases_) cost_ += phase->cost();
+}
+
+std::vector<Rank> PhasedCost::ranks_in_the_way() const {
+  const auto longest = std::max_element(phases_.begin(), phases_.end(),
+                                        [](const auto& a, const auto& b) { return a->cost() < b->cost(); });
+  return (*longest)->ranks_in_the_way();
+}
+
+double PhasedCost::move_delta(Rank rank, Core to) {
+  double delta = 0;
+  for (const auto& phase : phases_) delta += phase->move_delta(rank, to);
+  return delta;
+}
+
+double PhasedCost::exchange_delta(Rank a, Rank b) {
+  double delta = 0;
+  for (const auto& phase : phases_) delta += phase->exchange_delta(a, b);
+  return delta;
+}
+
+void PhasedCost::move(Rank rank, Core to) {
+  for (const auto& phase : phases_) phase->move(rank, to);
+  core_of_[rank] = to;
+  sum_costs();
+}
+
+void PhasedCost::exchange(Rank a, Rank b) {
+  for (const auto& phase : phases_) phase->exchange(a, b);
+  std::swap(core_of_[a], core_of_[b]);
+  sum_costs();
 }
 
 }  // namespace rankloom

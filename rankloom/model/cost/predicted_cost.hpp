@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -69,6 +70,27 @@ class PredictedCost final : public IncrementalCost {
   std::vector<std::uint8_t> is_changed_;  // by channel
   std::vector<Channel> changed_;
   Sums sums_difference_;  // of edges, without channels
+};
+
+/// The sum of the smooth costs of all phases. A change costs as much as in all phases together.
+class PhasedCost final : public IncrementalCost {
+ public:
+  /// The graph has phases; the topology is not a distance matrix.
+  PhasedCost(const CommGraph& graph, const Topology& topology, std::span<const Core> start);
+
+  double move_delta(Rank rank, Core to) override;
+  double exchange_delta(Rank a, Rank b) override;
+  void move(Rank rank, Core to) override;
+  void exchange(Rank a, Rank b) override;
+  std::span<const Rank> neighbours(Rank rank) const override { return neighbours_.others(rank); }
+  /// Those of the phase that costs most.
+  std::vector<Rank> ranks_in_the_way() const override;
+
+ private:
+  void sum_costs();
+
+  Neighbourhoods neighbours_;  // of all phases
+  std::vector<std::unique_ptr<PredictedCost>> phases_;
 };
 
 }  // namespace rankloom

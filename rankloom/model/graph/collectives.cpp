@@ -13,8 +13,8 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/system/memory.hpp"
-#include "rankloom/model/graph/collective_shapes.hpp"
-#include "rankloom/model/graph/profile.hpp"
+#include "rankloom/model/graph/collective_steps.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 
 namespace rankloom {
 
@@ -22,16 +22,18 @@ namespace {
 
 using collective_shapes::sends;
 using collective_shapes::Shape;
-using collective_shapes::Step;
-using collective_shapes::steps_of;
 
-constexpr std::array<CollectiveModelInfo, 4> model_table = {{
+constexpr std::array<CollectiveModelInfo, 8> model_table = {{
     {CollectiveModel::none, "none", "collectives are ignored"},
     {CollectiveModel::logical, "logical",
      "the data flow that the MPI standard defines: root with each member, or all pairs"},
     {CollectiveModel::tree, "tree",
-     "the algorithms of MPI libraries: binomial trees, recursive doubling, rings, pairwise exchange"},
+     "common algorithms for any size: binomial trees, recursive doubling, rings, pairwise exchange"},
     {CollectiveModel::flat, "flat", "all data through the root, or member 0"},
+    {CollectiveModel::openmpi, "openmpi", "the algorithms of Open MPI 4, chosen by communicator and message size"},
+    {CollectiveModel::openmpi5, "openmpi5", "the same for Open MPI 5 and later, with two levels between nodes"},
+    {CollectiveModel::mpich, "mpich", "the algorithms of MPICH 4, with two levels between nodes"},
+    {CollectiveModel::automatic, "auto", "by the MPI library that was recorded; tree if it is not known"},
 }};
 
 constexpr std::array<std::string_view, 10> op_names = {
@@ -77,7 +79,8 @@ class Expansion {
       if (exchanges_[c].empty()) continue;
       const double members = size(c);
       const bool all_pairs = std::any_of(exchanges_[c].begin(), exchanges_[c].end(), is_all_pairs);
-      edges += members * (all_pairs ? members : std::min(members, 2.0 * std::bit_width(size(c))));
+      const double shapes = static_cast<double>(exchanges_[c].size());
+      edges += members * (all_pairs ? members : std::min(members, shapes * 2.0 * std::bit_width(size(c))));
     }
     return edges;
   }
@@ -87,7 +90,7 @@ class Expansion {
     double sum = 0;
     for (std::uint32_t c = 0; c < communicators_.size(); ++c) {
       for (const Exchange& exchange : exchanges_[c])
-        sum += (exchange.bytes + exchange.messages) * size(c) * (is_all_pairs(exchange) ? size(c) : 2.0);
+        sum += (exchange.bytes + exchange.messages) * size(c) * (sends_many_blocks(exchange) ? size(c) : 2.0);
     }
     return sum;
   }
@@ -111,6 +114,20 @@ class Expansion {
 
   static bool is_all_pairs(const Exchange& exchange) { return exchange.shape == Shape::all_pairs; }
 
+  static bool sends_many_blocks(const Exchange& exchange) {
+    switch (exchange.shape) {
+      case Shape::all_pairs:
+      case Shape::halving:
+      case Shape::halving_gather:
+      case Shape::block_doubling:
+      case Shape::bruck:
+      case Shape::bruck_alltoall:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   /// Bytes and messages are additive in every shape, so equal shapes are combined into one exchange.
   void sum_up(std::span<const Collective> collectives, CollectiveModel model) {
     std::map<std::tuple<std::uint32_t, Shape, std::uint32_t>, std::pair<double, double>> totals;
@@ -118,7 +135,7 @@ class Expansion {
       assert(call.communicator < communicators_.size());
       if (size(call.communicator) < 2 || call.count <= 0) continue;
       assert(call.root < size(call.communicator));
-      for (const Step& step : steps_of(call.op, model, size(call.communicator))) {
+      for (const CollectiveStep& step : collective_steps(call.op, model, size(call.communicator), call.bytes)) {
         auto& [bytes, messages] = totals[{call.communicator, step.shape, call.root}];
         bytes += call.count * step.blocks * call.bytes;
         messages += call.count * step.messages;
@@ -268,7 +285,7 @@ std::optional<CollectiveOp> find_collective_op(std::string_view name) {
 
 Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model) {
   constexpr double bytes_per_edge = 20;
-  const Expansion expansion(profile, model);
+  const Expansion expansion(profile, collective_model(model, profile));
   double amounts = expansion.max_amounts();
   for (const CommGraph* graph : {&profile.point_to_point, &profile.expanded_collectives})
     amounts += graph->total_bytes() + graph->total_messages();
@@ -281,7 +298,7 @@ Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model) {
                       "use --collectives none or --collectives tree, which has fewer pairs");
 }
 
-CommGraph traffic(Profile profile, CollectiveModel model) {
+CommGraph expand_collectives(Profile profile, CollectiveModel model) {
   const Expansion expansion(profile, model);
   const bool add_collectives = !expansion.empty();
   const bool add_expanded = model != CollectiveModel::none && profile.expanded_collectives.edge_count() > 0;

@@ -9,6 +9,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/model/graph/traffic_parts.hpp"
 
 namespace rankloom {
 
@@ -128,7 +129,15 @@ std::uint64_t digest(const CommGraph& graph) {
     }
     return sum;
   });
-  return mix(rows ^ graph.rank_count());
+  std::uint64_t number = mix(rows ^ graph.rank_count());
+  if (graph.parts() == nullptr) return number;
+  for (const CommGraph& phase : graph.parts()->phases) number = mix(number ^ digest(phase));
+  for (const Collective& call : graph.parts()->node_collectives.calls) {
+    number = mix(number ^ static_cast<std::uint64_t>(call.op) ^ (std::uint64_t{call.root} << 8));
+    number = mix(number ^ bits(call.bytes));
+    number = mix(number ^ bits(call.count));
+  }
+  return number;
 }
 
 CommGraph remove_self_loops(CommGraph graph) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rankloom/core/array.hpp"
@@ -12,6 +14,7 @@
 namespace rankloom {
 
 using EdgeIndex = std::uint64_t;
+struct TrafficParts;
 
 /// The maximum of one amount of traffic or work. Together with max_valid_cost it keeps all sums of costs and their
 /// squares finite.
@@ -70,6 +73,11 @@ class CommGraph {
   double total_bytes() const;
   double total_messages() const;
 
+  /// What the pairs do not say, for the cost model `predicted`; may be null. Graphs that are computed from this graph
+  /// have no parts.
+  const TrafficParts* parts() const { return parts_.get(); }
+  void set_parts(std::shared_ptr<const TrafficParts> parts) { parts_ = std::move(parts); }
+
   const Rows& rows() const { return rows_; }
   /// Moves the arrays out, to build another graph without a copy.
   Rows release() && { return std::move(rows_); }
@@ -77,6 +85,7 @@ class CommGraph {
  private:
   EdgeIndex begin(Rank r) const { return rows_.offsets[index(r)]; }
   Rows rows_;
+  std::shared_ptr<const TrafficParts> parts_;
 };
 
 /// Collects edges in any order, sums up duplicates, and builds the rows. Needs 24 bytes per edge.

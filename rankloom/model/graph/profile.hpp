@@ -86,10 +86,14 @@ Result<void> check_profile(const Profile& profile, std::string_view file);
 
 /// How collectives are expanded into traffic between pairs.
 enum class CollectiveModel : std::uint8_t {
-  none,     ///< Collectives are ignored.
-  logical,  ///< By the data flow that the MPI standard defines: root with each member, or all pairs.
-  tree,     ///< By the usual algorithms of MPI libraries: binomial trees, recursive doubling, rings, pairwise exchange.
-  flat,     ///< Through the root (or member 0), one message per member.
+  none,       ///< Collectives are ignored.
+  logical,    ///< By the data flow that the MPI standard defines: root with each member, or all pairs.
+  tree,       ///< By common algorithms for any size: binomial trees, recursive doubling, rings, pairwise exchange.
+  flat,       ///< Through the root (or member 0), one message per member.
+  openmpi,    ///< By the algorithms of Open MPI 4, chosen by size.
+  openmpi5,   ///< The same for Open MPI 5 and later, with two levels between nodes.
+  mpich,      ///< By the algorithms of MPICH 4, with two levels between nodes.
+  automatic,  ///< By the MPI library that was recorded; `tree` if it is not known.
 };
 
 struct CollectiveModelInfo {
@@ -101,10 +105,17 @@ std::span<const CollectiveModelInfo> collective_models();
 std::string_view to_string(CollectiveOp op);
 std::optional<CollectiveOp> find_collective_op(std::string_view name);
 
+/// The model itself; instead of `automatic`, that of the MPI library in the origin of the profile.
+CollectiveModel collective_model(CollectiveModel model, const Profile& profile);
+
+/// Whether the ranks can be on several nodes, so that collectives may have two levels.
+enum class NodeCount : std::uint8_t { one, several };
+
 /// The traffic between pairs of ranks that mappers use. Messages of a rank to itself are removed unless
-/// self_traffic_counts is set. Collectives that are already expanded are added unless the model is `none`. Moves the
-/// graph of the profile if there is nothing to add.
-CommGraph traffic(Profile profile, CollectiveModel model);
+/// self_traffic_counts is set. Collectives that are already expanded are added unless the model is `none`. Collectives
+/// of all ranks with two levels are not part of the pairs, but of CommGraph::parts(), as are the phases of the profile.
+/// Moves the graph of the profile if there is nothing to add.
+CommGraph traffic(Profile profile, CollectiveModel model, NodeCount nodes = NodeCount::several);
 
 /// Fails if the expanded traffic does not fit into memory: an all-to-all of n ranks has n² pairs.
 Result<void> check_traffic_fits(const Profile& profile, CollectiveModel model);

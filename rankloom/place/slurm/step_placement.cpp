@@ -198,9 +198,10 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   const SlotShapes slots = slot_shapes(shape, *topology, ranks);
   auto capacities = Capacities::of(*topology, ranks, {.oversubscribe = step.overcommit, .shapes = slots});
   if (!capacities) return propagate(capacities);
-  constexpr auto collectives = CollectiveModel::tree;
+  constexpr auto collectives = CollectiveModel::automatic;
   if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return propagate(fits);
-  const CommGraph graph = traffic(std::move(imported->profile), collectives);
+  const CommGraph graph = traffic(std::move(imported->profile), collectives,
+                                  topology->node_count() > 1 ? NodeCount::several : NodeCount::one);
   const MapProblem problem{graph, *topology, *capacities, CostModel::bytes, {}, 0};
   // A rank of several processing units is placed on a slot, whose number depends on its shape.
   const std::vector<Core> baseline = wide ? std::vector<Core>{} : default_placement(step, *topology, ranks);

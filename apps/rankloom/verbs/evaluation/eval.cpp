@@ -113,16 +113,12 @@ class EvalVerb : public Verb {
   Result<void> simulate_all(const Instance& instance, std::vector<SimulationRequest>& requests,
                             std::vector<Score>& scores, Progress& progress) {
     progress.report("writing traces", -1);
-    auto source = simulation_.replay_source(problem_.profile, *instance.profile, instance.format);
-    if (!source) return propagate(source);
-    for (SimulationRequest& request : requests) {
-      request.jobs[0].traces = source->files;
-      if (source->synthesised) request.eager = SyntheticTrace::eager;
-    }
+    auto sources = simulation_.set_traces(problem_.profile, instance, requests);
+    if (!sources) return propagate(sources);
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);
     for (std::size_t i = 0; i < scores.size(); ++i) scores[i].simulated = std::move((*results)[i]);
-    replay_source_ = std::move(*source);
+    if (!sources->empty()) replay_source_ = std::move(sources->front());
     return {};
   }
 

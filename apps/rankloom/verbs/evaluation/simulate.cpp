@@ -220,23 +220,22 @@ class SimulateVerb : public Verb {
     auto instance = problem_.load(progress, true);
     if (!instance) return propagate(instance);
     run_.choose_model(problem_, *instance);
-    auto source = simulation_.replay_source(problem_.profile, *instance->profile, instance->format);
-    if (!source) return propagate(source);
     std::vector<SimulationRequest> requests;
     for (const std::string& name : names_) {
       auto placement = given_placement(name, *instance, problem_.fit(), run_, progress);
       if (!placement) return propagate(placement);
       requests.push_back(simulation_.request(instance->topology));
-      if (source->synthesised) requests.back().eager = SyntheticTrace::eager;
-      requests.back().jobs.push_back(
-          {.name = name, .traces = source->files, .core_of = std::move(*placement), .start = 0});
+      requests.back().jobs.push_back({.name = name, .traces = {}, .core_of = std::move(*placement), .start = 0});
     }
+    auto sources = simulation_.set_traces(problem_.profile, *instance, requests);
+    if (!sources) return propagate(sources);
+    const ReplaySource& source = sources->front();
     auto results = simulate(requests, simulation_.options, progress);
     if (!results) return propagate(results);
     Output output{
-        .json = {{"ranks", instance->graph.rank_count()}, {"replayed", source->json()}, {"mappings", Json::array()}},
+        .json = {{"ranks", instance->graph.rank_count()}, {"replayed", source.json()}, {"mappings", Json::array()}},
         .text = fmt::format("{} on {}: {}\n\n", counted(instance->graph.rank_count(), "rank"),
-                            counted_cores(instance->topology), source->summary())};
+                            counted_cores(instance->topology), source.summary())};
     double best = (*results)[0].seconds;
     for (const SimulationResult& result : *results) best = std::min(best, result.seconds);
     Table table({{"mapping"},

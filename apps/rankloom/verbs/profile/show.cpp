@@ -70,7 +70,8 @@ class ShowVerb : public Verb {
 
  private:
   std::string to_text(const Profile& profile, const ProfileSummary& summary, const std::vector<Phase>& phases) const {
-    std::string text = head(profile, summary) + "\n" + volumes(summary);
+    std::string text =
+        head(profile, summary) + "\n" + volumes(summary, collective_model(profile_.collectives, profile));
     if (!summary.operations.empty()) text += "\n" + operations(summary);
     if (!profile.sizes.empty()) text += "\n" + sizes(profile);
     if (summary.time) text += "\n" + time(*summary.time);
@@ -117,7 +118,7 @@ class ShowVerb : public Verb {
     return text + "\n";
   }
 
-  std::string volumes(const ProfileSummary& summary) const {
+  static std::string volumes(const ProfileSummary& summary, CollectiveModel collectives) {
     const double all = summary.between_ranks.bytes + summary.collectives.bytes;
     Table table({{""}, {"bytes", right}, {"messages", right}, {"share", right}});
     const auto row = [&](const std::string& name, const Volume& volume, const std::string& part) {
@@ -127,7 +128,7 @@ class ShowVerb : public Verb {
     row("point to point", summary.between_ranks, percentage(summary.between_ranks.bytes, all));
     std::string_view model;
     for (const CollectiveModelInfo& info : collective_models()) {
-      if (info.model == profile_.collectives) model = info.name;
+      if (info.model == collectives) model = info.name;
     }
     row(fmt::format("collectives (as {})", model), summary.collectives, percentage(summary.collectives.bytes, all));
     row("from ranks to themselves", summary.to_itself, "");
