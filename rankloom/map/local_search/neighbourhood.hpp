@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rankloom/model/machine/topology.hpp"
@@ -30,9 +31,10 @@ class Neighbourhood {
   Core probe(const Region& region, Core centre) const;
   /// Appends the region's cores; of a large region a sample that depends on `turn`.
   void cores(const Region& region, std::uint64_t turn, std::vector<Core>& cores) const;
+  /// On routed networks and with distance matrices only.
+  std::span<const Node> adjacent_nodes(Node node) const;
 
  private:
-  std::span<const Node> adjacent_nodes(Node node) const;
   void find_adjacent_by_links();
   void find_adjacent_by_distance();
   void store_adjacent(std::vector<std::vector<Node>> lists);

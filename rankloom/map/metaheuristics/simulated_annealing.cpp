@@ -35,6 +35,8 @@ constexpr double min_trials_per_second = 4e6;
 constexpr double quench_fraction = 0.05;
 /// The fraction of trials whose target is any location.
 constexpr double global_fraction = 0.05;
+/// On networks, one of this many targets next to the partner's node is two hops away from it instead of one.
+constexpr std::size_t two_hops_in = 4;
 /// Trials between two updates of the clock and of the temperature.
 constexpr std::uint64_t batch = 1024;
 
@@ -102,14 +104,29 @@ class Annealing {
 
   /// A random region that contains the partner but not this location; empty if there is none.
   SparseQap::Region target_region(std::uint32_t location, std::uint32_t partner, std::uint32_t draw) const {
-    if (draw < global_draws_ || graph_.levels() == 0) return {0, graph_.location_count()};
     const std::uint32_t there = location_of_[partner];
+    const auto nearby = graph_.nearby(there);
+    if (draw < global_draws_ || (graph_.levels() == 0 && nearby.empty())) return {0, graph_.location_count()};
     std::size_t first = 0;
     while (first < graph_.levels() && graph_.region(first, location).begin == graph_.region(first, there).begin)
       ++first;
     const std::size_t choices = graph_.levels() - first;
+    if (!nearby.empty()) return region_in_network(first, choices, there, draw);
     if (choices == 0) return {0, 0};
     return graph_.region(first + draw % choices, there);
+  }
+
+  /// A region inside the partner's node, or a node one or two hops away from it.
+  SparseQap::Region region_in_network(std::size_t first, std::size_t choices, std::uint32_t there,
+                                      std::uint32_t draw) const {
+    const auto nearby = graph_.nearby(there);
+    const std::size_t total = choices + nearby.size();
+    const std::size_t choice = draw % total, more = draw / total;
+    if (choice < choices) return graph_.region(first + choice, there);
+    const SparseQap::Region one_hop = nearby[choice - choices];
+    const auto next = graph_.nearby(one_hop.begin);
+    if (more % two_hops_in != 0 || next.empty()) return one_hop;
+    return next[more / two_hops_in % next.size()];
   }
 
   bool are_equivalent(std::uint32_t location, std::uint32_t other) const {

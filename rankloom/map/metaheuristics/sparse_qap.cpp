@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "rankloom/map/local_search/neighbourhood.hpp"
 #include "rankloom/map/reverse_adjacency.hpp"
 
 namespace rankloom {
@@ -18,6 +19,7 @@ bool SparseQap::fits(const MapProblem& problem) {
 SparseQap::SparseQap(const MapProblem& problem) : locations_(problem) {
   assert(fits(problem));
   find_regions(problem.topology);
+  if (problem.topology.routed()) find_nearby(problem.topology);
   collect_edges(problem.graph);
 }
 
@@ -34,6 +36,26 @@ void SparseQap::find_regions(const Topology& topology) {
       all_single = all_single && end - begin == 1;
     }
     if (!all_single) regions_.push_back(std::move(regions));
+  }
+}
+
+void SparseQap::find_nearby(const Topology& topology) {
+  std::vector<Region> of_node(topology.node_count(), Region{0, 0});
+  node_of_.resize(location_count());
+  for (std::uint32_t location = 0; location < location_count(); ++location) {
+    node_of_[location] = index(topology.node_of(locations_.core_of(location)));
+    Region& region = of_node[node_of_[location]];
+    if (region.begin == region.end) region.begin = location;
+    region.end = location + 1;
+  }
+  const Neighbourhood neighbourhood(topology);
+  nearby_offsets_.push_back(0);
+  for (const Node node : topology.nodes()) {
+    for (const Node adjacent : neighbourhood.adjacent_nodes(node)) {
+      const Region region = of_node[index(adjacent)];
+      if (region.begin != region.end) nearby_.push_back(region);
+    }
+    nearby_offsets_.push_back(nearby_.size());
   }
 }
 

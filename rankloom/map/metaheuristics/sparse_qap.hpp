@@ -41,14 +41,24 @@ class SparseQap {
   /// The levels at which the machine splits, top down. All locations of a region of the last level are equivalent.
   std::size_t levels() const { return regions_.size(); }
   Region region(std::size_t level, std::uint32_t location) const { return regions_[level][location]; }
+  /// On a routed network, the locations of each node adjacent to that of the location; empty on other machines.
+  std::span<const Region> nearby(std::uint32_t location) const {
+    if (node_of_.empty()) return {};
+    const std::uint32_t node = node_of_[location];
+    return {nearby_.data() + nearby_offsets_[node], nearby_offsets_[node + 1] - nearby_offsets_[node]};
+  }
 
  private:
   void find_regions(const Topology& topology);
+  void find_nearby(const Topology& topology);
   void collect_edges(const CommGraph& graph);
 
   QapLocations locations_;
   std::vector<std::vector<Region>> regions_;  // by level, by location
-  std::vector<std::size_t> offsets_;          // by facility, with an end
+  std::vector<std::uint32_t> node_of_;        // by location; empty: not a routed network
+  std::vector<std::size_t> nearby_offsets_;   // by node, with an end
+  std::vector<Region> nearby_;
+  std::vector<std::size_t> offsets_;  // by facility, with an end
   std::vector<Edge> edges_;
 };
 

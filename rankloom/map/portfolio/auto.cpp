@@ -17,6 +17,7 @@
 #include "rankloom/map/multilevel/multilevel.hpp"
 #include "rankloom/map/portfolio/time_search.hpp"
 #include "rankloom/map/structure/embedding/grid_embedding.hpp"
+#include "rankloom/map/structure/embedding/rank_order_embedding.hpp"
 #include "rankloom/map/structure/recognition/recognise_grid.hpp"
 #include "rankloom/map/structure/tiling/tiling.hpp"
 
@@ -31,6 +32,7 @@ struct Preset : multilevel::Options {
   std::uint64_t metaheuristic_trials = 0;      ///< 0: no metaheuristic search.
   bool metaheuristics_until_deadline = false;  ///< The metaheuristic search uses all the time there is.
   bool multilevel_on_grids = false;            ///< Partition also grids that are tiled, unless the tiling is optimal.
+  std::uint64_t rank_order_visits = 1U << 21;  ///< Edges visited at most to embed the ranks by their numbers.
 };
 
 /// More than a sixth of the slots stays free. Then it matters which: all slots of some nodes, or some slots of all.
@@ -58,6 +60,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.multilevel_runs = shares_cores || has_many_free_slots(problem) ? 2 : 1;
       preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
       preset.multilevel_on_grids = true;
+      preset.rank_order_visits = 1U << 23;
       break;
     case Effort::best:
       preset.multisection.partition.vertices_per_block = 300;
@@ -67,6 +70,7 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.metaheuristic_trials = 20'000 * ranks;
       preset.metaheuristics_until_deadline = true;
       preset.multilevel_on_grids = true;
+      preset.rank_order_visits = 1U << 25;
       break;
   }
   return preset;
@@ -286,6 +290,17 @@ class Auto final : public Mapper {
         if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
       run_multilevel(grid.has_value());
+      if (problem_.topology.routed() && !grid) add_rank_order_embedding();
+    }
+
+    /// If the block placement costs far more than the best one, the traffic does not follow the numbers of the ranks.
+    void add_rank_order_embedding() {
+      constexpr double max_ratio = 2;
+      if (stop_condition_.should_stop_now()) return;
+      const auto block = block_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities);
+      const double value = evaluate(problem_.graph, problem_.topology, block, problem_.model);
+      if (objective(problem_.model, value) > max_ratio * candidates_.front().cost) return;
+      if (auto placement = embed_rank_order(problem_, preset_.rank_order_visits)) add(std::move(*placement));
     }
 
     /// `is_grid`: the tiling is one of the candidates.

@@ -8,28 +8,14 @@
 #include <limits>
 #include <numeric>
 
-#include "rankloom/map/machine/machine_tree.hpp"
-#include "rankloom/model/machine/distance.hpp"
-#include "rankloom/model/machine/network/network_shapes.hpp"
+#include "rankloom/map/structure/embedding/digit_layout.hpp"
+#include "rankloom/map/structure/embedding/grid_layout_cost.hpp"
+#include "rankloom/map/structure/embedding/mesh_machine.hpp"
 
 namespace rankloom {
 namespace {
 
-using Part = MachineTree::Part;
 using AxisFactors = std::array<std::uint32_t, max_axes>;
-
-/// One level of the machine: slots of a core, parts inside a node, or a dimension of the network.
-struct MachineLevel {
-  std::uint32_t size;
-  double first_step, next_step;  ///< Distance to the next position, and of each further step.
-  bool in_network, wraps;
-
-  double distance(std::uint32_t steps) const {
-    if (steps == 0) return 0;
-    if (wraps) steps = std::min(steps, size - steps);
-    return first_step + next_step * (steps - 1);
-  }
-};
 
 /// The digits of all axes on one level.
 struct Digits {
@@ -44,73 +30,6 @@ std::uint32_t gray_digit(std::uint32_t coordinate, std::uint32_t before, std::ui
   const bool reflected = coordinate / before / radix % 2 != 0;
   return reflected ? radix - 1 - digit : digit;
 }
-
-/// The machine from the innermost level outward; all nodes alike.
-class MeshMachine {
- public:
-  static std::optional<MeshMachine> of(const MapProblem& problem) {
-    const Topology& topology = problem.topology;
-    if (!topology.routed()) return std::nullopt;
-    const auto* const mesh = std::get_if<MeshShape>(&topology.network().shape());
-    const std::uint32_t cores = topology.core_count() / topology.node_count();
-    if (mesh == nullptr || topology.core_count() % topology.node_count() != 0) return std::nullopt;
-    for (const Core core : topology.cores()) {
-      if (index(topology.node_of(core)) != index(core) / cores ||
-          problem.capacities[core] != problem.capacities[Core{index(core) % cores}]) {
-        return std::nullopt;
-      }
-    }
-    return MeshMachine(problem, *mesh, cores);
-  }
-
-  std::span<const MachineLevel> levels() const { return levels_; }
-  std::uint64_t slots() const { return std::uint64_t{nodes_} * slots_.size(); }
-  /// The core at these positions, one per level.
-  Core core(std::span<const std::uint32_t> position) const {
-    std::uint64_t slot = 0, node = 0;
-    for (std::size_t level = levels_.size(); level-- > 0;) {
-      std::uint64_t& number = levels_[level].in_network ? node : slot;
-      number = number * levels_[level].size + position[level];
-    }
-    return Core{static_cast<std::uint32_t>(node * cores_) + slots_[slot]};
-  }
-
- private:
-  MeshMachine(const MapProblem& problem, const MeshShape& mesh, std::uint32_t cores)
-      : cores_(cores), nodes_(problem.topology.node_count()) {
-    const Distance distance = make_distance(problem.topology, pairwise_model(problem.model));
-    const auto between = [&](std::uint32_t p, std::uint32_t q) {
-      return std::visit([&](const auto& d) { return d(Core{p}, Core{q}).per_byte; }, distance);
-    };
-    const MachineTree tree(problem.topology, problem.capacities);
-    for (std::uint32_t core = 0; core < cores; ++core)
-      slots_.insert(slots_.end(), problem.capacities[Core{core}], core);
-    const auto nodes = tree.children(tree.root());
-    const Part node = nodes_ > 1 ? nodes.front() : tree.root();
-    if (tree.symmetric(node)) {
-      const std::uint32_t capacity = problem.capacities[Core{0}];
-      if (capacity > 1) levels_.push_back({capacity, 0, 0, false, false});
-      const auto arities = tree.arities(node);
-      std::uint32_t width = 1;
-      for (std::size_t depth = arities.size(); depth-- > 0; width *= arities[depth])
-        levels_.push_back({arities[depth], between(0, width), 0, false, false});
-    } else {
-      levels_.push_back({static_cast<std::uint32_t>(slots_.size()), between(0, cores - 1), 0, false, false});
-    }
-    std::uint32_t nodes_apart = 1;
-    for (std::size_t dimension = mesh.sizes.size(); dimension-- > 0; nodes_apart *= mesh.sizes[dimension]) {
-      const std::uint32_t size = mesh.sizes[dimension];
-      if (size == 1) continue;
-      const double one = between(0, nodes_apart * cores);
-      const double two = size > 3 || (size > 2 && !mesh.torus) ? between(0, 2 * nodes_apart * cores) : one;
-      levels_.push_back({size, one, two - one, true, mesh.torus});
-    }
-  }
-
-  std::uint32_t cores_, nodes_;
-  std::vector<std::uint32_t> slots_;  // the cores of a node, each as often as its capacity
-  std::vector<MachineLevel> levels_;
-};
 
 /// Depth first over the levels of the machine, from the inside outward, with the cost so far as a bound.
 class FoldSearch {
@@ -295,23 +214,90 @@ std::optional<Grid> with_rings(const Grid& grid) {
   return result;
 }
 
-GridEmbedding embedding_of(const Grid& grid, const MeshMachine& machine, std::span<const Digits> digits) {
-  const auto levels = machine.levels();
-  GridEmbedding result{std::vector<Core>(grid.cell_count()), is_adjacent(grid, levels, digits)};
-  std::vector<std::uint32_t> position(levels.size());
+/// The core of every rank; `position_on` gives the position of a cell on a level.
+template <class PositionOn>
+std::vector<Core> cores_of(const Grid& grid, const MeshMachine& machine, const PositionOn& position_on) {
+  std::vector<Core> core_of(grid.cell_count());
+  std::vector<std::uint32_t> coordinates(grid.extent.size()), positions(machine.levels().size());
   for (std::uint32_t rank = 0; rank < grid.cell_count(); ++rank) {
-    std::fill(position.begin(), position.end(), 0);
     std::uint32_t cell = grid.cell(rank);
-    for (std::size_t axis = grid.extent.size(); axis-- > 0; cell /= grid.extent[axis]) {
-      const std::uint32_t coordinate = cell % grid.extent[axis];
-      for (std::size_t level = 0; level < levels.size(); ++level) {
-        const Digits& of_level = digits[level];
-        position[level] += gray_digit(coordinate, of_level.before[axis], of_level.radix[axis]) * of_level.stride[axis];
+    for (std::size_t axis = grid.extent.size(); axis-- > 0; cell /= grid.extent[axis])
+      coordinates[axis] = cell % grid.extent[axis];
+    for (std::size_t level = 0; level < positions.size(); ++level) positions[level] = position_on(level, coordinates);
+    core_of[rank] = machine.core(positions);
+  }
+  return core_of;
+}
+
+GridEmbedding embedding_of(const Grid& grid, const MeshMachine& machine, std::span<const Digits> digits) {
+  const auto position_on = [&](std::size_t level, std::span<const std::uint32_t> coordinates) {
+    std::uint32_t position = 0;
+    for (std::size_t axis = 0; axis < coordinates.size(); ++axis) {
+      position += gray_digit(coordinates[axis], digits[level].before[axis], digits[level].radix[axis]) *
+                  digits[level].stride[axis];
+    }
+    return position;
+  };
+  return {cores_of(grid, machine, position_on), is_adjacent(grid, machine.levels(), digits)};
+}
+
+/// The fold with its radices split into prime factors.
+DigitLayout layout_of(const Grid& grid, std::span<const Digits> digits) {
+  DigitLayout layout{.levels = std::vector<std::vector<LayoutDigit>>(digits.size()),
+                     .gray = std::vector<bool>(grid.extent.size(), true)};
+  for (std::size_t level = 0; level < digits.size(); ++level) {
+    std::vector<std::uint32_t> axes(grid.extent.size());
+    std::iota(axes.begin(), axes.end(), 0U);
+    std::stable_sort(axes.begin(), axes.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return digits[level].stride[a] < digits[level].stride[b];
+    });
+    for (const std::uint32_t axis : axes) {
+      std::uint32_t before = digits[level].before[axis];
+      bool is_first = true;
+      for (const std::uint32_t factor : prime_radices(digits[level].radix[axis])) {
+        layout.levels[level].push_back({axis, before, factor, !is_first});
+        before *= factor;
+        is_first = false;
       }
     }
-    result.core_of[rank] = machine.core(position);
   }
-  return result;
+  return layout;
+}
+
+/// Whether all neighbours along the axes are on adjacent nodes; false if nodes have several slots.
+bool is_adjacent(const Grid& grid, std::span<const MachineLevel> levels, const DigitLayout& layout) {
+  std::vector<MachineLevel> hops(levels.begin(), levels.end());
+  for (MachineLevel& level : hops) {
+    if (!level.in_network && level.size > 1) return false;
+    level.first_step = level.next_step = 1;
+  }
+  // No two cells are on the same node, so every step has one hop or more.
+  double bytes = 0;
+  for (const Grid::Direction& direction : grid.directions) {
+    for (const std::int8_t step : direction.step) bytes += step != 0 ? direction.bytes : 0;
+  }
+  constexpr double rounding = 1e-9;
+  return GridLayoutCost(grid, hops)(layout) <= bytes * (1 + rounding);
+}
+
+/// A fold has one digit for each axis on a level. More digits can be cheaper if the grid has another number of
+/// dimensions than the network.
+GridEmbedding improved_fold(const Grid& grid, const MeshMachine& machine, std::span<const Digits> digits) {
+  const std::uint64_t max_visits = std::clamp<std::uint64_t>(std::uint64_t{2048} * grid.cell_count(),
+                                                             std::uint64_t{1} << 22, std::uint64_t{1} << 26);
+  GridLayoutCost cost(grid, machine.levels());
+  const DigitLayout layout = improve_layout(
+      layout_of(grid, digits), machine.levels(), [&](const DigitLayout& each) { return cost(each); },
+      [&] { return cost.visits() >= max_visits; });
+  const auto position_on = [&](std::size_t level, std::span<const std::uint32_t> coordinates) {
+    return layout.position(level, coordinates);
+  };
+  return {cores_of(grid, machine, position_on), is_adjacent(grid, machine.levels(), layout)};
+}
+
+double pairwise_cost(const MapProblem& problem, std::span<const Core> core_of) {
+  const CostModel model = pairwise_model(problem.model);
+  return objective(model, evaluate(problem.graph, problem.topology, core_of, model));
 }
 
 }  // namespace
@@ -322,14 +308,21 @@ std::optional<GridEmbedding> embed_grid_in_mesh(const MapProblem& problem, const
     return std::nullopt;
   FoldSearch search(grid, *machine);
   auto digits = search.run();
-  if (const auto rings = with_rings(grid)) {
+  const Grid* folded = &grid;
+  const auto rings = with_rings(grid);
+  if (rings) {
     FoldSearch search_rings(*rings, *machine);
     auto digits_of_rings = search_rings.run();
-    if (!digits_of_rings.empty() && search_rings.cost() < search.cost())
-      return embedding_of(*rings, *machine, digits_of_rings);
+    if (!digits_of_rings.empty() && search_rings.cost() < search.cost()) {
+      digits = std::move(digits_of_rings);
+      folded = &*rings;
+    }
   }
   if (digits.empty()) return std::nullopt;
-  return embedding_of(grid, *machine, digits);
+  GridEmbedding embedding = embedding_of(*folded, *machine, digits);
+  if (embedding.adjacent) return embedding;
+  GridEmbedding improved = improved_fold(*folded, *machine, digits);
+  return pairwise_cost(problem, improved.core_of) < pairwise_cost(problem, embedding.core_of) ? improved : embedding;
 }
 
 }  // namespace rankloom
