@@ -14,8 +14,12 @@ constexpr double relative_tolerance = 1e-12;
 }  // namespace
 
 PlacementState::PlacementState(const MapProblem& problem, std::span<const Core> start)
+    : PlacementState(problem, start, make_incremental_cost(problem.graph, problem.topology, problem.model, start)) {}
+
+PlacementState::PlacementState(const MapProblem& problem, std::span<const Core> start,
+                               std::unique_ptr<IncrementalCost> cost)
     : problem_(&problem),
-      cost_(make_incremental_cost(problem.graph, problem.topology, problem.model, start)),
+      cost_(std::move(cost)),
       tolerance_(relative_tolerance * std::abs(cost_->cost())),
       occupants_(problem.topology.core_count(), 0),
       first_(problem.topology.core_count(), invalid_rank),

@@ -30,6 +30,8 @@ class PlacementState {
  public:
   /// `start` is a valid placement. The problem's values must outlive the object.
   PlacementState(const MapProblem& problem, std::span<const Core> start);
+  /// With another cost than that of the problem's model; it has the same placement.
+  PlacementState(const MapProblem& problem, std::span<const Core> start, std::unique_ptr<IncrementalCost> cost);
 
   const MapProblem& problem() const { return *problem_; }
   std::uint32_t rank_count() const { return problem_->graph.rank_count(); }

@@ -11,6 +11,7 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
+#include "rankloom/map/local_search/link_load_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/metaheuristics/metaheuristic_search.hpp"
@@ -32,6 +33,8 @@ struct Preset : multilevel::Options {
   std::uint64_t metaheuristic_trials = 0;      ///< 0: no metaheuristic search.
   bool metaheuristics_until_deadline = false;  ///< The metaheuristic search uses all the time there is.
   bool multilevel_on_grids = false;            ///< Partition also grids that are tiled, unless the tiling is optimal.
+  std::uint64_t link_load_trials = 20;         ///< With congestion: trials per rank and candidate.
+  std::size_t link_load_candidates = 1;        ///< With congestion: candidates from which the search starts.
   std::uint64_t rank_order_visits = 1U << 21;  ///< Edges visited at most to embed the ranks by their numbers.
 };
 
@@ -61,6 +64,8 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.metaheuristic_trials = std::min<std::uint64_t>(2'500 * ranks, 10'000'000);
       preset.multilevel_on_grids = true;
       preset.rank_order_visits = 1U << 23;
+      preset.link_load_trials = 200;
+      preset.link_load_candidates = 2;
       break;
     case Effort::best:
       preset.multisection.partition.vertices_per_block = 300;
@@ -71,6 +76,8 @@ Preset preset_of(Effort effort, const MapProblem& problem) {
       preset.metaheuristics_until_deadline = true;
       preset.multilevel_on_grids = true;
       preset.rank_order_visits = 1U << 25;
+      preset.link_load_trials = 2000;
+      preset.link_load_candidates = 4;
       break;
   }
   return preset;
@@ -333,6 +340,7 @@ class Auto final : public Mapper {
         NeighbourhoodDescent(state).run(stop_condition_);
         if (state.cost() < candidates_.front().cost) add(state.placement());
       }
+      if (problem_.model == CostModel::congestion && ranks <= max_ranks_for_local_search) reduce_congestion();
       if (preset_.metaheuristic_trials == 0 || ranks > max_ranks_for_metaheuristics ||
           stop_condition_.should_stop_now()) {
         return;
@@ -343,6 +351,24 @@ class Auto final : public Mapper {
       const std::uint64_t iterations = std::max<std::uint64_t>(1, preset_.metaheuristic_trials / 1000);
       add(metaheuristic_search(problem_, std::move(starts), {.iterations = until_deadline ? 0 : iterations}, run_));
       stop_condition_.should_stop_now();
+    }
+
+    /// From the best candidates and, where there is time, from a random placement: dense traffic loads the links most
+    /// evenly if it is spread over the whole network.
+    void reduce_congestion() {
+      std::vector<std::vector<Core>> starts;
+      for (const Candidate& candidate : candidates_) {
+        if (starts.size() < preset_.link_load_candidates) starts.push_back(candidate.core_of);
+      }
+      if (effort_ != Effort::fast) {
+        Random random(run_.seed);
+        starts.push_back(random_placement(problem_.graph.rank_count(), problem_.topology, problem_.capacities, random));
+      }
+      const std::uint64_t trials = preset_.link_load_trials * problem_.graph.rank_count();
+      for (auto& start : starts) {
+        if (stop_condition_.should_stop_now()) return;
+        add(reduce_link_loads(problem_, std::move(start), trials, run_.seed, stop_condition_));
+      }
     }
 
     const MapProblem& problem_;
