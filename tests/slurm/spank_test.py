@@ -261,9 +261,9 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
         script = self.directory / "fence"
         script.write_text("#!/bin/sh\necho fence $SLURM_PMIX_FENCE\n")
         script.chmod(0o755)
-        self.run_command(PROGRAM, "gen", "ring", "--ranks", "8", "--shuffle", "-o", "ring.prof")
+        self.write("far.pairs", "# app; ranks=8\n" + "".join(f"{rank} {rank + 4} 1000000 1000\n" for rank in range(4)))
         for before, fence in (([], "ring"), (["env", "SLURM_PMIX_FENCE=tree"], "tree")):
-            self.run_command("salloc", "-Q", "-N", "4", "-n", "8", *before, PROGRAM, "tune", "--force", "--json", "-o", "fence.tune", "--profile", "ring.prof", "--runs", "3",
+            self.run_command("salloc", "-Q", "-N", "4", "-n", "8", *before, PROGRAM, "tune", "--force", "--json", "-o", "fence.tune", "--profile", "far.pairs", "--runs", "3",
                              "--max-runs", "3", "--", "srun", "-n", "8", "./fence", timeout=200)
             for log in ("before-1.log", "after-1.log"):
                 lines = (self.directory / "fence.tune" / log).read_text().splitlines()  # srun may print a warning

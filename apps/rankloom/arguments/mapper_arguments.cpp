@@ -132,7 +132,7 @@ void RunArguments::describe(CLI::App& app) {
             {"--model", model_names("|"),
              "the cost model to minimise and to compare; by default the predicted time; bytes, which is bytes x "
              "distance, on a "
-             "distance matrix, with --hierarchy, and with more than 20 million edges",
+             "distance matrix, with --hierarchy, and with more than 20 million edges or 4 million cores",
              "run"},
             [this](std::string_view value) -> Result<void> {
               const auto cost_model = find_cost_model(value);

@@ -63,7 +63,9 @@ CostModel on_machine(CostModel model, const Topology& topology) {
 }
 
 CostModel default_model(const CommGraph& graph, const Topology& topology) {
-  return topology.is_matrix() || graph.edge_count() > many_edges ? CostModel::bytes : CostModel::predicted;
+  constexpr std::uint32_t many_cores = 4'000'000;
+  const bool is_large = graph.edge_count() > many_edges || topology.core_count() > many_cores;
+  return topology.is_matrix() || is_large ? CostModel::bytes : CostModel::predicted;
 }
 
 std::span<const CostModelInfo> cost_models() {

@@ -42,7 +42,7 @@ constexpr CostModel pairwise_model(CostModel model) {
 /// The model that evaluate() uses on this machine: a distance matrix has no channels, so `predicted` is `time` there.
 CostModel on_machine(CostModel model, const Topology& topology);
 /// The model if none is named: `predicted`; on a distance matrix `bytes`, as in the quadratic assignment problem, and
-/// also with more than `many_edges` edges, for which a prediction takes minutes.
+/// also with more than `many_edges` edges or 4 million cores, for which a prediction takes minutes.
 CostModel default_model(const CommGraph& graph, const Topology& topology);
 
 /// The value that mappers minimise: negated if larger is better.

@@ -3,10 +3,10 @@
 // of the communicator and the bytes of the call. These tables are shorter than those of the libraries: algorithms that
 // send the same messages between the same members are one row, and so are ranges that hardly differ.
 #include <bit>
+#include <charconv>
 #include <span>
 #include <string>
 
-#include "rankloom/core/text/scanner.hpp"
 #include "rankloom/model/graph/collective_steps.hpp"
 
 namespace rankloom {
@@ -318,9 +318,10 @@ CollectiveModel collective_model(CollectiveModel model, const Profile& profile) 
   constexpr std::string_view open_mpi = "Open MPI v";
   const std::string_view library = found->second;
   if (library.starts_with(open_mpi)) {
-    Scanner in(library.substr(open_mpi.size()));
-    std::uint64_t major = 0;
-    if (!in.take_integer(major)) return CollectiveModel::tree;
+    const std::string_view version = library.substr(open_mpi.size());
+    std::uint32_t major = 0;
+    if (std::from_chars(version.data(), version.data() + version.size(), major).ec != std::errc())
+      return CollectiveModel::tree;
     return major < 5 ? CollectiveModel::openmpi : CollectiveModel::openmpi5;
   }
   return library.find("MPICH") != std::string_view::npos ? CollectiveModel::mpich : CollectiveModel::tree;
