@@ -63,7 +63,7 @@ bool balance_overloaded_blocks(const WeightedGraph& graph, BlockWeights max_bloc
   return !candidates.empty();
 }
 
-/// Infinite if there is no time left to refine and to compute it.
+/// Infinite if the time ends before the partition is refined and its cost is computed.
 double refined_cost(const WeightedGraph& graph, std::span<std::uint32_t> block_of, const PartitionOptions& options,
                     const PartitionSteps& steps) {
   return options.deadline.passed() ? std::numeric_limits<double>::infinity() : steps.refine(graph, block_of);
