@@ -194,7 +194,7 @@ def main():
     tests_of = {stage.name: stage.tests for stage in stages}
     if not (BUILD / "build.ninja").exists():
         subprocess.run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-O1 -g0 -D_GLIBCXX_ASSERTIONS", "-DRANKLOOM_CCACHE=OFF",
-                        "-DRANKLOOM_WERROR=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], stdout=subprocess.DEVNULL, check=True)
+                        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], stdout=subprocess.DEVNULL, check=True)
     needed = sorted({tests_of[mutant.stage] for mutant in mutants})
     done = subprocess.run(["ninja", "-C", BUILD, *needed], capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -16,7 +16,7 @@ constexpr double relative_tolerance = 1e-12;
 PlacementState::PlacementState(const MapProblem& problem, std::span<const Core> start)
     : PlacementState(problem, start, make_incremental_cost(problem.graph, problem.topology, problem.model, start)) {}
 
-PlacementState::PlacementState(const MapProblem& problem, std::span<const Core> start,
+PlacementState::PlacementState(const MapProblem& problem, [[maybe_unused]] std::span<const Core> start,
                                std::unique_ptr<IncrementalCost> cost)
     : problem_(&problem),
       cost_(std::move(cost)),

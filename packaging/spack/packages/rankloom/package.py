@@ -66,7 +66,6 @@ class Rankloom(CMakePackage):
         args = [
             self.define("RANKLOOM_TESTS", self.run_tests),
             self.define("RANKLOOM_BENCH", False),
-            self.define("RANKLOOM_WERROR", False),
             self.define_from_variant("RANKLOOM_OPENMPI", "openmpi"),
             self.define_from_variant("RANKLOOM_MPICH", "mpich"),
             self.define_from_variant("RANKLOOM_SLURM", "slurm"),
