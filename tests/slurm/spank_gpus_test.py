@@ -116,14 +116,17 @@ class Gpus(InSlurm):
         self.assertEqual(done.stderr.count("the step does not have all GPUs and processing units of the mapping"), 2, done.stderr)
 
     def test_of_a_part_of_a_node_have_the_names_of_the_step(self):
-        """While another step has the first GPU and the first processor of the node."""
+        """While another step has one GPU and the first processor of the job."""
         os.mkfifo(self.directory / "wake")
         self.addCleanup((self.directory / "wake").unlink)
-        self.write("second", f"0 {self.nodes[0]} 1 gpus 1\n")
-        self.write("first", f"0 {self.nodes[0]} 1 gpus 0\n")
         step = "srun -n 1 -c 1 --exact --gpus-per-task=1"
-        self.write("steps.sh", f"""{step} sh -c 'echo started > started; cat wake > /dev/null' &
+        self.write("steps.sh", f"""{step} sh -c 'echo $SLURM_STEP_GPUS > started; cat wake > /dev/null' &
 while [ ! -s started ]; do sleep 0.1; done
+first=$(cat started)
+second=$({step} sh -c 'echo $SLURM_STEP_GPUS')
+echo $first $second
+echo 0 {self.nodes[0]} 1 gpus $first > first
+echo 0 {self.nodes[0]} 1 gpus $second > second
 {step} --rankloom=second ./where_with_gpus
 {step} --rankloom=first ./where_with_gpus
 echo > wake
@@ -131,10 +134,11 @@ wait
 """)
         self.addCleanup((self.directory / "started").unlink)
         done = self.run_command("salloc", "-Q", "-w", self.nodes[0], "-n", self.CPUS, "--gres=gpu:2", "sh", "steps.sh")
-        visible = "0" if self.CONFINED else "1"
-        rows = [line.split() for line in done.stdout.splitlines()]
-        self.assertEqual(rows[0], ["0", self.nodes[0], str(self.units[1]), visible, "0", "1", "0"], done.stderr)
-        self.assertEqual([rows[1][3], rows[1][5]], [visible, "1"], "another GPU than that of the step")
+        (first, second), *rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertNotEqual(first, second)
+        visible = "0" if self.CONFINED else second
+        self.assertEqual(rows[0], ["0", self.nodes[0], str(self.units[1]), visible, "0", second, "0"], done.stderr)
+        self.assertEqual([rows[1][3], rows[1][5]], [visible, second], f"not the GPU of the step; another step has {first}, {done.stderr}")
         self.assertEqual(done.stderr.count("the step does not have all GPUs and processing units of the mapping"), 1, done.stderr)
 
     def test_are_those_of_slurm_if_the_user_binds_them(self):
