@@ -152,6 +152,8 @@ TEST(RouteTable, HasTheRoutesOfThePlatform) {
           platform.route(p, q, route);
           table.for_each_channel(p, q, [&](Channel channel) { tabulated.push_back(channel); });
           ASSERT_THAT(tabulated, ::testing::UnorderedElementsAreArray(route)) << text;
+          ASSERT_EQ(table.seconds(p, q), platform.seconds(p, q)) << text;
+          ASSERT_EQ(table.max_rate(p, q), platform.max_rate(p, q)) << text;
         }
       }
     }

@@ -71,6 +71,26 @@ TEST(Predict, MessagesWithinACoreTakeNoTime) {
   EXPECT_EQ(predict(graph_of(2, {{0, 1, 1e9, 1}}), platform, same).seconds, 0);
 }
 
+TEST(Predict, RoutesFromATableAndComputedOnesGiveTheSameTimes) {
+  // Routes are tabulated if there are more edges than cores and, on a network, pairs of nodes.
+  const auto cores = [](int count) { return std::to_string(count) + "=1,100ns width:bus=2"; };
+  CommGraphBuilder builder(4);
+  for (std::uint32_t from = 0; from < 4; ++from) {
+    for (std::uint32_t to = 0; to < 4; ++to) {
+      if (from != to) builder.add(Rank{from}, Rank{to}, 1000 * from + 100 * to, from + 1);
+    }
+  }
+  const CommGraph graph = std::move(builder).build(true);
+  for (const char* nodes : {"node:2=10,2us core:", "torus:2=10,2us core:", "switch:1=9 node:2=10,2us core:"}) {
+    const auto small = predict(graph, *Platform::of(*load_topology(nodes + cores(2))), in_order);
+    const std::array<Core, 4> same_pairs{Core{0}, Core{1}, Core{20}, Core{21}};
+    const auto large = predict(graph, *Platform::of(*load_topology(nodes + cores(20))), same_pairs);
+    EXPECT_EQ(small.seconds, large.seconds) << nodes;
+    EXPECT_EQ(small.rank_seconds, large.rank_seconds) << nodes;
+    EXPECT_GT(small.seconds, 0) << nodes;
+  }
+}
+
 TEST(Bottlenecks, TheLongestTimeComesFirst) {
   const Platform platform = *Platform::of(*load_topology("switch:2=20,3us node:2=10,2us core:2=1,100ns"));
   const std::array<Core, 4> one_per_node{Core{0}, Core{2}, Core{4}, Core{6}};

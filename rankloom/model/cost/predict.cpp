@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "rankloom/model/graph/traffic_parts.hpp"
+#include "rankloom/model/machine/route_table.hpp"
 
 namespace rankloom {
 
@@ -45,13 +46,31 @@ std::vector<BusyChannel> busiest_channels(const Platform& platform, std::vector<
   return result;
 }
 
-Prediction predict_pairs(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
+/// The interface of RouteTable without its table.
+class ComputedRoutes {
+ public:
+  explicit ComputedRoutes(const Platform& platform) : platform_(platform) {}
+
+  template <class Visit>
+  void for_each_channel(Core from, Core to, const Visit& visit) {
+    route_.clear();
+    platform_.route(from, to, route_);
+    for (const Channel channel : route_) visit(channel);
+  }
+  double max_rate(Core from, Core to) const { return platform_.max_rate(from, to); }
+  Cost seconds(Core from, Core to) const { return platform_.seconds(from, to); }
+
+ private:
+  const Platform& platform_;
+  std::vector<Channel> route_;
+};
+
+template <class Routes>
+Prediction predict_pairs(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of,
+                         Routes&& routes) {
   std::vector<double> busy(platform.channel_count(), 0.0);  // bytes, then seconds
-  std::vector<Channel> route;
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double) {
-    route.clear();
-    platform.route(core_of[index(from)], core_of[index(to)], route);
-    for (const Channel channel : route) busy[channel] += bytes;
+    routes.for_each_channel(core_of[index(from)], core_of[index(to)], [&](Channel channel) { busy[channel] += bytes; });
   });
   Prediction prediction;
   prediction.busiest = busiest_channels(platform, busy);
@@ -59,13 +78,12 @@ Prediction predict_pairs(const CommGraph& graph, const Platform& platform, std::
   prediction.rank_seconds.assign(graph.rank_count(), 0.0);
   for_each_edge(graph, core_of, [&](Rank from, Rank to, double bytes, double messages) {
     const Core p = core_of[index(from)], q = core_of[index(to)];
-    double slowest = bytes / platform.max_rate(p, q);
-    const double latencies = messages * platform.latency(p, q);
+    // Divided, as the traffic of channels is: a transfer that has a channel for itself takes as long as the channel.
+    double slowest = bytes / routes.max_rate(p, q);
+    const double latencies = messages * routes.seconds(p, q).latency;
     if (slowest > prediction.longest_transfer.seconds) prediction.longest_transfer = {from, to, bytes, slowest};
     if (latencies > prediction.longest_latency.seconds) prediction.longest_latency = {from, to, bytes, latencies};
-    route.clear();
-    platform.route(p, q, route);
-    for (const Channel channel : route) slowest = std::max(slowest, busy[channel]);
+    routes.for_each_channel(p, q, [&](Channel channel) { slowest = std::max(slowest, busy[channel]); });
     for (const Rank end : {from, to}) {
       prediction.rank_seconds[index(end)] = std::max(prediction.rank_seconds[index(end)], slowest);
       latency[index(end)] = std::max(latency[index(end)], latencies);
@@ -76,6 +94,12 @@ Prediction predict_pairs(const CommGraph& graph, const Platform& platform, std::
     prediction.seconds = std::max(prediction.seconds, prediction.rank_seconds[rank]);
   }
   return prediction;
+}
+
+Prediction predict_pairs(const CommGraph& graph, const Platform& platform, std::span<const Core> core_of) {
+  return graph.edge_count() < RouteTable::entry_count(platform)
+             ? predict_pairs(graph, platform, core_of, ComputedRoutes(platform))
+             : predict_pairs(graph, platform, core_of, RouteTable(platform));
 }
 
 /// The pairs of the graph, and those of its node collectives for this placement.

@@ -3,7 +3,6 @@
 #include "rankloom/model/cost/predicted_cost.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -30,7 +29,6 @@ PredictedCost::PredictedCost(const CommGraph& graph, const Topology& topology, s
       platform_(*Platform::of(topology)),
       routes_(platform_),
       neighbours_(graph),
-      pair_by_bit_(platform_.seconds_by_bit()),
       busy_(platform_.channel_count(), 0.0),
       difference_(platform_.channel_count(), 0.0),
       is_changed_(platform_.channel_count(), 0) {
@@ -61,15 +59,9 @@ void PredictedCost::recompute_sums() {
   cost_ = cost_of(sums_);
 }
 
-Cost PredictedCost::seconds(Ends ends) const {
-  if (!pair_by_bit_) return {1 / platform_.max_rate(ends.from, ends.to), platform_.latency(ends.from, ends.to)};
-  const auto paths = platform_.topology().paths();
-  return (*pair_by_bit_)[static_cast<std::size_t>(std::bit_width(paths[index(ends.from)] ^ paths[index(ends.to)]))];
-}
-
 void PredictedCost::add_edge(Ends ends, double bytes, double messages, double sign, Sums& sums) const {
   if (ends.from == ends.to || (bytes == 0 && messages == 0)) return;
-  const Cost pair = seconds(ends);
+  const Cost pair = routes_.seconds(ends.from, ends.to);
   sums.busy += sign * eighth_power(bytes * pair.inverse_bandwidth * scale_);
   sums.latencies += sign * eighth_power(std::max(messages, 1.0) * pair.latency * scale_);
 }
@@ -95,7 +87,8 @@ std::vector<Rank> PredictedCost::ranks_in_the_way() const {
 
 void PredictedCost::collect(double bytes, double messages, Ends before, Ends after) {
   if (bytes == 0 && messages == 0) return;
-  for (const auto& [ends, sign] : {std::pair(before, -1.0), std::pair(after, 1.0)}) {
+  for (const double sign : {-1.0, 1.0}) {
+    const Ends ends = sign < 0 ? before : after;
     add_edge(ends, bytes, messages, sign, sums_difference_);
     routes_.for_each_channel(ends.from, ends.to, [&](Channel channel) {
       if (is_changed_[channel] == 0) {

@@ -2,10 +2,8 @@
 // model/cost: the cost model `predicted` for local search.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,7 +40,6 @@ class PredictedCost final : public IncrementalCost {
     double latencies = 0;  ///< Of messages x latency of pairs.
   };
 
-  Cost seconds(Ends ends) const;
   /// Adds the powers of one edge that does not use channels.
   void add_edge(Ends ends, double bytes, double messages, double sign, Sums& sums) const;
   void recompute_sums();
@@ -59,9 +56,8 @@ class PredictedCost final : public IncrementalCost {
   Platform platform_;
   RouteTable routes_;
   Neighbourhoods neighbours_;
-  std::vector<double> seconds_per_byte_;             // by channel; 0: unlimited
-  std::optional<std::array<Cost, 65>> pair_by_bit_;  // in seconds, if they depend on the divergence level alone
-  std::vector<double> busy_;                         // by channel, in seconds
+  std::vector<double> seconds_per_byte_;  // by channel; 0: unlimited
+  std::vector<double> busy_;              // by channel, in seconds
   Sums sums_;
   double scale_ = 1;   // times are multiplied by it, so that their powers are near 1
   double summed_ = 0;  // both sums when they were last recomputed

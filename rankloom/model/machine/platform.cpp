@@ -3,7 +3,6 @@
 #include "rankloom/model/machine/platform.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -18,10 +17,6 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 constexpr double nanosecond = 1e-9;
-
-double rate_of(double seconds_per_byte) {
-  return seconds_per_byte > 0 ? 1 / seconds_per_byte : unlimited;
-}
 
 bool has_latency(const Topology& topology) {
   if (topology.routed() && topology.network().per_hop().latency > 0) return true;
@@ -48,6 +43,10 @@ std::string vertex_name(const Topology& topology, Vertex vertex) {
 }
 
 }  // namespace
+
+double rate_of(double seconds_per_byte) {
+  return seconds_per_byte > 0 ? 1 / seconds_per_byte : unlimited;
+}
 
 Result<void> check_channels(const Topology& topology, const ChannelSpec& channels) {
   std::vector<std::string> kinds{"bus"};
@@ -254,19 +253,14 @@ void Platform::route(Core from, Core to, std::vector<Channel>& channels) const {
 }
 
 std::optional<std::array<Cost, 65>> Platform::seconds_by_bit() const {
-  assert(factors_.empty());
   auto table = topology_.cost_by_bit();
-  if (!table) return table;
+  if (!table || !factors_.empty()) return std::nullopt;
   for (Cost& cost : *table) cost = seconds(0, cost);
   return table;
 }
 
-double Platform::latency(Core from, Core to) const {
-  return from == to ? 0 : seconds(from, to).latency;
-}
-
 double Platform::max_rate(Core from, Core to) const {
-  return from == to ? unlimited : rate_of(seconds(from, to).inverse_bandwidth);
+  return rate_of(seconds(from, to).inverse_bandwidth);
 }
 
 }  // namespace rankloom

@@ -21,6 +21,9 @@ struct CostFactor {
   bool operator==(const CostFactor&) const = default;
 };
 
+/// Bytes per second; infinite if a byte takes no time.
+double rate_of(double seconds_per_byte);
+
 /// The number of a channel, from 0 to channel_count() - 1.
 using Channel = std::uint64_t;
 
@@ -69,8 +72,12 @@ class Platform {
 
   /// Appends the channels of the route; none within a core. Hot loops use RouteTable.
   void route(Core from, Core to, std::vector<Channel>& channels) const;
+  /// Per message and per byte of a pair, without other messages; 0 within a core.
+  Cost seconds(Core from, Core to) const {
+    return from == to ? Cost{} : seconds(topology_.divergence_level(from, to), topology_.cost(from, to));
+  }
   /// Seconds; 0 within a core.
-  double latency(Core from, Core to) const;
+  double latency(Core from, Core to) const { return seconds(from, to).latency; }
   /// The rate of a single message in bytes per second; infinite within a core.
   double max_rate(Core from, Core to) const;
 
@@ -85,7 +92,7 @@ class Platform {
     for (const Link link : links(from, to)) visit(first_link_ + index(link));
   }
 
-  /// For hot loops: Topology::cost_by_bit() in seconds; without factors of a calibration.
+  /// For hot loops: Topology::cost_by_bit() in seconds. Nothing with factors of a calibration.
   std::optional<std::array<Cost, 65>> seconds_by_bit() const;
 
   const Topology& topology() const { return topology_; }
@@ -99,9 +106,6 @@ class Platform {
   void add_bus(double width);
   double width(const std::string& kind, double default_width) const;
   Cost seconds(std::size_t level, const Cost& cost) const;
-  Cost seconds(Core from, Core to) const {
-    return seconds(topology_.divergence_level(from, to), topology_.cost(from, to));
-  }
   double min_inverse_bandwidth(std::size_t level, Core core) const;
   const LevelChannels& level_of(Channel channel) const;
   /// The links of a route between nodes; valid until the next call by this thread.

@@ -12,8 +12,17 @@ constexpr std::uint32_t max_tabulated_nodes = 1024;
 
 }  // namespace
 
-RouteTable::RouteTable(const Platform& platform) : platform_(platform), paths_(platform.topology().paths()) {
+std::uint64_t RouteTable::entry_count(const Platform& platform) {
   const Topology& topology = platform.topology();
+  const std::uint64_t nodes = topology.routed() ? topology.node_count() : 0;
+  return topology.core_count() + (nodes <= max_tabulated_nodes ? nodes * nodes : 0);
+}
+
+RouteTable::RouteTable(const Platform& platform)
+    : platform_(platform), paths_(platform.topology().paths()), seconds_by_bit_(platform.seconds_by_bit()) {
+  const Topology& topology = platform.topology();
+  for (std::size_t bit = 0; seconds_by_bit_ && bit <= 64; ++bit)
+    rate_by_bit_[bit] = rate_of((*seconds_by_bit_)[bit].inverse_bandwidth);
   const auto levels = platform.channel_levels();
   width_ = levels.size() + 1;
   channels_.resize(std::size_t{topology.core_count()} * width_, 0);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,17 +13,18 @@
 
 namespace rankloom {
 
-/// Tabulates what Platform::for_each_channel computes: the channels of every core and, for networks of up to 1,024
+/// Tabulates what Platform computes for each message: the channels of every core and, for networks of up to 1,024
 /// nodes, the links between each pair of nodes that was asked for. Not thread-safe.
 class RouteTable {
  public:
   explicit RouteTable(const Platform& platform);
+  /// How many entries the table of this platform has: it pays for about as many messages.
+  static std::uint64_t entry_count(const Platform& platform);
 
   /// Calls visit(channel) for the channels of the route that have a limited rate; for none within a core.
   template <class Visit>
   void for_each_channel(Core from, Core to, const Visit& visit) const {
-    const auto bit = static_cast<std::size_t>(std::bit_width(paths_[index(from)] ^ paths_[index(to)]));
-    const Crossing& crossing = crossing_[bit];
+    const Crossing& crossing = crossing_[bit(from, to)];
     const std::uint32_t* const out = channels_.data() + std::size_t{index(from)} * width_;
     const std::uint32_t* const in = channels_.data() + std::size_t{index(to)} * width_;
     for (std::uint32_t at = 0; at < crossing.levels; ++at) {
@@ -35,21 +38,35 @@ class RouteTable {
     }
   }
 
+  /// The values of Platform.
+  Cost seconds(Core from, Core to) const {
+    return seconds_by_bit_ ? (*seconds_by_bit_)[bit(from, to)] : platform_.seconds(from, to);
+  }
+  double max_rate(Core from, Core to) const {
+    return seconds_by_bit_ ? rate_by_bit_[bit(from, to)] : platform_.max_rate(from, to);
+  }
+
  private:
   /// What a message uses whose cores diverge at some level.
   struct Crossing {
     std::uint32_t levels = 0, buses = 0;
     bool network = false;
   };
+  std::size_t bit(Core from, Core to) const {
+    return static_cast<std::size_t>(std::bit_width(paths_[index(from)] ^ paths_[index(to)]));
+  }
   std::span<const std::uint32_t> links(Core from, Core to) const;
 
   const Platform& platform_;
   std::span<const std::uint64_t> paths_;
-  std::array<Crossing, 65> crossing_{};  // by bit width of the XOR of two paths
-  std::size_t width_ = 0;                // entries of a core
-  std::vector<std::uint32_t> channels_;  // by core: the channels out of its objects, innermost first, then the bus
-  std::vector<std::uint32_t> node_of_;   // by core; empty: no network
-  std::uint32_t tabulated_nodes_ = 0;    // 0: links are not kept
+  // By bit width of the XOR of two paths.
+  std::array<Crossing, 65> crossing_{};
+  std::optional<std::array<Cost, 65>> seconds_by_bit_;
+  std::array<double, 65> rate_by_bit_{};  // if there are seconds
+  std::size_t width_ = 0;                 // entries of a core
+  std::vector<std::uint32_t> channels_;   // by core: the channels out of its objects, innermost first, then the bus
+  std::vector<std::uint32_t> node_of_;    // by core; empty: no network
+  std::uint32_t tabulated_nodes_ = 0;     // 0: links are not kept
   struct Kept {
     std::uint32_t begin = 0, end = 0;
     bool known = false;
