@@ -3,6 +3,7 @@
 // the best of them: an anytime search, which returns the best placement so far when the time is up.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -122,6 +123,37 @@ std::optional<LoadProblem> load_problem(const MapProblem& problem, double tolera
   return result;
 }
 
+/// Whether every edge has the same number of messages per byte, so that a structure of the bytes is one of the
+/// messages.
+bool messages_follow_bytes(const CommGraph& graph) {
+  if (!graph.has_messages() || graph.edge_count() == 0) return true;
+  double first_bytes = 0, first_messages = 0;
+  for (const Rank rank : graph.ranks()) {
+    const auto bytes = graph.bytes(rank);
+    for (std::size_t edge = 0; edge < bytes.size(); ++edge) {
+      const double messages = graph.messages(rank, edge);
+      if (first_bytes == 0 && first_messages == 0) {
+        first_bytes = bytes[edge];
+        first_messages = messages;
+      }
+      if (bytes[edge] * first_messages != messages * first_bytes) return false;
+    }
+  }
+  return true;
+}
+
+/// Whether every edge has the same number of bytes.
+bool edges_are_equal(const CommGraph& graph) {
+  std::optional<double> first;
+  for (const Rank rank : graph.ranks()) {
+    for (const double bytes : graph.bytes(rank)) {
+      if (bytes != first.value_or(bytes)) return false;
+      first = bytes;
+    }
+  }
+  return true;
+}
+
 struct Candidate {
   std::vector<Core> core_of;
   double cost;
@@ -167,10 +199,10 @@ class Auto final : public Mapper {
     TimeSearch search(problem, run, price);
     search.add(problem.start.empty() ? block_placement(problem.graph.rank_count(), problem.topology, problem.capacities)
                                      : start_of(problem));
-    std::vector<Capacities> spreads = spread_capacities(problem, price);
     const bool is_large = problem.graph.rank_count() > max_ranks_for_local_search;
-    const std::size_t max_spreads = is_large ? 1 : 2;
-    if (effort_ == Effort::fast && spreads.size() > max_spreads) spreads.resize(max_spreads);
+    constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+    const std::size_t max_spreads = effort_ != Effort::fast ? no_limit : is_large ? 1 : 2;
+    const std::vector<Capacities> spreads = spread_capacities(problem, price, max_spreads);
     const bool also_hops = problem.topology.routed() && effort_ != Effort::fast;
     for (const Capacities& capacities : spreads) {
       for (const CostModel model : {is_large ? CostModel::bytes : CostModel::time, CostModel::hopbytes}) {
@@ -178,10 +210,13 @@ class Auto final : public Mapper {
         const MapProblem pairwise{problem.graph, problem.topology, capacities, model, {}};
         const bool is_first = &capacities == &spreads.front() && model != CostModel::hopbytes;
         Search construction(pairwise, run, is_first ? std::min(effort_, Effort::balanced) : Effort::fast);
-        for (auto& placement : construction.all_placements()) search.add(std::move(placement));
+        auto placements = construction.all_placements();
+        if (is_large) placements.resize(1);  // a prediction takes as long as a construction
+        for (auto& placement : placements) search.add(std::move(placement));
+        if (construction.has_shortest_time()) return {search.take_best(), {}, {}};
         if (stop_condition.should_stop_now()) break;
       }
-      search.add(round_robin_placement(problem.graph.rank_count(), problem.topology, capacities));
+      if (!is_large) search.add(round_robin_placement(problem.graph.rank_count(), problem.topology, capacities));
       if (stop_condition.should_stop_now()) break;
     }
     if (!is_large) search.improve(time_search_limits(effort_), stop_condition);
@@ -252,6 +287,9 @@ class Auto final : public Mapper {
       return placements;
     }
 
+    /// After all_placements(): the first one has no route of several links and the same load on all links.
+    bool has_shortest_time() const { return shortest_time_; }
+
    private:
     std::string note() const {
       if (stop_condition_.stopped()) return std::string(stopped_note);
@@ -284,15 +322,16 @@ class Auto final : public Mapper {
         auto embedding = embed_grid_in_mesh(problem_, *grid);
         // A regular grid that fills a symmetric tree: no better placement than the tiling is known. The grid was
         // recognised by its bytes; the numbers of messages can have another structure.
-        const bool only_bytes_count = problem_.model != CostModel::time || !problem_.graph.has_messages();
+        const bool only_bytes_count = problem_.model != CostModel::time || messages_follow_bytes(problem_.graph);
         finished_ = only_bytes_count && grid->exact && grid->variation == 0 && fills_machine &&
                     MachineTree(problem_.topology, problem_.capacities).symmetric() &&
                     problem_.topology.cost_by_bit().has_value();
         // No edge of the grid can be shorter than one hop. If edges differ, it matters which of them stay inside a
         // node.
         const bool nodes_have_one_slot = problem_.capacities.total() == problem_.topology.node_count();
-        finished_ = finished_ || (only_bytes_count && grid->exact && (grid->variation == 0 || nodes_have_one_slot) &&
-                                  embedding && embedding->adjacent);
+        const bool is_adjacent = only_bytes_count && grid->exact && embedding && embedding->adjacent;
+        finished_ = finished_ || (is_adjacent && (grid->variation == 0 || nodes_have_one_slot));
+        shortest_time_ = is_adjacent && fills_machine && (nodes_have_one_slot || edges_are_equal(problem_.graph));
         if (embedding) add(std::move(embedding->core_of));
         if (finished_ || ranks > max_ranks_for_parallel_runs) return;
       }
@@ -378,6 +417,7 @@ class Auto final : public Mapper {
     StopCondition stop_condition_;
     std::vector<Candidate> candidates_;  // the cheapest first
     bool finished_ = false;              // no better placement is to be expected
+    bool shortest_time_ = false;
     bool all_cost_the_same_ = false;
   };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "rankloom/core/random.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
@@ -139,10 +141,10 @@ std::vector<Core> exchange_nodes(PlacementState& state, std::uint64_t trials, Ra
 }  // namespace
 
 void TimeSearch::add(std::vector<Core> core_of) {
+  const auto is_same = [&](const Candidate& other) { return other.core_of == core_of; };
+  if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
   const double seconds = price_.factor(core_of) * evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
   if (!first_) first_ = {core_of, seconds};
-  const auto is_same = [&](const Candidate& other) { return other.seconds == seconds && other.core_of == core_of; };
-  if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
   const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), seconds,
                                    [](double time, const Candidate& other) { return time < other.seconds; });
   candidates_.insert(at, {std::move(core_of), seconds});
@@ -195,11 +197,54 @@ std::vector<Core> TimeSearch::search(const std::vector<Core>& start, const Limit
   return accept_below_threshold(state, static_cast<std::uint64_t>(trials), random, stop_condition);
 }
 
-std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodePrice& price) {
+namespace {
+
+/// The nodes of a tree in an order in which the first n of them are spread evenly over its switches.
+std::vector<Node> evenly_over_switches(const Topology& topology) {
+  std::vector<Node> order;
+  std::vector<std::vector<std::uint32_t>> positions;  // by node: in its switch, in the switch above it, and so on
+  for (const Node node : topology.nodes()) {
+    order.push_back(node);
+    const Core core = topology.first_core(topology.node_level(), index(node));
+    std::vector<std::uint32_t>& position = positions.emplace_back();
+    for (std::size_t level = topology.node_level(); level > 0; --level) {
+      const Core first = topology.first_core(level - 1, topology.object_of(level - 1, core));
+      position.push_back(topology.object_of(level, core) - topology.object_of(level, first));
+    }
+    position.push_back(topology.object_of(0, core));
+  }
+  std::sort(order.begin(), order.end(), [&](Node a, Node b) { return positions[index(a)] < positions[index(b)]; });
+  return order;
+}
+
+/// As few nodes as necessary, and the same number of them at each switch. Nothing if all nodes are necessary.
+std::optional<Capacities> few_nodes_of_all_switches(const MapProblem& problem) {
+  const Topology& topology = problem.topology;
+  if (topology.routed() || topology.node_level() == 0) return std::nullopt;
+  IdVector<Core, std::uint32_t> slots(topology.core_count(), 0);
+  std::uint64_t fitting = 0;
+  std::uint32_t nodes = 0;
+  for (const Node node : evenly_over_switches(topology)) {
+    if (fitting >= problem.graph.rank_count()) break;
+    ++nodes;
+    for (std::uint32_t core = index(topology.first_core(topology.node_level(), index(node)));
+         core < index(topology.first_core(topology.node_level(), index(node) + 1)); ++core) {
+      slots[Core{core}] = problem.capacities[Core{core}];
+      fitting += slots[Core{core}];
+    }
+  }
+  if (nodes == topology.node_count()) return std::nullopt;
+  return Capacities::of_slots(std::move(slots));
+}
+
+}  // namespace
+
+std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodePrice& price, std::size_t max_count) {
   std::vector<Capacities> result{problem.capacities};
   const std::uint32_t ranks = problem.graph.rank_count();
   if (problem.capacities.total() <= ranks) return result;
   if (price.any()) result.insert(result.begin(), price.fewest());
+  if (result.size() >= max_count) return result;
   RankLimits limits = even_limits(ranks, problem.topology, problem.capacities);
   std::uint64_t most = 0;
   for (const Node node : problem.topology.nodes()) {
@@ -210,9 +255,13 @@ std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodeP
       slots += problem.capacities[Core{core}];
     most = std::max(most, slots);
   }
-  for (; limits.per_node < most; limits = {2 * limits.per_node, 2 * limits.per_package, 2 * limits.per_numa}) {
+  for (; limits.per_node < most && result.size() < max_count;
+       limits = {2 * limits.per_node, 2 * limits.per_package, 2 * limits.per_numa}) {
     if (auto limited = limit_ranks(problem.capacities, problem.topology, limits, ranks))
       result.push_back(std::move(*limited));
+  }
+  if (result.size() < max_count) {
+    if (auto few_nodes = few_nodes_of_all_switches(problem)) result.push_back(std::move(*few_nodes));
   }
   return result;
 }

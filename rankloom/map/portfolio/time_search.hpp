@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -53,7 +54,9 @@ class TimeSearch {
 };
 
 /// The capacities of the fewest nodes if nodes have a price, those of the problem, then those that spread the ranks
-/// over more and more nodes, up to all of them. One entry if no slot stays free.
-std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodePrice& price);
+/// over more and more nodes, up to all of them, then those of few nodes, the same number at each switch of a tree. One
+/// entry if no slot stays free.
+std::vector<Capacities> spread_capacities(const MapProblem& problem, const NodePrice& price,
+                                          std::size_t max_count = std::numeric_limits<std::size_t>::max());
 
 }  // namespace rankloom
