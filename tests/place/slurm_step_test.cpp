@@ -355,7 +355,8 @@ TEST_F(PlaceStep, MapsAProfileOntoTheJob) {
   ASSERT_TRUE(placement) << to_string(placement.error());
   for (std::size_t rank = 0; rank < 4; ++rank)
     EXPECT_EQ(placement->bindings[rank].host, placement->bindings[rank + 4].host);
-  EXPECT_LT(*placement->cost, *placement->cost_default);
+  EXPECT_EQ(placement->costs->model, CostModel::predicted);
+  EXPECT_LT(placement->costs->mapped, placement->costs->by_default);
   EXPECT_THAT(place("map:" + profile, "srun -n 4 app", two_nodes()), HasSubstr("the profile has 8 ranks"));
   EXPECT_THAT(place("map:" + profile, "srun -n 8 app", {}), HasSubstr("inside salloc or sbatch"));
   EXPECT_THAT(place("map:" + profile + ",mapper=none", "srun app", two_nodes()), HasSubstr("none"));
@@ -372,12 +373,12 @@ TEST_F(PlaceStep, TheDefaultPlacementHasTheOrderOfSlurm) {
   const auto request = *parse_step_request("map:" + profile);
   const auto in_order = place_step(request, *step, {.topology = conf});
   ASSERT_TRUE(in_order) << to_string(in_order.error());
-  EXPECT_EQ(*in_order->cost, *in_order->cost_default);
+  EXPECT_EQ(in_order->costs->mapped, in_order->costs->by_default);
   step->rank_order = {"n1", "n3", "n2", "n4"};
   const auto as_asked = place_step(request, *step, {.topology = conf});
   ASSERT_TRUE(as_asked) << to_string(as_asked.error());
-  EXPECT_EQ(*as_asked->cost, *in_order->cost);
-  EXPECT_GT(*as_asked->cost_default, *as_asked->cost);
+  EXPECT_EQ(as_asked->costs->mapped, in_order->costs->mapped);
+  EXPECT_GT(as_asked->costs->by_default, as_asked->costs->mapped);
 }
 
 MachineSpec named_mesh() {

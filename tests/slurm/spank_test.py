@@ -289,13 +289,13 @@ rankloom run app.map -t job.json --strict --json -- srun -n 16 true > proof.json
 
 class MappingInTheJob(InSlurm):
     def cost(self, profile, hosts):
-        """The cost of a host order on the whole mesh by `rankloom eval`. All cores of a node are equivalent."""
+        """The predicted time of a host order on the whole mesh by `rankloom eval`. All cores of a node are equivalent."""
         taken, cores = {}, []
         for host in hosts:
             taken[host] = taken.get(host, -1) + 1
             cores.append(self.nodes.index(host) * self.CPUS + taken[host])
         self.write("as-run.map", cores)
-        return json.loads(self.run_command(PROGRAM, "eval", "as-run.map", "--profile", profile, "-t", f"{self.MESH} core:{self.CPUS}", "--json").stdout)["mappings"][0]["costs"]["bytes"]
+        return json.loads(self.run_command(PROGRAM, "eval", "as-run.map", "--profile", profile, "-t", f"{self.MESH} core:{self.CPUS}", "--json").stdout)["mappings"][0]["costs"]["predicted"]
 
     def test_costs_less_than_the_default_placement(self):
         self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x4", "--shuffle", "-o", "app.prof")
@@ -322,7 +322,9 @@ class MappingInTheJob(InSlurm):
         network = ("--network", self.lab / "topology.json", "--nodes", ",".join(self.nodes))
         done = self.run_command("salloc", "-Q", "-w", ",".join(self.nodes), "-n", "16", PROGRAM, "slurm", "place", "--json", "--ask-order", *network, "--", "srun", "--rankloom=app.prof", "./where")
         expected = self.cost("app.prof", default_hosts)
-        self.assertAlmostEqual(json.loads(done.stdout)["cost_default"], expected, delta=1e-6 * expected)
+        placement = json.loads(done.stdout)
+        self.assertEqual(placement["model"], "predicted")
+        self.assertAlmostEqual(placement["cost_default"], expected, delta=1e-6 * expected)
 
     def test_keeps_the_number_of_ranks_per_node(self):
         self.run_command(PROGRAM, "gen", "stencil2d", "--size", "4x2", "--shuffle", "-o", "small.prof")

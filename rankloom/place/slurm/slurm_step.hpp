@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rankloom/core/result.hpp"
+#include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/place/launch_command.hpp"
 #include "rankloom/place/slurm/slurm_network.hpp"
 #include "rankloom/place/slurm/step_request.hpp"
@@ -87,10 +88,16 @@ struct StepBinding {
   std::vector<std::uint32_t> gpus = {};  ///< Their numbers on the node; empty: Slurm chooses them.
 };
 
+/// The cost of a mapping that was computed here, and of Slurm's default placement.
+struct StepCosts {
+  CostModel model;
+  double mapped, by_default;
+};
+
 struct StepPlacement {
-  std::vector<StepBinding> bindings;         ///< By rank.
-  std::optional<double> cost, cost_default;  ///< Of a mapping computed here, and of Slurm's default placement.
-  std::uint32_t gpus_per_task = 0;           ///< Above 0: ranks must be bound to this many GPUs, as Slurm would do it.
+  std::vector<StepBinding> bindings;  ///< By rank.
+  std::optional<StepCosts> costs = {};
+  std::uint32_t gpus_per_task = 0;  ///< Above 0: ranks must be bound to this many GPUs, as Slurm would do it.
 };
 
 /// Reads the mapping, or computes one on the nodes of the job if the request is for a profile. Fails if the mapping

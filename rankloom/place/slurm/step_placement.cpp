@@ -202,7 +202,7 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   if (auto fits = check_traffic_fits(imported->profile, collectives); !fits) return propagate(fits);
   const CommGraph graph = traffic(std::move(imported->profile), collectives,
                                   topology->node_count() > 1 ? NodeCount::several : NodeCount::one);
-  const MapProblem problem{graph, *topology, *capacities, CostModel::bytes, {}, 0};
+  const MapProblem problem{graph, *topology, *capacities, default_model(graph, *topology), {}, 0};
   // A rank of several processing units is placed on a slot, whose number depends on its shape.
   const std::vector<Core> baseline = wide ? std::vector<Core>{} : default_placement(step, *topology, ranks);
   auto result = run_mapper(*mapper, problem, {.seed = 0, .deadline = Deadline::in(request.budget)},
@@ -210,7 +210,7 @@ Result<StepPlacement> map_profile(const StepRequest& request, const SlurmStep& s
   if (!result) return propagate(result);
   auto deployment = deploy(result->mapping.cores(), *topology, {}, slots);
   if (!deployment) return propagate(deployment);
-  StepPlacement placement{bindings_of(*deployment), result->cost, result->cost_default};
+  StepPlacement placement{bindings_of(*deployment), StepCosts{result->model, result->cost, result->cost_default}};
   if (wide) {
     std::uint64_t cpus = 0;
     for (const JobNode& node : step.nodes) cpus += node.cpus;

@@ -154,9 +154,10 @@ class SlurmPlace : public Verb {
       if (!binding.gpus.empty()) entry["gpus"] = binding.gpus;
       json["bindings"].push_back(std::move(entry));
     }
-    if (placement.cost) {
-      json["cost"] = *placement.cost;
-      json["cost_default"] = *placement.cost_default;
+    if (placement.costs) {
+      json["model"] = info(placement.costs->model).name;
+      json["cost"] = placement.costs->mapped;
+      json["cost_default"] = placement.costs->by_default;
     }
     return json;
   }
