@@ -23,7 +23,7 @@ class Machine:
 
 def map_calls(profile, machine, specs, more=()):
     """A call of `map` for each spec: a mapper, which may be followed by a seed or by options. `auto` minimises the predicted time on the
-    platform, all others bytes × distance. Raw: the result of the mapper, even if it is worse than block."""
+    platform, all others bytes × distance. Raw: the result of the mapper, even if it is worse than block; a judge compares with block."""
     calls = []
     for spec in specs:
         mapper, *options = spec.split()
@@ -32,7 +32,8 @@ def map_calls(profile, machine, specs, more=()):
         by_time = mapper == "auto" and "--model" not in options
         if not by_time and "--model" not in options:
             options += ["--model", "bytes"]
-        calls.append(("map", profile, *(machine.simulated() if by_time else ["-t", machine.mapped()]), "-a", mapper, *options, "--raw", *more))
+        raw = [] if "--judge" in options else ["--raw"]
+        calls.append(("map", profile, *(machine.simulated() if by_time else ["-t", machine.mapped()]), "-a", mapper, *options, *raw, *more))
     return calls
 
 
