@@ -41,14 +41,15 @@ class OptionList {
   void text(std::string name, std::string& field, std::string value_name, std::string help);
 
   template <class Enum>
-  void choice(std::string name, Enum& field, std::vector<std::pair<std::string, Enum>> choices, std::string help) {
+  void choice(const std::string& name, Enum& field, std::vector<std::pair<std::string, Enum>> choices,
+              const std::string& help) {
     std::vector<std::string> names;
     std::string current;
     for (const auto& [choice_name, value] : choices) {
       names.push_back(choice_name);
       if (value == field) current = choice_name;
     }
-    add_choice(std::move(name), std::move(names), std::move(current), std::move(help),
+    add_choice(name, std::move(names), std::move(current), help,
                [&field, choices = std::move(choices)](std::size_t i) { field = choices[i].second; });
   }
 

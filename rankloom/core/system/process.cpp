@@ -18,8 +18,6 @@
 
 #include "rankloom/core/system/descriptor.hpp"
 
-extern char** environ;
-
 #ifdef RANKLOOM_COVERAGE
 extern "C" void __gcov_dump();
 #endif

@@ -39,11 +39,11 @@ std::optional<std::vector<std::string_view>> split_names(std::string_view text) 
     if (at == text.size() || (text[at] == ',' && depth == 0)) {
       names.push_back(trim(text.substr(begin, at - begin)));
       begin = at + 1;
-    } else if (text[at] == '[' && ++depth > 1) {
-      return std::nullopt;
-    } else if (text[at] == ']' && --depth < 0) {
-      return std::nullopt;
+      continue;
     }
+    if (text[at] == '[') ++depth;
+    if (text[at] == ']') --depth;
+    if (depth < 0 || depth > 1) return std::nullopt;
   }
   if (depth != 0) return std::nullopt;
   if (names.back().empty()) names.pop_back();  // after a trailing comma
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> HostlistExpander::expand(std::string_view text)
   constexpr std::size_t max_memory = std::size_t{64} << 20;
   auto names = expand_hostlist(text);
   if (!names) return names;
-  for (const std::string& name : *names) memory_ += sizeof name + name.size();
+  for (const std::string& name : *names) memory_ += sizeof(std::string) + name.size();
   if (memory_ > max_memory) return bad(text, "and the lists before it name too many hosts");
   return names;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -167,6 +168,7 @@ inline std::optional<std::pair<std::uint64_t, std::uint64_t>> parent(Tree tree, 
       const Folding folding(size);
       if (folding.is_folded(v)) return std::nullopt;
       const std::uint64_t number = folding.number(v), bit = std::bit_floor(number);
+      assert(number > 0);  // that of the root
       return std::pair(folding.member(number - bit), folding.power() / (2 * bit));
     }
   }

@@ -38,11 +38,11 @@ enum class Algorithm : std::uint8_t {
 
 /// The first row counts whose limits are both above the size of the communicator and the bytes.
 struct Choice {
-  std::uint32_t size_below;
+  std::uint64_t size_below;
   double bytes_below;
   Algorithm algorithm;
 };
-constexpr std::uint32_t any_size = ~0U;
+constexpr std::uint64_t any_size = ~0ULL;
 
 Algorithm choose(std::span<const Choice> rows, std::uint32_t size, double bytes) {
   for (const Choice& row : rows)
@@ -199,7 +199,8 @@ CollectiveSteps openmpi_allgather_steps(std::uint32_t size, double bytes) {
   const Algorithm algorithm = choose(openmpi_allgather, size, bytes);
   if (algorithm == Algorithm::doubling) return {allgather_in_log_steps(size, 1)};
   if (algorithm == Algorithm::ring || size % 2 == 1) return {allgather_ring(size, 1)};
-  return {{Shape::neighbours, (size - 1) / 2.0, static_cast<double>(size / 4)}};
+  const std::uint32_t quarter = size / 4;
+  return {{Shape::neighbours, (size - 1) / 2.0, static_cast<double>(quarter)}};
 }
 
 CollectiveSteps openmpi_reduce_scatter_steps(std::uint32_t size, double bytes) {

@@ -94,6 +94,7 @@ std::vector<CommGraph> distinct_phases(const Profile& profile, CollectiveModel m
     }
   }
   std::vector<CommGraph> phases;
+  phases.reserve(kinds.size());
   for (Kind& kind : kinds) phases.push_back(pairs(std::move(kind.all), model, nodes));
   return phases;
 }
