@@ -11,6 +11,7 @@ rows=$(dirname "$bin")/bench.jsonl
   allocation prediction time online
 failed=0
 for name in "$@"; do
+  name=${name/#flagship_/auto_}  # the former names of the benchmarks of `auto`
   program=$bin/bench_$name
   [ -x "$program" ] || { echo "no benchmark is called $name" >&2; exit 2; }
   printf '\n== %s\n' "$name"
