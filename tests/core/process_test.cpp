@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -323,6 +324,21 @@ TEST_F(ProcessTest, SaysWhenTheStatusIsLost) {
   std::signal(SIGCHLD, SIG_DFL);
   EXPECT_EQ(result.output, "text\n");
   EXPECT_FALSE(result.status_known);
+}
+
+TEST_F(ProcessTest, MeasuresWhatAChildAndItsChildrenUse) {
+  // `times` prints the user and system time of the shell, then those of its children.
+  const auto busy = capture(shell("(i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done); times"));
+  double minutes = 0, seconds = 0;
+  const std::size_t line = busy.output.find('\n') + 1;
+  ASSERT_EQ(std::sscanf(busy.output.c_str() + line, "%lfm%lfs", &minutes, &seconds), 2) << busy.output;
+  EXPECT_GE(busy.usage.cpu_seconds, 60 * minutes + seconds - 0.02);
+  EXPECT_GT(busy.usage.cpu_seconds, 0);
+  EXPECT_GT(busy.usage.seconds, 0);
+  EXPECT_GT(busy.usage.peak_bytes, std::uint64_t{1} << 19);
+  const auto idle = capture(shell("sleep 0.3"));
+  EXPECT_LT(idle.usage.cpu_seconds, 0.3);
+  EXPECT_GE(idle.usage.seconds, 0.3);
 }
 
 TEST(ShellQuoteTest, AShellReadsBackWhatIsQuoted) {

@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,6 +226,13 @@ int shell_status(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
+ProcessUsage usage_of(const struct rusage& used) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {0, seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
+}
+
 }  // namespace
 
 ChildProcess ChildProcess::start(const ProcessSpec& spec) {
@@ -268,6 +276,7 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   std::swap(leads_group_, other.leads_group_);
   std::swap(status_known_, other.status_known_);
   std::swap(status_, other.status_);
+  std::swap(usage_, other.usage_);
   std::swap(error_, other.error_);
   std::swap(error_message_, other.error_message_);
   return *this;
@@ -279,18 +288,20 @@ ChildProcess::~ChildProcess() {
   wait();
 }
 
-void ChildProcess::record_status(pid_t waited, int wait_status) {
+void ChildProcess::record_status(pid_t waited, int wait_status, const struct rusage& used) {
   status_known_ = waited == pid_;
   status_ = status_known_ ? shell_status(wait_status) : 127;
+  if (status_known_) usage_ = usage_of(used);
 }
 
 std::optional<int> ChildProcess::poll() {
   if (!started()) return start_failure_status(error_);
   if (status_) return status_;
   int wait_status = 0;
-  const pid_t waited = ::waitpid(pid_, &wait_status, WNOHANG);
+  struct rusage used {};
+  const pid_t waited = ::wait4(pid_, &wait_status, WNOHANG, &used);
   if (waited == 0 || (waited < 0 && errno == EINTR)) return std::nullopt;
-  record_status(waited, wait_status);
+  record_status(waited, wait_status, used);
   return status_;
 }
 
@@ -298,10 +309,11 @@ int ChildProcess::wait() {
   if (!started()) return start_failure_status(error_);
   if (status_) return *status_;
   int wait_status = 0;
+  struct rusage used {};
   pid_t waited = 0;
-  while ((waited = ::waitpid(pid_, &wait_status, 0)) < 0 && errno == EINTR) {
+  while ((waited = ::wait4(pid_, &wait_status, 0, &used)) < 0 && errno == EINTR) {
   }
-  record_status(waited, wait_status);
+  record_status(waited, wait_status, used);
   return *status_;
 }
 

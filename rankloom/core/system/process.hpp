@@ -14,6 +14,8 @@
 
 #include <sys/types.h>
 
+struct rusage;
+
 namespace rankloom {
 
 /// What a standard stream of a child process is connected to.
@@ -56,6 +58,15 @@ struct ProcessSpec {
   std::function<bool()> before_exec;
 };
 
+/// What a child used, with the children that it waited for.
+struct ProcessUsage {
+  double seconds = 0;      ///< From its start to its end; only of run_process().
+  double cpu_seconds = 0;  ///< User and system time of all threads.
+  /// The maximum resident memory of one process. Linux counts from fork on, so it is at least what this process had
+  /// resident when it started the child.
+  std::uint64_t peak_bytes = 0;
+};
+
 /// A running child process. The destructor kills and reaps a child that has not ended.
 class ChildProcess {
  public:
@@ -83,18 +94,21 @@ class ChildProcess {
   int wait();
   /// Whether wait() got the status. A program that ignores SIGCHLD or waits for all children loses it.
   bool status_known() const { return status_known_; }
+  /// Known together with the status.
+  const ProcessUsage& usage() const { return usage_; }
   /// Sends a signal to the child, or to its process group if it leads one.
   void kill(int signal);
   /// Gives up the child: the destructor neither kills nor reaps it.
   pid_t release();
 
  private:
-  void record_status(pid_t waited, int wait_status);
+  void record_status(pid_t waited, int wait_status, const struct rusage& used);
 
   pid_t pid_ = -1;
   bool leads_group_ = false;
   bool status_known_ = false;
   std::optional<int> status_;
+  ProcessUsage usage_;
   int error_ = 0;
   std::string error_message_;
 };
@@ -118,6 +132,7 @@ struct ProcessResult {
   bool status_known = true;  ///< See ChildProcess::status_known().
   int error = 0;             ///< The errno of a failed start, else 0.
   bool timed_out = false;
+  ProcessUsage usage;
   std::string message;  ///< What happened if the program was not started or did not end in time, else empty.
   std::string output;
   std::string errors;

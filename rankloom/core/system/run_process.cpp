@@ -208,6 +208,7 @@ ProcessResult run_process(const ProcessSpec& spec, const ProcessOptions& options
   ProcessResult result;
   std::optional<Clock::time_point> deadline;
   if (options.time_limit) deadline = Clock::now() + *options.time_limit;
+  const auto begin = Clock::now();
   ProcessSpec connected = spec;
   Exchange exchange(options, result);
   if (!exchange.open(connected)) {
@@ -231,6 +232,8 @@ ProcessResult run_process(const ProcessSpec& spec, const ProcessOptions& options
   }
   result.status = child.wait();
   result.status_known = child.status_known();
+  result.usage = child.usage();
+  result.usage.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;
 }
 
