@@ -13,6 +13,7 @@
 #include "rankloom/core/options.hpp"
 #include "rankloom/core/progress.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/core/system/process.hpp"
 #include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/model/machine/topology.hpp"
@@ -42,8 +43,9 @@ struct MapRun {
 /// The result of a mapper, before it is validated.
 struct Placement {
   std::vector<Core> core_of;
-  std::optional<double> lower_bound;  ///< No placement has a lower objective; empty: unknown.
-  std::string note;                   ///< For the user ("proved optimal", "stopped by the time budget").
+  std::optional<double> lower_bound;       ///< No placement has a lower objective; empty: unknown.
+  std::string note;                        ///< For the user ("proved optimal", "stopped by the time budget").
+  std::optional<ProcessUsage> usage = {};  ///< Of the program that found it, if the mapper started one.
 };
 
 class Mapper {

@@ -78,6 +78,7 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
   auto placement = mapper.mapper->place(minimises_model ? problem : pairwise, run);
   double time_ms = milliseconds();
   if (!placement) return propagate(placement);
+  if (placement->usage) time_ms = placement->usage->seconds * 1000;
   if (!minimises_model) {
     placement->lower_bound.reset();
     if (!placement->note.empty()) placement->note += fmt::format(" (model {})", info(pairwise.model).name);
@@ -106,6 +107,7 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
   MapResult result{mapper.spec, run.seed, problem.model, std::move(*mapping),        0,  cost_default,
                    {},          time_ms,  false,         std::move(placement->note), {}, {}};
   result.cost = value(result.mapping.cores());
+  result.usage = placement->usage;
 
   const NodePrice price(problem, mapper.mapper->node_price());
   const double cost_difference = price.factor(result.mapping.cores()) * objective(problem.model, result.cost) -

@@ -20,11 +20,12 @@ struct MapResult {
   double cost_default;                ///< The same for the default placement.
   std::optional<double> lower_bound;  ///< No placement has a better value of the cost model; empty: unknown, or too
                                       ///< weak to say anything.
-  double time_ms;                     ///< Wall-clock time of the mapper alone.
+  double time_ms;                     ///< Wall-clock time of the mapper alone, or of the program that it started.
   bool fell_back;  ///< The result of the mapper cost more than the default placement, which is returned instead.
   std::string note;
-  std::optional<LoadBalance> load;     ///< Only for mappers that balance loads.
-  std::optional<std::uint64_t> moved;  ///< Ranks that are not on their core of the start; empty: no start.
+  std::optional<LoadBalance> load;         ///< Only for mappers that balance loads.
+  std::optional<std::uint64_t> moved;      ///< Ranks that are not on their core of the start; empty: no start.
+  std::optional<ProcessUsage> usage = {};  ///< Of the program that the mapper started.
 };
 
 struct MapRunOptions {

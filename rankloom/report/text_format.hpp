@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report: text for SVG, HTML and the terminal: escaping.
+// report: text for SVG, HTML, CSV and the terminal: escaping.
 #pragma once
 
 #include <string>
@@ -29,6 +29,14 @@ inline std::string escaped(std::string_view text) {
     }
   }
   return result;
+}
+
+/// A value of a CSV line, quoted if necessary (RFC 4180).
+inline std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
 }
 
 }  // namespace rankloom

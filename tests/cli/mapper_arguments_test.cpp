@@ -22,6 +22,11 @@ TEST(SplitMappers, KeepsAMistypedMapperSoThatTheErrorNamesIt) {
   EXPECT_THAT(split_mappers("greedy,gredy"), ElementsAre("greedy", "gredy"));
 }
 
+TEST(SplitMappers, LeavesTheCommandOfAProgramWhole) {
+  EXPECT_THAT(split_mappers("greedy,exec:./m a,b --x:y,greedy"), ElementsAre("greedy", "exec:./m a,b --x:y,greedy"));
+  EXPECT_THAT(split_mappers("file:a.map,greedy,file:b.map"), ElementsAre("file:a.map", "greedy", "file:b.map"));
+}
+
 TEST(SplitMappers, AcceptsTheSameMapperTwice) {
   EXPECT_THAT(split_mappers("mpipp:restarts=1,mpipp:restarts=9"), ElementsAre("mpipp:restarts=1", "mpipp:restarts=9"));
 }

@@ -11,6 +11,7 @@
 #include "apps/rankloom/arguments/options.hpp"
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/map/command/command_mapper.hpp"
 #include "rankloom/model/files/mapping_file.hpp"
 
 namespace rankloom::app {
@@ -94,22 +95,6 @@ Result<std::vector<Core>> check_placement(std::vector<Core> core_of, const Insta
   return std::vector<Core>(checked->cores().begin(), checked->cores().end());
 }
 
-/// Reads a mapping and checks it against the problem.
-Result<std::vector<Core>> read_placement(const std::string& path, const Instance& instance,
-                                         const Capacities& capacities) {
-  auto file = read_file(path);
-  if (!file) return propagate(file);
-  auto mapping = read_mapping(*file);
-  if (!mapping) return propagate(mapping);
-  const std::size_t ranks = mapping->core_of.size();
-  if (ranks != instance.graph.rank_count()) {
-    return fail(Code::bad_input, at(file->name()),
-                fmt::format("the mapping has {} ranks, but the profile has {}", ranks, instance.graph.rank_count()),
-                "use a mapping of this program, or the profile that the mapping was computed for");
-  }
-  return check_placement(std::move(mapping->core_of), instance, capacities, file->name());
-}
-
 }  // namespace
 
 void RunArguments::describe(CLI::App& app) {
@@ -160,7 +145,8 @@ void MapperArguments::describe(CLI::App& app) {
   add_text(
       app,
       {"-a,--mapper", "MAPPER",
-       "the algorithm, a row of `rankloom list mappers`, with options after a colon: greedy, pair-exchange:tries=1000",
+       "the algorithm, a row of `rankloom list mappers`, with options after a colon: greedy, pair-exchange:tries=1000; "
+       "or a program, exec:COMMAND, or a mapping file, file:FILE",
        "run", spec},
       spec);
   for (const Option& option : options_of_mappers()) {
@@ -172,7 +158,7 @@ void MapperArguments::describe(CLI::App& app) {
 }
 
 Result<ConfiguredMapper> MapperArguments::make() const {
-  auto mapper = make_mapper(spec);
+  auto mapper = make_any_mapper(spec, external);
   if (!mapper) return mapper;
   OptionList list;
   mapper->mapper->describe(list);
@@ -188,6 +174,21 @@ Result<ConfiguredMapper> MapperArguments::make() const {
   return mapper;
 }
 
+Result<std::vector<Core>> placement_of_file(const std::string& path, const Instance& instance,
+                                            const Capacities& capacities) {
+  auto file = read_file(path);
+  if (!file) return propagate(file);
+  auto mapping = read_mapping(*file);
+  if (!mapping) return propagate(mapping);
+  const std::size_t ranks = mapping->core_of.size();
+  if (ranks != instance.graph.rank_count()) {
+    return fail(Code::bad_input, at(file->name()),
+                fmt::format("the mapping has {} ranks, but the profile has {}", ranks, instance.graph.rank_count()),
+                "use a mapping of this program, or the profile that the mapping was computed for");
+  }
+  return check_placement(std::move(mapping->core_of), instance, capacities, file->name());
+}
+
 Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
                                           const Capacities& capacities, const RunArguments& arguments,
                                           Progress& progress) {
@@ -200,7 +201,7 @@ Result<std::vector<Core>> named_placement(const std::string& name, const Instanc
   }
   const bool is_file = name == "-" || std::filesystem::exists(name, ignored);
   if (is_file || find_mapper(name.substr(0, name.find(':'))) == nullptr) {
-    auto read = read_placement(name, instance, capacities);
+    auto read = placement_of_file(name, instance, capacities);
     if (!read && !is_file) read.error().hint = "name a mapping file, or a mapper of `rankloom list mappers`";
     return read;
   }
@@ -228,7 +229,11 @@ std::vector<std::string> split_mappers(const std::string& list) {
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string part = list.substr(begin, end - begin);
-    const bool names_mapper = find_mapper(part.substr(0, part.find(':'))) != nullptr;
+    if (part.starts_with(command_prefix)) {
+      specs.push_back(list.substr(begin));
+      break;
+    }
+    const bool names_mapper = is_external(part) || find_mapper(part.substr(0, part.find(':'))) != nullptr;
     if (!names_mapper && !specs.empty() && specs.back().find(':') != std::string::npos) {
       specs.back() += "," + part;
     } else {

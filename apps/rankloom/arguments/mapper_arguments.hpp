@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/rankloom/arguments/external_mapper.hpp"
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/map/mapper.hpp"
@@ -44,12 +45,16 @@ struct MapperArguments {
   std::string spec = "auto";
   std::vector<std::pair<std::string, std::string>>
       flags;  ///< Options of the mapper that were given as flags, in order.
+  ExternalArguments external = {};
 
   void describe(CLI::App& app);
   /// Fails if a flag belongs to other mappers only; the error names them.
   Result<ConfiguredMapper> make() const;
 };
 
+/// The placement in a mapping file, which must fit into `capacities`.
+Result<std::vector<Core>> placement_of_file(const std::string& path, const Instance& instance,
+                                            const Capacities& capacities);
 /// The placement in a mapping file, or, if there is no such file, the one that the mapper of this name finds. It must
 /// fit into `capacities`.
 Result<std::vector<Core>> named_placement(const std::string& name, const Instance& instance,
@@ -61,6 +66,7 @@ Result<std::vector<Core>> given_placement(const std::string& name, const Instanc
                                           Progress& progress);
 
 /// Splits a list at the commas before names of mappers: "greedy,pair-exchange:tries=1000,order=turn,mpipp" has three.
+/// Everything after exec: belongs to its command.
 std::vector<std::string> split_mappers(const std::string& list);
 
 }  // namespace rankloom::app

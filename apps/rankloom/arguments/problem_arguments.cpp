@@ -132,6 +132,21 @@ void ProfileArguments::describe(CLI::App& app, const std::string& names, bool re
             "input", "", required},
            profile);
   describe_format(app);
+  describe_collectives(app);
+}
+
+void ProfileArguments::describe_several(CLI::App& app, const std::string& names, std::vector<std::string>& profiles) {
+  add_repeated(app,
+               {names, "PROFILE",
+                "communication patterns: files in any format of `rankloom list formats`, - for standard input, or "
+                "gen:PATTERN",
+                "input", "", true},
+               profiles);
+  describe_format(app);
+  describe_collectives(app);
+}
+
+void ProfileArguments::describe_collectives(CLI::App& app) {
   add_value(
       app,
       {"--collectives", collective_names("|"), "how collective operations are expanded into messages between pairs",
@@ -236,6 +251,10 @@ void SlotArguments::describe(CLI::App& app) {
 
 void ProblemArguments::describe(CLI::App& app, const std::string& profile_names, bool profile_required) {
   profile.describe(app, profile_names, profile_required);
+  describe_without_profile(app);
+}
+
+void ProblemArguments::describe_without_profile(CLI::App& app) {
   topology.describe(app);
   slot.describe(app);
   add_switch(app, "--oversubscribe",

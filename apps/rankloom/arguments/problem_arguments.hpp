@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/rankloom/output.hpp"
 #include "rankloom/capture/import/import.hpp"
@@ -32,9 +33,14 @@ struct ProfileArguments {
 
   /// `names` is "PROFILE" where it is an argument, "--profile" where it is an option.
   void describe(CLI::App& app, const std::string& names, bool required = true);
+  /// For verbs that take several profiles, which they read one after the other.
+  void describe_several(CLI::App& app, const std::string& names, std::vector<std::string>& profiles);
   void describe_format(CLI::App& app);
   bool is_pattern() const { return profile.starts_with("gen:"); }
   Result<Imported> load() const;
+
+ private:
+  void describe_collectives(CLI::App& app);
 };
 
 /// A topology file or string, or --hierarchy and --distance as in the partitioning literature.
@@ -105,6 +111,8 @@ struct ProblemArguments {
   bool device_traffic = false;        ///< Ranks exchange the memory of their GPUs: costs are those of with_gpu_links.
 
   void describe(CLI::App& app, const std::string& profile_names, bool profile_required = true);
+  /// All options but the profile.
+  void describe_without_profile(CLI::App& app);
   /// The options that give this problem, for printed commands: "--profile app.prof -t cluster.json".
   std::string command_line(const std::string& before_profile) const;
   Capacities::Options fit() const {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/mapping: `rankloom compare`: runs several mappers on one problem, each with one or more seeds.
-#include <algorithm>
-#include <cmath>
-
+// apps/verbs/mapping: `rankloom compare`: runs several mappers on one or several problems, each with one or more seeds.
 #include <fmt/format.h>
 
+#include "apps/rankloom/arguments/external_mapper.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
+#include "apps/rankloom/verbs/mapping/comparison.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/evaluate/statistics.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
-#include "rankloom/report/terminal/table.hpp"
 
 namespace rankloom::app {
 
@@ -22,67 +19,45 @@ namespace {
 
 constexpr std::chrono::milliseconds default_budget{10'000};
 
-/// The results of one mapper over all its runs.
-struct Row {
-  std::string mapper;
-  std::vector<double> costs, times_ms;
-  Sample cost, time_ms;
-  std::string note;
-  bool bounded = true;  ///< The lower bound holds, because the mapper respects the capacities.
-};
-
-struct Skipped {
-  std::string mapper, why;
-};
-
 class CompareVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
-    problem_.describe(app, "PROFILE");
+    problem_.profile.describe_several(app, "PROFILE", profiles_);
+    problem_.describe_without_profile(app);
     add_repeated(
         app,
         {"-a,--mapper", "MAPPER",
-         "a mapper, or several separated by commas; may be repeated; by default all mappers that suit the size", "run"},
+         "a mapper, or several separated by commas; a program, exec:COMMAND; a mapping file, file:FILE; may be "
+         "repeated; by default all mappers that suit the size",
+         "run"},
         lists_);
     run_.describe(app);
     set_default_text(app, "--budget", "10s");
+    external_.describe(app);
     OptionList list;
     list.count("runs", runs_, "how often each mapper runs, with the seeds --seed, --seed + 1, ..", 1, 1'000'000);
     add_listed(app, *list.find("runs"), "run", list.find("runs")->set);
+    add_switch(app, "--csv", "print comma-separated values, one line per run", csv_, "output");
   }
 
   Result<int> run(const Session& session) override {
+    if (csv_ && session.json) {
+      return fail(Code::usage, at("--csv"), "comma-separated values and JSON cannot both go to standard output",
+                  "leave out --csv or --json");
+    }
     auto chosen = choose();
     if (!chosen) return propagate(chosen);
     const ThreadLimit limit(run_.threads);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-    auto instance = problem_.load(progress);
-    if (!instance) return propagate(instance);
-    run_.choose_model(problem_, *instance);
-
-    std::vector<Row> rows;
-    std::vector<Skipped> skipped;
-    for (const ConfiguredMapper& mapper : *chosen) {
-      auto row = measure(mapper, *instance, progress);
-      if (row) {
-        rows.push_back(std::move(*row));
-      } else if (lists_.empty() && row.error().code == Code::infeasible) {
-        skipped.push_back({mapper.spec, row.error().what});
-      } else {
-        return propagate(row);
-      }
+    std::vector<MapperComparison> comparisons;
+    for (const std::string& profile : profiles_) {
+      problem_.profile.profile = profile;
+      auto comparison = compare(*chosen, progress);
+      if (!comparison) return propagate(comparison);
+      comparisons.push_back(*std::move(comparison));
     }
-    find_bound(*instance, progress);
-    std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-      return objective(run_.model, a.cost.mean) < objective(run_.model, b.cost.mean);
-    });
-    if (bound_ && !rows.empty() && !is_informative_bound(rows[0].cost.mean, *bound_)) bound_.reset();
     progress.finish();
-    if (session.json) {
-      print_json(to_json(*instance, rows, skipped));
-    } else {
-      print(summary(*instance, rows, skipped));
-    }
+    deliver(session, comparisons);
     return success;
   }
 
@@ -97,47 +72,69 @@ class CompareVerb : public Verb {
     }
     std::vector<ConfiguredMapper> chosen;
     for (const std::string& spec : specs) {
-      auto mapper = make_mapper(spec);
+      auto mapper = make_any_mapper(spec, external_);
       if (!mapper) return propagate(mapper);
       chosen.push_back(std::move(*mapper));
     }
     return chosen;
   }
 
-  Result<Row> measure(const ConfiguredMapper& mapper, const Instance& instance, Progress& progress) {
-    Row row;
+  /// All mappers on the problem with the current profile.
+  Result<MapperComparison> compare(const std::vector<ConfiguredMapper>& chosen, Progress& progress) const {
+    auto instance = problem_.load(progress);
+    if (!instance) return propagate(instance);
+    RunArguments run = run_;
+    run.choose_model(problem_, *instance);
+    MapperComparison result{.about = problem_.json(*instance, run.model),
+                            .size = fmt::format("{} on {}", counted(instance->graph.rank_count(), "rank"),
+                                                counted_cores(instance->topology)),
+                            .next_map = problem_.command_line(""),
+                            .next_run = run.command_line(),
+                            .model = run.model,
+                            .seed = run.seed,
+                            .runs = runs_};
+    for (const ConfiguredMapper& mapper : chosen) {
+      auto row = measure(mapper, *instance, result, progress);
+      if (row) {
+        result.rows.push_back(std::move(*row));
+      } else if (lists_.empty() && row.error().code == Code::infeasible) {
+        result.skipped.push_back({mapper.spec, row.error().what});
+      } else {
+        return propagate(row);
+      }
+    }
+    progress.report("lower bound", -1);
+    const MapProblem problem{instance->graph, instance->topology, instance->capacities, run.model, {}};
+    if (const auto bound = lower_bound(problem)) result.tighten(objective(run.model, *bound));
+    result.finish();
+    return result;
+  }
+
+  /// The runs of one mapper. A bound that it reports goes into `result`.
+  Result<ComparedMapper> measure(const ConfiguredMapper& mapper, const Instance& instance, MapperComparison& result,
+                                 Progress& progress) const {
+    ComparedMapper row;
     row.mapper = mapper.spec;
     row.bounded = !mapper.mapper->balances_load();
-    const MapProblem problem{instance.graph, instance.topology, instance.capacities, run_.model, {}};
+    auto start = given_start(mapper, instance);
+    if (!start) return propagate(start);
+    const MapProblem problem{instance.graph, instance.topology, instance.capacities, result.model, *start};
     for (std::uint64_t run = 0; run < runs_; ++run) {
       progress.report(runs_ > 1 ? fmt::format("{} ({} of {})", mapper.spec, run + 1, runs_) : mapper.spec, -1);
-      const MapRun map_run{.seed = run_.seed + run, .deadline = deadline(mapper), .progress = progress};
-      auto result =
+      const MapRun map_run{.seed = result.seed + run, .deadline = deadline(mapper), .progress = progress};
+      auto mapped =
           run_mapper(mapper, problem, map_run, {.default_placement = instance.default_placement, .keep_worse = true});
-      if (!result) return propagate(result);
-      row.costs.push_back(result->cost);
-      row.times_ms.push_back(result->time_ms);
-      row.note = result->note;
-      cost_default_ = result->cost_default;
-      if (row.bounded && result->lower_bound) tighten(*result->lower_bound);
+      if (!mapped) return propagate(mapped);
+      row.costs.push_back(mapped->cost);
+      row.times_ms.push_back(mapped->time_ms);
+      row.note = mapped->note;
+      result.cost_default = mapped->cost_default;
+      if (row.bounded && mapped->lower_bound) result.tighten(*mapped->lower_bound);
     }
     row.cost = summarise(row.costs);
     row.time_ms = summarise(row.times_ms);
     return row;
   }
-
-  /// Keeps the tightest of the lower bounds that mappers and find_bound() report.
-  void tighten(double bound) {
-    if (!bound_ || objective(run_.model, bound) > objective(run_.model, *bound_)) bound_ = bound;
-  }
-
-  void find_bound(const Instance& instance, Progress& progress) {
-    progress.report("lower bound", -1);
-    const MapProblem problem{instance.graph, instance.topology, instance.capacities, run_.model, {}};
-    if (const auto bound = lower_bound(problem)) tighten(objective(run_.model, *bound));
-  }
-
-  bool has_gap(const Row& row) const { return bound_ && row.bounded; }
 
   /// The default time limit does not apply to mappers with the option `force`: they reject problems that they cannot
   /// finish, but with a time limit they would search in vain until it expires.
@@ -148,94 +145,31 @@ class CompareVerb : public Verb {
     return options.find("force") != nullptr ? Deadline() : Deadline::in(default_budget);
   }
 
-  double gain(const Row& row) const {
-    return gain_percent(cost_default_, row.cost.mean, info(run_.model).larger_is_better);
-  }
-
-  Json to_json(const Instance& instance, const std::vector<Row>& rows, const std::vector<Skipped>& skipped) const {
-    Json json = problem_.json(instance, run_.model);
-    json["seed"] = run_.seed;
-    json["runs"] = runs_;
-    json["cost_default"] = cost_default_;
-    json["lower_bound"] = bound_ ? Json(*bound_) : Json();
-    json["mappers"] = Json::array();
-    for (const Row& row : rows) {
-      json["mappers"].push_back({{"mapper", row.mapper},
-                                 {"cost", row.cost.mean},
-                                 {"cost_spread", row.cost.spread},
-                                 {"cost_min", row.cost.min},
-                                 {"cost_max", row.cost.max},
-                                 {"gain_percent", gain(row)},
-                                 {"gap_percent", has_gap(row) ? Json(gap_percent(row.cost.mean, *bound_)) : Json()},
-                                 {"time_ms", row.time_ms.mean},
-                                 {"time_spread_ms", row.time_ms.spread},
-                                 {"best", row.cost.mean == rows[0].cost.mean},
-                                 {"note", row.note},
-                                 {"costs", row.costs},
-                                 {"times_ms", row.times_ms}});
+  void deliver(const Session& session, const std::vector<MapperComparison>& comparisons) const {
+    if (session.json && comparisons.size() == 1) return print_json(comparisons[0].json());
+    Json problems = Json::array();
+    std::string text = csv_ ? comparison_csv_heading : "";
+    for (const MapperComparison& comparison : comparisons) {
+      if (session.json) {
+        problems.push_back(comparison.json());
+      } else if (csv_) {
+        text += comparison.csv();
+      } else {
+        if (comparisons.size() > 1)
+          text += fmt::format("{}{}\n", text.empty() ? "" : "\n", comparison.about.value("profile", std::string()));
+        text += comparison.text();
+      }
     }
-    json["skipped"] = Json::array();
-    for (const Skipped& mapper : skipped) json["skipped"].push_back({{"mapper", mapper.mapper}, {"why", mapper.why}});
-    return json;
-  }
-
-  std::string summary(const Instance& instance, const std::vector<Row>& rows,
-                      const std::vector<Skipped>& skipped) const {
-    std::string text = fmt::format("{} on {}, cost ({}) of the default placement: {}\n\n",
-                                   counted(instance.graph.rank_count(), "rank"), counted_cores(instance.topology),
-                                   info(run_.model).name, cost_text(run_.model, cost_default_));
-    const std::string spread = runs_ > 1 ? fmt::format(" (mean ± standard deviation of {})", runs_) : "";
-    std::vector<Table::Column> columns{
-        {"mapper"}, {"cost" + spread, Table::Align::right}, {"gain", Table::Align::right}};
-    if (bound_) columns.push_back({"gap", Table::Align::right});
-    columns.push_back({"time", Table::Align::right});
-    columns.push_back({""});
-    Table table(columns);
-    for (const Row& row : rows) {
-      std::string remark = row.cost.mean == rows[0].cost.mean ? "best" : "";
-      if (!row.note.empty()) remark += (remark.empty() ? "" : ", ") + row.note;
-      std::vector<std::string> cells{row.mapper,
-                                     with_spread(row.cost, [this](double cost) { return cost_text(run_.model, cost); }),
-                                     percent(gain(row))};
-      if (bound_) cells.push_back(has_gap(row) ? percent(gap_percent(row.cost.mean, *bound_)) : "");
-      cells.push_back(with_spread(row.time_ms, [](double ms) { return format_seconds(ms / 1000); }));
-      cells.push_back(remark);
-      table.row(std::move(cells));
-    }
-    text += table.text() + "\n";
-    for (const Skipped& mapper : skipped) text += fmt::format("  skipped: {} ({})\n", mapper.mapper, mapper.why);
-    return text + verdict(rows);
-  }
-
-  template <class Format>
-  std::string with_spread(const Sample& sample, Format format) const {
-    if (runs_ == 1) return format(sample.mean);
-    const bool is_rounding = sample.spread < 1e-12 * std::abs(sample.mean);
-    return fmt::format("{} ± {}", format(sample.mean), format(is_rounding ? 0 : sample.spread));
-  }
-
-  /// The result in a sentence, and the command that writes the best mapping.
-  std::string verdict(const std::vector<Row>& rows) const {
-    if (rows.empty()) return "  no mapper accepts a problem of this size\n";
-    const Row& best = rows[0];
-    std::string text;
-    if (has_gap(best) && *bound_ != 0) {
-      const bool larger_is_better = info(run_.model).larger_is_better;
-      text = fmt::format("  {}: {}\n", best.mapper, bound_sentence(best.cost.mean, *bound_, larger_is_better));
-    }
-    if (gain(best) <= 0) return text + "  no mapper is better than the launcher's default placement\n";
-    text += fmt::format("  {} saves {} of the cost of the launcher's default placement\n", best.mapper,
-                        percent(gain(best)));
-    return text + fmt::format("next: rankloom map {} -a {}{} -o mapping.txt\n", problem_.command_line(""),
-                              shell_quote(best.mapper), run_.command_line());
+    if (session.json) return print_json({{"problems", std::move(problems)}});
+    print(text);
   }
 
   ProblemArguments problem_;
   RunArguments run_;
-  std::vector<std::string> lists_;
+  ExternalArguments external_;
+  std::vector<std::string> profiles_, lists_;
   std::uint64_t runs_ = 1;
-  double cost_default_ = 0;
-  std::optional<double> bound_;
+  bool csv_ = false;
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ class MapVerb : public Verb {
     problem_.describe(app, "PROFILE");
     mapper_.describe(app);
     run_.describe(app);
+    mapper_.external.describe(app);
     add_text(app,
              {"--start", "MAPPING", "the initial mapping, a file or a mapper, for mappers that improve one", "run"},
              start_);
@@ -60,6 +61,7 @@ class MapVerb : public Verb {
             return bad_value("--migration-cost", value, "a number of at least 0, or a percentage such as 5%");
           return {};
         });
+    add_switch(app, "--no-bound", "do not compute a lower bound on the cost", no_bound_, "run");
     add_switch(app, "--raw", "keep a result even if it costs more than the launcher's default placement", raw_, "run");
     add_choice(
         app,
@@ -132,13 +134,18 @@ class MapVerb : public Verb {
       auto placement = named_placement(start_, instance, instance.capacities, run_, progress);
       if (!placement) return propagate(placement);
       start = std::move(*placement);
+    } else {
+      auto given = given_start(mapper, instance);
+      if (!given) return propagate(given);
+      start = std::move(*given);
     }
     progress.report("mapping", -1);
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
-    auto result =
-        run_mapper(mapper, problem, run_.run(run_.seed, progress),
-                   {.default_placement = instance.default_placement, .keep_worse = raw_, .compute_lower_bound = true});
+    auto result = run_mapper(
+        mapper, problem, run_.run(run_.seed, progress),
+        {.default_placement = instance.default_placement, .keep_worse = raw_, .compute_lower_bound = !no_bound_});
+    if (result && start_.empty()) result->moved.reset();  // the placement of -a file:FILE is not a start
     if (!result || !judge) return result;
     progress.report("mapping for other goals", -1);
     auto candidates =
@@ -204,6 +211,9 @@ class MapVerb : public Verb {
     json["gap_percent"] = result.lower_bound ? Json(gap_percent(result.cost, *result.lower_bound)) : Json();
     if (result.moved) json["moved"] = *result.moved;
     json["time_ms"] = result.time_ms;
+    if (result.usage)
+      json["process"] = {{"cpu_seconds", result.usage->cpu_seconds}, {"peak_bytes", result.usage->peak_bytes}};
+    json["edges"] = instance.graph.edge_count();
     json["fell_back"] = result.fell_back;
     json["note"] = result.note;
     if (result.load) json["load"] = load_json(*result.load);
@@ -341,6 +351,7 @@ class MapVerb : public Verb {
   bool migration_cost_is_percent_ = false;
   std::string output_;
   bool raw_ = false;
+  bool no_bound_ = false;
   std::optional<JudgeKind> judge_;
   std::optional<Judgement> judgement_;  // with --judge
   bool as_json_ = false;
