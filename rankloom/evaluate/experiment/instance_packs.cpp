@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// evaluate/experiment: the table of instance packs. A better cost than the best known one goes into its row, with the
+// mapper that found it; `rankloom bench pack:NAME` marks such results.
+#include "rankloom/evaluate/experiment/instance_packs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::string_view two_switches = "switch:2=4.1 node:4=3.7 core:8=1";
+constexpr std::string_view three_levels = "rack:8=100 node:8=10 core:4=1";
+
+/// Patterns of the NAS Parallel Benchmarks: the butterfly of CG, the sweeps of LU, the halos of MG, BT and SP, and the
+/// transposition of FT and IS.
+constexpr std::array npb{
+    PackInstance{"gen:cg:ranks=64", two_switches, "CG"},
+    PackInstance{"gen:cg:ranks=64,class=B", two_switches, "CG"},
+    PackInstance{"gen:cg:ranks=32,class=C,shuffle", two_switches, "CG"},
+    PackInstance{"gen:sweep:size=8x8", two_switches, "LU"},
+    PackInstance{"gen:sweep:size=16x4,shuffle", two_switches, "LU"},
+    PackInstance{"gen:stencil3d:size=4x4x4,points=7,periodic=all", two_switches, "MG"},
+    PackInstance{"gen:stencil3d:size=4x4x4,points=27,shuffle", two_switches, "MG"},
+    PackInstance{"gen:stencil2d:size=8x8,periodic=all,shuffle", two_switches, "BT, SP"},
+    PackInstance{"gen:alltoall:ranks=48,expanded", two_switches, "FT, IS"},
+};
+
+constexpr std::array meshes{
+    PackInstance{"gen:grid2d:size=16x16,shuffle", three_levels, "grids"},
+    PackInstance{"gen:grid2d:size=32x8", three_levels, "grids"},
+    PackInstance{"gen:grid3d:size=8x8x4,shuffle", three_levels, "grids"},
+    PackInstance{"gen:stencil2d:size=16x16,points=9,shuffle", three_levels, "stencils"},
+    PackInstance{"gen:stencil3d:size=8x8x4,points=7,shuffle", three_levels, "stencils"},
+    PackInstance{"gen:stencil3d:size=8x8x4,points=27,shuffle", three_levels, "stencils"},
+    PackInstance{"gen:rgg:ranks=256,seed=1", three_levels, "geometric graphs"},
+    PackInstance{"gen:rgg:ranks=256,seed=2", three_levels, "geometric graphs"},
+    PackInstance{"gen:rgg:ranks=250,seed=3", three_levels, "geometric graphs"},
+};
+
+constexpr std::array networks{
+    PackInstance{"gen:stencil3d:size=4x8x8,points=27,shuffle", "torus:4x4x4=3 core:4=1", "tori"},
+    PackInstance{"gen:stencil2d:size=16x16,shuffle", "torus:4x4x4=3 core:4=1", "tori"},
+    PackInstance{"gen:rgg:ranks=256,seed=1", "torus:4x4x4=3 core:4=1", "tori"},
+    PackInstance{"gen:stencil3d:size=4x8x8,points=27,shuffle", "mesh:8x8=3 core:4=1", "meshes"},
+    PackInstance{"gen:rgg:ranks=256,seed=1", "mesh:8x8=3 core:4=1", "meshes"},
+    PackInstance{"gen:powerlaw:ranks=256,seed=1", "mesh:8x8=3 core:4=1", "meshes"},
+    PackInstance{"gen:stencil3d:size=4x8x8,points=27,shuffle", "dragonfly:4,4,4=3 core:4=1", "dragonflies"},
+    PackInstance{"gen:rgg:ranks=256,seed=1", "dragonfly:4,4,4=3 core:4=1", "dragonflies"},
+    PackInstance{"gen:blocks:ranks=256,seed=1", "dragonfly:4,4,4=3 core:4=1", "dragonflies"},
+    PackInstance{"gen:stencil3d:size=4x8x8,points=27,shuffle", "fattree:k=4=3 core:16=1", "fat trees"},
+    PackInstance{"gen:rgg:ranks=256,seed=1", "fattree:k=4=3 core:16=1", "fat trees"},
+    PackInstance{"gen:powerlaw:ranks=256,seed=1", "fattree:k=4=3 core:16=1", "fat trees"},
+};
+
+constexpr std::array packs{
+    InstancePack{"meshes", "grids, stencils and random geometric graphs on racks, nodes and cores", "bytes", meshes},
+    InstancePack{"networks", "stencils and random graphs on tori, meshes, dragonflies and fat trees", "hopbytes",
+                 networks},
+    InstancePack{"npb", "patterns of the NAS Parallel Benchmarks on two switches", "bytes", npb},
+};
+
+}  // namespace
+
+std::span<const InstancePack> instance_packs() {
+  return packs;
+}
+
+Result<const InstancePack*> find_instance_pack(std::string_view name) {
+  const auto* const found =
+      std::find_if(packs.begin(), packs.end(), [&](const InstancePack& pack) { return pack.name == name; });
+  if (found != packs.end()) return found;
+  std::string names;
+  for (const InstancePack& pack : packs) names += fmt::format("{}pack:{}", names.empty() ? "" : ", ", pack.name);
+  return fail(Code::usage, at(fmt::format("pack:{}", name)), "unknown set of instances",
+              fmt::format("one of: {}", names));
+}
+
+}  // namespace rankloom
