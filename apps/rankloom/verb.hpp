@@ -55,6 +55,7 @@ std::unique_ptr<Verb> make_tune();
 std::unique_ptr<Verb> make_map();
 std::unique_ptr<Verb> make_eval();
 std::unique_ptr<Verb> make_compare();
+std::unique_ptr<Verb> make_bench();
 std::unique_ptr<Verb> make_simulate();
 std::unique_ptr<Verb> make_emit();
 std::unique_ptr<Verb> make_run();

@@ -47,15 +47,34 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom eval block random --links --model congestion --profile app.prof -t \"torus:4x4x4 core:8\"",
      make_eval},
     {"compare", "run several mappers and compare their results",
-     "Runs several mappers on one problem and sorts them by the cost of their mappings. Mappers are separated by "
-     "commas, or -a is repeated; a comma is followed by the next mapper, or by another option of the current one. "
-     "With --runs, each mapper runs with several seeds, and the table shows mean and standard deviation. Results "
+     "Runs several mappers on one problem, or on one for each profile, and sorts them by the cost of their mappings. "
+     "Mappers are separated by commas, or -a is repeated; a comma is followed by the next mapper, or by another option "
+     "of the current one. -a exec:COMMAND runs another program, -a file:FILE evaluates a mapping. With --runs, each "
+     "mapper runs with several seeds, and the table shows mean and standard deviation. Results "
      "that cost more than the launcher's default placement are shown as they are.",
      "# all mappers that suit the size of the problem\n"
      "rankloom compare app.prof -t cluster.json\n"
      "# two mappers with ten seeds each\n"
      "rankloom compare app.prof -t cluster.json -a mpipp:restarts=5,pair-exchange:tries=100000,order=turn --runs 10",
      make_compare},
+    {"bench", "run an experiment: mappers on many graphs and machines, with many seeds",
+     "Runs every mapper on every graph and machine with every seed, each in a process of its own, and records cost, "
+     "CPU "
+     "time, wall-clock time and peak memory. All mappers of one instance and seed run after each other. The rows are "
+     "JSON lines in the output directory; an experiment that was interrupted goes on with the same command. At the end "
+     "it prints geometric means and ratios to a baseline for each class of instances, and for each mapper whether it "
+     "costs less than the baseline (Wilcoxon's signed-rank test), and writes CSV, LaTeX and plots as SVG. The exit "
+     "status is 4 if a run failed. -a exec:COMMAND runs another program: {graph}, {graph.pairs}, {graph.mtx}, "
+     "{machine}, {hierarchy}, {distance}, {seed}, {ranks}, {cores} and {out} are replaced.",
+     "# three mappers on a set of instances\n"
+     "rankloom bench pack:npb -a auto:effort=fast,metis,scotch --seeds 3 -o npb\n"
+     "# two graphs on two machines, compared with metis\n"
+     "rankloom bench gen:rgg:ranks=64 gen:stencil2d:size=8x8,shuffle -t \"node:8=10 core:8=1\" -t \"torus:4x4 core:4\" "
+     "-a auto,metis --baseline metis -o two\n"
+     "# your own program, which reads a METIS graph and prints one core number per line\n"
+     "rankloom bench gen:ring:ranks=16 -t \"node:4=10 core:4=1\" -a auto,exec:'seq 0 $(({ranks} - 1))' --seeds 2 -o "
+     "own",
+     make_bench},
     {"simulate", "predict run times by replaying a program on a simulated machine",
      "Replays the communication of a program on a SimGrid simulation of the machine and reports the run time of each "
      "mapping. The communication comes from a trace of `record --trace`, or is synthesised in rounds from a profile. "

@@ -14,6 +14,7 @@
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/text/suggest.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/evaluate/experiment/instance_packs.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/model/cost/cost_model.hpp"
 #include "rankloom/model/graph/profile.hpp"
@@ -126,13 +127,24 @@ Entries list_policies() {
   return entries;
 }
 
+Entries list_packs() {
+  Entries entries;
+  for (const InstancePack& pack : instance_packs())
+    entries.push_back({std::string(pack.name),
+                       std::string(pack.summary),
+                       fmt::format("{} instances, model {}", pack.instances.size(), pack.model),
+                       "",
+                       {}});
+  return entries;
+}
+
 struct Kind {
   std::string_view name;
   std::string_view summary;
   Entries (*list)();
 };
 
-constexpr std::array<Kind, 8> kinds{
+constexpr std::array<Kind, 9> kinds{
     {{"mappers", "mapping algorithms, for -a", list_mappers},
      {"models", "cost models of a mapping, for --model", list_models},
      {"formats", "file formats of profiles, for --from and --to", list_formats},
@@ -140,7 +152,8 @@ constexpr std::array<Kind, 8> kinds{
      {"launchers", "launchers of MPI programs, for emit --to", list_launchers},
      {"policies", "node allocation policies, for alloc", list_policies},
      {"topologies", "sources of machines, for -t", list_topologies},
-     {"collectives", "models that expand collectives into messages, for --collectives", list_collectives}}};
+     {"collectives", "models that expand collectives into messages, for --collectives", list_collectives},
+     {"packs", "sets of instances, for bench", list_packs}}};
 
 std::vector<std::string_view> kind_names() {
   std::vector<std::string_view> names;

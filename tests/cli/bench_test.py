@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments by `rankloom bench`: interrupted, continued, refused, with runs that fail."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
+MACHINE = "node:4=10 core:4=1"
+SLOW = "exec:sleep 0.1; seq 0 $(({ranks} - 1))"
+
+
+def rows_of(folder):
+    path = pathlib.Path(folder, "rows.jsonl")
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def key(row):
+    return row["graph"], row["machine"], row["mapper"], row["seed"]
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def command(self, *words):
+        return [str(PROGRAM), "bench", *map(str, words)]
+
+    def bench(self, *words, status=0):
+        done = subprocess.run(self.command(*words), cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_a_killed_experiment_loses_at_most_the_run_in_flight(self):
+        words = ["gen:ring:ranks=8", "gen:ring:ranks=16", "-t", MACHINE, "-a", "block", "-a", SLOW, "--seeds", "4", "-o", "x"]
+        with subprocess.Popen(self.command(*words), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            while len(rows_of(self.folder / "x")) < 5 and running.poll() is None:
+                time.sleep(0.01)
+            running.send_signal(signal.SIGKILL)
+        self.assertEqual(running.returncode, -signal.SIGKILL)
+        before = rows_of(self.folder / "x")
+        self.assertGreaterEqual(len(before), 5)
+        with open(self.folder / "x" / "rows.jsonl", "a") as rows:
+            rows.write('{"graph": "gen:ri')  # as if it was killed while it wrote a row
+        self.bench(*words)
+        after = rows_of(self.folder / "x")
+        self.assertEqual(after[:len(before)], before)
+        self.assertEqual(len(after), 2 * 2 * 4)
+        self.assertEqual(len({key(row) for row in after}), len(after))
+        for name in ("rows.csv", "table.tex", "performance_profile.svg", "pareto.svg", "scaling.svg"):
+            self.assertTrue((self.folder / "x" / name).stat().st_size > 0, name)
+        self.bench(*words)
+        self.assertEqual(rows_of(self.folder / "x"), after)
+
+    def test_mappers_of_one_instance_and_seed_run_next_to_each_other(self):
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "block,random", "--seeds", "2", "-o", "x")
+        self.assertEqual([(row["mapper"], row["seed"]) for row in rows_of(self.folder / "x")], [("block", 0), ("random", 0), ("block", 1), ("random", 1)])
+
+    def test_rows_say_where_they_come_from(self):
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "block", "--seeds", "1", "-o", "x")
+        row, = rows_of(self.folder / "x")
+        for name in ("version", "program", "compiler", "host", "instance", "graph_digest", "machine_digest"):
+            self.assertTrue(row[name], name)
+        self.assertGreater(row["cpu_seconds"], 0)
+        self.assertGreater(row["seconds"], 0)
+        self.assertGreater(row["peak_bytes"], 1 << 20)
+
+    def test_several_jobs_give_the_same_rows(self):
+        words = ["gen:ring:ranks=8", "gen:ring:ranks=12", "-t", MACHINE, "-a", "block,greedy", "--seeds", "2"]
+        self.bench(*words, "-o", "one")
+        self.bench(*words, "-o", "two", "--jobs", "2")
+        costs = [sorted((key(row), row["cost"]) for row in rows_of(self.folder / name)) for name in ("one", "two")]
+        self.assertEqual(costs[0], costs[1])
+
+    def test_a_larger_experiment_continues_and_another_one_is_refused(self):
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "block", "--seeds", "1", "-o", "x")
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "block,random", "--seeds", "2", "-o", "x")
+        self.assertEqual(len(rows_of(self.folder / "x")), 4)
+        refused = self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "block,random", "--seeds", "2", "--model", "hopbytes", "-o", "x", status=2)
+        self.assertIn("another experiment", refused)
+        self.assertEqual(len(rows_of(self.folder / "x")), 4)
+        self.bench("gen:ring:ranks=12", "-t", MACHINE, "-a", "block", "--seeds", "1", "-o", "x", "--force")
+        self.assertEqual([row["graph"] for row in rows_of(self.folder / "x")], ["gen:ring:ranks=12"])
+
+    def test_files_of_other_programs_are_kept(self):
+        (self.folder / "x").mkdir()
+        (self.folder / "x" / "rows.csv").write_text("mine")
+        refused = self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "block", "--seeds", "1", "-o", "x", status=2)
+        self.assertIn("rankloom did not write it", refused)
+        self.assertEqual((self.folder / "x" / "rows.csv").read_text(), "mine")
+
+    def test_a_run_that_fails_is_a_row_and_can_be_repeated(self):
+        words = ["gen:ring:ranks=8", "-t", MACHINE, "-a", "block", "-a", "exec:test -e ok && seq 0 7", "--seeds", "1", "-o", "x"]
+        said = self.bench(*words, status=4)
+        self.assertIn("1 of 2 runs failed", said)
+        self.assertIn("status 1", rows_of(self.folder / "x")[1]["error"])
+        (self.folder / "ok").touch()
+        self.bench(*words, status=4)
+        self.assertEqual(len(rows_of(self.folder / "x")), 2)
+        self.bench(*words, "--retry-failed")
+        self.assertEqual(rows_of(self.folder / "x")[2]["cost"], rows_of(self.folder / "x")[0]["cost"])
+
+    def test_a_program_is_ended_at_its_time_limit(self):
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", "exec:sleep 100", "--time-limit", "200ms", "--seeds", "1", "-o", "x", status=4)
+        self.assertIn("did not end within", rows_of(self.folder / "x")[0]["error"])
+
+    def test_the_time_of_a_program_is_that_of_its_processes(self):
+        busy = "exec:python3 -c 'import time\nwhile time.process_time() < 0.3: pass'; seq 0 7"
+        self.bench("gen:ring:ranks=8", "-t", MACHINE, "-a", busy, "-a", "block", "--seeds", "1", "-o", "x")
+        busy_row, block_row = rows_of(self.folder / "x")
+        self.assertGreater(busy_row["cpu_seconds"], 0.3)
+        self.assertLess(busy_row["cpu_seconds"], 1.5)
+        self.assertEqual(busy_row["cost"], block_row["cost"])
+
+    def test_the_json_has_ratios_tests_and_rows(self):
+        done = subprocess.run(self.command("gen:stencil2d:size=4x4,shuffle", "-t", MACHINE, "-a", "block,auto", "--seeds", "2", "--json", "-o", "x"),
+                              cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=True)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["baseline"], "block")
+        self.assertEqual(result["mappers"][0]["cost_ratio"], 1)
+        self.assertLess(result["mappers"][1]["cost_ratio"], 1)
+        self.assertIn("too few", result["tests"][0]["sentence"])
+        self.assertEqual(len(result["rows"]), 4)
+
+
+if __name__ == "__main__":
+    os.environ.pop("RANKLOOM", None)
+    unittest.main()
