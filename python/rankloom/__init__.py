@@ -21,10 +21,11 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _rankloom
+from ._bench import bench
 from ._error import Error
 
 __version__: str = _rankloom.__version__
-__all__ = ["Allocator", "Error", "Graph", "Job", "MapResult", "Topology", "cost_models", "evaluate", "formats", "map", "mappers",
+__all__ = ["Allocator", "Error", "Graph", "Job", "MapResult", "Topology", "bench", "cost_models", "evaluate", "formats", "map", "mappers",
            "patterns", "policies"]
 
 PathOrText = Union[str, "os.PathLike[str]"]
