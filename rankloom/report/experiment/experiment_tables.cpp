@@ -20,7 +20,7 @@ std::string ratio_text(double ratio) {
   return ratio < 10 ? fmt::format("{:.3f}", ratio) : factor(ratio);
 }
 
-std::string rounded(double cost) {
+std::string rounded_cost(double cost) {
   return cost_number(std::round(cost * 1e6) / 1e6);
 }
 
@@ -34,7 +34,7 @@ std::string summary_table(const Experiment& experiment, const std::string& insta
   constexpr auto right = Table::Align::right;
   Table table({{"mapper"}, {"cost", right}, {"ratio", right}, {"best", right}, {"CPU time", right}, {"ratio", right}});
   for (const MapperSummary& row : rows) {
-    table.row({row.mapper, rounded(row.cost), ratio_text(row.cost_ratio), fmt::format("{}", row.best),
+    table.row({row.mapper, rounded_cost(row.cost), ratio_text(row.cost_ratio), fmt::format("{}", row.best),
                format_seconds(row.cpu_seconds), ratio_text(row.cpu_ratio)});
   }
   return text + table.text();
@@ -87,9 +87,9 @@ std::string leaderboard_text(const Experiment& experiment) {
                : best->min_cost > known + tolerance ? change(known, best->min_cost)
                                                     : "equal";
     }
-    table.row({instance.graph, instance.machine, rounded(best->min_cost),
+    table.row({instance.graph, instance.machine, rounded_cost(best->min_cost),
                experiment.mappers[static_cast<std::size_t>(best - instance.cells.begin())],
-               instance.best_known ? rounded(*instance.best_known) : "", remark});
+               instance.best_known ? rounded_cost(*instance.best_known) : "", remark});
   }
   return table.empty() ? std::string() : table.text();
 }
