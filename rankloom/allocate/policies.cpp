@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/allocate/closed_fit.hpp"
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/core/text/suggest.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
@@ -85,6 +86,13 @@ std::optional<Allocation> isolated_best(const Allocator& allocator, const Occupa
   return allocator.search().find_isolated(occupancy, nodes, Objective::min_diameter, options.limits);
 }
 
+std::optional<Allocation> isolated_fit(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
+                                       const AllocationOptions& options) {
+  auto decision = choose_fit(allocator, occupancy, nodes, options);
+  if (!decision) return std::nullopt;
+  return std::move(decision->allocation);
+}
+
 std::optional<Allocation> isolated_fewest(const Allocator& allocator, const Occupancy& occupancy, std::uint32_t nodes,
                                           const AllocationOptions& options) {
   return allocator.search().find_isolated(occupancy, nodes, Objective::min_nodes, options.limits);
@@ -100,6 +108,8 @@ std::optional<Allocation> min_diameter(const Allocator& allocator, const Occupan
 constexpr auto table = std::to_array<PolicyInfo>({
     {"closed-best", "isolated nodes of the smallest available diameter, packed so that large free regions remain",
      "ours, after Zhang 2014", true, isolated_best},
+    {"closed-fit", "the isolated nodes that suit the traffic of the job: predicted run time and packing; see --prefer",
+     "ours", true, isolated_fit},
     {"closed-minimum", "the first free position of the template of smallest diameter; reserves the whole template",
      "Zhang 2014, Figure 3", true, isolated_minimum},
     {"closed-fewest", "the isolated set with the fewest nodes, of any diameter", "Zhang 2014, section 4, fallback b",

@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "rankloom/allocate/fit_options.hpp"
 #include "rankloom/allocate/search/isolated_search.hpp"
 #include "rankloom/allocate/state/node_occupancy.hpp"
 #include "rankloom/core/result.hpp"
@@ -28,6 +29,7 @@ std::string_view name_of(Fallback fallback);
 struct AllocationOptions {
   IsolationLimits limits = {};
   Fallback fallback = Fallback::wait;
+  FitOptions fit = {};  ///< For closed-fit.
 };
 
 /// A machine with the tables that its search needs. Immutable and safe to share between threads; copies share their

@@ -11,6 +11,9 @@
 #include <mutex>
 #include <variant>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "rankloom/allocate/search/box_grid.hpp"
 #include "rankloom/allocate/search/isolated_search.hpp"
 #include "rankloom/allocate/search/nearest.hpp"
@@ -31,6 +34,13 @@ struct Box {
   Extents corner;
 };
 
+/// Whether one of these shapes is part of the box. A box cannot fit if a part of it does not.
+bool contains_any(const BoxShape& box, const std::vector<const BoxShape*>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](const BoxShape* part) {
+    return std::equal(part->extents.begin(), part->extents.end(), box.extents.begin(), std::less_equal<>());
+  });
+}
+
 class BoxSearch final : public IsolatedSearch {
  public:
   explicit BoxSearch(const AllocationMachine& machine)
@@ -38,6 +48,8 @@ class BoxSearch final : public IsolatedSearch {
 
   std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
                                           const IsolationLimits& limits) const override;
+  std::vector<Candidate> find_candidates(const Occupancy& occupancy, std::uint32_t nodes, const IsolationLimits& limits,
+                                         std::size_t max) const override;
   std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override;
   Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
@@ -58,6 +70,8 @@ class BoxSearch final : public IsolatedSearch {
     return !grid_.torus || extent == size || extent <= (size + 1) / 2;
   }
   BoxShape shape(Extents extents) const;
+  static std::uint32_t max_volume(const std::vector<BoxShape>& shapes, std::uint32_t nodes,
+                                  const IsolationLimits& limits);
 
   /// Calls visit(row) for each row of a box, or of the layer next to it.
   template <class Visit>
@@ -329,6 +343,18 @@ std::optional<Node> BoxSearch::best_single_node(const Occupancy& occupancy) cons
   return found;
 }
 
+/// The most nodes that a box for this job may have.
+std::uint32_t BoxSearch::max_volume(const std::vector<BoxShape>& shapes, std::uint32_t nodes,
+                                    const IsolationLimits& limits) {
+  auto result = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
+  // Rings have isolated boxes of few sizes, so even the smallest box may exceed the waste limit. The job must not wait
+  // forever, so the smallest box is always allowed.
+  const auto smallest = std::min_element(shapes.begin(), shapes.end(),
+                                         [](const BoxShape& a, const BoxShape& b) { return a.volume < b.volume; });
+  if (smallest != shapes.end()) result = std::max(result, smallest->volume);
+  return result;
+}
+
 std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
                                                    const IsolationLimits& limits) const {
   if (occupancy.free_count() < nodes) return std::nullopt;
@@ -340,25 +366,15 @@ std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, s
   const View view = make_view(occupancy);
   const auto& shapes = shapes_for(nodes);
   const bool minimise_diameter = objective == Objective::min_diameter;
-  auto max_volume = static_cast<std::uint32_t>(nodes + std::max(2.0, limits.waste * nodes));
-  // Rings have isolated boxes of few sizes, so even the smallest box may exceed the waste limit. The job must not wait
-  // forever, so the smallest box is always allowed.
-  const auto smallest = std::min_element(shapes.begin(), shapes.end(),
-                                         [](const BoxShape& a, const BoxShape& b) { return a.volume < b.volume; });
-  if (smallest != shapes.end()) max_volume = std::max(max_volume, smallest->volume);
+  const std::uint32_t volume_limit = max_volume(shapes, nodes, limits);
   std::vector<const BoxShape*> failed;
   std::optional<Box> found;
   std::int64_t best = std::numeric_limits<std::int64_t>::min();
   std::uint32_t max_diameter = 0;  // larger diameters are not considered once a box is found
   for (const BoxShape& candidate : shapes) {
     if (minimise_diameter && found && candidate.diameter > max_diameter) break;
-    if (minimise_diameter && candidate.volume > max_volume) continue;
-    // A shape cannot fit if a smaller one did not fit.
-    const bool cannot_fit = std::any_of(failed.begin(), failed.end(), [&](const BoxShape* smaller) {
-      return std::equal(smaller->extents.begin(), smaller->extents.end(), candidate.extents.begin(),
-                        std::less_equal<>());
-    });
-    if (cannot_fit) continue;
+    if (minimise_diameter && candidate.volume > volume_limit) continue;
+    if (contains_any(candidate, failed)) continue;
     if (!minimise_diameter && found && candidate.volume >= found->shape->volume) continue;
     const BitGrid positions = feasible_corners(view, candidate.extents);
     if (positions.empty()) {
@@ -380,6 +396,48 @@ std::optional<Allocation> BoxSearch::find_isolated(const Occupancy& occupancy, s
   }
   if (!found) return std::nullopt;
   return make_allocation(occupancy, *found, nodes, false);
+}
+
+std::vector<Candidate> BoxSearch::find_candidates(const Occupancy& occupancy, std::uint32_t nodes,
+                                                  const IsolationLimits& limits, std::size_t max) const {
+  std::vector<Candidate> result;
+  if (nodes == 1) {
+    if (auto single = find_isolated(occupancy, nodes, Objective::min_diameter, limits))
+      result.push_back({*std::move(single), "1 node", 1});
+    return result;
+  }
+  if (occupancy.free_count() < nodes) return result;
+  const View view = make_view(occupancy);
+  const auto& shapes = shapes_for(nodes);
+  const std::uint32_t volume_limit = max_volume(shapes, nodes, limits);
+  std::vector<const BoxShape*> failed;
+  for (const BoxShape& candidate : shapes) {
+    if (result.size() == max) break;
+    if (candidate.volume > volume_limit || contains_any(candidate, failed)) continue;
+    const BitGrid positions = feasible_corners(view, candidate.extents);
+    if (positions.empty()) {
+      failed.push_back(&candidate);
+      continue;
+    }
+    std::int64_t score = std::numeric_limits<std::int64_t>::min();
+    BitGrid boundary = positions;
+    boundary.keep_boundary();
+    auto box = best_position(view, boundary, candidate, nodes, score);
+    if (!box) box = best_position(view, positions, candidate, nodes, score);
+    if (!box) continue;
+    std::int64_t surface = 0;
+    for (const std::uint32_t extent : candidate.extents) surface += 2 * (candidate.volume / extent);
+    // The score is contact - 4 x volume, and the faces without contact are those of free neighbours.
+    const double packing_cost = static_cast<double>(surface - score) / 4;
+    Allocation allocation = make_allocation(occupancy, *box, nodes, false);
+    // A box that is larger than necessary can have the nodes of a smaller one.
+    const bool known = std::any_of(result.begin(), result.end(),
+                                   [&](const Candidate& other) { return other.allocation.nodes == allocation.nodes; });
+    if (known) continue;
+    const std::vector<std::uint32_t> extents(candidate.extents.rbegin(), candidate.extents.rend());
+    result.push_back({std::move(allocation), fmt::format("box {}", fmt::join(extents, "x")), packing_cost});
+  }
+  return result;
 }
 
 std::optional<Allocation> BoxSearch::find_template(const Occupancy& occupancy, std::uint32_t nodes) const {

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "rankloom/allocate/search/isolated_search.hpp"
 #include "rankloom/allocate/search/nearest.hpp"
 
@@ -83,6 +85,41 @@ class GreedySearch final : public IsolatedSearch {
       best = std::move(grown);
     });
     return best;
+  }
+
+  /// The sets of the seeds with the smallest diameter and the fewest routers or links.
+  std::vector<Candidate> find_candidates(const Occupancy& occupancy, std::uint32_t nodes, const IsolationLimits&,
+                                         std::size_t max) const override {
+    if (occupancy.free_count() < nodes) return {};
+    struct Grown {
+      std::uint32_t diameter;
+      std::size_t resources;
+      Allocation allocation;
+    };
+    std::vector<Grown> all;
+    std::uint64_t steps = 0;
+    occupancy.free_nodes().for_each([&](std::uint32_t seed) {
+      if (!all.empty() && (nodes == 1 || steps > max_steps)) return;
+      auto grown = grow(occupancy, Node{seed}, nodes, steps);
+      if (!grown) return;
+      const bool known = std::any_of(all.begin(), all.end(),
+                                     [&](const Grown& other) { return other.allocation.nodes == grown->nodes; });
+      if (known) return;
+      const std::size_t resources = grown->shared_resources.count();
+      all.push_back({grown->diameter, resources, *std::move(grown)});
+    });
+    std::stable_sort(all.begin(), all.end(), [](const Grown& a, const Grown& b) {
+      return std::pair(a.diameter, a.resources) < std::pair(b.diameter, b.resources);
+    });
+    std::size_t fewest = all.empty() ? 0 : all[0].resources;
+    for (const Grown& grown : all) fewest = std::min(fewest, grown.resources);
+    std::vector<Candidate> result;
+    for (Grown& grown : all) {
+      if (result.size() == max) break;
+      const double packing_cost = nodes + 0.25 * static_cast<double>(grown.resources - fewest);
+      result.push_back({std::move(grown.allocation), fmt::format("set of diameter {}", grown.diameter), packing_cost});
+    }
+    return result;
   }
 
   std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "rankloom/allocate/state/node_occupancy.hpp"
 
@@ -29,6 +31,15 @@ struct IsolationLimits {
   double slack = 0.34;
 };
 
+/// One of several isolated sets that a job may get.
+struct Candidate {
+  Allocation allocation;
+  std::string shape;  ///< "box 2x8", "2 switches with 8+8 nodes"
+  /// What the set takes from other jobs, in nodes: the nodes of the job, those that it encloses, and for the free nodes
+  /// next to it a quarter each, because they become harder to use.
+  double packing_cost = 0;
+};
+
 class IsolatedSearch {
  public:
   virtual ~IsolatedSearch() = default;
@@ -36,6 +47,10 @@ class IsolatedSearch {
   /// A set of n free nodes whose messages use no router or link that is in use; nothing if there is none.
   virtual std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
                                                   const IsolationLimits& limits) const = 0;
+  /// Isolated sets of different shapes, each at its best position, at most `max` of them; the smallest diameter first.
+  /// There is at least one if find_isolated() with these limits finds one.
+  virtual std::vector<Candidate> find_candidates(const Occupancy& occupancy, std::uint32_t nodes,
+                                                 const IsolationLimits& limits, std::size_t max) const = 0;
   /// Zhang 2014, Figure 3: the first position of the template for n nodes that contains no used node. The nodes of the
   /// template beyond n are reserved for the job.
   virtual std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const = 0;

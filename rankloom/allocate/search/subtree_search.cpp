@@ -11,6 +11,9 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "rankloom/allocate/search/isolated_search.hpp"
 #include "rankloom/allocate/search/subtrees.hpp"
 
@@ -21,6 +24,8 @@ namespace {
 constexpr std::uint32_t no_subtree = std::numeric_limits<std::uint32_t>::max();
 /// Number of children that serve as seeds. More seeds rarely succeed where these fail.
 constexpr std::size_t max_seeds = 4;
+/// Number of switches of one height that are candidates for a job.
+constexpr std::size_t max_tops = 3;
 
 /// The numbers below `count` with the highest values, in descending order of value.
 template <class Value>
@@ -79,10 +84,17 @@ std::optional<ChildSet> grow_set(const std::vector<ChildPorts>& all, std::size_t
 
 class SubtreeSearch final : public IsolatedSearch {
  public:
-  explicit SubtreeSearch(const AllocationMachine& machine) : machine_(machine), tree_(machine.network()) {}
+  explicit SubtreeSearch(const AllocationMachine& machine)
+      : machine_(machine), tree_(machine.network()), switch_of_(machine.node_count(), no_subtree) {
+    for (std::uint32_t i = 0; i < tree_.subtrees().size(); ++i) {
+      for (const Node node : tree_.direct_nodes(tree_.subtrees()[i])) switch_of_[index(node)] = i;
+    }
+  }
 
   std::optional<Allocation> find_isolated(const Occupancy& occupancy, std::uint32_t nodes, Objective objective,
                                           const IsolationLimits& limits) const override;
+  std::vector<Candidate> find_candidates(const Occupancy& occupancy, std::uint32_t nodes, const IsolationLimits& limits,
+                                         std::size_t max) const override;
   std::optional<Allocation> find_template(const Occupancy& occupancy, std::uint32_t nodes) const override;
   Allocation find_nearest(const Occupancy& occupancy, std::uint32_t nodes) const override;
 
@@ -101,13 +113,16 @@ class SubtreeSearch final : public IsolatedSearch {
   std::vector<ChildPorts> children_by_port(const View& view, std::uint32_t top, std::uint32_t ports) const;
   std::optional<std::vector<Node>> find_by_ports(const View& view, std::uint32_t top, std::uint32_t nodes) const;
   void choose_below(const View& view, std::uint32_t subtree, std::uint32_t nodes, std::vector<Node>& chosen) const;
+  std::vector<Node> choose_evenly(const View& view, std::uint32_t top, std::uint32_t nodes) const;
   void collect_free_nodes(const View& view, std::uint32_t subtree, std::vector<Node>& found) const;
+  Candidate make_candidate(const View& view, Allocation allocation) const;
   Node best_single(const View& view) const;
   std::optional<Allocation> make_allocation(const Occupancy& occupancy, std::vector<Node> nodes,
                                             std::uint32_t top) const;
 
   AllocationMachine machine_;
   Subtrees tree_;
+  std::vector<std::uint32_t> switch_of_;  // the subtree whose top switch a node is connected to, by node
 };
 
 bool SubtreeSearch::is_unused(const Occupancy& occupancy, const Subtree& subtree) const {
@@ -286,6 +301,100 @@ std::optional<Allocation> SubtreeSearch::find_isolated(const Occupancy& occupanc
     }
   }
   return std::nullopt;
+}
+
+/// n nodes below a subtree, the same number from each child if possible, from as few children as possible: two halves
+/// of a job that exchange little get a child each.
+std::vector<Node> SubtreeSearch::choose_evenly(const View& view, std::uint32_t top, std::uint32_t nodes) const {
+  std::vector<std::uint32_t> children;
+  for (const std::uint32_t child : tree_.children(top)) {
+    if (view.unused[child] && view.reachable[child] > 0) children.push_back(child);
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return view.reachable[a] > view.reachable[b]; });
+  for (std::uint32_t count = 2; count <= children.size(); ++count) {
+    const std::uint32_t share = (nodes + count - 1) / count;
+    if (share > view.reachable[children[count - 1]]) continue;
+    // The smallest children that are large enough leave the large ones to others.
+    std::size_t last = count - 1;
+    while (last + 1 < children.size() && view.reachable[children[last + 1]] >= share) ++last;
+    std::vector<Node> chosen;
+    for (std::uint32_t i = 0; i < count; ++i)
+      choose_below(view, children[last - i], nodes / count + (i < nodes % count ? 1 : 0), chosen);
+    return chosen;
+  }
+  return {};
+}
+
+Candidate SubtreeSearch::make_candidate(const View& view, Allocation allocation) const {
+  std::vector<std::uint32_t> switches;
+  for (const Node node : allocation.nodes) switches.push_back(switch_of_[index(node)]);
+  std::sort(switches.begin(), switches.end());
+  std::vector<std::uint32_t> sizes;
+  std::uint32_t left = 0;  // free nodes of the same switches
+  for (std::size_t i = 0; i < switches.size();) {
+    std::size_t end = i;
+    while (end < switches.size() && switches[end] == switches[i]) ++end;
+    for (const Node node : tree_.direct_nodes(tree_.subtrees()[switches[i]]))
+      left += view.occupancy.free_nodes().test(index(node)) ? 1 : 0;
+    sizes.push_back(static_cast<std::uint32_t>(end - i));
+    left -= sizes.back();
+    i = end;
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  constexpr std::size_t max_shown = 8;
+  std::string shape = fmt::format(
+      "{} switch{} with {}", sizes.size(), sizes.size() == 1 ? "" : "es",
+      fmt::join(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(sizes.size(), max_shown)), "+"));
+  shape += sizes.size() > max_shown ? "+… nodes" : " nodes";
+  const double packing_cost = static_cast<double>(allocation.nodes.size()) + 0.25 * left;
+  return {std::move(allocation), std::move(shape), packing_cost};
+}
+
+std::vector<Candidate> SubtreeSearch::find_candidates(const Occupancy& occupancy, std::uint32_t nodes,
+                                                      const IsolationLimits& limits, std::size_t max) const {
+  std::vector<Candidate> result;
+  if (nodes == 1) {
+    if (auto single = find_isolated(occupancy, nodes, Objective::min_diameter, limits))
+      result.push_back({*std::move(single), "1 node", 1});
+    return result;
+  }
+  if (occupancy.free_count() < nodes) return result;
+  const View view = make_view(occupancy);
+  const bool routers = machine_.exclusive() == Exclusive::routers;
+  const auto add = [&](std::vector<Node> chosen, std::uint32_t top) {
+    if (chosen.size() != nodes || result.size() >= max) return;
+    auto allocation = make_allocation(occupancy, std::move(chosen), top);
+    const bool known = std::any_of(result.begin(), result.end(), [&](const Candidate& candidate) {
+      return candidate.allocation.nodes == allocation->nodes;
+    });
+    if (allocation->isolated && !known) result.push_back(make_candidate(view, *std::move(allocation)));
+  };
+  std::size_t heights = 0;
+  for (const auto& tops : tree_.by_height()) {
+    std::vector<std::uint32_t> feasible;
+    for (const std::uint32_t top : tops) {
+      if (view.reachable[top] >= nodes && (!routers || view.unused[top])) feasible.push_back(top);
+    }
+    std::stable_sort(feasible.begin(), feasible.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair<std::uint32_t, bool>(view.reachable[a], view.unused[a]) <
+             std::pair<std::uint32_t, bool>(view.reachable[b], view.unused[b]);
+    });
+    const std::size_t before = result.size();
+    for (std::size_t i = 0; i < std::min(feasible.size(), max_tops); ++i) {
+      add(*find_below(view, feasible[i], nodes), feasible[i]);
+      add(choose_evenly(view, feasible[i], nodes), feasible[i]);
+    }
+    if (!routers && result.size() == before) {
+      for (const std::uint32_t top : tops) {
+        if (auto chosen = find_by_ports(view, top, nodes)) add(std::move(*chosen), top);
+        if (result.size() > before) break;
+      }
+    }
+    // A larger diameter is worth a look, the next ones are not.
+    if (result.size() > before && ++heights == 2) break;
+  }
+  return result;
 }
 
 std::optional<Allocation> SubtreeSearch::find_template(const Occupancy& occupancy, std::uint32_t nodes) const {
