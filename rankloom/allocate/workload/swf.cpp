@@ -133,7 +133,7 @@ Result<Workload> load_workload(const std::string& path) {
     file = inflate(*file);
     if (!file) return propagate(file);
   }
-  return read_swf(*file);
+  return is_sacct(file->view()) ? read_sacct(*file) : read_swf(*file);
 }
 
 std::string write_swf(const Workload& workload) {

@@ -35,7 +35,11 @@ struct Workload {
 /// Standard Workload Format 2 (Chapin et al. 1999; Parallel Workloads Archive): comments after ";", 18 numbers per
 /// line. Malformed lines are counted and skipped; a file without any job is an error.
 Result<Workload> read_swf(const FileContents& file);
-/// Reads a file that may be compressed with gzip.
+/// The output of `sacct --parsable2` with the columns JobID, Submit, Start, End (or ElapsedRaw), NNodes (or NCPUS) and,
+/// if they are known, the limits. Jobs request as many processors as they had nodes; steps are skipped.
+bool is_sacct(std::string_view text);
+Result<Workload> read_sacct(const FileContents& file);
+/// Reads a file of one of these formats, which may be compressed with gzip.
 Result<Workload> load_workload(const std::string& path);
 std::string write_swf(const Workload& workload);
 

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/verbs/profile: `rankloom import`: converts a file of any supported format into a profile or another format.
+// apps/verbs/profile: `rankloom import`: converts a file of any supported format into a profile or another format, and
+// the accounting of Slurm into a workload.
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
 #include "apps/rankloom/arguments/options.hpp"
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/profile/profile_output.hpp"
+#include "rankloom/allocate/workload/workload.hpp"
+#include "rankloom/core/text/units.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 
 namespace rankloom::app {
@@ -18,7 +26,8 @@ class ImportVerb : public Verb {
         app,
         {"FILE", "PROFILE",
          "a file in any format of `rankloom list formats`, the directory or prefix of a trace or of a recording, - for "
-         "standard input, or gen:PATTERN",
+         "standard input, or gen:PATTERN; or the output of `sacct --parsable2`, which becomes a workload in the "
+         "Standard Workload Format",
          "input", "", true},
         input_.profile);
     input_.describe_format(app);
@@ -26,6 +35,7 @@ class ImportVerb : public Verb {
   }
 
   Result<int> run(const Session& session) override {
+    if (is_accounting(input_.profile)) return import_workload(session);
     if (auto possible = output_.check(session); !possible) return propagate(possible);
     ProgressBar progress(stderr, session.err_is_terminal && !session.json);
     progress.report("reading the profile", -1);
@@ -36,6 +46,43 @@ class ImportVerb : public Verb {
   }
 
  private:
+  /// Only the first line is read, because a profile can be large.
+  static bool is_accounting(const std::string& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return false;
+    std::ifstream file(path);
+    std::string line;
+    line.resize(1024);
+    file.read(line.data(), static_cast<std::streamsize>(line.size()));
+    line.resize(static_cast<std::size_t>(file.gcount()));
+    return is_sacct(line);
+  }
+
+  Result<int> import_workload(const Session& session) const {
+    if (!output_.to.empty())
+      return fail(Code::usage, at("--to"), "Slurm's accounting becomes a workload, not a profile", "remove --to");
+    if (auto writable = check_output(output_.output); !writable) return propagate(writable);
+    const bool to_stdout = output_.output.empty() || output_.output == "-";
+    if (session.json && to_stdout)
+      return fail(Code::usage, at("--json"), "the workload and the JSON object cannot both go to standard output",
+                  "add -o FILE");
+    auto workload = load_workload(input_.profile);
+    if (!workload) return propagate(workload);
+    if (auto written = write_file(or_standard_output(output_.output), write_swf(*workload)); !written)
+      return propagate(written);
+    if (to_stdout) return success;
+    if (session.json) {
+      print_json(Json{{"output", output_.output},
+                      {"jobs", workload->jobs.size()},
+                      {"jobs_without_work", workload->without_work},
+                      {"malformed_lines", workload->malformed}});
+    } else {
+      print(fmt::format("{}: {}; {} never ran\n", output_.output, counted(workload->jobs.size(), "job"),
+                        workload->without_work));
+    }
+    return success;
+  }
+
   ProfileArguments input_;
   ProfileOutput output_;
 };
