@@ -9,7 +9,7 @@ namespace rankloom::bridge {
 namespace {
 
 Result<Exclusive> parse_exclusive(const Topology& topology, std::string_view name) {
-  if (name.empty()) return default_exclusive(topology.network());
+  if (name.empty()) return default_exclusive(topology);
   for (const Exclusive candidate : {Exclusive::routers, Exclusive::links}) {
     if (name_of(candidate) == name) return candidate;
   }

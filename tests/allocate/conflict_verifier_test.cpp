@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankloom/allocate/routing/resource_names.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {
 namespace {
 
+using testing::allocation_machine;
 using testing::topology;
 
 TEST(ConflictVerifier, FindsTheRouterThatTwoJobsUse) {
@@ -30,6 +32,38 @@ TEST(ConflictVerifier, FindsTheLinksThatTwoJobsUse) {
   EXPECT_EQ(conflicts.size(), 4);  // up and down, above both switches
   for (const Conflict& conflict : conflicts) EXPECT_EQ(conflict.kind, Conflict::Kind::link);
   EXPECT_THAT(to_string(conflicts[0], machine.network()), ::testing::HasSubstr("is used by jobs a and b"));
+}
+
+TEST(ResourceNames, AreThoseOfNodesAndOfTheNodesBelowSwitches) {
+  const auto names = [](std::uint32_t count) {
+    std::vector<std::string> list;
+    for (std::uint32_t node = 1; node <= count; ++node) list.push_back("n" + std::to_string(node));
+    return list;
+  };
+  const AllocationMachine tree = allocation_machine("tree:2,4 core:1", Exclusive::routers);
+  const std::vector<RunningJob> jobs{{"7", {Node{0}, Node{1}}}, {"9", {Node{2}, Node{3}}}};
+  const auto conflicts = verify(tree.network(), Exclusive::routers, jobs);
+  ASSERT_EQ(conflicts.size(), 1U);
+  EXPECT_EQ(describe(conflicts[0], tree.network(), names(8)), "the switch above n1 to n4 is used by jobs 7 and 9");
+  const AllocationMachine mesh = allocation_machine("mesh:3x3 core:1", Exclusive::routers);
+  EXPECT_EQ(describe({Conflict::Kind::router, 4, "a", "b"}, mesh.network(), names(9)),
+            "the router of n5 is used by jobs a and b");
+  EXPECT_EQ(describe({Conflict::Kind::node, 4, "a", "b"}, mesh.network(), names(9)), "n5 belongs to jobs a and b");
+  const std::vector<RunningJob> row{{"a", {Node{0}, Node{2}}}, {"b", {Node{0}, Node{1}}}};
+  for (const Conflict& conflict : verify(mesh.network(), Exclusive::links, row)) {
+    if (conflict.kind != Conflict::Kind::link) continue;
+    const std::string text = describe(conflict, mesh.network(), names(9));
+    EXPECT_TRUE(text == "the link from n1 to n2 is used by jobs a and b" ||
+                text == "the link from n2 to n1 is used by jobs a and b")
+        << text;
+  }
+}
+
+TEST(DefaultExclusive, IsLinksForHierarchiesOfSwitches) {
+  EXPECT_EQ(default_exclusive(topology("switch:2 node:4 core:2")), Exclusive::links);
+  EXPECT_EQ(default_exclusive(topology("tree:2,4 core:1")), Exclusive::routers);
+  EXPECT_EQ(default_exclusive(topology("torus:4x4 core:1")), Exclusive::routers);
+  EXPECT_EQ(default_exclusive(topology("fattree:k=4 core:1")), Exclusive::links);
 }
 
 TEST(ConflictVerifier, FindsANodeThatBelongsToTwoJobs) {

@@ -20,6 +20,11 @@ Exclusive default_exclusive(const Network& network) {
   return is_non_blocking ? Exclusive::links : Exclusive::routers;
 }
 
+Exclusive default_exclusive(const Topology& topology) {
+  const bool has_switches = std::holds_alternative<TreeShape>(topology.network().shape()) && !topology.routed();
+  return has_switches ? Exclusive::links : default_exclusive(topology.network());
+}
+
 void walk_routes(const Network& network, Exclusive exclusive, std::span<const Node> nodes, Bitset& shared_resources) {
   const bool nodes_are_routers = std::holds_alternative<MeshShape>(network.shape()) || graph_shape(network) != nullptr;
   std::vector<Link> route;

@@ -150,7 +150,7 @@ Result<NamedMachine> load_scheduler_machine(const SchedulerSettings& settings, c
       return fail(Code::bad_input, at(path), fmt::format("two nodes have the name {}", name),
                   "give every node its own name");
   }
-  const Exclusive exclusive = settings.exclusive.value_or(default_exclusive(topology->network()));
+  const Exclusive exclusive = settings.exclusive.value_or(default_exclusive(*topology));
   return NamedMachine{Allocator(AllocationMachine(std::move(*topology), exclusive)), std::move(names)};
 }
 

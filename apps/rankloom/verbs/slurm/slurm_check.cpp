@@ -11,6 +11,7 @@
 #include "apps/rankloom/process/processes.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/allocate/routing/conflict_verifier.hpp"
+#include "rankloom/allocate/routing/resource_names.hpp"
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
 #include "rankloom/core/text/hostlist.hpp"
 
@@ -45,16 +46,19 @@ class SlurmCheckVerb : public Verb {
     if (session.json) {
       Json json{{"contention_free", conflicts.empty()}, {"jobs", Json::array()}, {"conflicts", Json::array()}};
       for (const RunningJob& job : *jobs) {
-        Json nodes = Json::array();
-        for (const Node node : job.nodes) nodes.push_back(index(node));
-        json["jobs"].push_back({{"job", job.name}, {"nodes", nodes}});
+        Json nodes = Json::array(), names = Json::array();
+        for (const Node node : job.nodes) {
+          nodes.push_back(index(node));
+          names.push_back(machine->names[index(node)]);
+        }
+        json["jobs"].push_back({{"job", job.name}, {"nodes", nodes}, {"names", names}});
       }
       for (const Conflict& conflict : conflicts)
         json["conflicts"].push_back(
-            {{"where", to_string(conflict, network)}, {"jobs", {conflict.first_job, conflict.second_job}}});
+            {{"where", describe(conflict, network, machine->names)}, {"jobs", {conflict.first_job, conflict.second_job}}});
       print_json(json);
     } else {
-      for (const Conflict& conflict : conflicts) print(to_string(conflict, network) + "\n");
+      for (const Conflict& conflict : conflicts) print(describe(conflict, network, machine->names) + "\n");
       if (conflicts.empty())
         print(fmt::format("{}: no two of them share {}\n", counted(jobs->size(), "job"),
                           name_of(allocation_machine.exclusive())));
