@@ -20,7 +20,9 @@ namespace {
 constexpr std::size_t fields = 18;
 /// 30 million years in seconds. With larger numbers, sums of times would lose their seconds.
 constexpr double max_value = 1e15;
-enum Field { number, submit, wait, run, allocated, processor_time, memory, requested, requested_time };
+enum Field { number, submit, wait, run, allocated, processor_time, memory, requested, requested_time, executable = 13 };
+/// More applications than any workload names; a larger number is an error in the file.
+constexpr std::uint64_t max_applications = 100'000;
 
 /// Reads the 18 numbers of a line. Returns what is wrong with the line, or an empty string.
 std::string read_line(std::string_view line, std::array<double, fields>& values) {
@@ -36,6 +38,22 @@ std::string read_line(std::string_view line, std::array<double, fields>& values)
   return scanner.done() ? "" : fmt::format("the line has more than {} numbers", fields);
 }
 
+/// "3 stencil3d 0.4" after "; Pattern:"
+void read_pattern(std::string_view text, Workload& workload) {
+  Scanner scanner(text);
+  scanner.skip_blanks();
+  std::uint64_t number = 0;
+  if (!scanner.take_integer(number) || number == 0 || number > max_applications) return;
+  scanner.skip_blanks();
+  Application application{std::string(scanner.take_token()), 0};
+  scanner.skip_blanks();
+  if (!scanner.take_number(application.communication) || !(application.communication >= 0) ||
+      application.communication >= 1 || application.pattern.empty())
+    return;
+  if (workload.applications.size() < number) workload.applications.resize(number);
+  workload.applications[number - 1] = std::move(application);
+}
+
 /// "; MaxProcs: 100"
 void read_comment(std::string_view line, Workload& workload) {
   for (const std::string_view key : {"MaxNodes:", "MaxProcs:"}) {
@@ -46,6 +64,9 @@ void read_comment(std::string_view line, Workload& workload) {
     std::uint64_t size = 0;
     if (scanner.take_integer(size)) workload.machine_size = std::max(workload.machine_size, size);
   }
+  constexpr std::string_view pattern = "Pattern:";
+  if (const std::size_t found = line.find(pattern); found != std::string_view::npos)
+    read_pattern(line.substr(found + pattern.size()), workload);
 }
 
 void read_job(const std::array<double, fields>& values, Workload& workload) {
@@ -55,8 +76,10 @@ void read_job(const std::array<double, fields>& values, Workload& workload) {
     return;
   }
   workload.jobs.push_back({static_cast<std::uint64_t>(std::max(0.0, values[number])), values[submit], values[run],
-                           std::max(values[run], values[requested_time]),
-                           static_cast<std::uint64_t>(std::ceil(tasks))});
+                           std::max(values[run], values[requested_time]), static_cast<std::uint64_t>(std::ceil(tasks)),
+                           values[executable] > 0 && values[executable] <= max_applications
+                               ? static_cast<std::uint32_t>(values[executable])
+                               : 0});
 }
 
 /// Decompresses gzip. Workloads are compressed to about a tenth; a much larger content is an error, not a workload.
@@ -121,6 +144,12 @@ Result<Workload> read_swf(const FileContents& file) {
                     : "the file contains no job that ran",
                 "a workload file has 18 numbers per line and comments after ';'; `rankloom gen workload` writes one");
   }
+  // Numbers of applications without a pattern say nothing about the communication.
+  for (WorkloadJob& job : workload.jobs) {
+    if (job.application > workload.applications.size() ||
+        (job.application > 0 && workload.applications[job.application - 1].pattern.empty()))
+      job.application = 0;
+  }
   std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
                    [](const WorkloadJob& a, const WorkloadJob& b) { return a.submit < b.submit; });
   return workload;
@@ -140,9 +169,14 @@ std::string write_swf(const Workload& workload) {
   std::string text = fmt::format("; Version: 2.2\n; Computer: {}\n; MaxJobs: {}\n; MaxRecords: {}\n", workload.name,
                                  workload.jobs.size(), workload.jobs.size());
   if (workload.machine_size > 0) text += fmt::format("; MaxNodes: {0}\n; MaxProcs: {0}\n", workload.machine_size);
+  for (std::size_t i = 0; i < workload.applications.size(); ++i) {
+    text += fmt::format("; Pattern: {} {} {}\n", i + 1, workload.applications[i].pattern,
+                        format_value(workload.applications[i].communication));
+  }
   for (const WorkloadJob& job : workload.jobs) {
-    text += fmt::format("{} {:.0f} -1 {:.0f} {} -1 -1 {} {:.0f} -1 1 -1 -1 -1 -1 -1 -1 -1\n", job.number, job.submit,
-                        job.run, job.tasks, job.tasks, job.estimate);
+    text += fmt::format("{} {:.0f} -1 {:.0f} {} -1 -1 {} {:.0f} -1 1 -1 -1 {} -1 -1 -1 -1\n", job.number, job.submit,
+                        job.run, job.tasks, job.tasks, job.estimate,
+                        job.application > 0 ? static_cast<std::int64_t>(job.application) : -1);
   }
   return text;
 }

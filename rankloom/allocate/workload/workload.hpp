@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,12 +21,21 @@ struct WorkloadJob {
   double run = 0;           ///< Run time.
   double estimate = 0;      ///< Run time as the user estimated it; at least `run`.
   std::uint64_t tasks = 1;  ///< Requested processors.
+  /// The application that it runs: 1 for the first of Workload::applications; 0: not known.
+  std::uint32_t application = 0;
+};
+
+/// How the jobs of one application communicate.
+struct Application {
+  std::string pattern;       ///< As for `rankloom gen`, without the number of ranks: "stencil3d:points=27".
+  double communication = 0;  ///< The part of the recorded run time that is communication.
 };
 
 struct Workload {
   std::string name;
-  std::vector<WorkloadJob> jobs;   ///< Sorted by submission time.
-  std::uint64_t machine_size = 0;  ///< Processors of the recorded machine; 0: unknown.
+  std::vector<WorkloadJob> jobs;          ///< Sorted by submission time.
+  std::vector<Application> applications;  ///< Empty: the communication of the jobs is not known.
+  std::uint64_t machine_size = 0;         ///< Processors of the recorded machine; 0: unknown.
   std::uint64_t without_work = 0;  ///< Lines of jobs that never ran or requested nothing, such as cancelled ones.
   std::uint64_t malformed = 0;     ///< Lines that do not follow the format.
   std::uint64_t first_malformed_line = 0;
@@ -33,7 +43,8 @@ struct Workload {
 };
 
 /// Standard Workload Format 2 (Chapin et al. 1999; Parallel Workloads Archive): comments after ";", 18 numbers per
-/// line. Malformed lines are counted and skipped; a file without any job is an error.
+/// line. A comment "; Pattern: 3 stencil3d 0.4" says how the application with this number (field 14) communicates.
+/// Malformed lines are counted and skipped; a file without any job is an error.
 Result<Workload> read_swf(const FileContents& file);
 /// The output of `sacct --parsable2` with the columns JobID, Submit, Start, End (or ElapsedRaw), NNodes (or NCPUS) and,
 /// if they are known, the limits. Jobs request as many processors as they had nodes; steps are skipped.
@@ -52,5 +63,11 @@ struct LublinOptions {
   std::uint64_t seed = 0;
 };
 Result<Workload> lublin_workload(const LublinOptions& options);
+
+/// "stencil3d" or "ring@0.3": a pattern with the part of the run time that is communication; without one, five
+/// applications with parts from 0.1 to 0.5. The patterns themselves are not checked here.
+Result<std::vector<Application>> parse_applications(std::span<const std::string> patterns);
+/// Draws an application for each job with several tasks.
+void assign_applications(Workload& workload, std::vector<Application> applications, std::uint64_t seed);
 
 }  // namespace rankloom

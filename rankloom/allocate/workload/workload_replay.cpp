@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/allocate/routing/conflict_verifier.hpp"
+#include "rankloom/allocate/workload/shared_channels.hpp"
 
 namespace rankloom {
 
@@ -19,13 +20,27 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
+/// A job with a communication pattern consists of equal iterations: computing, then communicating.
+struct Iterations {
+  double recorded = 0;       // seconds of communication per iteration in the recorded run; 0: not known
+  double computing = 0;      // seconds per iteration
+  double communicating = 0;  // seconds per iteration, now
+  double left = 0;           // iterations
+  double since = 0;          // when `left` and `communicating` were updated
+  double total = 0;          // seconds of communication so far
+  double seconds() const { return computing + communicating; }
+};
+
 struct SimulatedJob {
   std::uint64_t number;
   double submit, run, estimate;
   std::uint32_t nodes;
+  const WorkloadJob* recorded;
   double start = 0;
+  double end = never;
   Allocation allocation = {};
   bool had_conflict = false;
+  Iterations iterations = {};
 };
 
 class Replay {
@@ -38,7 +53,8 @@ class Replay {
         jobs_(std::move(jobs)),
         occupancy_(allocator.machine()),
         verifier_(allocator.machine().network(), allocator.machine().exclusive()),
-        failed_(allocator.machine().node_count() + 1) {}
+        failed_(allocator.machine().node_count() + 1),
+        channels_(options.communication != nullptr ? options.communication->channel_count() : 0) {}
 
   ReplayResult run(Progress& progress);
 
@@ -64,7 +80,12 @@ class Replay {
     std::uint64_t anywhere = 0, next_to_reservation = 0;
   };
 
-  std::optional<Allocation> choose_nodes(const Occupancy& occupancy, std::uint32_t nodes);
+  std::optional<Allocation> choose_nodes(const Occupancy& occupancy, const SimulatedJob& job);
+  double start_communication(std::uint32_t job);
+  void update_communication(std::uint32_t job);
+  void set_end(std::uint32_t job, double end);
+  void drop_outdated_ends();
+  void account(const SimulatedJob& job, double run);
   void start(std::uint32_t job, Allocation allocation);
   void finish(std::uint32_t job);
   void mark_conflicts(SimulatedJob& job);
@@ -85,6 +106,8 @@ class Replay {
   Occupancy occupancy_;
   ConflictVerifier verifier_;
   std::vector<FailedRounds> failed_;  // by size
+  SharedChannels channels_;
+  std::vector<float> decision_times_;
   std::uint64_t round_ = 1;
 
   double now_ = 0;
@@ -95,13 +118,62 @@ class Replay {
   ReplayResult result_;
 };
 
-std::optional<Allocation> Replay::choose_nodes(const Occupancy& occupancy, std::uint32_t nodes) {
-  if (occupancy.free_count() < nodes) return std::nullopt;
+std::optional<Allocation> Replay::choose_nodes(const Occupancy& occupancy, const SimulatedJob& job) {
+  if (occupancy.free_count() < job.nodes) return std::nullopt;
+  AllocationOptions options = options_.allocation;
+  if (options_.communication != nullptr) options.fit.run_time = options_.communication->run_time_model(*job.recorded);
   const auto begin = std::chrono::steady_clock::now();
-  auto allocation = allocate_nodes(allocator_, occupancy, policy_, nodes, options_.allocation);
-  result_.decision_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  auto allocation = allocate_nodes(allocator_, occupancy, policy_, job.nodes, options);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result_.decision_seconds += seconds;
+  decision_times_.push_back(static_cast<float>(seconds));
   ++result_.decisions;
   return allocation;
+}
+
+/// Returns the run time with the jobs that run now.
+double Replay::start_communication(std::uint32_t number) {
+  SimulatedJob& job = jobs_[number];
+  if (options_.communication == nullptr || job.recorded->application == 0) return job.run;
+  Iterations& iterations = job.iterations;
+  const double recorded = options_.communication->recorded_seconds(*job.recorded);
+  const double computing = options_.communication->computing_seconds(*job.recorded);
+  if (!(recorded > 0)) return job.run;
+  iterations = {.recorded = recorded, .computing = computing, .left = job.run / (recorded + computing), .since = now_};
+  const auto others =
+      channels_.add(number, options_.communication->place(*job.recorded, job.allocation.nodes), computing);
+  iterations.communicating = channels_.seconds(number);
+  for (const std::uint32_t other : others) update_communication(other);
+  return iterations.left * iterations.seconds();
+}
+
+/// Another job started or ended on the channels of a running job.
+void Replay::update_communication(std::uint32_t number) {
+  SimulatedJob& job = jobs_[number];
+  Iterations& iterations = job.iterations;
+  const double done = (now_ - iterations.since) / iterations.seconds();
+  iterations.total += done * iterations.communicating;
+  iterations.left = std::max(0.0, iterations.left - done);
+  iterations.since = now_;
+  iterations.communicating = channels_.seconds(number);
+  set_end(number, now_ + iterations.left * iterations.seconds());
+}
+
+void Replay::set_end(std::uint32_t number, double end) {
+  jobs_[number].end = end;
+  ends_.push({end, number});
+}
+
+/// An end that changed later is in the queue several times.
+void Replay::drop_outdated_ends() {
+  while (!ends_.empty() && jobs_[ends_.top().job].end != ends_.top().time) ends_.pop();
+}
+
+void Replay::account(const SimulatedJob& job, double run) {
+  const double wait = job.start - job.submit;
+  result_.mean_wait += wait;
+  result_.bounded_slowdown += std::max(1.0, (wait + run) / std::max(job.run, 10.0));
+  result_.utilisation += job.nodes * run;
 }
 
 void Replay::mark_conflicts(SimulatedJob& job) {
@@ -122,11 +194,8 @@ void Replay::start(std::uint32_t number, Allocation allocation) {
   occupancy_.add(job.allocation);
   const End estimated{now_ + job.estimate, number};
   running_.insert(std::lower_bound(running_.begin(), running_.end(), estimated), estimated);
-  ends_.push({now_ + job.run, number});
-  const double wait = now_ - job.submit;
-  result_.mean_wait += wait;
-  result_.bounded_slowdown += std::max(1.0, (wait + job.run) / std::max(job.run, 10.0));
-  result_.utilisation += job.nodes * job.run;
+  set_end(number, now_ + start_communication(number));
+  if (job.iterations.recorded == 0) account(job, job.run);  // else when it ends
   if (job.nodes > 1) result_.mean_diameter += job.allocation.diameter;
 }
 
@@ -136,6 +205,16 @@ void Replay::finish(std::uint32_t number) {
   if (options_.verify) verifier_.end(std::to_string(number));
   const End estimated{job.start + job.estimate, number};
   running_.erase(std::lower_bound(running_.begin(), running_.end(), estimated));
+  job.end = never;
+  if (Iterations& iterations = job.iterations; iterations.recorded > 0) {
+    iterations.total += iterations.left * iterations.communicating;
+    for (const std::uint32_t other : channels_.remove(number)) update_communication(other);
+    account(job, now_ - job.start);
+    ++result_.communicating;
+    result_.mean_communication += iterations.total;
+    const double recorded = job.run * iterations.recorded / (iterations.recorded + iterations.computing);
+    result_.communication_ratio += iterations.total / recorded;
+  }
   ++result_.jobs;
   if (job.nodes > 1) {
     ++result_.parallel;
@@ -147,8 +226,8 @@ void Replay::finish(std::uint32_t number) {
 
 void Replay::record_job(const SimulatedJob& job) {
   const double first = jobs_.front().submit;
-  ReplayedJob replayed{job.number,   job.submit - first,   job.start - first,
-                       now_ - first, job.allocation.nodes, job.had_conflict};
+  ReplayedJob replayed{job.number,           job.submit - first, job.start - first,         now_ - first,
+                       job.allocation.nodes, job.had_conflict,   job.recorded->application, job.iterations.total};
   std::sort(replayed.nodes.begin(), replayed.nodes.end());
   result_.job_list.push_back(std::move(replayed));
 }
@@ -162,7 +241,7 @@ void Replay::advance_time(double until) {
 void Replay::start_in_order() {
   std::size_t started = 0;
   for (; started < waiting_.size(); ++started) {
-    auto allocation = choose_nodes(occupancy_, jobs_[waiting_[started]].nodes);
+    auto allocation = choose_nodes(occupancy_, jobs_[waiting_[started]]);
     if (!allocation) break;
     start(waiting_[started], std::move(*allocation));
   }
@@ -172,7 +251,7 @@ void Replay::start_in_order() {
 /// Reserves nodes for the first waiting job at the first moment at which enough running jobs should have ended. If the
 /// job fits at some moment it also fits later, so bisection finds the first one.
 void Replay::reserve_for_first() {
-  const std::uint32_t nodes = jobs_[waiting_.front()].nodes;
+  const SimulatedJob& job = jobs_[waiting_.front()];
   const auto after = [&](std::size_t ended) {
     Occupancy future = occupancy_;
     for (std::size_t i = 0; i < ended; ++i) future.remove(jobs_[running_[i].job].allocation);
@@ -182,7 +261,7 @@ void Replay::reserve_for_first() {
   std::optional<Allocation> found;
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (auto allocation = choose_nodes(after(middle), nodes)) {
+    if (auto allocation = choose_nodes(after(middle), job)) {
       high = middle;
       found = std::move(allocation);
     } else {
@@ -190,7 +269,7 @@ void Replay::reserve_for_first() {
       found.reset();
     }
   }
-  if (!found) found = choose_nodes(after(high), nodes);
+  if (!found) found = choose_nodes(after(high), job);
   reservation_ = {};
   if (!found) return;  // drained nodes block the job; the end of no other job helps
   reservation_ = {std::max(now_, running_[high - 1].time), std::move(*found)};
@@ -212,7 +291,7 @@ void Replay::backfill(std::size_t from) {
         with_reservation = occupancy_;
         with_reservation->add(reservation_.allocation);
       }
-      allocation = choose_nodes(ends_before ? occupancy_ : *with_reservation, job.nodes);
+      allocation = choose_nodes(ends_before ? occupancy_ : *with_reservation, job);
       if (!allocation) (ends_before ? failed.anywhere : failed.next_to_reservation) = round_;
     }
     if (allocation) {
@@ -251,7 +330,7 @@ Replay::Reservation Replay::earliest(const SimulatedJob& job, std::span<const Pl
       const bool has_ended = plan.until <= moment && moment > now_;
       if (!has_ended && plan.from < moment + job.estimate) planned_occupancy.add(*plan.allocation);
     }
-    if (auto allocation = choose_nodes(planned_occupancy, job.nodes)) return {moment, std::move(*allocation)};
+    if (auto allocation = choose_nodes(planned_occupancy, job)) return {moment, std::move(*allocation)};
   }
   return {};
 }
@@ -285,15 +364,17 @@ ReplayResult Replay::run(Progress& progress) {
   std::size_t next = 0;
   now_ = jobs_.empty() ? 0 : jobs_.front().submit;
   const double begin = now_;
-  while (next < jobs_.size() || !ends_.empty()) {
+  while (true) {
+    drop_outdated_ends();
     const double arrival = next < jobs_.size() ? jobs_[next].submit : never;
     const double end = ends_.empty() ? never : ends_.top().time;
     if (arrival == never && end == never) break;
     advance_time(std::min(arrival, end));
     bool nodes_freed = false;
-    while (!ends_.empty() && ends_.top().time <= now_) {
-      finish(ends_.top().job);
+    for (drop_outdated_ends(); !ends_.empty() && ends_.top().time <= now_; drop_outdated_ends()) {
+      const std::uint32_t ended = ends_.top().job;
       ends_.pop();
+      finish(ended);
       nodes_freed = true;
     }
     const std::size_t first_new = waiting_.size();
@@ -313,6 +394,14 @@ ReplayResult Replay::run(Progress& progress) {
   result_.mean_wait /= jobs;
   result_.bounded_slowdown /= jobs;
   result_.mean_diameter /= static_cast<double>(std::max<std::uint64_t>(1, result_.parallel));
+  const auto communicating = static_cast<double>(std::max<std::uint64_t>(1, result_.communicating));
+  result_.mean_communication /= communicating;
+  result_.communication_ratio /= communicating;
+  if (!decision_times_.empty()) {
+    const auto late = decision_times_.begin() + static_cast<std::ptrdiff_t>((decision_times_.size() - 1) * 99 / 100);
+    std::nth_element(decision_times_.begin(), late, decision_times_.end());
+    result_.slowest_decision = static_cast<double>(*late);
+  }
   result_.utilisation /= capacity;
   result_.fragmentation /= capacity;
   return result_;
@@ -372,8 +461,8 @@ Result<ReplayResult> replay(const Allocator& allocator, const PolicyInfo& policy
   std::vector<SimulatedJob> jobs;
   jobs.reserve(chosen.size());
   for (const WorkloadJob& job : chosen)
-    jobs.push_back(
-        {job.number, first + (job.submit - first) * stretch, job.run, job.estimate, machine.nodes_for(job.tasks)});
+    jobs.push_back({job.number, first + (job.submit - first) * stretch, job.run, job.estimate,
+                    machine.nodes_for(job.tasks), &job});
   ReplayResult result = Replay(allocator, policy, options, std::move(jobs)).run(progress);
   result.too_large = too_large;
   return result;

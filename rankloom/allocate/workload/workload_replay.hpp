@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rankloom/allocate/policy.hpp"
+#include "rankloom/allocate/workload/communication_model.hpp"
 #include "rankloom/allocate/workload/workload.hpp"
 #include "rankloom/core/progress.hpp"
 
@@ -33,6 +34,9 @@ struct ReplayOptions {
   bool verify = false;        ///< Checks every start with ConflictVerifier, which walks all routes.
   bool keep_jobs = false;     ///< Lists every job with its times and nodes in the result.
   AllocationOptions allocation = {};
+  /// Run times depend on the nodes of a job and on the jobs with which it shares channels; nullptr: they are those of
+  /// the workload. Users do not know their nodes in advance: estimates are always those of the workload.
+  CommunicationModel* communication = nullptr;
 };
 
 /// One job of the replay.
@@ -41,6 +45,8 @@ struct ReplayedJob {
   double submit = 0, start = 0, end = 0;  ///< Seconds since the first submission.
   std::vector<Node> nodes;                ///< In ascending order.
   bool had_conflict = false;              ///< It shared a router or link with another job at some time.
+  std::uint32_t application = 0;          ///< As in WorkloadJob.
+  double communication = 0;               ///< Seconds; 0 if they are not known.
 };
 
 struct ReplayResult {
@@ -53,12 +59,18 @@ struct ReplayResult {
   double makespan = 0;                   ///< Seconds from the first submission to the last end.
   double utilisation = 0;                ///< Node time of running jobs as a fraction of all node time.
   double mean_wait = 0;                  ///< Seconds.
-  double bounded_slowdown = 0;           ///< Mean of max(1, (wait + run) / max(run, 10 s)).
-  double mean_diameter = 0;              ///< Hops, over parallel jobs.
+  /// Mean of max(1, (wait + run) / max(recorded run, 10 s)). The recorded run time makes placements comparable: a job
+  /// that runs longer does not wait less.
+  double bounded_slowdown = 0;
+  double mean_diameter = 0;  ///< Hops, over parallel jobs.
   double fragmentation =
       0;  ///< Node time that was free while the first job needed no more nodes than were free, as a fraction.
+  std::uint64_t communicating = 0;  ///< Jobs with a communication pattern.
+  double mean_communication = 0;    ///< Seconds in which they communicated, on average.
+  double communication_ratio = 0;   ///< The same relative to the recorded run of each job, on average.
   std::uint64_t decisions = 0;
   double decision_seconds = 0;
+  double slowest_decision = 0;        ///< 99 % of the decisions took at most this many seconds.
   std::vector<ReplayedJob> job_list;  ///< With `keep_jobs`: sorted by start time.
 
   double contention_free() const {
