@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/joint: the run time of one job on sets of nodes, for the policy closed-fit.
+#pragma once
+
+#include <span>
+
+#include "rankloom/allocate/fit_options.hpp"
+#include "rankloom/place/joint/traffic_mapper.hpp"
+
+namespace rankloom {
+
+/// Relative to a run in which the communication of an iteration takes `reference` seconds and is the fraction
+/// `communication` of the run time: 1 - communication + communication x seconds / reference.
+class JobFit final : public RunTimeModel {
+ public:
+  /// The mapper and the graph of the job must outlive it.
+  JobFit(TrafficMapper& mapper, const JobTraffic& job, double communication, double reference)
+      : mapper_(&mapper), job_(job), communication_(communication), reference_(reference) {}
+
+  double run_time(std::span<const Node> nodes, const Deadline& deadline) const override {
+    if (!(reference_ > 0)) return 1;
+    return 1 - communication_ + communication_ * mapper_->seconds(job_, nodes, deadline) / reference_;
+  }
+
+ private:
+  TrafficMapper* mapper_;
+  JobTraffic job_;
+  double communication_, reference_;
+};
+
+}  // namespace rankloom

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// place/joint: maps the ranks of jobs onto sets of nodes, and predicts the time of their communication there. Results
+// are kept by the shape of the set, so that the second box of a shape costs a lookup.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "rankloom/core/progress.hpp"
+#include "rankloom/core/result.hpp"
+#include "rankloom/map/mapper.hpp"
+#include "rankloom/model/graph/comm_graph.hpp"
+#include "rankloom/model/machine/platform.hpp"
+#include "rankloom/place/joint/node_set.hpp"
+
+namespace rankloom {
+
+/// The traffic of a job. Jobs with equal ids have equal graphs.
+struct JobTraffic {
+  std::uint64_t id = 0;
+  const CommGraph& graph;
+};
+
+/// Not thread-safe. Memory: 8 bytes per rank for each job and shape, up to a limit; then it begins again.
+class TrafficMapper {
+ public:
+  /// `mapper` is a row of `rankloom list mappers` with options; "block" is the launcher's default placement: ranks in
+  /// ascending order of the nodes. Fails for unknown mappers, and for a distance matrix.
+  static Result<TrafficMapper> create(const Topology& topology, std::string_view mapper);
+
+  /// Predicted seconds of communication on these nodes with the ranks mapped onto them. If the deadline has passed, the
+  /// ranks are in the order of the nodes, and nothing is kept.
+  double seconds(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
+  /// The core of each rank; the nodes have slots for all ranks.
+  std::vector<Core> place(const JobTraffic& job, std::span<const Node> nodes, const Deadline& deadline = {});
+  /// The launcher's default placement.
+  std::vector<Core> block(std::uint32_t ranks, std::span<const Node> nodes) const;
+
+  const Platform& platform() const { return platform_; }
+  /// How many mappings were computed, and how many were found by their shape.
+  std::uint64_t computed() const { return computed_; }
+  std::uint64_t reused() const { return reused_; }
+
+ private:
+  /// Where a rank is: a node of the set, and a slot of the node.
+  struct SlotInSet {
+    std::uint32_t node = 0, slot = 0;
+  };
+  struct Mapped {
+    std::vector<SlotInSet> slots;  // by rank
+    double seconds = 0;
+  };
+
+  TrafficMapper(const Topology& topology, Platform platform, ConfiguredMapper mapper);
+  const Mapped& mapped(const JobTraffic& job, const NodeSet& set, const Deadline& deadline);
+  Mapped compute(const CommGraph& graph, const NodeSet& set, const Deadline& deadline) const;
+  std::vector<Core> map_in_box(const CommGraph& graph, const NodeSet& set, const MapRun& run) const;
+  std::vector<Core> map_in_machine(const CommGraph& graph, const NodeSet& set, const MapRun& run) const;
+  std::vector<SlotInSet> in_node_order(std::uint32_t ranks, std::span<const Node> nodes) const;
+  std::vector<SlotInSet> slots_in(const NodeSet& set, std::span<const Core> core_of) const;
+  std::vector<Core> cores_of(std::span<const SlotInSet> slots, std::span<const Node> nodes) const;
+  double predict_seconds(const CommGraph& graph, std::span<const SlotInSet> slots, std::span<const Node> nodes) const;
+
+  Topology topology_;
+  Platform platform_;
+  ConfiguredMapper mapper_;
+  bool is_block_;
+  std::vector<std::vector<Core>> slots_of_node_;  // the cores that take ranks, by node; a core as often as its capacity
+  std::unordered_map<std::string, Mapped> kept_;  // by job and shape
+  std::size_t kept_slots_ = 0;
+  Mapped not_kept_;
+  std::uint64_t computed_ = 0, reused_ = 0;
+};
+
+}  // namespace rankloom
