@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/system: choosing nodes and mapping ranks together. Workloads at full load with EASY backfilling, in which every
+// job has a communication pattern: run times depend on the nodes of a job, on the mapping of its ranks, and on the jobs
+// with which it shares links. Required: the bounded slowdown of closed-fit is at most 0.95 of that of closed-best with
+// a mapping afterwards and 0.75 of that of first-fit with ranks in block order, no job shares a link, and 2,000
+// decisions per second on 1,024 nodes.
+//
+//   bench_joint BIN [JOBS]   only the first JOBS jobs of each workload
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <deque>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bench/verdict.hpp"
+#include "rankloom/allocate/workload/workload_replay.hpp"
+#include "rankloom/core/random.hpp"
+#include "rankloom/discover/discover.hpp"
+#include "rankloom/place/joint/joint_model.hpp"
+
+namespace {
+
+using namespace rankloom;
+
+constexpr const char* fast_mapper = "auto:effort=fast";
+
+/// CPU time of this process, which other programs on the machine do not influence.
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+template <class T>
+T value_or_exit(Result<T> result) {
+  if (result) return *std::move(result);
+  fmt::print(stderr, "{}\n", to_string(result.error()));
+  std::exit(5);
+}
+
+Allocator allocator_for(const std::string& text) {
+  Topology topology = value_or_exit(load_topology(text));
+  const Exclusive exclusive = default_exclusive(topology.network());
+  return Allocator(AllocationMachine(std::move(topology), exclusive));
+}
+
+void give_patterns(Workload& workload, std::uint64_t seed) {
+  const std::vector<std::string> patterns(default_job_patterns().begin(), default_job_patterns().end());
+  assign_applications(workload, value_or_exit(parse_applications(patterns)), seed);
+}
+
+struct Row {
+  const char *policy, *mapper;
+};
+constexpr Row rows[] = {{"first-fit", "block"},
+                        {"first-fit", fast_mapper},
+                        {"closed-best", "block"},
+                        {"closed-best", fast_mapper},
+                        {"closed-fit", fast_mapper}};
+
+nlohmann::json compare(const std::string& name, const std::string& machine, Workload workload, std::uint64_t jobs,
+                       bench::Goals& goals) {
+  give_patterns(workload, 1);
+  const Allocator allocator = allocator_for(machine);
+  fmt::print("{} on {}, load 1.0, EASY, no two jobs share {}\n", name, machine,
+             name_of(allocator.machine().exclusive()));
+  fmt::print("  {:12} {:17} {:>11} {:>9} {:>13} {:>10} {:>9} {:>9} {:>11}\n", "policy", "mapper", "utilisation",
+             "slowdown", "communication", "makespan h", "isolated", "conflicts", "decisions/s");
+  nlohmann::json figures = nlohmann::json::array();
+  std::map<std::string, ReplayResult> results;
+  for (const Row& row : rows) {
+    const PolicyInfo& policy = *value_or_exit(find_policy(row.policy));
+    const auto model = value_or_exit(JointModel::create(allocator.machine(), workload.applications, row.mapper));
+    ReplayOptions options{.load = 1, .jobs = jobs, .verify = policy.isolated, .allocation = {}};
+    options.communication = model.get();
+    const ReplayResult result = value_or_exit(replay(allocator, policy, workload, options));
+    fmt::print("  {:12} {:17} {:>9.1f} % {:>9.1f} {:>11.1f} % {:>10.1f} {:>7.1f} % {:>9} {:>11.0f}\n", row.policy,
+               row.mapper, 100 * result.utilisation, result.bounded_slowdown, 100 * result.communication_ratio,
+               result.makespan / 3600, 100 * result.contention_free(),
+               policy.isolated ? fmt::format("{}", result.conflicts) : "-", result.decisions_per_second());
+    std::fflush(stdout);
+    figures.push_back({{"policy", row.policy},
+                       {"mapper", row.mapper},
+                       {"utilisation", result.utilisation},
+                       {"bounded_slowdown", result.bounded_slowdown},
+                       {"communication_ratio", result.communication_ratio},
+                       {"mean_communication_s", result.mean_communication},
+                       {"makespan_s", result.makespan},
+                       {"contention_free", result.contention_free()},
+                       {"conflicts", result.conflicts},
+                       {"decisions_per_s", result.decisions_per_second()},
+                       {"decision_p99_s", result.slowest_decision}});
+    results.emplace(fmt::format("{}+{}", row.policy, row.mapper), result);
+  }
+  const ReplayResult& fit = results.at(fmt::format("closed-fit+{}", fast_mapper));
+  const ReplayResult& best = results.at(fmt::format("closed-best+{}", fast_mapper));
+  const ReplayResult& today = results.at("first-fit+block");
+  goals.at_most(name + ": slowdown, of closed-best with mapping", fit.bounded_slowdown / best.bounded_slowdown, 0.95,
+                0.85);
+  goals.at_most(name + ": slowdown, of first-fit with block", fit.bounded_slowdown / today.bounded_slowdown, 0.75, 0.6);
+  goals.at_most(name + ": makespan, of first-fit with block", fit.makespan / today.makespan, 1.0, 0.92);
+  goals.at_least(name + ": isolated jobs, by the verifier", fit.conflicts == 0 ? fit.contention_free() : 0, 1, 1);
+  return {{"case", name}, {"machine", machine}, {"policies", figures}};
+}
+
+/// Allocates and releases jobs with patterns on a machine that stays nearly full; measures the CPU time of decisions,
+/// including the mappings that score new shapes.
+void decisions(const std::string& machine, std::size_t count, bool large, bench::Goals& goals) {
+  const Allocator allocator = allocator_for(machine);
+  Workload workload =
+      value_or_exit(lublin_workload({.jobs = count, .nodes = allocator.machine().node_count() / 4, .seed = 1}));
+  give_patterns(workload, 2);
+  const auto model = value_or_exit(JointModel::create(allocator.machine(), workload.applications, fast_mapper));
+  const PolicyInfo& policy = *value_or_exit(find_policy("closed-fit"));
+  Occupancy occupancy(allocator.machine());
+  std::deque<Allocation> running;
+  Random random(1);
+  std::vector<double> times;
+  for (const WorkloadJob& job : workload.jobs) {
+    AllocationOptions options;
+    options.fit.run_time = model->run_time_model(job);
+    const double begin = processor_seconds();
+    auto found = allocate_nodes(allocator, occupancy, policy, static_cast<std::uint32_t>(job.tasks), options);
+    times.push_back(processor_seconds() - begin);
+    if (found) {
+      occupancy.add(*found);
+      running.push_back(*std::move(found));
+      continue;
+    }
+    for (int k = 0; k < 2 && !running.empty(); ++k) {
+      std::swap(running.front(), running[random.below(running.size())]);
+      occupancy.remove(running.front());
+      running.pop_front();
+    }
+  }
+  double sum = 0;
+  for (const double time : times) sum += time;
+  std::sort(times.begin(), times.end());
+  if (large) {
+    goals.at_most(machine + ": 99 % of decisions, ms", 1000 * times[times.size() * 99 / 100], 50, 20);
+  } else {
+    goals.at_least(machine + ": decisions per second", static_cast<double>(times.size()) / sum, 2'000, 10'000);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::uint64_t jobs = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  const std::string data = RANKLOOM_TEST_DATA "/workloads/";
+  bench::Goals goals;
+  nlohmann::json figures;
+  Workload lublin = value_or_exit(load_workload(data + "lublin-256.swf.gz"));
+  figures["cases"].push_back(compare("Lublin 256", "torus:16x16 core:1", std::move(lublin), jobs, goals));
+  Workload large = value_or_exit(lublin_workload({.jobs = 10'000, .nodes = 1024, .seed = 1}));
+  figures["cases"].push_back(compare("Lublin 1024", "fattree:16,8,8/8,8,1 core:1", std::move(large), jobs, goals));
+  const std::size_t requests = jobs > 0 ? jobs : 20'000;
+  decisions("torus:32x32 core:1", requests, false, goals);
+  decisions("fattree:16,8,8/8,8,1 core:1", requests, false, goals);
+  decisions("torus:128x128 core:1", requests / 4, true, goals);
+  decisions("fattree:32,16,32/16,32,1 core:1", requests / 4, true, goals);
+  figures["goals"] = goals.figures();
+  return bench::finish("joint", goals.reached(), goals.sentence(), figures);
+}
