@@ -147,7 +147,8 @@ constexpr auto table = std::to_array<VerbInfo>({
      make_gen},
     {"import", "convert another tool's format into a profile",
      "Reads any format of `rankloom list formats`, which it recognises by its content, and writes a profile in the "
-     "native format or in another format that has a writer.",
+     "native format or in another format that has a writer. The output of `sacct --parsable2` becomes a workload for "
+     "`rankloom alloc replay`.",
      "# a METIS graph as a profile\n"
      "rankloom import mesh.graph -o mesh.prof\n"
      "# a profile as a Matrix Market file\n"
@@ -250,7 +251,9 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom alloc drain 63 --reason memory && rankloom alloc drain 63 --resume && rankloom alloc release first\n"
      "# compare policies on a generated workload\n"
      "rankloom gen workload --jobs 500 --nodes 64 -o jobs.swf && rankloom alloc replay jobs.swf -t \"mesh:8x8 core:1\" "
-     "--policy closed-best,closed-minimum,first-fit --load 1.0",
+     "--policy closed-best,closed-minimum,first-fit --load 1.0\n"
+     "# nodes and the mapping of the ranks, chosen together for a program's traffic\n"
+     "rankloom alloc request 8 --pattern stencil3d --job joint -o joint.map",
      make_alloc},
     {"slurm", "run a Slurm cluster on one machine, and check the jobs of any Slurm installation",
      "`lab` starts a private Slurm: munged, slurmctld, and one slurmd for every node of the machine that -t describes, "

@@ -10,11 +10,13 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
+#include "apps/rankloom/verbs/allocation/job_traffic.hpp"
 #include "rankloom/allocate/state/state_store.hpp"
 #include "rankloom/core/text/number_ranges.hpp"
 #include "rankloom/core/text/suggest.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/discover/discover.hpp"
+#include "rankloom/model/files/mapping_file.hpp"
 #include "rankloom/model/files/topology_json.hpp"
 #include "rankloom/report/drawing/allocation_map.hpp"
 
@@ -55,7 +57,12 @@ class AllocVerb : public Verb {
     init_policy_.describe_limits(*init_);
     add_switch(*init_, "--force", "replace an existing state file", force_, "output");
     request_ = &add_command(app, "request", "allocate nodes to a job");
-    add_value(*request_, {"NODES", "N", "number of nodes", "input"}, set_count("NODES", nodes_));
+    add_value(*request_,
+              {"NODES", "N",
+               "number of nodes; with --pattern also a range such as 16-64, of which the number with the shortest "
+               "predicted run time is taken",
+               "input"},
+              set_node_counts(nodes_));
     add_value(
         *request_,
         {"--tasks", "N", "number of tasks, instead of nodes: as many nodes as needed for one task per core", "input"},
@@ -64,6 +71,7 @@ class AllocVerb : public Verb {
     add_text(*request_, {"--job", "NAME", "the name of the job; by default a number", "input"}, job_);
     request_policy_.describe_policy(*request_, "the policy for this job, instead of that of the machine", false);
     request_policy_.describe_fallback(*request_);
+    traffic_.describe(*request_);
     add_text(*request_, {"-t,--topology", "TOPOLOGY", "fail unless the state file belongs to this machine", "input"},
              expected_);
     release_ = &add_command(app, "release", "release the nodes of jobs");
@@ -114,7 +122,7 @@ class AllocVerb : public Verb {
       return fail(Code::bad_input, at("-t"), "a distance matrix has no routes", "name a machine with a network");
     StateSettings settings;
     settings.machine = write_machine_json(topology->spec());
-    settings.exclusive = init_policy_.exclusive.value_or(default_exclusive(topology->network()));
+    settings.exclusive = init_policy_.exclusive.value_or(default_exclusive(*topology));
     if (!init_policy_.policies.empty()) settings.policy = init_policy_.policies.back()->name;
     settings.limits = init_policy_.allocation.limits;
     if (auto created = StateStore::create(state_, settings, force_); !created) return propagate(created);
@@ -148,20 +156,28 @@ class AllocVerb : public Verb {
                 "name the state file of this machine with --state, or remove -t");
   }
 
-  Result<StoredJob> allocate(const RestoredState& restored) const {
+  /// A job with its nodes; with its traffic also the reason for the choice.
+  struct Request {
+    StoredJob job;
+    std::optional<JobChoice> choice;
+  };
+
+  Result<Request> allocate(const RestoredState& restored, std::uint64_t tasks) const {
     const AllocationMachine& machine = restored.allocator.machine();
     const std::uint64_t nodes =
-        tasks_ > 0 ? (tasks_ + machine.cores_per_node() - 1) / machine.cores_per_node() : nodes_;
+        nodes_.min > 0 ? nodes_.min : (tasks + machine.cores_per_node() - 1) / machine.cores_per_node();
     const auto usable = machine.node_count() - machine.holes().count();
     if (nodes > usable) {
       return fail(Code::infeasible, at("request"),
                   fmt::format("{} requested, but the machine has {}", counted(nodes, "node"), usable),
                   "request fewer nodes");
     }
-    auto policy = request_policy_.policies.empty() ? find_policy(restored.state.settings.policy)
-                                                   : Result<const PolicyInfo*>(request_policy_.policies.back());
+    auto policy = request_policy_.policies.empty()
+                      ? find_policy(traffic_.given() ? "closed-fit" : restored.state.settings.policy)
+                      : Result<const PolicyInfo*>(request_policy_.policies.back());
     if (!policy) return propagate(policy);
-    StoredJob job;
+    Request request;
+    StoredJob& job = request.job;
     job.name = job_.empty() ? free_number(restored.state) : job_;
     for (const StoredJob& other : restored.state.jobs) {
       if (other.name == job.name)
@@ -169,21 +185,31 @@ class AllocVerb : public Verb {
                     "release the job first, or choose another name");
     }
     AllocationOptions options{restored.state.settings.limits, request_policy_.allocation.fallback};
-    auto allocation =
-        allocate_nodes(restored.allocator, restored.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
+    std::optional<Allocation> allocation;
+    if (traffic_.given()) {
+      const std::vector<std::uint32_t> counts =
+          nodes_.max > nodes_.min ? nodes_.tried() : std::vector{static_cast<std::uint32_t>(nodes)};
+      auto choice = traffic_.choose(restored.allocator, restored.occupancy, **policy, counts, tasks, options);
+      if (!choice) return propagate(choice);
+      request.choice = *std::move(choice);
+      if (request.choice) allocation = request.choice->decision.allocation;
+    } else {
+      allocation =
+          allocate_nodes(restored.allocator, restored.occupancy, **policy, static_cast<std::uint32_t>(nodes), options);
+    }
     if (!allocation) {
       return fail(Code::infeasible, at("request"),
                   fmt::format("{} cannot be allocated now: {}; nothing was changed", counted(nodes, "node"),
                               reason_for_wait(restored, nodes)),
                   "try again after a job was released, or accept a worse allocation: --fallback diameter or closed");
     }
-    job.tasks = tasks_;
+    job.tasks = nodes_.min > 0 ? 0 : tasks;
     job.nodes = std::move(allocation->nodes);
     job.reserved = std::move(allocation->reserved);
     job.diameter = allocation->diameter;
     job.isolated = allocation->isolated;
     job.policy = (*policy)->name;
-    return job;
+    return request;
   }
 
   static std::string reason_for_wait(const RestoredState& restored, std::uint64_t nodes) {
@@ -203,30 +229,88 @@ class AllocVerb : public Verb {
   }
 
   Result<int> request(const Session& session, StateStore& store) {
-    if (nodes_ == 0 && tasks_ == 0)
+    if (!traffic_.given() && nodes_.min == 0 && tasks_ == 0)
       return fail(Code::usage, at("request"), "the number of nodes is missing",
                   "rankloom alloc request 9, or --tasks 64");
-    StoredJob job;
+    if (!traffic_.given() && nodes_.max > nodes_.min)
+      return fail(Code::usage, at("NODES"), "the time on several numbers of nodes cannot be compared without a pattern",
+                  "add --pattern, or give one number of nodes");
+    if (!traffic_.given() && !traffic_.output().empty())
+      return fail(Code::usage, at("-o"), "without --profile or --pattern there are no ranks to map", "add --profile");
+    if (auto writable = check_output(traffic_.output()); !writable) return propagate(writable);
+    std::uint64_t tasks = tasks_;
+    if (traffic_.given() && nodes_.min == 0 && tasks == 0) {
+      auto ranks = traffic_.tasks();
+      if (!ranks) return propagate(ranks);
+      tasks = *ranks;
+    }
+    Request made;
     std::optional<Topology> topology;
     auto changed = store.change([&](const MachineState& state) -> Result<StateChange> {
       if (auto same = check_machine(state); !same) return propagate(same);
       auto restored = restore(state, state_);
       if (!restored) return propagate(restored);
-      auto chosen = allocate(*restored);
+      auto chosen = allocate(*restored, tasks);
       if (!chosen) return propagate(chosen);
-      job = *chosen;
+      made = *std::move(chosen);
       topology = restored->allocator.machine().topology();
-      return StateChange{.add = {*chosen}, .remove = {}, .drain = {}, .resume = {}};
+      return StateChange{.add = {made.job}, .remove = {}, .drain = {}, .resume = {}};
     });
     if (!changed) return propagate(changed);
-    if (session.json) {
-      print_json(to_json(*topology, job));
-    } else {
-      std::vector<std::string> names;
-      for (const Node node : job.nodes) names.push_back(topology->node_name(node));
-      print(fmt::format("job {}: {}\n{}\n", job.name, describe_job(job), fmt::join(names, " ")));
+    const StoredJob& job = made.job;
+    std::optional<MappedJob> mapped;
+    if (made.choice) {
+      auto result = traffic_.map(*topology, made.choice->graph, job.nodes);
+      if (!result) return propagate(result);
+      mapped = *std::move(result);
+      if (!traffic_.output().empty()) {
+        auto written = write_file(traffic_.output(), [&](Sink& sink) -> Result<void> {
+          write_plain_mapping(mapped->core_of, sink);
+          return {};
+        });
+        if (!written) return propagate(written);
+      }
     }
+    if (session.json) {
+      Json json = to_json(*topology, job);
+      if (mapped) add_choice_to(json, *made.choice, *mapped);
+      print_json(json);
+      return success;
+    }
+    std::vector<std::string> names;
+    for (const Node node : job.nodes) names.push_back(topology->node_name(node));
+    print(fmt::format("job {}: {}\n{}\n", job.name, describe_job(job), fmt::join(names, " ")));
+    if (mapped) print(describe_choice(*made.choice, *mapped));
     return success;
+  }
+
+  static void add_choice_to(Json& json, const JobChoice& choice, const MappedJob& mapped) {
+    json["why"] = choice.why;
+    json["sets"] = Json::array();
+    for (std::size_t i = 0; i < choice.decision.sets.size(); ++i) {
+      const ScoredSet& set = choice.decision.sets[i];
+      json["sets"].push_back({{"shape", set.shape},
+                              {"run_time", set.run_time},
+                              {"packing_cost", set.packing_cost},
+                              {"chosen", i == choice.decision.chosen}});
+    }
+    json["cost"] = mapped.seconds;
+    json["cost_default"] = mapped.block_seconds;
+    json["mapping"] = Json::array();
+    for (const Core core : mapped.core_of) json["mapping"].push_back(index(core));
+  }
+
+  std::string describe_choice(const JobChoice& choice, const MappedJob& mapped) const {
+    std::string text = fmt::format("why: {}\n", choice.why);
+    const double gain = mapped.block_seconds > 0 ? 100 * (1 - mapped.seconds / mapped.block_seconds) : 0;
+    text += fmt::format("predicted communication: {}, {} less than with ranks in the order of the nodes\n",
+                        format_seconds(mapped.seconds), percent(std::max(0.0, gain)));
+    if (!traffic_.output().empty()) return text + fmt::format("{}: the core of each rank\n", traffic_.output());
+    constexpr std::size_t max_shown = 64;
+    if (mapped.core_of.size() > max_shown) return text + "add -o FILE for the cores of the ranks\n";
+    std::vector<std::uint32_t> cores;
+    for (const Core core : mapped.core_of) cores.push_back(index(core));
+    return text + fmt::format("cores of the ranks: {}\n", fmt::join(cores, " "));
   }
 
   Result<int> release(const Session& session, StateStore& store) {
@@ -402,7 +486,9 @@ class AllocVerb : public Verb {
   std::string state_ = default_state;
   std::string job_, expected_, output_, reason_;
   std::vector<std::string> names_;
-  std::uint64_t nodes_ = 0, tasks_ = 0;
+  NodeCounts nodes_;
+  std::uint64_t tasks_ = 0;
+  JobTrafficArguments traffic_;
   bool force_ = false, failed_ = false, resume_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/place/joint/joint_model.hpp"
 
 namespace rankloom::app {
 
@@ -14,9 +15,12 @@ void PolicyArguments::describe_policy(CLI::App& app, const std::string& help, bo
   add_value(app, {"--policy", "POLICY", help, "policy"}, [this, several](std::string_view value) -> Result<void> {
     for (std::size_t begin = 0; begin <= value.size();) {
       const std::size_t end = several ? std::min(value.find(',', begin), value.size()) : value.size();
-      auto policy = find_policy(value.substr(begin, end - begin));
+      const std::string_view text = value.substr(begin, end - begin);
+      const std::size_t plus = several ? text.find('+') : std::string_view::npos;
+      auto policy = find_policy(text.substr(0, plus));
       if (!policy) return propagate(policy);
       policies.push_back(*policy);
+      mappers.emplace_back(plus == std::string_view::npos ? std::string_view() : text.substr(plus + 1));
       begin = end + 1;
     }
     return {};
@@ -26,7 +30,8 @@ void PolicyArguments::describe_policy(CLI::App& app, const std::string& help, bo
 void PolicyArguments::describe_exclusive(CLI::App& app) {
   add_value(app,
             {"--exclusive", "routers|links",
-             "what two jobs must not share; by default links in fat trees and dragonflies, routers in other networks",
+             "what two jobs must not share; by default links in fat trees, dragonflies and hierarchies of switches, routers "
+             "in other networks",
              "policy"},
             [this](std::string_view value) -> Result<void> {
               if (value != "routers" && value != "links")
@@ -72,6 +77,17 @@ void PolicyArguments::describe_fallback(CLI::App& app) {
               }
               return bad_value("--fallback", value, "one of: wait, diameter, closed");
             });
+}
+
+Result<std::vector<Application>> applications_of(const std::string& pattern_list) {
+  std::vector<std::string> patterns = split_patterns(pattern_list);
+  if (patterns.empty()) patterns.assign(default_job_patterns().begin(), default_job_patterns().end());
+  auto applications = parse_applications(patterns);
+  if (!applications) return applications;
+  for (const Application& application : *applications) {
+    if (auto graph = pattern_graph(application.pattern, 4); !graph) return propagate(graph);
+  }
+  return applications;
 }
 
 SetValue set_count(std::string option, std::uint64_t& field) {

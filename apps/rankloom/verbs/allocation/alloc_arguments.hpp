@@ -8,6 +8,7 @@
 
 #include "apps/rankloom/arguments/options.hpp"
 #include "rankloom/allocate/policy.hpp"
+#include "rankloom/allocate/workload/workload.hpp"
 #include "rankloom/core/result.hpp"
 
 namespace rankloom::app {
@@ -15,6 +16,7 @@ namespace rankloom::app {
 /// The options of `init` for the machine, of `request` for one job, and of `replay` for a workload.
 struct PolicyArguments {
   std::vector<const PolicyInfo*> policies;  ///< Empty: not given.
+  std::vector<std::string> mappers;         ///< By policy: the mapper after '+', as in first-fit+block; empty: none.
   std::optional<Exclusive> exclusive;
   AllocationOptions allocation;
 
@@ -23,6 +25,9 @@ struct PolicyArguments {
   void describe_limits(CLI::App& app);
   void describe_fallback(CLI::App& app);
 };
+
+/// The applications of a list of patterns, or those of the default patterns if it is empty.
+Result<std::vector<Application>> applications_of(const std::string& pattern_list);
 
 /// Sets a field to a whole number of at least 1.
 SetValue set_count(std::string option, std::uint64_t& field);

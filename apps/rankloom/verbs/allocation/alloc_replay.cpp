@@ -10,10 +10,12 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
+#include "apps/rankloom/verbs/allocation/job_traffic.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/model/files/json.hpp"
 #include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/place/joint/joint_model.hpp"
 #include "rankloom/report/document/document_json.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 #include "rankloom/report/terminal/table.hpp"
@@ -21,6 +23,8 @@
 namespace rankloom::app {
 
 namespace {
+
+constexpr const char* default_mapper = "auto:effort=fast";
 
 class AllocReplay : public Verb {
  public:
@@ -30,11 +34,16 @@ class AllocReplay : public Verb {
               "", true},
              trace_);
     topology_.describe(app);
-    policy_.describe_policy(
-        app, "policies of `rankloom list policies`, separated by commas; by default closed-best,first-fit", true);
+    policy_.describe_policy(app,
+                            "policies of `rankloom list policies`, separated by commas; with patterns, '+' and a "
+                            "mapper after a policy says "
+                            "how its jobs are mapped: first-fit+block; by default closed-best,first-fit, with patterns "
+                            "closed-fit,closed-best,first-fit+block",
+                            true);
     policy_.describe_exclusive(app);
     policy_.describe_limits(app);
     policy_.describe_fallback(app);
+    describe_fit(app, fit_);
     add_value(app,
               {"--queue", "fcfs|easy|conservative",
                "queueing: first come first served, EASY or conservative backfilling; a reservation is a set of nodes",
@@ -62,6 +71,25 @@ class AllocReplay : public Verb {
     add_value(app, {"--jobs", "N", "replay only the first N jobs", "workload"}, set_count("--jobs", options_.jobs));
     add_value(app, {"--depth", "N", "conservative: how many jobs get a reservation", "workload", "100"},
               set_count("--depth", options_.depth));
+    add_switch(app, "--patterns",
+               "give the jobs of a workload without patterns the default ones: run times then depend on the nodes of a "
+               "job, on the mapping of its ranks, and on the jobs with which it shares links",
+               patterns_, "workload");
+    add_text(
+        app,
+        {"--pattern-list", "LIST", "as --patterns, with these patterns, as in `rankloom gen workload`", "workload"},
+        pattern_list_);
+    add_value(app, {"--pattern-seed", "N", "seed of the choice of patterns", "workload", "0"},
+              [this](std::string_view value) -> Result<void> {
+                const auto number = parse_number(value);
+                if (!number || *number < 0 || *number > 9e15)
+                  return bad_value("--pattern-seed", value, "a whole number");
+                pattern_seed_ = static_cast<std::uint64_t>(*number);
+                return {};
+              });
+    add_text(app,
+             {"--mapper", "MAPPER", "with patterns: the mapper for policies without '+'", "workload", default_mapper},
+             mapper_);
     add_switch(app, "--detail",
                "with --json: include every job with its times and nodes, and the machine, for `rankloom report`",
                options_.keep_jobs, "output");
@@ -78,15 +106,29 @@ class AllocReplay : public Verb {
     if (!topology) return propagate(topology);
     if (topology->is_matrix())
       return fail(Code::bad_input, at("-t"), "a distance matrix has no routes", "name a machine with a network");
-    const Exclusive exclusive = policy_.exclusive.value_or(default_exclusive(topology->network()));
+    const Exclusive exclusive = policy_.exclusive.value_or(default_exclusive(*topology));
     const Allocator allocator(AllocationMachine(*std::move(topology), exclusive));
     options_.allocation = policy_.allocation;
-    if (policy_.policies.empty()) policy_.policies = {*find_policy("closed-best"), *find_policy("first-fit")};
+    options_.allocation.fit = fit_;
+    if (patterns_ || !pattern_list_.empty()) {
+      auto applications = applications_of(pattern_list_);
+      if (!applications) return propagate(applications);
+      assign_applications(*workload, *std::move(applications), pattern_seed_);
+    }
+    with_patterns_ = !workload->applications.empty();
+    if (policy_.policies.empty()) {
+      policy_.policies = {*find_policy("closed-best"), *find_policy("first-fit")};
+      policy_.mappers = {"", with_patterns_ ? "block" : ""};
+      if (with_patterns_) {
+        policy_.policies.insert(policy_.policies.begin(), *find_policy("closed-fit"));
+        policy_.mappers.insert(policy_.mappers.begin(), "");
+      }
+    }
     std::vector<ReplayResult> results;
     {
       ProgressBar progress(stderr, session.err_is_terminal && !session.json);
-      for (const PolicyInfo* policy : policy_.policies) {
-        auto result = replay(allocator, *policy, *workload, options_, progress);
+      for (std::size_t i = 0; i < policy_.policies.size(); ++i) {
+        auto result = replay_policy(allocator, i, *workload, progress);
         if (!result) return propagate(result);
         results.push_back(*result);
       }
@@ -100,6 +142,32 @@ class AllocReplay : public Verb {
   }
 
  private:
+  /// Every policy begins with an empty memory of mappings, so that decision times are comparable.
+  Result<ReplayResult> replay_policy(const Allocator& allocator, std::size_t number, const Workload& workload,
+                                     Progress& progress) {
+    const std::string& own_mapper = policy_.mappers[number];
+    if (!with_patterns_) {
+      if (!own_mapper.empty())
+        return fail(Code::usage, at("--policy"), fmt::format("'+{}' needs jobs with patterns", own_mapper),
+                    "add --patterns, or make the workload with `rankloom gen workload --patterns`");
+      return replay(allocator, *policy_.policies[number], workload, options_, progress);
+    }
+    auto model =
+        JointModel::create(allocator.machine(), workload.applications, own_mapper.empty() ? mapper_ : own_mapper);
+    if (!model) return propagate(model);
+    options_.communication = model->get();
+    auto result = replay(allocator, *policy_.policies[number], workload, options_, progress);
+    options_.communication = nullptr;
+    return result;
+  }
+
+  /// "first-fit+block"
+  std::string name_of_policy(std::size_t number) const {
+    const std::string& mapper = policy_.mappers[number];
+    return mapper.empty() ? std::string(policy_.policies[number]->name)
+                          : fmt::format("{}+{}", policy_.policies[number]->name, mapper);
+  }
+
   Json to_json(const Workload& workload, const AllocationMachine& machine,
                std::span<const ReplayResult> results) const {
     Json json{{"trace", trace_},
@@ -111,8 +179,9 @@ class AllocReplay : public Verb {
               {"malformed_lines", workload.malformed},
               {"jobs_without_work", workload.without_work},
               {"policies", Json::array()}};
-    for (const ReplayResult& result : results) {
-      json["policies"].push_back({{"policy", result.policy},
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const ReplayResult& result = results[i];
+      json["policies"].push_back({{"policy", name_of_policy(i)},
                                   {"jobs", result.jobs},
                                   {"too_large", result.too_large},
                                   {"utilisation", result.utilisation},
@@ -124,6 +193,13 @@ class AllocReplay : public Verb {
                                   {"makespan_s", result.makespan},
                                   {"decisions", result.decisions},
                                   {"decisions_per_s", result.decisions_per_second()}});
+      if (with_patterns_) {
+        Json& row = json["policies"].back();
+        row["communicating_jobs"] = result.communicating;
+        row["mean_communication_s"] = result.mean_communication;
+        row["communication_ratio"] = result.communication_ratio;
+        row["decision_p99_s"] = result.slowest_decision;
+      }
       if (options_.verify) json["policies"].back()["conflicts"] = result.conflicts;
       if (options_.keep_jobs) json["policies"].back()["job_list"] = job_list(result);
     }
@@ -143,6 +219,9 @@ class AllocReplay : public Verb {
                       {"end", job.end},
                       {"nodes", ranges(nodes)},
                       {"shares_links", job.had_conflict}});
+      if (job.application == 0) continue;
+      list.back()["application"] = job.application;
+      list.back()["communication"] = job.communication;
     }
     return list;
   }
@@ -162,15 +241,22 @@ class AllocReplay : public Verb {
                  {"diameter", Align::right},
                  {"fragmentation", Align::right},
                  {options_.verify ? "conflicts" : "", Align::right},
+                 {with_patterns_ ? "communication" : "", Align::right},
+                 {with_patterns_ ? "makespan" : "", Align::right},
                  {"decisions/s", Align::right}});
-    for (const ReplayResult& result : results) {
-      table.row({std::string(result.policy), percent(100 * result.utilisation), format_seconds(result.mean_wait),
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const ReplayResult& result = results[i];
+      table.row({name_of_policy(i), percent(100 * result.utilisation), format_seconds(result.mean_wait),
                  factor(result.bounded_slowdown), percent(100 * result.contention_free()),
                  fmt::format("{:.1f}", result.mean_diameter), percent(100 * result.fragmentation),
                  options_.verify ? format_count(static_cast<double>(result.conflicts)) : "",
+                 with_patterns_ ? percent(100 * result.communication_ratio) : "",
+                 with_patterns_ ? format_seconds(result.makespan) : "",
                  format_count(std::round(result.decisions_per_second()))});
     }
     text += table.text();
+    if (with_patterns_)
+      text += "\ncommunication: mean time in communication, in percent of the recorded run on consecutive nodes\n";
     if (workload.malformed > 0)
       text += fmt::format("\n{} skipped as malformed; the first is line {}: {}\n", counted(workload.malformed, "line"),
                           workload.first_malformed_line, workload.first_malformed);
@@ -184,7 +270,12 @@ class AllocReplay : public Verb {
   std::string trace_;
   TopologyArguments topology_;
   PolicyArguments policy_;
+  FitOptions fit_;
   ReplayOptions options_;
+  bool patterns_ = false, with_patterns_ = false;
+  std::string pattern_list_;
+  std::uint64_t pattern_seed_ = 0;
+  std::string mapper_ = default_mapper;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "apps/rankloom/verbs/allocation/alloc_arguments.hpp"
 #include "rankloom/allocate/workload/workload.hpp"
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/place/joint/joint_model.hpp"
 
 namespace rankloom::app {
 
@@ -40,6 +41,14 @@ class GenWorkload : public Verb {
                 options_.seed = static_cast<std::uint64_t>(*number);
                 return {};
               });
+    add_switch(app, "--patterns", "give every job with several nodes one of the default communication patterns",
+               patterns_, "workload");
+    add_text(app,
+             {"--pattern-list", "LIST",
+              "as --patterns, with these patterns of `rankloom gen` without their size, separated by commas; after '@' "
+              "the part of the run time that is communication, by default one of 0.1, 0.2, … 0.5: stencil3d,ring@0.3",
+              "workload"},
+             pattern_list_);
     add_text(app, {"-o,--output", "FILE", "the file to write; by default standard output", "output"}, output_);
   }
 
@@ -51,6 +60,11 @@ class GenWorkload : public Verb {
                   "add -o FILE");
     auto workload = lublin_workload(options_);
     if (!workload) return propagate(workload);
+    if (patterns_ || !pattern_list_.empty()) {
+      auto applications = applications_of(pattern_list_);
+      if (!applications) return propagate(applications);
+      assign_applications(*workload, *std::move(applications), options_.seed);
+    }
     if (auto written = write_file(or_standard_output(output_), write_swf(*workload)); !written)
       return propagate(written);
     if (to_stdout) return success;
@@ -65,6 +79,8 @@ class GenWorkload : public Verb {
 
  private:
   LublinOptions options_;
+  bool patterns_ = false;
+  std::string pattern_list_;
   std::string output_;
 };
 
