@@ -103,7 +103,10 @@ std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupanc
 }
 
 std::string explain(const FitDecision& decision) {
-  if (decision.sets.empty()) return "the traffic of the job is not known: chosen as closed-best";
+  if (decision.sets.empty()) {
+    return decision.allocation.nodes.size() == 1 ? "1 node: it exchanges no messages with others"
+                                                 : "the traffic of the job is not known: chosen as closed-best";
+  }
   const ScoredSet& chosen = decision.sets[decision.chosen];
   std::string text = chosen.shape + ": ";
   if (decision.sets.size() == 1) {

@@ -14,12 +14,12 @@ namespace rankloom {
 
 namespace {
 
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields;
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> parts;
   while (true) {
     const std::size_t bar = line.find('|');
-    fields.push_back(line.substr(0, bar));
-    if (bar == std::string_view::npos) return fields;
+    parts.push_back(line.substr(0, bar));
+    if (bar == std::string_view::npos) return parts;
     line.remove_prefix(bar + 1);
   }
 }
@@ -116,8 +116,8 @@ struct Columns {
 };
 
 /// Whether a line is a job that ran. Steps ("17.batch") are skipped; they are not jobs.
-void read_job(const Columns& columns, const std::vector<std::string_view>& fields, Workload& workload) {
-  const auto field = [&](std::size_t column) { return column < fields.size() ? fields[column] : std::string_view(); };
+void read_job(const Columns& columns, const std::vector<std::string_view>& cells, Workload& workload) {
+  const auto field = [&](std::size_t column) { return column < cells.size() ? cells[column] : std::string_view(); };
   if (field(columns.job).find('.') != std::string_view::npos) return;
   const auto submit = parse_time(field(columns.submit)), start = parse_time(field(columns.start)),
              end = parse_time(field(columns.end));
@@ -149,7 +149,7 @@ Result<Workload> read_sacct(const FileContents& file) {
   Workload workload;
   workload.name = file.name();
   Scanner scanner(file.view());
-  const Columns columns(fields_of(scanner.take_line()));
+  const Columns columns(cells_of(scanner.take_line()));
   constexpr const char* command =
       "sacct -a -X --parsable2 -S 2026-01-01 -o JobID,Submit,Start,End,NNodes,TimelimitRaw,State";
   if (const auto missing = columns.missing())
@@ -159,9 +159,9 @@ Result<Workload> read_sacct(const FileContents& file) {
     const std::string_view line = scanner.take_line();
     ++line_number;
     if (line.empty()) continue;
-    const auto fields = fields_of(line);
-    if (fields.size() > columns.job && fields.size() > 1) {
-      read_job(columns, fields, workload);
+    const auto cells = cells_of(line);
+    if (cells.size() > columns.job && cells.size() > 1) {
+      read_job(columns, cells, workload);
     } else if (workload.malformed++ == 0) {
       workload.first_malformed_line = line_number;
       workload.first_malformed = "the line has too few columns";
