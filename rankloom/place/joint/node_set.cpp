@@ -39,9 +39,10 @@ Arc smallest_arc(std::vector<std::uint32_t> coordinates, std::uint32_t size, boo
 NodeSet in_mesh(const MeshShape& mesh, std::span<const Node> nodes) {
   const std::size_t dimensions = mesh.sizes.size();
   std::vector<std::vector<std::uint32_t>> coordinates(dimensions);  // by dimension and node
+  for (auto& of_dimension : coordinates) of_dimension.reserve(nodes.size());
   for (const Node node : nodes) {
-    const auto of_node = mesh.coordinates(node);
-    for (std::size_t d = 0; d < dimensions; ++d) coordinates[d].push_back(of_node[d]);
+    std::uint32_t rest = index(node);  // the last dimension changes fastest
+    for (std::size_t d = dimensions; d-- > 0; rest /= mesh.sizes[d]) coordinates[d].push_back(rest % mesh.sizes[d]);
   }
   std::vector<Arc> arcs;
   for (std::size_t d = 0; d < dimensions; ++d) arcs.push_back(smallest_arc(coordinates[d], mesh.sizes[d], mesh.torus));
