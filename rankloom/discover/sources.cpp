@@ -9,6 +9,7 @@
 #include "rankloom/discover/discover.hpp"
 #include "rankloom/discover/hwloc/hwloc.hpp"
 #include "rankloom/discover/infiniband.hpp"
+#include "rankloom/discover/kubernetes/node_labels.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
 #include "rankloom/discover/strings/hostfile.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
@@ -50,6 +51,8 @@ Result<MachineSpec> read_topology_string(const FileContents& file) {
 }
 
 constexpr auto sources = std::to_array<TopologySourceInfo>({
+    {"kubernetes", "labels of nodes that describe their network: the output of `kubectl get nodes -o json`",
+     is_node_labels, read_node_labels},
     {"json", "topology JSON of rankloom, which can describe every machine", is_json, read_machine_json},
     {"hwloc", "one host as lstopo exports it: lstopo node.xml", is_hwloc_xml, read_hwloc_xml},
     {"slurm", "Slurm's topology.conf, or the output of `scontrol show topology`", is_slurm_topology,

@@ -11,8 +11,8 @@
 #include "rankloom/discover/compose.hpp"
 #include "rankloom/discover/slurm/slurm_grids.hpp"
 #include "rankloom/discover/slurm/slurm_topology.hpp"
-#include "rankloom/discover/slurm/yaml_document.hpp"
 #include "rankloom/discover/strings/tokens.hpp"
+#include "rankloom/discover/yaml/yaml_document.hpp"
 
 namespace rankloom {
 

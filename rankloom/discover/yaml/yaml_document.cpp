@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover/slurm: parses YAML with libyaml.
-#include "rankloom/discover/slurm/yaml_document.hpp"
+// discover/yaml: parses YAML with libyaml.
+#include "rankloom/discover/yaml/yaml_document.hpp"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// discover/slurm: a YAML document, parsed by libyaml.
+// discover/yaml: a YAML document, parsed by libyaml.
 #pragma once
 
 #include <cstdint>
