@@ -183,6 +183,8 @@ struct Launcher {
   /// Reads the first of its files back; nullptr: the file does not contain enough for that.
   Result<MappingFile> (*read)(const FileContents& file, const Topology& topology, std::span<const std::string> hosts);
   bool names_hosts = true;  ///< Its files or its command contain host names.
+  /// It numbers nodes, and ranks node by node: a mapping must give every node the same number of consecutive ranks.
+  bool numbers_nodes = false;
   /// The mapper that places ranks as this launcher does without options.
   std::string_view default_placement = "block";
   std::uint32_t max_block_ranks = 0;  ///< Up to this number of ranks, it is "block".

@@ -34,6 +34,15 @@ std::vector<Core> shuffled_cores(std::uint32_t ranks, std::uint32_t cores, unsig
   return core_of;
 }
 
+/// Every node has consecutive ranks, in the order of its cores.
+std::vector<Core> shuffled_nodes(std::uint32_t nodes, std::uint32_t cores, unsigned seed) {
+  std::vector<Core> core_of;
+  for (const Core node : shuffled_cores(nodes, nodes, seed)) {
+    for (std::uint32_t core = 0; core < cores; ++core) core_of.push_back(Core{index(node) * cores + core});
+  }
+  return core_of;
+}
+
 Deployment deployed(const std::vector<Core>& core_of, const Topology& machine, std::vector<std::string> hosts = {}) {
   auto deployment = deploy(core_of, machine, hosts);
   EXPECT_TRUE(deployment) << to_string(deployment.error());
@@ -67,7 +76,8 @@ TEST(Launchers, ReadTheirFilesBackToTheSameMapping) {
       if (row->name == "openmpi4" && bind == EmitOptions::Bind::none) continue;  // writes one host per line then
       if (is_prrte_row(*row) && bind == EmitOptions::Bind::none) continue;
       for (unsigned seed = 0; seed < 5; ++seed) {
-        const auto core_of = shuffled_cores(48, 48, seed);  // a full machine, which every format can express
+        // a full machine, which every format can express
+        const auto core_of = row->numbers_nodes ? shuffled_nodes(12, 4, seed) : shuffled_cores(48, 48, seed);
         const auto made = written(row->name, deployed(core_of, machine), options);
         const FileContents file(made.files[0].name, made.files[0].content);
         const auto again = row->read(file, machine, {});
