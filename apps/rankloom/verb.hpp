@@ -79,6 +79,7 @@ std::unique_ptr<Verb> make_man();
 
 // Subcommands with their own files.
 std::unique_ptr<Verb> make_alloc_replay();
+std::unique_ptr<Verb> make_gen_llm();
 std::unique_ptr<Verb> make_gen_workload();
 std::unique_ptr<Verb> make_slurm_check();
 std::unique_ptr<Verb> make_slurm_place();

@@ -47,6 +47,8 @@ const GeneratorInfo* find_generator(std::string_view name);
 class Pattern {
  public:
   explicit Pattern(const GeneratorInfo& info);
+  /// With a generator of this row that was made elsewhere.
+  Pattern(const GeneratorInfo& info, std::unique_ptr<Generator> generator);
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 

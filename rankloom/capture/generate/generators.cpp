@@ -108,7 +108,10 @@ const GeneratorInfo* find_generator(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-Pattern::Pattern(const GeneratorInfo& info) : info_(&info), generator_(info.make()) {
+Pattern::Pattern(const GeneratorInfo& info) : Pattern(info, info.make()) {}
+
+Pattern::Pattern(const GeneratorInfo& info, std::unique_ptr<Generator> generator)
+    : info_(&info), generator_(std::move(generator)) {
   shuffle_ = generator_->shuffled_by_default();
   generator_->describe(options_);
   options_.flag("shuffle", shuffle_, "renumber the ranks at random");

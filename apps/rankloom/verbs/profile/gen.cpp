@@ -24,6 +24,11 @@ class GenVerb : public Verb {
  public:
   void describe(CLI::App& app) override {
     for (const GeneratorInfo& row : generators()) {
+      if (row.name == "llm") {  // also reads the arguments of training programs
+        language_model_ = &add_command(app, row.name, row.summary);
+        language_model_verb_->describe(*language_model_);
+        continue;
+      }
       auto command = std::make_unique<PatternCommand>(row);
       command->app = &add_command(app, row.name, row.summary);
       for (const Option& option : command->pattern.options().all())
@@ -37,6 +42,7 @@ class GenVerb : public Verb {
 
   Result<int> run(const Session& session) override {
     if (was_called(*workload_)) return workload_verb_->run(session);
+    if (was_called(*language_model_)) return language_model_verb_->run(session);
     for (const auto& command : commands_) {
       if (was_called(*command->app)) return generate(session, *command);
     }
@@ -57,6 +63,8 @@ class GenVerb : public Verb {
   std::vector<std::unique_ptr<PatternCommand>> commands_;
   std::unique_ptr<Verb> workload_verb_ = make_gen_workload();
   CLI::App* workload_ = nullptr;
+  std::unique_ptr<Verb> language_model_verb_ = make_gen_llm();
+  CLI::App* language_model_ = nullptr;
 };
 
 }  // namespace

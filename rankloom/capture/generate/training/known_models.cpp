@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// capture/generate/training: the table of public language models. The sizes are those of the papers and of the
+// published configurations (config.json of the model on Hugging Face). Models whose attention is not made of heads with
+// keys and values of equal size (multi-head latent attention of DeepSeek-V2 and V3) are not in the table.
+#include "rankloom/capture/generate/training/known_models.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace rankloom {
+
+namespace {
+
+constexpr std::array<KnownModel, 11> model_table{{
+    {.name = "gpt3-175b",
+     .layers = 96,
+     .hidden = 12288,
+     .heads = 96,
+     .kv_heads = 96,
+     .head_size = 128,
+     .feed_forward = 49152,
+     .vocabulary = 50257,
+     .gated = false,
+     .tied_embeddings = true,
+     .published_parameters = 175,
+     .reference = "Brown et al., Language models are few-shot learners, 2020, table 2.1"},
+    {.name = "llama2-7b",
+     .layers = 32,
+     .hidden = 4096,
+     .heads = 32,
+     .kv_heads = 32,
+     .head_size = 128,
+     .feed_forward = 11008,
+     .vocabulary = 32000,
+     .published_parameters = 6.74,
+     .reference = "Touvron et al., Llama 2, 2023"},
+    {.name = "llama2-13b",
+     .layers = 40,
+     .hidden = 5120,
+     .heads = 40,
+     .kv_heads = 40,
+     .head_size = 128,
+     .feed_forward = 13824,
+     .vocabulary = 32000,
+     .published_parameters = 13.0,
+     .reference = "Touvron et al., Llama 2, 2023"},
+    {.name = "llama2-70b",
+     .layers = 80,
+     .hidden = 8192,
+     .heads = 64,
+     .kv_heads = 8,
+     .head_size = 128,
+     .feed_forward = 28672,
+     .vocabulary = 32000,
+     .published_parameters = 69.0,
+     .reference = "Touvron et al., Llama 2, 2023"},
+    {.name = "llama3-8b",
+     .layers = 32,
+     .hidden = 4096,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_size = 128,
+     .feed_forward = 14336,
+     .vocabulary = 128256,
+     .published_parameters = 8.03,
+     .reference = "Grattafiori et al., The Llama 3 herd of models, 2024, table 3"},
+    {.name = "llama3-70b",
+     .layers = 80,
+     .hidden = 8192,
+     .heads = 64,
+     .kv_heads = 8,
+     .head_size = 128,
+     .feed_forward = 28672,
+     .vocabulary = 128256,
+     .published_parameters = 70.6,
+     .reference = "Grattafiori et al., The Llama 3 herd of models, 2024, table 3"},
+    {.name = "llama3-405b",
+     .layers = 126,
+     .hidden = 16384,
+     .heads = 128,
+     .kv_heads = 8,
+     .head_size = 128,
+     .feed_forward = 53248,
+     .vocabulary = 128256,
+     .published_parameters = 405.9,
+     .reference = "Grattafiori et al., The Llama 3 herd of models, 2024, table 3"},
+    {.name = "mixtral-8x7b",
+     .layers = 32,
+     .hidden = 4096,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_size = 128,
+     .feed_forward = 14336,
+     .vocabulary = 32000,
+     .experts = 8,
+     .top = 2,
+     .published_parameters = 46.7,
+     .reference = "Jiang et al., Mixtral of experts, 2024, table 1"},
+    {.name = "mixtral-8x22b",
+     .layers = 56,
+     .hidden = 6144,
+     .heads = 48,
+     .kv_heads = 8,
+     .head_size = 128,
+     .feed_forward = 16384,
+     .vocabulary = 32000,
+     .experts = 8,
+     .top = 2,
+     .published_parameters = 141,
+     .reference = "Mistral AI, Mixtral 8x22B, 2024, published configuration"},
+    {.name = "qwen3-30b-a3b",
+     .layers = 48,
+     .hidden = 2048,
+     .heads = 32,
+     .kv_heads = 4,
+     .head_size = 128,
+     .feed_forward = 6144,
+     .vocabulary = 151936,
+     .experts = 128,
+     .top = 8,
+     .expert_feed_forward = 768,
+     .published_parameters = 30.5,
+     .reference = "Qwen team, Qwen3 technical report, 2025, table 2"},
+    {.name = "qwen3-235b-a22b",
+     .layers = 94,
+     .hidden = 4096,
+     .heads = 64,
+     .kv_heads = 4,
+     .head_size = 128,
+     .feed_forward = 12288,
+     .vocabulary = 151936,
+     .experts = 128,
+     .top = 8,
+     .expert_feed_forward = 1536,
+     .published_parameters = 235,
+     .reference = "Qwen team, Qwen3 technical report, 2025, table 2"},
+}};
+
+}  // namespace
+
+std::span<const KnownModel> known_models() {
+  return model_table;
+}
+
+const KnownModel* find_model(std::string_view name) {
+  const auto found =
+      std::find_if(model_table.begin(), model_table.end(), [&](const KnownModel& row) { return row.name == name; });
+  return found == model_table.end() ? nullptr : &*found;
+}
+
+}  // namespace rankloom
