@@ -53,6 +53,7 @@ std::span<const VerbInfo> verbs();
 // Each of these is defined in the file of its verb.
 std::unique_ptr<Verb> make_tune();
 std::unique_ptr<Verb> make_map();
+std::unique_ptr<Verb> make_llm_verb();
 std::unique_ptr<Verb> make_eval();
 std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_bench();

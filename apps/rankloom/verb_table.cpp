@@ -75,6 +75,15 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom bench gen:ring:ranks=16 -t \"node:4=10 core:4=1\" -a auto,exec:'seq 0 $(({ranks} - 1))' --seeds 2 -o "
      "own",
      make_bench},
+    {"llm", "plan the layout of a training job on GPUs",
+     "`plan` enumerates the layouts of a training job (tensor, context, pipeline, data and expert parallel) that fit "
+     "into the memory of the GPUs by a simple model, predicts the communication time of a step in the usual order of "
+     "ranks, maps the best of them with `auto`, and sorts them by the predicted time. Degrees that are given are kept. "
+     "Every core of the machine stands for one GPU. Nothing is measured.",
+     "# layouts of a model with 8 billion parameters on 64 GPUs below two leaf switches\n"
+     "rankloom llm plan --model llama3-8b --sequence-parallel --global-batch-size 128 --layouts 2 -t \"leaf:2=20GB/s "
+     "node:4=50GB/s core:8=450GB/s\"",
+     make_llm_verb},
     {"simulate", "predict run times by replaying a program on a simulated machine",
      "Replays the communication of a program on a SimGrid simulation of the machine and reports the run time of each "
      "mapping. The communication comes from a trace of `record --trace`, or is synthesised in rounds from a profile. "
@@ -140,6 +149,10 @@ constexpr auto table = std::to_array<VerbInfo>({
      "rankloom gen stencil2d --size 16x16 --shuffle -o halo.prof\n"
      "# a random geometric graph for partitioners\n"
      "rankloom gen rgg --ranks 4096 --to metis -o rgg.graph\n"
+     "# a training step, from the arguments of the training program\n"
+     "rankloom gen llm --gpus 64 -o step.prof -- --tensor-model-parallel-size 8 --num-layers 32 --hidden-size 4096\n"
+     "# its volumes with their formulas\n"
+     "rankloom gen llm --model llama3-8b --gpus 64 --explain\n"
      "# a workload of jobs for a machine with 1,024 nodes\n"
      "rankloom gen workload --nodes 1024 --jobs 1000 -o jobs.swf\n"
      "# list all patterns\n"

@@ -78,7 +78,7 @@ Result<void> TrainingArguments::load(const Session& session) {
     arguments = std::move(*of_file);
   }
   for (TrainingArgument& argument : split_arguments(command_)) arguments.push_back(std::move(argument));
-  auto used = apply_arguments(arguments, file_.empty() ? "--" : file_, job_);
+  auto used = apply_arguments(arguments, file_.empty() ? "arguments" : file_, job_);
   if (!used) return propagate(used);
   if (is_given("dp")) job_.gpus = 0;
   for (const auto& [name, value] : given_) {

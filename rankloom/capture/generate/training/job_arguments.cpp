@@ -314,8 +314,12 @@ std::vector<TrainingArgument> read_script_arguments(std::string_view text) {
     const auto equals = word.text.find('=');
     if (equals != std::string::npos && is_variable_name(std::string_view(word.text).substr(0, equals))) {
       std::string value = word.text.substr(equals + 1);
-      variables[word.text.substr(0, equals)] = value;
-      if (value.starts_with("--")) word.text = std::move(value);  // ARGS="--num-layers 12 .."
+      if (value.starts_with("--")) {
+        word.text =
+            std::move(value);  // ARGS="--num-layers 12 ..": its words are arguments here, and not where it is used
+      } else {
+        variables[word.text.substr(0, equals)] = std::move(value);
+      }
     }
     words.push_back(std::move(word.text));
     lines.push_back(word.line);
