@@ -40,6 +40,7 @@ TEST(Page, ReadsArgumentsOptionsAndExamples) {
 TEST(Page, OffersCompletionsForValues) {
   EXPECT_THAT(completions_for("none|all|x|xy|…").values, ElementsAre("none", "all", "x", "xy"));
   EXPECT_THAT(completions_for("MAPPER").values, Contains("greedy"));
+  EXPECT_THAT(completions_for("LLM").values, Contains("llama3-70b"));
   EXPECT_TRUE(completions_for("FILE").files);
   EXPECT_FALSE(completions_for("N").files);
 }

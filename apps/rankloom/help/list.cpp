@@ -11,6 +11,7 @@
 #include "apps/rankloom/verb.hpp"
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/capture/generate/training/known_models.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/core/text/suggest.hpp"
 #include "rankloom/discover/discover.hpp"
@@ -138,18 +139,30 @@ Entries list_packs() {
   return entries;
 }
 
+Entries list_language_models() {
+  Entries entries;
+  for (const KnownModel& row : known_models()) {
+    std::string summary = fmt::format("{} layers, hidden size {}, {} heads, {} of keys and values", row.layers,
+                                      row.hidden, row.heads, row.kv_heads);
+    if (row.experts > 0) summary += fmt::format(", {} of {} experts", row.top, row.experts);
+    entries.push_back({std::string(row.name), std::move(summary), std::string(row.reference), "", {}});
+  }
+  return entries;
+}
+
 struct Kind {
   std::string_view name;
   std::string_view summary;
   Entries (*list)();
 };
 
-constexpr std::array<Kind, 9> kinds{
+constexpr std::array<Kind, 10> kinds{
     {{"mappers", "mapping algorithms, for -a", list_mappers},
      {"models", "cost models of a mapping, for --model", list_models},
      {"formats", "file formats of profiles, for --from and --to", list_formats},
      {"patterns", "synthetic communication patterns, for gen", list_patterns},
-     {"launchers", "launchers of MPI programs, for emit --to", list_launchers},
+     {"llms", "sizes of public language models, for gen llm --model", list_language_models},
+     {"launchers", "launchers of MPI and training programs, for emit --to", list_launchers},
      {"policies", "node allocation policies, for alloc", list_policies},
      {"topologies", "sources of machines, for -t", list_topologies},
      {"collectives", "models that expand collectives into messages, for --collectives", list_collectives},

@@ -9,6 +9,7 @@
 
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/capture/generate/training/known_models.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/map/mapper.hpp"
 #include "rankloom/place/launchers.hpp"
@@ -103,6 +104,8 @@ ValueCompletions completions_for(std::string_view value_name) {
     for (const FormatInfo& row : formats()) completions.values.emplace_back(row.name);
   } else if (value_name == "LAUNCHER") {
     for (const Launcher* const row : launchers()) completions.values.emplace_back(row->name);
+  } else if (value_name == "LLM") {
+    for (const KnownModel& row : known_models()) completions.values.emplace_back(row.name);
   } else if (value_name == "POLICY") {
     for (const PolicyInfo& row : policies()) completions.values.emplace_back(row.name);
   } else if (value_name == "PROFILE") {

@@ -171,7 +171,7 @@ Result<EmittedLaunch> write_slurm_torch(const Deployment& deployment, const Emit
 
 /// Lines of "host slots=8" in the order of node ranks. Fails if a launcher that numbers the GPUs of a node in ascending
 /// order would use others.
-Result<std::string> slots_of_hosts(const std::vector<TrainingNode>& nodes, std::string_view launcher) {
+Result<std::string> hosts_with_slots(const std::vector<TrainingNode>& nodes, std::string_view launcher) {
   std::string text;
   for (const TrainingNode& node : nodes) {
     if (!node.has_gpus_in_order()) {
@@ -188,7 +188,7 @@ Result<std::string> slots_of_hosts(const std::vector<TrainingNode>& nodes, std::
 Result<EmittedLaunch> write_deepspeed(const Deployment& deployment, const EmitOptions& options) {
   auto nodes = nodes_in_order(deployment, "deepspeed");
   if (!nodes) return propagate(nodes);
-  auto hostfile = slots_of_hosts(*nodes, "deepspeed");
+  auto hostfile = hosts_with_slots(*nodes, "deepspeed");
   if (!hostfile) return propagate(hostfile);
   return EmittedLaunch{{{"hostfile", std::move(*hostfile)}},
                        {{{},
@@ -239,7 +239,7 @@ Result<EmittedLaunch> write_ray(const Deployment& deployment, const EmitOptions&
 Result<EmittedLaunch> write_kubernetes(const Deployment& deployment, const EmitOptions&) {
   auto nodes = nodes_in_order(deployment, "kubernetes");
   if (!nodes) return propagate(nodes);
-  auto hostfile = slots_of_hosts(*nodes, "kubernetes");
+  auto hostfile = hosts_with_slots(*nodes, "kubernetes");
   if (!hostfile) return propagate(hostfile);
   return EmittedLaunch{{{"hostfile", std::move(*hostfile)}, {"pods.json", nodes_as_json(*nodes, "pod_index")}}, {}};
 }

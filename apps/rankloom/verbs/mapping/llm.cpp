@@ -83,10 +83,10 @@ class LlmVerb : public Verb {
     LayoutChoice choice;
     choice.gpus = training_.job().gpus > 0 ? training_.job().gpus : machine.core_count();
     choice.max_tensor = max_tensor_ > 0 ? max_tensor_ : std::max(1U, machine.core_count() / machine.node_count());
-    choice.fixed_tensor = training_.has_arguments() || training_.is_given("tp");
-    choice.fixed_pipeline = training_.has_arguments() || training_.is_given("pp");
-    choice.fixed_context = training_.has_arguments() || training_.is_given("cp");
-    choice.fixed_expert = training_.has_arguments() || training_.is_given("ep");
+    choice.fixed_tensor = training_.is_given("tp");
+    choice.fixed_pipeline = training_.is_given("pp");
+    choice.fixed_context = training_.is_given("cp");
+    choice.fixed_expert = training_.is_given("ep");
     gpus_ = choice.gpus;
     std::vector<PlannedLayout> planned;
     for (TrainingJob& job : layouts(training_.job(), choice)) {

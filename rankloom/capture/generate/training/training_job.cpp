@@ -127,8 +127,8 @@ void describe(TrainingJob& job, OptionList& options) {
   options.count("virtual-stages", job.virtual_stages, "virtual pipeline stages per rank (interleaved schedule)", 1,
                 max_size_value);
   options.text("order", job.order, "ORDER", "the dimensions of a rank number; the first one varies fastest");
-  options.text("model", job.model, "MODEL",
-               "sizes of a known model, such as llama3-70b; other options replace single sizes");
+  options.text("model", job.model, "LLM",
+               "sizes of a row of `rankloom list llms`, such as llama3-70b; other options replace single sizes");
   options.count("layers", job.layers, "number of layers; 0: of the model, or 32", 0, max_size_value);
   options.count("hidden", job.hidden, "hidden size; 0: of the model, or 4096", 0, max_size_value);
   options.count("ffn", job.feed_forward, "size of the feed-forward networks; 0: of the model, or four times hidden", 0,
