@@ -85,7 +85,8 @@ std::optional<FitDecision> choose_fit(const Allocator& allocator, const Occupanc
     if (!found) return std::nullopt;
     return FitDecision{*std::move(found), {}, 0, 0};
   }
-  const auto deadline = Deadline::in(std::chrono::milliseconds(std::llround(1000 * fit.max_seconds)));
+  Deadline deadline;
+  if (fit.max_seconds) deadline = Deadline::in(std::chrono::milliseconds(std::llround(1000 * *fit.max_seconds)));
   std::vector<Candidate> candidates = allocator.search().find_candidates(occupancy, nodes, options.limits,
                                                                          std::max<std::size_t>(1, fit.max_candidates));
   if (candidates.empty()) return std::nullopt;

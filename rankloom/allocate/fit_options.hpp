@@ -38,8 +38,9 @@ struct FitOptions {
   const RunTimeModel* run_time = nullptr;  ///< Of the job; nullptr: closed-fit chooses as closed-best does.
   Prefer prefer = Prefer::balanced;
   std::size_t max_candidates = 12;  ///< Sets that are compared.
-  /// Seconds for one decision. Sets that are not scored by then are not considered; the first one always is.
-  double max_seconds = 0.05;
+  /// Seconds for one decision; empty: no limit. Sets that are not scored by then are not considered; the first one
+  /// always is.
+  std::optional<double> max_seconds = {};
 };
 
 }  // namespace rankloom

@@ -45,7 +45,8 @@ void describe_fit(CLI::App& app, FitOptions& fit) {
                       "taken from others",
                       "policy", "balanced"},
                      {{"balanced", Prefer::balanced}, {"job", Prefer::job}, {"packing", Prefer::packing}}, fit.prefer);
-  add_value(app, {"--decision-time", "MS", "closed-fit: the maximum time of one decision, in ms", "policy", "50"},
+  const std::string limit = fit.max_seconds ? fmt::format("{}", 1000 * *fit.max_seconds) : "no limit";
+  add_value(app, {"--decision-time", "MS", "closed-fit: the maximum time of one decision, in ms", "policy", limit},
             [&fit](std::string_view value) -> Result<void> {
               const auto number = parse_number(value);
               if (!number || *number <= 0 || *number > 1e6)

@@ -67,7 +67,7 @@ class JobTrafficArguments {
   ProfileArguments profile_;
   std::string pattern_, output_;
   std::optional<double> communication_;
-  FitOptions fit_;
+  FitOptions fit_{.max_seconds = 0.05};
 };
 
 }  // namespace rankloom::app
