@@ -132,7 +132,8 @@ class Copies(RecordingTest):
     def test_copy_functions_access_all_lines(self):
         for how in ("memset", "memcpy", "memmove", "mempcpy", "struct", "bytes"):
             with self.subTest(how=how):
-                self.assertGreaterEqual(self.transferred(how), MEGABYTE)
+                # The table remembers a fixed number of lines. Depending on the addresses, a line of the stack evicts one of the array.
+                self.assertGreaterEqual(self.transferred(how), MEGABYTE - 4 * LINE)
                 self.assertLess(self.transferred(how), 1.01 * MEGABYTE)
 
     def test_an_access_across_a_line_boundary_accesses_both_lines(self):
