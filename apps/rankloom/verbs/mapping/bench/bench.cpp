@@ -132,6 +132,8 @@ class BenchVerb : public Verb {
                      .time_limit = external_.time_limit};
     if (std::find(graphs_.begin(), graphs_.end(), "-") != graphs_.end())
       return fail(Code::usage, at("-"), "a graph that is read several times cannot be standard input", "name a file");
+    if (!machines_.empty() && std::all_of(graphs_.begin(), graphs_.end(), is_pack))
+      return fail(Code::usage, at("-t"), "a set of instances has its own machines", "leave out -t");
     auto instances = bench_instances(graphs_, machines_, plan.settings.model);
     if (!instances) return propagate(instances);
     plan.instances = *std::move(instances);
@@ -246,8 +248,7 @@ class BenchVerb : public Verb {
       runs.back().best_known = planned.instance->best_known;
       kept.push_back(*row->second);
     }
-    const bool has_packs = std::any_of(graphs_.begin(), graphs_.end(),
-                                       [](const std::string& graph) { return graph.starts_with("pack:"); });
+    const bool has_packs = std::any_of(graphs_.begin(), graphs_.end(), is_pack);
     const BenchResult result = BenchResult::of(std::move(runs), baseline_, has_packs);
     if (auto written = directory.write(result.files()); !written) return propagate(written);
     if (session.json) {

@@ -75,12 +75,16 @@ std::string run_key(const std::string& graph, const std::string& machine, const 
   return fmt::format("{}\n{}\n{}\n{}", graph, machine, mapper, seed);
 }
 
+bool is_pack(const std::string& graph) {
+  return graph.starts_with(pack_prefix);
+}
+
 Result<std::vector<BenchInstance>> bench_instances(const std::vector<std::string>& graphs,
                                                    const std::vector<std::string>& machines, std::string& model) {
   std::vector<BenchInstance> instances;
   const bool model_is_given = !model.empty();
   for (const std::string& graph : graphs) {
-    if (!graph.starts_with(pack_prefix)) {
+    if (!is_pack(graph)) {
       if (machines.empty()) instances.push_back({graph, "", class_of(graph)});
       for (const std::string& machine : machines) instances.push_back({graph, machine, class_of(graph)});
       continue;

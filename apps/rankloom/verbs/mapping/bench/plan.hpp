@@ -57,6 +57,9 @@ struct BenchPlan {
 std::string run_key(const std::string& graph, const std::string& machine, const std::string& mapper,
                     std::uint64_t seed);
 
+/// Whether the graph is a set of instances, pack:NAME.
+bool is_pack(const std::string& graph);
+
 /// Expands pack:NAME; every other graph is combined with every machine. Sets `model` to that of the packs, unless it is
 /// given.
 Result<std::vector<BenchInstance>> bench_instances(const std::vector<std::string>& graphs,
