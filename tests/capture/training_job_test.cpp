@@ -236,6 +236,9 @@ TEST(TrainingJob, RejectsContradictions) {
   EXPECT_EQ(error_of_job("cp=3,sequence=16").where.source, "--cp");
   EXPECT_EQ(error_of_job("virtual-stages=16,layers=32,pp=4").where.source, "--pp");
   EXPECT_EQ(error_of_job("virtual-stages=2,pp=1").where.source, "--virtual-stages");
+  EXPECT_EQ(error_of_job("virtual-stages=20000,pp=2,layers=100000").where.source, "--virtual-stages");
+  EXPECT_EQ(error_of_job("gpus=2147483647,tp=1,pp=1,micro-batch-size=1000000000,global-batch-size=8").code,
+            Code::usage);
   EXPECT_THAT(error_of_job("model=llama3-70").hint, HasSubstr("llama3-70b"));
   EXPECT_EQ(error_of_job("gpus=8,tp=2000000000,pp=2000000000,cp=2000000000").code, Code::usage);
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/capture/generate/training/job_arguments.hpp"
+#include "rankloom/capture/generate/training/training_step.hpp"
 #include "rankloom/capture/import/import.hpp"
 #include "rankloom/capture/record/rank_record.hpp"
 #include "rankloom/capture/record/reading/live_rank_record.hpp"
@@ -87,12 +89,25 @@ void read_live_threads(std::string_view bytes) {
   }
 }
 
+/// A launch script of a training job.
+void read_training_script(std::string_view bytes) {
+  TrainingJob job;
+  if (!has_value(apply_arguments(read_script_arguments(bytes), "script", job))) return;
+  const auto complete = resolve(job);
+  constexpr std::uint64_t max_ranks = 1024;
+  if (!has_value(complete) || complete->ranks() > max_ranks) return;
+  const auto step = make_training_step(*complete);
+  if (!has_value(step)) return;
+  expect(step->profile.rank_count() == complete->ranks(), "every GPU is a rank");
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> fuzz_targets() {
   std::vector<FuzzTarget> targets{{"import", import_any},
                                   {"recording", read_repaired_recording},
                                   {"live-record", read_live_record},
+                                  {"training-script", read_training_script},
                                   {"live-threads", read_live_threads, 1000}};
   for (const FormatInfo& format : formats()) {
     // libotf2 reads the files of an archive itself.

@@ -17,6 +17,7 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint64_t max_size_value = 1'000'000'000;
+constexpr std::uint64_t max_virtual_stages = 10'000;
 
 void set_if_open(std::uint64_t& field, std::uint64_t value) {
   if (field == 0) field = value;
@@ -77,7 +78,6 @@ Result<void> check_size(const TrainingJob& job, std::uint64_t data) {
 }
 
 Result<void> check_degrees(const TrainingJob& job) {
-  if (auto valid = check_size(job, job.data); !valid) return valid;
   if (job.layers < job.pipeline * job.virtual_stages) {
     return fail(
         Code::usage, at("--pp"),
@@ -86,6 +86,9 @@ Result<void> check_degrees(const TrainingJob& job) {
   }
   if (job.virtual_stages > 1 && job.pipeline == 1)
     return fail(Code::usage, at("--virtual-stages"), "virtual stages need a pipeline", "increase pp");
+  if (job.virtual_stages > max_virtual_stages)
+    return fail(Code::usage, at("--virtual-stages"), fmt::format("{} virtual stages are too many", job.virtual_stages),
+                fmt::format("give at most {}", max_virtual_stages));
   if (job.sequence % job.context != 0)
     return fail(Code::usage, at("--cp"),
                 fmt::format("{} tokens cannot be distributed evenly over {} ranks", job.sequence, job.context),
@@ -192,6 +195,7 @@ Result<TrainingJob> resolve(TrainingJob job) {
     job.sharding = job.distributed_optimizer ? Sharding::optimizer : Sharding::none;
   if (auto valid = check_size(job, 1); !valid) return propagate(valid);
   if (auto derived = derive_data(job); !derived) return propagate(derived);
+  if (auto valid = check_size(job, job.data); !valid) return propagate(valid);
   if (auto derived = derive_micro_batches(job); !derived) return propagate(derived);
   if (auto valid = check_degrees(job); !valid) return propagate(valid);
   if (auto valid = check_experts(job); !valid) return propagate(valid);
