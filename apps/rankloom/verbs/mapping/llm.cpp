@@ -79,6 +79,15 @@ class LlmVerb : public Verb {
   }
 
  private:
+  /// Errors that every layout would have.
+  static Result<void> check_model(TrainingJob job) {
+    job.tensor = job.pipeline = job.context = job.data = job.expert = job.virtual_stages = 1;
+    job.expert_tensor = job.gpus = job.global_batch_size = 0;
+    auto complete = resolve(std::move(job));
+    if (!complete) return propagate(complete);
+    return {};
+  }
+
   Result<std::vector<PlannedLayout>> find_layouts(const Topology& machine) {
     LayoutChoice choice;
     choice.gpus = training_.job().gpus > 0 ? training_.job().gpus : machine.core_count();
@@ -88,6 +97,7 @@ class LlmVerb : public Verb {
     choice.fixed_context = training_.is_given("cp");
     choice.fixed_expert = training_.is_given("ep");
     gpus_ = choice.gpus;
+    if (auto valid = check_model(training_.job()); !valid) return propagate(valid);
     std::vector<PlannedLayout> planned;
     for (TrainingJob& job : layouts(training_.job(), choice)) {
       ++possible_;
@@ -103,7 +113,7 @@ class LlmVerb : public Verb {
     return planned;
   }
 
-  Result<CommGraph> graph_of(const TrainingJob& job) const {
+  static Result<CommGraph> graph_of(const TrainingJob& job) {
     auto step = make_training_step(job);
     if (!step) return propagate(step);
     return traffic(std::move(step->profile), CollectiveModel::automatic);
@@ -117,7 +127,7 @@ class LlmVerb : public Verb {
     if (!capacities) return propagate(capacities);
     std::vector<Core> in_order;
     for (const Core core : machine.cores()) {
-      if (in_order.size() < ranks && (*capacities)[core] > 0) in_order.push_back(core);
+      for (std::uint32_t i = 0; i < (*capacities)[core] && in_order.size() < ranks; ++i) in_order.push_back(core);
     }
     for (std::size_t i = 0; i < planned.size(); ++i) {
       progress.report("predicting layouts", static_cast<double>(i) / static_cast<double>(planned.size()));
@@ -132,7 +142,7 @@ class LlmVerb : public Verb {
     return {};
   }
 
-  Result<void> map_layouts(std::vector<PlannedLayout>& planned, const Topology& machine, Progress& progress) const {
+  static Result<void> map_layouts(std::vector<PlannedLayout>& planned, const Topology& machine, Progress& progress) {
     auto mapper = make_mapper("auto");
     if (!mapper) return propagate(mapper);
     for (PlannedLayout& layout : planned) {
