@@ -24,10 +24,13 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   }
 }
 
+/// 30 million years in seconds, as in the Standard Workload Format.
+constexpr std::uint64_t max_number = 1'000'000'000'000'000;
+
 std::optional<std::uint64_t> parse_digits(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value > max_number) return std::nullopt;
   return value;
 }
 
