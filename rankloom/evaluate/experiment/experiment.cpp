@@ -14,7 +14,7 @@ namespace rankloom {
 
 namespace {
 
-constexpr double level = 0.05;
+constexpr double significance_level = 0.05;
 
 /// Equal costs, also 0, have the ratio 1.
 double ratio(double value, double reference) {
@@ -135,13 +135,13 @@ std::string to_sentence(const MapperTest& test, const std::string& baseline) {
   const std::string counts =
       fmt::format("{} costs {} than {} on {} of {} instances", test.mapper, is_less ? "less" : "more", baseline,
                   is_less ? test.less : test.more, test.instances);
-  if (test.test.pairs < min_pairs_for(level)) {
+  if (test.test.pairs < min_pairs_for(significance_level)) {
     return fmt::format("{}; {} with different costs are too few for a test, which needs {}", counts, test.test.pairs,
-                       min_pairs_for(level));
+                       min_pairs_for(significance_level));
   }
   const std::string p_value =
       test.test.p_value < 0.0001 ? std::string("p < 0.0001") : fmt::format("p = {:.2g}", test.test.p_value);
-  if (test.test.p_value > level)
+  if (test.test.p_value > significance_level)
     return fmt::format("{}, which may be chance ({}, effect {:.2f})", counts, p_value, test.test.effect);
   const bool agrees = is_less == (test.test.effect < 0);
   return fmt::format("{} ({}, effect {:.2f}{})", counts, p_value, test.test.effect,
