@@ -7,7 +7,7 @@
 namespace rankloom {
 namespace {
 
-Result<Workload> read(const std::string& text) {
+Result<Workload> workload_of(const std::string& text) {
   return read_sacct(FileContents("jobs.txt", text));
 }
 
@@ -26,7 +26,7 @@ TEST(Sacct, IsRecognisedByItsHeader) {
 }
 
 TEST(Sacct, GivesTheJobsThatRanInOrderOfSubmission) {
-  const auto workload = read(listing);
+  const auto workload = workload_of(listing);
   ASSERT_TRUE(workload) << to_string(workload.error());
   ASSERT_EQ(workload->jobs.size(), 2U);
   const WorkloadJob &first = workload->jobs[0], &second = workload->jobs[1];
@@ -43,7 +43,7 @@ TEST(Sacct, GivesTheJobsThatRanInOrderOfSubmission) {
 }
 
 TEST(Sacct, AcceptsRawColumnsAndCountsProcessorsWithoutNodes) {
-  const auto workload = read(
+  const auto workload = workload_of(
       "JobIDRaw|Submit|Start|ElapsedRaw|AllocCPUS|TimelimitRaw\n7|1000|1100|30|64|2\n8|1010|1100|300|32|Partition_"
       "Limit\n");
   ASSERT_TRUE(workload) << to_string(workload.error());
@@ -55,7 +55,7 @@ TEST(Sacct, AcceptsRawColumnsAndCountsProcessorsWithoutNodes) {
 }
 
 TEST(Sacct, GoesThroughTheWorkloadFormat) {
-  const auto workload = read(listing);
+  const auto workload = workload_of(listing);
   const auto again = read_swf(FileContents("jobs.swf", write_swf(*workload)));
   ASSERT_TRUE(again);
   ASSERT_EQ(again->jobs.size(), 2U);
@@ -63,11 +63,11 @@ TEST(Sacct, GoesThroughTheWorkloadFormat) {
 }
 
 TEST(Sacct, NamesAMissingColumn) {
-  const auto workload = read("JobID|JobName|State\n1|a|COMPLETED\n");
+  const auto workload = workload_of("JobID|JobName|State\n1|a|COMPLETED\n");
   ASSERT_FALSE(workload);
   EXPECT_NE(workload.error().what.find("Submit"), std::string::npos);
   EXPECT_NE(workload.error().hint.find("sacct"), std::string::npos);
-  EXPECT_FALSE(read("JobID|Submit|Start|End|NNodes\n"));
+  EXPECT_FALSE(workload_of("JobID|Submit|Start|End|NNodes\n"));
 }
 
 }  // namespace

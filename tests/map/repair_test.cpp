@@ -13,7 +13,7 @@ using testing::make_problem;
 using testing::random_graph;
 using testing::topology;
 
-std::vector<Core> cores(std::initializer_list<std::uint32_t> numbers) {
+std::vector<Core> cores_of(std::initializer_list<std::uint32_t> numbers) {
   std::vector<Core> list;
   for (const std::uint32_t number : numbers) list.push_back(Core{number});
   return list;
@@ -33,19 +33,19 @@ TEST(Repair, MovesTheRankWithTheSmallestLossToTheClosestFreeCore) {
   // Ranks 0, 1 and 2 are on core 0; 0 and 1 have the most traffic. Core 1 and all cores of the second node are free.
   const auto problem =
       make_problem(directed_graph(3, {{0, 1, 100}, {1, 2, 5}, {0, 2, 1}}), topology("node:2=10 core:2*2+2*2=1"));
-  EXPECT_EQ(repair(problem, cores({0, 0, 0})), cores({0, 0, 1}));
+  EXPECT_EQ(repair(problem, cores_of({0, 0, 0})), cores_of({0, 0, 1}));
 }
 
 TEST(Repair, MovesToAnotherNodeOnlyIfTheNodeIsFullAndThenToItsPartners) {
   // The first node is full; rank 4 must leave it and communicates with rank 5 on the third.
   const auto problem = make_problem(directed_graph(6, {{0, 1, 9}, {2, 3, 9}, {0, 4, 1}, {4, 5, 3}, {1, 2, 9}}),
                                     topology("node:3=10 core:4=1"));
-  EXPECT_EQ(repair(problem, cores({0, 1, 2, 3, 3, 8})), cores({0, 1, 2, 3, 9, 8}));
+  EXPECT_EQ(repair(problem, cores_of({0, 1, 2, 3, 3, 8})), cores_of({0, 1, 2, 3, 9, 8}));
 }
 
 TEST(Repair, MovesToTheClosestNodeOfANetwork) {
   const auto problem = make_problem(directed_graph(3, {{0, 1, 9}, {1, 2, 1}}), topology("mesh:8=1 core:1"));
-  EXPECT_EQ(repair(problem, cores({3, 4, 4})), cores({3, 4, 5}));
+  EXPECT_EQ(repair(problem, cores_of({3, 4, 4})), cores_of({3, 4, 5}));
 }
 
 TEST(Repair, MovesOnlyTheExcessRanks) {

@@ -35,7 +35,7 @@ class CommandMapperTest : public ::testing::Test {
     auto mapper = make_command_mapper(spec, {limit, write_ranks});
     if (!mapper) return propagate(mapper);
     const MapProblem problem{graph, topology, capacities, CostModel::bytes, {}};
-    return run_mapper(*mapper, problem, {.seed = 7}, {.keep_worse = true});
+    return run_mapper(*mapper, problem, {.seed = 7, .deadline = {}}, {.keep_worse = true});
   }
 
   CommGraph graph = chain({1, 2, 3});
@@ -150,11 +150,12 @@ TEST(GivenMapper, ReturnsTheStart) {
   const Capacities capacities = *Capacities::of(topology, 2, {});
   const std::vector<Core> start{Core{0}, Core{2}};
   const auto mapper = make_given_mapper("file:a.map");
-  const auto result =
-      run_mapper(mapper, {graph, topology, capacities, CostModel::bytes, start}, {.seed = 0}, {.keep_worse = true});
+  const auto result = run_mapper(mapper, {graph, topology, capacities, CostModel::bytes, start},
+                                 {.seed = 0, .deadline = {}}, {.keep_worse = true});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->cost, 10);
-  EXPECT_FALSE(run_mapper(mapper, {graph, topology, capacities, CostModel::bytes, {}}, {.seed = 0}, {}));
+  EXPECT_FALSE(
+      run_mapper(mapper, {graph, topology, capacities, CostModel::bytes, {}}, {.seed = 0, .deadline = {}}, {}));
 }
 
 }  // namespace
