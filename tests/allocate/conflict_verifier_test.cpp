@@ -44,15 +44,16 @@ TEST(ResourceNames, AreThoseOfNodesAndOfTheNodesBelowSwitches) {
   const std::vector<RunningJob> jobs{{"7", {Node{0}, Node{1}}}, {"9", {Node{2}, Node{3}}}};
   const auto conflicts = verify(tree.network(), Exclusive::routers, jobs);
   ASSERT_EQ(conflicts.size(), 1U);
-  EXPECT_EQ(describe(conflicts[0], tree.network(), names(8)), "the switch above n1 to n4 is used by jobs 7 and 9");
+  EXPECT_EQ(to_string(conflicts[0], tree.network(), names(8)), "the switch above n1 to n4 is used by jobs 7 and 9");
   const AllocationMachine mesh = allocation_machine("mesh:3x3 core:1", Exclusive::routers);
-  EXPECT_EQ(describe({Conflict::Kind::router, 4, "a", "b"}, mesh.network(), names(9)),
+  EXPECT_EQ(to_string(Conflict{Conflict::Kind::router, 4, "a", "b"}, mesh.network(), names(9)),
             "the router of n5 is used by jobs a and b");
-  EXPECT_EQ(describe({Conflict::Kind::node, 4, "a", "b"}, mesh.network(), names(9)), "n5 belongs to jobs a and b");
+  EXPECT_EQ(to_string(Conflict{Conflict::Kind::node, 4, "a", "b"}, mesh.network(), names(9)),
+            "n5 belongs to jobs a and b");
   const std::vector<RunningJob> row{{"a", {Node{0}, Node{2}}}, {"b", {Node{0}, Node{1}}}};
   for (const Conflict& conflict : verify(mesh.network(), Exclusive::links, row)) {
     if (conflict.kind != Conflict::Kind::link) continue;
-    const std::string text = describe(conflict, mesh.network(), names(9));
+    const std::string text = to_string(conflict, mesh.network(), names(9));
     EXPECT_TRUE(text == "the link from n1 to n2 is used by jobs a and b" ||
                 text == "the link from n2 to n1 is used by jobs a and b")
         << text;

@@ -30,7 +30,7 @@ std::string vertex_name(const Network& network, Vertex vertex, std::span<const s
   return fmt::format("router {}", index(vertex));
 }
 
-std::string describe(const Conflict& conflict, const Network& network, std::span<const std::string> node_names) {
+std::string to_string(const Conflict& conflict, const Network& network, std::span<const std::string> node_names) {
   const auto jobs = fmt::format("jobs {} and {}", conflict.first_job, conflict.second_job);
   const auto name = [&](Vertex vertex) { return vertex_name(network, vertex, node_names); };
   switch (conflict.kind) {

@@ -16,6 +16,6 @@ namespace rankloom {
 std::string vertex_name(const Network& network, Vertex vertex, std::span<const std::string> node_names);
 
 /// "the switch above n1 to n16 is used by jobs 7 and 9", "the link from n1 to the switch above n1 to n16 is used by …"
-std::string describe(const Conflict& conflict, const Network& network, std::span<const std::string> node_names);
+std::string to_string(const Conflict& conflict, const Network& network, std::span<const std::string> node_names);
 
 }  // namespace rankloom

@@ -21,8 +21,8 @@ enum class Exclusive : std::uint8_t { routers, links };
 std::string_view name_of(Exclusive exclusive);
 /// The value that fits the network: links in fat trees and dragonflies, routers elsewhere.
 Exclusive default_exclusive(const Network& network);
-/// The same for a machine: links also for a hierarchy of switches, such as that of Slurm's topology.conf, whose switches
-/// are crossbars. `tree:…` is the network of the paper, with routers.
+/// The same for a machine: links also for a hierarchy of switches, such as that of Slurm's topology.conf, whose
+/// switches are crossbars. `tree:…` is the network of the paper, with routers.
 Exclusive default_exclusive(const Topology& topology);
 
 // f_rule in Zhang 2014 (words: ok)

@@ -28,17 +28,17 @@ void PolicyArguments::describe_policy(CLI::App& app, const std::string& help, bo
 }
 
 void PolicyArguments::describe_exclusive(CLI::App& app) {
-  add_value(app,
-            {"--exclusive", "routers|links",
-             "what two jobs must not share; by default links in fat trees, dragonflies and hierarchies of switches, routers "
-             "in other networks",
-             "policy"},
-            [this](std::string_view value) -> Result<void> {
-              if (value != "routers" && value != "links")
-                return bad_value("--exclusive", value, "one of: routers, links");
-              exclusive = value == "links" ? Exclusive::links : Exclusive::routers;
-              return {};
-            });
+  add_value(
+      app,
+      {"--exclusive", "routers|links",
+       "what two jobs must not share; by default links in fat trees, dragonflies and hierarchies of switches, routers "
+       "in other networks",
+       "policy"},
+      [this](std::string_view value) -> Result<void> {
+        if (value != "routers" && value != "links") return bad_value("--exclusive", value, "one of: routers, links");
+        exclusive = value == "links" ? Exclusive::links : Exclusive::routers;
+        return {};
+      });
 }
 
 void PolicyArguments::describe_limits(CLI::App& app) {

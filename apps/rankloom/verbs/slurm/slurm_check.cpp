@@ -54,11 +54,11 @@ class SlurmCheckVerb : public Verb {
         json["jobs"].push_back({{"job", job.name}, {"nodes", nodes}, {"names", names}});
       }
       for (const Conflict& conflict : conflicts)
-        json["conflicts"].push_back({{"where", rankloom::describe(conflict, network, machine->names)},
+        json["conflicts"].push_back({{"where", to_string(conflict, network, machine->names)},
                                      {"jobs", {conflict.first_job, conflict.second_job}}});
       print_json(json);
     } else {
-      for (const Conflict& conflict : conflicts) print(rankloom::describe(conflict, network, machine->names) + "\n");
+      for (const Conflict& conflict : conflicts) print(to_string(conflict, network, machine->names) + "\n");
       if (conflicts.empty())
         print(fmt::format("{}: no two of them share {}\n", counted(jobs->size(), "job"),
                           name_of(allocation_machine.exclusive())));
