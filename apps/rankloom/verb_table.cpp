@@ -82,7 +82,10 @@ constexpr auto table = std::to_array<VerbInfo>({
      "Every core of the machine stands for one GPU. Nothing is measured.",
      "# layouts of a model with 8 billion parameters on 64 GPUs below two leaf switches\n"
      "rankloom llm plan --model llama3-8b --sequence-parallel --global-batch-size 128 --layouts 2 -t \"leaf:2=20GB/s "
-     "node:4=50GB/s core:8=450GB/s\"",
+     "node:4=50GB/s core:8=450GB/s\"\n"
+     "# the same with a given tensor and pipeline parallel degree\n"
+     "rankloom llm plan --model llama3-8b --sequence-parallel --global-batch-size 128 --tp 8 --pp 2 -t "
+     "\"leaf:2=20GB/s node:4=50GB/s core:8=450GB/s\"",
      make_llm_verb},
     {"simulate", "predict run times by replaying a program on a simulated machine",
      "Replays the communication of a program on a SimGrid simulation of the machine and reports the run time of each "
