@@ -62,7 +62,7 @@ TEST(ResourceNames, AreThoseOfNodesAndOfTheNodesBelowSwitches) {
 
 TEST(DefaultExclusive, IsLinksForHierarchiesOfSwitches) {
   EXPECT_EQ(default_exclusive(topology("switch:2 node:4 core:2")), Exclusive::links);
-  EXPECT_EQ(default_exclusive(topology("tree:2,4 core:1")), Exclusive::routers);
+  EXPECT_EQ(default_exclusive(topology("tree:2,4 core:1")), Exclusive::links);
   EXPECT_EQ(default_exclusive(topology("torus:4x4 core:1")), Exclusive::routers);
   EXPECT_EQ(default_exclusive(topology("fattree:k=4 core:1")), Exclusive::links);
 }

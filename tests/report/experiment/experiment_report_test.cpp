@@ -74,10 +74,10 @@ TEST(Plots, DrawTheProfileAsSteps) {
   const Plot plot = performance_profile_plot(Experiment::of(two_runs()));
   ASSERT_EQ(plot.series.size(), 2U);
   const auto& base = plot.series[0].points;  // 0 up to twice the lowest cost, then 1
-  EXPECT_DOUBLE_EQ(base[1].x, 2);
+  EXPECT_NEAR(base[1].x, 2, 1e-9);
   EXPECT_EQ(base[1].y, 0);
   EXPECT_EQ(base[2].y, 1);
-  EXPECT_DOUBLE_EQ(plot.series[1].points[2].x, 1);
+  EXPECT_NEAR(plot.series[1].points[2].x, 1, 1e-9);
   EXPECT_EQ(plot.series[1].points[2].y, 1);
 }
 
