@@ -55,6 +55,9 @@ std::vector<PlacedCommunication::Use> uses_of(const CommGraph& graph, const Plat
 /// The graphs of more edges are generated again when they are needed.
 constexpr std::uint64_t max_kept_edges = 20'000'000;
 
+/// The prediction of one set takes some milliseconds for this many edges. Jobs with more are placed as by closed-best.
+constexpr std::uint64_t max_scored_edges = 50'000;
+
 }  // namespace
 
 std::span<const std::string_view> default_job_patterns() {
@@ -165,7 +168,7 @@ PlacedCommunication JointModel::place(const WorkloadJob& job, std::span<const No
 
 const RunTimeModel* JointModel::run_time_model(const WorkloadJob& job) {
   const Traffic* const traffic = traffic_of(job);
-  if (traffic == nullptr) return nullptr;
+  if (traffic == nullptr || traffic->graph.edge_count() > max_scored_edges) return nullptr;
   fit_.emplace(mapper_, JobTraffic{traffic->id, traffic->graph}, applications_[job.application - 1].communication,
                traffic->recorded);
   return &*fit_;
