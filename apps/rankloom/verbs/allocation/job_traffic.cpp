@@ -61,8 +61,11 @@ std::vector<std::uint32_t> NodeCounts::tried() const {
   if (min == 0) return counts;
   const double factor =
       std::max(std::sqrt(2.0), std::exp2(std::log2(static_cast<double>(max) / static_cast<double>(min)) / 7));
-  for (double count = static_cast<double>(min); count < static_cast<double>(max) - 0.5; count *= factor)
+  double count = static_cast<double>(min);
+  while (count < static_cast<double>(max) - 0.5) {
     counts.push_back(static_cast<std::uint32_t>(std::lround(count)));
+    count *= factor;
+  }
   counts.push_back(static_cast<std::uint32_t>(max));
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   return counts;

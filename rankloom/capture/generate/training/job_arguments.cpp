@@ -133,8 +133,8 @@ class ArgumentReader {
       return true;
     }
     if (is_in(switch_arguments, argument.name)) {
-      if (argument.value != "" && argument.value != "true" && argument.value != "false" && argument.value != "True" &&
-          argument.value != "False")
+      if (!argument.value.empty() && argument.value != "true" && argument.value != "false" &&
+          argument.value != "True" && argument.value != "False")
         return wrong("true or false");
       const bool on = argument.value != "false" && argument.value != "False";
       set(argument.name, on);
