@@ -13,37 +13,18 @@
 
 #include <fmt/format.h>
 
+#include "bench/system/allocator.hpp"
 #include "bench/verdict.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/discover/discover.hpp"
 
 namespace {
 
 using namespace rankloom;
+using namespace rankloom::bench;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// CPU time of this thread, which other programs on the machine do not influence.
-double processor_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-template <class T>
-T value_or_exit(Result<T> result) {
-  if (result) return *std::move(result);
-  fmt::print(stderr, "{}\n", to_string(result.error()));
-  std::exit(5);
-}
-
-Allocator allocator_for(const std::string& text) {
-  Topology topology = value_or_exit(load_topology(text));
-  const Exclusive exclusive = default_exclusive(topology.network());
-  return Allocator(AllocationMachine(std::move(topology), exclusive));
 }
 
 struct Case {
@@ -108,9 +89,9 @@ nlohmann::json decisions(const std::string& machine, std::size_t count, double m
   std::size_t failed = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto wanted = static_cast<std::uint32_t>(workload.jobs[i].tasks);
-    const double begin = processor_seconds();
+    const double begin = processor_seconds(CLOCK_THREAD_CPUTIME_ID);
     auto found = allocate_nodes(allocator, occupancy, policy, wanted, {});
-    times.push_back(processor_seconds() - begin);
+    times.push_back(processor_seconds(CLOCK_THREAD_CPUTIME_ID) - begin);
     if (found) {
       occupancy.add(*found);
       running.push_back(*std::move(found));

@@ -15,37 +15,18 @@
 
 #include <fmt/format.h>
 
+#include "bench/system/allocator.hpp"
 #include "bench/verdict.hpp"
 #include "rankloom/allocate/workload/workload_replay.hpp"
 #include "rankloom/core/random.hpp"
-#include "rankloom/discover/discover.hpp"
 #include "rankloom/place/joint/joint_model.hpp"
 
 namespace {
 
 using namespace rankloom;
+using namespace rankloom::bench;
 
 constexpr const char* fast_mapper = "auto:effort=fast";
-
-/// CPU time of this process, which other programs on the machine do not influence.
-double processor_seconds() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-template <class T>
-T value_or_exit(Result<T> result) {
-  if (result) return *std::move(result);
-  fmt::print(stderr, "{}\n", to_string(result.error()));
-  std::exit(5);
-}
-
-Allocator allocator_for(const std::string& text) {
-  Topology topology = value_or_exit(load_topology(text));
-  const Exclusive exclusive = default_exclusive(topology.network());
-  return Allocator(AllocationMachine(std::move(topology), exclusive));
-}
 
 void give_patterns(Workload& workload, std::uint64_t seed) {
   const std::vector<std::string> patterns(default_job_patterns().begin(), default_job_patterns().end());
@@ -122,9 +103,9 @@ void decisions(const std::string& machine, std::size_t count, bool large, bench:
   for (const WorkloadJob& job : workload.jobs) {
     AllocationOptions options;
     options.fit.run_time = model->run_time_model(job);
-    const double begin = processor_seconds();
+    const double begin = processor_seconds(CLOCK_PROCESS_CPUTIME_ID);
     auto found = allocate_nodes(allocator, occupancy, policy, static_cast<std::uint32_t>(job.tasks), options);
-    times.push_back(processor_seconds() - begin);
+    times.push_back(processor_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin);
     if (found) {
       occupancy.add(*found);
       running.push_back(*std::move(found));

@@ -236,7 +236,7 @@ class AllocVerb : public Verb {
       return fail(Code::usage, at("NODES"), "the time on several numbers of nodes cannot be compared without a pattern",
                   "add --pattern, or give one number of nodes");
     if (!traffic_.given() && !traffic_.output().empty())
-      return fail(Code::usage, at("-o"), "without --profile or --pattern there are no ranks to map", "add --profile");
+      return fail(Code::usage, at("-o"), "the traffic of the job is not given", "add --profile or --pattern");
     if (auto writable = check_output(traffic_.output()); !writable) return propagate(writable);
     std::uint64_t tasks = tasks_;
     if (traffic_.given() && nodes_.min == 0 && tasks == 0) {
@@ -302,9 +302,8 @@ class AllocVerb : public Verb {
 
   std::string describe_choice(const JobChoice& choice, const MappedJob& mapped) const {
     std::string text = fmt::format("why: {}\n", choice.why);
-    const double gain = mapped.block_seconds > 0 ? 100 * (1 - mapped.seconds / mapped.block_seconds) : 0;
-    text += fmt::format("predicted communication: {}, {} less than with ranks in the order of the nodes\n",
-                        format_seconds(mapped.seconds), percent(std::max(0.0, gain)));
+    text += fmt::format("predicted communication: {}; with ranks in the order of the nodes: {}\n",
+                        format_seconds(mapped.seconds), format_seconds(std::max(mapped.seconds, mapped.block_seconds)));
     if (!traffic_.output().empty()) return text + fmt::format("{}: the core of each rank\n", traffic_.output());
     constexpr std::size_t max_shown = 64;
     if (mapped.core_of.size() > max_shown) return text + "add -o FILE for the cores of the ranks\n";

@@ -49,6 +49,7 @@ Result<void> RowJournal::append(Json row) {
   struct stat before {};
   if (::fstat(file_.number(), &before) != 0) return cannot_write();
   const ssize_t written = ::write(file_.number(), line.data(), line.size());
+  if (written >= 0) errno = ENOSPC;  // of a partial write, which sets no error
   if (written != static_cast<ssize_t>(line.size()) || ::fdatasync(file_.number()) != 0) {
     auto failure = cannot_write();
     [[maybe_unused]] const int restored = ::ftruncate(file_.number(), before.st_size);
