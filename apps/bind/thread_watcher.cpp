@@ -120,7 +120,9 @@ void append(const std::string& file, const std::string& line) {
   int wait = first_milliseconds;
   for (int number = 0; number < max_samples && process.runs_for(wait); ++number, wait *= 2) {
     const std::string threads = sample(process.folder());
-    if (!threads.empty()) append(file, beginning + " threads" + threads + "\n");
+    if (threads.empty()) continue;
+    std::string line = beginning;
+    append(file, line.append(" threads").append(threads).append("\n"));
   }
   std::_Exit(0);
 }

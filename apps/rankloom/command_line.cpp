@@ -64,7 +64,7 @@ std::string suggest_or_help(std::string_view flag, const std::vector<std::string
 
 /// A plain message for CLI11's errors about missing and repeated values.
 std::string plain_message(const CLI::ParseError& problem) {
-  const std::string message = problem.what();
+  std::string message = problem.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) == nullptr) return message;
   const std::string option = message.substr(0, message.find(':'));
   return option + (message.ends_with("missing") ? " needs a value" : " is given more than once");

@@ -209,6 +209,7 @@ class SwitchTree {
   void add_remarks(const std::vector<std::size_t>& roots, MachineSpec& machine) const {
     if (roots.size() > 1 && kind_ == "switch") {
       std::vector<std::string> names;
+      names.reserve(roots.size());
       for (const std::size_t root : roots) names.push_back(entries_[root].name);
       machine.remarks.push_back({fmt::format("the switches form {} parts without a common switch: below {}",
                                              roots.size(), first_names(names)),

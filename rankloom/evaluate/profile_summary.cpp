@@ -97,6 +97,7 @@ std::vector<OperationTotal> operations_of(const std::vector<Collective>& collect
     total.bytes += collective.count * collective.bytes;
   }
   std::vector<OperationTotal> list;
+  list.reserve(totals.size());
   for (const auto& [op, total] : totals) list.push_back(total);
   std::stable_sort(list.begin(), list.end(),
                    [](const OperationTotal& a, const OperationTotal& b) { return a.bytes > b.bytes; });

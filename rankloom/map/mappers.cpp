@@ -132,6 +132,7 @@ Failure unknown_mapper(std::string_view name) {
                 fmt::format("install {} and build again with -D{}=ON", external.package, external.option));
   }
   std::vector<std::string_view> known;
+  known.reserve(std::size(table));
   for (const MapperInfo& row : table) known.push_back(row.name);
   return fail(Code::usage, at("-a"), fmt::format("unknown mapper '{}'", name), suggest(name, known));
 }

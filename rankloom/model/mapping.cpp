@@ -33,7 +33,7 @@ Capacities Capacities::of_leaves(const Topology& topology) {
   return capacities;
 }
 
-Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks, Options options) {
+Result<Capacities> Capacities::of(const Topology& topology, std::uint32_t ranks, const Options& options) {
   if (auto named = options.shapes.check(ranks); !named) return propagate(named);
   const SlotShapes shapes = options.shapes.of_first(ranks);
   if (shapes.differ()) return of_mixed(topology, ranks, shapes);

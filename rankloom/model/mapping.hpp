@@ -29,7 +29,7 @@ class Capacities {
   };
 
   /// Fails (infeasible) if there are more ranks than slots and the options do not allow this.
-  static Result<Capacities> of(const Topology& topology, std::uint32_t ranks, Options options);
+  static Result<Capacities> of(const Topology& topology, std::uint32_t ranks, const Options& options);
 
   /// What the machine says of every leaf, whatever the ranks occupy.
   static Capacities of_leaves(const Topology& topology);

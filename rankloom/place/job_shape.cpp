@@ -58,7 +58,8 @@ Result<JobShape> job_shape(const LaunchCommand& command) {
   JobShape job = syntax.read_shape(command.programs.front());
   if (command.programs.size() == 1) return job;
   job.ranks_per_node = 0;  // of each program
-  const ProgramShape first = job, silent = syntax.read_shape({});
+  const JobShape of_nothing = syntax.read_shape({});
+  const auto first = static_cast<const ProgramShape&>(job), silent = static_cast<const ProgramShape&>(of_nothing);
   std::vector<ProgramShape> shapes;
   for (const LaunchedProgram& program : command.programs) {
     const JobShape read = syntax.read_shape(program);

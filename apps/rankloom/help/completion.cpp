@@ -22,7 +22,7 @@ std::vector<OptionPage> options_of(const CommandPage& page) {
 }
 
 /// Text between single quotes. The three shells differ only in how a quote is escaped.
-std::string quoted(std::string text, std::string_view quote_as) {
+std::string quoted(std::string_view text, std::string_view quote_as) {
   std::string result;
   for (const char c : text) result += c == '\'' ? std::string(quote_as) : std::string(1, c);
   return result;

@@ -170,6 +170,7 @@ constexpr std::array<Kind, 10> kinds{
 
 std::vector<std::string_view> kind_names() {
   std::vector<std::string_view> names;
+  names.reserve(kinds.size());
   for (const Kind& kind : kinds) names.push_back(kind.name);
   return names;
 }

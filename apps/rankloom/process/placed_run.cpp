@@ -101,6 +101,7 @@ Result<void> RunDirectory::write(const std::vector<LauncherFile>& files) {
 
 Result<void> write_launcher_files(const std::vector<LauncherFile>& files, OutputDirectory& directory) {
   std::vector<OutputFile> outputs;
+  outputs.reserve(files.size());
   for (const LauncherFile& file : files) outputs.push_back({file.name, file.content});
   return directory.write(outputs);
 }

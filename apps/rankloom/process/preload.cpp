@@ -126,7 +126,7 @@ std::pair<std::string, std::string> PreloadedLibrary::variable() const {
   const char* const others = std::getenv("LD_PRELOAD");
   std::string value = path_;
   // In a build for a sanitizer, its run-time library has to come first.
-  if (constexpr std::string_view runtime = RANKLOOM_SANITIZER_RUNTIME; !runtime.empty())
+  if (constexpr const char* runtime = RANKLOOM_SANITIZER_RUNTIME; *runtime != '\0')
     value = fmt::format("{}:{}", runtime, value);
   if (others != nullptr && *others != '\0') value = fmt::format("{}:{}", value, others);
   return {"LD_PRELOAD", value};

@@ -82,7 +82,7 @@ Result<void> TraceDirectory::publish(std::size_t rank_count) {
                 "name a directory that has the same path on all hosts: a replay needs the trace of every rank");
   }
   rank_count = std::max(rank_count, written.size());
-  const auto complete = check_complete(from, to, rank_count);
+  auto complete = check_complete(from, to, rank_count);
   written.emplace_back(trace_list);
   if (auto reserved = output_->reserve(written); !reserved) return complete ? reserved : complete;
   written.pop_back();

@@ -426,7 +426,7 @@ std::vector<Candidate> BoxSearch::find_candidates(const Occupancy& occupancy, st
     if (!box) box = best_position(view, positions, candidate, nodes, score);
     if (!box) continue;
     std::int64_t surface = 0;
-    for (const std::uint32_t extent : candidate.extents) surface += 2 * (candidate.volume / extent);
+    for (const std::uint32_t extent : candidate.extents) surface += std::int64_t{2} * (candidate.volume / extent);
     // The score is contact - 4 x volume, and the faces without contact are those of free neighbours.
     const double packing_cost = static_cast<double>(surface - score) / 4;
     Allocation allocation = make_allocation(occupancy, *box, nodes, false);

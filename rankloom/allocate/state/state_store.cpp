@@ -55,7 +55,8 @@ Result<void> check_owner(const std::string& path) {
   auto file = read_file(path);
   if (!file) return propagate(file);
   const std::string_view head = file->view().substr(0, 100);
-  const std::string_view magic("SQLite format 3", 16);  // with its terminating zero
+  using namespace std::string_view_literals;
+  constexpr std::string_view magic = "SQLite format 3\0"sv;
   if (head.size() < 100 || !head.starts_with(magic)) {
     return fail(Code::bad_input, at(path), "this is not a state file, or it is damaged: file is not a database",
                 "restore a copy, or remove the file and start again with `rankloom alloc init`");

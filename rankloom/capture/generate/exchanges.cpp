@@ -85,7 +85,8 @@ class Groups : public Generator {
  private:
   CommGraph links(std::uint32_t ranks) const {
     CommGraphBuilder builder(ranks);
-    const auto exchanges = static_cast<double>(iterations_ / (1 + skip_));
+    const auto whole_exchanges = iterations_ / (1 + skip_);
+    const auto exchanges = static_cast<double>(whole_exchanges);
     for (std::uint64_t first = per_group_; exchanges > 0 && first < ranks; first += per_group_) {
       const Rank next{static_cast<std::uint32_t>(first)};
       const Rank before{static_cast<std::uint32_t>(first - 1)};

@@ -92,6 +92,7 @@ std::vector<double> make_loads(LoadPattern pattern, std::uint32_t ranks, std::ui
 
 std::vector<std::string_view> pattern_names() {
   std::vector<std::string_view> names;
+  names.reserve(std::size(table));
   for (const GeneratorInfo& row : table) names.push_back(row.name);
   return names;
 }

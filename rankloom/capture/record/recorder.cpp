@@ -21,8 +21,6 @@
 #include "rankloom/core/job_identity.hpp"
 #include "rankloom/core/system/cpu_set.hpp"
 
-extern char* program_invocation_name;
-
 namespace rankloom::record {
 
 constinit Recorder recorder;

@@ -37,6 +37,7 @@ std::vector<PairDistance> distances_of(const ProbeTable& table) {
     }
   }
   std::vector<PairDistance> distances;
+  distances.reserve(values.size());
   for (const auto& [pair, value] : values) distances.push_back({pair.first, pair.second, value});
   return distances;
 }
@@ -162,6 +163,7 @@ class Analysis {
       members[path].push_back(rank);
     }
     std::vector<std::vector<std::uint32_t>> lists;
+    lists.reserve(members.size());
     for (auto& [path, ranks] : members) lists.push_back(std::move(ranks));
     return lists;
   }

@@ -188,6 +188,7 @@ bool is_slurm_topology(std::string_view text) {
 
 std::vector<SwitchEntry> aggregate_blocks(std::vector<SwitchEntry> blocks, const std::vector<std::uint32_t>& sizes) {
   std::vector<std::string> level;
+  level.reserve(blocks.size());
   for (const SwitchEntry& block : blocks) level.push_back(block.name);
   for (std::size_t i = 1; i < sizes.size() && level.size() > 1; ++i) {
     const std::size_t blocks_per_aggregate = sizes[i] / sizes[i - 1];

@@ -44,7 +44,10 @@ double cost_outside(std::vector<double>& row, std::span<const DistanceShell> she
 
 double degree_capacity_bound(const CommGraph& graph, std::span<const DistanceShell> shells) {
   double cost = 0;
-  for (const auto& [step, messages] : components) {
+  for (const auto& component : components) {
+    // Clang 14 does not capture structured bindings.
+    const auto step = component.step;
+    const auto messages = component.messages;
     if (std::none_of(shells.begin(), shells.end(), [&](const DistanceShell& shell) { return shell.step.*step > 0; }))
       continue;
     cost += parallel_sum<double>(graph.rank_count(), [&](std::size_t begin, std::size_t end) {

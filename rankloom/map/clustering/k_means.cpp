@@ -48,7 +48,8 @@ class KMeans {
   double run(const KMeansOptions& options, Random& random) {
     choose_centres(random);
     for (std::uint64_t round = 0; round < std::max<std::uint64_t>(1, options.max_rounds); ++round) {
-      const bool changed = assign() | fill_empty();
+      bool changed = assign();
+      if (fill_empty()) changed = true;
       if ((!changed && round > 0) || options.deadline.passed()) break;
       move_centres();
     }

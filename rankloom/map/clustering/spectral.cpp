@@ -248,6 +248,7 @@ auto SpectralClustering::Piece::bundle_components(std::uint32_t k) -> Labels {
   // There are more small components than bundles: fewer than k components have 1.5 times the mean size, and there are
   // more than k components.
   std::vector<std::uint32_t> sizes;
+  sizes.reserve(large.size() + 1);
   for (const std::uint32_t component : large) sizes.push_back(static_cast<std::uint32_t>(components[component].size()));
   sizes.push_back(small_elements);
   const auto shares = apportion(k, sizes);

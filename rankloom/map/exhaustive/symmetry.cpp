@@ -65,16 +65,16 @@ MachineSymmetry::MachineSymmetry(const Topology& topology, std::size_t highest,
 
 void MachineSymmetry::representatives(const std::vector<std::uint32_t>& occupants,
                                       std::vector<bool>& is_representative) const {
-  constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+  constexpr auto nothing = std::numeric_limits<std::uint32_t>::max();
   is_representative.assign(occupants.size(), true);
   for (const Level& level : levels_) {
     std::vector<bool> empty(level.class_of.size(), true);
     for (std::size_t core = 0; core < occupants.size(); ++core) {
       if (occupants[core] > 0) empty[level.object_of[core]] = false;
     }
-    std::vector<std::uint32_t> first_empty(level.classes, none);
+    std::vector<std::uint32_t> first_empty(level.classes, nothing);
     for (std::uint32_t object = 0; object < empty.size(); ++object) {
-      if (empty[object] && first_empty[level.class_of[object]] == none) first_empty[level.class_of[object]] = object;
+      if (empty[object] && first_empty[level.class_of[object]] == nothing) first_empty[level.class_of[object]] = object;
     }
     for (std::size_t core = 0; core < occupants.size(); ++core) {
       const std::uint32_t object = level.object_of[core];

@@ -62,6 +62,7 @@ class SymmetricPermutation {
       ++common[{part_of(parts, core_of_[index(rank)]), part_of(parts, start_core)}];
     }
     std::vector<std::tuple<std::uint64_t, std::size_t, std::size_t>> pairs;
+    pairs.reserve(common.size());
     for (const auto& [pair, count] : common) pairs.emplace_back(count, pair.first, pair.second);
     std::stable_sort(pairs.begin(), pairs.end(),
                      [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });

@@ -33,6 +33,7 @@ std::vector<Core> memetic_placement(const MapProblem& problem, const std::vector
                                     std::uint64_t iterations, Random& random, StopCondition& stop_condition) {
   const QapInstance instance(problem);
   std::vector<std::vector<std::uint32_t>> assignments;
+  assignments.reserve(starts.size());
   for (const auto& start : starts) assignments.push_back(instance.locations().assignment_of(start));
   auto placement =
       instance.locations().placement_of(memetic_search(instance, assignments, iterations, random, stop_condition));

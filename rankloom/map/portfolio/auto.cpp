@@ -364,7 +364,7 @@ class Auto final : public Mapper {
            done += batch) {
         std::vector<std::vector<Core>> placements(std::min(batch, preset_.multilevel_runs - done));
         parallel_chunks(placements.size(), 1, [&](std::size_t at, std::size_t) {
-          multilevel::Options options = preset_;
+          auto options = static_cast<const multilevel::Options&>(preset_);
           options.multisection.pack = has_many_free_slots(problem_) && (done + at) % 2 == 0;
           placements[at] = multilevel::multilevel_placement(problem_, vertices, options, mix(run_.seed) + done + at);
         });

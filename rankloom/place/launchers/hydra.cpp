@@ -375,30 +375,28 @@ constexpr auto intel_options = [] {
 
 constexpr std::string_view options_of_one_program = "n env envlist envnone envall wdir path arch soft umask";
 
-constexpr LauncherSyntax mpich_command_line{
+constexpr LauncherSyntax mpich_5_command_line{
     .programs = "mpirun mpiexec mpirun.mpich mpiexec.mpich mpirun.hydra mpiexec.hydra",
-    .unique_programs = "mpirun.mpich mpiexec.mpich mpirun.hydra mpiexec.hydra",
-    .recognises = recognises_mpich,
+    .unique_programs = "",
+    .recognises = recognises_mpich_5,
     .mpi = "mpich",
-    .software = Software::mpich,
-    .packaged_program = "mpirun.mpich",
     .options = hydra_options,
     .program_options = options_of_one_program,
     .default_rank_count = DefaultRankCount::one,
     .replaced = replaced_by_hydra,
     .check = check_mpich,
     .read_shape = read_shape,
-    .place = place_mpich,
+    .place = place_mpich_5,
     .pass_environment = pass_environment,
 };
 
-constexpr LauncherSyntax mpich_5_command_line = [] {
-  LauncherSyntax syntax = mpich_command_line;
-  syntax.unique_programs = "";
-  syntax.recognises = recognises_mpich_5;
-  syntax.software = std::nullopt;
-  syntax.packaged_program = "";
-  syntax.place = place_mpich_5;
+constexpr LauncherSyntax mpich_command_line = [] {
+  LauncherSyntax syntax = mpich_5_command_line;
+  syntax.unique_programs = "mpirun.mpich mpiexec.mpich mpirun.hydra mpiexec.hydra";
+  syntax.recognises = recognises_mpich;
+  syntax.software = Software::mpich;
+  syntax.packaged_program = "mpirun.mpich";
+  syntax.place = place_mpich;
   return syntax;
 }();
 

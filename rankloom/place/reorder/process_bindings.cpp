@@ -37,6 +37,7 @@ bool natural_less(std::string_view a, std::string_view b) {
 
 std::vector<std::string> sorted_hosts(const std::vector<ProcessBinding>& bindings) {
   std::vector<std::string> hosts;
+  hosts.reserve(bindings.size());
   for (const ProcessBinding& binding : bindings) hosts.push_back(binding.host);
   std::sort(hosts.begin(), hosts.end(), [](const std::string& a, const std::string& b) {
     return natural_less(a, b) || (!natural_less(b, a) && a < b);

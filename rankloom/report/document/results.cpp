@@ -74,7 +74,8 @@ Result<void> add_problem(const ProblemId& problem, const std::string& source, Re
     document.problem = {problem, source};
     return {};
   }
-  const auto& [known, first] = *document.problem;
+  const ProblemId& known = document.problem->first;
+  const std::string& first = document.problem->second;
   const auto differs = [&](std::string_view what) {
     return fail(Code::usage, at(source), fmt::format("another {} than that of {}", what, first),
                 "costs of different problems cannot be compared: write a report for each");

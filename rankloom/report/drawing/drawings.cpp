@@ -102,7 +102,7 @@ void add_mappers(const ReportDocument& document, const DrawingOptions& options, 
     const std::string spread =
         row.seeds > 1 ? fmt::format(" ± {} of {} seeds", document.cost_text(row.cost_spread), row.seeds) : "";
     const std::string time = row.time_ms ? ", " + format_seconds(*row.time_ms / 1e3) : "";
-    rows.push_back({row.name, row.cost, document.cost_text(row.cost) + spread + time});
+    rows.push_back({row.name, row.cost, document.cost_text(row.cost).append(spread).append(time)});
     rows.back().meaning = row.chosen ? Meaning::after : Meaning::neutral;
   }
   if (rows.empty()) return;

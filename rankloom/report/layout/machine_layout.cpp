@@ -103,9 +103,9 @@ class TemplateMaker {
     if (next + 1 >= levels_.size()) {
       const BoxGrid grid = fitting_grid(end - begin, chip_, 1, 2.2);
       for (std::uint32_t core = begin; core < end; ++core) {
-        const std::uint32_t at = core - begin;
+        const std::uint32_t at = core - begin, line = at / grid.columns;
         boxes.push_back({-1, levels_.back().kind, fmt::format("{} {}", levels_.back().kind, core - offset),
-                         x + chip_ * (at % grid.columns), y + at / grid.columns, chip_, 1, core - offset, 1});
+                         x + chip_ * (at % grid.columns), y + line, chip_, 1, core - offset, 1});
       }
       const Size cores{chip_ * grid.columns, static_cast<double>(grid.rows)};
       const auto inside = [](const Topology::Device&) { return true; };

@@ -181,7 +181,7 @@ std::string machine_drawing(const Topology& topology, bool ascii) {
 }
 
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
-                            Json more, const std::string& details) {
+                            const Json& more, const std::string& details) {
   const std::string text = output.empty() ? std::string() : write_machine_json(topology.spec());
   if (!output.empty()) {
     if (auto written = write_file(output, text); !written) return propagate(written);

@@ -20,6 +20,6 @@ std::string machine_drawing(const Topology& topology, bool ascii);
 /// Writes the machine as topology JSON to `output`, unless that is empty, and prints it: with --json as machine_json
 /// with the keys of `more`, else as a drawing followed by `details`.
 Result<int> deliver_machine(const Session& session, const Topology& topology, const std::string& output, bool ascii,
-                            Json more, const std::string& details);
+                            const Json& more, const std::string& details);
 
 }  // namespace rankloom::app

@@ -171,7 +171,7 @@ class TopoProbe : public Verb {
     Json json{
         {"ranks", table->ranks.size()}, {"pairs", table->pairs.size()}, {"measured", levels_json(probed->levels)}};
     json["groups"] = probed->groups;
-    return deliver_machine(session, *topology, output_, ascii_, std::move(json), levels_text(probed->levels));
+    return deliver_machine(session, *topology, output_, ascii_, json, levels_text(probed->levels));
   }
 
  private:

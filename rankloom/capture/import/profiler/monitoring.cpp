@@ -55,6 +55,7 @@ std::vector<std::string> files_of_trace(const FileContents& file) {
       names[other->rank] = path.parent_path() / at->path().filename();
   }
   std::vector<std::string> list;
+  list.reserve(names.size());
   for (const auto& [rank, name] : names) list.push_back(name.string());
   return list;
 }

@@ -14,7 +14,7 @@ namespace {
 
 template <class T>
 T* make_array(std::size_t count) {
-  return static_cast<T*>(std::calloc(count, sizeof(T)));
+  return static_cast<T*>(std::calloc(count, sizeof(T)));  // NOLINT(bugprone-sizeof-expression): T may be a handle
 }
 
 std::uint32_t hash_slot(std::uint64_t value, std::uint32_t capacity) {

@@ -162,7 +162,7 @@ void Trace::cancel_line(const LinePosition& line) {
   char text[160];
   std::memset(text, '0', sizeof text);
   std::memcpy(text, rank_, rank_length_);
-  std::memcpy(text + rank_length_, "compute ", 8);
+  std::memcpy(text + rank_length_, "compute ", 8);  // NOLINT(bugprone-not-null-terminated-result): part of a line
   file_.overwrite(line.offset, text, line.length - 1);
 }
 

@@ -38,7 +38,7 @@ class TraceFile {
   void stop(const char* why);
   bool write_at(std::uint64_t offset, const char* from, std::size_t length, bool create);
 
-  static constexpr std::size_t buffer_size = 64 * 1024;
+  static constexpr std::size_t buffer_size = std::size_t{64} * 1024;
   bool open_ = false;
   std::uint64_t written_ = 0;
   std::size_t used_ = 0;

@@ -69,8 +69,8 @@ void mark_live_table_ended() {
 void detach_live_table_after_fork() {
   if (live == nullptr) return;
   // The addresses of rows are in use, so private memory is mapped over them.
-  ::mmap(live, LiveTable::bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
-         0);
+  constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  if (::mmap(live, LiveTable::bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) live = nullptr;
 }
 
 }  // namespace rankloom::threads

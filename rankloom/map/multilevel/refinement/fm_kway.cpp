@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 #include "rankloom/map/multilevel/refinement/gain_queue.hpp"
 
@@ -397,7 +398,8 @@ double fm_kway_grouping(const WeightedGraph& graph, const Distance& distance, st
   const auto last = static_cast<std::uint32_t>(max_block_weight.size() - 1);
   return std::visit(
       [&](const auto& d) {
-        const PartDistance between{d, cores_per_block, d(Core{0}, Core{cores_per_child}).per_byte};
+        const PartDistance<std::decay_t<decltype(d)>> between{d, cores_per_block,
+                                                              d(Core{0}, Core{cores_per_child}).per_byte};
         // The machine is symmetric: if the closest and the most distant block are at the same distance, all are.
         if (between(0, 1) == between(0, last))
           return KWayFm(graph, UniformDistance{between(0, 1)}, max_block_weight, block_of).run(passes);
@@ -416,7 +418,11 @@ double fm_kway_mapping(const WeightedGraph& graph, const Distance& distance,
                        std::span<const std::uint64_t> max_block_weight, std::span<std::uint32_t> core_of,
                        std::uint32_t passes) {
   return std::visit(
-      [&](const auto& d) { return KWayFm(graph, CoreDistance{d}, max_block_weight, core_of).run(passes); }, distance);
+      [&](const auto& d) {
+        const CoreDistance<std::decay_t<decltype(d)>> between{d};
+        return KWayFm(graph, between, max_block_weight, core_of).run(passes);
+      },
+      distance);
 }
 
 }  // namespace rankloom::multilevel

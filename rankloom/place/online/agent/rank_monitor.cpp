@@ -20,7 +20,7 @@ constexpr std::uint64_t windows_between_state_checks = 8;
 
 }  // namespace
 
-RankMonitor::RankMonitor(std::string recording, std::string host) : host_(std::move(host)) {
+RankMonitor::RankMonitor(const std::string& recording, std::string host) : host_(std::move(host)) {
   const fs::path path(recording);
   directory_ = path.parent_path().string();
   prefix_ = path.filename().string() + ".";

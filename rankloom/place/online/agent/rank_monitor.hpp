@@ -17,7 +17,7 @@ class RankMonitor {
  public:
   /// `recording` is the value of RANKLOOM_RECORD_OUT. The records of the ranks are RECORDING.JOB.RANK; those of other
   /// hosts may be in the same directory. If there are several MPI jobs, the first one is observed.
-  RankMonitor(std::string recording, std::string host);
+  RankMonitor(const std::string& recording, std::string host);
 
   /// Looks for new ranks of this host and returns the number of ranks. Must not be called after start().
   std::size_t find_ranks();

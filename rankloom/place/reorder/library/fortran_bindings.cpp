@@ -13,6 +13,7 @@ namespace rankloom::reorder {
 
 namespace {
 
+// NOLINTNEXTLINE(misc-redundant-expression): true with these headers, not with all
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of Fortran integers are passed to C functions");
 
 template <class T>
