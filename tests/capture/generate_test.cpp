@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -100,6 +101,25 @@ TEST(Patterns, RandomPatternsDifferBySeed) {
   for (const std::string name : {"rgg", "rggmesh", "blocks", "powerlaw", "random"})
     EXPECT_NE(edges_of(graph_of(name + ":shuffle=false,seed=1")), edges_of(graph_of(name + ":shuffle=false,seed=2")))
         << name;
+}
+
+TEST(Patterns, QaplibContainsTheFlowsOfTheFiles) {
+  for (const std::string name : {"nug12", "nug15", "nug20", "nug25", "nug30", "sko42"}) {
+    SCOPED_TRACE(name);
+    std::ifstream file(std::string(RANKLOOM_TEST_DATA) + "/qaplib/" + name + ".dat");
+    std::uint32_t ranks = 0;
+    double flow = 0;
+    ASSERT_TRUE(file >> ranks);
+    for (std::uint32_t i = 0; i < ranks * ranks; ++i) ASSERT_TRUE(file >> flow);  // the distances
+    CommGraphBuilder builder(ranks);
+    for (std::uint32_t i = 0; i < ranks; ++i) {
+      for (std::uint32_t j = 0; j < ranks; ++j) {
+        ASSERT_TRUE(file >> flow);
+        if (flow > 0) builder.add(Rank{i}, Rank{j}, flow);
+      }
+    }
+    EXPECT_EQ(edges_of(graph_of("qaplib:name=" + name)), edges_of(std::move(builder).build(false)));
+  }
 }
 
 TEST(Patterns, ShufflingRenumbersRanksOnly) {

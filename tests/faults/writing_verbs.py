@@ -72,6 +72,7 @@ class Bench:
             Verb("gen workload", "gen", "workload", "--jobs", "3000", "--nodes", "64", "--seed", ["1", "2"], "-o", "jobs.swf"),
             Verb("online replay", "online", "--replay", str(inputs / "windows.prof"), "-t", ["package:2=1GB/s,1us core:4=10GB/s,200ns", "core:8=10GB/s,200ns"],
                  "-o", "online.json", is_complete=is_json),
+            Verb("bench", "bench", "gen:ring:ranks=8", "-t", machine(2), "-a", "block", "--seeds", ["1", "3"], "-o", "bench", is_complete=is_experiment),
             Verb("man", "man", "-o", "."),
             Verb("alloc init", "alloc", "init", "--force", "-t", [machine(9), machine(12)], is_complete=self.is_state),
             Verb("alloc drain", "alloc", "drain", "3", ["--failed", "--resume"], before=("alloc", "init", "-t", machine(9)), is_complete=self.is_state),
@@ -173,13 +174,24 @@ class Bench:
 
 
 def is_json(path):
-    if path.suffix != ".json":
-        return True
+    return path.suffix != ".json" or is_json_text(path.read_text())
+
+
+def is_json_text(text):
     try:
-        json.loads(path.read_text())
+        json.loads(text)
     except ValueError:
         return False
     return True
+
+
+def is_experiment(path):
+    """Rows are appended; the last one may be incomplete, and the next run removes it."""
+    text = path.read_text()
+    if path.suffix == ".jsonl":
+        return all(is_json_text(line) for line in text.splitlines(keepends=True) if line.endswith("\n"))
+    ends = {".svg": "</svg>\n", ".tex": "\\end{tabular}\n", ".csv": "\n"}
+    return text.endswith(ends[path.suffix]) if path.suffix in ends else is_json(path)
 
 
 def files_in(folder):

@@ -27,6 +27,8 @@ std::unique_ptr<Generator> make_cg();
 // exchanges.cpp
 std::unique_ptr<Generator> make_alltoall();
 std::unique_ptr<Generator> make_groups();
+// qaplib.cpp
+std::unique_ptr<Generator> make_qaplib();
 // language_model.cpp
 std::unique_ptr<Generator> make_llm();
 

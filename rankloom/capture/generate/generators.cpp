@@ -19,7 +19,7 @@ namespace rankloom {
 
 namespace {
 
-constexpr std::array<GeneratorInfo, 15> table = {{
+constexpr std::array<GeneratorInfo, 16> table = {{
     {"stencil2d", "halo exchange of a 5- or 9-point stencil on a 2D grid", "", make_stencil2d},
     {"stencil3d", "halo exchange of a 7- or 27-point stencil on a 3D grid", "", make_stencil3d},
     {"ring", "each rank with its two neighbours on a ring", "", make_ring},
@@ -40,6 +40,8 @@ constexpr std::array<GeneratorInfo, 15> table = {{
     {"alltoall", "all-to-all exchange of all ranks, as one collective", "", make_alltoall},
     {"groups", "groups with heavy all-to-all traffic, linked in a chain with light traffic",
      "Getmanskiy et al. 2015, section 3", make_groups},
+    {"qaplib", "flows of QAPLIB instances whose distances are those of a mesh, with known optima",
+     "Burkard, Karisch, Rendl, QAPLIB - a quadratic assignment problem library, 1997", make_qaplib},
     {"llm", "one training step of a language model: tensor, pipeline, data and expert parallel",
      "Narayanan et al., Efficient large-scale language model training on GPU clusters, 2021", make_llm},
 }};

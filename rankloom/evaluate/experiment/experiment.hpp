@@ -15,6 +15,11 @@
 
 namespace rankloom {
 
+struct BestKnown {
+  double cost = 0;
+  std::string found_by;
+};
+
 /// One run of one mapper on one instance with one seed.
 struct ExperimentRun {
   std::string graph, machine, mapper;
@@ -25,7 +30,7 @@ struct ExperimentRun {
   double seconds = 0, cpu_seconds = 0;  ///< Of the process.
   double peak_bytes = 0;
   std::uint64_t ranks = 0, edges = 0;
-  std::optional<double> best_known = {};
+  std::optional<BestKnown> best_known = {};
 
   bool succeeded() const { return error.empty(); }
 };
@@ -41,7 +46,7 @@ struct Cell {
 struct ExperimentInstance {
   std::string graph, machine, instance_class;
   std::uint64_t ranks = 0, edges = 0;
-  std::optional<double> best_known = {};
+  std::optional<BestKnown> best_known = {};
   std::vector<Cell> cells;  ///< By mapper.
   /// All mappers have a result.
   bool complete() const;

@@ -56,11 +56,23 @@ constexpr std::array networks{
     PackInstance{"gen:powerlaw:ranks=256,seed=1", "fattree:k=4=3 core:16=1", "fat trees"},
 };
 
+/// The best known costs are those of QAPLIB: proved to be the lowest ones, except that of sko42.
+constexpr std::array qaplib{
+    PackInstance{"gen:qaplib:name=nug12", "mesh:3x4=1", "Nugent", 578, "QAPLIB, optimal"},
+    PackInstance{"gen:qaplib:name=nug15", "mesh:3x5=1", "Nugent", 1150, "QAPLIB, optimal"},
+    PackInstance{"gen:qaplib:name=nug20", "mesh:4x5=1", "Nugent", 2570, "QAPLIB, optimal"},
+    PackInstance{"gen:qaplib:name=nug25", "mesh:5x5=1", "Nugent", 3744, "QAPLIB, optimal"},
+    PackInstance{"gen:qaplib:name=nug30", "mesh:5x6=1", "Nugent", 6124, "QAPLIB, optimal"},
+    PackInstance{"gen:qaplib:name=sko42", "mesh:6x7=1", "Skorin-Kapov", 15812, "QAPLIB"},
+};
+
 constexpr std::array packs{
     InstancePack{"meshes", "grids, stencils and random geometric graphs on racks, nodes and cores", "bytes", meshes},
     InstancePack{"networks", "stencils and random graphs on tori, meshes, dragonflies and fat trees", "hopbytes",
                  networks},
     InstancePack{"npb", "patterns of the NAS Parallel Benchmarks on two switches", "bytes", npb},
+    InstancePack{"qaplib-small", "quadratic assignment problems of the literature, 12 to 42 ranks on meshes",
+                 "hopbytes", qaplib},
 };
 
 }  // namespace

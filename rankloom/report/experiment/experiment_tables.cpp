@@ -75,21 +75,22 @@ std::string experiment_text(const Experiment& experiment, std::size_t baseline) 
 
 std::string leaderboard_text(const Experiment& experiment) {
   constexpr auto right = Table::Align::right;
-  Table table({{"graph"}, {"machine"}, {"lowest cost", right}, {"by"}, {"best known", right}, {""}});
+  Table table({{"graph"}, {"machine"}, {"lowest cost", right}, {"by"}, {"best known", right}, {"found by"}, {""}});
   for (const ExperimentInstance& instance : experiment.instances) {
     const auto best = std::min_element(instance.cells.begin(), instance.cells.end(),
                                        [](const Cell& a, const Cell& b) { return a.min_cost < b.min_cost; });
     if (best == instance.cells.end() || !best->complete()) continue;
     std::string remark;
     if (instance.best_known) {
-      const double known = *instance.best_known, tolerance = 1e-9 * known;
+      const double known = instance.best_known->cost, tolerance = 1e-9 * known;
       remark = best->min_cost < known - tolerance   ? "better than the best known"
                : best->min_cost > known + tolerance ? change(known, best->min_cost)
                                                     : "equal";
     }
     table.row({instance.graph, instance.machine, rounded_cost(best->min_cost),
                experiment.mappers[static_cast<std::size_t>(best - instance.cells.begin())],
-               instance.best_known ? rounded_cost(*instance.best_known) : "", remark});
+               instance.best_known ? rounded_cost(instance.best_known->cost) : "",
+               instance.best_known ? instance.best_known->found_by : "", remark});
   }
   return table.empty() ? std::string() : table.text();
 }

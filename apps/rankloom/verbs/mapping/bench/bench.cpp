@@ -2,13 +2,17 @@
 // apps/verbs/mapping/bench: `rankloom bench`: runs mappers on many instances with many seeds, one process per run.
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "apps/rankloom/arguments/external_mapper.hpp"
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
@@ -19,6 +23,8 @@
 #include "apps/rankloom/verbs/mapping/bench/plan.hpp"
 #include "apps/rankloom/verbs/mapping/bench/row_journal.hpp"
 #include "apps/rankloom/verbs/mapping/bench/runner.hpp"
+#include "rankloom/capture/generate/generate.hpp"
+#include "rankloom/core/text/suggest.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 
@@ -40,6 +46,22 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     begin = end + 1;
   }
   return parts;
+}
+
+/// Fails for an unknown pattern and for a file that cannot be opened. Does not read the file, which may be large.
+Result<void> check_graph(const std::string& graph) {
+  if (graph.starts_with("gen:")) {
+    const std::string pattern = graph.substr(4, graph.find_first_of("@:", 4) - 4);
+    if (find_generator(pattern) != nullptr) return {};
+    return fail(Code::usage, at(graph), fmt::format("unknown pattern '{}'", pattern), suggest(pattern, pattern_names()));
+  }
+  const int file = ::open(graph.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return fail(Code::bad_input, at(graph), fmt::format("cannot be opened: {}", std::strerror(errno)),
+                "check the path; patterns begin with gen:, sets of instances with pack:");
+  }
+  ::close(file);
+  return {};
 }
 
 /// Says how many runs are done: in the bar of a terminal, else in a line from time to time.
@@ -137,6 +159,7 @@ class BenchVerb : public Verb {
     auto instances = bench_instances(graphs_, machines_, plan.settings.model);
     if (!instances) return propagate(instances);
     plan.instances = *std::move(instances);
+    if (auto inputs = check_inputs(plan.instances); !inputs) return propagate(inputs);
     if (const auto model = find_cost_model(plan.settings.model); model && info(*model).larger_is_better) {
       return fail(Code::usage, at("--model"),
                   fmt::format("ratios of {} say nothing: larger is better", info(*model).name),
@@ -146,6 +169,19 @@ class BenchVerb : public Verb {
     if (!mappers) return propagate(mappers);
     plan.mappers = *std::move(mappers);
     return plan;
+  }
+
+  /// Finds wrong names before the first run, not in the rows.
+  static Result<void> check_inputs(const std::vector<BenchInstance>& instances) {
+    std::set<std::string> checked;
+    for (const BenchInstance& instance : instances) {
+      if (checked.insert("graph " + instance.graph).second) {
+        if (auto found = check_graph(instance.graph); !found) return found;
+      }
+      if (instance.machine.empty() || !checked.insert("machine " + instance.machine).second) continue;
+      if (auto machine = load_topology(instance.machine); !machine) return propagate(machine);
+    }
+    return {};
   }
 
   Result<std::vector<std::string>> choose_mappers() {

@@ -100,7 +100,7 @@ Result<std::vector<BenchInstance>> bench_instances(const std::vector<std::string
     if (!model_is_given) model = pack_model;
     for (const PackInstance& row : (*pack)->instances) {
       BenchInstance instance{std::string(row.graph), std::string(row.machine), std::string(row.instance_class)};
-      if (row.best_known > 0 && model == pack_model) instance.best_known = row.best_known;
+      if (row.best_known > 0 && model == pack_model) instance.best_known = {row.best_known, std::string(row.found_by)};
       instances.push_back(std::move(instance));
     }
   }

@@ -10,6 +10,7 @@
 
 #include "apps/rankloom/output.hpp"
 #include "rankloom/core/result.hpp"
+#include "rankloom/evaluate/experiment/experiment.hpp"
 
 namespace rankloom::app {
 
@@ -18,7 +19,7 @@ struct BenchInstance {
   std::string graph;
   std::string machine;  ///< Empty: the graph contains its distances (QAPLIB).
   std::string instance_class;
-  std::optional<double> best_known = {};
+  std::optional<BestKnown> best_known = {};
 };
 
 struct BenchRun {
