@@ -8,8 +8,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -125,6 +128,7 @@ class Machine : public simgrid_api::Zone {
           for (const auto& [rate, limit] : of_node) add_limit(position, rate);
       }
     }
+    if (topology.rail_count() > 0) create_rails();
     // For each core, one partner per level.
     for (std::size_t position = 0; position < used_.size(); ++position) {
       for (std::size_t level = 0; level < topology.levels().size(); ++level) {
@@ -140,13 +144,48 @@ class Machine : public simgrid_api::Zone {
     }
   }
 
+  /// The cards of all rails, the cores that relay messages, and the limits of pairs of cores on different rails.
+  void create_rails() {
+    const Topology& topology = platform_.topology();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::size_t>> on_rail;  // by switch and rail
+    std::optional<Node> last;
+    for (std::size_t position = 0; position < used_.size(); ++position) {
+      const Core core = used_[position];
+      const std::size_t nodes = topology.node_level();
+      std::vector<std::size_t>& same =
+          on_rail[{nodes == 0 ? 0 : topology.object_of(nodes - 1, core), topology.rail(core)}];
+      if (same.empty() || (same.size() == 1 && topology.node_of(used_[same[0]]) != topology.node_of(core)))
+        same.push_back(position);
+      if (last == topology.node_of(core)) continue;
+      last = topology.node_of(core);
+      for (std::uint32_t other = index(topology.first_core(nodes, index(*last)));
+           other < index(topology.first_core(nodes, index(*last) + 1)); ++other) {
+        for (const Platform::LevelChannels& level : platform_.channel_levels()) {
+          create_channel(platform_.channel_out(level, Core{other}));
+          create_channel(platform_.channel_out(level, Core{other}) + 1);
+        }
+      }
+    }
+    for (std::size_t position = 0; position < used_.size(); ++position) {
+      const std::size_t nodes = topology.node_level();
+      const std::uint32_t rail_switch = nodes == 0 ? 0 : topology.object_of(nodes - 1, used_[position]);
+      for (std::uint32_t rail = 0; rail < topology.rail_count(); ++rail) {
+        const auto found = on_rail.find({rail_switch, rail});
+        if (found == on_rail.end()) continue;
+        for (const std::size_t other : found->second) create_links(position, other);
+      }
+    }
+  }
+
+  void create_channel(Channel channel) {
+    if (channels_.contains(channel) || std::isinf(platform_.rate(channel))) return;
+    channels_.emplace(channel, new_link(fmt::format("channel {}", channel), platform_.rate(channel))->seal());
+  }
+
   void create_links(std::size_t from, std::size_t to) {
     if (from == to) return;
     load_route(used_[from], used_[to]);
-    for (const Channel channel : route_) {
-      if (channels_.contains(channel) || std::isinf(platform_.rate(channel))) continue;
-      channels_.emplace(channel, new_link(fmt::format("channel {}", channel), platform_.rate(channel))->seal());
-    }
+    for (const Channel channel : route_) create_channel(channel);
     const double rate = platform_.max_rate(used_[from], used_[to]);
     if (rate < slowest_) add_limit(from, rate);
   }

@@ -70,8 +70,10 @@ std::vector<LinkLoad> heaviest_links(const CommGraph& graph, const Topology& top
   std::partial_sort(order.begin(), end, order.end(), heavier);
   std::vector<LinkLoad> links;
   for (auto link = order.begin(); link != end; ++link) {
-    const auto [from, to] = topology.network().endpoints(Link{*link});
-    links.push_back({Link{*link}, vertex_name(topology, from), vertex_name(topology, to), loads[*link]});
+    const auto [from, to] = topology.network().endpoints(topology.network_link(Link{*link}));
+    const auto rail = topology.rail_of(Link{*link});
+    const std::string on_rail = rail ? fmt::format(" on rail {}", *rail) : "";
+    links.push_back({Link{*link}, vertex_name(topology, from), vertex_name(topology, to) + on_rail, loads[*link]});
   }
   return links;
 }

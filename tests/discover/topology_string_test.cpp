@@ -233,6 +233,13 @@ TEST(TopologyString, ErrorsNameTheTokenAndShowTheSyntax) {
   expect("node:3 core:4+8", "core:4+8: there are 2 counts for 3 parents");
   expect("core:4+8", "core:4+8: there are 2 counts for 1 parents");
   expect("node:2 core:4+0", "\"0\" is not a count");
+  expect("node:2 rails:3 core:4", "4 cores of a node cannot be distributed over 3 rails");
+  expect("rails:2 node:2 core:4", "\"rails:2\": rails belong to the nodes");
+  expect("node:2 core:4 rails:2", "\"rails:2\": rails belong to the nodes");
+  expect("node:2 rails:2 rails:2 core:4", "the nodes have rails already");
+  expect("node:2 rails:0 core:4", "rails have a number from 1 to 256");
+  expect("node:2 rails:2=5 core:4", "rails have a number from 1 to 256, and no cost");
+  expect("node:2 rails core:4", "rails have a number");
   expect("node:2 core:4+", "\"\" is not a count");
   expect("node:2 node:3 core:1", "there is more than one level of nodes");
   expect("mesh:4 node:3 core:1", "there is more than one level of nodes");

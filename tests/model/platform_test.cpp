@@ -45,6 +45,33 @@ TEST(Platform, AMessageUsesTheChannelsBelowTheDivergenceLevel) {
                           "uplink of switch 1, in", "node 3's card, in", "core 0 of node 3, in"));
 }
 
+TEST(Platform, MessagesStayOnTheRailOfTheirDestination) {
+  const Topology topology = *load_topology("leaf:2=8 node:2=4 rails:2 core:2=1");
+  const Platform platform = *Platform::of(topology);
+  EXPECT_THAT(route_names(platform, 1, 3), ElementsAre("core 1 of node 0, out", "node 0's card on rail 1, out",
+                                                       "node 1's card on rail 1, in", "core 1 of node 1, in"));
+  EXPECT_THAT(route_names(platform, 0, 3),
+              ElementsAre("core 0 of node 0, out", "core 1 of node 0, in", "core 1 of node 0, out",
+                          "node 0's card on rail 1, out", "node 1's card on rail 1, in", "core 1 of node 1, in"))
+      << "inside the node to the other rail";
+  EXPECT_THAT(route_names(platform, 0, 5),
+              ElementsAre("core 0 of node 0, out", "node 0's card on rail 0, out", "uplink of leaf 0 on rail 0, out",
+                          "uplink of leaf 1 on rail 1, in", "node 2's card on rail 1, in", "core 1 of node 2, in"))
+      << "the switches above connect the rails";
+  EXPECT_DOUBLE_EQ(rate_of(platform, "node 1's card on rail 1, in"), 0.25e9);
+  EXPECT_DOUBLE_EQ(rate_of(platform, "uplink of leaf 1 on rail 0, out"), 0.125e9);
+  EXPECT_DOUBLE_EQ(platform.max_rate(Core{0}, Core{2}), 0.25e9);
+  EXPECT_DOUBLE_EQ(platform.max_rate(Core{0}, Core{3}), 0.2e9);
+}
+
+TEST(Platform, RailsAreCrossedAboveThemIfTheNodesAreSlow) {
+  const Platform platform = *Platform::of(*load_topology("leaf:2=8 node:2=4 rails:2 core:2=5"));
+  EXPECT_THAT(route_names(platform, 0, 3),
+              ElementsAre("core 0 of node 0, out", "node 0's card on rail 0, out", "uplink of leaf 0 on rail 0, out",
+                          "uplink of leaf 0 on rail 1, in", "node 1's card on rail 1, in", "core 1 of node 1, in"));
+  EXPECT_DOUBLE_EQ(platform.max_rate(Core{0}, Core{3}), 0.125e9);
+}
+
 TEST(Platform, ChannelsHaveNamesInPlainWords) {
   const auto names = [](const std::string& text) {
     const Platform platform = *Platform::of(*load_topology(text));
@@ -122,8 +149,9 @@ TEST(Platform, UsesTheRoutesOfTheNetwork) {
 }
 
 TEST(Platform, NoChannelIsSlowerThanASingleMessageOnIt) {
-  for (const char* text : {"switch:2=1 node:2=5 core:3=2", "node:2=4,1us core:2=1", "torus:4x4=0.5 core:4=3",
-                           "mesh:3x3 package:2 core:2"}) {
+  for (const char* text :
+       {"switch:2=1 node:2=5 core:3=2", "node:2=4,1us core:2=1", "leaf:2=8 node:2=4 rails:2 core:4=1",
+        "leaf:2=8 node:2=4 rails:2 core:2=5", "torus:4x4=0.5 core:4=3", "mesh:3x3 package:2 core:2"}) {
     const Topology topology = *load_topology(text);
     const Platform platform = *Platform::of(*topology.with_channels({.widths = {{"bus", 1}}}));
     for (const Core p : topology.cores()) {
@@ -141,7 +169,9 @@ TEST(Platform, NoChannelIsSlowerThanASingleMessageOnIt) {
 TEST(RouteTable, HasTheRoutesOfThePlatform) {
   for (const char* text :
        {"switch:2=4,3us node:3=3,2us package:2=2 core:4=1,100ns width:bus=4,package=2", "torus:4x3=2,1us core:2=1",
-        "fattree:4,4/2,1=2 core:2=1 width:bus=2", "dragonfly:4,2,2=2 core:1", "node:3=5 core:1+4+2=1", "core:4"}) {
+        "fattree:4,4/2,1=2 core:2=1 width:bus=2", "dragonfly:4,2,2=2 core:1", "node:3=5 core:1+4+2=1", "core:4",
+        "leaf:2=8,2us node:3=4 rails:2 numa:2=2 core:2=1 width:bus=4", "leaf:2=8 node:2=4 rails:2 core:2=5",
+        "node:3=4 rails:4 core:4=1"}) {
     const Topology topology = *load_topology(text);
     const Platform platform = *Platform::of(topology);
     const RouteTable table(platform);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/discover/discover.hpp"
 #include "rankloom/model/machine/machine_spec.hpp"
 #include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/model/machine/topology.hpp"
@@ -77,6 +78,17 @@ TEST(TopologyJson, EveryMachineReadsBackEqual) {
     EXPECT_EQ(read->network, nullptr);
     EXPECT_EQ(write_machine_json({read->root, nullptr, spec.text, {}}), text);
   }
+}
+
+TEST(TopologyJson, RailsReadBackEqual) {
+  const Topology machine = *load_topology("leaf:2=8 node:2=4 rails:2 numa:2=2 core:3=1 !core:1");
+  const auto read = read_text(write_machine_json(machine.spec()));
+  ASSERT_TRUE(read) << to_string(read.error());
+  const auto built = Topology::build(*read);
+  ASSERT_TRUE(built) << to_string(built.error());
+  ASSERT_EQ(built->rail_count(), 2U);
+  for (const Core core : machine.cores()) ASSERT_EQ(built->rail(core), machine.rail(core));
+  EXPECT_TRUE(equal_except_repeat(fold_repeats(machine.spec().root), fold_repeats(read->root)));
 }
 
 TEST(TopologyJson, EqualSiblingsAreWrittenOnce) {

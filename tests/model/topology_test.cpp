@@ -176,6 +176,48 @@ TEST(Topology, PathsAgreeWithObjectsOnEveryKindOfMachine) {
   }
 }
 
+TEST(Topology, ARailConnectsCoresWithTheSamePositionInTheirNodes) {
+  const auto machine = topology("leaf:2=8,30ns node:2=4,20ns rails:2 core:4=1,5ns");
+  EXPECT_EQ(machine.rail_count(), 2U);
+  EXPECT_EQ(machine.rail(Core{1}), 0U);
+  EXPECT_EQ(machine.rail(Core{2}), 1U);
+  EXPECT_EQ(machine.rail(Core{6}), 1U);
+  EXPECT_EQ(machine.cost(Core{0}, Core{2}), (Cost{1, 5})) << "inside a node rails do not matter";
+  EXPECT_EQ(machine.cost(Core{0}, Core{5}), (Cost{4, 20}));
+  EXPECT_EQ(machine.cost(Core{0}, Core{6}), (Cost{5, 25})) << "inside the node to a core of rail 1, then on rail 1";
+  EXPECT_EQ(machine.cost(Core{0}, Core{8}), (Cost{8, 30}));
+  EXPECT_EQ(machine.cost(Core{0}, Core{10}), (Cost{8, 30})) << "the switches above the rails connect all of them";
+  EXPECT_TRUE(machine.symmetric());
+  EXPECT_FALSE(machine.cost_by_bit());
+  const auto slow_nodes = topology("leaf:2=8 node:2=4 rails:2 core:4=5");
+  EXPECT_EQ(slow_nodes.cost(Core{0}, Core{6}).inverse_bandwidth, 8) << "over the switches above";
+  EXPECT_EQ(slow_nodes.hops(Core{0}, Core{6}), 4U);
+  EXPECT_EQ(topology("node:2=4 rails:2 core:2=9").cost(Core{0}, Core{3}).inverse_bandwidth, 13) << "no switch above";
+}
+
+TEST(Topology, LinksOfRailsAreSeparate) {
+  const auto machine = topology("leaf:2=8 node:2=4 rails:2 core:2=1");
+  const auto links = [&](std::uint32_t p, std::uint32_t q) {
+    std::vector<Link> route;
+    machine.route(Core{p}, Core{q}, route);
+    std::vector<std::uint32_t> rails;
+    for (const Link link : route) rails.push_back(*machine.rail_of(link));
+    return rails;
+  };
+  using Rails = std::vector<std::uint32_t>;
+  EXPECT_EQ(links(0, 1), Rails());
+  EXPECT_EQ(links(0, 2), (Rails{0, 0}));
+  EXPECT_EQ(links(0, 3), (Rails{1, 1}));
+  EXPECT_EQ(links(0, 7), (Rails{0, 0, 1, 1}));
+  EXPECT_EQ(machine.link_count(), 2 * machine.network().link_count());
+}
+
+TEST(Topology, HolesKeepTheRailsOfOtherCores) {
+  const auto machine = topology("node:2=4 rails:4 core:4=1 !core:0");
+  EXPECT_EQ(machine.rail(Core{1}), 1U);
+  EXPECT_EQ(machine.rail(Core{5}), 1U);
+}
+
 TEST(Topology, DifferentNodesHaveTheirOwnCosts) {
   const auto machine =
       testing::mixed_nodes();  // switch 0: two plain nodes and one of packages; switch 1: two plain nodes

@@ -40,6 +40,7 @@ inline std::vector<std::string> machines_of_every_kind() {
       "fattree:2,2,3=2 core:2=1",
       "fattree:k=4=2 core:1=1",
       "dragonfly:3,2,2=2 core:2=1",
+      "leaf:2=8,2us node:3=4,1us rails:2 core:4=1,0.1us",
   };
 }
 

@@ -108,7 +108,62 @@ class ObjectExcluder {
   std::uint64_t position_ = 0;
 };
 
+std::uint64_t leaves_below(const ObjectSpec& object) {
+  if (object.children.empty()) return 1;
+  std::uint64_t count = 0;
+  for (const ObjectSpec& child : object.children) count += child.repeat * leaves_below(child);
+  return count;
+}
+
+/// Gives consecutive leaves of an object the rails 0, 1, …
+class RailAssigner {
+ public:
+  explicit RailAssigner(std::uint64_t leaves_per_rail) : leaves_per_rail_(leaves_per_rail) {}
+
+  void assign(ObjectSpec& object) {
+    std::vector<ObjectSpec> children;
+    for (const ObjectSpec& child : object.children) {
+      for (std::uint64_t left = child.repeat; left > 0;) {
+        ObjectSpec part = child;
+        part.repeat = child.children.empty() ? std::min(left, leaves_per_rail_ - next_ % leaves_per_rail_) : 1;
+        left -= part.repeat;
+        if (child.children.empty()) {
+          part.rail = static_cast<std::uint32_t>(next_ / leaves_per_rail_);
+          next_ += part.repeat;
+        } else {
+          assign(part);
+        }
+        append_with_repeat(children, std::move(part));
+      }
+    }
+    object.children = std::move(children);
+  }
+
+ private:
+  std::uint64_t leaves_per_rail_;
+  std::uint64_t next_ = 0;
+};
+
 }  // namespace
+
+Result<void> assign_rails(ObjectSpec& root, std::size_t level, std::uint32_t rails) {
+  for (ObjectSpec& child : root.children) {
+    if (level > 0) {
+      if (auto assigned = assign_rails(child, level - 1, rails); !assigned) return assigned;
+      continue;
+    }
+    const std::uint64_t leaves = leaves_below(child);
+    if (leaves % rails != 0) {
+      return fail(Code::bad_input, at("topology string"),
+                  fmt::format("{} cores of a {} cannot be distributed over {} rails", leaves, child.kind, rails),
+                  fmt::format("give every {} as many cores on each rail: the number of its GPUs is a multiple of the "
+                              "number of its rails",
+                              child.kind));
+    }
+    RailAssigner(leaves / rails).assign(child);
+  }
+  return {};
+}
 
 Result<std::vector<std::uint64_t>> count_objects(std::span<const LevelSpec> levels) {
   std::vector<std::uint64_t> objects;

@@ -28,6 +28,7 @@ struct LevelSpec {
   std::string token;                        ///< As it was written, for messages.
   std::vector<DeviceSpec> devices = {};     ///< Of each object.
   std::vector<GpuLinkSpec> gpu_links = {};  ///< Of each object.
+  std::uint32_t rails = 0;                  ///< Of each object; 0: none.
 };
 
 /// The number of objects of each level. Fails if a list of counts does not match the number of parents or the machine
@@ -36,6 +37,10 @@ Result<std::vector<std::uint64_t>> count_objects(std::span<const LevelSpec> leve
 
 /// The machine with these levels, top down. The levels must be valid for count_objects.
 ObjectSpec build_levels(std::span<const LevelSpec> levels);
+
+/// Distributes the cores of every object of a level (0: the top level) over its rails: the first ones are on rail 0.
+/// Fails if the number of cores is not a multiple of the number of rails.
+Result<void> assign_rails(ObjectSpec& root, std::size_t level, std::uint32_t rails);
 
 /// Sets the capacity of all cores below these objects of a level (0: the top level) to 0. The ranges are sorted and
 /// disjoint.

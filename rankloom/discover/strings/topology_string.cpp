@@ -94,6 +94,24 @@ Result<void> parse_widths(std::string_view token, ChannelSpec& channels) {
   return {};
 }
 
+constexpr std::string_view rails_name = "rails";
+
+bool is_rails(std::string_view token) {
+  return lower_case(token.substr(0, token.find_first_of(":="))) == rails_name;
+}
+
+/// A token such as "rails:8", after the level of nodes.
+Result<void> parse_rails(std::string_view token, std::vector<LevelSpec>& levels) {
+  const auto count = parse_size(token.substr(std::min(token.size(), rails_name.size() + 1)));
+  if (!count || *count > max_rails)
+    return bad_token(token, fmt::format("rails have a number from 1 to {}, and no cost", max_rails));
+  if (levels.empty() || levels.back().kind != "node")
+    return bad_token(token, "rails belong to the nodes: write them after a level of this name, as in node:8 rails:8");
+  if (levels.back().rails > 0) return bad_token(token, "the nodes have rails already");
+  levels.back().rails = *count;
+  return {};
+}
+
 /// The objects that a token such as "!core:5,17-19" excludes.
 struct HoleSpec {
   std::string kind;
@@ -147,6 +165,8 @@ Result<ParsedString> parse_tokens(std::string_view text) {
       auto& links = parsed.levels.empty() ? parsed.links_of_nodes : parsed.levels.back().gpu_links;
       if (!links.empty()) return bad_token(token, "the level before it has a link between its GPUs already");
       links.push_back(std::move(*link));
+    } else if (is_rails(token)) {
+      if (auto read = parse_rails(token, parsed.levels); !read) return propagate(read);
     } else if (is_width(token)) {
       if (auto read = parse_widths(token, parsed.channels); !read) return propagate(read);
     } else if (is_network_token(token)) {
@@ -247,6 +267,10 @@ Result<MachineSpec> parse_topology_string(std::string_view text) {
   auto objects = count_objects(levels);
   if (!objects) return propagate(objects);
   machine.root = build_levels(levels);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    if (levels[level].rails == 0) continue;
+    if (auto assigned = assign_rails(machine.root, level, levels[level].rails); !assigned) return propagate(assigned);
+  }
   if (auto excluded = exclude_holes(parsed->holes, levels, *objects, machine.root); !excluded)
     return propagate(excluded);
   return machine;

@@ -231,6 +231,8 @@ DistanceShells shells_of_large_network(const MapProblem& problem, const Distance
 DistanceShells distance_shells(const MapProblem& problem, std::uint64_t max_partners) {
   const Topology& topology = problem.topology;
   const Distance distance = make_distance(topology, problem.model);
+  // If the nodes differ in their rails, their first cores may be on different rails.
+  if (topology.rail_count() > 0 && !topology.symmetric()) return shells_of_large_network(problem, distance);
   if (!topology.routed() && !topology.is_matrix()) return shells_of_tree(problem, distance);
   const std::size_t nodes = nodes_to_evaluate(topology).size();
   if (nodes > max_nodes && !topology.is_matrix()) return shells_of_large_network(problem, distance);

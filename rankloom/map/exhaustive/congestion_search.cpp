@@ -28,7 +28,7 @@ class CongestionSearch {
         task_symmetry_(qap),
         core_of_(qap.tasks(), none),
         occupants_(qap.cores(), 0),
-        load_(problem.topology.network().link_count(), 0.0),
+        load_(problem.topology.link_count(), 0.0),
         children_(qap.tasks()) {
     order_tasks();
   }
@@ -143,15 +143,13 @@ double CongestionSearch::place(Index task, Index core, double max_load) {
 }
 
 double CongestionSearch::add_route(Index from, Index to, double bytes, double max_load) {
-  const Node a = topology_.node_of(Core{from});
-  const Node b = topology_.node_of(Core{to});
-  if (a == b || bytes == 0) return max_load;
+  if (bytes == 0) return max_load;
   route_.clear();
-  topology_.network().route(a, b, route_);
+  topology_.route(Core{from}, Core{to}, route_);
   for (const Link link : route_) {
     double& load = load_[index(link)];
     changed_.push_back({link, load});
-    load += bytes * topology_.network().slowness(link);
+    load += bytes * topology_.slowness(link);
     max_load = std::max(max_load, load);
   }
   return max_load;

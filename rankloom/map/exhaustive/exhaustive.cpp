@@ -30,10 +30,14 @@ MachineSymmetry find_machine_symmetry(const MapProblem& problem, const DenseQap&
   if (problem.model == CostModel::congestion) {
     // In a tree of levels, equal numbers of hops make two parts symmetric. On other networks only objects inside a node
     // are known to be symmetric.
-    const std::size_t highest = problem.topology.routed() ? problem.topology.node_level() + 1 : 0;
-    return MachineSymmetry(problem.topology, highest, same_core, [&](Core p, Core q, Core r, Core s) {
-      return problem.topology.hops(p, q) == problem.topology.hops(r, s);
-    });
+    const Topology& topology = problem.topology;
+    const std::size_t highest = topology.routed() ? topology.node_level() + 1 : 0;
+    const auto on_one_rail = [&](Core p, Core q) {
+      return topology.rail_count() == 0 || topology.rail(p) == topology.rail(q);
+    };
+    const auto same_core_and_rail = [&](Core p, Core q) { return same_core(p, q) && on_one_rail(p, q); };
+    return MachineSymmetry(topology, highest, same_core_and_rail,
+                           [&](Core p, Core q, Core r, Core s) { return topology.hops(p, q) == topology.hops(r, s); });
   }
   return MachineSymmetry(problem.topology, 0, same_core, [&](Core p, Core q, Core r, Core s) {
     const PairCost& a = qap.distance(index(p), index(q));

@@ -48,7 +48,10 @@ class SymmetricPermutation {
   /// All children have the same shape, the same capacities, and the same costs inside and between them.
   bool has_symmetric_children(const Part& parent) const {
     if (has_network(tree_, parent) || !tree_.symmetric(parent)) return false;
-    const auto levels = problem_.topology.levels().subspan(parent.next_level);
+    const Topology& topology = problem_.topology;
+    // The cores of a node are on different rails; nodes with the same rails are symmetric.
+    if (topology.rail_count() > 0 && (parent.next_level > topology.node_level() || !topology.symmetric())) return false;
+    const auto levels = topology.levels().subspan(parent.next_level);
     return std::all_of(levels.begin(), levels.end(),
                        [](const Topology::Level& level) { return level.cost.has_value() || level.is_private(); });
   }

@@ -25,6 +25,7 @@ class SpecCopy {
       const Core leaf{next_leaf_++};
       result.kind = "slot";
       result.capacity = problem_.capacities.slots(problem_.topology, leaf);
+      result.rail = object.rail;
       if (result.capacity > 0) usable_.push_back(leaf);
       return result;
     }
@@ -35,7 +36,7 @@ class SpecCopy {
         ObjectSpec part = copy(child);
         if (!first) first = begin;
         if (*first != begin && !result.between && !is_network(object))
-          result.between = problem_.topology.cost(*first, begin);
+          result.between = problem_.topology.level_cost(*first, begin);
         bool usable = child.children.empty() ? part.capacity > 0 : !part.children.empty();
         if (!usable && is_network(object)) {  // a network without one of its nodes is another network
           part = first_leaf(child);

@@ -105,7 +105,9 @@ std::string CandidateMapping::name() const {
 bool equal_up_to_symmetry(std::span<const Core> a, std::span<const Core> b, const Topology& topology,
                           const Capacities& capacities) {
   if (std::ranges::equal(a, b)) return true;
-  if (topology.is_matrix() || !topology.devices().empty() || capacities.mixed_shapes() != nullptr) return false;
+  if (topology.is_matrix() || topology.rail_count() > 0 || !topology.devices().empty() ||
+      capacities.mixed_shapes() != nullptr)
+    return false;
   const auto levels = topology.levels();
   std::size_t first = 0;
   if (topology.routed()) {

@@ -51,7 +51,7 @@ double largest_link_load(const CommGraph& graph, const Topology& topology, std::
   const auto loads = link_loads(graph, topology, core_of);
   double largest = 0;
   for (std::uint32_t link = 0; link < loads.size(); ++link) {
-    largest = std::max(largest, loads[link] * topology.network().slowness(Link{link}));
+    largest = std::max(largest, loads[link] * topology.slowness(Link{link}));
   }
   return largest;
 }

@@ -124,10 +124,10 @@ class TournamentTree {
 class CongestionCost final : public IncrementalCost {
  public:
   CongestionCost(const CommGraph& graph, const Topology& topology, std::span<const Core> start)
-      : IncrementalCost(start), neighbours_(graph), topology_(topology), loads_(topology.network().link_count()) {
+      : IncrementalCost(start), neighbours_(graph), topology_(topology), loads_(topology.link_count()) {
     const auto loads = link_loads(graph, topology, start);
     for (std::uint32_t link = 0; link < loads.size(); ++link)
-      loads_.set(link, loads[link] * topology.network().slowness(Link{link}));
+      loads_.set(link, loads[link] * topology.slowness(Link{link}));
     cost_ = loads_.max();
   }
 
@@ -170,28 +170,27 @@ class CongestionCost final : public IncrementalCost {
 
  private:
   void relocate(Rank rank, Core to) {
-    const Node before = topology_.node_of(core_of_[rank]);
-    const Node after = topology_.node_of(to);
+    const Core before = core_of_[rank];
     core_of_[rank] = to;
-    if (before == after) return;
+    if (before == to || (topology_.rail_count() == 0 && topology_.node_of(before) == topology_.node_of(to))) return;
     const auto others = neighbours_.others(rank);
     const auto flows = neighbours_.flows(rank);
     for (std::size_t at = 0; at < others.size(); ++at) {
-      const Node other = topology_.node_of(core_of_[others[at]]);
+      const Core other = core_of_[others[at]];
       add(before, other, -flows[at].bytes_out);
       add(other, before, -flows[at].bytes_in);
-      add(after, other, flows[at].bytes_out);
-      add(other, after, flows[at].bytes_in);
+      add(to, other, flows[at].bytes_out);
+      add(other, to, flows[at].bytes_in);
     }
   }
 
-  void add(Node from, Node to, double bytes) {
-    if (from == to || bytes == 0) return;
+  void add(Core from, Core to, double bytes) {
+    if (bytes == 0) return;
     route_.clear();
-    topology_.network().route(from, to, route_);
+    topology_.route(from, to, route_);
     for (const Link link : route_) {
       changed_.emplace_back(link, loads_[index(link)]);
-      loads_.set(index(link), loads_[index(link)] + bytes * topology_.network().slowness(link));
+      loads_.set(index(link), loads_[index(link)] + bytes * topology_.slowness(link));
     }
   }
 

@@ -7,18 +7,15 @@
 namespace rankloom {
 
 std::vector<double> link_loads(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
-  const Network& network = topology.network();
-  std::vector<double> loads(network.link_count(), 0.0);
+  std::vector<double> loads(topology.link_count(), 0.0);
   std::vector<Link> route;
   for (const Rank rank : graph.ranks()) {
-    const Node from = topology.node_of(core_of[index(rank)]);
+    const Core from = core_of[index(rank)];
     const auto targets = graph.targets(rank);
     const auto bytes = graph.bytes(rank);
     for (std::size_t edge = 0; edge < targets.size(); ++edge) {
-      const Node to = topology.node_of(core_of[index(targets[edge])]);
-      if (from == to) continue;
       route.clear();
-      network.route(from, to, route);
+      topology.route(from, core_of[index(targets[edge])], route);
       for (const Link link : route) loads[index(link)] += bytes[edge];
     }
   }

@@ -64,7 +64,8 @@ static void read(const JsonCursor& cursor, GpuLinkSpec& link) {
 }
 
 static void read(const JsonCursor& cursor, ObjectSpec& object) {
-  cursor.expect_keys({"kind", "name", "repeat", "between", "capacity", "os_index", "children", "devices", "gpu_links"});
+  cursor.expect_keys(
+      {"kind", "name", "repeat", "between", "capacity", "os_index", "rail", "children", "devices", "gpu_links"});
   if (cursor.depth() > 2 * max_levels)
     cursor.report_error("is nested too deep", fmt::format("use at most {} levels", max_levels));
   std::uint32_t repeat = 1;
@@ -74,6 +75,7 @@ static void read(const JsonCursor& cursor, ObjectSpec& object) {
   cursor.read_optional("between", object.between);
   cursor.read_optional("capacity", object.capacity);
   cursor.read_optional("os_index", object.os_index);
+  cursor.read_optional("rail", object.rail);
   cursor.read_optional("children", object.children);
   cursor.read_optional("devices", object.devices);
   cursor.read_optional("gpu_links", object.gpu_links);
@@ -83,8 +85,8 @@ static void read(const JsonCursor& cursor, ObjectSpec& object) {
   if (repeat == 0) cursor.report_error("is repeated 0 times", "remove the object, or write 1 or more");
   if (!object.name.empty() && repeat > 1)
     cursor.report_error("has a name and is repeated", "give each object its own name, or none");
-  if (!object.children.empty() && (cursor.has("capacity") || cursor.has("os_index"))) {
-    cursor.report_error("has children, so it is not a core and cannot have capacity or os_index",
+  if (!object.children.empty() && (cursor.has("capacity") || cursor.has("os_index") || cursor.has("rail"))) {
+    cursor.report_error("has children, so it is not a core and cannot have capacity, os_index or rail",
                         "move them to the cores below");
   }
 }
@@ -306,6 +308,7 @@ OrderedJson to_json(const ObjectSpec& object) {
   if (object.children.empty()) {
     if (object.capacity != 1) json["capacity"] = object.capacity;
     if (object.os_index) json["os_index"] = *object.os_index;
+    if (object.rail) json["rail"] = *object.rail;
     return json;
   }
   OrderedJson& children = json["children"] = OrderedJson::array();

@@ -116,7 +116,9 @@ class DeviceCosts {
                       .capacity = object.capacity,
                       .os_index = object.os_index,
                       .children = {},
-                      .devices = object.devices};
+                      .devices = object.devices,
+                      .gpu_links = {},
+                      .rail = object.rail};
     const Core end{index(first) + count_leaves(object)};
     std::optional<LinkedGpus> entered;
     if (above.gpus == nullptr && has_links(first, end))
@@ -128,7 +130,7 @@ class DeviceCosts {
     if (several && !is_network) {
       // A missing cost depends on the levels below, whose costs change.
       const Core other = parts[0].copies > 1 ? Core{index(first) + parts[0].leaves} : parts[1].first;
-      result.between = topology_.cost(first, other);
+      result.between = topology_.level_cost(first, other);
       if (above.gpus != nullptr) above.between = result.between = mean_cost(parts, *result.between, above);
     }
     for (const Part& part : parts) {

@@ -74,7 +74,7 @@ void set_cost_origins(MachineSpec& machine, Origin origin) {
 
 bool equal_except_repeat(const ObjectSpec& a, const ObjectSpec& b) {
   return a.kind == b.kind && a.name == b.name && a.between == b.between && a.capacity == b.capacity &&
-         a.os_index == b.os_index && a.devices == b.devices && a.gpu_links == b.gpu_links &&
+         a.os_index == b.os_index && a.rail == b.rail && a.devices == b.devices && a.gpu_links == b.gpu_links &&
          std::equal(a.children.begin(), a.children.end(), b.children.begin(), b.children.end(),
                     [](const ObjectSpec& x, const ObjectSpec& y) {
                       return x.repeat == y.repeat && equal_except_repeat(x, y);

@@ -78,7 +78,12 @@ struct ObjectSpec {
   std::vector<ObjectSpec> children;         ///< Empty: this is a leaf, that is, a core.
   std::vector<DeviceSpec> devices = {};     ///< Near all cores of this object, and not nearer to some of them.
   std::vector<GpuLinkSpec> gpu_links = {};  ///< Between GPUs of this object and of those below it.
+  /// Leaves only: the rail that the network card of this core is connected to. All cores have one, or none has.
+  std::optional<std::uint32_t> rail = {};
 };
+
+/// A node has at most this many rails.
+inline constexpr std::uint32_t max_rails = 256;
 
 /// A warning about the input of a topology source, which `topo check` prints. It is not an error.
 struct MachineRemark {

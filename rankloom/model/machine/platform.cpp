@@ -158,17 +158,21 @@ double Platform::min_inverse_bandwidth(std::size_t level, Core core) const {
 void Platform::add_level(std::size_t level, double width) {
   if (width == unlimited) return;
   const Topology::Level& topology_level = topology_.levels()[level];
-  LevelChannels channels{.level = level, .first = channel_count_, .rates = {}};
+  const bool on_rails =
+      topology_.rail_count() > 0 && level <= topology_.node_level() && level + 1 >= topology_.node_level();
+  LevelChannels channels{
+      .level = level, .first = channel_count_, .rails = on_rails ? topology_.rail_count() : 1, .rates = {}};
   const bool uniform = std::all_of(topology_.levels().begin(), topology_.levels().end(),
                                    [](const Topology::Level& l) { return l.arity > 0; }) &&
-                       (topology_.cost_by_bit().has_value() || topology_.routed());
+                       std::all_of(topology_.levels().begin() + (topology_.routed() ? 1 : 0), topology_.levels().end(),
+                                   [](const Topology::Level& l) { return l.cost.has_value(); });
   const std::uint64_t rate_count = uniform ? 1 : topology_level.objects;
   for (std::uint64_t object = 0; object < rate_count; ++object) {
     const double inverse_bandwidth =
         min_inverse_bandwidth(level, topology_.first_core(level, static_cast<std::uint32_t>(object)));
     channels.rates.push_back(inverse_bandwidth == unlimited ? unlimited : width * rate_of(inverse_bandwidth));
   }
-  channel_count_ += 2 * topology_level.objects;
+  channel_count_ += 2 * topology_level.objects * channels.rails;
   levels_.push_back(std::move(channels));
 }
 
@@ -189,7 +193,7 @@ double Platform::rate(Channel channel) const {
   }
   if (channel >= first_bus_) return bus_[channel - first_bus_];
   const LevelChannels& level = level_of(channel);
-  return level.rate(static_cast<std::uint32_t>((channel - level.first) / 2));
+  return level.rate(static_cast<std::uint32_t>((channel - level.first) / 2 / level.rails));
 }
 
 const Platform::LevelChannels& Platform::level_of(Channel channel) const {
@@ -214,11 +218,17 @@ std::string Platform::name(Channel channel) const {
     return fmt::format("memory bus of {}", node_name(topology_, node));
   }
   const LevelChannels& channels = level_of(channel);
-  const auto object = static_cast<std::uint32_t>((channel - channels.first) / 2);
+  const auto object = static_cast<std::uint32_t>((channel - channels.first) / 2 / channels.rails);
+  const auto rail = (channel - channels.first) / 2 % channels.rails;
   const char* const direction = (channel - channels.first) % 2 == 0 ? "out" : "in";
   const std::size_t node_level = topology_.node_level();
+  if (channels.rails > 1 && channels.level == node_level)
+    return fmt::format("{}'s card on rail {}, {}", node_name(topology_, Node{object}), rail, direction);
   if (channels.level == node_level) return fmt::format("{}'s card, {}", node_name(topology_, Node{object}), direction);
   const std::string& kind = topology_.levels()[channels.level].kind;
+  if (channels.rails > 1)
+    return fmt::format("uplink of {} {} on rail {}, {}", topology_.levels()[channels.level].kind, object, rail,
+                       direction);
   if (channels.level < node_level) return fmt::format("uplink of {} {}, {}", kind, object, direction);
   const Node node = topology_.node_of(topology_.first_core(channels.level, object));
   const std::uint32_t first = topology_.object_of(channels.level, topology_.first_core(node_level, index(node)));
@@ -235,10 +245,21 @@ std::span<const Link> Platform::links(Node from, Node to) const {
 void Platform::route(Core from, Core to, std::vector<Channel>& channels) const {
   if (from == to) return;
   const std::size_t divergence = topology_.divergence_level(from, to);
+  if (topology_.rail_count() == 0 || divergence > topology_.node_level())
+    return append_route(from, to, divergence, channels);
+  const Topology::RailRoute rails = topology_.rail_route(from, to);
+  if (rails.kind == Topology::RailRoute::Kind::relay) {
+    append_route(from, rails.relay, topology_.divergence_level(from, rails.relay), channels);
+    return append_route(rails.relay, to, divergence, channels);
+  }
+  const bool over_spine = rails.kind == Topology::RailRoute::Kind::spine;
+  append_route(from, to, over_spine ? divergence - 1 : divergence, channels);
+}
+
+void Platform::append_route(Core from, Core to, std::size_t divergence, std::vector<Channel>& channels) const {
   const bool between_nodes = divergence <= topology_.node_level();
   for (const LevelChannels& level : levels_) {
-    if (level.level >= divergence)
-      channels.push_back(level.first + 2 * Channel{topology_.object_of(level.level, from)});
+    if (level.level >= divergence) channels.push_back(channel_out(level, from));
   }
   if (!bus_.empty()) channels.push_back(first_bus_ + index(topology_.node_of(from)));
   if (between_nodes) {
@@ -247,8 +268,7 @@ void Platform::route(Core from, Core to, std::vector<Channel>& channels) const {
     if (!bus_.empty()) channels.push_back(first_bus_ + index(topology_.node_of(to)));
   }
   for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
-    if (level->level >= divergence)
-      channels.push_back(level->first + 2 * Channel{topology_.object_of(level->level, to)} + 1);
+    if (level->level >= divergence) channels.push_back(channel_out(*level, to) + 1);
   }
 }
 

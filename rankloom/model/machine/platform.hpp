@@ -41,6 +41,9 @@ Topology with_channels_of(const Topology& machine, const Topology& whole);
 /// and the messages on one channel share its rate. In addition, the rate of a message is at most 1 / inverse bandwidth
 /// of its pair of cores.
 ///
+/// With rails, a node has one card per rail, and an object of the level above one uplink per rail. A message that is
+/// relayed to another rail occupies the channels of both parts of its route, inside the node and on the rail.
+///
 /// A single message therefore takes latency + bytes x inverse bandwidth of Topology::cost(); concurrent messages share
 /// channels. On a routed network the inverse bandwidth of a pair is the sum over its links, while the message uses each
 /// link only at its own rate: a route of h links is h times slower, but not h times as busy.
@@ -48,10 +51,12 @@ Topology with_channels_of(const Topology& machine, const Topology& whole);
 /// Needs 8 bytes per object with an individual rate; routes are computed. The topology is shared.
 class Platform {
  public:
-  /// The channels of all objects of a level: first + 2·o leads out of object o, first + 2·o + 1 into it.
+  /// The channels of all objects of a level: first + 2·o leads out of object o, first + 2·o + 1 into it. Nodes and the
+  /// level above them have one pair of channels per rail: first + 2·(o·rails + r).
   struct LevelChannels {
     std::size_t level = 0;
     Channel first = 0;
+    std::uint32_t rails = 1;
     std::vector<double> rates;  ///< By object; one entry: equal for all.
     double rate(std::uint32_t object) const { return rates.size() == 1 ? rates[0] : rates[object]; }
   };
@@ -70,6 +75,11 @@ class Platform {
   /// consecutive.
   std::vector<Channel> kinds() const;
 
+  /// The channel out of the object of this level that contains the core, on the rail of the core.
+  Channel channel_out(const LevelChannels& level, Core core) const {
+    const Channel object{topology_.object_of(level.level, core)};
+    return level.first + 2 * (level.rails == 1 ? object : object * level.rails + topology_.rail(core));
+  }
   /// Appends the channels of the route; none within a core. Hot loops use RouteTable.
   void route(Core from, Core to, std::vector<Channel>& channels) const;
   /// Per message and per byte of a pair, without other messages; 0 within a core.
@@ -108,6 +118,8 @@ class Platform {
   Cost seconds(std::size_t level, const Cost& cost) const;
   double min_inverse_bandwidth(std::size_t level, Core core) const;
   const LevelChannels& level_of(Channel channel) const;
+  /// Appends the channels from a core to another, out of and into the objects from this level down.
+  void append_route(Core from, Core to, std::size_t level, std::vector<Channel>& channels) const;
   /// The links of a route between nodes; valid until the next call by this thread.
   std::span<const Link> links(Node from, Node to) const;
 

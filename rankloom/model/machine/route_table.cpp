@@ -29,17 +29,19 @@ RouteTable::RouteTable(const Platform& platform)
   for (const Core core : topology.cores()) {
     std::uint32_t* const row = channels_.data() + std::size_t{index(core)} * width_;
     for (std::size_t at = 0; at < levels.size(); ++at)
-      row[at] = static_cast<std::uint32_t>(levels[at].first) + 2 * topology.object_of(levels[at].level, core);
+      row[at] = static_cast<std::uint32_t>(platform.channel_out(levels[at], core));
     if (const auto bus = platform.bus_of(topology.node_of(core))) row[width_ - 1] = static_cast<std::uint32_t>(*bus);
   }
-  for (std::size_t bit = 1; bit <= 64; ++bit) {
-    const std::size_t divergence = topology.level_of_bit(bit);
-    const bool between_nodes = divergence <= topology.node_level();
-    Crossing& crossing = crossing_[bit];
+  const auto crossing_at = [&](std::size_t divergence) {
+    Crossing crossing{.between_nodes = divergence <= topology.node_level()};
     for (const auto& level : levels) crossing.levels += level.level >= divergence ? 1 : 0;
-    if (platform.bus_of(Node{0})) crossing.buses = between_nodes ? 2 : 1;
-    crossing.network = between_nodes && topology.routed();
-  }
+    if (platform.bus_of(Node{0})) crossing.buses = crossing.between_nodes ? 2 : 1;
+    crossing.network = crossing.between_nodes && topology.routed();
+    return crossing;
+  };
+  for (std::size_t bit = 1; bit <= 64; ++bit) crossing_[bit] = crossing_at(topology.level_of_bit(bit));
+  has_rails_ = topology.rail_count() > 0;
+  if (has_rails_ && topology.node_level() > 0) over_spine_ = crossing_at(topology.node_level() - 1);
   if (!topology.routed()) return;
   for (const Core core : topology.cores()) node_of_.push_back(index(topology.node_of(core)));
   if (topology.node_count() > max_tabulated_nodes) return;

@@ -24,17 +24,17 @@ class RouteTable {
   /// Calls visit(channel) for the channels of the route that have a limited rate; for none within a core.
   template <class Visit>
   void for_each_channel(Core from, Core to, const Visit& visit) const {
-    const Crossing& crossing = crossing_[bit(from, to)];
-    const std::uint32_t* const out = channels_.data() + std::size_t{index(from)} * width_;
-    const std::uint32_t* const in = channels_.data() + std::size_t{index(to)} * width_;
-    for (std::uint32_t at = 0; at < crossing.levels; ++at) {
-      visit(Channel{out[at]});
-      visit(Channel{in[at]} + 1);
-    }
-    if (crossing.buses > 0) visit(Channel{out[width_ - 1]});
-    if (crossing.buses > 1) visit(Channel{in[width_ - 1]});
-    if (crossing.network) {
-      for (const std::uint32_t channel : links(from, to)) visit(Channel{channel});
+    const std::size_t at_bit = bit(from, to);
+    if (!has_rails_ || !crossing_[at_bit].between_nodes) return visit_channels(from, to, crossing_[at_bit], visit);
+    const Topology::RailRoute rails = platform_.topology().rail_route(from, to);
+    switch (rails.kind) {
+      case Topology::RailRoute::Kind::direct:
+        return visit_channels(from, to, crossing_[at_bit], visit);
+      case Topology::RailRoute::Kind::relay:
+        visit_channels(from, rails.relay, crossing_[bit(from, rails.relay)], visit);
+        return visit_channels(rails.relay, to, crossing_[at_bit], visit);
+      case Topology::RailRoute::Kind::spine:
+        return visit_channels(from, to, over_spine_, visit);
     }
   }
 
@@ -50,8 +50,24 @@ class RouteTable {
   /// What a message uses whose cores diverge at some level.
   struct Crossing {
     std::uint32_t levels = 0, buses = 0;
-    bool network = false;
+    bool network = false, between_nodes = false;
   };
+
+  template <class Visit>
+  void visit_channels(Core from, Core to, const Crossing& crossing, const Visit& visit) const {
+    const std::uint32_t* const out = channels_.data() + std::size_t{index(from)} * width_;
+    const std::uint32_t* const in = channels_.data() + std::size_t{index(to)} * width_;
+    for (std::uint32_t at = 0; at < crossing.levels; ++at) {
+      visit(Channel{out[at]});
+      visit(Channel{in[at]} + 1);
+    }
+    if (crossing.buses > 0) visit(Channel{out[width_ - 1]});
+    if (crossing.buses > 1) visit(Channel{in[width_ - 1]});
+    if (crossing.network) {
+      for (const std::uint32_t channel : links(from, to)) visit(Channel{channel});
+    }
+  }
+
   std::size_t bit(Core from, Core to) const {
     return static_cast<std::size_t>(std::bit_width(paths_[index(from)] ^ paths_[index(to)]));
   }
@@ -61,6 +77,8 @@ class RouteTable {
   std::span<const std::uint64_t> paths_;
   // By bit width of the XOR of two paths.
   std::array<Crossing, 65> crossing_{};
+  Crossing over_spine_;  // between nodes of one switch of the rails, over the switches above
+  bool has_rails_ = false;
   std::optional<std::array<Cost, 65>> seconds_by_bit_;
   std::array<double, 65> rate_by_bit_{};  // if there are seconds
   std::size_t width_ = 0;                 // entries of a core

@@ -67,6 +67,74 @@ Core Topology::first_core(std::size_t level, std::uint32_t object) const {
 }
 
 Cost Topology::cost(Core p, Core q) const {
+  if (data_->rail_count == 0 || p == q || divergence_level(p, q) > data_->node_level) return level_cost(p, q);
+  const RailRoute route = rail_route(p, q);
+  const Cost cost = level_cost(p, q);
+  switch (route.kind) {
+    case RailRoute::Kind::direct:
+      return cost;
+    case RailRoute::Kind::relay: {
+      const Cost inside = level_cost(p, route.relay);
+      return {inside.inverse_bandwidth + cost.inverse_bandwidth, inside.latency + cost.latency};
+    }
+    case RailRoute::Kind::spine:
+      break;
+  }
+  return spine_cost(p);
+}
+
+Cost Topology::spine_cost(Core core) const {
+  const std::size_t level = data_->node_level - 1;
+  if (data_->levels[level].cost) return *data_->levels[level].cost;
+  return data_->between[level][level == 0 ? 0 : object_of(level - 1, core)];
+}
+
+Topology::RailRoute Topology::rail_route(Core p, Core q) const {
+  using Kind = RailRoute::Kind;
+  const std::uint32_t rail = data_->rail[index(q)];
+  if (data_->rail[index(p)] == rail) return {};
+  // Nodes below different switches of the rails: the switches above connect all rails.
+  if (divergence_level(p, q) < data_->node_level) return {};
+  const bool has_spine = data_->node_level > 0 && data_->levels[data_->node_level - 1].objects > 1;
+  const std::uint32_t relay = data_->rail_cores[std::size_t{index(node_of(p))} * data_->rail_count + rail];
+  if (relay == no_core) return {has_spine ? Kind::spine : Kind::direct, {}};
+  if (!has_spine) return {Kind::relay, Core{relay}};
+  const double over_relay = level_cost(p, Core{relay}).inverse_bandwidth + level_cost(p, q).inverse_bandwidth;
+  return over_relay <= spine_cost(p).inverse_bandwidth ? RailRoute{Kind::relay, Core{relay}}
+                                                       : RailRoute{Kind::spine, {}};
+}
+
+bool Topology::is_rail_link(Link link) const {
+  const std::uint32_t below = index(link) / 2;  // the lower vertex of a link of a tree
+  const std::uint32_t nodes = data_->node_count;
+  return below < nodes || (data_->node_level > 0 && below < nodes + data_->levels[data_->node_level - 1].objects);
+}
+
+std::optional<std::uint32_t> Topology::rail_of(Link link) const {
+  if (data_->rail_count == 0 || !is_rail_link(network_link(link))) return std::nullopt;
+  return index(link) % data_->rail_count;
+}
+
+void Topology::route(Core p, Core q, std::vector<Link>& links) const {
+  const Node from = node_of(p), to = node_of(q);
+  if (from == to) return;
+  const std::size_t begin = links.size();
+  network().route(from, to, links);
+  if (data_->rail_count == 0) return;
+  const RailRoute::Kind kind = rail_route(p, q).kind;
+  if (kind == RailRoute::Kind::spine) {  // up to the switch above the rails and down again
+    const Vertex rails{data_->node_count + object_of(data_->node_level - 1, p)};
+    links.insert(links.end() - 1, {Link{2 * index(rails)}, Link{2 * index(rails) + 1}});
+  }
+  const std::uint32_t rail_up = data_->rail[index(kind == RailRoute::Kind::relay ? q : p)];
+  for (std::size_t at = begin; at < links.size(); ++at) {
+    const bool up = index(links[at]) % 2 == 0;
+    const std::uint32_t rail = up ? rail_up : data_->rail[index(q)];
+    links[at] = Link{index(links[at]) * data_->rail_count + (is_rail_link(links[at]) ? rail : 0)};
+  }
+}
+
+Cost Topology::level_cost(Core p, Core q) const {
   if (is_matrix()) return {data_->matrix[std::size_t{index(p)} * data_->matrix_size + index(q)], 0};
   if (p == q) return {};
   const std::size_t level = divergence_level(p, q);
@@ -101,6 +169,7 @@ std::uint32_t Topology::hops(Core p, Core q) const {
   const std::size_t level = divergence_level(p, q);
   if (level > data_->node_level) return 0;
   if (data_->routed) return data_->network->hops(node_of(p), node_of(q));
+  if (data_->rail_count > 0 && rail_route(p, q).kind == RailRoute::Kind::spine) return 4;
   return 2 * static_cast<std::uint32_t>(data_->node_level - level + 1);
 }
 
@@ -116,7 +185,7 @@ std::uint32_t Topology::os_index(Core core) const {
 }
 
 std::optional<std::array<Cost, 65>> Topology::cost_by_bit() const {
-  if (is_matrix() || data_->routed) return std::nullopt;
+  if (is_matrix() || data_->routed || data_->rail_count > 0) return std::nullopt;
   std::array<Cost, 65> table{};
   for (std::size_t bit = 1; bit <= 64; ++bit) {
     const auto& cost = data_->levels[data_->level_of_bit[bit]].cost;

@@ -2,6 +2,7 @@
 // model/machine: the machine with its communication costs. discover/ produces this value, map/ uses it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -78,6 +79,8 @@ class Topology {
   Core first_core(std::size_t level, std::uint32_t object) const;
 
   Cost cost(Core p, Core q) const;
+  /// The cost of the level at which the cores diverge, as if both were on one rail.
+  Cost level_cost(Core p, Core q) const;
   std::uint32_t hops(Core p, Core q) const;
   /// Whether the cost is the same in both directions for every pair.
   bool symmetric() const { return data_->symmetric; }
@@ -96,6 +99,33 @@ class Topology {
   std::span<const Device> devices() const { return data_->devices; }
   /// By node. If several links connect two GPUs, the cheapest one counts.
   std::span<const GpuLink> gpu_links() const { return data_->gpu_links; }
+
+  /// The number of rails; 0: the cores of a node share its connection to the network. On a machine with rails, each
+  /// core has a card on one rail. The switches of the rails are the objects of the level above the nodes, one switch
+  /// per object and rail; the levels above are common to all rails.
+  std::uint32_t rail_count() const { return data_->rail_count; }
+  std::uint32_t rail(Core core) const { return data_->rail[index(core)]; }
+  /// How a message reaches a core on another node: the cheaper one of the ways that exist.
+  struct RailRoute {
+    enum class Kind : std::uint8_t {
+      direct,  ///< On one rail, or over switches above the rails that the message passes anyway.
+      relay,   ///< Inside the node to a core on the rail of the destination, then on that rail.
+      spine,   ///< Over the switches above the rails, although both nodes are connected to the same rail switches.
+    } kind = Kind::direct;
+    Core relay{};
+  };
+  /// For cores of different nodes of a machine with rails.
+  RailRoute rail_route(Core p, Core q) const;
+
+  /// Appends the links of the network between two cores, none inside a node. With rails, each link of network() that
+  /// belongs to a node or to the level above has one link per rail.
+  void route(Core p, Core q, std::vector<Link>& links) const;
+  std::uint32_t link_count() const { return network().link_count() * std::max(1U, rail_count()); }
+  /// The link of network() that this link of route() belongs to.
+  Link network_link(Link link) const { return rail_count() == 0 ? link : Link{index(link) / rail_count()}; }
+  double slowness(Link link) const { return network().slowness(network_link(link)); }
+  /// The rail of a link of route(); none for links that all rails share.
+  std::optional<std::uint32_t> rail_of(Link link) const;
 
   /// The network between the nodes. For a hierarchy it is the tree of the levels above the nodes.
   const Network& network() const { return *data_->network; }
@@ -131,9 +161,18 @@ class Topology {
     std::shared_ptr<const Network> network;
     bool routed = false;
     bool symmetric = true;
+    std::uint32_t rail_count = 0;
+    std::vector<std::uint32_t> rail;        // by core; empty: no rails
+    std::vector<std::uint32_t> rail_cores;  // by node and rail: the first core on the rail, or no_core
     std::uint32_t matrix_size = 0;
     std::vector<double> matrix;
   };
+
+  static constexpr std::uint32_t no_core = UINT32_MAX;
+  /// Between cores below different objects of the level above the nodes.
+  Cost spine_cost(Core core) const;
+  /// Whether the link leads up from a node or from a switch of the rails, or down to it.
+  bool is_rail_link(Link link) const;
 
   explicit Topology(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
   std::size_t highest_bit(Core p, Core q) const {

@@ -2,6 +2,7 @@
 // model/machine: builds a Topology from a MachineSpec: finds the levels, inserts missing levels, fills in missing
 // costs, numbers the cores, and connects the nodes.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -22,6 +23,7 @@ namespace rankloom {
 namespace {
 
 constexpr std::uint32_t no_os_index = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_rail = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t no_number = std::numeric_limits<std::uint32_t>::max();
 constexpr double max_devices = 1 << 20, max_link_ends = 1 << 22;
 
@@ -50,8 +52,9 @@ class TopologyBuilder {
   explicit TopologyBuilder(MachineSpec spec) { data_.spec = std::move(spec); }
 
   Result<Topology> build() {
-    for (const auto step : {&TopologyBuilder::check_size, &TopologyBuilder::find_levels, &TopologyBuilder::fill_costs,
-                            &TopologyBuilder::number_cores, &TopologyBuilder::connect_nodes}) {
+    for (const auto step :
+         {&TopologyBuilder::check_size, &TopologyBuilder::find_levels, &TopologyBuilder::fill_costs,
+          &TopologyBuilder::number_cores, &TopologyBuilder::connect_nodes, &TopologyBuilder::connect_rails}) {
       auto done = (this->*step)();
       if (!done) return propagate(done);
     }
@@ -74,6 +77,7 @@ class TopologyBuilder {
       named_and_repeated |= !object.name.empty() && object.repeat > 1;
       any_capacity_ |= object.children.empty() && object.capacity != 1;
       any_os_index_ |= object.children.empty() && object.os_index.has_value();
+      any_rail_ |= object.children.empty() && object.rail.has_value();
       double below = object.children.empty() ? 1.0 : 0.0;
       for (const ObjectSpec& child : object.children) below += cores(child);
       return below * static_cast<double>(object.repeat);
@@ -198,7 +202,8 @@ class TopologyBuilder {
                         .between = {},
                         .capacity = child.capacity,
                         .os_index = child.os_index,
-                        .children = {}};
+                        .children = {},
+                        .rail = child.rail};
         for (std::size_t level = keys_.size() - 1; level-- > child_level + 1;) core = wrap(std::move(core), level);
         child.children.push_back(std::move(core));
       } else {
@@ -279,6 +284,7 @@ class TopologyBuilder {
         }
         data_.path.push_back(below);
         if (any_capacity_) data_.capacity.push_back(child.capacity);
+        if (any_rail_) data_.rail.push_back(child.rail.value_or(no_rail));
         if (any_os_index_) data_.os_index.push_back(child.os_index.value_or(no_os_index));
         add_devices(child, level, first);
       }
@@ -464,6 +470,57 @@ class TopologyBuilder {
     return {};
   }
 
+  /// Finds the cores that relay messages to other rails.
+  Result<void> connect_rails() {
+    if (data_.rail.empty()) return {};
+    if (data_.routed) {
+      return bad("a network between the nodes cannot have rails",
+                 "describe the switches of the rails as a level above the nodes: "
+                 "\"leaf:8=16GB/s node:8=50GB/s rails:8 core:8=450GB/s\"");
+    }
+    const std::uint32_t last = *std::max_element(data_.rail.begin(), data_.rail.end());
+    if (last == no_rail)
+      return bad("some cores have a rail and others have none", "give a rail to all cores or to none");
+    if (last >= max_rails)
+      return bad(fmt::format("the rail {} is too large", last), fmt::format("rails are 0 to {}", max_rails - 1));
+    data_.rail_count = last + 1;
+    const double links = 2.0 * data_.network->vertex_count() * data_.rail_count;
+    if (links > static_cast<double>(std::numeric_limits<std::uint32_t>::max()))
+      return bad(fmt::format("{:.4g} links of rails are too many", links), "make the levels smaller");
+    data_.rail_cores.assign(std::size_t{data_.node_count} * data_.rail_count, Topology::no_core);
+    for (std::uint32_t node = 0; node < data_.node_count; ++node) {
+      for (std::uint32_t core = first_core(data_.node_level, node); core < first_core(data_.node_level, node + 1);
+           ++core) {
+        std::uint32_t& first = data_.rail_cores[std::size_t{node} * data_.rail_count + data_.rail[core]];
+        if (first == Topology::no_core) first = core;
+      }
+    }
+    data_.symmetric = have_nodes_equal_rails();
+    return {};
+  }
+
+  /// Whether all nodes have the same rails and costs inside. Then a message takes as long as one in the opposite
+  /// direction, provided that the ways to the cores of the two rails are equal.
+  bool have_nodes_equal_rails() const {
+    constexpr std::uint32_t max_compared = 1024;
+    for (std::size_t level = data_.node_level + 1; level < data_.levels.size(); ++level)
+      if (data_.levels[level].arity == 0 || !data_.levels[level].cost) return false;
+    const std::uint32_t cores = core_count_ / data_.node_count;
+    if (cores > max_compared) return false;
+    for (std::uint32_t core = cores; core < core_count_; ++core)
+      if (data_.rail[core] != data_.rail[core % cores]) return false;
+    const auto diverge = [&](std::uint32_t p, std::uint32_t q) {
+      return data_.level_of_bit[static_cast<std::size_t>(std::bit_width(data_.path[p] ^ data_.path[q]))];
+    };
+    for (std::uint32_t p = 0; p < cores; ++p) {
+      for (std::uint32_t q = 0; q < p; ++q) {
+        const std::uint32_t to_q = data_.rail_cores[data_.rail[q]], to_p = data_.rail_cores[data_.rail[p]];
+        if (data_.rail[p] != data_.rail[q] && diverge(p, to_q) != diverge(q, to_p)) return false;
+      }
+    }
+    return true;
+  }
+
   /// The levels above the nodes as a tree of switches: nodes first, then level by level upwards, the root last.
   Result<NetworkPtr> tree_of_levels() const {
     std::vector<Vertex> parent;
@@ -494,7 +551,7 @@ class TopologyBuilder {
   std::vector<int> shift_;          // by level: position of its bits in a path
   std::vector<bool> uneven_costs_;  // by level: whether parents have different costs between their children
   std::vector<LinkPosition> links_;
-  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false;
+  bool any_name_ = false, any_capacity_ = false, any_os_index_ = false, any_rail_ = false;
   bool devices_above_nodes_ = false, links_above_nodes_ = false;
 };
 

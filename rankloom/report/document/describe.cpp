@@ -48,9 +48,11 @@ std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topol
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return before[a] > before[b]; });
   std::vector<LinkRow> rows;
   for (const std::uint32_t link : order) {
-    const auto [from, to] = topology.network().endpoints(Link{link});
-    rows.push_back(
-        {fmt::format("{} → {}", vertex_label(topology, from), vertex_label(topology, to)), before[link], after[link]});
+    const auto [from, to] = topology.network().endpoints(topology.network_link(Link{link}));
+    const auto rail = topology.rail_of(Link{link});
+    rows.push_back({fmt::format("{} → {}{}", vertex_label(topology, from), vertex_label(topology, to),
+                                rail ? fmt::format(", rail {}", *rail) : ""),
+                    before[link], after[link]});
   }
   return rows;
 }

@@ -156,6 +156,7 @@ Json machine_json(const Topology& topology) {
   json["assumed"] = assumed_numbers(topology);
   json["symmetric"] = topology.symmetric();
   json["routed"] = topology.routed();
+  if (topology.rail_count() > 0) json["rails"] = topology.rail_count();
   if (topology.routed()) json["network"] = network_json(topology);
   for (const std::string_view kind : {"gpu", "nic"}) {
     if (const std::uint64_t devices = count_devices(topology, kind); devices > 0)
@@ -171,6 +172,7 @@ std::string machine_headline(const Topology& topology) {
   if (slots != topology.core_count()) text += fmt::format(", {}", counted(slots, "slot"));
   if (const std::uint64_t gpus = count_devices(topology, "gpu"); gpus > 0)
     text += fmt::format(", {}", counted(gpus, "GPU"));
+  if (topology.rail_count() > 0) text += fmt::format(", {}", counted(topology.rail_count(), "rail"));
   return text;
 }
 
