@@ -2,8 +2,10 @@
 // capture/import: the functions of each format, for the table in formats.cpp.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankloom/capture/import/import.hpp"
 
@@ -44,6 +46,33 @@ Result<Imported> read_mpip(const FileContents& file);
 
 bool is_otf2(std::string_view text);
 Result<Imported> read_otf2(const FileContents& file);
+
+bool is_chakra(std::string_view text);
+Result<Imported> read_chakra(const FileContents& file);
+std::unique_ptr<RankFileReader> make_chakra_reader();
+
+bool is_kineto(std::string_view text);
+Result<Imported> read_kineto(const FileContents& file);
+std::unique_ptr<RankFileReader> make_kineto_reader();
+
+bool is_flight_recorder(std::string_view text);
+Result<Imported> read_flight_recorder(const FileContents& file);
+std::unique_ptr<RankFileReader> make_flight_recorder_reader();
+
+bool is_pickle(std::string_view text);
+Result<Imported> read_pickle(const FileContents& file);
+
+bool is_nccl_log(std::string_view text);
+Result<Imported> read_nccl_log(const FileContents& file);
+std::unique_ptr<RankFileReader> make_nccl_log_reader();
+
+bool is_rank_list(std::string_view text);
+Result<Imported> read_rank_list(const FileContents& file);
+/// The files of the directory that a format with one file per rank recognises, by their names; empty: there are none.
+std::vector<std::string> find_rank_files(const std::string& directory, const FormatInfo* format);
+/// Reads files of one format, one per rank. `source`: the directory or the list.
+Result<Imported> read_rank_files(const std::string& source, const std::vector<std::string>& paths,
+                                 const FormatInfo* format);
 
 bool is_pairs(std::string_view text);
 Result<Imported> read_pairs(const FileContents& file);

@@ -132,6 +132,10 @@ Result<Imported> import_path(const std::string& path, std::string_view format) {
     if (jobs.size() == 1) return valid(read_recorded_job(jobs.front()), path);
     if (!jobs.empty()) return several_jobs(path, jobs);
   }
+  if (*name == path && fs::is_directory(path, ignored)) {
+    const auto files = find_rank_files(path, choice->format);
+    if (!files.empty()) return valid(read_rank_files(path, files, choice->format), path);
+  }
   auto file = read_file(*name);
   if (!file) return propagate(file);
   return import_profile(*file, format);

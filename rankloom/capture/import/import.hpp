@@ -3,6 +3,7 @@
 // file and one row in formats.cpp.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ struct ReadOptions {
   MonitoredCollectives collectives = MonitoredCollectives::physical;
 };
 
+class RankFileReader;
+
 struct FormatInfo {
   std::string_view name;                     ///< The argument of --from and --to.
   std::string_view summary;                  ///< One line, shown by `rankloom list formats`.
@@ -46,6 +49,9 @@ struct FormatInfo {
   std::string_view main_file_suffix = {};
   void (*describe)(ReadOptions& options, OptionList& list) = nullptr;  ///< nullptr: no options.
   bool refused = false;  ///< Recognised, but always an error that explains why.
+  /// Formats with one file per rank, whose names do not lead to each other: reads the files of a directory or of a list
+  /// one after the other. nullptr: other formats.
+  std::unique_ptr<RankFileReader> (*make_rank_reader)() = nullptr;
 };
 
 /// The table, in the order in which content is recognised.
