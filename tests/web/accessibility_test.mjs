@@ -1,14 +1,14 @@
 // The page without eyes, without mouse, without colours: axe's rules, the browser's accessibility tree, a table for every picture.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { devices_document } from "./fixtures/make.mjs";
+import { devices_document, network_document } from "./fixtures/make.mjs";
 import { check, fixture, module_of_web, run } from "./harness.mjs";
 
 const axe = module_of_web("axe-core").source;
 
 check("axe finds nothing, light and dark, wide and narrow", async (browser) => {
-  for (const [name, options] of [["tune", {}], ["tune", { dark: true, width: 390 }], ["devices", { dark: true }], ["allocation", { dark: true }], ["online", {}]]) {
-    const page = await browser.open(name === "devices" ? devices_document() : fixture(name), options);
+  for (const [name, options] of [["tune", {}], ["tune", { dark: true, width: 390 }], ["devices", { dark: true }], ["network", { dark: true }], ["network", { width: 390 }], ["allocation", { dark: true }], ["online", {}]]) {
+    const page = await browser.open(name === "devices" ? devices_document() : name === "network" ? network_document() : fixture(name), options);
     // Tables and panels are part of the page, too.
     await page.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
     const rank = page.getByLabel("Rank", { exact: true });
@@ -38,8 +38,8 @@ check("Headings go down one step at a time, from one first heading", async (brow
 });
 
 check("Every picture has a name and a table with a caption", async (browser) => {
-  for (const [name, pictures] of [["tune", 10], ["allocation", 4], ["online", 3]]) {
-    const page = await browser.open(fixture(name));
+  for (const [name, pictures] of [["tune", 10], ["network", 12], ["allocation", 4], ["online", 3]]) {
+    const page = await browser.open(name === "network" ? network_document() : fixture(name));
     await page.locator("details").evaluateAll((all) => all.forEach((details) => (details.open = true)));
     await page.waitForTimeout(50);
     const figures = await page.locator("figure").evaluateAll((all) =>

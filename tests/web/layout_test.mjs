@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { devices_document } from "./fixtures/make.mjs";
+import { devices_document, network_document } from "./fixtures/make.mjs";
 import { check, fixture, HERE, run } from "./harness.mjs";
 
 const UPDATE = process.argv.includes("--update");
@@ -95,8 +95,8 @@ check("The comparison tells pictures apart", async (browser) => {
 });
 
 check("Nothing is wider than the window, at any width, in any report", async (browser) => {
-  for (const name of ["tune", "devices", "allocation", "online"]) {
-    const page = await browser.open(name === "devices" ? devices_document() : fixture(name), { height: 800 });
+  for (const name of ["tune", "devices", "network", "allocation", "online"]) {
+    const page = await browser.open(name === "devices" ? devices_document() : name === "network" ? network_document() : fixture(name), { height: 800 });
     if (name === "devices") await page.getByText("Table: devices of each node").click();
     for (const width of [...WIDTHS, 320]) {
       await page.setViewportSize({ width, height: 800 });

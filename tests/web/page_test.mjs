@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { deflateSync } from "node:zlib";
-import { devices_document, GPU_OF_SLOT } from "./fixtures/make.mjs";
+import { devices_document, GPU_OF_SLOT, network_document } from "./fixtures/make.mjs";
 import { check, fixture, run, unpack } from "./harness.mjs";
 
 const tune = fixture("tune");
@@ -507,25 +507,124 @@ check("A program that says nothing, on one core, has a report, too", async (brow
   assert.deepEqual(page.trouble, []);
 });
 
-check("Only a gain is green, and a bound that is left out is not mentioned", async (browser) => {
-  const colour = async (kind) => {
+check("Only a measured gain is green, and a bound that is left out is not mentioned", async (browser) => {
+  const colour = async (kind, measured) => {
     const document = structuredClone(tune);
-    document.verdict = { kind, sentence: "s", saved: 0.5 };
+    document.verdict = { kind, sentence: "s", saved: 0.5, measured };
     document.mappers = [{ name: "block", cost: 1, relative: 1, chosen: true }, { name: "random", cost: 50000, relative: 50000 }];
     delete document.lower_bound;
     const page = await browser.open(document);
     assert.deepEqual(page.trouble, []);
     const text = await page.locator("#mappers").innerText();
     assert.doesNotMatch(text, /bound/i);
-    assert.match(text, /5,000,000 %/);
+    assert.match(text, /50,000 times/);
     const background = (selector) => page.locator(selector).first().evaluate((badge) => getComputedStyle(badge).backgroundColor);
     assert.equal(await page.locator("#verdict .headline").count(), kind === "gain" ? 1 : 0);
     assert.notEqual(await background("#mappers .badge"), green, "the mapper that is chosen is not a gain");
     return background("#verdict .badge");
   };
   let green;
-  green = await colour("gain");
-  for (const kind of ["none", "comparison"]) assert.notEqual(await colour(kind), green);
+  green = await colour("gain", tune.verdict.measured);
+  for (const kind of ["gain", "none", "comparison"]) assert.notEqual(await colour(kind), green);
+});
+
+check("The headline is the measured time, else the predicted one, else the traffic inside nodes", async (browser) => {
+  const headline = async (verdict) => (await (await browser.open({ ...tune, verdict: { kind: "gain", sentence: "s", ...verdict } })).locator("#verdict .headline").innerText()).replace(/\s+/g, " ");
+  const inside = { before: 0.1, after: 0.75 }, predicted = { before: 3, after: 2, unit: "s" };
+  assert.equal(await headline({ measured: tune.verdict.measured, predicted, inside, saved: 0.5 }), "2.43× faster, measured ± 0.05");
+  assert.equal(await headline({ predicted, inside, saved: 0.5 }), "1.50× faster communication, predicted");
+  assert.equal(await headline({ inside, saved: 0.5 }), "10 % → 75 % of the traffic stays inside a node");
+  assert.equal(await headline({ saved: 0.5 }), "50.0 % less cost, by the model");
+});
+
+const network = network_document();
+/** A point of the layout of the network on one of its canvases, in the window. */
+async function network_point(page, which, x, y) {
+  const canvas = page.locator("#network canvas").nth(which);
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox(), [wide, high] = network.network.size, scale = Math.min((box.width - 20) / wide, (box.height - 20) / high);
+  return { x: box.x + (box.width - wide * scale) / 2 + x * scale, y: box.y + (box.height - high * scale) / 2 + y * scale };
+}
+const loads = ["before", "after"].map((order) => ({ there: unpack(network.network[order].there), back: unpack(network.network[order].back) }));
+const size_words = (value) => (value >= 1e9 ? `${Number((value / 1e9).toPrecision(3))} GB` : value >= 1e6 ? `${Number((value / 1e6).toPrecision(3))} MB` : `${Number((value / 1e3).toPrecision(3))} kB`);
+
+check("The network names its busiest links and where the gain is, and the list of links leaves the figures", async (browser) => {
+  const page = await browser.open(network);
+  assert.deepEqual(page.trouble, []);
+  const tiles = await page.locator("#network .tile").allInnerTexts();
+  const most = Math.max(...loads[0].there, ...loads[0].back), cable = loads[0].there.indexOf(most);
+  assert.ok(cable >= 12, "an uplink of a switch is the busiest");
+  assert.ok(tiles[0].includes(`switch ${cable - 12} → top switch`) && tiles[0].includes(size_words(most)) && tiles[0].includes("between switches"), tiles[0]);
+  const total = (order, from, to) => [loads[order].there, loads[order].back].flatMap((list) => [...list.slice(from, to)]).reduce((sum, value) => sum + value, 0);
+  assert.ok(total(0, 0, 12) - total(1, 0, 12) > total(0, 12, 14) - total(1, 12, 14));
+  assert.match(tiles[2], /Links between nodes and switches: .*less/);
+  assert.ok(tiles[2].includes(`${size_words(total(0, 0, 12))} before`), tiles[2]);
+  assert.equal(await page.locator("#figures h3", { hasText: "Most loaded links" }).count(), 0);
+  assert.equal(await page.locator("#network tbody tr", { hasText: "→" }).count() >= 10, true);
+});
+
+check("A rank is found in both pictures, by its number and by a click on its node", async (browser) => {
+  const page = await browser.open(network);
+  const plain = [await pixels(page, "#network canvas >> nth=0"), await pixels(page, "#network canvas >> nth=1")];
+  await page.getByLabel("Find the node of rank").fill("17");
+  await page.keyboard.press("Enter");
+  const node = (order, rank) => `node ${Math.floor(cores[order][rank] / 16)}`;
+  assert.ok((await page.locator("#network .tile").last().innerText()).includes(`Before: ${node(0, 17)}. After: ${node(1, 17)}.`));
+  assert.equal(await page.locator("#machine .panel h3").textContent(), "Rank 17");
+  await drawn(page);
+  assert.notEqual(await pixels(page, "#network canvas >> nth=0"), plain[0]);
+  assert.notEqual(await pixels(page, "#network canvas >> nth=1"), plain[1]);
+  const xs = unpack(network.network.x), ys = unpack(network.network.y), point = await network_point(page, 1, xs[4], ys[4]);
+  await page.mouse.move(point.x, point.y);
+  const ranks = [...cores[1].keys()].filter((rank) => Math.floor(cores[1][rank] / 16) === 4);
+  assert.ok((await page.locator(".tooltip").innerText()).includes("node 4"));
+  await page.mouse.click(point.x, point.y);
+  assert.equal(await page.locator("#machine .panel h3").textContent(), `Rank ${Math.min(...ranks)}`);
+});
+
+check("A link is found by a click on its name, in the verdict, and in the picture, and by keys", async (browser) => {
+  const document = structuredClone(network);
+  document.verdict.notes = ["Limited before by link from switch 1 to top switch: 1 GB in 2 s.", "link from nowhere to top switch: unknown"];
+  const page = await browser.open(document), about = () => page.locator("#network .about").innerText();
+  await page.locator("#verdict .notes button").click();
+  assert.equal(await page.locator("#verdict .notes button").count(), 1);
+  const words = (cable, order, forward) => size_words((forward ? loads[order].there : loads[order].back)[cable]);
+  assert.ok((await about()).startsWith(`switch 1 → top switch, between switches: before ${words(13, 0, true)}, after ${words(13, 1, true)}.`), await about());
+  await page.locator("#network tbody button", { hasText: "top switch → switch 0" }).first().click();
+  assert.ok((await about()).startsWith(`top switch → switch 0, between switches: before ${words(12, 0, false)}`), await about());
+  // The middle of the cable from switch 1 to the top switch.
+  const point = await network_point(page, 0, (13.3 + 8.3) / 2, 4.5);
+  await page.mouse.move(point.x, point.y);
+  const tip = await page.locator(".tooltip").innerText();
+  assert.ok(tip.includes("switch 1") && tip.includes("top switch") && tip.includes("between switches"), tip);
+  await page.mouse.click(point.x, point.y);
+  assert.match(await about(), /switch 1/);
+  await page.locator("#network canvas").first().focus();
+  await page.keyboard.press("Escape");
+  assert.match(await about(), /^Point at a link/);
+  await page.keyboard.press("ArrowDown");
+  const most = Math.max(...loads[0].there, ...loads[0].back);
+  assert.ok((await about()).includes(size_words(most)));
+  assert.match(await voice(page), /^1 of 28/);
+  const before = await pixels(page, "#network canvas >> nth=1");
+  await page.locator("#network label", { hasText: "Change" }).click();
+  await drawn(page);
+  assert.notEqual(await pixels(page, "#network canvas >> nth=1"), before);
+});
+
+check("A report of several problems shows one at a time, and each as alone", async (browser) => {
+  const other = { ...structuredClone(tune), title: "another program", lower_bound: 1.2e9, verdict: { kind: "none", sentence: "No gain for the other program." } };
+  const page = await browser.open({ ...tune, others: [other] });
+  assert.deepEqual(page.trouble, []);
+  const content = (of) => of.locator("main > section").evaluateAll((all) => all.map((section) => section.innerText.replace(/\s+/g, " ")).join("\n"));
+  assert.equal(await page.locator("h1").textContent(), tune.title);
+  assert.equal(await content(page), await content(await browser.open(tune)));
+  const table = await page.locator(".problems").innerText();
+  assert.ok(table.includes(tune.verdict.sentence) && table.includes(other.verdict.sentence));
+  await page.locator(".problems button", { hasText: "another program" }).click();
+  await page.waitForFunction(() => document.querySelector("h1").textContent === "another program");
+  assert.equal(await content(page), await content(await browser.open(other)));
+  assert.equal(await page.locator(".problems [aria-current]").innerText(), "another program");
 });
 
 check("Text of the data stays text, and damaged data is told in a sentence", async (browser) => {

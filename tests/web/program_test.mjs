@@ -55,6 +55,29 @@ check("Ranks of several cores with GPUs: the slots of the program are drawn and 
   assert.ok(text.includes(`Occupies processing units ${leaves[0]}–${leaves[3]} and GPU ${unpack(order.slots.gpus)[slot]}.`), text);
 });
 
+for (const [machine, kinds] of [["torus:4x4x4 core:1", 3], ["fattree:k=4 core:4", 3], ["dragonfly:5,4,2 core:2", 3]])
+  check(`The network ${machine}: the busiest link is that of the program, and a rank is on its node`, async (browser) => {
+    const words = ["report", "gen:stencil3d:size=4x4x4,shuffle=true,seed=2", "-t", machine];
+    rankloom(browser.folder, ...words, "-o", "network.html");
+    rankloom(browser.folder, ...words, "-o", "network.json");
+    const document = JSON.parse(readFileSync(join(browser.folder, "network.json"), "utf8")), { network } = document;
+    assert.equal(network.kinds.length, kinds);
+    // The list of the most loaded links is computed apart from the picture.
+    const busiest = document.links.reduce((best, link) => (link.before > best.before ? link : best));
+    const page = await browser.open_file(join(browser.folder, "network.html"));
+    assert.deepEqual(page.trouble, []);
+    assert.ok((await page.locator("#network .tile").first().innerText()).includes(busiest.label));
+    const a = unpack(network.cables.a), b = unpack(network.cables.b), there = unpack(network.before.there), back = unpack(network.before.back);
+    const [from, to] = busiest.label.split(" → ").map((label) => network.labels.indexOf(label));
+    const cable = [...a.keys()].find((i) => (a[i] === from && b[i] === to) || (a[i] === to && b[i] === from));
+    assert.equal((a[cable] === from ? there : back)[cable], Math.fround(busiest.before));
+    await page.getByLabel("Find the node of rank").fill("17");
+    await page.keyboard.press("Enter");
+    const core = unpack(document.orders.at(-1).core_of)[17], first = unpack(network.first_core);
+    const node = first.filter((start) => start <= core).length - 1;
+    assert.ok((await page.locator("#network .tile").last().innerText()).includes(`After: ${network.labels[node]}.`));
+  });
+
 check("A profile alone: one map, no machine", async (browser) => {
   rankloom(browser.folder, "gen", "groups", "--groups", "3", "--per-group", "4", "-o", "alone.prof");
   rankloom(browser.folder, "report", "alone.prof", "-o", "alone.html");

@@ -1,7 +1,7 @@
 // Large reports: 4,096 ranks open in two seconds, 10,000 ranks with 26 partners each move fluidly. Prints what it measured.
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { stencil_document } from "./fixtures/make.mjs";
+import { random, stencil_document, torus_network } from "./fixtures/make.mjs";
 import { check, run } from "./harness.mjs";
 
 const ready = (page) => page.evaluate(() => performance.getEntriesByName("rankloom-ready")[0].startTime);
@@ -18,6 +18,28 @@ check("A report of 4,096 ranks opens within 2 s", async (browser) => {
   }
   console.log(`        4,096 ranks: ready after ${times.map((t) => Math.round(t)).join(", ")} ms`);
   assert.ok(Math.min(...times) < 2000);
+});
+
+check("A network of 16,384 nodes with 49,152 cables opens, and zooms", async (browser) => {
+  const document = stencil_document([8, 8, 8], [8, 16, 2, 2]);
+  document.network = torus_network([16, 32, 32], random(1));
+  const page = await browser.open(document);
+  assert.deepEqual(page.trouble, []);
+  console.log(`        16,384 nodes: ready after ${Math.round(await ready(page))} ms`);
+  const frames = await page.locator("#network canvas").first().evaluate(async (canvas) => {
+    canvas.scrollIntoView({ block: "center" });
+    canvas.focus();
+    const next = () => new Promise(requestAnimationFrame), times = [];
+    for (let i = 0, last = await next(); i < 12; ++i) {
+      canvas.dispatchEvent(new KeyboardEvent("keydown", { key: i < 6 ? "+" : "-", bubbles: true }));
+      const now = await next();
+      times.push(now - last);
+      last = now;
+    }
+    return times.sort((a, b) => a - b);
+  });
+  console.log(`        zooming: median frame ${Math.round(frames[6])} ms, longest ${Math.round(frames[11])} ms`);
+  assert.ok(frames[6] < 1000, `the median frame takes ${frames[6]} ms`);
 });
 
 check("10,000 ranks with 26 partners each: zooming and moving stay fluid", async (browser) => {

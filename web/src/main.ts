@@ -1,18 +1,21 @@
 // Entry point: reads the document from the page, decodes it, and builds the sections in reading order.
 // SPDX-License-Identifier: Apache-2.0
 import { allocation_section } from "./allocation/section";
-import { element } from "./ui/dom";
+import { button, element } from "./ui/dom";
 import { heat_section } from "./heat/section";
 import { machine_section } from "./machine/section";
 import { mappers_section } from "./mappers";
+import { network_section } from "./network/section";
 import { navigation } from "./ui/navigation";
 import { online_section } from "./online";
 import { decode_report } from "./data/report";
 import { reproduce_section } from "./reproduce";
+import type { DirectedLink } from "./data/network";
 import type { ReportDocument } from "./data/schema";
 import { Selection } from "./ui/selection";
 import { start_theme } from "./ui/theme";
-import { start_tooltip } from "./ui/tooltip";
+import { make_table } from "./ui/table";
+import { say, start_tooltip } from "./ui/tooltip";
 import { traffic_section } from "./traffic";
 import { verdict_section } from "./verdict";
 
@@ -26,24 +29,60 @@ function read_document(): ReportDocument {
   return value;
 }
 
+/** Everything about one problem, below its title. */
+async function body_of(value: ReportDocument, summary: HTMLElement | undefined): Promise<HTMLElement> {
+  const report = await decode_report(value);
+  const selection = new Selection(), links = new Selection<DirectedLink>();
+  const sections = [
+    verdict_section(report, links),
+    network_section(report, selection, links),
+    heat_section(report, selection),
+    machine_section(report, selection),
+    traffic_section(report),
+    mappers_section(report),
+    await allocation_section(report),
+    online_section(report),
+    reproduce_section(report),
+  ].filter((section): section is HTMLElement => section !== undefined);
+  return element("div", { class: "body" }, navigation(sections), element("main", { id: "content", tabindex: -1 }, summary, element("h1", {}, value.title), ...sections));
+}
+
+/** Reports of several problems: one table of all, and one of them below it. Nothing of one enters another. */
+function problems_table(documents: ReportDocument[], shown: number, choose: (index: number) => void): HTMLElement {
+  const rows = documents.map((value, index) => ({ value, index }));
+  return element(
+    "div",
+    { class: "card problems" },
+    make_table(
+      `${documents.length} problems: costs of different problems are not compared`,
+      [
+        { name: "Problem", cell: (row) => ({ show: button(row.value.title, () => choose(row.index), { class: "link", "aria-current": row.index === shown ? "true" : undefined }), value: row.value.title }) },
+        { name: "Result", cell: (row) => row.value.verdict?.sentence ?? "–" },
+      ],
+      rows,
+    ),
+  );
+}
+
 async function start(): Promise<void> {
   const page = document.getElementById("page")!;
   const theme = start_theme();
   start_tooltip();
   try {
-    const report = await decode_report(read_document());
-    const selection = new Selection();
-    document.title = `${report.document.title} – rankloom report`;
-    const sections = [
-      verdict_section(report),
-      heat_section(report, selection),
-      machine_section(report, selection),
-      traffic_section(report),
-      mappers_section(report),
-      await allocation_section(report),
-      online_section(report),
-      reproduce_section(report),
-    ].filter((section): section is HTMLElement => section !== undefined);
+    const first = read_document(), documents = [first, ...(first.others ?? [])];
+    const bodies = new Map<number, HTMLElement>();
+    const body_at = async (index: number): Promise<HTMLElement> => {
+      const body = bodies.get(index) ?? (await body_of(documents[index], documents.length > 1 ? problems_table(documents, index, (next) => void show(next)) : undefined));
+      bodies.set(index, body);
+      document.title = `${documents[index].title} – rankloom report`;
+      return body;
+    };
+    const show = async (index: number): Promise<void> => {
+      page.querySelector(":scope > .body")!.replaceWith(await body_at(index));
+      document.querySelector<HTMLElement>(".problems [aria-current]")?.focus();
+      say(`Showing ${documents[index].title}.`);
+    };
+    const body = await body_at(0);
     page.replaceChildren(
       element(
         "header",
@@ -51,13 +90,8 @@ async function start(): Promise<void> {
         element("div", { class: "brand" }, element("span", { class: "mark", "aria-hidden": "true" }), element("span", {}, "rankloom report")),
         theme,
       ),
-      element(
-        "div",
-        { class: "body" },
-        navigation(sections),
-        element("main", { id: "content", tabindex: -1 }, element("h1", {}, report.document.title), ...sections),
-      ),
-      element("footer", {}, `Made by ${report.document.reproduce.version}. This file is self-contained.`),
+      body,
+      element("footer", {}, `Made by ${first.reproduce.version}. This file is self-contained.`),
     );
   } catch (error) {
     page.replaceChildren(element("main", { id: "content", class: "message" }, element("h1", {}, "No report to show"), element("p", {}, error instanceof Error ? error.message : String(error))));

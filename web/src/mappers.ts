@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { element } from "./ui/dom";
 import { section } from "./ui/figure";
-import { number, percent, seconds } from "./ui/format";
+import { factor, number, percent, seconds } from "./ui/format";
 import type { Report } from "./data/report";
 import type { MapperDocument } from "./data/schema";
 import { make_table } from "./ui/table";
@@ -33,7 +33,7 @@ export function mappers_section(report: Report): HTMLElement | undefined {
           value: row.cost,
         }),
       },
-      { name: "Relative to the default placement", cell: (row) => (row.relative === undefined ? "–" : { show: percent(row.relative), value: row.relative }) },
+      { name: "Relative to the default placement", cell: (row) => (row.relative === undefined ? "–" : { show: row.relative < 10 ? percent(row.relative) : `${factor(row.relative)} times`, value: row.relative }) },
       ...(bound ? [{ name: "Gap to the bound", cell: (row: MapperDocument) => ({ show: gap(row) < 5e-7 ? "nothing" : percent(gap(row)), value: gap(row) }) }] : []),
       {
         name: "Spread over seeds",

@@ -200,7 +200,7 @@ export function traffic_section(report: Report): HTMLElement | undefined {
   const { document } = report;
   const figures: Child[] = [
     document.levels?.length ? levels(document.levels) : null,
-    document.links?.length ? links(document.links) : null,
+    document.links?.length && !report.network ? links(document.links) : null,
     document.sizes?.length ? sizes(document.sizes) : null,
     document.kinds?.collectives?.length ? kinds(document.kinds) : null,
     report.in_mpi?.length ? time_in_mpi(report.in_mpi, report.outside) : null,

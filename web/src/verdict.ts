@@ -1,11 +1,13 @@
 // First section: the verdict in one sentence, with its spread, and the commands to type.
 // SPDX-License-Identifier: Apache-2.0
 import { command_line } from "./ui/copy";
-import { element, svg } from "./ui/dom";
+import { button, element, svg, type Child } from "./ui/dom";
 import { figure } from "./ui/figure";
-import { bytes, factor, number, plural, seconds } from "./ui/format";
+import { bytes, factor, number, percent, plural, seconds } from "./ui/format";
+import type { DirectedLink } from "./data/network";
 import type { Report } from "./data/report";
 import type { BottleneckDocument, VerdictDocument } from "./data/schema";
+import type { Selection } from "./ui/selection";
 import { folded_table, make_table } from "./ui/table";
 
 const BADGES: Record<VerdictDocument["kind"], string> = {
@@ -107,20 +109,49 @@ function times(verdict: VerdictDocument): HTMLElement | undefined {
   return figure(kind, note, times_picture(lines, unit), folded_table(measured ? "Table: every run" : "Table: times", () => table), { class: "times-figure" });
 }
 
-/** "2.43×" if measured, otherwise the saving in the model. A simulated speed-up is not shown as the headline. */
-function headline(verdict: VerdictDocument, model?: string): { figure: string; words: string } | undefined {
+/** What the reader came for: the measured time, otherwise the expected one, the traffic inside nodes, or the cost in the model. */
+function headline(verdict: VerdictDocument, model?: string): { figure: string; words: string; kind: "measured" | "expected" } | undefined {
   const { measured, saved } = verdict;
   if (measured) {
     const speedup = measured.speedup ?? mean(measured.before) / mean(measured.after);
     const spread = measured.spread === undefined ? "" : ` ± ${number(measured.spread, 2)}`;
     const words = verdict.kind === "none" ? "as fast, no gain measured" : speedup >= 1 ? "faster, measured" : "as fast, measured";
-    return { figure: `${factor(speedup)}×`, words: words + spread };
+    return { figure: `${factor(speedup)}×`, words: words + spread, kind: "measured" };
   }
-  if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: model === "predicted" ? "less communication time, predicted" : "less cost, by the model" };
+  if (verdict.kind !== "gain" && verdict.kind !== "comparison") return undefined;
+  const times = verdict.simulated ?? verdict.predicted;
+  if (times && times.after > 0 && times.before > times.after) return { figure: `${factor(times.before / times.after)}×`, words: `faster communication, ${verdict.simulated ? "simulated" : "predicted"}`, kind: "expected" };
+  if (verdict.inside && verdict.inside.after > verdict.inside.before) return { figure: `${percent(verdict.inside.before)} → ${percent(verdict.inside.after)}`, words: "of the traffic stays inside a node", kind: "expected" };
+  if (saved !== undefined && verdict.kind === "gain") return { figure: `${(100 * saved).toFixed(1)} %`, words: model === "predicted" ? "less communication time, predicted" : "less cost, by the model", kind: "expected" };
   return undefined;
 }
 
-export function verdict_section(report: Report): HTMLElement | undefined {
+/** Green only for a gain that was measured. */
+function badge(verdict: VerdictDocument): HTMLElement {
+  if (verdict.kind === "gain" && !verdict.measured) return element("span", { class: "badge" }, verdict.simulated ? "Gain, simulated" : "Gain, predicted");
+  return element("span", { class: `badge ${verdict.kind}` }, BADGES[verdict.kind] ?? verdict.kind);
+}
+
+/** The text with every link that the network knows as a button, which finds it in the pictures. */
+function with_links(text: string, report: Report, links: Selection<DirectedLink>): Child[] {
+  if (!report.network) return [text];
+  const parts: Child[] = [];
+  let end = 0;
+  for (const match of text.matchAll(/link from (.+?) to (.+?)(?=:)/g)) {
+    const link = report.network.link(match[1], match[2]);
+    if (!link) continue;
+    const find = () => {
+      links.select(undefined);
+      links.select(link);
+      document.getElementById("network")?.scrollIntoView();
+    };
+    parts.push(text.slice(end, match.index), button(match[0], find, { class: "link inline" }));
+    end = match.index + match[0].length;
+  }
+  return [...parts, text.slice(end)];
+}
+
+export function verdict_section(report: Report, links: Selection<DirectedLink>): HTMLElement | undefined {
   const { verdict } = report.document;
   if (!verdict) return undefined;
   const head = headline(verdict, report.document.model), picture = times(verdict);
@@ -134,10 +165,11 @@ export function verdict_section(report: Report): HTMLElement | undefined {
       element(
         "div",
         {},
-        element("span", { class: `badge ${verdict.kind}` }, BADGES[verdict.kind] ?? verdict.kind),
-        head && element("p", { class: "headline" }, element("span", { class: "figure" }, head.figure), " ", element("span", { class: "words" }, head.words)),
+        badge(verdict),
+        head && element("p", { class: `headline ${head.kind}` }, element("span", { class: "figure" }, head.figure), " ", element("span", { class: "words" }, head.words)),
+        verdict.inside && !head?.words.includes("inside a node") && element("p", { class: "soft" }, `Traffic that stays inside a node: ${percent(verdict.inside.before)} before, ${percent(verdict.inside.after)} after.`),
         element("p", { class: "sentence" }, verdict.sentence),
-        verdict.notes?.length ? element("ul", { class: "notes" }, ...verdict.notes.map((note) => element("li", {}, note))) : null,
+        verdict.notes?.length ? element("ul", { class: "notes" }, ...verdict.notes.map((note) => element("li", {}, ...with_links(note, report, links)))) : null,
       ),
       picture,
     ),

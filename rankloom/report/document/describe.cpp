@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <variant>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/cost/bottlenecks.hpp"
 #include "rankloom/model/cost/loads.hpp"
-#include "rankloom/model/machine/network/network_shapes.hpp"
 #include "rankloom/report/document/displayed_traffic.hpp"
+#include "rankloom/report/layout/network_layout.hpp"
 
 namespace rankloom {
 
@@ -21,40 +21,63 @@ namespace {
 
 constexpr std::size_t max_links = 10;
 
-std::string vertex_label(const Topology& topology, Vertex vertex) {
-  const std::uint32_t nodes = topology.network().node_count();
-  if (index(vertex) < nodes) return node_label(topology, Node{index(vertex)});
-  // The last vertex of a tree of switches is its root.
-  const bool tree = std::holds_alternative<TreeShape>(topology.network().shape());
-  if (tree && index(vertex) + 1 == topology.network().vertex_count()) return "top switch";
-  return fmt::format("switch {}", index(vertex) - nodes);
-}
+/// The bytes on each link; `after` is empty if nothing is compared.
+struct LinkLoads {
+  std::vector<double> before, after;
+};
 
 /// The most loaded links before or after, sorted by their load before.
-std::vector<LinkRow> hottest_links(const CommGraph& graph, const Topology& topology,
-                                   const ComparedPlacements& placements) {
-  const std::vector<double> before = link_loads(graph, topology, placements.before);
-  const std::vector<double> after = placements.after.empty() ? std::vector<double>(before.size(), 0.0)
-                                                             : link_loads(graph, topology, placements.after);
+std::vector<LinkRow> hottest_links(const Topology& topology, const LinkLoads& loads) {
+  const auto before = [&](std::uint32_t link) { return loads.before[link]; };
+  const auto after = [&](std::uint32_t link) { return loads.after.empty() ? 0.0 : loads.after[link]; };
   std::vector<std::uint32_t> order;
-  for (std::uint32_t link = 0; link < before.size(); ++link) {
-    if (before[link] > 0 || after[link] > 0) order.push_back(link);
+  for (std::uint32_t link = 0; link < loads.before.size(); ++link) {
+    if (before(link) > 0 || after(link) > 0) order.push_back(link);
   }
-  const auto most = [&](std::uint32_t link) { return std::max(before[link], after[link]); };
+  const auto most = [&](std::uint32_t link) { return std::max(before(link), after(link)); };
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), max_links));
   std::partial_sort(order.begin(), end, order.end(),
                     [&](std::uint32_t a, std::uint32_t b) { return most(a) != most(b) ? most(a) > most(b) : a < b; });
   order.erase(end, order.end());
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return before[a] > before[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return before(a) > before(b); });
   std::vector<LinkRow> rows;
   for (const std::uint32_t link : order) {
     const auto [from, to] = topology.network().endpoints(topology.network_link(Link{link}));
     const auto rail = topology.rail_of(Link{link});
     rows.push_back({fmt::format("{} → {}{}", vertex_label(topology, from), vertex_label(topology, to),
                                 rail ? fmt::format(", rail {}", *rail) : ""),
-                    before[link], after[link]});
+                    before(link), after(link)});
   }
   return rows;
+}
+
+NetworkSection::Loads cable_loads(const NetworkLayout& layout, std::span<const double> loads) {
+  NetworkSection::Loads result;
+  if (loads.empty()) return result;
+  result.there.resize(layout.cables.size());
+  result.back.resize(layout.cables.size());
+  for (std::size_t link = 0; link < loads.size(); ++link) {
+    float& load = (layout.forward[link] ? result.there : result.back)[layout.cable_of[link]];
+    load = std::max(load, static_cast<float>(loads[link]));
+  }
+  return result;
+}
+
+std::optional<NetworkSection> network_of(const Topology& topology, const LinkLoads& loads) {
+  auto layout = lay_out_network(topology);
+  if (!layout) return std::nullopt;
+  NetworkSection section;
+  section.before = cable_loads(*layout, loads.before);
+  section.after = cable_loads(*layout, loads.after);
+  section.layout = *std::move(layout);
+  const std::uint32_t vertices = topology.network().vertex_count();
+  section.labels.reserve(vertices);
+  for (std::uint32_t vertex = 0; vertex < vertices; ++vertex)
+    section.labels.push_back(vertex_label(topology, Vertex{vertex}));
+  section.first_core.reserve(topology.node_count());
+  for (const Node node : topology.nodes())
+    section.first_core.push_back(index(topology.first_core(topology.node_level(), index(node))));
+  return section;
 }
 
 std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology,
@@ -70,6 +93,17 @@ std::vector<LevelRow> levels_of(const CommGraph& graph, const Topology& topology
     rows.push_back({label, before[at].bytes, before[at].messages, after[at].bytes, after[at].messages});
   }
   return rows;
+}
+
+/// The share of the bytes that stays within nodes.
+double share_inside(const CommGraph& graph, const Topology& topology, std::span<const Core> core_of) {
+  const auto levels = level_traffic(graph, topology, core_of);
+  double all = 0, inside = 0;
+  for (std::size_t at = 0; at < levels.size(); ++at) {
+    all += levels[at].bytes;
+    if (at > topology.node_level()) inside += levels[at].bytes;
+  }
+  return all > 0 ? inside / all : 1;
 }
 
 void predict_times(const CommGraph& graph, const Topology& topology, const ComparedPlacements& placements,
@@ -115,9 +149,15 @@ void describe_placements(CommGraph graph, const Topology& topology, ComparedPlac
   document.machine = lay_out_machine(topology);
   document.levels = levels_of(graph, topology, placements);
   document.model = info(placements.model).name;
+  if (!topology.is_matrix() && topology.node_count() > 1 && !placements.after.empty())
+    document.verdict.inside = {share_inside(graph, topology, placements.before),
+                               share_inside(graph, topology, placements.after)};
   const bool walk = graph.edge_count() <= many_edges && !topology.is_matrix();
   if (walk) {
-    document.links = hottest_links(graph, topology, placements);
+    LinkLoads loads{link_loads(graph, topology, placements.before), {}};
+    if (!placements.after.empty()) loads.after = link_loads(graph, topology, placements.after);
+    document.links = hottest_links(topology, loads);
+    document.network = network_of(topology, loads);
     predict_times(graph, topology, placements, document);
   }
   const bool draws_nodes = !document.machine->templates.empty();

@@ -15,6 +15,7 @@
 #include "rankloom/model/graph/comm_graph.hpp"
 #include "rankloom/report/layout/heat_map_layout.hpp"
 #include "rankloom/report/layout/machine_layout.hpp"
+#include "rankloom/report/layout/network_layout.hpp"
 #include "rankloom/report/layout/rank_slots.hpp"
 
 namespace rankloom {
@@ -33,6 +34,7 @@ struct Verdict {
   std::vector<std::string> notes;
   std::vector<std::string> commands;                   ///< The commands to type.
   std::optional<double> saved;                         ///< Saved share of the cost, by the model.
+  std::optional<std::pair<double, double>> inside;     ///< Share of the bytes within nodes, before and after.
   std::optional<std::pair<double, double>> predicted;  ///< Seconds of communication before and after, analytically.
   std::vector<Bottleneck> bottlenecks_before, bottlenecks_after;  ///< What limits the predicted times.
   std::optional<std::pair<double, double>> simulated;             ///< The same by simulation.
@@ -62,6 +64,18 @@ struct LevelRow {
 struct LinkRow {
   std::string label;
   double before = 0, after = 0;
+};
+
+/// The network with the bytes on its cables.
+struct NetworkSection {
+  NetworkLayout layout;
+  std::vector<std::string> labels;        ///< By vertex.
+  std::vector<std::uint32_t> first_core;  ///< By node.
+  /// The bytes on each cable, from its first vertex to its second, and back; of several links the busiest.
+  struct Loads {
+    std::vector<float> there, back;
+  };
+  Loads before, after;  ///< `after` is empty if nothing is compared.
 };
 
 struct SizeRow {
@@ -166,6 +180,7 @@ struct ReportDocument {
   std::optional<MachineLayout> machine;
   std::vector<LevelRow> levels;
   std::vector<LinkRow> links;
+  std::optional<NetworkSection> network;
   std::vector<SizeRow> sizes;
   std::optional<double> point_to_point;
   std::vector<CollectiveRow> collectives;

@@ -166,6 +166,7 @@ Json verdict_json(const Verdict& verdict) {
     return Json{{"before", seconds.first}, {"after", seconds.second}, {"unit", "s"}};
   };
   if (verdict.saved) json["saved"] = *verdict.saved;
+  if (verdict.inside) json["inside"] = {{"before", verdict.inside->first}, {"after", verdict.inside->second}};
   if (verdict.predicted) {
     json["predicted"] = pair(*verdict.predicted);
     json["predicted"]["bottlenecks_before"] = bottlenecks_json(verdict.bottlenecks_before);
@@ -244,6 +245,58 @@ Json slots_json(const RankSlots& slots) {
     json["gpu_ends"] = packed(slots.gpu_ends);
     json["gpus"] = packed(slots.gpus);
   }
+  return json;
+}
+
+const char* stroke_name(NetworkLayout::Stroke stroke) {
+  switch (stroke) {
+    case NetworkLayout::Stroke::axis:
+      return "axis";
+    case NetworkLayout::Stroke::node:
+      return "node";
+    case NetworkLayout::Stroke::curve:
+      return "curve";
+    case NetworkLayout::Stroke::line:
+      break;
+  }
+  return "line";
+}
+
+Json loads_json(const NetworkSection::Loads& loads) {
+  return {{"there", packed(loads.there)}, {"back", packed(loads.back)}};
+}
+
+Json network_json(const NetworkSection& network) {
+  const NetworkLayout& layout = network.layout;
+  Json json{{"text", layout.text},
+            {"size", {layout.width, layout.height}},
+            {"nodes", layout.nodes},
+            {"labels", network.labels},
+            {"first_core", packed(network.first_core)},
+            {"x", packed(std::vector<float>(layout.x.begin(), layout.x.end()))},
+            {"y", packed(std::vector<float>(layout.y.begin(), layout.y.end()))}};
+  json["frames"] = Json::array();
+  for (const NetworkLayout::Frame& frame : layout.frames)
+    json["frames"].push_back({{"label", frame.label}, {"x", frame.x}, {"y", frame.y}, {"points", frame.points}});
+  json["kinds"] = Json::array();
+  for (const NetworkLayout::CableKind& kind : layout.kinds) {
+    Json row{{"label", kind.label}, {"stroke", stroke_name(kind.stroke)}};
+    if (kind.stroke == NetworkLayout::Stroke::curve) row["bend"] = kind.bend;
+    if (kind.stroke == NetworkLayout::Stroke::axis) row["direction"] = {kind.dx, kind.dy};
+    json["kinds"].push_back(std::move(row));
+  }
+  std::vector<std::uint32_t> a, b, kind;
+  a.reserve(layout.cables.size());
+  b.reserve(layout.cables.size());
+  kind.reserve(layout.cables.size());
+  for (const NetworkLayout::Cable& cable : layout.cables) {
+    a.push_back(cable.a);
+    b.push_back(cable.b);
+    kind.push_back(cable.kind);
+  }
+  json["cables"] = {{"a", packed(a)}, {"b", packed(b)}, {"kind", packed(kind)}};
+  json["before"] = loads_json(network.before);
+  if (!network.after.there.empty()) json["after"] = loads_json(network.after);
   return json;
 }
 
@@ -339,6 +392,7 @@ Json to_json(const ReportDocument& document) {
   add_traffic(document, json);
   if (document.machine && !document.machine->boxes.empty()) json["machine"] = machine_json(*document.machine);
   add_comparison(document, json);
+  if (document.network) json["network"] = network_json(*document.network);
   add_profile(document, json);
   if (!document.mappers.empty()) json["mappers"] = mappers_json(document);
   if (!document.model.empty()) json["model"] = document.model;

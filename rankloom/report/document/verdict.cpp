@@ -81,6 +81,25 @@ void write_mapping(ReportDocument& document) {
   }
 }
 
+const MapperRow& best_mapper(const ReportDocument& document) {
+  return *std::min_element(document.mappers.begin(), document.mappers.end(), [&](const auto& a, const auto& b) {
+    return document.larger_is_better() ? a.cost > b.cost : a.cost < b.cost;
+  });
+}
+
+/// A mapping that is not the best one of the report is not presented as if it were.
+void note_better_mapper(ReportDocument& document) {
+  if (document.orders.size() < 2 || document.mappers.empty()) return;
+  const PlacementRow& shown = document.orders.back();
+  const MapperRow& best = best_mapper(document);
+  const double gain = saved_share(document, shown.cost, best.cost);
+  if (best.name == shown.label || !(gain > min_gain)) return;
+  document.verdict.notes.push_back(
+      fmt::format("{} is not the best mapping of this report: {} {}.", shown.label, best.name,
+                  document.larger_is_better() ? fmt::format("is {} better", percent_of(gain))
+                                              : fmt::format("costs {} less", percent_of(gain))));
+}
+
 void note_limits(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   if (verdict.measured && verdict.predicted && verdict.predicted->second > 0) {
@@ -169,12 +188,6 @@ void write_online(ReportDocument& document) {
   verdict.notes.push_back("The effect is computed by the model: the time without migrations was not measured.");
 }
 
-const MapperRow& best_mapper(const ReportDocument& document) {
-  return *std::min_element(document.mappers.begin(), document.mappers.end(), [&](const auto& a, const auto& b) {
-    return document.larger_is_better() ? a.cost > b.cost : a.cost < b.cost;
-  });
-}
-
 void write_best_mapper(ReportDocument& document) {
   Verdict& verdict = document.verdict;
   const MapperRow& best = best_mapper(document);
@@ -229,6 +242,7 @@ void write_verdict(ReportDocument& document) {
       write_best_mapper(document);
     }
   }
+  note_better_mapper(document);
   note_limits(document);
 }
 

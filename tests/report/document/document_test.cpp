@@ -55,6 +55,47 @@ TEST(Document, SaysWhatAMappingGains) {
   EXPECT_GT(document.verdict.predicted->first, document.verdict.predicted->second);
 }
 
+TEST(Document, SaysWhichShareOfTheTrafficStaysInsideNodes) {
+  const ReportDocument document = described(cores({0, 2, 1, 3}));
+  ASSERT_TRUE(document.verdict.inside);
+  EXPECT_DOUBLE_EQ(document.verdict.inside->first, 0);
+  EXPECT_DOUBLE_EQ(document.verdict.inside->second, 1);
+}
+
+TEST(Document, PutsTheBytesOfEachDirectionOnTheCablesOfTheNetwork) {
+  ReportDocument document;
+  describe_placements(pairs_apart(), topology("torus:4x4 core:1"),
+                      {cores({0, 5, 1, 7}), "block", cores({0, 5, 1, 6}), "mapping.txt", CostModel::bytes}, document);
+  ASSERT_TRUE(document.network);
+  const NetworkSection& network = *document.network;
+  EXPECT_EQ(network.labels[7], "node7 (1,3)");
+  EXPECT_THAT(network.first_core, ::testing::SizeIs(16));
+  const auto load = [&](const NetworkSection::Loads& loads, std::uint32_t from, std::uint32_t to) {
+    for (std::size_t cable = 0; cable < network.layout.cables.size(); ++cable) {
+      if (network.layout.cables[cable].a == from && network.layout.cables[cable].b == to) return loads.there[cable];
+      if (network.layout.cables[cable].a == to && network.layout.cables[cable].b == from) return loads.back[cable];
+    }
+    return -1.0F;
+  };
+  EXPECT_EQ(load(network.before, 0, 1), 1000);
+  EXPECT_EQ(load(network.before, 1, 0), 0);
+  EXPECT_EQ(load(network.after, 6, 5), 500);
+  EXPECT_EQ(load(network.after, 5, 6), 0);
+  const auto json = to_json(document);
+  EXPECT_EQ(json["network"]["kinds"][0]["label"], "along x");
+  EXPECT_EQ(json["network"]["cables"]["a"]["length"], 32);
+}
+
+TEST(Document, SaysThatTheShownMappingIsNotTheBest) {
+  ReportDocument document;
+  document.mappers.push_back({"perfect", 1, 0, std::nullopt, 1, false, {}});
+  describe_placements(pairs_apart(), topology("node:2=10 core:2=1"),
+                      {cores({0, 1, 2, 3}), "block", cores({0, 2, 1, 3}), "mapping.txt", CostModel::bytes}, document);
+  write_verdict(document);
+  EXPECT_THAT(document.verdict.notes, ::testing::Contains(HasSubstr("mapping.txt is not the best mapping of this "
+                                                                    "report: perfect costs")));
+}
+
 TEST(Document, SaysWhatLimitsThePredictedTimes) {
   const ReportDocument document = described(cores({0, 2, 1, 3}));
   ASSERT_FALSE(document.verdict.bottlenecks_before.empty());

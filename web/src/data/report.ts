@@ -1,6 +1,7 @@
 // data, second step: the decoded report, plain values that every section reads.
 // SPDX-License-Identifier: Apache-2.0
 import { decode_f32, decode_u32 } from "./decode";
+import { decode_network, type Network } from "./network";
 import { Places } from "./places";
 import type { ReportDocument, SlotsDocument, TrafficDocument } from "./schema";
 
@@ -54,6 +55,7 @@ export interface Report {
   orders: Order[];
   heat: HeatOrder[];
   places?: Places;
+  network?: Network;
   in_mpi?: Float32Array;
   outside?: Float32Array;
 }
@@ -112,6 +114,7 @@ export async function decode_report(document: ReportDocument): Promise<Report> {
     }
   const report: Report = { document, traffic, orders, heat };
   if (document.machine) report.places = new Places(document.machine);
+  if (document.network) report.network = await decode_network(document.network);
   const ranks = document.ranks;
   if (Array.isArray(ranks)) {
     report.in_mpi = Float32Array.from(ranks, (r) => r.in_mpi);

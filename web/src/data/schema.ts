@@ -22,6 +22,8 @@ export interface VerdictDocument {
   commands?: string[];
   /** Share of the cost, by the model. */
   saved?: number;
+  /** Share of the bytes within nodes. */
+  inside?: { before: number; after: number };
   predicted?: { before: number; after: number; unit: string; bottlenecks_before?: BottleneckDocument[]; bottlenecks_after?: BottleneckDocument[] };
   simulated?: { before: number; after: number; unit: string };
   measured?: { before: number[]; after: number[]; unit: string; speedup?: number; spread?: number };
@@ -118,6 +120,45 @@ export interface MachineDocument {
   wires?: [number, number][];
   note?: string;
   cores: number;
+}
+
+/** How the cables of one kind are drawn; direction: of the stubs of links of a mesh that are not neighbours in the picture. */
+export interface CableKind {
+  label: string;
+  stroke: "line" | "axis" | "node" | "curve";
+  bend?: number;
+  direction?: [number, number];
+}
+
+/** A plane, pod or group; without points, a label alone. */
+export interface NetworkFrame {
+  label: string;
+  x: number;
+  y: number;
+  points: [number, number][];
+}
+
+/** The bytes on each cable in both directions. */
+export interface LoadsDocument {
+  there: PackedArray;
+  back: PackedArray;
+}
+
+/** The network as a picture, in sides of the square of a node. */
+export interface NetworkDocument {
+  text: string;
+  size: [number, number];
+  /** The first vertices are nodes, all others switches. */
+  nodes: number;
+  labels: string[];
+  first_core: PackedArray;
+  x: PackedArray;
+  y: PackedArray;
+  frames: NetworkFrame[];
+  kinds: CableKind[];
+  cables: { a: PackedArray; b: PackedArray; kind: PackedArray };
+  before: LoadsDocument;
+  after?: LoadsDocument;
 }
 
 export interface LevelDocument {
@@ -219,6 +260,7 @@ export interface ReportDocument {
   machine?: MachineDocument;
   levels?: LevelDocument[];
   links?: { label: string; before: number; after?: number }[];
+  network?: NetworkDocument;
   sizes?: { from: number; to: number; messages: number }[];
   kinds?: { point_to_point: number; collectives?: CollectiveDocument[] };
   ranks?: { in_mpi: PackedArray; outside?: PackedArray } | { rank: number; in_mpi: number; outside: number }[];
@@ -232,4 +274,6 @@ export interface ReportDocument {
   allocation?: AllocationDocument;
   online?: OnlineDocument;
   reproduce: ReproduceDocument;
+  /** Of results for other problems, each complete. */
+  others?: ReportDocument[];
 }

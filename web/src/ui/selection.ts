@@ -1,17 +1,17 @@
-// ui: the selected rank, shared by the heat maps and the machine.
+// ui: the selected rank, shared by the heat maps, the machine and the network, and the selected link.
 // SPDX-License-Identifier: Apache-2.0
 
-export class Selection {
-  rank: number | undefined;
-  private readonly listeners: ((rank: number | undefined) => void)[] = [];
+export class Selection<T = number> {
+  chosen: T | undefined;
+  private readonly listeners: ((chosen: T | undefined) => void)[] = [];
 
-  on_change(listener: (rank: number | undefined) => void): void {
+  on_change(listener: (chosen: T | undefined) => void): void {
     this.listeners.push(listener);
   }
 
-  select(rank: number | undefined): void {
-    if (rank === this.rank) return;
-    this.rank = rank;
-    for (const listener of this.listeners) listener(rank);
+  select(chosen: T | undefined): void {
+    if (chosen === this.chosen) return;
+    this.chosen = chosen;
+    for (const listener of this.listeners) listener(chosen);
   }
 }
