@@ -92,6 +92,22 @@ Result<void> add_problem(const ProblemId& problem, const std::string& source, Re
   return {};
 }
 
+bool belongs_to(const ProblemId& problem, const ReportDocument& document) {
+  if (!document.problem) return true;
+  const ProblemId& known = document.problem->first;
+  if (problem.graph.empty() || known.graph.empty()) return true;
+  return problem.graph == known.graph && problem.machine == known.machine && problem.slots == known.slots &&
+         problem.model == known.model;
+}
+
+bool belongs_to(const Json& result, const ReportDocument& document) {
+  try {
+    return belongs_to(problem_of(result), document);
+  } catch (const std::exception&) {
+    return true;
+  }
+}
+
 std::optional<ResultKind> kind_of_result(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   const auto has = [&](const char* key) { return json.contains(key); };

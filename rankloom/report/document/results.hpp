@@ -17,6 +17,11 @@ enum class ResultKind : std::uint8_t { mapping, comparison, evaluation, replay, 
 
 std::optional<ResultKind> kind_of_result(const nlohmann::json& json);
 
+/// Whether the costs of a comparison or an evaluation may be added to the document: it has no costs, or those of the
+/// same problem. Also if this is not known; then reading the result says what is wrong.
+bool belongs_to(const nlohmann::json& result, const ReportDocument& document);
+bool belongs_to(const ProblemId& problem, const ReportDocument& document);
+
 /// Fails if the document already has costs of another problem; `source` is the result that has this one.
 Result<void> add_problem(const ProblemId& problem, const std::string& source, ReportDocument& document);
 

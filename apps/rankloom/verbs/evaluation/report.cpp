@@ -3,6 +3,7 @@
 #include "apps/rankloom/verbs/evaluation/report.hpp"
 
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -80,11 +81,11 @@ class ReportVerb : public Verb {
     }
     progress.finish();
     if (session.json) {
-      print_json(to_json_line(loaded->document, files));
+      print_json(to_json_line(*loaded, files));
     } else if (files.empty()) {
       print_drawing(terminal_text(*loaded, session.out_is_terminal));
     } else {
-      print(fmt::format("{}\n{}\n", loaded->document.verdict.sentence,
+      print(fmt::format("{}{}\n", sentences(*loaded),
                         output_.empty() ? fmt::format("{} in {}", counted(files.size(), "drawing"), svg_)
                                         : fmt::format("report written to {}", output_)));
     }
@@ -96,14 +97,29 @@ class ReportVerb : public Verb {
     auto directory = OutputDirectory::open(svg_, existing(force_));
     if (!directory) return propagate(directory);
     std::vector<OutputFile> drawings;
-    for (const Drawing& drawing : draw(loaded.document, nullptr, file_drawings)) {
-      drawings.push_back({file_name(drawing.name), to_svg(drawing)});
-      files.push_back(directory->file(drawings.back().name));
-    }
+    const auto add = [&](const ReportDocument& document, const std::string& prefix) {
+      for (const Drawing& drawing : draw(document, nullptr, file_drawings)) {
+        drawings.push_back({file_name(prefix + drawing.name), to_svg(drawing)});
+        files.push_back(directory->file(drawings.back().name));
+      }
+    };
+    add(loaded.document, "");
+    for (std::size_t other = 0; other < loaded.others.size(); ++other)
+      add(loaded.others[other], fmt::format("{}-", other + 2));
     return directory->write(drawings);
   }
 
-  static Json to_json_line(const ReportDocument& document, const std::vector<std::string>& files) {
+  /// One line for each problem.
+  static std::string sentences(const LoadedReport& loaded) {
+    if (loaded.others.empty()) return loaded.document.verdict.sentence + "\n";
+    std::string text = fmt::format("{}: {}\n", loaded.document.title, loaded.document.verdict.sentence);
+    for (const ReportDocument& other : loaded.others)
+      text += fmt::format("{}: {}\n", other.title, other.verdict.sentence);
+    return text;
+  }
+
+  static Json to_json_line(const LoadedReport& loaded, const std::vector<std::string>& files) {
+    const ReportDocument& document = loaded.document;
     Json json{{"title", document.title},
               {"verdict", document.verdict.kind},
               {"sentence", document.verdict.sentence},
@@ -113,16 +129,24 @@ class ReportVerb : public Verb {
     for (const auto& [name, section] : sections.items()) {
       if (section.is_structured()) json["sections"].push_back(name);
     }
+    for (const ReportDocument& other : loaded.others)
+      json["others"].push_back(
+          {{"title", other.title}, {"verdict", other.verdict.kind}, {"sentence", other.verdict.sentence}});
     return json;
   }
 
   static std::string terminal_text(const LoadedReport& loaded, bool colours) {
-    const ReportDocument& document = loaded.document;
+    std::string text = text_of(loaded.document, loaded.topology ? &*loaded.topology : nullptr, colours);
+    for (const ReportDocument& other : loaded.others) text += "\n" + text_of(other, nullptr, colours);
+    return text;
+  }
+
+  static std::string text_of(const ReportDocument& document, const Topology* topology, bool colours) {
     std::string text = without_controls(document.title) + "\n" + without_controls(document.verdict.sentence) + "\n";
     for (const std::string& note : document.verdict.notes) {
       for (const std::string& line : wrap(without_controls(note), 96)) text += "  " + line + "\n";
     }
-    for (const Drawing& drawing : draw(document, loaded.topology ? &*loaded.topology : nullptr, terminal_drawings))
+    for (const Drawing& drawing : draw(document, topology, terminal_drawings))
       text += "\n" + to_text(drawing, {.colours = colours, .max_columns = 120, .max_rows = 60});
     for (const std::string& command : document.verdict.commands) text += "next: " + without_controls(command) + "\n";
     return text;
@@ -138,10 +162,16 @@ class ReportVerb : public Verb {
 Result<void> write_report(const LoadedReport& report, const std::string& path) {
   const std::string suffix = fs::path(path).extension().string();
   if (suffix == ".svg") {
-    const std::vector<Drawing> drawings = draw(report.document, nullptr, file_drawings);
+    std::vector<Drawing> drawings = draw(report.document, nullptr, file_drawings);
+    for (const ReportDocument& other : report.others) {
+      std::vector<Drawing> more = draw(other, nullptr, file_drawings);
+      drawings.insert(drawings.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    }
     return write_file(path, to_svg(std::span(drawings)));
   }
-  const std::string data = dump_json(to_json(report.document));
+  Json json = to_json(report.document);
+  for (const ReportDocument& other : report.others) json["others"].push_back(to_json(other));
+  const std::string data = dump_json(json);
   if (suffix == ".json") return write_file(path, data + "\n");
   return write_file(path, fill_page(report_page(), data, report.document.title));
 }

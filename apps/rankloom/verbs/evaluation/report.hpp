@@ -3,19 +3,27 @@
 // it as a page, data or drawings. The functions of `rankloom report`, also called by `rankloom tune`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "apps/rankloom/arguments/mapper_arguments.hpp"
 #include "apps/rankloom/arguments/problem_arguments.hpp"
 #include "rankloom/report/document/document.hpp"
+
+namespace rankloom {
+enum class ResultKind : std::uint8_t;
+}
 
 namespace rankloom::app {
 
 /// A document and the machine of its mappings, which drawings for the terminal need.
 struct LoadedReport {
   ReportDocument document;
+  std::vector<ReportDocument> others;  ///< Of results for other problems: nothing of one enters another.
   std::optional<Topology> topology;
 };
 
@@ -33,12 +41,15 @@ struct ReportArguments {
   Result<void> add_result(const std::string& name, ReportDocument& document);
   Result<void> add_tune_directory(const std::string& directory, ReportDocument& document);
   Result<void> add_json(const std::string& name, const FileContents& file, ReportDocument& document);
+  Result<void> add_costs(const std::string& name, const nlohmann::json& json, ResultKind kind,
+                         ReportDocument& document);
   Result<void> set_profile(const std::string& name);
   Result<void> compare_placements(LoadedReport& report, Progress& progress);
   Result<void> describe_profile_only(ReportDocument& document, Progress& progress);
   void add_commands(ReportDocument& document) const;
   void record_checksum(const std::string& path, ReportDocument& document);
 
+  std::vector<ReportDocument> others_;   ///< Of results for other problems than that of the first document.
   std::vector<std::string> placements_;  ///< Mapping files and mappers.
   bool tuned_ = false;                   ///< The results include a directory of `rankloom tune`.
 };

@@ -2,6 +2,8 @@
 // apps/verbs/evaluation: loads what `rankloom report` is given: results of any verb, recognised by their content.
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -55,6 +57,27 @@ bool is_plain_mapping(std::string_view text) {
 
 std::string title_of(const ProfileArguments& profile) {
   return profile.is_pattern() ? profile.profile : fs::path(profile.profile).filename().string();
+}
+
+constexpr const char* program_version = "rankloom " RANKLOOM_VERSION;
+
+/// What does not depend on the order of the results.
+void finish(ReportDocument& document, const std::string& command) {
+  document.reproduce.version = program_version;
+  document.reproduce.commands.push_back(command + " -o report.html");
+  write_verdict(document);
+}
+
+/// Reports with the same title, of several machines or cost models, are named after their files.
+void tell_titles_apart(LoadedReport& report) {
+  std::vector<ReportDocument*> documents{&report.document};
+  for (ReportDocument& other : report.others) documents.push_back(&other);
+  std::map<std::string, int> times;
+  for (const ReportDocument* document : documents) ++times[document->title];
+  for (ReportDocument* document : documents) {
+    if (times[document->title] > 1 && document->problem)
+      document->title += fmt::format(" ({})", document->problem->second);
+  }
 }
 
 std::string machine_size(const Topology& topology) {
@@ -156,10 +179,29 @@ Result<void> ReportArguments::add_tune_directory(const std::string& directory, R
   return {};
 }
 
+Result<void> ReportArguments::add_costs(const std::string& name, const nlohmann::json& json, ResultKind kind,
+                                        ReportDocument& document) {
+  ReportDocument* home = &document;
+  if (!belongs_to(json, document)) {
+    const auto known = std::find_if(others_.begin(), others_.end(),
+                                    [&](const ReportDocument& other) { return belongs_to(json, other); });
+    home = known != others_.end() ? &*known : &others_.emplace_back();
+  }
+  record_checksum(name, *home);
+  return kind == ResultKind::comparison ? read_comparison(json, name, *home) : read_evaluation(json, name, *home);
+}
+
 Result<void> ReportArguments::add_json(const std::string& name, const FileContents& file, ReportDocument& document) {
   auto json = parse_json(file);
   if (!json) return propagate(json);
+  if (json->is_object() && json->contains("problems") && (*json)["problems"].is_array()) {
+    for (const nlohmann::json& problem_json : (*json)["problems"]) {
+      if (auto added = add_costs(name, problem_json, ResultKind::comparison, document); !added) return added;
+    }
+    return {};
+  }
   const auto kind = kind_of_result(*json);
+  if (kind == ResultKind::comparison || kind == ResultKind::evaluation) return add_costs(name, *json, *kind, document);
   if (!kind) {
     return fail(Code::bad_input, at(name), "this JSON is not a result that a report can show",
                 "use the --json output of map, compare, eval, alloc replay --detail or online");
@@ -170,9 +212,7 @@ Result<void> ReportArguments::add_json(const std::string& name, const FileConten
       placements_.push_back(name);
       return {};
     case ResultKind::comparison:
-      return read_comparison(*json, name, document);
     case ResultKind::evaluation:
-      return read_evaluation(*json, name, document);
     case ResultKind::replay:
       return read_replay(*json, name, document);
     case ResultKind::online:
@@ -240,7 +280,18 @@ Result<void> ReportArguments::compare_placements(LoadedReport& report, Progress&
                             document.problem->first.model, info(run.model).name),
                 fmt::format("add --model {}", document.problem->first.model));
   }
-  if (auto fits = add_problem(instance->id(run.model), source, document); !fits) return propagate(fits);
+  // What was read for another problem becomes a report of its own. A result of `tune` has one problem.
+  const ProblemId id = instance->id(run.model);
+  if (!tuned_ && !belongs_to(id, document)) {
+    const auto known = std::find_if(others_.begin(), others_.end(),
+                                    [&](const ReportDocument& other) { return belongs_to(id, other); });
+    if (known != others_.end()) {
+      std::swap(document, *known);
+    } else {
+      others_.push_back(std::exchange(document, ReportDocument()));
+    }
+  }
+  if (auto fits = add_problem(id, source, document); !fits) return propagate(fits);
   if (placements_.empty() && !tuned_) placements_.emplace_back("auto");
   const std::string& before = instance->default_name;
   ComparedPlacements placements{instance->default_placement, before, {}, {}, run.model, problem.slot.shapes()};
@@ -302,7 +353,7 @@ void ReportArguments::add_commands(ReportDocument& document) const {
 Result<LoadedReport> ReportArguments::load(Progress& progress) {
   LoadedReport report;
   ReportDocument& document = report.document;
-  document.reproduce.version = "rankloom " RANKLOOM_VERSION;
+  document.reproduce.version = program_version;
   document.reproduce.seed = run.seed;
   for (const std::string& name : results) {
     if (auto added = add_result(name, document); !added) return propagate(added);
@@ -321,12 +372,14 @@ Result<LoadedReport> ReportArguments::load(Progress& progress) {
   } else if (has_profile) {
     if (auto shown = describe_profile_only(document, progress); !shown) return propagate(shown);
   }
-  write_verdict(document);
-  add_commands(document);
-  document.reproduce.commands.push_back(report_command + " -o report.html");
   for (const std::string& name : placements_) record_checksum(name, document);
   record_checksum(problem.profile.profile, document);
   record_checksum(problem.topology.topology, document);
+  report.others = std::move(others_);
+  finish(document, report_command);
+  add_commands(document);
+  for (ReportDocument& other : report.others) finish(other, report_command);
+  tell_titles_apart(report);
   return report;
 }
 
