@@ -21,8 +21,7 @@ struct Flows {
 // Nugent, Vollmann, Ruml, An experimental comparison of techniques for the assignment of facilities to locations, 1968;
 // Skorin-Kapov, Tabu search applied to the quadratic assignment problem, 1990.
 constexpr Flows instances[] = {
-    {"nug12", 12,
-     "524100621113022204500000055222522a0055a000511511540a523300500aa502"},
+    {"nug12", 12, "524100621113022204500000055222522a0055a000511511540a523300500aa502"},
     {"nug15", 15,
      "a05101222204001322232020a50a2025452255511500210250355510305522150025a6015551052a05000a5a020400550503"
      "30a24"},

@@ -51,13 +51,15 @@ std::vector<LinkRow> hottest_links(const Topology& topology, const LinkLoads& lo
   return rows;
 }
 
-NetworkSection::Loads cable_loads(const NetworkLayout& layout, std::span<const double> loads) {
+NetworkSection::Loads cable_loads(const Topology& topology, const NetworkLayout& layout,
+                                  std::span<const double> loads) {
   NetworkSection::Loads result;
   if (loads.empty()) return result;
   result.there.resize(layout.cables.size());
   result.back.resize(layout.cables.size());
-  for (std::size_t link = 0; link < loads.size(); ++link) {
-    float& load = (layout.forward[link] ? result.there : result.back)[layout.cable_of[link]];
+  for (std::uint32_t link = 0; link < loads.size(); ++link) {
+    const std::uint32_t of_network = index(topology.network_link(Link{link}));  // of the rails of a cable the busiest
+    float& load = (layout.forward[of_network] ? result.there : result.back)[layout.cable_of[of_network]];
     load = std::max(load, static_cast<float>(loads[link]));
   }
   return result;
@@ -67,8 +69,8 @@ std::optional<NetworkSection> network_of(const Topology& topology, const LinkLoa
   auto layout = lay_out_network(topology);
   if (!layout) return std::nullopt;
   NetworkSection section;
-  section.before = cable_loads(*layout, loads.before);
-  section.after = cable_loads(*layout, loads.after);
+  section.before = cable_loads(topology, *layout, loads.before);
+  section.after = cable_loads(topology, *layout, loads.after);
   section.layout = *std::move(layout);
   const std::uint32_t vertices = topology.network().vertex_count();
   section.labels.reserve(vertices);

@@ -53,7 +53,8 @@ Result<void> check_graph(const std::string& graph) {
   if (graph.starts_with("gen:")) {
     const std::string pattern = graph.substr(4, graph.find_first_of("@:", 4) - 4);
     if (find_generator(pattern) != nullptr) return {};
-    return fail(Code::usage, at(graph), fmt::format("unknown pattern '{}'", pattern), suggest(pattern, pattern_names()));
+    return fail(Code::usage, at(graph), fmt::format("unknown pattern '{}'", pattern),
+                suggest(pattern, pattern_names()));
   }
   const int file = ::open(graph.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
