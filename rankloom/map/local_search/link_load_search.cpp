@@ -29,7 +29,7 @@ class LinkLoadCost final : public IncrementalCost {
         topology_(topology),
         loads_(link_loads(graph, topology, start)),
         touched_in_(loads_.size(), 0) {
-    for (std::uint32_t link = 0; link < loads_.size(); ++link) loads_[link] *= topology.network().slowness(Link{link});
+    for (std::uint32_t link = 0; link < loads_.size(); ++link) loads_[link] *= topology.slowness(Link{link});
     const double max = max_load();
     unit_ = max > 0 ? 1 / max : 1;
     for (const double load : loads_) cost_ += power(load);
@@ -79,10 +79,8 @@ class LinkLoadCost final : public IncrementalCost {
       const auto flows = neighbours_.flows(rank);
       for (std::size_t at = 0; at < others.size(); ++at) {
         if (flows[at].bytes_out == 0) continue;
-        const Node from = topology_.node_of(core_of_[rank]), to = topology_.node_of(core_of_[others[at]]);
-        if (from == to) continue;
         route.clear();
-        topology_.network().route(from, to, route);
+        topology_.route(core_of_[rank], core_of_[others[at]], route);
         if (std::find(route.begin(), route.end(), Link{busiest}) == route.end()) continue;
         ranks.push_back(rank);
         ranks.push_back(others[at]);
@@ -107,17 +105,17 @@ class LinkLoadCost final : public IncrementalCost {
   }
 
   void relocate(Rank rank, Core to) {
-    const Node before = topology_.node_of(core_of_[rank]), after = topology_.node_of(to);
+    const Core before = core_of_[rank];
     core_of_[rank] = to;
-    if (before == after) return;
+    if (topology_.rail_count() == 0 && topology_.node_of(before) == topology_.node_of(to)) return;
     const auto others = neighbours_.others(rank);
     const auto flows = neighbours_.flows(rank);
     for (std::size_t at = 0; at < others.size(); ++at) {
-      const Node other = topology_.node_of(core_of_[others[at]]);
+      const Core other = core_of_[others[at]];
       add(before, other, -flows[at].bytes_out);
       add(other, before, -flows[at].bytes_in);
-      add(after, other, flows[at].bytes_out);
-      add(other, after, flows[at].bytes_in);
+      add(to, other, flows[at].bytes_out);
+      add(other, to, flows[at].bytes_in);
     }
   }
   void relocate_both(Rank a, Rank b) {
@@ -126,16 +124,16 @@ class LinkLoadCost final : public IncrementalCost {
     relocate(b, core_of_a);
   }
 
-  void add(Node from, Node to, double bytes) {
-    if (from == to || bytes == 0) return;
+  void add(Core from, Core to, double bytes) {
+    if (bytes == 0) return;
     route_.clear();
-    topology_.network().route(from, to, route_);
+    topology_.route(from, to, route_);
     for (const Link link : route_) {
       if (touched_in_[index(link)] != change_) {
         touched_in_[index(link)] = change_;
         touched_.emplace_back(index(link), loads_[index(link)]);
       }
-      loads_[index(link)] += bytes * topology_.network().slowness(link);
+      loads_[index(link)] += bytes * topology_.slowness(link);
     }
   }
 
