@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/import/torch: reads dumps of PyTorch's Flight Recorder as JSON, one file per rank, and refuses its pickle
-// files. The reader is written from PyTorch's sources, version 2.4 to 2.10 of the dump.
+// files. The reader is written from PyTorch's sources; it was not tried on dumps of GPUs.
 #include <charconv>
 #include <memory>
 
@@ -45,7 +45,7 @@ class FlightRecorderReader final : public RankFileReader {
       return input_error(file, members.error(), "the JSON is malformed or ends here", dump_again);
     if (groups.empty()) {
       return input_error(file, file.view().data(), "the file has no \"pg_config\"",
-                         "give a dump of the Flight Recorder of PyTorch 2.4 or later");
+                         "give a dump of the Flight Recorder that contains its process groups");
     }
     if (auto begun = records_.begin_file(file, std::nullopt, std::nullopt); !begun) return begun;
     if (auto taken = take_groups(file, groups); !taken) return taken;

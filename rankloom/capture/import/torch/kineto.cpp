@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture/import/torch: reads the traces of PyTorch's profiler (Kineto): one JSON file per rank. The names of the
-// fields are those that PyTorch 2.4 to 2.9 writes for record_param_comms; the reader is written from PyTorch's sources
-// and documentation.
+// capture/import/torch: reads the traces of PyTorch's profiler (Kineto): one JSON file per rank. The reader is written
+// from the sources of PyTorch and Kineto; it was not tried on traces of GPUs.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture/import/torch: reads the log of NCCL (NCCL_DEBUG=INFO): communicators, their ranks, the channels between them,
-// and with NCCL_DEBUG_SUBSYS=INIT,COLL the calls. The reader is written from NCCL's sources, versions 2.17 to 2.31.
+// and with NCCL_DEBUG_SUBSYS=INIT,COLL the calls. The reader is written from NCCL's sources; it
+// was not tried on logs of GPUs.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -146,7 +147,7 @@ Result<void> NcclLogReader::take_communicator(const FileContents& file, std::str
         !word_after(words, "splitCount").empty() ? word_after(words, "splitCount") : word_after(words, "childCount");
     id = fmt::format("{}/{}/{}", found->second.job, count, word_after(words, "color"));
   }
-  if (id.empty()) {  // logs before NCCL 2.17: the n-th communicator of this size of every process
+  if (id.empty()) {  // a log without commId: the n-th communicator of this size of every process
     const std::string gpu = fmt::format("{} {}", process, word_after(words, "cudaDev"));
     id = fmt::format("{} ranks, {}", *size, unnamed_[{gpu, *size}]++);
   }

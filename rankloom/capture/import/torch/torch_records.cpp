@@ -103,11 +103,9 @@ Result<std::uint32_t> TorchRecords::group_of(const FileContents& file, std::stri
     }
   }
   if (size > 0 && world_size_ == size) return add_group(file, text.data(), {}, size, name);
-  return input_error(
-      file, text.data(),
-      fmt::format("record {}: the ranks of the process group \"{}\" are not in the file", number, name),
-      "record the process groups too: start the profiler after init_process_group(), with PyTorch 2.4 or "
-      "later");
+  return input_error(file, text.data(),
+                     fmt::format("record {}: the ranks of the process group \"{}\" are not in the file", number, name),
+                     "start the profiler after init_process_group(), so that it records the process groups");
 }
 
 Result<void> TorchRecords::add(const FileContents& file, std::string_view text, std::uint64_t number,
@@ -128,7 +126,7 @@ Result<void> TorchRecords::add(const FileContents& file, std::string_view text, 
     return input_error(file, text.data(),
                        fmt::format("record {}: {} has no number of elements, or an unknown type \"{}\"", number,
                                    record.call, record.type),
-                       "record with shapes: profile(record_shapes=True)");
+                       "give an unchanged trace of PyTorch; if the type is new, report it");
   }
   if (call->kind != TorchCall::Kind::collective && record.peer && *record.peer < max_rank_count) {
     calls.add_message(call->kind, static_cast<std::uint32_t>(*record.peer), in.value_or(out.value_or(0)));
@@ -140,7 +138,7 @@ Result<void> TorchRecords::add(const FileContents& file, std::string_view text, 
     const auto peer = record.rank ? calls.member(*group, *record.rank) : std::nullopt;
     if (!peer) {
       return input_error(file, text.data(), fmt::format("record {}: {} has no peer", number, record.call),
-                         "record with PyTorch 2.4 or later, which writes the peer of a message");
+                         "record with a version of PyTorch that writes the peer of a message");
     }
     calls.add_message(call->kind, *peer, in.value_or(out.value_or(0)));
     return {};
