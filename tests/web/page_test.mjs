@@ -622,7 +622,7 @@ check("A report of several problems shows one at a time, and each as alone", asy
   const table = await page.locator(".problems").innerText();
   assert.ok(table.includes(tune.verdict.sentence) && table.includes(other.verdict.sentence));
   await page.locator(".problems button", { hasText: "another program" }).click();
-  await page.waitForFunction(() => document.querySelector("h1").textContent === "another program");
+  await page.locator("h1", { hasText: "another program" }).waitFor();
   assert.equal(await content(page), await content(await browser.open(other)));
   assert.equal(await page.locator(".problems [aria-current]").innerText(), "another program");
 });

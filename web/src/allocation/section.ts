@@ -42,12 +42,14 @@ function waits(named: { policy: string; jobs: Job[] }[]): HTMLElement | undefine
   const at = (sorted: number[], share: number) => sorted[Math.min(sorted.length - 1, Math.round((share / 100) * (sorted.length - 1)))];
   return figure(
     "Waiting times",
-    "Percentage of jobs that waited no longer than this.",
+    "Percentage of jobs that waited no longer than this, on a logarithmic axis that begins at 1 s.",
     series_chart(
       "Waiting time by share of jobs; the table contains the values",
       { name: "share of jobs", values: shares, words: (v) => `${v} %` },
-      lists.map((list, i) => ({ name: list.policy, values: shares.map((share) => at(list.waits, share)), colour: LINES[i % LINES.length], dashed: i % 2 === 1 })),
+      lists.map((list, i) => ({ name: list.policy, values: shares.map((share) => Math.max(1, at(list.waits, share))), colour: LINES[i % LINES.length], dashed: i % 2 === 1 })),
       seconds,
+      200,
+      true,
     ),
     folded_table("Table: waiting times", () =>
       make_table(

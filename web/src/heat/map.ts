@@ -204,8 +204,9 @@ export class HeatMap {
     context.restore();
 
     context.font = `11px ${token("--font")}`;
-    const ticks = this.ticks();
-    const short = (text: string) => (context.measureText(text).width > left - 24 ? text.replace(/^node ?/, "") : text);
+    let ticks = this.ticks();
+    // If one name is too long, all of them are shortened: one style of names.
+    if (ticks.some(({ text }) => context.measureText(text).width > left - 24)) ticks = ticks.map((tick) => ({ ...tick, text: tick.text.replace(/^node ?/, "") }));
     const widest = Math.max(...ticks.map(({ text }) => context.measureText(text).width), 1);
     const apart = ticks.length > 1 ? Math.abs(ticks[1].at - ticks[0].at) * this.scale : Infinity;
     const every_x = round_step((widest + 10) / apart), every_y = round_step(15 / apart);
@@ -220,7 +221,7 @@ export class HeatMap {
       }
       if (y >= top && y <= top + side && number % every_y === 0) {
         context.textAlign = "right";
-        context.fillText(short(text), left - 7, Math.min(top + side - 6, Math.max(top + 6, y)), left - 24);
+        context.fillText(text, left - 7, Math.min(top + side - 6, Math.max(top + 6, y)), left - 24);
         context.fillRect(left - 4, Math.round(y), 4, 1);
       }
     }

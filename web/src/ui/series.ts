@@ -21,6 +21,7 @@ export function series_chart(
   series: Series[],
   words: (value: number) => string,
   height = 200,
+  log = false,
 ): HTMLElement {
   const host = element("div", { class: "series", role: "img", "aria-label": name });
   const data = [x.values, ...series.map((s) => s.values)] as unknown as uPlot.AlignedData;
@@ -35,12 +36,12 @@ export function series_chart(
       {
         width,
         height,
-        scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        scales: { x: { time: false }, y: log ? { distr: 3, range: (_u, min, max) => [10 ** Math.floor(Math.log10(min) + 1e-9), Math.max(max * 1.3, 10 * min)] } : { range: (_u, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
         cursor: { drag: { x: true, y: false }, points: { size: 6 } },
         legend: { live: true },
         axes: [
           { ...axis, values: (_u, ticks) => ticks.map((tick) => (x.time ? clock(tick, span) : x.words(tick))), size: 34, space: 70, ...(x.time ? { incrs: time_steps() } : {}) },
-          { ...axis, values: (_u, ticks) => ticks.map((tick) => (time_values ? clock(tick, ticks[ticks.length - 1]) : words(tick))), size: 68, ...(time_values ? { incrs: time_steps() } : {}) },
+          { ...axis, values: (_u, ticks) => ticks.map((tick) => (log ? (tick === null ? "" : words(tick)) : time_values ? clock(tick, ticks[ticks.length - 1]) : words(tick))), size: 68, ...(time_values && !log ? { incrs: time_steps() } : {}) },
         ],
         series: [
           { label: x.name, value: (_u, v) => (v === null ? "–" : x.words(v)) },
