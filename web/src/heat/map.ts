@@ -195,18 +195,22 @@ export class HeatMap {
     context.font = `12px ${token("--font")}`;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    context.fillText("receiver →", left, 8);
+    const axis_font = context.font;
+    context.font = `11px ${token("--font")}`;
+    let ticks = this.ticks();
+    // If one name is too long, all of them are shortened: one style of names.
+    const short = ticks.some(({ text }) => text.startsWith("node") && context.measureText(text).width > left - 24);
+    if (short) ticks = ticks.map((tick) => ({ ...tick, text: tick.text.replace(/^node ?/, "") }));
+    context.font = axis_font;
+    context.fillText(short ? "receiving node →" : "receiver →", left, 8);
     context.save();
     context.translate(8, top);
     context.rotate(-Math.PI / 2);
     context.textAlign = "right";
-    context.fillText("← sender", 0, 0);
+    context.fillText(short ? "← sending node" : "← sender", 0, 0);
     context.restore();
 
     context.font = `11px ${token("--font")}`;
-    let ticks = this.ticks();
-    // If one name is too long, all of them are shortened: one style of names.
-    if (ticks.some(({ text }) => context.measureText(text).width > left - 24)) ticks = ticks.map((tick) => ({ ...tick, text: tick.text.replace(/^node ?/, "") }));
     const widest = Math.max(...ticks.map(({ text }) => context.measureText(text).width), 1);
     const apart = ticks.length > 1 ? Math.abs(ticks[1].at - ticks[0].at) * this.scale : Infinity;
     const every_x = round_step((widest + 10) / apart), every_y = round_step(15 / apart);
