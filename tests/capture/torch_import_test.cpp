@@ -337,8 +337,8 @@ TEST(RankFiles, AListNamesTheFiles) {
   const Directory directory;
   for (int rank = 0; rank < 2; ++rank)
     directory.write(fmt::format("r{}.json", rank), kineto_file(rank, kineto_event("allreduce", 100, tp)));
-  const std::string list = directory.write("files.txt", "r0.json\nr1.json\n");
-  const auto imported = import_path(list);
+  const std::string names = directory.write("files.txt", "r0.json\nr1.json\n");
+  const auto imported = import_path(names);
   ASSERT_TRUE(imported) << to_string(imported.error());
   EXPECT_EQ(find_call(imported->profile, CollectiveOp::allreduce, 0, 200).count, 1);
   const auto missing = import_path(directory.write("files.txt", "r0.json\nr7.json\n"));

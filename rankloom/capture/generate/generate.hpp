@@ -66,8 +66,9 @@ class Pattern {
   OptionList options_;
 };
 
-/// Generates a pattern from one string, "stencil3d:size=216x216x216,points=27", which every PROFILE argument accepts
-/// after "gen:".
+/// A pattern with its options from one string, "stencil3d:size=216x216x216,points=27", which every PROFILE argument
+/// accepts after "gen:".
+Result<std::unique_ptr<Pattern>> read_pattern(std::string_view spec);
 Result<Profile> generate(std::string_view spec);
 
 }  // namespace rankloom

@@ -141,17 +141,22 @@ Result<Profile> Pattern::generate() const {
   return profile;
 }
 
-Result<Profile> generate(std::string_view spec) {
+Result<std::unique_ptr<Pattern>> read_pattern(std::string_view spec) {
   const std::string_view name = spec.substr(0, spec.find(':'));
   const std::string_view assignments = name.size() == spec.size() ? std::string_view() : spec.substr(name.size() + 1);
   const GeneratorInfo* const info = find_generator(name);
   if (info == nullptr)
     return fail(Code::usage, at(fmt::format("gen:{}", spec)), fmt::format("unknown pattern '{}'", name),
                 suggest(name, pattern_names()));
-  const Pattern pattern(*info);
-  auto set = pattern.options().set_all(assignments, name);
-  if (!set) return propagate(set);
-  auto profile = pattern.generate();
+  auto pattern = std::make_unique<Pattern>(*info);
+  if (auto set = pattern->options().set_all(assignments, name); !set) return propagate(set);
+  return pattern;
+}
+
+Result<Profile> generate(std::string_view spec) {
+  auto pattern = read_pattern(spec);
+  if (!pattern) return propagate(pattern);
+  auto profile = (*pattern)->generate();
   if (profile) profile->origin["pattern"] = std::string(spec);
   return profile;
 }

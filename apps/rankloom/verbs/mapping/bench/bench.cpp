@@ -24,7 +24,6 @@
 #include "apps/rankloom/verbs/mapping/bench/row_journal.hpp"
 #include "apps/rankloom/verbs/mapping/bench/runner.hpp"
 #include "rankloom/capture/generate/generate.hpp"
-#include "rankloom/core/text/suggest.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 
@@ -48,13 +47,12 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-/// Fails for an unknown pattern and for a file that cannot be opened. Does not read the file, which may be large.
+/// Fails for a wrong pattern and for a file that cannot be opened. Does not read the file, which may be large.
 Result<void> check_graph(const std::string& graph) {
   if (graph.starts_with("gen:")) {
-    const std::string pattern = graph.substr(4, graph.find_first_of("@:", 4) - 4);
-    if (find_generator(pattern) != nullptr) return {};
-    return fail(Code::usage, at(graph), fmt::format("unknown pattern '{}'", pattern),
-                suggest(pattern, pattern_names()));
+    auto pattern = read_pattern(std::string_view(graph).substr(4));
+    if (!pattern) return propagate(pattern);
+    return {};
   }
   const int file = ::open(graph.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) {
