@@ -118,9 +118,9 @@ std::string recorded(std::initializer_list<const char*> names) {
   return text;
 }
 
-/// OTF2 is several binary files and has its own tests.
+/// OTF2 is several binary files, and a list names other files; both have their own tests.
 bool is_one_text(const FormatInfo& format) {
-  return format.name != "otf2";
+  return format.name != "otf2" && format.name != "rank-list";
 }
 
 /// A small correct file of each format.
@@ -133,6 +133,11 @@ std::string example(std::string_view format) {
                      "simgrid/smpi_simgrid.txt_files/rank-3.txt", "simgrid/smpi_simgrid.txt_files/rank-4.txt"});
   }
   if (format == "recording") return testing::ring_recording();
+  if (format == "chakra") return recorded({"../../fuzz/corpus/import-chakra/chakra"});
+  if (format == "kineto") return recorded({"../../fuzz/corpus/import-kineto/kineto"});
+  if (format == "flight-recorder") return recorded({"../../fuzz/corpus/import-flight-recorder/flight-recorder"});
+  if (format == "nccl-log") return recorded({"../../fuzz/corpus/import-nccl-log/calls"});
+  if (format == "pickle") return "\x80\x04}.";
   if (format == "ipm") return recorded({"handmade/ipm.xml"});
   if (format == "intel-mpi") return recorded({"handmade/intel-mpi.txt"});
   if (format == "aps") return recorded({"handmade/aps.txt"});
