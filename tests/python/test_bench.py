@@ -27,5 +27,5 @@ def test_a_failed_run_is_a_row_and_a_wrong_mapper_an_error():
     rows = rankloom.bench("gen:ring:ranks=8", MACHINE, ["block", "exec:exit 3"], seeds=1)
     assert "cost" in rows[0] and "status 3" in rows[1]["error"]
     with pytest.raises(rankloom.Error) as raised:
-        rankloom.bench("gen:ring:ranks=8", MACHINE, "blok")
+        rankloom.bench("gen:ring:ranks=8", MACHINE, "blocks")
     assert raised.value.code == 2 and "block" in raised.value.hint
