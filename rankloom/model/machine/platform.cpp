@@ -16,7 +16,6 @@ namespace rankloom {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
-constexpr double nanosecond = 1e-9;
 
 bool has_latency(const Topology& topology) {
   if (topology.routed() && topology.network().per_hop().latency > 0) return true;

@@ -109,7 +109,8 @@ class NetworkLayouter {
     const double width = columns * mesh_pitch + 2 * frame_margin, height = rows * mesh_pitch + 2 * frame_margin + head;
     const BoxGrid grid = fitting_grid(planes, width, height * (1 / row_in_columns), 1.15);
     for (std::uint32_t at = 0; at < planes; ++at) {
-      const double left = (at % grid.columns) * (width + 1), top = (at / grid.columns) * (height + 1);
+      const std::uint32_t plane_column = at % grid.columns, plane_row = at / grid.columns;
+      const double left = plane_column * (width + 1), top = plane_row * (height + 1);
       if (planes > 1)
         layout_.frames.push_back({plane_label(mesh, at), left + width / 2, top + label_height / 2 + 0.3,
                                   rectangle(left, top, width, height)});
@@ -180,7 +181,8 @@ class NetworkLayouter {
     const double left = centre - (std::min(columns, count) - 1) * node_pitch / 2;
     for (std::uint32_t at = 0; at < count; ++at) {
       layout_.x[nodes[at]] = left + (at % columns) * node_pitch;
-      layout_.y[nodes[at]] = top + 1.9 + (at / columns) * node_pitch;
+      const std::uint32_t row = at / columns;
+      layout_.y[nodes[at]] = top + 1.9 + row * node_pitch;
     }
   }
 
@@ -203,7 +205,8 @@ class NetworkLayouter {
     layout_.width = leaves * leaf_width + pods * pod_gap;
     const double gap = row_gap(layout_.width, levels);
     const auto left_of = [&](std::uint32_t leaf) {
-      return leaf * leaf_width + (leaf / leaves_per_pod + 0.5) * pod_gap;
+      const std::uint32_t pod = leaf / leaves_per_pod;
+      return leaf * leaf_width + (pod + 0.5) * pod_gap;
     };
     const auto right_of = [&](std::uint32_t leaf) { return left_of(leaf) + leaf_width; };
     std::uint32_t vertex = layout_.nodes, subtree_nodes = 1, roots = 1;
@@ -415,7 +418,7 @@ class NetworkLayouter {
 
   /// Routers on a circle, group by group, with their nodes outside.
   void place_dragonfly(const DragonflyShape& shape) {
-    const std::uint32_t columns = std::max(1U, static_cast<std::uint32_t>(std::sqrt(shape.nodes / 2.0) + 0.5));
+    const std::uint32_t columns = std::max(1U, static_cast<std::uint32_t>(std::lround(std::sqrt(shape.nodes / 2.0))));
     const std::uint32_t deep = (shape.nodes + columns - 1) / columns;
     const double router_arc = std::max(2.2, columns * node_pitch + 0.5), group_gap = std::max(1.6, 0.5 * router_arc);
     const double around = shape.groups * (shape.routers * router_arc + group_gap);

@@ -25,6 +25,7 @@
 #include "apps/rankloom/verbs/mapping/bench/runner.hpp"
 #include "rankloom/capture/generate/generate.hpp"
 #include "rankloom/core/text/units.hpp"
+#include "rankloom/discover/discover.hpp"
 #include "rankloom/report/terminal/progress_bar.hpp"
 
 namespace rankloom::app {
