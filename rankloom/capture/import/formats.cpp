@@ -20,6 +20,12 @@ Result<Imported> without_options(const FileContents& file, const ReadOptions&) {
   return read(file);
 }
 
+/// A single file of a format with one file per rank.
+template <std::unique_ptr<RankFileReader> (*make)()>
+Result<Imported> of_one_rank(const FileContents& file, const ReadOptions&) {
+  return read_single(*make(), file);
+}
+
 /// In the order in which content is recognised: first the formats with a magic word, last those recognised by the
 /// layout of their numbers.
 constexpr FormatInfo table[] = {
@@ -58,7 +64,7 @@ constexpr FormatInfo table[] = {
      "execution traces of PyTorch (Chakra, JSON): the file of a rank, the directory of all, or their list",
      "github.com/pytorch/pytorch, execution_trace_observer.cpp",
      is_chakra,
-     without_options<read_chakra>,
+     of_one_rank<make_chakra_reader>,
      nullptr,
      {},
      nullptr,
@@ -68,7 +74,7 @@ constexpr FormatInfo table[] = {
      "traces of PyTorch's profiler (Kineto, JSON): the file of a rank, the directory of all, or their list",
      "github.com/pytorch/kineto",
      is_kineto,
-     without_options<read_kineto>,
+     of_one_rank<make_kineto_reader>,
      nullptr,
      {},
      nullptr,
@@ -78,7 +84,7 @@ constexpr FormatInfo table[] = {
      "dumps of PyTorch's Flight Recorder (JSON): the file of a rank, the directory of all, or their list",
      "docs.pytorch.org, Flight Recorder",
      is_flight_recorder,
-     without_options<read_flight_recorder>,
+     of_one_rank<make_flight_recorder_reader>,
      nullptr,
      {},
      nullptr,
@@ -88,7 +94,7 @@ constexpr FormatInfo table[] = {
      "NCCL's log (NCCL_DEBUG=INFO): one file, the directory of the files of all processes, or their list",
      "NCCL documentation, Logging",
      is_nccl_log,
-     without_options<read_nccl_log>,
+     of_one_rank<make_nccl_log_reader>,
      nullptr,
      {},
      nullptr,

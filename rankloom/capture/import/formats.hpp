@@ -48,22 +48,18 @@ bool is_otf2(std::string_view text);
 Result<Imported> read_otf2(const FileContents& file);
 
 bool is_chakra(std::string_view text);
-Result<Imported> read_chakra(const FileContents& file);
 std::unique_ptr<RankFileReader> make_chakra_reader();
 
 bool is_kineto(std::string_view text);
-Result<Imported> read_kineto(const FileContents& file);
 std::unique_ptr<RankFileReader> make_kineto_reader();
 
 bool is_flight_recorder(std::string_view text);
-Result<Imported> read_flight_recorder(const FileContents& file);
 std::unique_ptr<RankFileReader> make_flight_recorder_reader();
 
 bool is_pickle(std::string_view text);
 Result<Imported> read_pickle(const FileContents& file);
 
 bool is_nccl_log(std::string_view text);
-Result<Imported> read_nccl_log(const FileContents& file);
 std::unique_ptr<RankFileReader> make_nccl_log_reader();
 
 bool is_rank_list(std::string_view text);

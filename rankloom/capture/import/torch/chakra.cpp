@@ -130,9 +130,4 @@ std::unique_ptr<RankFileReader> make_chakra_reader() {
   return std::make_unique<ChakraReader>();
 }
 
-Result<Imported> read_chakra(const FileContents& file) {
-  ChakraReader reader;
-  return read_single(reader, file);
-}
-
 }  // namespace rankloom

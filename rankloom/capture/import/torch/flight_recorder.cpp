@@ -155,11 +155,6 @@ std::unique_ptr<RankFileReader> make_flight_recorder_reader() {
   return std::make_unique<FlightRecorderReader>();
 }
 
-Result<Imported> read_flight_recorder(const FileContents& file) {
-  FlightRecorderReader reader;
-  return read_single(reader, file);
-}
-
 /// Protocol 2 and later begin with the byte 0x80 and their number.
 bool is_pickle(std::string_view text) {
   return text.size() > 2 && text[0] == '\x80' && text[1] >= 2 && text[1] <= 5;

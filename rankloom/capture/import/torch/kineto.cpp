@@ -131,9 +131,4 @@ std::unique_ptr<RankFileReader> make_kineto_reader() {
   return std::make_unique<KinetoReader>();
 }
 
-Result<Imported> read_kineto(const FileContents& file) {
-  KinetoReader reader;
-  return read_single(reader, file);
-}
-
 }  // namespace rankloom

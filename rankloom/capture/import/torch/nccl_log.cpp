@@ -317,9 +317,4 @@ std::unique_ptr<RankFileReader> make_nccl_log_reader() {
   return std::make_unique<NcclLogReader>();
 }
 
-Result<Imported> read_nccl_log(const FileContents& file) {
-  NcclLogReader reader;
-  return read_single(reader, file);
-}
-
 }  // namespace rankloom
