@@ -129,7 +129,8 @@ class Phases(OnlineTest):
         self.assertEqual(log["status"], 3)
         self.assertGreaterEqual(len(node["phases"]), 2)
         self.assertTrue(set(node["cpus"]) <= os.sched_getaffinity(0))
-        self.assertLess(node["agent_cpu_seconds"], 1)  # hwloc's look at the machine included; bench/system/online.cpp has the figure
+        # hwloc's look at the machine included; bench/system/online.cpp has the figure. The address sanitizer takes several times as long.
+        self.assertLess(node["agent_cpu_seconds"], 5 if "ASAN_OPTIONS" in os.environ else 1)
 
     def test_replay_of_recorded_windows(self):
         self.record_command(self.two_phases(4, 0.8), ["--window", "40ms"], status=0)

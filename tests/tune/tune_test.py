@@ -135,7 +135,8 @@ class VirtualCluster(TuneTest):
         self.assertLess(time.monotonic() - begin, 60)
         self.assertTrue(result["verified"])
         self.assertEqual((result["confirmed"], result["ranks"], result["nodes"]), (16, 16, 4))
-        self.assertGreater(result["speedup"], 2)
+        # With the address sanitizer, the computation and the start of the program take several times as long.
+        self.assertGreater(result["speedup"], 1.2 if "ASAN_OPTIONS" in os.environ else 2)
         self.assertLess(result["speedup_low"], result["speedup"])
         self.assertLessEqual(result["speedup_high"], result["max_speedup"])
         self.assertEqual((len(result["before_seconds"]), len(result["after_seconds"])), (3, 3))
