@@ -16,11 +16,22 @@ namespace {
 constexpr std::uint64_t default_iterations = 4'000;
 constexpr std::uint64_t trials_per_iteration = 1000;
 constexpr std::uint64_t unlimited_iterations = std::numeric_limits<std::uint64_t>::max() / trials_per_iteration;
-/// Up to this many locations, tabu search finds improvements that annealing misses, so both run for half of the time.
+/// Up to this many locations, tabu search finds improvements that annealing misses, so both do half of the work.
 constexpr std::uint64_t max_locations_for_both = 128;
 
 double cost_of(const MapProblem& problem, std::span<const Core> core_of) {
   return objective(problem.model, evaluate(problem.graph, problem.topology, core_of, problem.model));
+}
+
+/// The iterations of tabu search that do as much work as `trials` of simulated annealing. A trial looks at the edges of
+/// two ranks, an iteration at all pairs of locations.
+std::uint64_t tabu_iterations(const SparseQap& qap, std::uint64_t trials) {
+  constexpr std::uint64_t other_work = 8;  // of a trial, in edges
+  std::uint64_t edges = 0;
+  for (std::uint32_t rank = 0; rank < qap.ranks(); ++rank) edges += qap.edges(rank).size();
+  const std::uint64_t locations = qap.location_count();
+  const std::uint64_t work_of_trial = other_work + 2 * edges / qap.ranks();
+  return trials * work_of_trial / (locations * (locations - 1) / 2);
 }
 
 Deadline halfway(const Deadline& deadline) {
@@ -56,12 +67,13 @@ std::vector<Core> metaheuristic_search(const MapProblem& problem, std::vector<st
   Random random(run.seed);
   if (can_anneal) {
     const bool both = can_tabu && problem.capacities.total() <= max_locations_for_both;
-    if (both) iterations /= 2;
+    const std::uint64_t trials = iterations * trials_per_iteration / (both ? 2 : 1);
     const Deadline deadline = both ? halfway(run.deadline) : run.deadline;
+    const SparseQap qap(problem);
     starts.insert(starts.begin(),
-                  simulated_annealing(problem, SparseQap(problem), starts.front(), iterations * trials_per_iteration,
-                                      deadline, random, stop_condition));
+                  simulated_annealing(problem, qap, starts.front(), trials, deadline, random, stop_condition));
     if (!both) return starts.front();
+    if (iterations != unlimited_iterations) iterations = tabu_iterations(qap, trials);
   }
   return memetic_placement(problem, starts, iterations, random, stop_condition);
 }

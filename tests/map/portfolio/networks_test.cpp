@@ -84,6 +84,35 @@ TEST(AutoOnNetworks, NeverCostsMoreWithMoreEffort) {
   });
 }
 
+/// The QAP instance's second matrix as traffic: the first one of the Nugent instances has the distances of a mesh.
+CommGraph nugent_traffic(const char* name) {
+  const auto problem = testing::qaplib(name);
+  CommGraphBuilder builder(problem.graph.rank_count());
+  for (const Core a : problem.topology.cores()) {
+    for (const Core b : problem.topology.cores()) {
+      const double bytes = problem.topology.cost(a, b).inverse_bandwidth;
+      if (bytes > 0) builder.add(Rank{index(a)}, Rank{index(b)}, bytes);
+    }
+  }
+  return std::move(builder).build(false);
+}
+
+TEST(AutoOnNetworks, ReachesTheProvedOptimumOfDenseProgramsWithFewRanks) {
+  struct Instance {
+    const char *name, *machine;
+    double optimum;
+  };
+  for (const auto& [name, machine, optimum] : {Instance{"nug12", "mesh:3x4=1", 578},
+                                               {"nug15", "mesh:3x5=1", 1150},
+                                               {"nug20", "mesh:4x5=1", 2570},
+                                               {"nug25", "mesh:5x5=1", 3744}}) {
+    for (const std::uint64_t seed : {0, 1, 2, 3}) {
+      const auto problem = make_problem(nugent_traffic(name), topology(machine));
+      EXPECT_EQ(problem.cost(place_with("auto", problem, seed).core_of), optimum) << name << ' ' << seed;
+    }
+  }
+}
+
 TEST(AutoOnNetworks, NeverRaisesTheCostOfAStart) {
   // Scotch's mapping if Scotch is there.
   const char* const start = find_mapper("scotch") != nullptr ? "scotch" : "greedy";
