@@ -8,7 +8,7 @@ shift
 rows=$(dirname "$bin")/bench.jsonl
 [ $# -gt 0 ] || set -- read_speed exhaustive qaplib matrices clustering eager_scotch eager_load huge_eval threads record startup \
   auto_ranks auto_networks auto_few auto_meshes auto_applications auto_qaplib auto_scale \
-  allocation joint prediction time online
+  allocation joint prediction time training online
 failed=0
 for name in "$@"; do
   name=${name/#flagship_/auto_}  # the former names of the benchmarks of `auto`
