@@ -8,6 +8,7 @@
 
 #include "rankloom/core/system/file.hpp"
 #include "rankloom/core/text/hostlist.hpp"
+#include "rankloom/discover/discover.hpp"
 
 namespace rankloom::slurm {
 
@@ -29,7 +30,9 @@ Result<NodeSelector> NodeSelector::make(const Controller& controller) {
   if (!file) return propagate(file);
   auto settings = read_scheduler_settings(*file);
   if (!settings) return propagate(settings);
-  auto machine = load_scheduler_machine(*settings, path);
+  auto spec = load_machine(topology_source(*settings, path));
+  if (!spec) return propagate(spec);
+  auto machine = name_machine(std::move(*spec), *settings, path);
   if (!machine) return propagate(machine);
   auto policy = find_policy(settings->policy);
   if (!policy) return propagate(policy);

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rankloom/model/files/topology_json.hpp"
+#include "rankloom/core/system/file.hpp"
 #include "tests/allocate/allocate_support.hpp"
 
 namespace rankloom {
@@ -49,13 +49,21 @@ TEST(SchedulerSettings, ErrorsNameTheLine) {
   EXPECT_THAT(problem("topology = a\nnodes = n[1-\n"), HasSubstr("n[1-"));
 }
 
-TEST(SchedulerMachine, NeedsOneNamePerNode) {
+TEST(SchedulerMachine, IsAFileNextToTheConfigurationOrAString) {
   const auto directory = std::filesystem::path(::testing::TempDir());
-  const auto machine = testing::allocation_machine("mesh:2x3 core:2", Exclusive::routers);
-  ASSERT_TRUE(write_file((directory / "machine.json").string(), write_machine_json(machine.topology().spec())));
   const std::string conf = (directory / "rankloom.conf").string();
-  SchedulerSettings settings{.topology = "machine.json"};
-  const auto load = [&] { return load_scheduler_machine(settings, conf); };
+  const auto source = [&](const char* topology) { return topology_source({.topology = topology}, conf); };
+  EXPECT_EQ(source("topology.conf"), (directory / "topology.conf").string());
+  EXPECT_EQ(source("/etc/slurm/topology.yaml"), "/etc/slurm/topology.yaml");
+  EXPECT_EQ(source("mesh:8x8 core:2"), "mesh:8x8 core:2");
+  ASSERT_TRUE(write_file((directory / "at_12:30.json").string(), ""));
+  EXPECT_EQ(source("at_12:30.json"), (directory / "at_12:30.json").string());
+}
+
+TEST(SchedulerMachine, NeedsOneNamePerNode) {
+  const auto machine = testing::allocation_machine("mesh:2x3 core:2", Exclusive::routers);
+  SchedulerSettings settings;
+  const auto load = [&] { return name_machine(machine.topology().spec(), settings, "rankloom.conf"); };
   ASSERT_TRUE(load());
   EXPECT_EQ(load()->names.size(), 6U);
   EXPECT_EQ(load()->allocator.machine().exclusive(), Exclusive::routers);
@@ -63,8 +71,6 @@ TEST(SchedulerMachine, NeedsOneNamePerNode) {
   EXPECT_THAT(to_string(load().error()), HasSubstr("5 node names but the machine has 6 nodes"));
   settings.nodes = {"a", "b", "c", "d", "e", "a"};
   EXPECT_THAT(to_string(load().error()), HasSubstr("two nodes have the name a"));
-  settings.topology = "elsewhere.json";
-  EXPECT_FALSE(load());
 }
 
 }  // namespace

@@ -317,7 +317,7 @@ class Hostile(unittest.TestCase):
         self.check(cases)
         cases = []
         for name, file in self.files(CONFIGURATIONS):
-            cases += [Case(f"slurm check {name}", ["slurm", "check", "--config", file]), Case(f"alloc status {name}", ["alloc", "status", "--state", file]),
+            cases += [Case(f"slurm check {name}", ["slurm", "check", "--conf", file]), Case(f"alloc status {name}", ["alloc", "status", "--state", file]),
                       Case(f"simulate --calibration {name}", ["simulate", "block", "--profile", "pairs.txt", "-t", "core:4", "--calibration", file])]
         self.check(cases)
 

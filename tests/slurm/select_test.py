@@ -303,6 +303,73 @@ class Select(Cluster):
         self.cancel(next(iter(self.jobs())))
 
 
+    def explain(self, job, *options):
+        return json.loads(run(PROGRAM, "slurm", "why", job, "--json", *options, env=self.env).stdout)
+
+    def test_says_why_a_job_waits(self):
+        left, right = self.submit(1, "-w", "n28", minutes=20), self.submit(1, "-w", "n37", minutes=40)
+        waiting = self.queue(55)  # a box of 7 x 8 has 54 free nodes
+        self.wait_for_backfill(1)
+        found = self.explain(waiting)
+        self.assertEqual((found["why"], found["nodes"], found["free_nodes"], found["policy"]), ("not_isolated", 55, 62, "closed-best"))
+        self.assertEqual(found["blockers"], [left, right])
+        self.assertEqual(len(found["start_nodes"]), 55)
+        end = self.slurm("squeue", "-h", "-j", left, "-o", "%e").strip()
+        self.assertEqual(found["start"], end)
+        text = run(PROGRAM, "slurm", "why", waiting, "--comment", env=self.env).stdout
+        self.assertIn("62 are free, but closed-best finds no 55 of them that share no routers with other jobs", text)
+        self.assertIn(f"{left} (ends by {end})", text)
+        self.assertIn("62 are free", self.slurm("scontrol", "show", "job", waiting))
+        self.cancel(left)
+        self.assertEqual(len(self.wait_for_start(waiting)), 55)
+        self.assertEqual(self.explain(waiting), {"job": waiting, "state": "RUNNING", "waits": False})
+        too_many = self.queue(20)
+        found = self.explain(too_many)
+        self.assertEqual((found["why"], found["free_nodes"], found["blockers"]), ("few_nodes", 8, [waiting]))
+        self.assertEqual(run(PROGRAM, "slurm", "why", "999999", env=self.env, status=None).returncode, 5)
+        self.assertEqual(run(PROGRAM, "slurm", "why", "--json", "-x;y", env=self.env, status=None).returncode, 2)
+
+    def look(self, *options, env=None):
+        return json.loads(run(PROGRAM, "slurm", "watch", "--count", 1, "--json", *options, env=env or self.env).stdout)
+
+    def test_watches_jobs_that_share_routers(self):
+        first = self.submit(2, "-w", "n1,n4")
+        second = self.submit(2, "-w", "n2,n3", "--comment=rankloom:fallback=diameter")
+        alone = self.submit(4)
+        metrics = os.path.join(self.scratch.name, "slurm.prom")
+        found = self.look("--prometheus", metrics)
+        self.assertEqual((found["nodes"], found["nodes_in_use"], found["jobs_sharing"], found["shared_resources"]), (64, 8, 2, 2))
+        self.assertEqual(found["busiest"], {"where": f"the router of n2 is used by jobs {first}, {second}", "jobs": [first, second]})
+        self.assertEqual({job["job"]: job["shared_resources"] for job in found["jobs"]}, {first: 2, second: 2, alone: 0})
+        self.assertEqual(found["policy"], {"name": "closed-best", "isolated": 3, "waiting": 0})
+        text = pathlib.Path(metrics).read_text()
+        self.assertIn('rankloom_slurm_jobs_sharing{resource="routers"} 2\n', text)
+        self.assertIn('rankloom_slurm_nodes{state="unused"} 56\n', text)
+        self.assertEqual(run(PROGRAM, "slurm", "check", env=self.env, status=None).returncode, 4)
+        text = run(PROGRAM, "slurm", "watch", "--count", 2, "--interval", "100ms", env=self.env).stdout
+        self.assertEqual(len(re.findall("3 jobs on 8 of 64 nodes; 2 share routers; with closed-best 3 would be isolated", text)), 2)
+        other = os.path.join(self.scratch.name, "other.prom")
+        pathlib.Path(other).write_text("mine\n")
+        self.assertNotEqual(run(PROGRAM, "slurm", "watch", "--count", 1, "--prometheus", other, env=self.env, status=None).returncode, 0)
+        self.assertEqual(pathlib.Path(other).read_text(), "mine\n")
+
+    def test_watches_a_slurm_without_a_plugin(self):
+        """The machine comes from Slurm's topology.conf, or from the command line."""
+        directory = pathlib.Path(self.scratch.name, "plain")
+        directory.mkdir()
+        shutil.copy(self.env["SLURM_CONF"], directory / "slurm.conf")
+        env = {**self.env, "SLURM_CONF": str(directory / "slurm.conf")}
+        first, second = self.submit(2, "-w", "n1,n64", "--comment=rankloom:fallback=diameter"), self.submit(2, "-w", "n2,n63", "--comment=rankloom:fallback=diameter")
+        words = (PROGRAM, "slurm", "watch", "--count", 1, "--json")
+        self.assertIn("topology.conf", run(*words, env=env, status=5).stderr)
+        (directory / "topology.conf").write_text("SwitchName=s1 Nodes=n[1-32]\nSwitchName=s2 Nodes=n[33-64]\nSwitchName=top Switches=s[1-2]\n")
+        found = self.look(env=env)
+        self.assertEqual((found["resource"], found["jobs_sharing"], found["busiest"]["jobs"]), ("links", 2, [first, second]))
+        self.assertIn("the link from the switch above n", found["busiest"]["where"])
+        self.assertEqual(self.look("-t", "mesh:8x8", "--nodes", "n[1-64]", env=env)["resource"], "routers")
+        self.assertIn("--nodes", run(*words, "-t", "mesh:8x8", env=env, status=3).stderr)
+
+
 class Fallback(Cluster):
     """With an invalid configuration, slurmctld continues, logs an error, and jobs run as without the plugin."""
 
@@ -347,6 +414,15 @@ class Fallback(Cluster):
         self.assertIn("node selection: 9 nodes", self.configure(whole))
         job = self.submit(4)
         self.assertTrue(is_rectangle(self.wait_for_start(job), 3))
+
+    def test_reads_the_topology_of_slurm(self):
+        whole = (self.directory / "rankloom.conf").read_text()
+        self.addCleanup(self.configure, whole)
+        (self.directory / "topology.conf").write_text("".join(f"SwitchName=s{i} Nodes=n[{3 * i - 2}-{3 * i}]\n" for i in (1, 2, 3)) + "SwitchName=top Switches=s[1-3]\n")
+        self.addCleanup((self.directory / "topology.conf").unlink)
+        self.assertIn("node selection: 9 nodes, policy closed-best, jobs do not share links", self.configure("topology = topology.conf\n"))
+        self.assertIn(self.nodes_of(self.submit(3)), ([0, 1, 2], [3, 4, 5], [6, 7, 8]))
+        self.assertIn("jobs do not share routers", self.configure("topology = mesh:3x3\nnodes = n[1-9]\n"))
 
     def test_a_job_waits_for_a_drained_node_that_it_needs(self):
         self.drain(4)

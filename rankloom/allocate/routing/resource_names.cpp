@@ -30,21 +30,21 @@ std::string vertex_name(const Network& network, Vertex vertex, std::span<const s
   return fmt::format("router {}", index(vertex));
 }
 
+std::string resource_name(const Network& network, Exclusive exclusive, std::uint32_t resource,
+                          std::span<const std::string> node_names) {
+  const auto name = [&](Vertex vertex) { return vertex_name(network, vertex, node_names); };
+  if (exclusive == Exclusive::routers)
+    return (resource < network.node_count() ? "the router of " : "") + name(Vertex{resource});
+  const auto [from, to] = network.endpoints(Link{resource});
+  return fmt::format("the link from {} to {}", name(from), name(to));
+}
+
 std::string to_string(const Conflict& conflict, const Network& network, std::span<const std::string> node_names) {
   const auto jobs = fmt::format("jobs {} and {}", conflict.first_job, conflict.second_job);
-  const auto name = [&](Vertex vertex) { return vertex_name(network, vertex, node_names); };
-  switch (conflict.kind) {
-    case Conflict::Kind::node:
-      return fmt::format("{} belongs to {}", name(Vertex{conflict.number}), jobs);
-    case Conflict::Kind::router: {
-      const bool of_node = conflict.number < network.node_count();
-      return fmt::format("{}{} is used by {}", of_node ? "the router of " : "", name(Vertex{conflict.number}), jobs);
-    }
-    case Conflict::Kind::link:
-      break;
-  }
-  const auto [from, to] = network.endpoints(Link{conflict.number});
-  return fmt::format("the link from {} to {} is used by {}", name(from), name(to), jobs);
+  if (conflict.kind == Conflict::Kind::node)
+    return fmt::format("{} belongs to {}", vertex_name(network, Vertex{conflict.number}, node_names), jobs);
+  const Exclusive exclusive = conflict.kind == Conflict::Kind::link ? Exclusive::links : Exclusive::routers;
+  return fmt::format("{} is used by {}", resource_name(network, exclusive, conflict.number, node_names), jobs);
 }
 
 }  // namespace rankloom

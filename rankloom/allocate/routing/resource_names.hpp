@@ -15,6 +15,10 @@ namespace rankloom {
 /// below it: "the switch above n1 to n16". Other routers have their number.
 std::string vertex_name(const Network& network, Vertex vertex, std::span<const std::string> node_names);
 
+/// "the switch above n1 to n16", "the router of n5", "the link from n1 to the switch above n1 to n16"
+std::string resource_name(const Network& network, Exclusive exclusive, std::uint32_t resource,
+                          std::span<const std::string> node_names);
+
 /// "the switch above n1 to n16 is used by jobs 7 and 9", "the link from n1 to the switch above n1 to n16 is used by …"
 std::string to_string(const Conflict& conflict, const Network& network, std::span<const std::string> node_names);
 

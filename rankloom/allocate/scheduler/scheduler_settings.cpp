@@ -12,7 +12,6 @@
 #include "rankloom/core/text/hostlist.hpp"
 #include "rankloom/core/text/suggest.hpp"
 #include "rankloom/core/text/units.hpp"
-#include "rankloom/model/files/topology_json.hpp"
 
 namespace rankloom {
 
@@ -123,13 +122,15 @@ Result<SchedulerSettings> read_scheduler_settings(const FileContents& file) {
   return settings;
 }
 
-Result<NamedMachine> load_scheduler_machine(const SchedulerSettings& settings, const std::string& path) {
-  const auto directory = std::filesystem::path(path).parent_path();
-  auto file = read_file((directory / settings.topology).string());
-  if (!file) return propagate(file);
-  auto spec = read_machine_json(*file);
-  if (!spec) return propagate(spec);
-  auto topology = Topology::build(std::move(*spec));
+std::string topology_source(const SchedulerSettings& settings, const std::string& path) {
+  const auto file = (std::filesystem::path(path).parent_path() / settings.topology).string();
+  std::error_code ignored;  // a long topology string is not a valid path
+  const bool is_string = settings.topology.find(':') != std::string::npos && !std::filesystem::exists(file, ignored);
+  return is_string ? settings.topology : file;
+}
+
+Result<NamedMachine> name_machine(MachineSpec machine, const SchedulerSettings& settings, const std::string& path) {
+  auto topology = Topology::build(std::move(machine));
   if (!topology) return propagate(topology);
   if (topology->is_matrix())
     return fail(Code::bad_input, at(settings.topology), "a distance matrix has no routes",

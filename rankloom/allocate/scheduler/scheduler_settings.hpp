@@ -10,11 +10,13 @@
 #include "rankloom/allocate/policy.hpp"
 #include "rankloom/core/result.hpp"
 #include "rankloom/core/system/file.hpp"
+#include "rankloom/model/machine/machine_spec.hpp"
 
 namespace rankloom {
 
 struct SchedulerSettings {
-  std::string topology;  ///< A topology JSON file; relative paths start at the directory of the configuration file.
+  /// A file of any topology source, Slurm's topology.conf and topology.yaml among them, or a topology string.
+  std::string topology;
   std::vector<std::string> nodes =
       {};  ///< The names that the scheduler uses, in node order; empty: those of the topology.
   std::string policy = "closed-best";
@@ -26,12 +28,17 @@ struct SchedulerSettings {
 /// Lines of "key = value"; # starts a comment. Unknown keys, values out of range and a missing topology are errors.
 Result<SchedulerSettings> read_scheduler_settings(const FileContents& file);
 
-/// The machine of the settings with the names of its nodes. Fails if the number of names differs from the number of
-/// nodes or a name occurs twice.
+/// The topology of a configuration file, for discover's load_machine(). Relative paths start at the directory of the
+/// configuration file.
+std::string topology_source(const SchedulerSettings& settings, const std::string& path);
+
+/// The machine of a scheduler with the names of its nodes.
 struct NamedMachine {
   Allocator allocator;
   std::vector<std::string> names;  ///< By node.
 };
-Result<NamedMachine> load_scheduler_machine(const SchedulerSettings& settings, const std::string& path);
+/// Fails if the number of names differs from the number of nodes, if a name occurs twice, or if the machine has no
+/// routes. `path`: the configuration file, for errors.
+Result<NamedMachine> name_machine(MachineSpec machine, const SchedulerSettings& settings, const std::string& path);
 
 }  // namespace rankloom

@@ -2,7 +2,6 @@
 // place/slurm: the network between Slurm's nodes, as the administrator described it.
 #include "rankloom/place/slurm/slurm_network.hpp"
 
-#include <filesystem>
 #include <utility>
 
 #include "rankloom/allocate/scheduler/scheduler_settings.hpp"
@@ -20,7 +19,7 @@ Result<std::optional<MachineSpec>> load_configured(const std::string& path) {
   if (!file) return propagate(file);
   auto settings = read_scheduler_settings(*file);
   if (!settings) return propagate(settings);
-  auto machine = load_machine((std::filesystem::path(path).parent_path() / settings->topology).string());
+  auto machine = load_machine(topology_source(*settings, path));
   if (!machine) return propagate(machine);
   if (settings->nodes.empty()) return std::move(*machine);
   if (auto named = name_nodes(*machine, settings->nodes); !named) return propagate(named);

@@ -73,6 +73,13 @@ class SlurmVerb : public Verb {
     check_ = &add_command(app, "check",
                           "check that no two running jobs of Slurm share a resource; exit status 4 if they do");
     check_verb_->describe(*check_);
+    watch_ =
+        &add_command(app, "watch",
+                     "show at intervals which running jobs of Slurm share a resource, and what a policy would have "
+                     "chosen; needs no plugin");
+    watch_verb_->describe(*watch_);
+    why_ = &add_command(app, "why", "say why a job of Slurm waits, which jobs block it, and when it can start");
+    why_verb_->describe(*why_);
     if (const char* const inside = std::getenv("RANKLOOM_SLURM"); inside != nullptr) name_ = inside;
     place_ =
         &add_command(app, "place", "print the placement of an srun step; the plugin of `srun --rankloom` calls this");
@@ -82,6 +89,8 @@ class SlurmVerb : public Verb {
   Result<int> run(const Session& session) override {
     if (was_called(*place_)) return place_verb_->run(session);
     if (was_called(*check_)) return check_verb_->run(session);
+    if (was_called(*watch_)) return watch_verb_->run(session);
+    if (was_called(*why_)) return why_verb_->run(session);
     if (was_called(*up_)) return up(session);
     if (was_called(*exec_)) return exec();
     if (was_called(*status_)) return status(session);
@@ -264,7 +273,9 @@ class SlurmVerb : public Verb {
   CLI::App *lab_ = nullptr, *up_ = nullptr, *exec_ = nullptr, *status_ = nullptr, *down_ = nullptr, *check_ = nullptr;
   std::unique_ptr<Verb> check_verb_ = make_slurm_check();
   std::unique_ptr<Verb> place_verb_ = make_slurm_place();
-  CLI::App* place_ = nullptr;
+  std::unique_ptr<Verb> watch_verb_ = make_slurm_watch();
+  std::unique_ptr<Verb> why_verb_ = make_slurm_why();
+  CLI::App *place_ = nullptr, *watch_ = nullptr, *why_ = nullptr;
   TopologyArguments topology_;
   PolicyArguments policy_;
   std::uint64_t nodes_ = 0, cpus_ = 0, port_ = 0;
