@@ -6,6 +6,7 @@
 #include "rankloom/core/random.hpp"
 #include "rankloom/core/text/scanner.hpp"
 #include "tests/capture/import_support.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace rankloom {
 namespace {
@@ -195,7 +196,7 @@ TEST(MetisImport, DoesNotDependOnTheNumberOfThreads) {
 TEST(MetisImport, FindsAnErrorInAnyBlockOfALargeGraph) {
   const std::string good = random_graph_text(20'000, 100'000, true, false, 9);
   Random random(10);
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 40 / testing::slowdown; ++round) {
     std::string text = good;
     const std::size_t line = text.find('\n', random.below(text.size() - 100)) + 1;
     const std::size_t digit = text.find_first_of("0123456789", line);

@@ -10,6 +10,7 @@
 #include "rankloom/map/stop_condition.hpp"
 #include "tests/map/map_support.hpp"
 #include "tests/map/structure/stencils.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace rankloom {
 namespace {
@@ -127,11 +128,7 @@ TEST(Auto, SupportsMachinesOfMixedNodesAndTables) {
 }
 
 TEST(Auto, UsesItsTimeBudgetWithTheBestEffort) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  constexpr std::chrono::milliseconds budget(4000);  // sanitizers make everything 5 to 20 times slower
-#else
-  constexpr std::chrono::milliseconds budget(200);
-#endif
+  constexpr std::chrono::milliseconds budget(200 * testing::slowdown);
   for (const char* machine : {"node:6=3.73,1.9us core:16+24+8+16+32+16=0.81,0.2us", "torus:4x4x2=5.2,1us core:4=1",
                               "switch:2=4.13,3us node:4=3.71,1.9us core:16=0.97,0.2us !core:1,17-20,40,77 !node:5"}) {
     SCOPED_TRACE(machine);
