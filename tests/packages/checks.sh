@@ -63,7 +63,7 @@ for mpi in openmpi mpich; do
   [ $mpi = mpich ] || launch="mpirun.openmpi -n 4"
   check "record with $mpi" "
     timeout 120 rankloom record -o $mpi.prof --trace $mpi.trace -- $launch rankloom-groups.$mpi --per-group 2 --iterations 3
-    rankloom map $mpi.prof -t 'node:2=10 core:2=1' -o $mpi.map && rankloom show $mpi.prof | grep -A2 'heaviest'"
+    rankloom map $mpi.prof -t 'node:2=10 core:2=1' -o $mpi.map && rankloom show $mpi.prof | grep -A2 'pairs with the most traffic'"
   check "reorder with $mpi" "timeout 120 rankloom reorder -- $launch rankloom-groups.$mpi --per-group 2 --iterations 1"
   check "topo probe with $mpi" "timeout 120 rankloom topo probe --seconds 1 -o $mpi.json -- $launch && rankloom topo show $mpi.json"
 done
