@@ -320,6 +320,11 @@ class Select(Cluster):
         self.assertIn("62 are free, but closed-best finds no 55 of them that share no routers with other jobs", text)
         self.assertIn(f"{left} (ends by {end})", text)
         self.assertIn("62 are free", self.slurm("scontrol", "show", "job", waiting))
+        run(PROGRAM, "slurm", "why", waiting, "--comment", env=self.env)  # its own comment is replaced
+        self.slurm("scontrol", "update", f"JobId={waiting}", "AdminComment=ask Ann first")
+        refused = run(PROGRAM, "slurm", "why", waiting, "--comment", env=self.env, status=2)
+        self.assertIn("rankloom did not write", refused.stderr)
+        self.assertIn("AdminComment=ask Ann first", self.slurm("scontrol", "show", "job", waiting))
         self.cancel(left)
         self.assertEqual(len(self.wait_for_start(waiting)), 55)
         self.assertEqual(self.explain(waiting), {"job": waiting, "state": "RUNNING", "waits": False})

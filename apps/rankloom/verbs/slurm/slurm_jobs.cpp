@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/verbs/slurm: `rankloom slurm why`: why a job of Slurm waits although nodes are free.
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <limits>
@@ -77,12 +78,7 @@ class SlurmWhyVerb : public Verb {
       print(text);
     }
     if (!write_comment_) return success;
-    std::string comment = "rankloom: " + text;
-    for (char& c : comment) {
-      if (c == '\n') c = ' ';
-    }
-    auto written = slurm_lines({"scontrol", "update", "JobId=" + queued->id, "AdminComment=" + comment});
-    if (!written) return propagate(written);
+    if (auto written = write_comment(queued->id, text); !written) return propagate(written);
     return success;
   }
 
@@ -101,6 +97,27 @@ class SlurmWhyVerb : public Verb {
     }
     return fail(Code::bad_input, at("JOB"), fmt::format("squeue does not list job {}", job_),
                 "it has ended, or the number is wrong: see squeue");
+  }
+
+  /// Replaces only a comment that rankloom wrote.
+  static Result<void> write_comment(const std::string& job, const std::string& text) {
+    constexpr std::string_view own = "rankloom: ", field = "AdminComment=";
+    auto lines = slurm_lines({"scontrol", "show", "job", job});
+    if (!lines) return propagate(lines);
+    for (const std::string& line : *lines) {
+      const std::size_t found = line.find(field);
+      if (found == std::string::npos || line.find_first_not_of(' ') != found) continue;
+      const std::string_view comment = std::string_view(line).substr(found + field.size());
+      if (!comment.empty() && !comment.starts_with(own))
+        return fail(Code::usage, at("--comment"),
+                    fmt::format("job {} has an admin comment that rankloom did not write", job),
+                    fmt::format("remove it first: scontrol update JobId={} AdminComment=", job));
+    }
+    std::string comment = std::string(own) + text;
+    std::replace(comment.begin(), comment.end(), '\n', ' ');
+    auto written = slurm_lines({"scontrol", "update", "JobId=" + job, fmt::format("{}{}", field, comment)});
+    if (!written) return propagate(written);
+    return {};
   }
 
   /// The nodes of the partition on which new jobs may start.
