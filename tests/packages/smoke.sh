@@ -51,7 +51,7 @@ mkdir -p "$root/smoke"
 cp "$packages"/*.deb "$root/smoke/"
 cp "$here/checks.sh" "$root/smoke/"
 mkdir -p "$root/smoke/project/tests" "$root/smoke/project/docs"
-cp -r "$project/tests/capi" "$project/tests/docs" "$root/smoke/project/tests/"
+cp -r "$project/tests/capi" "$project/tests/docs" "$project/tests/support" "$root/smoke/project/tests/"
 cp "$project/README.md" "$root/smoke/project/"
 cp "$project"/docs/*.md "$root/smoke/project/docs/"
 # Its processes end with it, and so do its mounts.

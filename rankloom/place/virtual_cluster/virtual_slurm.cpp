@@ -168,8 +168,12 @@ Result<void> write_files(const VirtualSlurm& slurm, const VirtualSlurmOptions& o
   std::map<std::string, std::string> files = options.files;
   files["lab.json"] = dump_json(json) + "\n";
   files["slurm.conf"] = slurm_conf_text(slurm, options);
-  // From 24.05 on, slurmd uses cgroups for steps even if no plugin asks for them.
-  if (installed_release() >= 2405) files.emplace("cgroup.conf", "CgroupPlugin=disabled\n");
+  // From 24.05 on, slurmd uses cgroups for steps even if no plugin asks for them. Earlier releases look for their
+  // version at the start and end when there is none, as in many containers.
+  if (installed_release() >= 2405)
+    files.emplace("cgroup.conf", "CgroupPlugin=disabled\n");
+  else if (!fs::exists("/sys/fs/cgroup", error) || fs::is_empty("/sys/fs/cgroup", error))
+    files.emplace("cgroup.conf", "CgroupPlugin=cgroup/v1\n");
   if (!options.gpus.empty()) files["gres.conf"] = slurm_gres_text(slurm, options);
   files["hosts"] = slurm_hosts_text(slurm);
   files["nsswitch.conf"] = "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\n";
@@ -193,8 +197,10 @@ std::optional<std::string> output_on_head(const VirtualSlurm& slurm, std::vector
   return std::move(result.output);
 }
 
+/// Starts a daemon whose standard output goes to NAME.start in the directory of logs, and its messages to NAME.log.
 Result<void> start_slurm_daemon(const VirtualSlurm& slurm, const VirtualHost& host,
-                                const std::vector<std::string>& arguments, const std::string& log) {
+                                const std::vector<std::string>& arguments, const std::string& name) {
+  const std::string log = slurm.directory + "/log/" + name + ".start";
   ProcessSpec spec = command_on_host(slurm, host, arguments);
   // A daemon would keep the writing end of a pipe open, so its output goes to a file.
   spec.output = Redirection::to_file(log);
@@ -202,8 +208,10 @@ Result<void> start_slurm_daemon(const VirtualSlurm& slurm, const VirtualHost& ho
   const ProcessResult result = run_process(spec);
   if (result.succeeded()) return {};
   if (!result.started()) return fail(Code::environment, at(host.name), result.message, "is Slurm installed?");
+  std::string reason = last_lines(log, 3);
+  if (reason.empty()) reason = last_lines(slurm.directory + "/log/" + name + ".log", 3);
   return fail(Code::environment, at(log),
-              fmt::format("{} on {} ended with status {}", arguments[0], host.name, result.status), last_lines(log, 3));
+              fmt::format("{} on {} ended with status {}", arguments[0], host.name, result.status), reason);
 }
 
 Result<void> start_munged(const VirtualSlurm& slurm) {
@@ -213,7 +221,7 @@ Result<void> start_munged(const VirtualSlurm& slurm) {
       {find_system_program("munged"), "--force", "--key-file=" + directory + "/key",
        "--socket=" + slurm.directory + "/munge.socket", "--pid-file=" + directory + "/pid",
        "--log-file=" + directory + "/log", "--seed-file=" + directory + "/seed", "--num-threads=4"},
-      slurm.directory + "/log/munged.start");
+      "munged");
 }
 
 Result<void> start_nodes(const VirtualSlurm& slurm, Progress& progress) {
@@ -222,8 +230,7 @@ Result<void> start_nodes(const VirtualSlurm& slurm, Progress& progress) {
     const VirtualHost& node = slurm.nodes[i];
     progress.report("starting nodes", 0.7 * static_cast<double>(i) / static_cast<double>(slurm.nodes.size()));
     const std::vector<std::string> arguments{slurmd, "-f", slurm.conf(), "-N", node.name};
-    if (auto done = start_slurm_daemon(slurm, node, arguments, slurm.directory + "/log/" + node.name + ".start"); !done)
-      return done;
+    if (auto done = start_slurm_daemon(slurm, node, arguments, node.name); !done) return done;
   }
   return {};
 }
@@ -322,8 +329,8 @@ Result<VirtualSlurm> start_virtual_slurm(const VirtualSlurmOptions& options, Pro
 }
 
 Result<void> start_slurmctld(const VirtualSlurm& slurm) {
-  const std::string log = slurm.directory + "/log/slurmctld.start";
-  if (auto done = start_slurm_daemon(slurm, slurm.head, {find_system_program("slurmctld"), "-f", slurm.conf()}, log);
+  if (auto done =
+          start_slurm_daemon(slurm, slurm.head, {find_system_program("slurmctld"), "-f", slurm.conf()}, "slurmctld");
       !done)
     return done;
   constexpr int max_attempts = 300;
