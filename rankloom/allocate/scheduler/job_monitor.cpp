@@ -22,8 +22,8 @@ std::uint32_t JobSnapshot::waiting_by_policy() const {
       std::count_if(jobs.begin(), jobs.end(), [](const Job& job) { return job.chosen.empty(); }));
 }
 
-JobMonitor::JobMonitor(const Allocator& allocator, const PolicyInfo& policy, AllocationOptions options)
-    : allocator_(&allocator), policy_(&policy), options_(std::move(options)), occupancy_(allocator.machine()) {}
+JobMonitor::JobMonitor(const Allocator& allocator, const PolicyInfo& policy, const AllocationOptions& options)
+    : allocator_(&allocator), policy_(&policy), options_(options), occupancy_(allocator.machine()) {}
 
 JobSnapshot JobMonitor::observe(std::span<const RunningJob> running) {
   std::unordered_set<std::string> names;

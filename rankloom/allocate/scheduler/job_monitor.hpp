@@ -42,7 +42,7 @@ struct JobSnapshot {
 class JobMonitor {
  public:
   /// The allocator and the policy must outlive the monitor.
-  JobMonitor(const Allocator& allocator, const PolicyInfo& policy, AllocationOptions options);
+  JobMonitor(const Allocator& allocator, const PolicyInfo& policy, const AllocationOptions& options);
 
   /// The jobs that run now, those that started first at the beginning.
   JobSnapshot observe(std::span<const RunningJob> running);

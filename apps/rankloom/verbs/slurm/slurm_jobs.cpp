@@ -38,8 +38,8 @@ Result<void> check_names(const SlurmMachine& machine) {
 
 }  // namespace
 
-SlurmMachine::SlurmMachine(NamedMachine machine, const PolicyInfo& policy, AllocationOptions options)
-    : machine_(std::move(machine)), policy_(&policy), options_(std::move(options)) {
+SlurmMachine::SlurmMachine(NamedMachine machine, const PolicyInfo& policy, const AllocationOptions& options)
+    : machine_(std::move(machine)), policy_(&policy), options_(options) {
   for (std::uint32_t node = 0; node < names().size(); ++node) node_by_name_.emplace(names()[node], Node{node});
 }
 

@@ -18,7 +18,7 @@ namespace rankloom::app {
 /// The machine of a Slurm installation, and how its nodes should be chosen.
 class SlurmMachine {
  public:
-  SlurmMachine(NamedMachine machine, const PolicyInfo& policy, AllocationOptions options);
+  SlurmMachine(NamedMachine machine, const PolicyInfo& policy, const AllocationOptions& options);
 
   const Allocator& allocator() const { return machine_.allocator; }
   const std::vector<std::string>& names() const { return machine_.names; }
