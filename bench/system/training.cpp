@@ -39,8 +39,8 @@ constexpr std::array jobs{
     Job{"TP 4 PP 4 DP 32 EP 8", "gen:llm:tp=4,pp=4,dp=32,ep=8,layers=32,hidden=4096,experts=64,top=2"},
     Job{"TP 2 PP 8 DP 32 EP 32", "gen:llm:tp=2,pp=8,dp=32,ep=32,layers=32,hidden=4096,experts=64,top=2"}};
 
-/// 64 nodes of 8 GPUs. The uplinks of the leaf switches have a third of the bandwidth of the cards below them; on rails,
-/// each group of nodes has 8 leaf switches.
+/// 64 nodes of 8 GPUs. The uplinks of the leaf switches have a third of the bandwidth of the cards below them; on
+/// rails, each group of nodes has 8 leaf switches.
 constexpr const char* leaves = "leaf:8=16GB/s,2us node:8=50GB/s,1us core:8=450GB/s,300ns width:node=8,leaf=64";
 constexpr const char* rails = "leaf:8=16GB/s,2us node:8=50GB/s,1us rails:8 core:8=450GB/s,300ns width:leaf=8";
 constexpr const char* fragments =
