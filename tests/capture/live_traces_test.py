@@ -12,6 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
 RANKS = 6
 SKIPPED = 77
 
@@ -41,9 +45,9 @@ def run(command, folder, env):
 
 def record(tool, folder, source, env):
     compiler = "smpicc" if tool == "simgrid" else "mpicc.openmpi"
-    keep_loaded = [] if tool == "simgrid" else [str(pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c")]
+    keep_loaded = [] if tool == "simgrid" else [str(SUPPORT / "keep_loaded.c")]
     run([compiler, "-O1", "-o", "talk_program" if tool != "eztrace" else "talk", str(source / "talk.c"), *keep_loaded], folder, env)
-    mpirun = ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "-n", str(RANKS)]
+    mpirun = ["mpirun.openmpi", *installed_mpi.open_mpi().oversubscribe, "--mca", "mpi_yield_when_idle", "1", "-n", str(RANKS)]
     if tool == "monitoring":
         options = {"enable": "2", "enable_output": "3", "filename": f"{folder}/talk"}
         run(mpirun + [word for key, value in options.items() for word in ("--mca", f"pml_monitoring_{key}", value)] + ["./talk_program"], folder, env)
@@ -62,7 +66,7 @@ def main():
     if missing:
         print("not installed:", *missing)
         return SKIPPED
-    env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_btl_tcp_if_include="lo")
+    env = dict(os.environ, **installed_mpi.open_mpi().as_root, OMPI_MCA_btl_tcp_if_include="lo")
     with tempfile.TemporaryDirectory(prefix="live-") as folder:
         record(tool, folder, source, env)
         done = subprocess.run([program, "import", name], cwd=folder, capture_output=True, text=True, check=False)

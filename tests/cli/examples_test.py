@@ -11,6 +11,10 @@ import sys
 import tempfile
 import unittest
 
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 
 # The files that the examples use.
@@ -32,8 +36,7 @@ mkdir -p man1 .config/fish/completions
 # An example of topo writes another cluster.json; a report refuses results of two machines.
 COMPARE = "rankloom map app.prof -t cluster.json -a block -o mapping.txt; rankloom compare app.prof -t cluster.json -a block,greedy --json > compare.json"
 # Allow more ranks than cores, and root; keep_loaded.c is part of programs that mpicc builds.
-LAUNCHER = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_LDFLAGS": str(pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c")}
+LAUNCHER = {**installed_mpi.open_mpi().environment, "OMPI_LDFLAGS": str(SUPPORT / "keep_loaded.c")}
 # Takes gigabytes and many seconds; the benchmarks measure it.
 TOO_LARGE = re.compile("216x216x216")
 NEEDS_ROOT = re.compile("rankloom lab (up|exec)")

@@ -21,7 +21,11 @@ import subprocess
 import sys
 import tempfile
 
-KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"  # part of programs that mpicc builds
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
+KEEP_LOADED = SUPPORT / "keep_loaded.c"  # part of programs that mpicc builds
 FENCE = re.compile(r"^\s*```\s*(\w*)")
 LEFT_OUT = re.compile(r"<!--\s*(skip|tree|built|root|slurm|python):\s*\S.*-->")
 
@@ -73,8 +77,7 @@ def script(kind, body):
 def run_page(page, program, python):
     problems = []
     # MPI programs: perhaps as root, and on fewer cores than ranks.
-    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", OMPI_ALLOW_RUN_AS_ROOT="1",
-               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+    env = dict(os.environ, PATH=f"{program.parent}:{os.environ.get('PATH', '')}", **installed_mpi.open_mpi().environment,
                PYTHONPATH=str(program.parent.parent / "python"), PYTHONDONTWRITEBYTECODE="1",
                PKG_CONFIG_PATH=str(program.parent.parent / "lib/pkgconfig"), OMPI_LDFLAGS=str(KEEP_LOADED))
     with tempfile.TemporaryDirectory(prefix="docs-") as folder:

@@ -7,7 +7,11 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import installed_mpi  # noqa: E402
 
 LIST = ".rankloom"  # of the files that rankloom wrote
 # mpiexec of MPICH may end by SIGPIPE, 5 times in 800, if a program ends at once.
@@ -42,8 +46,8 @@ class Bench:
         self.inputs, self.temporary = self.root / "inputs", self.root / "tmp"
         for folder in (self.inputs, self.temporary):
             folder.mkdir()
-        self.environment = dict(os.environ, TMPDIR=str(self.temporary), MALLOC_ARENA_MAX="2", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                                OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1", HYDRA_LAUNCHER="fork")
+        self.environment = dict(os.environ, TMPDIR=str(self.temporary), MALLOC_ARENA_MAX="2", OMPI_MCA_mpi_yield_when_idle="1", HYDRA_LAUNCHER="fork",
+                                **installed_mpi.open_mpi().environment)
         self.references, self.durations = {}, {}
         self.verbs = self.table()
 

@@ -13,6 +13,10 @@ import sys
 import tempfile
 import unittest
 
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
 RANKLOOM = None
 PROGRAM = r"""
 #include <errno.h>
@@ -57,8 +61,8 @@ int main(int argc, char** argv) {
 }
 """
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PMI_"))}
-ENVIRONMENT |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
+ENVIRONMENT |= {**installed_mpi.open_mpi().as_root, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+KEEP_LOADED = SUPPORT / "keep_loaded.c"
 
 
 class Doctor(unittest.TestCase):

@@ -61,7 +61,7 @@ class TemporaryDirectoryTest(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(prefix="place-")
         self.addCleanup(self.directory.cleanup)
-        self.env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.env = dict(os.environ, PATH=f"{PROGRAM.parent}:{os.environ['PATH']}", **installed_mpi.open_mpi().as_root)
         where = pathlib.Path(self.directory.name, "where")
         where.write_text(WHERE)
         where.chmod(0o755)

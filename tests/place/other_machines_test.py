@@ -54,7 +54,7 @@ class OtherMachines(unittest.TestCase):
         self.host = socket.gethostname()
 
     def command(self, *command):
-        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        env = dict(os.environ, **installed_mpi.open_mpi().as_root)
         done = subprocess.run([str(word) for word in command], cwd=self.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout

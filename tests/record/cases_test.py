@@ -5,10 +5,9 @@
 import collections
 import re
 
-from recording import RecordingTest, Volume, main
+from recording import ONE_SIDED, RecordingTest, Volume, main
 
 RANKS = 4
-ENVIRONMENT = {"OMPI_MCA_osc": "pt2pt,sm"}  # one-sided communication that works everywhere
 
 
 class Cases(RecordingTest):
@@ -28,7 +27,7 @@ class Cases(RecordingTest):
         return sent, names, pairs
 
     def check(self, *words):
-        profile = self.record(RANKS, self.program("cases.c", "-pthread"), *words, environment=ENVIRONMENT)
+        profile = self.record(RANKS, self.program("cases.c", "-pthread"), *words, environment=ONE_SIDED)
         sent, names, pairs = self.expected()
         recorded = {phase.name: phase.pairs for phase in profile.phases if phase.pairs and not re.fullmatch(r"level 1\d{4}", phase.name)}
         for level, name in names.items():
@@ -45,7 +44,7 @@ class Cases(RecordingTest):
 
     def test_with_a_trace(self):
         """Some cases cannot be traced: the recorder says so and the program does not notice."""
-        self.record(RANKS, self.program("cases.c", "-pthread"), options=["--trace", "trace"], environment=ENVIRONMENT)
+        self.record(RANKS, self.program("cases.c", "-pthread"), options=["--trace", "trace"], environment=ONE_SIDED)
 
 
 class Endings(RecordingTest):

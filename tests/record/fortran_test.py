@@ -3,7 +3,7 @@
 """Fortran programs are recorded with each of the three MPI interfaces, and nothing is counted twice."""
 
 from collectives_test import ALLTOALLV, ALLTOALLV_IN_PLACE, GATHERV, MEANS, SCATTERV, regular
-from recording import WORLD, RecordingTest, bits, main, total, without_self
+from recording import ONE_SIDED, WORLD, RecordingTest, bits, main, total, without_self
 
 TALK = {(0, 1): (4 * (bits(*range(10)) + 3 * 1024), 13), (1, 0): (4 * (3 + 512 + 10), 4), (0, 0): (28, 1), (1, 1): (28, 1)}
 
@@ -27,7 +27,7 @@ class Interface:
                 self.assertEqual(without_self(profile.expanded), without_self(expanded))
 
     def test_names_neighbours_windows_and_levels(self):
-        profile = self.record(3, self.program("fortran_others.F90", self.flag), environment={"OMPI_MCA_osc": "pt2pt,sm"})
+        profile = self.record(3, self.program("fortran_others.F90", self.flag), environment=ONE_SIDED)
         named = {key: count for key, count in profile.named_calls().items() if len(key[1]) > 1}
         self.assertEqual(named, {("the first two", (1, 0), "bcast"): 1})
         ring = [((rank, (rank + 1) % 3), (rank, (rank + 2) % 3)) for rank in range(3)]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One-sided calls count in the direction of the data."""
 
-from recording import RecordingTest, main
+from recording import ONE_SIDED, RecordingTest, main
 
 
 class OneSided(RecordingTest):
@@ -34,7 +34,7 @@ class OneSided(RecordingTest):
 
     def test_windows_of_every_kind(self):
         # Open MPI's default component for windows over user memory needs RDMA hardware.
-        profile = self.record(3, self.program("windows.c"), environment={"OMPI_MCA_osc": "pt2pt,sm"})
+        profile = self.record(3, self.program("windows.c"), environment=ONE_SIDED)
         self.assert_pairs(profile, {(0, 1): (64, 3), (1, 2): (64, 3), (2, 0): (80, 4), (0, 2): (16, 1)})
 
 

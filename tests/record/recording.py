@@ -19,8 +19,12 @@ import tempfile
 import unittest
 import zlib
 
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+import installed_mpi  # noqa: E402
+
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
-KEEP_LOADED = pathlib.Path(__file__).resolve().parents[1] / "support" / "keep_loaded.c"
+KEEP_LOADED = SUPPORT / "keep_loaded.c"
 SKIPPED = 77  # SKIP_RETURN_CODE of ctest
 HANGS = 150  # seconds after which a command counts as hanging, also on a busy machine
 
@@ -49,20 +53,21 @@ class Mpi:
 
 
 MPIS = {
-    "openmpi": Mpi("openmpi", ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"], [KEEP_LOADED]),
+    "openmpi": Mpi("openmpi", ["mpirun.openmpi", *installed_mpi.open_mpi().oversubscribe, "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"], [KEEP_LOADED]),
     "mpich": Mpi("mpich", ["mpiexec.mpich"], [PROGRAMS / "yield.c"]),
 }
 
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PMI_", "LD_PRELOAD", "RANKLOOM"))}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PRTE_", "PMIX_", "PMI_", "LD_PRELOAD", "RANKLOOM"))}
 ENVIRONMENT |= {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    **installed_mpi.open_mpi().as_root,
     "OMPI_MCA_btl_tcp_if_include": "lo",
     "OMPI_MCA_oob_tcp_if_include": "lo",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",  # needs privileges that containers do not have
     "UCX_LOG_LEVEL": "error",  # its warnings are on standard output
     "OMPI_MCA_orte_tmpdir_base": tempfile.gettempdir(),
 }
+
+ONE_SIDED = installed_mpi.open_mpi().one_sided
 
 
 def decompress(stored, size):

@@ -6,6 +6,7 @@
 
     installed_mpi.open_mpi().row         "openmpi5"
     installed_mpi.open_mpi().version     (5, 0, 7)
+    installed_mpi.open_mpi().environment variables that allow root, and more ranks than slots
 """
 
 import functools
@@ -53,10 +54,21 @@ class OpenMpi(Installed):
         return ["--map-by", ":oversubscribe"] if self.is_prrte else ["--oversubscribe"]
 
     @property
-    def oversubscribe_environment(self):
-        """The variables that allow more ranks than slots, if the version does not read those of 4.1."""
-        names = {5: "PRTE_MCA_rmaps_default_mapping_policy", 6: "PRTE_MCA_mapby"}
-        return {names[min(self.major, 6)]: "slot:oversubscribe"} if self.is_prrte else {}
+    def as_root(self):
+        """The variables that allow the user root."""
+        return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+    @property
+    def environment(self):
+        """The variables that allow the user root, and more ranks than slots."""
+        if not self.is_prrte:
+            return {**self.as_root, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        return {**self.as_root, "PRTE_MCA_mapby" if self.major >= 6 else "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe"}
+
+    @property
+    def one_sided(self):
+        """The variables with which one-sided communication works everywhere."""
+        return {} if self.is_prrte else {"OMPI_MCA_osc": "pt2pt,sm"}
 
     @property
     def tag_output(self):

@@ -19,8 +19,7 @@ import installed_mpi  # noqa: E402
 KEEP_LOADED = SUPPORT / "keep_loaded.c"
 RANKLOOM = pathlib.Path(sys.argv.pop(1)).resolve()
 GROUPS = RANKLOOM.parent / "rankloom-groups.openmpi"
-ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
-                   OMPI_MCA_mpi_yield_when_idle="1", **installed_mpi.open_mpi().oversubscribe_environment)
+ENVIRONMENT = dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1", **installed_mpi.open_mpi().environment)
 
 UNIFORM = """
 #include <mpi.h>
