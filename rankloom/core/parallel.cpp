@@ -5,12 +5,22 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include "rankloom/core/timing.hpp"
+
 namespace rankloom {
 
 using oneapi::tbb::global_control;
 
 void detail::parallel_for(std::size_t count, void (*body)(const void* context, std::size_t i), const void* context) {
-  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { body(context, i); });
+  TimingNode* const section = current_section();
+  oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
+    if (section == nullptr) {
+      body(context, i);
+    } else {
+      const ContinuedSection continued(section);
+      body(context, i);
+    }
+  });
 }
 
 std::size_t thread_count() {

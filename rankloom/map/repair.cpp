@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/machine/machine_tree.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
@@ -234,6 +235,7 @@ class Repair {
 }  // namespace
 
 std::vector<Core> repair_placement(const MapProblem& problem, const Affinity& affinity, std::vector<Core> core_of) {
+  const TimedSection timing("repair");
   return Repair(problem, affinity, std::move(core_of)).run();
 }
 

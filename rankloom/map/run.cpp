@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/bound/lower_bound.hpp"
 #include "rankloom/map/local_search/migration_cost.hpp"
 #include "rankloom/map/machine/mixed_run.hpp"
@@ -58,6 +59,7 @@ Result<MapResult> run_on_usable(const ConfiguredMapper& mapper, const MapProblem
                            requested.model, requested.start,    requested.migration_cost};
   const bool has_migration_cost = requested.migration_cost > 0 && !requested.start.empty() && !balances_load;
   const auto value = [&](std::span<const Core> core_of) {
+    const TimedSection timing("evaluation");
     return evaluate(problem.graph, problem.topology, core_of, problem.model);
   };
   std::vector<Core> default_placement(options.default_placement.begin(), options.default_placement.end());

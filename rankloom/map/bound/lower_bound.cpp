@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/bound/degree_capacity_bound.hpp"
 #include "rankloom/map/bound/distance_shells.hpp"
 #include "rankloom/map/bound/flow_bound.hpp"
@@ -101,6 +102,7 @@ double distance_shell_bound(const MapProblem& problem) {
 }  // namespace
 
 std::optional<double> lower_bound(const MapProblem& problem) {
+  const TimedSection timing("lower bound");
   if (pairwise_model(problem.model) != problem.model || problem.graph.rank_count() == 0) return std::nullopt;
   if (problem.capacities.mixed_shapes() != nullptr) return std::nullopt;
   double bound = distance_shell_bound(problem);

@@ -24,6 +24,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 
 namespace rankloom {
 namespace {
@@ -237,6 +238,7 @@ Eigenvectors solve_iteratively(const NormalisedSimilarity& matrix, Eigen::Index 
 
 std::optional<Eigenvectors> leading_eigenvectors(const Affinity& graph, const Similarity& similarity,
                                                  std::uint32_t count, std::uint64_t seed, const Deadline& deadline) {
+  const TimedSection timing("eigenvectors");
   assert(graph.size() >= 2 && count >= 1 && count <= graph.size());
   try {
     const NormalisedSimilarity matrix(graph, similarity, deadline);

@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/timing.hpp"
 
 namespace rankloom {
 namespace {
@@ -171,6 +172,7 @@ class KMeans {
 
 std::vector<std::uint32_t> k_means(std::span<const double> rows, std::uint32_t dimensions, std::uint32_t k,
                                    const KMeansOptions& options, Random& random) {
+  const TimedSection timing("k-means");
   assert(dimensions > 0 && k > 0 && k <= rows.size() / dimensions);
   KMeans search(rows, dimensions, k);
   std::vector<std::uint32_t> best;

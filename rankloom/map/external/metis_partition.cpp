@@ -10,6 +10,7 @@
 #include <metis.h>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/external/integer_weights.hpp"
 
 namespace rankloom {
@@ -27,6 +28,7 @@ std::unique_lock<std::mutex> lock_metis() {
 }  // namespace
 
 Result<std::vector<std::uint32_t>> metis_partition(const Affinity& affinity, const MetisRequest& request) {
+  const TimedSection timing("METIS");
   if (static_cast<double>(affinity.edge_count()) > max_weight / 2) {
     return fail(Code::infeasible, at("metis"),
                 fmt::format("{} pairs of ranks are too many for this build of METIS", affinity.edge_count() / 2),

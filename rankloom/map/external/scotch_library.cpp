@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 
 // Scotch reports errors through these two functions, which the program may define. These definitions print nothing: the
 // caller checks the status of each call.
@@ -67,6 +68,7 @@ ScotchGraph::~ScotchGraph() {
 
 Result<std::vector<ScotchNumber>> scotch_map(ScotchSession& session, ScotchGraph& graph, ScotchArch& target,
                                              ScotchStrategy& strategy) {
+  const TimedSection timing("Scotch");
   if (!target.sound() || !strategy.sound())
     return scotch_failure("failed to create the target architecture or the strategy");
   std::vector<ScotchNumber> terminal_of(static_cast<std::size_t>(graph.size()));

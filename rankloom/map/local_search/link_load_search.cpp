@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/model/cost/loads.hpp"
 #include "rankloom/model/cost/neighbourhoods.hpp"
@@ -238,6 +239,7 @@ class LinkLoadSearch {
 
 std::vector<Core> reduce_link_loads(const MapProblem& problem, std::vector<Core> start, std::uint64_t trials,
                                     std::uint64_t seed, StopCondition& stop_condition) {
+  const TimedSection timing("link load search");
   if (!problem.topology.routed() || problem.graph.rank_count() == 0) return start;
   return LinkLoadSearch(problem, start, seed).run(trials, stop_condition);
 }

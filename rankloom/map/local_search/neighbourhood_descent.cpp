@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 
 namespace rankloom {
@@ -29,6 +30,7 @@ NeighbourhoodDescent::NeighbourhoodDescent(PlacementState& state, LoadLimit* lim
 }
 
 void NeighbourhoodDescent::run(StopCondition& stop_condition) {
+  const TimedSection timing("neighbourhood descent");
   while (waiting_ > 0 && !stop_condition.stopped()) {
     const Rank rank = queue_[head_];
     head_ = (head_ + 1) % queue_.size();

@@ -7,6 +7,7 @@
 #include "rankloom/map/local_search/pair_exchange.hpp"
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/mapper_factories.hpp"
 #include "rankloom/map/slot_numbering.hpp"
 
@@ -70,6 +71,7 @@ class PairExchange final : public Mapper {
 
 void exchange_random_pairs(PlacementState& state, std::uint64_t trials, std::uint64_t seed,
                            StopCondition& stop_condition) {
+  const TimedSection timing("pair exchange");
   if (state.rank_count() == 0) return;
   const SlotNumbering slots(state.problem().topology, state.problem().capacities);
   Random random(seed);

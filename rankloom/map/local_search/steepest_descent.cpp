@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 
 namespace rankloom {
@@ -195,6 +196,7 @@ void kick(ExchangeTable& table, Random& random, std::vector<Exchange>& done) {
 
 void descend_steepest(PlacementState& state, const ReverseAdjacency& reverse_adjacency, std::uint64_t kicks,
                       Random& random, StopCondition& stop_condition) {
+  const TimedSection timing("steepest descent");
   if (!ExchangeTable::fits(state.problem())) return NeighbourhoodDescent(state).run(stop_condition);
   ExchangeTable table(state, reverse_adjacency, stop_condition);
   std::vector<Exchange> done;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/metaheuristics/tabu_search.hpp"
 
 namespace rankloom {
@@ -145,6 +146,7 @@ class MemeticSearch {
 
 std::vector<std::uint32_t> memetic_search(const QapInstance& instance, const std::vector<Assignment>& starts,
                                           std::uint64_t iterations, Random& random, StopCondition& stop_condition) {
+  const TimedSection timing("memetic search");
   const bool fits_int32 = instance.integral() && instance.max_delta() < 0x1p31;
   return fits_int32 ? MemeticSearch<std::int32_t>(instance, iterations, random, stop_condition).run(starts)
                     : MemeticSearch<double>(instance, iterations, random, stop_condition).run(starts);

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <limits>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/metaheuristics/memetic_search.hpp"
 #include "rankloom/map/metaheuristics/simulated_annealing.hpp"
 
@@ -55,6 +56,7 @@ std::vector<Core> memetic_placement(const MapProblem& problem, const std::vector
 
 std::vector<Core> metaheuristic_search(const MapProblem& problem, std::vector<std::vector<Core>> starts,
                                        const MetaheuristicOptions& options, const MapRun& run) {
+  const TimedSection timing("metaheuristic search");
   assert(!starts.empty());
   std::stable_sort(starts.begin(), starts.end(),
                    [&](const auto& a, const auto& b) { return cost_of(problem, a) < cost_of(problem, b); });

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "rankloom/core/portable_math.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
 namespace rankloom {
@@ -296,6 +297,7 @@ std::vector<Core> anneal(const Space& space, const MapProblem& problem, const Sp
 std::vector<Core> simulated_annealing(const MapProblem& problem, const SparseQap& graph, std::vector<Core> start,
                                       std::uint64_t trials, const Deadline& deadline, Random& random,
                                       StopCondition& stop_condition) {
+  const TimedSection timing("simulated annealing");
   if (!graph.has_traffic()) return start;
   const Distance any = make_distance(problem.topology, problem.model);
   return std::visit(

@@ -8,6 +8,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
 #include "rankloom/map/multilevel/refinement/flow_refinement.hpp"
 #include "rankloom/map/multilevel/refinement/fm_kway.hpp"
@@ -22,6 +23,7 @@ using BlockWeights = std::span<const std::uint64_t>;
 /// leave overloads that no refinement along edges repairs. Returns whether there was an overload.
 bool balance_overloaded_blocks(const WeightedGraph& graph, BlockWeights max_block_weight,
                                std::span<std::uint32_t> block_of) {
+  const TimedSection timing("rebalancing");
   const std::size_t block_count = max_block_weight.size();
   std::vector<std::uint64_t> block_weight(block_count, 0);
   for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex)
@@ -71,6 +73,7 @@ double refined_cost(const WeightedGraph& graph, std::span<std::uint32_t> block_o
 
 KWayPartition best_initial_partition(const WeightedGraph& graph, const PartitionOptions& options,
                                      const PartitionSteps& steps, std::uint64_t seed) {
+  const TimedSection timing("initial partition");
   std::vector<KWayPartition> candidates(options.deadline.passed() ? 1 : options.repetitions);
   parallel_chunks(candidates.size(), 1, [&](std::size_t at, std::size_t) {
     candidates[at].block_of = steps.initial(graph, mix(seed) + at);

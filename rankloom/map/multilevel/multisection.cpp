@@ -10,6 +10,7 @@
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/locality_order.hpp"
 #include "rankloom/map/multilevel/network/network_partition.hpp"
 
@@ -108,6 +109,7 @@ class Multisection {
 
 std::vector<Core> multisection(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
                                const MultisectionOptions& options, std::uint64_t seed) {
+  const TimedSection timing("multisection");
   std::vector<Core> core_of(graph.vertex_count());
   Subgraph all{graph, std::vector<std::uint32_t>(graph.vertex_count())};
   std::iota(all.original.begin(), all.original.end(), 0U);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/refinement/fm_kway.hpp"
 
 namespace rankloom::multilevel {
@@ -67,6 +68,7 @@ void exchange_on(const Level& level, const WeightedGraph& graph, const Distance&
 
 void exchange_subtrees(const WeightedGraph& graph, const MachineTree& tree, const Distance& distance,
                        std::span<Core> core_of, std::uint32_t passes) {
+  const TimedSection timing("subtree exchange");
   const MachineTree::Part root = tree.root();
   if (!tree.symmetric(root)) return;
   const auto arities = tree.arities(root);

@@ -9,6 +9,7 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/affinity.hpp"
 #include "rankloom/model/machine/distance.hpp"
 
@@ -58,6 +59,7 @@ double weight_scale(std::span<const double> weights) {
 }  // namespace
 
 WeightedGraph weighted_graph(const MapProblem& problem, std::span<const std::uint32_t> rank_weights) {
+  const TimedSection timing("weighted graph");
   const Affinity affinity = affinity_of(problem);
   Array<std::uint64_t> offsets(affinity.offsets().begin(), affinity.offsets().end());
   Array<Edge> edges(affinity.edge_count());
@@ -97,6 +99,7 @@ struct CoarseMembers {
 
 WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t> coarse_of,
                        std::uint32_t coarse_count) {
+  const TimedSection timing("contraction");
   constexpr std::uint32_t not_in_row = std::numeric_limits<std::uint32_t>::max();
   const CoarseMembers members(coarse_of, coarse_count);
   Array<std::uint64_t> offsets(coarse_count + std::size_t{1}, 0);
@@ -153,6 +156,7 @@ WeightedGraph contract(const WeightedGraph& graph, std::span<const std::uint32_t
 
 std::vector<Subgraph> block_subgraphs(const WeightedGraph& graph, std::span<const std::uint32_t> block_of,
                                       std::uint32_t block_count) {
+  const TimedSection timing("subgraphs");
   std::vector<std::uint32_t> number(graph.vertex_count());
   std::vector<Subgraph> subgraphs(block_count);
   for (std::uint32_t vertex = 0; vertex < graph.vertex_count(); ++vertex) {
@@ -210,6 +214,7 @@ bool has_local_order(const WeightedGraph& graph) {
 }  // namespace
 
 std::vector<std::uint32_t> bfs_order(const WeightedGraph& graph) {
+  const TimedSection timing("vertex order");
   const std::uint32_t count = graph.vertex_count();
   if (count < min_vertices_to_reorder || has_local_order(graph)) return {};
   std::vector<std::uint32_t> order;
@@ -231,6 +236,7 @@ std::vector<std::uint32_t> bfs_order(const WeightedGraph& graph) {
 }
 
 WeightedGraph renumber(const WeightedGraph& graph, std::span<const std::uint32_t> order) {
+  const TimedSection timing("vertex order");
   const std::uint32_t count = graph.vertex_count();
   Array<std::uint32_t> number(count);
   Array<std::uint64_t> offsets(count + std::size_t{1});

@@ -11,6 +11,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/baseline/baselines.hpp"
 #include "rankloom/map/local_search/link_load_search.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
@@ -297,6 +298,7 @@ class Auto final : public Mapper {
     }
 
     void add(std::vector<Core> core_of) {
+      const TimedSection timing("evaluation");
       const double value = evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
       Candidate candidate{std::move(core_of), objective(problem_.model, value)};
       const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), candidate.cost,

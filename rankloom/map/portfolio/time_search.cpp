@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/local_search/neighbourhood_descent.hpp"
 #include "rankloom/model/rank_limits.hpp"
 
@@ -141,6 +142,7 @@ std::vector<Core> exchange_nodes(PlacementState& state, std::uint64_t trials, Ra
 }  // namespace
 
 void TimeSearch::add(std::vector<Core> core_of) {
+  const TimedSection timing("prediction");
   const auto is_same = [&](const Candidate& other) { return other.core_of == core_of; };
   if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
   const double seconds = price_.factor(core_of) * evaluate(problem_.graph, problem_.topology, core_of, problem_.model);
@@ -158,6 +160,7 @@ std::vector<Core> TimeSearch::take_best() {
 }
 
 void TimeSearch::improve(const Limits& limits, StopCondition& stop_condition) {
+  const TimedSection timing("time search");
   std::vector<std::vector<Core>> starts;
   for (std::size_t at = 0; at < std::min(limits.candidates, candidates_.size()); ++at)
     starts.push_back(candidates_[at].core_of);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/treematch/candidate_groups.hpp"
 
 namespace rankloom {
@@ -300,6 +301,7 @@ class Grouping {
 }  // namespace
 
 Groups group_processes(const Affinity& affinity, const GroupingRequest& request, StopCondition& stop_condition) {
+  const TimedSection timing("grouping");
   const bool even = request.full_groups < request.groups;
   if (affinity.size() <= max_optimal_size && !even) return optimal_grouping(affinity, request.size, request.groups);
   return Grouping(affinity, request, stop_condition).run();

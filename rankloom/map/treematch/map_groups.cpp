@@ -7,6 +7,7 @@
 #include <queue>
 #include <set>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/locality_order.hpp"
 
 namespace rankloom {
@@ -139,6 +140,7 @@ class GroupMapping {
 }  // namespace
 
 std::vector<Core> map_groups(const MapProblem& problem, const MachineTree& tree, const GroupTree& groups) {
+  const TimedSection timing("placing groups");
   return GroupMapping(problem, tree, groups).run();
 }
 

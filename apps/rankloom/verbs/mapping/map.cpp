@@ -11,6 +11,7 @@
 #include "apps/rankloom/output.hpp"
 #include "apps/rankloom/verb.hpp"
 #include "apps/rankloom/verbs/mapping/judge.hpp"
+#include "apps/rankloom/verbs/mapping/timing.hpp"
 #include "rankloom/core/text/units.hpp"
 #include "rankloom/evaluate/metrics.hpp"
 #include "rankloom/model/cost/bottlenecks.hpp"
@@ -84,6 +85,8 @@ class MapVerb : public Verb {
                 as_json_ = value == "json";
                 return {};
               });
+    add_switch(app, "--timing", "also print where the CPU time of the mapper went, as a tree of its steps", timed_,
+               "output");
   }
 
   Result<int> run(const Session& session) override {
@@ -142,9 +145,12 @@ class MapVerb : public Verb {
     progress.report("mapping", -1);
     const MapProblem problem{
         instance.graph, instance.topology, instance.capacities, run_.model, start, migration_cost(instance, start)};
+    std::optional<Measurement> measurement;
+    if (timed_) measurement.emplace("mapping");
     auto result = run_mapper(
         mapper, problem, run_.run(run_.seed, progress),
         {.default_placement = instance.default_placement, .keep_worse = raw_, .compute_lower_bound = !no_bound_});
+    if (measurement) timing_ = measurement->finish();
     if (result && start_.empty()) result->moved.reset();  // the placement of -a file:FILE is not a start
     if (!result || !judge) return result;
     progress.report("mapping for other goals", -1);
@@ -196,6 +202,8 @@ class MapVerb : public Verb {
       print(summary(instance, result, comparison));
     } else if (session.err_is_terminal) {
       print_to_stderr(summary(instance, result, comparison));
+    } else if (timing_) {
+      print_to_stderr(timing_text(*timing_));
     }
     return success;
   }
@@ -219,6 +227,7 @@ class MapVerb : public Verb {
     if (result.load) json["load"] = load_json(*result.load);
     if (result.model == CostModel::predicted) json["assumed"] = assumed_numbers(instance.topology);
     if (judgement_) json.update(judgement_->json());
+    if (timing_) json["timing"] = timing_json(*timing_);
     json["nodes_used"] = nodes_used(result.mapping.cores(), instance.topology);
     if (comparison.times) {
       const auto& [before, after] = *comparison.times;
@@ -277,6 +286,7 @@ class MapVerb : public Verb {
     text += table.text();
     if (result.load) text += fmt::format("\n  {}\n", load_sentence(*result.load));
     if (judgement_) text += "\n" + judgement_->text();
+    if (timing_) text += "\n" + timing_text(*timing_);
     const std::string assumed = result.model == CostModel::predicted ? assumed_line(instance.topology) : "";
     const std::string remarks = bottlenecks_remark(comparison) + limits_remark(instance) + slots_remark(instance) +
                                 assumed + remarks_on(result, judgement_.has_value());
@@ -354,6 +364,8 @@ class MapVerb : public Verb {
   bool no_bound_ = false;
   std::optional<JudgeKind> judge_;
   std::optional<Judgement> judgement_;  // with --judge
+  bool timed_ = false;
+  std::optional<SectionTime> timing_;  // with --timing
   bool as_json_ = false;
 };
 

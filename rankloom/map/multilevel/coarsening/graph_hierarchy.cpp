@@ -3,6 +3,7 @@
 #include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
 
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/coarsening/heavy_edge_matching.hpp"
 
 namespace rankloom::multilevel {
@@ -18,6 +19,7 @@ void GraphHierarchy::coarsen_within_blocks(std::uint64_t contraction_limit, std:
 
 void GraphHierarchy::coarsen(std::uint64_t contraction_limit, std::uint64_t max_vertex_weight, std::uint64_t seed,
                              std::vector<std::uint32_t>* block_of) {
+  const TimedSection timing("coarsening");
   while (coarsest().vertex_count() > contraction_limit) {
     const auto labels =
         block_of == nullptr ? std::span<const std::uint32_t>() : std::span<const std::uint32_t>(*block_of);

@@ -6,6 +6,7 @@
 
 #include "rankloom/core/parallel.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 
 namespace rankloom::multilevel {
 namespace {
@@ -136,6 +137,7 @@ class HeavyEdgeMatcher {
 
 Matching heavy_edge_matching(const WeightedGraph& graph, std::uint64_t max_vertex_weight, std::uint64_t seed,
                              std::span<const std::uint32_t> labels) {
+  const TimedSection timing("matching");
   return HeavyEdgeMatcher(graph, max_vertex_weight, seed, labels).run();
 }
 

@@ -8,6 +8,7 @@
 
 #include "rankloom/core/portable_math.hpp"
 #include "rankloom/core/random.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/coarsening/graph_hierarchy.hpp"
 #include "rankloom/map/multilevel/refinement/gain_queue.hpp"
 
@@ -222,6 +223,7 @@ std::vector<std::uint32_t> recursive_bisection(const WeightedGraph& graph,
                                                std::span<const std::uint64_t> max_block_weight,
                                                const BisectionOptions& options, std::uint64_t seed,
                                                const Deadline& deadline) {
+  const TimedSection timing("recursive bisection");
   Subgraph all{graph, std::vector<std::uint32_t>(graph.vertex_count())};
   std::iota(all.original.begin(), all.original.end(), 0U);
   std::vector<std::uint32_t> block_of(graph.vertex_count());

@@ -10,6 +10,7 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/refinement/band_min_cut.hpp"
 
 namespace rankloom::multilevel {
@@ -171,6 +172,7 @@ class FlowRefinement {
 
 double flow_refinement(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                        std::span<std::uint32_t> block_of, std::uint32_t rounds) {
+  const TimedSection timing("flow refinement");
   return FlowRefinement(graph, max_block_weight, block_of).run(rounds);
 }
 

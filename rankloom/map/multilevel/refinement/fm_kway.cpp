@@ -8,6 +8,7 @@
 #include <numeric>
 #include <type_traits>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/multilevel/refinement/gain_queue.hpp"
 
 namespace rankloom::multilevel {
@@ -389,12 +390,14 @@ class KWayFm {
 
 double fm_kway_cut(const WeightedGraph& graph, std::span<const std::uint64_t> max_block_weight,
                    std::span<std::uint32_t> block_of, std::uint32_t passes) {
+  const TimedSection timing("FM refinement");
   return KWayFm(graph, UniformDistance{1}, max_block_weight, block_of).run(passes);
 }
 
 double fm_kway_grouping(const WeightedGraph& graph, const Distance& distance, std::uint32_t cores_per_block,
                         std::uint32_t cores_per_child, std::span<const std::uint64_t> max_block_weight,
                         std::span<std::uint32_t> block_of, std::uint32_t passes) {
+  const TimedSection timing("FM refinement");
   const auto last = static_cast<std::uint32_t>(max_block_weight.size() - 1);
   return std::visit(
       [&](const auto& d) {
@@ -411,12 +414,14 @@ double fm_kway_grouping(const WeightedGraph& graph, const Distance& distance, st
 double fm_kway_network(const WeightedGraph& graph, const BlockDistances& distance,
                        std::span<const std::uint64_t> max_block_weight, std::span<std::uint32_t> block_of,
                        std::uint32_t passes) {
+  const TimedSection timing("FM refinement");
   return KWayFm(graph, NetworkDistance{distance}, max_block_weight, block_of).run(passes);
 }
 
 double fm_kway_mapping(const WeightedGraph& graph, const Distance& distance,
                        std::span<const std::uint64_t> max_block_weight, std::span<std::uint32_t> core_of,
                        std::uint32_t passes) {
+  const TimedSection timing("FM refinement");
   return std::visit(
       [&](const auto& d) {
         const CoreDistance<std::decay_t<decltype(d)>> between{d};

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/structure/embedding/digit_layout.hpp"
 #include "rankloom/map/structure/embedding/grid_layout_cost.hpp"
 #include "rankloom/map/structure/embedding/mesh_machine.hpp"
@@ -303,6 +304,7 @@ double pairwise_cost(const MapProblem& problem, std::span<const Core> core_of) {
 }  // namespace
 
 std::optional<GridEmbedding> embed_grid_in_mesh(const MapProblem& problem, const Grid& grid) {
+  const TimedSection timing("grid embedding");
   const auto machine = MeshMachine::of(problem);
   if (!machine || grid.cell_count() != problem.graph.rank_count() || grid.cell_count() > machine->slots())
     return std::nullopt;

@@ -2,6 +2,7 @@
 // map/structure/embedding: a search over assignments of the digits of a rank number to the levels of the machine.
 #include "rankloom/map/structure/embedding/rank_order_embedding.hpp"
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/structure/embedding/digit_layout.hpp"
 #include "rankloom/map/structure/embedding/mesh_machine.hpp"
 #include "rankloom/model/cost/cost_model.hpp"
@@ -29,6 +30,7 @@ std::optional<DigitLayout> block_layout(std::uint32_t ranks, std::span<const Mac
 }  // namespace
 
 std::optional<std::vector<Core>> embed_rank_order(const MapProblem& problem, std::uint64_t max_visits) {
+  const TimedSection timing("rank order embedding");
   const std::uint32_t ranks = problem.graph.rank_count();
   const std::uint64_t visits_each = ranks + problem.graph.edge_count();
   if (ranks < 2 || visits_each * min_comparisons > max_visits) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/structure/recognition/grid_search.hpp"
 
 namespace rankloom {
@@ -33,6 +34,7 @@ std::optional<Grid> recognise_grid(const Affinity& affinity) {
 }
 
 std::optional<Grid> recognise_grid(const CommGraph& graph) {
+  const TimedSection timing("grid recognition");
   return recognise(adjacency_of(graph));
 }
 

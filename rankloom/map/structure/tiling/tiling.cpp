@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rankloom/core/parallel.hpp"
+#include "rankloom/core/timing.hpp"
 #include "rankloom/map/structure/recognition/edge_census.hpp"
 #include "rankloom/map/structure/tiling/region_cutter.hpp"
 
@@ -198,6 +199,7 @@ class Tiling {
 }  // namespace
 
 std::optional<std::vector<Core>> tiled_placement(const MapProblem& problem, const Grid& grid) {
+  const TimedSection timing("tiling");
   if (grid.extent.empty() || grid.cell_count() != problem.graph.rank_count()) return {};
   return Tiling(problem, grid).best();
 }
