@@ -16,15 +16,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # On ARM, GCC notes that GCC 9 passed pairs of doubles differently.
   target_compile_options(rankloom_flags INTERFACE -Wno-psabi)
 endif()
-# GCC 14 and later on ARM choose a register allocator by the optimisation level, and accept a precompiled header only with the same
-# choice. The libraries are compiled at several levels with one header.
-include(CheckCXXCompilerFlag)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  check_cxx_compiler_flag(-mearly-ra=all RANKLOOM_HAS_EARLY_RA)
-  if(RANKLOOM_HAS_EARLY_RA)
-    target_compile_options(rankloom_flags INTERFACE -mearly-ra=all)
-  endif()
-endif()
 # Several sources per compiler run: half of the build time, but a change compiles its neighbours too. Sources whose
 # file-local names collide are compiled alone (SKIP_UNITY_BUILD_INCLUSION in the CMakeLists.txt of their folder).
 option(RANKLOOM_UNITY "Compile the sources of a library in groups" OFF)
@@ -58,43 +49,54 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_FLAGS MATCHES "-fsanitize=ad
     OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
-# One precompiled header serves all libraries. GCC accepts it at every level from -O1 to -O3, but not both with and without
-# -fPIC, so every library is position independent. -DRANKLOOM_PCH=OFF shows which source lacks an include of its own.
-option(RANKLOOM_PCH "Precompile the headers that most sources include" ON)
-if(RANKLOOM_PCH)
-  add_library(rankloom_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
-  target_link_libraries(rankloom_pch PRIVATE rankloom_flags fmt::fmt tl::expected)
-  target_precompile_headers(rankloom_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  set_target_properties(rankloom_pch PROPERTIES POSITION_INDEPENDENT_CODE ON)
-endif()
-
-# rankloom_precompiled(TARGET [HEADER…])  For libraries: their sources see the precompiled header. A target most of whose sources
-# use further slow headers has one of its own with these headers.
-function(rankloom_precompiled target)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-    UNITY_BUILD ${RANKLOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-  if(RANKLOOM_PCH AND ARGN)
-    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp ${ARGN})
-  elseif(RANKLOOM_PCH)
-    target_precompile_headers(${target} REUSE_FROM rankloom_pch)
-  endif()
-endfunction()
-
 # rankloom_quick_to_build(TARGET)  For code without hot loops: -O1.
 function(rankloom_quick_to_build target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# rankloom_library(core SOURCES a.cpp … DEPENDS model … [QUICK_TO_BUILD])  DEPENDS names folders or imported targets. Libraries
-# without hot loops are QUICK_TO_BUILD.
+# One precompiled header serves all libraries of an optimisation level; from version 13 on, GCC refuses it at another one. GCC does
+# not accept it both with and without -fPIC, so every library is position independent. -DRANKLOOM_PCH=OFF shows which source lacks
+# an include of its own.
+option(RANKLOOM_PCH "Precompile the headers that most sources include" ON)
+if(RANKLOOM_PCH)
+  foreach(header rankloom_pch rankloom_quick_pch)
+    add_library(${header} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
+    target_link_libraries(${header} PRIVATE rankloom_flags fmt::fmt tl::expected)
+    target_precompile_headers(${header} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+    set_target_properties(${header} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endforeach()
+  rankloom_quick_to_build(rankloom_quick_pch)
+endif()
+
+# rankloom_precompiled(TARGET [QUICK_TO_BUILD] [HEADERS HEADER…])  For libraries: their sources see the precompiled header. A target
+# most of whose sources use further slow headers has one of its own with these headers. Libraries without hot loops are
+# QUICK_TO_BUILD.
+function(rankloom_precompiled target)
+  cmake_parse_arguments(ARG "QUICK_TO_BUILD" "" "HEADERS" ${ARGN})
+  set(header rankloom_pch)
+  if(ARG_QUICK_TO_BUILD)
+    rankloom_quick_to_build(${target})
+    set(header rankloom_quick_pch)
+  endif()
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    UNITY_BUILD ${RANKLOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(RANKLOOM_PCH AND ARG_HEADERS)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp ${ARG_HEADERS})
+  elseif(RANKLOOM_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${header})
+  endif()
+endfunction()
+
+# rankloom_library(core SOURCES a.cpp … DEPENDS model … [QUICK_TO_BUILD])  DEPENDS names folders or imported targets.
 function(rankloom_library folder)
   cmake_parse_arguments(ARG "QUICK_TO_BUILD" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(rankloom_${folder} STATIC ${ARG_SOURCES})
   target_link_libraries(rankloom_${folder} PUBLIC rankloom_flags)
-  rankloom_precompiled(rankloom_${folder})
+  set(level "")
   if(ARG_QUICK_TO_BUILD)
-    rankloom_quick_to_build(rankloom_${folder})
+    set(level QUICK_TO_BUILD)
   endif()
+  rankloom_precompiled(rankloom_${folder} ${level})
   foreach(dependency IN LISTS ARG_DEPENDS)
     if(TARGET rankloom_${dependency})
       set(dependency rankloom_${dependency})
