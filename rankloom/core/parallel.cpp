@@ -14,12 +14,8 @@ using oneapi::tbb::global_control;
 void detail::parallel_for(std::size_t count, void (*body)(const void* context, std::size_t i), const void* context) {
   TimingNode* const section = current_section();
   oneapi::tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-    if (section == nullptr) {
-      body(context, i);
-    } else {
-      const ContinuedSection continued(section);
-      body(context, i);
-    }
+    const TimedSection continued(section);
+    body(context, i);
   });
 }
 

@@ -57,6 +57,14 @@ TimingNode* change_to(TimingNode* section) {
   return before;
 }
 
+/// The part of this name of the current section; nullptr if nothing is measured.
+TimingNode* begin_part(const char* name) {
+  if (this_thread.section == nullptr) return nullptr;
+  TimingNode& part = this_thread.section->part(name);
+  part.runs.fetch_add(1, std::memory_order_relaxed);
+  return &part;
+}
+
 SectionTime times_of(const TimingNode& node) {
   SectionTime time{std::string(node.name), node.runs, 1e-9 * static_cast<double>(node.nanoseconds), {}};
   time.parts.reserve(node.parts.size());
@@ -76,21 +84,12 @@ TimingNode* detail::current_section() {
   return this_thread.section;
 }
 
-detail::ContinuedSection::ContinuedSection(TimingNode* section) : outer_(change_to(section)) {}
+TimedSection::TimedSection(const char* name) : TimedSection(begin_part(name)) {}
 
-detail::ContinuedSection::~ContinuedSection() {
-  change_to(outer_);
-}
-
-TimedSection::TimedSection(const char* name) {
-  if (this_thread.section == nullptr) return;
-  TimingNode& section = this_thread.section->part(name);
-  section.runs.fetch_add(1, std::memory_order_relaxed);
-  outer_ = change_to(&section);
-}
+TimedSection::TimedSection(TimingNode* section) : outer_(change_to(section)) {}
 
 TimedSection::~TimedSection() {
-  if (outer_ != nullptr) change_to(outer_);
+  change_to(outer_);
 }
 
 Measurement::Measurement(const char* name) : root_(std::make_unique<TimingNode>(name)) {

@@ -19,24 +19,9 @@ struct SectionTime {
 };
 
 namespace detail {
-
 struct TimingNode;
-
 /// The innermost section of this thread; nullptr if nothing is measured.
 TimingNode* current_section();
-
-/// While an object of this class lives, the time of this thread belongs to a section that another thread has begun.
-class ContinuedSection {
- public:
-  explicit ContinuedSection(TimingNode* section);
-  ~ContinuedSection();
-  ContinuedSection(const ContinuedSection&) = delete;
-  ContinuedSection& operator=(const ContinuedSection&) = delete;
-
- private:
-  TimingNode* outer_;
-};
-
 }  // namespace detail
 
 /// While an object of this class lives, the time of this thread, and of parallel loops that it starts, belongs to the
@@ -44,12 +29,14 @@ class ContinuedSection {
 class TimedSection {
  public:
   explicit TimedSection(const char* name);
+  /// Continues a section that another thread has begun.
+  explicit TimedSection(detail::TimingNode* section);
   ~TimedSection();
   TimedSection(const TimedSection&) = delete;
   TimedSection& operator=(const TimedSection&) = delete;
 
  private:
-  detail::TimingNode* outer_ = nullptr;  // nullptr: nothing is measured
+  detail::TimingNode* outer_;
 };
 
 /// Measures from its construction to finish(), which the same thread calls. Measurements cannot be nested.
